@@ -1,0 +1,39 @@
+"""Numbers that carry their own embeddings: an exact number system that is also a tensor.
+
+>>> from fractions import Fraction
+>>> import adelic
+>>> space = adelic.AdeleSpace(primes=(2, 3, 5, 7), precision=6, fractional_digits=1)
+>>> a, b = space.encode(["7/5", "22/7"])
+>>> (a + b).decode(), (a * b).decode()
+(Fraction(159, 35), Fraction(22, 5))
+
+The parts: `adelic.numbers` (exact mathematics), `adelic.acd` (the Algebraic Combinatorics Dataset, generated from its
+definitions), `adelic.nn` (PyTorch layers), `adelic.training` and `adelic.benchmark` (the experiments). They load when
+first used: `import adelic` imports neither torch nor numba.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from adelic.errors import AdelicError
+from adelic.numbers import AdeleArray, AdeleSpace
+
+if TYPE_CHECKING:
+    from adelic import acd, benchmark, nn, numbers, training
+
+__version__ = "0.1.0"
+__all__ = ["AdeleArray", "AdeleSpace", "AdelicError", "acd", "benchmark", "nn", "numbers", "training"]
+
+_SUBPACKAGES = frozenset({"acd", "benchmark", "nn", "numbers", "training"})
+
+
+def __getattr__(name: str) -> Any:
+    """Import a subpackage when it is first used."""
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f"adelic.{name}")
+    raise AttributeError(f"module 'adelic' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names, those not loaded yet included."""
+    return sorted(__all__)

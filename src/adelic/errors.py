@@ -1,0 +1,61 @@
+"""The errors that a user can cause, all under `AdelicError`; the command line prints them in one line and exits with 2."""
+
+
+class AdelicError(Exception):
+    """Base of every error that adelic raises for what its caller did or for what the machine refused.
+
+    >>> import adelic
+    >>> try:
+    ...     adelic.AdeleSpace(primes=(2, 9))
+    ... except adelic.AdelicError as error:
+    ...     print(error)
+    9 is not a prime (9 = 3 · 3); primes=(2, 3, 5, 7, 11, 13, 17) is the default
+    """
+
+
+class SpaceError(AdelicError, ValueError):
+    """The parameters of an `AdeleSpace` do not make sense, or two arrays live in different spaces."""
+
+
+class EncodingError(AdelicError, ValueError):
+    """A value is no number that can be encoded exactly: text, NaN, an infinity, a bool, a float without a policy."""
+
+
+class PrecisionError(AdelicError, ValueError):
+    """A number does not fit the window of p-adic digits that the space holds."""
+
+
+class RangeError(AdelicError, OverflowError):
+    """A real value is too large for the floating-point type that was asked for."""
+
+
+class DivisionByZeroError(AdelicError, ZeroDivisionError):
+    """A denominator or a divisor is zero."""
+
+
+class DecodingError(AdelicError, ValueError):
+    """The coordinates of an adele determine no rational number, or more than one."""
+
+
+class VocabularyError(AdelicError, ValueError):
+    """A number is not in the vocabulary, or the vocabulary is not a list of different numbers."""
+
+
+class ConfigurationError(AdelicError, ValueError):
+    """An option of a model, a recipe, a run or a report has no such value."""
+
+
+class UnknownNameError(AdelicError, LookupError):
+    """A task, edition, embedding, recipe or row has no such name; the message suggests the nearest one."""
+
+
+class TaskSizeError(AdelicError, ValueError):
+    """A data set of this size is not defined, or would not fit into this machine's memory."""
+
+
+class StorageError(AdelicError, OSError):
+    """A file or folder cannot be read or written."""
+
+
+class RunFolderError(AdelicError, ValueError):
+    """A run folder belongs to another configuration, or its checkpoint is damaged."""

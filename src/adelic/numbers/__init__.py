@@ -1,0 +1,12 @@
+"""Layer 1, exact mathematics: primes, rationals, p-adic digits, adeles, decoding. Needs NumPy and numba, nothing else.
+
+- `space`, `array`: `AdeleSpace` and `AdeleArray`, what users touch
+- `rationals`: reads integers, fractions, text, floats under a policy, arrays
+- `hensel`, `kernels`, `finite`: p-adic digits and arithmetic: the readable reference, the compiled batch form, the choice
+- `real`: the real place, with rigorous error radii; `decoding`: from coordinates to the number
+"""
+
+from adelic.numbers.array import AdeleArray
+from adelic.numbers.space import AdeleSpace
+
+__all__ = ["AdeleArray", "AdeleSpace"]

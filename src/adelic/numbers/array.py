@@ -1,0 +1,307 @@
+"""Arrays of adeles: the paper's ⊕ and ⊗, place by place, and back to rationals."""
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.errors import DecodingError, DivisionByZeroError, EncodingError, PrecisionError, SpaceError
+from adelic.numbers import decoding, finite
+from adelic.numbers.describe import at_position
+from adelic.numbers.expansion import expansion_text
+from adelic.numbers.finite import FinitePlaces, OperationError
+from adelic.numbers.real import RealPlace
+from adelic.numbers.space import AdeleSpace, write_real_row
+
+
+class AdeleArray:
+    """An immutable array of adeles of one space; made by `AdeleSpace.encode`, NumPy-like in shape and indexing.
+
+    `+ - * /`, `** k` and unary minus act coordinate by coordinate, with NumPy's broadcasting; other operands are encoded
+    first. p-adic coordinates are exact to the digits that `known` counts; the real one is a float64 with an error bound.
+    `==` compares element by element: digits as far as both sides know them, real values within their error bounds.
+
+    Source: the paper, section 2: A(x + y) = A(x) ⊕ A(y), A(x · y) = A(x) ⊗ A(y).
+
+    >>> space = AdeleSpace(primes=(2, 3, 5, 7), precision=8)
+    >>> a = space.encode(["1/11", 6, "-2/13"])
+    >>> (a * 11 + 1).decode()
+    array([Fraction(2, 1), Fraction(67, 1), Fraction(-9, 13)], dtype=object)
+    >>> a + a == 2 * a
+    array([ True,  True,  True])
+    """
+
+    __slots__ = ("_finite", "_real", "space")
+    __hash__ = None  # type: ignore[assignment]  # == is element by element
+    __array_ufunc__ = None  # so that NumPy leaves `ndarray + AdeleArray` to this class
+
+    def __init__(self, space: AdeleSpace, real_place: RealPlace, finite_places: FinitePlaces) -> None:
+        self.space = space
+        self._real = real_place
+        self._finite = finite_places
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of the array of numbers, without the axes of primes and digits."""
+        return self._real.value.shape
+
+    @property
+    def ndim(self) -> int:
+        """Return the number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Return the number of numbers."""
+        return int(self._real.value.size)
+
+    @property
+    def real(self) -> npt.NDArray[np.float64]:
+        """Return the real coordinates, float64 (*)."""
+        return _read_only(self._real.value)
+
+    @property
+    def digits(self) -> npt.NDArray[np.unsignedinteger[Any]]:
+        """Return the p-adic digits, unsigned (*, n_primes, precision), most significant first.
+
+        Digits that are not known (see `known`) are 0.
+        """
+        return _read_only(self._finite.digits)
+
+    @property
+    def known(self) -> npt.NDArray[np.int32]:
+        """Return how many digits of each window are known, counted from the lowest, int32 (*, n_primes).
+
+        All `precision` of them after `encode` and after sums. Products with fractional digits and quotients by multiples
+        of p know fewer (capped absolute precision).
+
+        >>> space = AdeleSpace(primes=(2, 3), precision=8)
+        >>> (space.encode(12) / 4).known
+        array([6, 8], dtype=int32)
+        """
+        return _read_only(self._finite.known)
+
+    def tensor(self) -> npt.NDArray[np.float32]:
+        """Return the paper's layout, float32 (*, n_primes + 1, precision): row 0 is [0, …, 0, q].
+
+        Raises:
+            RangeError: a real value is beyond float32.
+            EncodingError: a prime above 2^24 has digits that float32 does not hold.
+
+        >>> AdeleSpace(primes=(2, 3), precision=3).encode(5).tensor()
+        array([[0., 0., 5.],
+               [1., 0., 1.],
+               [0., 1., 2.]], dtype=float32)
+        """
+        if max(self.space.primes) > 2**24:
+            raise EncodingError(f"float32 does not hold the digits of the prime {max(self.space.primes)}; use .digits")
+        flat = self.reshape(-1)
+        out = np.empty((self.size, self.space.n_primes + 1, self.space.precision), dtype=np.float32)
+        out[:, 1:] = flat._finite.digits
+        write_real_row(flat._real.value, out, self.shape)
+        return out.reshape(*self.shape, *out.shape[1:])
+
+    def decode(self) -> Any:
+        """Return the rationals with these coordinates: an object array of `Fraction`, for shape () one `Fraction`.
+
+        Chinese remainders, rational reconstruction, then a check against the real place (`adelic.numbers.decoding`).
+
+        Raises:
+            DecodingError: no rational n/m with 2·|n|·m below the space's bound has these coordinates, or the coordinates
+                do not determine which.
+
+        >>> AdeleSpace().encode(["22/19", -5]).decode()
+        array([Fraction(22, 19), Fraction(-5, 1)], dtype=object)
+        """
+        out = np.empty(self.shape, dtype=object)
+        for position in np.ndindex(self.shape):
+            out[position] = self._decode_one(position)
+        return out if self.shape else out[()]
+
+    def _decode_one(self, position: tuple[int, ...]) -> Fraction:
+        places, real_place = self._finite[position], self._real[position]
+        flat = FinitePlaces(places.digits[None], places.known[None])
+        residues = [finite.read_residue(flat, 0, j, self.space.window) for j in range(self.space.n_primes)]
+        q = decoding.decode(
+            residues,
+            self.space.primes,
+            self.space.fractional_digits,
+            value=float(real_place.value),
+            radius=float(real_place.radius),
+            denominator=float(real_place.denominator),
+            magnitude=float(real_place.magnitude),
+        )
+        if q is None:
+            raise DecodingError(
+                f"the coordinates{at_position(position)} determine no rational number: none n/m with 2·|n|·m below "
+                f"about {self.space.decoding_bound:.0e} has these digits and the real value {float(real_place.value):.6g} "
+                "(or more than one may); more primes or digits widen the bound"
+                if self.space.decoding_bound < 10**300
+                else f"the coordinates{at_position(position)} determine no rational number inside the space's bound"
+            )
+        return q
+
+    def reshape(self, *shape: int | tuple[int, ...]) -> "AdeleArray":
+        """Return the same numbers under another shape; one axis may be −1.
+
+        >>> AdeleSpace().encode([[1, 2], [3, 4]]).reshape(4).shape
+        (4,)
+        """
+        target = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+        try:
+            resolved = self._real.value.reshape(target).shape
+        except ValueError:
+            raise SpaceError(f"an array of {self.size} numbers cannot take the shape {target}") from None
+        return self._with(self._real.reshape(resolved), self._finite.reshape(resolved))
+
+    def _with(self, real_place: RealPlace, finite_places: FinitePlaces) -> "AdeleArray":
+        return AdeleArray(self.space, real_place, finite_places)
+
+    def __getitem__(self, key: Any) -> "AdeleArray":
+        keys = key if isinstance(key, tuple) else (key,)
+        if any(k is Ellipsis for k in keys):  # the axes of primes and digits must stay out of it
+            before = next(i for i, k in enumerate(keys) if k is Ellipsis)
+            consumed = sum(np.asarray(k).ndim if _is_mask(k) else int(k is not None) for k in keys) - 1
+            keys = keys[:before] + (slice(None),) * (self.ndim - consumed) + keys[before + 1 :]
+        self._real.value[keys]  # raises IndexError for too many axes, which the digits' axes would hide
+        return self._with(self._real[keys], self._finite[keys])
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("an AdeleArray of shape () has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator["AdeleArray"]:
+        return (self[i] for i in range(len(self)))
+
+    def _coerce(self, other: Any) -> "AdeleArray":
+        """Return another operand as an array of the same space."""
+        if isinstance(other, AdeleArray) and other.space != self.space:
+            raise SpaceError(f"arrays of different spaces do not mix: {self.space} and {other.space}")
+        return self.space.encode(other)
+
+    def _combine(
+        self, other: "AdeleArray", real_operation: Callable[[RealPlace, RealPlace], RealPlace], finite_operation: Any
+    ) -> "AdeleArray":
+        """Broadcast two operands and apply an operation at every place."""
+        try:
+            shape = np.broadcast_shapes(self.shape, other.shape)
+        except ValueError:
+            raise SpaceError(f"arrays of shapes {self.shape} and {other.shape} do not fit together") from None
+        pairs = [(a._real.broadcast_to(shape), a._finite.broadcast_to(shape).reshape((-1,))) for a in (self, other)]
+        real_place = real_operation(pairs[0][0], pairs[1][0])
+        try:
+            places = finite_operation(pairs[0][1], pairs[1][1], self.space.window)
+        except OperationError as error:
+            position = tuple(int(i) for i in np.unravel_index(error.index, shape)) if shape else ()
+            value = float(real_place.value[position])
+            raise PrecisionError(f"the {error.noun} {value:.6g}{at_position(position)} {error.text}") from None
+        return self._with(real_place, places.reshape(shape))
+
+    def __add__(self, other: Any) -> "AdeleArray":
+        return self._combine(self._coerce(other), lambda a, b: a + b, finite.add)
+
+    def __mul__(self, other: Any) -> "AdeleArray":
+        return self._combine(self._coerce(other), lambda a, b: a * b, finite.multiply)
+
+    def __neg__(self) -> "AdeleArray":
+        places = finite.negate(self._finite.reshape((-1,)), self.space.window)
+        return self._with(-self._real, places.reshape(self.shape))
+
+    def __pos__(self) -> "AdeleArray":
+        return self
+
+    def __sub__(self, other: Any) -> "AdeleArray":
+        return self + -self._coerce(other)
+
+    def __truediv__(self, other: Any) -> "AdeleArray":
+        divisor = self._coerce(other)
+        may_be_zero = np.atleast_1d(divisor._is_zero())
+        if np.any(may_be_zero):
+            position = tuple(int(i) for i in np.argwhere(may_be_zero)[0]) if divisor.shape else ()
+            raise DivisionByZeroError(f"division by zero{at_position(position)}: every coordinate of the divisor is zero")
+        return self._combine(divisor, lambda a, b: a * b.reciprocal(), finite.divide)
+
+    def _is_zero(self) -> npt.NDArray[np.bool_]:
+        """Return where every coordinate is zero, as far as it is known."""
+        return (self._finite.digits == 0).all(axis=(-2, -1)) & (np.abs(self._real.value) <= self._real.radius)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __rsub__(self, other: Any) -> "AdeleArray":
+        return self._coerce(other) - self
+
+    def __rtruediv__(self, other: Any) -> "AdeleArray":
+        return self._coerce(other) / self
+
+    def __pow__(self, exponent: Any) -> "AdeleArray":
+        """Return the power by an integer, by repeated squaring; a negative one inverts first."""
+        if isinstance(exponent, bool) or not isinstance(exponent, (int, np.integer)):
+            raise EncodingError(f"an exponent must be an integer, not {exponent!r}")
+        k = int(exponent)
+        base = self if k >= 0 else 1 / self
+        result: AdeleArray | None = None
+        k = abs(k)
+        while k:
+            if k & 1:
+                result = base if result is None else result * base
+            k >>= 1
+            if k:
+                base = base * base
+        return self._ones() if result is None else result
+
+    def _ones(self) -> "AdeleArray":
+        return self.space.encode(np.ones(self.shape, dtype=np.int64))
+
+    def __eq__(self, other: object) -> Any:
+        """Return, element by element, whether two numbers agree in every coordinate as far as it is known."""
+        try:
+            right = self._coerce(other)
+        except EncodingError:
+            return NotImplemented
+        try:
+            shape = np.broadcast_shapes(self.shape, right.shape)
+        except ValueError:
+            raise SpaceError(f"arrays of shapes {self.shape} and {right.shape} do not fit together") from None
+        a, b = self._finite.broadcast_to(shape), right._finite.broadcast_to(shape)
+        known = np.minimum(a.known, b.known)[..., None]
+        place = np.arange(self.space.precision - 1, -1, -1)  # of each digit in its window, as `digits` orders them
+        same_digits = ((a.digits == b.digits) | (place >= known)).all(axis=(-2, -1))
+        equal = same_digits & self._real.broadcast_to(shape).overlaps(right._real.broadcast_to(shape))
+        return equal if shape else bool(equal)
+
+    def __repr__(self) -> str:
+        space = self.space
+        return (
+            f"AdeleArray(real={np.array2string(self.real, separator=', ', threshold=8)}, shape={self.shape}, "
+            f"primes={space.primes}, precision={space.precision}, fractional_digits={space.fractional_digits})"
+        )
+
+    def __str__(self) -> str:
+        """Return the numbers in the paper's notation, one a line: (1.4, …11011_2, …01212_3, …54130_7)."""
+        flat = self.reshape(-1)
+        lines = [flat._line(i) for i in range(min(flat.size, 8))]
+        return "\n".join(lines + ([f"… {flat.size - 8} more"] if flat.size > 8 else []))
+
+    def _line(self, i: int) -> str:
+        """Return one number of a flat array in the paper's notation."""
+        texts = []
+        for j, p in enumerate(self.space.primes):
+            known = int(self._finite.known[i, j])
+            shown = self._finite.digits[i, j, self.space.precision - known :].tolist()
+            texts.append(f"{expansion_text(shown, p, self.space.fractional_digits)}_{p}")
+        return f"({self._real.value[i]:.6g}, {', '.join(texts)})"
+
+
+def _is_mask(key: Any) -> bool:
+    """Return whether an index is a boolean array, which stands for as many axes as it has."""
+    return isinstance(key, np.ndarray) and key.dtype == np.bool_
+
+
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view

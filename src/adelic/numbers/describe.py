@@ -1,0 +1,45 @@
+"""Short texts of numbers and positions for error messages and displays."""
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+_SHOWN_DIGITS = 40
+
+
+def describe(value: Any) -> str:
+    """Return a value as text that fits an error message: long integers and texts are shortened.
+
+    >>> describe(7), describe(10**10000), describe("x" * 100)
+    ('7', '1000000…000 (10001 digits)', "'xxxxxxxxxxxxxxxxxxxx…'")
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _describe_integer(value)
+    if isinstance(value, Fraction):
+        n = _describe_integer(value.numerator)
+        return n if value.denominator == 1 else f"{n}/{_describe_integer(value.denominator)}"
+    text = repr(value)
+    quote = text[0] if text[0] in ("'", '"') else ""
+    return text if len(text) <= _SHOWN_DIGITS else f"{text[:21]}…{quote}"
+
+
+def integer_text(n: int) -> str:
+    """Return all decimal digits of an integer of any size (str() stops at 4,300)."""
+    return f"{Decimal(n):f}"
+
+
+def _describe_integer(n: int) -> str:
+    digits = Decimal(n).adjusted() + 1
+    if digits <= _SHOWN_DIGITS:
+        return str(n)
+    text = integer_text(abs(n))
+    return f"{'-' if n < 0 else ''}{text[:7]}…{text[-3:]} ({digits} digits)"
+
+
+def at_position(position: tuple[int, ...]) -> str:
+    """Return " at position [1, 2]", or nothing for a scalar.
+
+    >>> at_position((1, 2)), at_position(())
+    (' at position [1, 2]', '')
+    """
+    return f" at position {list(position)}" if position else ""

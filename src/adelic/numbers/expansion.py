@@ -1,0 +1,67 @@
+"""p-adic expansions as text, in the paper's notation: …11011, 1.2, …(12)(3)0.(16)."""
+
+from collections.abc import Sequence
+
+from adelic.errors import DecodingError
+
+
+def _digit_text(digit: int, p: int) -> str:
+    """Return a digit as one character, or in brackets where digits of two figures occur (p > 10)."""
+    return str(digit) if p <= 10 else f"({digit})"
+
+
+def expansion_text(digits: Sequence[int], p: int, fractional_digits: int = 0, *, terminates: bool = False) -> str:
+    """Return known digits, most significant first, as a p-adic expansion.
+
+    Args:
+        digits: the known digits; the last `fractional_digits` of them stand after the point.
+        p: prime.
+        fractional_digits: how many digits stand after the point.
+        terminates: all digits further left are zero, so that leading zeros and "…" are left out.
+
+    >>> expansion_text([1, 1, 0, 1, 1], 2), expansion_text([0, 0, 1, 2], 5, 1, terminates=True)
+    ('…11011', '1.2')
+    >>> expansion_text([16, 0, 3], 17, 1)
+    '…(16)(0).(3)'
+    """
+    cut = len(digits) - fractional_digits
+    whole, fraction = list(digits[: max(cut, 0)]), list(digits[max(cut, 0) :])
+    if terminates:
+        while len(whole) > 1 and whole[0] == 0:
+            del whole[0]
+    while fraction and fraction[-1] == 0 and cut >= 0:
+        del fraction[-1]
+    text = ("" if terminates else "…") + "".join(_digit_text(d, p) for d in whole)
+    if fraction:
+        text += "." + "?" * max(-cut, 0) + "".join(_digit_text(d, p) for d in fraction)
+    return text
+
+
+def parse_expansion(text: str, p: int) -> tuple[list[int], int]:
+    """Return the digits of an expansion, most significant first, and how many of them stand after the point.
+
+    Raises:
+        DecodingError: the text is no expansion in base p.
+
+    >>> parse_expansion("…00001.2", 5), parse_expansion("…(16)(0).(3)", 17)
+    (([0, 0, 0, 0, 1, 2], 1), ([16, 0, 3], 1))
+    """
+    body = text.removeprefix("…").removeprefix("...")
+    whole, _, fraction = body.partition(".")
+    try:
+        parts = [_parse_digits(part, p) for part in (whole, fraction)]
+    except ValueError:
+        raise DecodingError(
+            f"{text!r} is no {p}-adic expansion; write digits below {p}"
+            + (" in brackets, as …(12)(0)(3)" if p > 10 else ", as …11011 or …0001.2")
+        ) from None
+    return parts[0] + parts[1], len(parts[1])
+
+
+def _parse_digits(text: str, p: int) -> list[int]:
+    """Return digits written as by `_digit_text`; ValueError if they are not."""
+    pieces = text.strip().removeprefix("(").removesuffix(")").split(")(") if p > 10 and text else list(text.strip())
+    digits = [int(piece) for piece in pieces]
+    if any(not 0 <= digit < p for digit in digits):
+        raise ValueError(text)
+    return digits

@@ -1,0 +1,203 @@
+"""The finite places: digits of many numbers at many primes, by the compiled kernels or, for a few, by the reference.
+
+Layout: digits (size, n_primes, precision), most significant digit first; known (size, n_primes), int32.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.errors import AdelicError, PrecisionError
+from adelic.numbers import hensel
+from adelic.numbers.describe import at_position, describe
+from adelic.numbers.hensel import BelowWindowError, NothingKnownError, Residue
+from adelic.numbers.rationals import Rationals
+
+# Below this many numbers the reference is quicker than loading the compiled kernels.
+_FEW = 32
+
+Digits = npt.NDArray[np.unsignedinteger[Any]]
+Known = npt.NDArray[np.int32]
+
+
+class Window(NamedTuple):
+    """What the kernels need to know of a space: primes, digits a window, digits of it below p^0."""
+
+    primes: tuple[int, ...]
+    precision: int
+    fractional_digits: int
+
+
+@dataclass(frozen=True)
+class FinitePlaces:
+    """The p-adic coordinates of an array of numbers.
+
+    Attributes:
+        digits: unsigned, (*, n_primes, precision), most significant digit first; unknown digits are 0.
+        known: int32, (*, n_primes): how many digits, from the lowest one of the window upwards, are known.
+    """
+
+    digits: Digits
+    known: Known
+
+    def __getitem__(self, key: Any) -> "FinitePlaces":
+        return FinitePlaces(self.digits[key], self.known[key])
+
+    def reshape(self, shape: tuple[int, ...]) -> "FinitePlaces":
+        """Return the same coordinates under another array shape."""
+        return FinitePlaces(
+            self.digits.reshape(*shape, *self.digits.shape[-2:]), self.known.reshape(*shape, self.known.shape[-1])
+        )
+
+    def broadcast_to(self, shape: tuple[int, ...]) -> "FinitePlaces":
+        """Return the same coordinates broadcast to an array shape."""
+        return FinitePlaces(
+            np.broadcast_to(self.digits, (*shape, *self.digits.shape[-2:])),
+            np.broadcast_to(self.known, (*shape, self.known.shape[-1])),
+        )
+
+
+def digit_dtype(primes: Sequence[int]) -> np.dtype[np.unsignedinteger[Any]]:
+    """Return the smallest unsigned dtype that holds a digit of each prime.
+
+    >>> digit_dtype((2, 3, 251)), digit_dtype((2, 257))
+    (dtype('uint8'), dtype('uint16'))
+    """
+    return np.min_scalar_type(max(primes) - 1)
+
+
+def all_known(window: Window, size: int) -> Known:
+    """Return the (size, n_primes) count of known digits of exact numbers, without storing it a number."""
+    return np.broadcast_to(np.int32(window.precision), (size, len(window.primes)))
+
+
+def kernels() -> ModuleType:
+    """Import the compiled kernels on first use."""
+    from adelic.numbers import kernels as compiled
+
+    return compiled
+
+
+def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> None:
+    """Write the digits of rationals into `out`, (size, n_primes, precision), of any numeric dtype.
+
+    Raises:
+        PrecisionError: a denominator has more factors p than the window has fractional digits.
+    """
+    size = len(rationals.numerators)
+    if rationals.is_small and size > _FEW:
+        primes = np.array(window.primes, dtype=np.int64)
+        i, j, code = kernels().encode(
+            rationals.numerators, rationals.denominators, primes, window.fractional_digits, out
+        )
+        if code:
+            hensel_error = BelowWindowError(hensel.valuation(int(rationals.denominators[i]), window.primes[j]))
+            raise _encoding_error(rationals, window, i, j, hensel_error)
+        return
+    for i, (n, m) in enumerate(zip(rationals.numerators.tolist(), rationals.denominators.tolist(), strict=True)):
+        for j, p in enumerate(window.primes):
+            try:
+                x = hensel.residue(n, m, p, window.precision, window.fractional_digits)
+            except BelowWindowError as error:
+                raise _encoding_error(rationals, window, i, j, error) from None
+            out[i, j] = hensel.to_digits(x.value, p, window.precision)[::-1]
+
+
+def _encoding_error(r: Rationals, window: Window, i: int, j: int, error: BelowWindowError) -> PrecisionError:
+    position = tuple(int(k) for k in np.unravel_index(i, r.shape)) if r.shape else ()
+    return PrecisionError(
+        f"{describe(r.fraction(i))}{at_position(position)} has {window.primes[j]}-adic valuation −{error.needed}, below "
+        f"the window of fractional_digits={window.fractional_digits}; fractional_digits={error.needed} would hold it"
+    )
+
+
+def add(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
+    """Return x ⊕ y for coordinates of one shape (size, …)."""
+    return _apply("add", x, y, window, lambda a, b, p: hensel.add(a, b, p), ())
+
+
+def multiply(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
+    """Return x ⊗ y for coordinates of one shape (size, …).
+
+    Raises:
+        PrecisionError: a product lies below the window, or none of its digits is known.
+    """
+    n, f = window.precision, window.fractional_digits
+    return _apply("multiply", x, y, window, lambda a, b, p: hensel.multiply(a, b, p, n, f), (f,))
+
+
+def divide(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
+    """Return x / y for coordinates of one shape (size, …).
+
+    Raises:
+        PrecisionError: a quotient lies below the window, or none of its digits is known.
+    """
+    n, f = window.precision, window.fractional_digits
+    return _apply("divide", x, y, window, lambda a, b, p: hensel.divide(a, b, p, n, f), (f,))
+
+
+def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
+    """Return −x for coordinates of shape (size, …)."""
+    out = np.empty(x.digits.shape, dtype=x.digits.dtype)
+    if len(out) > _FEW:
+        kernels().negate(x.digits, x.known, np.array(window.primes, dtype=np.int64), out)
+    else:
+        for i, j in np.ndindex(x.known.shape):
+            value = hensel.negate(read_residue(x, i, j, window), window.primes[j]).value
+            out[i, j] = hensel.to_digits(value, window.primes[j], window.precision)[::-1]
+    return FinitePlaces(out, x.known)
+
+
+def read_residue(x: FinitePlaces, i: int, j: int, window: Window) -> Residue:
+    """Return the coordinate of number i at prime j as a residue."""
+    return Residue(hensel.from_digits(x.digits[i, j].tolist()[::-1], window.primes[j]), int(x.known[i, j]))
+
+
+def _apply(
+    name: str,
+    x: FinitePlaces,
+    y: FinitePlaces,
+    window: Window,
+    reference: Callable[[Residue, Residue, int], Residue],
+    parameters: tuple[int, ...],
+) -> FinitePlaces:
+    """Apply the kernel of this name to many numbers, the reference function to a few."""
+    digits = np.empty(x.digits.shape, dtype=x.digits.dtype)
+    known = np.empty(x.known.shape, dtype=np.int32)
+    if len(digits) > _FEW:
+        primes = np.array(window.primes, dtype=np.int64)
+        kernel = getattr(kernels(), name)
+        failure = kernel(x.digits, y.digits, x.known, y.known, primes, *parameters, digits, known)
+        if failure is None or not failure[2]:
+            return FinitePlaces(digits, known)
+        pairs = [(failure[0], failure[1])]  # the reference says what is wrong there
+    else:
+        pairs = list(np.ndindex(known.shape))
+    for i, j in pairs:
+        p = window.primes[j]
+        try:
+            value, known[i, j] = reference(read_residue(x, i, j, window), read_residue(y, i, j, window), p)
+        except (BelowWindowError, NothingKnownError) as error:
+            raise OperationError(name, i, p, error, window) from None
+        digits[i, j] = hensel.to_digits(value, p, window.precision)[::-1]
+    return FinitePlaces(digits, known)
+
+
+class OperationError(AdelicError, ArithmeticError):
+    """An operation failed at one number and prime; `AdeleArray` rewords it with the position of the number."""
+
+    def __init__(self, name: str, index: int, p: int, cause: Exception, window: Window) -> None:
+        noun = {"multiply": "product", "divide": "quotient"}[name]
+        if isinstance(cause, BelowWindowError):
+            text = (
+                f"has {p}-adic valuation −{cause.needed}, below the window of fractional_digits="
+                f"{window.fractional_digits}; fractional_digits={cause.needed} would hold it"
+            )
+        else:
+            text = f"has no known {p}-adic digit at precision={window.precision}; a higher precision would keep some"
+        super().__init__(f"the {noun} {text}")
+        self.noun, self.index, self.text = noun, index, text

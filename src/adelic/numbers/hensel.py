@@ -1,0 +1,191 @@
+"""The readable reference: p-adic digits and p-adic arithmetic of one number at one prime.
+
+A number q in Q_p is held in a *window*: the digits of p^(-F) … p^(N-F-1), where N is the precision and F the number of
+fractional digits. In this module it is a pair (x, known): the residue x = p^F · q mod p^known, where known <= N counts
+the digits that are known, from the lowest one of the window upwards. Precision is capped and absolute, as in computer
+algebra systems: an operation returns the digits that its arguments determine and no more.
+
+The compiled kernels of `adelic.numbers.kernels` do the same for whole arrays; tests hold both equal.
+"""
+
+from typing import NamedTuple
+
+from adelic.numbers.primes import valuation
+
+
+class Residue(NamedTuple):
+    """A p-adic number seen through a window: `value` = p^F · q mod p^`known`."""
+
+    value: int
+    known: int
+
+
+class BelowWindowError(ArithmeticError):
+    """The lowest digit of a result lies below the window; `needed` fractional digits would hold it."""
+
+    def __init__(self, needed: int) -> None:
+        super().__init__(needed)
+        self.needed = needed
+
+
+class NothingKnownError(ArithmeticError):
+    """No digit of a result is determined by the digits of its arguments."""
+
+
+def hensel_digits(n: int, m: int, p: int, precision: int) -> list[int]:
+    """Return the first p-adic digits of n/m, lowest first, by Hensel lifting.
+
+    The solution of m·x ≡ n (mod p^k) is lifted from k to k + 1 by the digit c = n · m^(-1) mod p, then n becomes
+    (n − c·m) / p (paper, appendix "Hensel's Lemma"). |n| never exceeds max(|n|, m), so nothing grows.
+
+    Args:
+        n: numerator.
+        m: denominator, positive and not divisible by p.
+        p: prime.
+        precision: how many digits.
+
+    >>> hensel_digits(7, 5, 2, 5), hensel_digits(7, 5, 3, 5), hensel_digits(7, 5, 7, 5)
+    ([1, 1, 0, 1, 1], [2, 1, 2, 1, 0], [0, 3, 1, 4, 5])
+    """
+    inverse = pow(m, -1, p)
+    digits = []
+    for _ in range(precision):
+        digit = n * inverse % p
+        digits.append(digit)
+        n = (n - digit * m) // p
+    return digits
+
+
+def window_digits(n: int, m: int, p: int, precision: int, fractional_digits: int = 0) -> list[int]:
+    """Return the digits of n/m in the window p^(-F) … p^(precision-F-1), lowest first.
+
+    Args:
+        n: numerator.
+        m: positive denominator, coprime to n.
+        p: prime.
+        precision: how many digits the window holds.
+        fractional_digits: F, how many of them stand below p^0.
+
+    Raises:
+        BelowWindowError: p^(F+1) divides the denominator.
+
+    >>> window_digits(7, 5, 5, 4, fractional_digits=1)   # 2·5^(-1) + 1
+    [2, 1, 0, 0]
+    """
+    e = valuation(m, p)
+    if e > fractional_digits:
+        raise BelowWindowError(e)
+    shift = min(fractional_digits - e, precision)
+    return [0] * shift + hensel_digits(n, m // p**e, p, precision - shift)
+
+
+def residue(n: int, m: int, p: int, precision: int, fractional_digits: int = 0) -> Residue:
+    """Return p^F · n/m mod p^precision: the digits of `window_digits` as one integer, for numbers of any size.
+
+    >>> residue(7, 5, 5, 4, fractional_digits=1)
+    Residue(value=7, known=4)
+    """
+    e = valuation(m, p)
+    if e > fractional_digits:
+        raise BelowWindowError(e)
+    modulus = p**precision
+    value = n * p ** (fractional_digits - e) * pow(m // p**e, -1, modulus) % modulus
+    return Residue(value, precision)
+
+
+def to_digits(value: int, p: int, precision: int) -> list[int]:
+    """Return the base-p digits of a residue, lowest first.
+
+    >>> to_digits(7, 2, 5)
+    [1, 1, 1, 0, 0]
+    """
+    digits = []
+    for _ in range(precision):
+        value, digit = divmod(value, p)
+        digits.append(digit)
+    return digits
+
+
+def from_digits(digits: list[int], p: int) -> int:
+    """Return the integer with these base-p digits, lowest first.
+
+    >>> from_digits([1, 1, 1, 0, 0], 2)
+    7
+    """
+    value = 0
+    for digit in reversed(digits):
+        value = value * p + digit
+    return value
+
+
+def _valuation(x: Residue, p: int) -> int:
+    """Return how many of the known low digits are zero; all of them for a residue that may be zero."""
+    return valuation(x.value, p) if x.value else x.known
+
+
+def add(x: Residue, y: Residue, p: int) -> Residue:
+    """Return x + y, known as far as both arguments are.
+
+    >>> add(Residue(3, 4), Residue(14, 4), 2)
+    Residue(value=1, known=4)
+    """
+    known = min(x.known, y.known)
+    return Residue((x.value + y.value) % p**known, known)
+
+
+def negate(x: Residue, p: int) -> Residue:
+    """Return −x.
+
+    >>> negate(Residue(1, 4), 2)
+    Residue(value=15, known=4)
+    """
+    return Residue(-x.value % p**x.known, x.known)
+
+
+def multiply(x: Residue, y: Residue, p: int, precision: int, fractional_digits: int = 0) -> Residue:
+    """Return x · y.
+
+    With x known mod p^a and y mod p^b, x·y is known mod p^min(a + v(y), b + v(x)), and F digits move below the window.
+
+    Raises:
+        BelowWindowError: v(x) + v(y) < −F.
+        NothingKnownError: no digit inside the window is determined.
+
+    >>> multiply(Residue(7, 4), Residue(1, 4), 5, 4, fractional_digits=1)   # 7/5 · 1/5 = 7/25
+    Traceback (most recent call last):
+    adelic.numbers.hensel.BelowWindowError: 2
+    >>> multiply(Residue(7, 4), Residue(25, 4), 5, 4, fractional_digits=1)  # 7/5 · 5: one digit less is known
+    Residue(value=35, known=3)
+    """
+    v, w = _valuation(x, p), _valuation(y, p)
+    known = min(v + y.known, w + x.known, precision + fractional_digits) - fractional_digits
+    if x.value and y.value and v + w < fractional_digits:
+        raise BelowWindowError(2 * fractional_digits - v - w)
+    if known <= 0:
+        raise NothingKnownError
+    return Residue(x.value * y.value // p**fractional_digits % p**known, known)
+
+
+def divide(x: Residue, y: Residue, p: int, precision: int, fractional_digits: int = 0) -> Residue:
+    """Return x / y.
+
+    A quotient is known to the smaller of its arguments' relative precisions: dividing by p^k·unit loses k digits.
+
+    Raises:
+        BelowWindowError: v(x) − v(y) < −F.
+        NothingKnownError: y may be zero, or no digit inside the window is determined.
+
+    >>> divide(Residue(6, 4), Residue(2, 4), 2, 4)
+    Residue(value=3, known=3)
+    """
+    v, w = _valuation(x, p), _valuation(y, p)
+    if not y.value:
+        raise NothingKnownError
+    shift = fractional_digits + v - w
+    known = min(precision, shift + min(x.known - v, y.known - w))
+    if x.value and shift < 0:
+        raise BelowWindowError(w - v)
+    if known <= 0:
+        raise NothingKnownError
+    modulus = p**known
+    return Residue(x.value // p**v * pow(y.value // p**w, -1, modulus) * p**shift % modulus if x.value else 0, known)

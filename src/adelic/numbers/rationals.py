@@ -1,0 +1,281 @@
+"""Read whatever a user calls numbers into exact rationals: lossless or an error, never a silent rounding.
+
+The forms that are read: integers of any size, `Fraction`, `Decimal`, text ("7/5", "-3", "1.25", "1e-3"), NumPy and torch
+arrays, a 2-tuple (numerators, denominators), and lists of all of these, nested to any depth. Floats follow a policy.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.errors import DivisionByZeroError, EncodingError
+from adelic.numbers.describe import at_position, describe
+
+_INT64_MAX = 2**63 - 1
+_MAX_EXPONENT = 10**6
+_NUMBER = re.compile(r"\s*([+-]?)(\d(?:_?\d)*)?(?:\.((?:\d(?:_?\d)*)?))?(?:[eE]([+-]?\d+))?(?:\s*/\s*(\d(?:_?\d)*))?\s*")
+
+Position = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Rationals:
+    """An array of rationals in lowest terms, flattened.
+
+    Attributes:
+        numerators: int64, or object (Python integers) where some number needs more, shape (size,).
+        denominators: the same dtype and shape, all positive.
+        shape: the shape that the caller's values had.
+    """
+
+    numerators: npt.NDArray[Any]
+    denominators: npt.NDArray[Any]
+    shape: tuple[int, ...]
+
+    @property
+    def is_small(self) -> bool:
+        """Return whether everything fits int64, which the compiled kernels need."""
+        return bool(self.numerators.dtype != object)
+
+    def fraction(self, index: int) -> Fraction:
+        """Return one number by its flat index."""
+        return Fraction(int(self.numerators[index]), int(self.denominators[index]))
+
+
+def read(values: Any, *, floats: str = "error") -> Rationals:
+    """Return values as exact rationals.
+
+    A tuple of two is a pair (numerators, denominators); lists, ranges and other tuples are sequences.
+
+    Args:
+        values: see the module's docstring.
+        floats: "error" refuses floats, "exact" takes the binary value (0.1 is 3602879701896397/36028797018963968),
+            "shortest" the shortest decimal that names the float (0.1 is 1/10), "limit:D" the nearest fraction with a
+            denominator of at most D.
+
+    Raises:
+        EncodingError: a value is no number, a float has no policy, the nesting is ragged.
+        DivisionByZeroError: a denominator is zero.
+
+    >>> read([[1, "2/4"], [0.5, -3]], floats="exact")
+    Rationals(numerators=array([ 1,  1,  1, -3]), denominators=array([1, 2, 2, 1]), shape=(2, 2))
+    >>> read(([1, 2], 6)).denominators
+    array([6, 3])
+    """
+    to_fraction = float_policy(floats)
+    if isinstance(values, tuple) and len(values) == 2:
+        return _read_pair(*values)
+    array = as_array(values)
+    if array is not None:
+        return _read_array(array, to_fraction)
+    if not _is_sequence(values):
+        return _collect([_read_scalar(values, (), to_fraction)], ())
+    leaves: list[tuple[int, int]] = []
+    shape = _walk(values, (), to_fraction, leaves)
+    return _collect(leaves, shape)
+
+
+def float_policy(floats: str) -> Callable[[Any], Fraction]:
+    """Return the function that turns a finite float into a `Fraction` under a policy.
+
+    >>> float_policy("shortest")(0.1), float_policy("limit:100")(3.14159)
+    (Fraction(1, 10), Fraction(22, 7))
+    """
+    if floats == "error":
+        return _refuse_float
+    if floats == "exact":
+        return lambda value: Fraction(float(value))
+    if floats == "shortest":
+        return lambda value: Fraction(str(value))
+    match = re.fullmatch(r"limit:([1-9]\d*)", floats) if isinstance(floats, str) else None
+    if match:
+        largest = int(match[1])
+        return lambda value: Fraction(float(value)).limit_denominator(largest)
+    raise EncodingError(f"floats={floats!r} is no policy; use 'error', 'exact', 'shortest' or 'limit:<max denominator>'")
+
+
+def _refuse_float(value: Any) -> Fraction:
+    raise EncodingError(
+        f"{value!s} is a float and may not be the number you mean; pass floats='exact', 'shortest' or "
+        "'limit:<max denominator>', or a Fraction, Decimal or string"
+    )
+
+
+def as_array(values: Any) -> npt.NDArray[Any] | None:
+    """Return values as a NumPy array when they are an array of some library (NumPy, torch, pandas), else None."""
+    if isinstance(values, np.ndarray):
+        return values
+    if type(values).__module__.split(".")[0] == "torch" and hasattr(values, "detach"):
+        tensor = values.detach().cpu()
+        # NumPy has no bfloat16; widening a float is exact.
+        return np.asarray(tensor.double() if tensor.is_floating_point() else tensor)
+    if hasattr(values, "__array__") and not isinstance(values, np.generic):
+        return np.asarray(values)
+    return None
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, (list, tuple, range))
+
+
+def _read_array(array: npt.NDArray[Any], to_fraction: Callable[[Any], Fraction]) -> Rationals:
+    if array.dtype.kind == "i" or (array.dtype.kind == "u" and array.dtype.itemsize < 8):
+        numerators = array.reshape(-1).astype(np.int64)
+        return Rationals(numerators, np.ones_like(numerators), array.shape)
+    if array.dtype.kind not in "ufOUT" and array.size:
+        raise EncodingError(f"an array of dtype {array.dtype} holds no numbers; use integers, floats, objects or text")
+    positions = np.ndindex(array.shape)
+    # Iterating over .flat keeps NumPy scalars, so that float32(0.1) is still 0.1 to the policy "shortest".
+    return _collect(
+        [_read_scalar(v, at, to_fraction) for v, at in zip(array.flat, positions, strict=True)], array.shape
+    )
+
+
+def _walk(
+    values: Any, position: Position, to_fraction: Callable[[Any], Fraction], leaves: list[tuple[int, int]]
+) -> tuple[int, ...]:
+    """Append the numbers of a nested sequence to `leaves` and return its shape."""
+    if isinstance(values, list) and values and all(type(v) is int for v in values):  # the common case, made quick
+        leaves.extend((v, 1) for v in values)
+        return (len(values),)
+    inner: tuple[int, ...] | None = None
+    for i, value in enumerate(values):
+        here = (*position, i)
+        array = as_array(value)
+        if array is not None:
+            part = _read_array(array, to_fraction)
+            leaves.extend(zip(part.numerators.tolist(), part.denominators.tolist(), strict=True))
+            shape = part.shape
+        elif _is_sequence(value) and not (isinstance(value, tuple) and len(value) == 2):
+            shape = _walk(value, here, to_fraction, leaves)
+        else:
+            leaves.append(_read_scalar(value, here, to_fraction))
+            shape = ()
+        if inner is not None and shape != inner:
+            raise EncodingError(
+                f"ragged nesting: the entry at position {list(here)} has shape {shape}, those before it {inner}; "
+                "all entries of an array need the same shape"
+            )
+        inner = shape
+    return (len(values), *(inner or ()))
+
+
+def _read_scalar(value: Any, position: Position, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int]:
+    """Return one value as (numerator, denominator) in lowest terms."""
+    try:
+        return _parse(value, to_fraction)
+    except (EncodingError, DivisionByZeroError) as error:
+        raise type(error)(f"{error}{at_position(position)}") from None
+
+
+def _parse(value: Any, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int]:
+    if isinstance(value, (bool, np.bool_)):
+        raise EncodingError(f"{value!s} is a bool, not a number; use 0 or 1 if that is what you mean")
+    if isinstance(value, (int, np.integer)):
+        return int(value), 1
+    if isinstance(value, Fraction):
+        return value.numerator, value.denominator
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise EncodingError(f"{value!s} is no rational number; only finite values can be encoded")
+        if abs(value.adjusted()) > _MAX_EXPONENT:
+            raise EncodingError(f"{value!s} has an exponent beyond ±{_MAX_EXPONENT}: refused, it would fill the memory")
+        return value.as_integer_ratio()
+    if isinstance(value, (float, np.floating)):
+        if not math.isfinite(value):
+            raise EncodingError(f"{value!s} is no rational number; only finite values can be encoded")
+        return to_fraction(value).as_integer_ratio()
+    if isinstance(value, str):
+        return _parse_text(value)
+    if isinstance(value, tuple) and len(value) == 2:
+        return _parse_pair(*value)
+    raise EncodingError(
+        f"{describe(value)} of type {type(value).__name__} is no number; use int, Fraction, Decimal, text, arrays, "
+        "pairs or lists of these"
+    )
+
+
+def _parse_text(text: str) -> tuple[int, int]:
+    """Return "7/5", "-3", "1.25" or "1e-3" as (numerator, denominator); numbers may have any number of digits."""
+    match = _NUMBER.fullmatch(text)
+    if match is None or (match[2] is None and not match[3]) or (match[5] and (match[3] is not None or match[4])):
+        raise EncodingError(f"{describe(text)} is no number; write '7/5', '-3', '1.25' or '1e-3'")
+    sign, whole, decimals, exponent, denominator = match.groups()
+    if exponent and abs(int(exponent[:20])) > _MAX_EXPONENT:
+        raise EncodingError(f"{describe(text)} has an exponent beyond ±{_MAX_EXPONENT}: refused, it would fill the memory")
+    decimals = (decimals or "").replace("_", "")
+    numerator = _parse_integer((whole or "") + decimals) * (-1 if sign == "-" else 1)
+    power = int(exponent or 0) - len(decimals)
+    if denominator:
+        return _parse_pair(numerator, _parse_integer(denominator))
+    return _parse_pair(numerator * 10 ** max(power, 0), 10 ** max(-power, 0))
+
+
+def _parse_integer(digits: str) -> int:
+    """Return the integer that decimal digits write; unlike int(), without a limit on their number."""
+    return int(Decimal(digits.replace("_", "")))
+
+
+def _parse_pair(numerator: Any, denominator: Any) -> tuple[int, int]:
+    for part in (numerator, denominator):
+        if isinstance(part, (bool, np.bool_)) or not isinstance(part, (int, np.integer)):
+            raise EncodingError(
+                f"({describe(numerator)}, {describe(denominator)}) is no pair (numerator, denominator) of integers; "
+                "nested sequences are written as lists"
+            )
+    if denominator == 0:
+        raise DivisionByZeroError(f"{describe(int(numerator))}/0 has denominator zero")
+    return Fraction(int(numerator), int(denominator)).as_integer_ratio()
+
+
+def _read_pair(numerators: Any, denominators: Any) -> Rationals:
+    """Return the quotients of two (broadcastable) integer arrays."""
+    n, m = _read_integers(numerators, "numerators"), _read_integers(denominators, "denominators")
+    try:
+        n, m = np.broadcast_arrays(n, m)
+    except ValueError:
+        raise EncodingError(f"numerators of shape {n.shape} and denominators of shape {m.shape} do not fit") from None
+    if not np.all(m):
+        position = tuple(int(i) for i in np.argwhere(m == 0)[0])
+        raise DivisionByZeroError(f"{describe(int(n[position]))}/0 has denominator zero{at_position(position)}")
+    shape, n, m = n.shape, n.reshape(-1), m.reshape(-1)
+    if n.dtype == object or m.dtype == object or _has_int64_min(n) or _has_int64_min(m):
+        return _collect([_parse_pair(a, b) for a, b in zip(n.tolist(), m.tolist(), strict=True)], shape)
+    divisor = np.gcd(n, m) * np.sign(m)
+    return Rationals(n // divisor, m // divisor, shape)
+
+
+def _has_int64_min(a: npt.NDArray[np.int64]) -> bool:
+    """Return whether an array holds −2^63, which has no negative in int64."""
+    return bool(np.any(a == np.iinfo(np.int64).min))
+
+
+def _read_integers(values: Any, role: str) -> npt.NDArray[Any]:
+    if isinstance(values, tuple):
+        values = list(values)
+    part = read(values)
+    if np.any(part.denominators != 1):
+        raise EncodingError(f"the {role} of a pair (numerators, denominators) must be integers")
+    return part.numerators.reshape(part.shape)
+
+
+def _collect(pairs: list[tuple[int, int]], shape: tuple[int, ...]) -> Rationals:
+    """Return pairs in lowest terms as `Rationals`, int64 if they all fit."""
+    if all(-_INT64_MAX - 1 <= n <= _INT64_MAX and m <= _INT64_MAX for n, m in pairs):
+        table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        return Rationals(np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1]), shape)
+    return Rationals(_objects(n for n, _ in pairs), _objects(m for _, m in pairs), shape)
+
+
+def _objects(values: Iterator[int]) -> npt.NDArray[Any]:
+    items = list(values)
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array

@@ -1,0 +1,225 @@
+"""The adele space: which primes, how many digits; from numbers to coordinates and back."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.errors import EncodingError, RangeError, SpaceError
+from adelic.numbers import finite, real, rationals
+from adelic.numbers.describe import at_position
+from adelic.numbers.finite import FinitePlaces, Window
+from adelic.numbers.primes import is_prime, smallest_factor
+
+if TYPE_CHECKING:
+    from adelic.numbers.array import AdeleArray
+
+DEFAULT_PRIMES = (2, 3, 5, 7, 11, 13, 17)
+DEFAULT_PRECISION = 16
+
+
+@dataclass(frozen=True)
+class AdeleSpace:
+    """The real line times Q_p for finitely many primes p, each p-adic number truncated to a window of digits.
+
+    The defaults give (7 + 1) · 16 = 128 coordinates, the paper's d_model. # NOTE[paper]: it gives neither primes nor N.
+
+    Attributes:
+        primes: different primes, ascending or not; the order is the order of the coordinates.
+        precision: N, how many digits a window holds.
+        fractional_digits: F, how many of them stand below p^0. With F = 0 a denominator divisible by p is an error.
+
+    Raises:
+        SpaceError: a prime is not prime or repeats, the precision is below 1, F is not in 0 … N − 1.
+
+    Source: the paper, section 2 "Method" and appendix "Embedding Construction".
+
+    >>> space = AdeleSpace(primes=(2, 3, 5, 7), precision=5, fractional_digits=1)
+    >>> space.encode("7/5").digits
+    array([[1, 0, 1, 1, 0],
+           [1, 2, 1, 2, 0],
+           [0, 0, 0, 1, 2],
+           [4, 1, 3, 0, 0]], dtype=uint8)
+    """
+
+    primes: tuple[int, ...] = DEFAULT_PRIMES
+    precision: int = DEFAULT_PRECISION
+    fractional_digits: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        try:
+            given = tuple(self.primes)
+        except TypeError:
+            raise SpaceError(f"primes={self.primes!r} is no sequence of primes, such as {DEFAULT_PRIMES}") from None
+        primes = tuple(_integer("a prime", p) for p in given)
+        object.__setattr__(self, "primes", primes)
+        object.__setattr__(self, "precision", _integer("precision", self.precision))
+        object.__setattr__(self, "fractional_digits", _integer("fractional_digits", self.fractional_digits))
+        if not primes:
+            raise SpaceError(f"primes=() leaves no p-adic coordinate; primes={DEFAULT_PRIMES} is the default")
+        for p in primes:
+            _check_prime(p)
+        repeated = next((p for i, p in enumerate(primes) if p in primes[:i]), None)
+        if repeated is not None:
+            raise SpaceError(f"the prime {repeated} occurs twice in primes={primes}; name each prime once")
+        if self.precision < 1:
+            raise SpaceError(f"precision={self.precision} leaves no digit; precision >= 1, 16 is the default")
+        if not 0 <= self.fractional_digits < self.precision:
+            raise SpaceError(
+                f"fractional_digits={self.fractional_digits} does not fit a window of precision={self.precision}; "
+                "0 <= fractional_digits < precision"
+            )
+        if self.precision * max(primes) ** 2 >= 2**62:
+            raise SpaceError(
+                f"precision={self.precision} digits at the prime {max(primes)} overflow the 64-bit kernels; "
+                "precision · p² must stay below 2^62"
+            )
+
+    @property
+    def n_primes(self) -> int:
+        """Return the number of primes."""
+        return len(self.primes)
+
+    @cached_property
+    def decoding_bound(self) -> int:
+        """Return ∏ p^(N − F): n/m with denominator prime to all p can be decoded while 2·|n|·m stays below it.
+
+        With fractional digits the general condition is 2·|n'|·m' < ∏ p^N, where n'/m' = n/m · ∏ p^F in lowest terms.
+
+        >>> AdeleSpace(primes=(2, 3), precision=4).decoding_bound
+        1296
+        """
+        return prod(self.primes) ** (self.precision - self.fractional_digits)
+
+    @property
+    def window(self) -> Window:
+        """Return the parameters as the kernels take them."""
+        return Window(self.primes, self.precision, self.fractional_digits)
+
+    def encode(self, values: Any, *, floats: str = "error") -> "AdeleArray":
+        """Return numbers as an `AdeleArray` of the same shape; exact, or an error.
+
+        Args:
+            values: integers of any size, `Fraction`, `Decimal`, text such as "7/5", "-3", "1.25", "1e-3"; NumPy or torch
+                arrays; a tuple (numerators, denominators); lists of all these, nested.
+            floats: "error" (default), "exact", "shortest" or "limit:<max denominator>"; see
+                `adelic.numbers.rationals.read`.
+
+        Raises:
+            EncodingError: a value is no rational number, is a float without policy, or the nesting is ragged.
+            DivisionByZeroError: a denominator is zero.
+            PrecisionError: p divides a denominator more often than the window has fractional digits.
+
+        >>> from fractions import Fraction
+        >>> AdeleSpace().encode([Fraction(7, 19), 3, "-2/23"]).shape
+        (3,)
+        """
+        from adelic.numbers.array import AdeleArray
+
+        if isinstance(values, AdeleArray):
+            if values.space != self:
+                raise SpaceError(f"the array lives in {values.space}, not in {self}; decode() it first")
+            return values
+        numbers = rationals.read(values, floats=floats)
+        size = len(numbers.numerators)
+        digits = np.empty((size, self.n_primes, self.precision), dtype=finite.digit_dtype(self.primes))
+        finite.encode(numbers, self.window, digits)
+        places = FinitePlaces(digits, finite.all_known(self.window, size))
+        real_place = real.encode(numbers, self.decoding_bound)
+        return AdeleArray(self, real_place.reshape(numbers.shape), places.reshape(numbers.shape))
+
+    def tensor(self, values: Any, *, floats: str = "error") -> npt.NDArray[np.float32]:
+        """Return numbers in the paper's layout, in one pass: what a network eats.
+
+        Args:
+            values: as for `encode`.
+            floats: as for `encode`.
+
+        Returns:
+            float32, (*, n_primes + 1, precision). Row 0 is [0, …, 0, q], row j the digits at the j-th prime.
+
+        Raises:
+            RangeError: |q| is beyond float32, about 3.4e38.
+            EncodingError, DivisionByZeroError, PrecisionError: as for `encode`.
+
+        >>> AdeleSpace(primes=(2, 3), precision=4).tensor(7)
+        array([[0., 0., 0., 7.],
+               [0., 1., 1., 1.],
+               [0., 0., 2., 1.]], dtype=float32)
+        """
+        numbers = rationals.read(values, floats=floats)
+        out = np.empty((len(numbers.numerators), self.n_primes + 1, self.precision), dtype=np.float32)
+        if max(self.primes) > 2**24:  # digits that float32 does not hold
+            return self.encode(values, floats=floats).tensor()
+        finite.encode(numbers, self.window, out[:, 1:])
+        write_real_row(real.encode(numbers, self.decoding_bound).value, out, numbers.shape)
+        return out.reshape(*numbers.shape, self.n_primes + 1, self.precision)
+
+    def from_digits(self, digits: Any, real_value: Any, *, radius: Any = None) -> "AdeleArray":
+        """Return the array with these coordinates, for decoding what a network or a file says.
+
+        Args:
+            digits: integers, (*, n_primes, precision), most significant digit first.
+            real_value: floats, (*).
+            radius: error bounds of the real values, (*); float64 rounding when left out.
+
+        Raises:
+            EncodingError: a shape does not fit, or a digit is not in 0 … p − 1.
+
+        >>> space = AdeleSpace(primes=(2, 3), precision=4)
+        >>> space.from_digits([[0, 1, 1, 1], [0, 0, 2, 1]], 7.0).decode()
+        Fraction(7, 1)
+        """
+        from adelic.numbers.array import AdeleArray
+
+        value = np.asarray(real_value, dtype=np.float64)
+        given = np.asarray(digits)
+        expected = (*value.shape, self.n_primes, self.precision)
+        if given.shape != expected:
+            raise EncodingError(f"digits have shape {given.shape}; for real values of shape {value.shape} it is {expected}")
+        limits = np.array(self.primes)[:, None]
+        wrong = np.argwhere(~((given >= 0) & (given < limits) & (given == np.floor(given))))
+        if len(wrong):
+            at = tuple(int(i) for i in wrong[0])
+            p = self.primes[at[-2]]
+            raise EncodingError(f"{given[at]!s}{at_position(at)} is no digit at the prime {p}; digits are 0 … {p - 1}")
+        exact = real.from_values(value, None if radius is None else np.asarray(radius, dtype=np.float64))
+        known = np.broadcast_to(np.int32(self.precision), (*value.shape, self.n_primes))
+        return AdeleArray(self, exact, FinitePlaces(given.astype(finite.digit_dtype(self.primes)), known))
+
+
+def _integer(name: str, value: Any) -> int:
+    """Return a parameter as an int, or raise `SpaceError`."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise SpaceError(f"{name} must be an integer, not {value!r}")
+    return int(value)
+
+
+def _check_prime(p: int) -> None:
+    if p >= 2**31:
+        raise SpaceError(f"the prime {p} is too large; primes below 2^31 are supported")
+    if not is_prime(p):
+        detail = f" ({p} = {smallest_factor(p)} · {p // smallest_factor(p)})" if p > 1 else ""
+        raise SpaceError(f"{p} is not a prime{detail}; primes={DEFAULT_PRIMES} is the default")
+
+
+def write_real_row(values: npt.NDArray[np.float64], out: npt.NDArray[np.float32], shape: tuple[int, ...]) -> None:
+    """Write [0, …, 0, q] into row 0 of `out`, (size, n_primes + 1, precision).
+
+    Raises:
+        RangeError: a value is beyond float32.
+    """
+    with np.errstate(over="ignore"):
+        out[:, 0, :-1] = 0
+        out[:, 0, -1] = values
+    beyond = np.flatnonzero(~np.isfinite(out[:, 0, -1]))
+    if len(beyond):
+        position = tuple(int(i) for i in np.unravel_index(beyond[0], shape)) if shape else ()
+        raise RangeError(
+            f"the real value {values[beyond[0]]:.6g}{at_position(position)} is beyond float32 (3.4e38), so the real row "
+            "would be infinite; feed .digits alone, or scale the numbers"
+        )
