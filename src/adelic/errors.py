@@ -1,5 +1,9 @@
 """The errors that a user can cause, all under `AdelicError`; the command line prints them in one line and exits with 2."""
 
+import difflib
+from collections.abc import Iterable
+from typing import Self
+
 
 class AdelicError(Exception):
     """Base of every error that adelic raises for what its caller did or for what the machine refused.
@@ -47,6 +51,18 @@ class ConfigurationError(AdelicError, ValueError):
 
 class UnknownNameError(AdelicError, LookupError):
     """A task, edition, embedding, recipe or row has no such name; the message suggests the nearest one."""
+
+    @classmethod
+    def of(cls, kind: str, name: object, names: Iterable[str]) -> Self:
+        """Return the error for an unknown name, with the nearest known one and the list of all.
+
+        >>> print(UnknownNameError.of("task", "wevaing", ["schubert", "weaving"]))
+        unknown task 'wevaing'; did you mean 'weaving'? One of: schubert, weaving
+        """
+        known = list(names)
+        near = difflib.get_close_matches(str(name).lower(), known, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        return cls(f"unknown {kind} {name!r}; {hint}One of: {', '.join(known)}")
 
 
 class TaskSizeError(AdelicError, ValueError):

@@ -1,0 +1,33 @@
+"""Layer 2b, PyTorch: vocabularies, features of adeles, embeddings, positional encodings, the classifier. No data, no files.
+
+>>> import torch
+>>> from adelic import AdeleSpace, nn
+>>> vocabulary = nn.Vocabulary(range(0, 8))
+>>> embedding = nn.AdelicEmbedding(vocabulary, space=AdeleSpace(), d_model=128, features="digits", projection=None)
+>>> model = nn.SequenceClassifier(embedding, n_classes=5, max_length=8)
+>>> model(vocabulary.ids([[0, 3, 7, 5, 4, 6, 1, 2]])).shape
+torch.Size([1, 5])
+"""
+
+from adelic.nn.classifier import SequenceClassifier
+from adelic.nn.embeddings import AdelicEmbedding, LearnedEmbedding, NumberEmbedding
+from adelic.nn.features import FEATURE_KINDS, FeatureLayout, compute_features
+from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
+from adelic.nn.registry import EMBEDDINGS, build_embedding
+from adelic.nn.vocabulary import Vocabulary
+
+__all__ = [
+    "EMBEDDINGS",
+    "FEATURE_KINDS",
+    "AdelicEmbedding",
+    "AdelicPositionalEncoding",
+    "FeatureLayout",
+    "LearnedEmbedding",
+    "NumberEmbedding",
+    "PositionalEncoding",
+    "SequenceClassifier",
+    "SinusoidalPositionalEncoding",
+    "Vocabulary",
+    "build_embedding",
+    "compute_features",
+]

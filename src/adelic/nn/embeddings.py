@@ -1,0 +1,145 @@
+"""Embeddings of numbers behind one interface; this module has the paper's two."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from adelic.errors import ConfigurationError
+from adelic.nn.features import FeatureLayout, compute_features, standardize
+from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
+from adelic.nn.vocabulary import Vocabulary
+from adelic.numbers import AdeleSpace
+
+
+class NumberEmbedding(nn.Module):
+    """A map from numbers to vectors; the interface of every embedding.
+
+    Shape: ids (*, length), int64, or numbers (*, length) without a vocabulary -> (*, length, d_model).
+
+    Attributes:
+        vocabulary: the numbers that can occur; None for open-ended numbers.
+        d_model: length of a vector.
+    """
+
+    def __init__(self, vocabulary: Vocabulary | None, d_model: int) -> None:
+        super().__init__()
+        if d_model < 1:
+            raise ConfigurationError(f"d_model={d_model} leaves no coordinate; d_model >= 1")
+        self.vocabulary = vocabulary
+        self.d_model = d_model
+
+    @abstractmethod
+    def forward(self, ids_or_numbers: Any) -> torch.Tensor:
+        """Return the vectors, float32 (*, length, d_model)."""
+
+    def positional_encoding(self, max_length: int) -> PositionalEncoding:
+        """Return the positional encoding that goes with this embedding."""
+        return SinusoidalPositionalEncoding(self.d_model, max_length=max_length)
+
+
+class LearnedEmbedding(NumberEmbedding):
+    """One trained vector a number, `nn.Embedding`: the paper's baseline.
+
+    Shape: ids (*, length) -> (*, length, d_model). Parameters: len(vocabulary) · d_model.
+
+    >>> LearnedEmbedding(Vocabulary(range(8)), d_model=128)(torch.tensor([[0, 7, 3]])).shape
+    torch.Size([1, 3, 128])
+    """
+
+    vocabulary: Vocabulary
+
+    def __init__(self, vocabulary: Vocabulary, d_model: int = 128) -> None:
+        super().__init__(vocabulary, d_model)
+        self.table = nn.Embedding(len(vocabulary), d_model)
+
+    def forward(self, ids_or_numbers: torch.Tensor) -> torch.Tensor:
+        """Return the vectors of ids, float32 (*, length, d_model)."""
+        vectors: torch.Tensor = self.table(ids_or_numbers)
+        return vectors
+
+
+class AdelicEmbedding(NumberEmbedding):
+    """The adele of a number as its vector: AOE, without parameters unless projected.
+
+    A finite vocabulary becomes one frozen table (a buffer), so that a training step costs what `nn.Embedding` costs.
+    Without a vocabulary the numbers themselves are encoded on the way (on the CPU).
+
+    Where the features are fewer than d_model they are padded with zeros. Where they are more, the highest levels (powers
+    of p) are left out as long as the vocabulary's numbers keep different vectors; `projection="linear"` keeps all levels.
+
+    Shape: ids (*, length) -> (*, length, d_model); without a vocabulary: numbers (*, length), anything that
+    `AdeleSpace.encode` takes.
+
+    Args:
+        vocabulary: the numbers that can occur, or None.
+        space: the adele space; the default has 128 coordinates.
+        d_model: length of a vector.
+        features: "digits" (the paper), "standardized", "characters" or "one-hot-digits"; see `adelic.nn.features`.
+        projection: None, or "linear" for a trained linear map from all features to d_model.
+
+    Raises:
+        ConfigurationError: no level fits, two numbers would get the same vector, or "standardized" lacks a vocabulary.
+        PrecisionError: a number of the vocabulary does not fit the space's window.
+
+    Source: the paper, section 2 "Embedding Construction" and "Plug-and-play Integration".
+
+    >>> embedding = AdelicEmbedding(Vocabulary(range(8)), d_model=128)
+    >>> embedding(torch.tensor([[0, 7, 3]])).shape, sum(p.numel() for p in embedding.parameters())
+    (torch.Size([1, 3, 128]), 0)
+    >>> AdelicEmbedding(None, features="characters", projection="linear")([["1/19", 10**20]]).shape
+    torch.Size([1, 2, 128])
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary | None,
+        *,
+        space: AdeleSpace | None = None,
+        d_model: int = 128,
+        features: str = "digits",
+        projection: str | None = None,
+    ) -> None:
+        super().__init__(vocabulary, d_model)
+        if projection not in (None, "linear"):
+            raise ConfigurationError(f"projection={projection!r} is unknown; use None or 'linear'")
+        if features == "standardized" and vocabulary is None:
+            raise ConfigurationError("features='standardized' needs a vocabulary to standardize over")
+        self.space = AdeleSpace() if space is None else space
+        self.layout = FeatureLayout.fit(features, self.space, None if projection else d_model)
+        self.projection = nn.Linear(self.layout.size, d_model) if projection else None
+        table = None if vocabulary is None else self._features(list(vocabulary.numbers))
+        if table is not None and len(torch.unique(table, dim=0)) < len(table):
+            raise ConfigurationError(
+                f"{self.layout.levels} levels of {features} at the primes {self.space.primes} give two numbers of the "
+                "vocabulary the same vector; use more primes, a higher precision, a larger d_model or projection='linear'"
+            )
+        self.table: torch.Tensor | None
+        self.register_buffer("table", table, persistent=False)
+
+    def _features(self, numbers: Any) -> torch.Tensor:
+        """Return the features of numbers, padded to d_model unless a projection does that."""
+        flat = compute_features(self.space.encode(numbers), self.layout)
+        if self.layout.kind == "standardized":
+            flat = standardize(flat)
+        padding = 0 if self.projection is not None else self.d_model - self.layout.size
+        return torch.from_numpy(np.pad(flat, [(0, 0)] * (flat.ndim - 1) + [(0, padding)]))
+
+    def forward(self, ids_or_numbers: Any) -> torch.Tensor:
+        """Return the vectors of ids (or of numbers, without a vocabulary), float32 (*, length, d_model)."""
+        if self.table is not None:
+            vectors = functional.embedding(ids_or_numbers, self.table)
+        else:
+            vectors = self._features(ids_or_numbers)
+            if self.projection is not None:
+                vectors = vectors.to(self.projection.weight.device)
+        return vectors if self.projection is None else self.projection(vectors)
+
+    def positional_encoding(self, max_length: int) -> PositionalEncoding:
+        """Return the joint encoding where coordinates are digits, else the sinusoidal one."""
+        if self.projection is None and self.layout.kind in ("digits", "standardized"):
+            return AdelicPositionalEncoding(self.layout, self.d_model, max_length=max_length)
+        return super().positional_encoding(max_length)

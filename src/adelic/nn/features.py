@@ -1,0 +1,121 @@
+"""From numbers to feature vectors: the four forms in which a network can eat an adele.
+
+Every feature belongs to one place (the real one or a prime) and to one *level*: the digit of p^(k-1), or the residue
+modulo p^k. Levels count from the lowest digit of the window, so that dropping high levels keeps what distinguishes small
+numbers.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.numbers import AdeleArray, AdeleSpace
+
+FeatureKind = Literal["digits", "standardized", "characters", "one-hot-digits"]
+FEATURE_KINDS: tuple[str, ...] = get_args(FeatureKind)
+
+
+@dataclass(frozen=True)
+class FeatureLayout:
+    """Where each feature of a vector comes from.
+
+    Attributes:
+        kind: one of `FEATURE_KINDS`.
+        space: the adele space.
+        levels: how many levels a place keeps, at most the space's precision.
+
+    >>> FeatureLayout("digits", AdeleSpace(), 16).size, FeatureLayout("characters", AdeleSpace(), 9).size
+    (128, 127)
+    """
+
+    kind: str
+    space: AdeleSpace
+    levels: int
+
+    @property
+    def size(self) -> int:
+        """Return the number of features of one number."""
+        return self.size_of(self.kind, self.space, self.levels)
+
+    @staticmethod
+    def size_of(kind: str, space: AdeleSpace, levels: int) -> int:
+        """Return the number of features for a number of levels."""
+        if kind in ("digits", "standardized"):
+            return (space.n_primes + 1) * levels
+        if kind == "characters":
+            return 1 + 2 * space.n_primes * levels
+        return 1 + sum(space.primes) * levels
+
+    @classmethod
+    def fit(cls, kind: str, space: AdeleSpace, width: int | None) -> "FeatureLayout":
+        """Return the layout with the most levels that fits a width; all of them when the width is None.
+
+        Raises:
+            UnknownNameError: there is no such kind.
+            ConfigurationError: not even one level fits.
+        """
+        if kind not in FEATURE_KINDS:
+            raise UnknownNameError.of("features", kind, FEATURE_KINDS)
+        levels = space.precision
+        while width is not None and levels and cls.size_of(kind, space, levels) > width:
+            levels -= 1
+        if not levels:
+            raise ConfigurationError(
+                f"features={kind!r} need {cls.size_of(kind, space, 1)} coordinates at {space.n_primes} primes, more than "
+                f"d_model={width}; use projection='linear', a larger d_model or fewer primes"
+            )
+        return cls(kind, space, levels)
+
+
+def compute_features(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[np.float32]:
+    """Return the features of adeles, float32 (*, layout.size).
+
+    - "digits": the paper's layout, flattened: [0, …, 0, q], then the digits of each prime, raw.
+    - "standardized": the same; `standardize` brings each coordinate to mean 0 and variance 1 over a vocabulary.
+    - "characters": sign(q)·ln(1 + |q|), then cos and sin of 2πx/p^k for k = 1 … levels, where x is p^F·q: the additive
+      characters of Z/p^k, which turn sums into rotations.
+    - "one-hot-digits": sign(q)·ln(1 + |q|), then each digit as a one-hot vector of length p, lowest digit first.
+
+    >>> space = AdeleSpace(primes=(2, 3), precision=3)
+    >>> compute_features(space.encode(5), FeatureLayout("digits", space, 2))
+    array([0., 5., 0., 1., 1., 2.], dtype=float32)
+    >>> compute_features(space.encode(5), FeatureLayout("one-hot-digits", space, 1)).round(2)
+    array([1.79, 0.  , 1.  , 0.  , 0.  , 1.  ], dtype=float32)
+    """
+    space, levels = layout.space, layout.levels
+    if layout.kind in ("digits", "standardized"):
+        return adeles.tensor()[..., space.precision - levels :].reshape(*adeles.shape, layout.size)
+    with np.errstate(over="ignore"):
+        parts: list[npt.NDArray[Any]] = [(np.sign(adeles.real) * np.log1p(np.abs(adeles.real)))[..., None]]
+    for j, p in enumerate(space.primes):
+        digits = adeles.digits[..., j, ::-1][..., :levels]  # lowest first
+        if layout.kind == "characters":
+            angles = 2 * np.pi * _fractional_parts(digits, p)
+            parts += [np.stack([np.cos(angles), np.sin(angles)], axis=-1).reshape(*adeles.shape, 2 * levels)]
+        else:
+            parts += [(digits[..., None] == np.arange(p)).reshape(*adeles.shape, p * levels)]
+    return np.concatenate(parts, axis=-1).astype(np.float32)
+
+
+def _fractional_parts(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.float64]:
+    """Return x/p^k in [0, 1) for k = 1 … levels, from the digits of x, lowest first."""
+    parts = np.empty(digits.shape, dtype=np.float64)
+    part: npt.NDArray[np.float64] = np.zeros(digits.shape[:-1])
+    for k in range(digits.shape[-1]):
+        part = (part + digits[..., k]) / p  # (x mod p^k)/p^k from the level before
+        parts[..., k] = part
+    return parts
+
+
+def standardize(features: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return features, (rows, size), with mean 0 and variance 1 a coordinate; constant coordinates become 0.
+
+    >>> standardize(np.array([[0, 5], [2, 5]], dtype=np.float32))
+    array([[-1.,  0.], [ 1.,  0.]], dtype=float32)
+    """
+    wide = features.astype(np.float64)
+    deviation = wide.std(axis=0)
+    return ((wide - wide.mean(axis=0)) / np.where(deviation == 0, 1, deviation)).astype(np.float32)
