@@ -1,4 +1,4 @@
-"""The errors that a user can cause, all under `AdelicError`; the command line prints them in one line and exits with 2."""
+"""The errors that a user can cause, all under `AdelicError`; on the command line each is one line and exit code 2."""
 
 import difflib
 from collections.abc import Iterable
@@ -53,16 +53,23 @@ class UnknownNameError(AdelicError, LookupError):
     """A task, edition, embedding, recipe or row has no such name; the message suggests the nearest one."""
 
     @classmethod
-    def of(cls, kind: str, name: object, names: Iterable[str]) -> Self:
-        """Return the error for an unknown name, with the nearest known one and the list of all.
+    def of(cls, kind: str, name: object, names: Iterable[str], *, listed: str | None = None) -> Self:
+        """Return the error for a name that is none of `names`, with the nearest one that is.
+
+        Args:
+            kind: what the name should name, such as "task".
+            name: the unknown name.
+            names: the known ones.
+            listed: how the list of them is introduced; the plural of `kind` if left out.
 
         >>> print(UnknownNameError.of("task", "wevaing", ["schubert", "weaving"]))
-        unknown task 'wevaing'; did you mean 'weaving'? One of: schubert, weaving
+        unknown task 'wevaing'; did you mean 'weaving'? tasks: schubert, weaving
         """
         known = list(names)
         near = difflib.get_close_matches(str(name).lower(), known, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        return cls(f"unknown {kind} {name!r}; {hint}One of: {', '.join(known)}")
+        hint = f" did you mean {near[0]!r}?" if near else ""
+        text = repr(name) if len(repr(name)) <= 60 else f"{repr(name)[:57]}..."
+        return cls(f"unknown {kind} {text};{hint} {listed or kind + 's'}: {', '.join(known)}")
 
 
 class TaskSizeError(AdelicError, ValueError):
@@ -75,3 +82,7 @@ class StorageError(AdelicError, OSError):
 
 class RunFolderError(AdelicError, ValueError):
     """A run folder belongs to another configuration, or its checkpoint is damaged."""
+
+
+class DivergenceError(AdelicError, ArithmeticError):
+    """Training left the finite numbers."""

@@ -1,4 +1,4 @@
-"""Layer 2b, PyTorch: vocabularies, features of adeles, embeddings, positional encodings, the classifier. No data, no files.
+"""Layer 2b, PyTorch: vocabularies, features, embeddings, positional encodings, the classifier. No data, no files.
 
 >>> import torch
 >>> from adelic import AdeleSpace, nn

@@ -55,7 +55,8 @@ class SequenceClassifier(nn.Module):
             raise ConfigurationError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
         if n_classes < 2 or max_length < 1 or n_layers < 1:
             raise ConfigurationError(
-                f"n_classes={n_classes}, max_length={max_length}, n_layers={n_layers}: a classifier needs at least 2, 1, 1"
+                f"n_classes={n_classes}, max_length={max_length}, n_layers={n_layers}: "
+                "a classifier needs at least 2, 1 and 1"
             )
         if norm not in ("post", "pre"):
             raise ConfigurationError(f"norm={norm!r} is unknown; use 'post' or 'pre'")

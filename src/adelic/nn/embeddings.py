@@ -68,10 +68,11 @@ class AdelicEmbedding(NumberEmbedding):
     A finite vocabulary becomes one frozen table (a buffer), so that a training step costs what `nn.Embedding` costs.
     Without a vocabulary the numbers themselves are encoded on the way (on the CPU).
 
-    Where the features are fewer than d_model they are padded with zeros. Where they are more, the highest levels (powers
-    of p) are left out as long as the vocabulary's numbers keep different vectors; `projection="linear"` keeps all levels.
+    Where the features are fewer than d_model they are padded with zeros. Where they are more, the highest levels
+    (powers of p) are left out, as long as the vocabulary's numbers keep different vectors; `projection="linear"` keeps
+    all levels.
 
-    Shape: ids (*, length) -> (*, length, d_model); without a vocabulary: numbers (*, length), anything that
+    Shape: ids (*, length) -> (*, length, d_model); without a vocabulary: numbers (*, length), whatever
     `AdeleSpace.encode` takes.
 
     Args:
@@ -115,7 +116,8 @@ class AdelicEmbedding(NumberEmbedding):
         if table is not None and len(torch.unique(table, dim=0)) < len(table):
             raise ConfigurationError(
                 f"{self.layout.levels} levels of {features} at the primes {self.space.primes} give two numbers of the "
-                "vocabulary the same vector; use more primes, a higher precision, a larger d_model or projection='linear'"
+                "vocabulary the same vector; use more primes, a higher precision, a larger d_model or "
+                "projection='linear'"
             )
         self.table: torch.Tensor | None
         self.register_buffer("table", table, persistent=False)

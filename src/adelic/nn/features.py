@@ -1,8 +1,8 @@
 """From numbers to feature vectors: the four forms in which a network can eat an adele.
 
-Every feature belongs to one place (the real one or a prime) and to one *level*: the digit of p^(k-1), or the residue
-modulo p^k. Levels count from the lowest digit of the window, so that dropping high levels keeps what distinguishes small
-numbers.
+Every feature belongs to one place (the real one or a prime) and to one *level*: the digit of p^(k-1), or the
+residue modulo p^k. Levels count from the lowest digit of the window, so that dropping high levels keeps what tells
+small numbers apart.
 """
 
 from dataclasses import dataclass
@@ -58,14 +58,14 @@ class FeatureLayout:
             ConfigurationError: not even one level fits.
         """
         if kind not in FEATURE_KINDS:
-            raise UnknownNameError.of("features", kind, FEATURE_KINDS)
+            raise UnknownNameError.of("features", kind, FEATURE_KINDS, listed="features")
         levels = space.precision
         while width is not None and levels and cls.size_of(kind, space, levels) > width:
             levels -= 1
         if not levels:
             raise ConfigurationError(
-                f"features={kind!r} need {cls.size_of(kind, space, 1)} coordinates at {space.n_primes} primes, more than "
-                f"d_model={width}; use projection='linear', a larger d_model or fewer primes"
+                f"features={kind!r} need {cls.size_of(kind, space, 1)} coordinates at {space.n_primes} primes, more "
+                f"than d_model={width}; use projection='linear', a larger d_model or fewer primes"
             )
         return cls(kind, space, levels)
 
@@ -97,7 +97,7 @@ def compute_features(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[n
             parts += [np.stack([np.cos(angles), np.sin(angles)], axis=-1).reshape(*adeles.shape, 2 * levels)]
         else:
             parts += [(digits[..., None] == np.arange(p)).reshape(*adeles.shape, p * levels)]
-    return np.concatenate(parts, axis=-1).astype(np.float32)
+    return np.asarray(np.concatenate(parts, axis=-1), dtype=np.float32)
 
 
 def _fractional_parts(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.float64]:
@@ -118,4 +118,4 @@ def standardize(features: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """
     wide = features.astype(np.float64)
     deviation = wide.std(axis=0)
-    return ((wide - wide.mean(axis=0)) / np.where(deviation == 0, 1, deviation)).astype(np.float32)
+    return np.asarray((wide - wide.mean(axis=0)) / np.where(deviation == 0, 1, deviation), dtype=np.float32)

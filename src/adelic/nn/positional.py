@@ -1,7 +1,6 @@
 """Positional encodings without parameters: the sinusoidal one and the paper's joint one."""
 
 import math
-from typing import cast
 
 import torch
 from torch import nn
@@ -55,8 +54,8 @@ class AdelicPositionalEncoding(PositionalEncoding):
     for P places (the real one first, then the primes) and N digits. Each pair of neighbouring digits rotates with s, so
     that shifts stay linear maps; the place is a phase, the digit a frequency.
 
-    # NOTE[paper]: it gives no formula. Here the leading digits, zero for small numbers, turn fast and the lowest digits,
-    # which tell small numbers apart, hardly at all, so that position and value stay apart.
+    # NOTE[paper]: it gives no formula. Here the leading digits, zero for small numbers, turn fast, and the lowest
+    # digits, which tell small numbers apart, hardly at all, so that position and value stay apart.
 
     Shape: (*, length, P·N) -> (*, length, P·N), padded with sinusoids up to d_model.
 
@@ -88,4 +87,4 @@ class AdelicPositionalEncoding(PositionalEncoding):
 def _waves(frequency: torch.Tensor, phase: torch.Tensor, max_length: int) -> torch.Tensor:
     """Return sin and cos of s·frequency + phase, interleaved, float32 (max_length, 2·len(frequency))."""
     angles = torch.arange(max_length, dtype=torch.float64)[:, None] * frequency + phase
-    return cast(torch.Tensor, torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).to(torch.float32))
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).to(torch.float32)

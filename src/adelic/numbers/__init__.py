@@ -2,7 +2,7 @@
 
 - `space`, `array`: `AdeleSpace` and `AdeleArray`, what users touch
 - `rationals`: reads integers, fractions, text, floats under a policy, arrays
-- `hensel`, `kernels`, `finite`: p-adic digits and arithmetic: the readable reference, the compiled batch form, the choice
+- `hensel`, `kernels`, `finite`: p-adic digits and arithmetic: the readable reference, its compiled form, the choice
 - `real`: the real place, with rigorous error radii; `decoding`: from coordinates to the number
 """
 

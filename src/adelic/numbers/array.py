@@ -13,15 +13,16 @@ from adelic.numbers.describe import at_position
 from adelic.numbers.expansion import expansion_text
 from adelic.numbers.finite import FinitePlaces, OperationError
 from adelic.numbers.real import RealPlace
-from adelic.numbers.space import AdeleSpace, write_real_row
+from adelic.numbers.space import AdeleSpace, check_float32, write_real_row
 
 
 class AdeleArray:
     """An immutable array of adeles of one space; made by `AdeleSpace.encode`, NumPy-like in shape and indexing.
 
-    `+ - * /`, `** k` and unary minus act coordinate by coordinate, with NumPy's broadcasting; other operands are encoded
-    first. p-adic coordinates are exact to the digits that `known` counts; the real one is a float64 with an error bound.
-    `==` compares element by element: digits as far as both sides know them, real values within their error bounds.
+    `+ - * /`, `** k` and unary minus act coordinate by coordinate, with NumPy's broadcasting; other operands are
+    encoded first. p-adic coordinates are exact to the digits that `known` counts; the real one is a float64 with an
+    error bound. `==` and `!=` compare element by element: digits as far as both sides know them, real values within
+    their error bounds.
 
     Source: the paper, section 2: A(x + y) = A(x) ⊕ A(y), A(x · y) = A(x) ⊗ A(y).
 
@@ -74,8 +75,8 @@ class AdeleArray:
     def known(self) -> npt.NDArray[np.int32]:
         """Return how many digits of each window are known, counted from the lowest, int32 (*, n_primes).
 
-        All `precision` of them after `encode` and after sums. Products with fractional digits and quotients by multiples
-        of p know fewer (capped absolute precision).
+        All `precision` of them after `encode` and after sums. Products with fractional digits and quotients by
+        multiples of p know fewer (capped absolute precision).
 
         >>> space = AdeleSpace(primes=(2, 3), precision=8)
         >>> (space.encode(12) / 4).known
@@ -95,8 +96,7 @@ class AdeleArray:
                [1., 0., 1.],
                [0., 1., 2.]], dtype=float32)
         """
-        if max(self.space.primes) > 2**24:
-            raise EncodingError(f"float32 does not hold the digits of the prime {max(self.space.primes)}; use .digits")
+        check_float32(self.space.primes)
         flat = self.reshape(-1)
         out = np.empty((self.size, self.space.n_primes + 1, self.space.precision), dtype=np.float32)
         out[:, 1:] = flat._finite.digits
@@ -109,8 +109,8 @@ class AdeleArray:
         Chinese remainders, rational reconstruction, then a check against the real place (`adelic.numbers.decoding`).
 
         Raises:
-            DecodingError: no rational n/m with 2·|n|·m below the space's bound has these coordinates, or the coordinates
-                do not determine which.
+            DecodingError: no rational n/m with 2·|n|·m below the space's bound has these coordinates, or the
+                coordinates do not determine which.
 
         >>> AdeleSpace().encode(["22/19", -5]).decode()
         array([Fraction(22, 19), Fraction(-5, 1)], dtype=object)
@@ -134,22 +134,21 @@ class AdeleArray:
             magnitude=float(real_place.magnitude),
         )
         if q is None:
+            bound = self.space.decoding_bound
             raise DecodingError(
-                f"the coordinates{at_position(position)} determine no rational number: none n/m with 2·|n|·m below "
-                f"about {self.space.decoding_bound:.0e} has these digits and the real value {float(real_place.value):.6g} "
-                "(or more than one may); more primes or digits widen the bound"
-                if self.space.decoding_bound < 10**300
-                else f"the coordinates{at_position(position)} determine no rational number inside the space's bound"
+                f"the coordinates{at_position(position)} determine no rational number: no n/m with 2·|n|·m below about "
+                f"2^{bound.bit_length() - 1} has these digits and the real value {float(real_place.value):.6g}, or "
+                "more than one may have them; more primes or digits widen the bound"
             )
         return q
 
-    def reshape(self, *shape: int | tuple[int, ...]) -> "AdeleArray":
+    def reshape(self, *shape: Any) -> "AdeleArray":
         """Return the same numbers under another shape; one axis may be −1.
 
         >>> AdeleSpace().encode([[1, 2], [3, 4]]).reshape(4).shape
         (4,)
         """
-        target = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+        target = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         try:
             resolved = self._real.value.reshape(target).shape
         except ValueError:
@@ -163,7 +162,9 @@ class AdeleArray:
         keys = key if isinstance(key, tuple) else (key,)
         if any(k is Ellipsis for k in keys):  # the axes of primes and digits must stay out of it
             before = next(i for i, k in enumerate(keys) if k is Ellipsis)
-            consumed = sum(np.asarray(k).ndim if _is_mask(k) else int(k is not None) for k in keys) - 1
+            if any(k is Ellipsis for k in keys[before + 1 :]):
+                raise IndexError("an index can only have a single ellipsis ('...')")
+            consumed = sum(_axes_of_index(k) for k in keys)
             keys = keys[:before] + (slice(None),) * (self.ndim - consumed) + keys[before + 1 :]
         self._real.value[keys]  # raises IndexError for too many axes, which the digits' axes would hide
         return self._with(self._real[keys], self._finite[keys])
@@ -221,12 +222,15 @@ class AdeleArray:
         may_be_zero = np.atleast_1d(divisor._is_zero())
         if np.any(may_be_zero):
             position = tuple(int(i) for i in np.argwhere(may_be_zero)[0]) if divisor.shape else ()
-            raise DivisionByZeroError(f"division by zero{at_position(position)}: every coordinate of the divisor is zero")
+            raise DivisionByZeroError(
+                f"division by zero{at_position(position)}: every coordinate of the divisor is zero"
+            )
         return self._combine(divisor, lambda a, b: a * b.reciprocal(), finite.divide)
 
     def _is_zero(self) -> npt.NDArray[np.bool_]:
         """Return where every coordinate is zero, as far as it is known."""
-        return (self._finite.digits == 0).all(axis=(-2, -1)) & (np.abs(self._real.value) <= self._real.radius)
+        has_zero_digits = (self._finite.digits == 0).all(axis=(-2, -1))
+        return np.asarray(has_zero_digits & (np.abs(self._real.value) <= self._real.radius), dtype=np.bool_)
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -273,6 +277,13 @@ class AdeleArray:
         equal = same_digits & self._real.broadcast_to(shape).overlaps(right._real.broadcast_to(shape))
         return equal if shape else bool(equal)
 
+    def __ne__(self, other: object) -> Any:
+        """Return, element by element, whether two numbers are seen to differ in some coordinate."""
+        equal = self.__eq__(other)
+        return (
+            equal if equal is NotImplemented else np.logical_not(equal) if isinstance(equal, np.ndarray) else not equal
+        )
+
     def __repr__(self) -> str:
         space = self.space
         return (
@@ -296,12 +307,16 @@ class AdeleArray:
         return f"({self._real.value[i]:.6g}, {', '.join(texts)})"
 
 
-def _is_mask(key: Any) -> bool:
-    """Return whether an index is a boolean array, which stands for as many axes as it has."""
-    return isinstance(key, np.ndarray) and key.dtype == np.bool_
+def _axes_of_index(key: Any) -> int:
+    """Return how many axes one part of an index consumes; a boolean array stands for as many as it has."""
+    if key is None or key is Ellipsis:
+        return 0
+    if not isinstance(key, slice) and np.asarray(key).dtype == np.bool_:
+        return np.ndim(key)
+    return 1
 
 
 def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    view = array.view()
+    view = np.asarray(array).view()
     view.flags.writeable = False
     return view

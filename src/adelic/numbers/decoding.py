@@ -10,7 +10,7 @@ coordinate picks one of them. That is why decoding needs every place.
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
-from math import copysign, gcd, inf, isfinite, isnan, log2, prod
+from math import copysign, gcd, inf, isfinite, isinf, isnan, log2, prod
 
 from adelic.numbers.hensel import Residue
 from adelic.numbers.primes import valuation
@@ -84,8 +84,10 @@ def decode(
         radius: error bound of `value`.
         denominator: bound of the denominator (`RealPlace.denominator`); NaN when q itself is known to lie inside the
             decoding bound, so that no bound is needed.
-        magnitude: log2 |q| where float64 does not hold q, else NaN.
+        magnitude: log2 |q| of a q known to lie inside the decoding bound (`RealPlace.magnitude`), else NaN.
     """
+    if isnan(magnitude) and not (isfinite(value) and isfinite(radius)):
+        return None
     scale = prod(primes) ** fractional_digits
     moduli = tuple(p**r.known for p, r in zip(primes, residues, strict=True))
     modulus = prod(moduli)
@@ -94,11 +96,7 @@ def decode(
     x = chinese_remainder(scaled, moduli)
     for n, m in rational_candidates(x, modulus, _log2_range(value, radius, magnitude, scale)):
         q = Fraction(n, m * scale)
-        if not isnan(magnitude):
-            fits = q != 0 and (q < 0) == (copysign(1, value) < 0) and abs(log2_fraction(q) - magnitude) < 1
-        else:
-            fits = isfinite(value) and isfinite(radius) and abs(q - Fraction(value)) <= Fraction(radius)
-        if fits:
+        if _fits(q, value, radius, magnitude):
             matches.append((q, m))
     if len(matches) != 1:
         return None
@@ -111,6 +109,15 @@ def decode(
         return None
     alone = 2 * Fraction(radius) * scale * m * _without(primes, denominator) < modulus
     return q if alone else None
+
+
+def _fits(q: Fraction, value: float, radius: float, magnitude: float) -> bool:
+    """Return whether a rational agrees with what is known of the real coordinate."""
+    if not isnan(magnitude):
+        same_sign = q != 0 and (q < 0) == (copysign(1, value) < 0)
+        if not same_sign or abs(log2_fraction(q) - magnitude) >= 1:
+            return False
+    return isinf(value) or abs(q - Fraction(value)) <= Fraction(radius)
 
 
 def _log2_range(value: float, radius: float, magnitude: float, scale: int) -> tuple[float, float]:

@@ -18,7 +18,7 @@ def describe(value: Any) -> str:
     if isinstance(value, Fraction):
         n = _describe_integer(value.numerator)
         return n if value.denominator == 1 else f"{n}/{_describe_integer(value.denominator)}"
-    text = repr(value)
+    text = " ".join(repr(value).split())  # errors are one line
     quote = text[0] if text[0] in ("'", '"') else ""
     return text if len(text) <= _SHOWN_DIGITS else f"{text[:21]}…{quote}"
 

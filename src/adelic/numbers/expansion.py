@@ -1,5 +1,6 @@
 """p-adic expansions as text, in the paper's notation: …11011, 1.2, …(12)(3)0.(16)."""
 
+import re
 from collections.abc import Sequence
 
 from adelic.errors import DecodingError
@@ -46,10 +47,12 @@ def parse_expansion(text: str, p: int) -> tuple[list[int], int]:
     >>> parse_expansion("…00001.2", 5), parse_expansion("…(16)(0).(3)", 17)
     (([0, 0, 0, 0, 1, 2], 1), ([16, 0, 3], 1))
     """
-    body = text.removeprefix("…").removeprefix("...")
+    body = text.strip().removeprefix("…").removeprefix("...")
     whole, _, fraction = body.partition(".")
     try:
         parts = [_parse_digits(part, p) for part in (whole, fraction)]
+        if not any(parts):
+            raise ValueError(text)
     except ValueError:
         raise DecodingError(
             f"{text!r} is no {p}-adic expansion; write digits below {p}"
@@ -60,8 +63,9 @@ def parse_expansion(text: str, p: int) -> tuple[list[int], int]:
 
 def _parse_digits(text: str, p: int) -> list[int]:
     """Return digits written as by `_digit_text`; ValueError if they are not."""
-    pieces = text.strip().removeprefix("(").removesuffix(")").split(")(") if p > 10 and text else list(text.strip())
-    digits = [int(piece) for piece in pieces]
+    if not re.fullmatch(r"(\([0-9]+\))*" if p > 10 else "[0-9]*", text):
+        raise ValueError(text)
+    digits = [int(digit) for digit in re.findall("[0-9]+" if p > 10 else "[0-9]", text)]
     if any(not 0 <= digit < p for digit in digits):
         raise ValueError(text)
     return digits

@@ -15,6 +15,7 @@ from adelic.errors import AdelicError, PrecisionError
 from adelic.numbers import hensel
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.hensel import BelowWindowError, NothingKnownError, Residue
+from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import Rationals
 
 # Below this many numbers the reference is quicker than loading the compiled kernels.
@@ -95,7 +96,7 @@ def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> None:
             rationals.numerators, rationals.denominators, primes, window.fractional_digits, out
         )
         if code:
-            hensel_error = BelowWindowError(hensel.valuation(int(rationals.denominators[i]), window.primes[j]))
+            hensel_error = BelowWindowError(valuation(int(rationals.denominators[i]), window.primes[j]))
             raise _encoding_error(rationals, window, i, j, hensel_error)
         return
     for i, (n, m) in enumerate(zip(rationals.numerators.tolist(), rationals.denominators.tolist(), strict=True)):
@@ -110,14 +111,15 @@ def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> None:
 def _encoding_error(r: Rationals, window: Window, i: int, j: int, error: BelowWindowError) -> PrecisionError:
     position = tuple(int(k) for k in np.unravel_index(i, r.shape)) if r.shape else ()
     return PrecisionError(
-        f"{describe(r.fraction(i))}{at_position(position)} has {window.primes[j]}-adic valuation −{error.needed}, below "
-        f"the window of fractional_digits={window.fractional_digits}; fractional_digits={error.needed} would hold it"
+        f"{describe(r.fraction(i))}{at_position(position)} has {window.primes[j]}-adic valuation −{error.needed}, "
+        f"below the window of fractional_digits={window.fractional_digits}; "
+        f"fractional_digits={error.needed} would hold it"
     )
 
 
 def add(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
     """Return x ⊕ y for coordinates of one shape (size, …)."""
-    return _apply("add", x, y, window, lambda a, b, p: hensel.add(a, b, p), ())
+    return _apply("add", x, y, window, hensel.add, ())
 
 
 def multiply(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
@@ -144,7 +146,7 @@ def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
     """Return −x for coordinates of shape (size, …)."""
     out = np.empty(x.digits.shape, dtype=x.digits.dtype)
     if len(out) > _FEW:
-        kernels().negate(x.digits, x.known, np.array(window.primes, dtype=np.int64), out)
+        kernels().negate(_frozen(x.digits), _frozen(x.known), np.array(window.primes, dtype=np.int64), out)
     else:
         for i, j in np.ndindex(x.known.shape):
             value = hensel.negate(read_residue(x, i, j, window), window.primes[j]).value
@@ -155,6 +157,13 @@ def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
 def read_residue(x: FinitePlaces, i: int, j: int, window: Window) -> Residue:
     """Return the coordinate of number i at prime j as a residue."""
     return Residue(hensel.from_digits(x.digits[i, j].tolist()[::-1], window.primes[j]), int(x.known[i, j]))
+
+
+def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array as contiguous and read-only, so that each kernel is compiled for one kind of argument."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
 
 
 def _apply(
@@ -168,13 +177,15 @@ def _apply(
     """Apply the kernel of this name to many numbers, the reference function to a few."""
     digits = np.empty(x.digits.shape, dtype=x.digits.dtype)
     known = np.empty(x.known.shape, dtype=np.int32)
+    code = 0
     if len(digits) > _FEW:
         primes = np.array(window.primes, dtype=np.int64)
         kernel = getattr(kernels(), name)
-        failure = kernel(x.digits, y.digits, x.known, y.known, primes, *parameters, digits, known)
-        if failure is None or not failure[2]:
+        arguments = [_frozen(a) for a in (x.digits, y.digits, x.known, y.known)]
+        i, j, code = kernel(*arguments, primes, *parameters, digits, known)
+        if not code:
             return FinitePlaces(digits, known)
-        pairs = [(failure[0], failure[1])]  # the reference says what is wrong there
+        pairs = [(i, j)]  # the reference says what is wrong there
     else:
         pairs = list(np.ndindex(known.shape))
     for i, j in pairs:
@@ -184,6 +195,7 @@ def _apply(
         except (BelowWindowError, NothingKnownError) as error:
             raise OperationError(name, i, p, error, window) from None
         digits[i, j] = hensel.to_digits(value, p, window.precision)[::-1]
+    assert not code, "kernel and reference disagree"
     return FinitePlaces(digits, known)
 
 

@@ -7,14 +7,19 @@ known digits from the lowest one upwards. A kernel that meets a number that does
 Only `adelic.numbers.finite` calls this module, and imports it when first needed, since numba takes long to load.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
+Array = npt.NDArray[Any]
+Failure = tuple[int, int, int]  # index, prime index, code
 FITS, BELOW_WINDOW, NOTHING_KNOWN = 0, 1, 2
 
 
 @njit(cache=True, nogil=True)
-def inverse_mod(a, p):
+def inverse_mod(a: Any, p: Any) -> Any:
     """Return the inverse of a modulo the prime p, for a not divisible by p, by the extended Euclidean algorithm."""
     r0, r1 = p, a % p
     t0, t1 = 0, 1
@@ -26,7 +31,7 @@ def inverse_mod(a, p):
 
 
 @njit(cache=True, nogil=True)
-def encode(numerators, denominators, primes, fractional_digits, out):
+def encode(numerators: Array, denominators: Array, primes: Array, fractional_digits: int, out: Array) -> Failure:
     """Write the window digits of numerators / denominators into `out` (any numeric dtype).
 
     Arguments are int64 in lowest terms, denominators positive. The lifting n -> (n - c·m) / p runs on n = p·a + r and
@@ -66,7 +71,7 @@ def encode(numerators, denominators, primes, fractional_digits, out):
 
 
 @njit(cache=True, nogil=True)
-def add(x, y, x_known, y_known, primes, out, out_known):
+def add(x: Array, y: Array, x_known: Array, y_known: Array, primes: Array, out: Array, out_known: Array) -> Failure:
     """Write x + y: digit by digit with carries, as far as both are known."""
     size, n_primes, precision = out.shape
     for i in range(size):
@@ -83,10 +88,11 @@ def add(x, y, x_known, y_known, primes, out, out_known):
                 else:
                     out[i, j, c] = 0
             out_known[i, j] = known
+    return -1, 0, FITS
 
 
 @njit(cache=True, nogil=True)
-def negate(x, x_known, primes, out):
+def negate(x: Array, x_known: Array, primes: Array, out: Array) -> None:
     """Write −x: zeros up to the first non-zero digit d, then p − d, then p − 1 − digit."""
     size, n_primes, precision = out.shape
     for i in range(size):
@@ -104,7 +110,7 @@ def negate(x, x_known, primes, out):
 
 
 @njit(cache=True, nogil=True)
-def low_zeros(digits, known):
+def low_zeros(digits: Array, known: int) -> int:
     """Return how many of the known low digits are zero (all of them for a number that may be zero)."""
     precision = digits.shape[0]
     k = 0
@@ -114,7 +120,16 @@ def low_zeros(digits, known):
 
 
 @njit(cache=True, nogil=True)
-def multiply(x, y, x_known, y_known, primes, fractional_digits, out, out_known):
+def multiply(
+    x: Array,
+    y: Array,
+    x_known: Array,
+    y_known: Array,
+    primes: Array,
+    fractional_digits: int,
+    out: Array,
+    out_known: Array,
+) -> Failure:
     """Write x · y: one convolution of digits a coordinate, F digits moved below the window."""
     size, n_primes, precision = out.shape
     for i in range(size):
@@ -143,7 +158,16 @@ def multiply(x, y, x_known, y_known, primes, fractional_digits, out, out_known):
 
 
 @njit(cache=True, nogil=True)
-def divide(x, y, x_known, y_known, primes, fractional_digits, out, out_known):
+def divide(
+    x: Array,
+    y: Array,
+    x_known: Array,
+    y_known: Array,
+    primes: Array,
+    fractional_digits: int,
+    out: Array,
+    out_known: Array,
+) -> Failure:
     """Write x / y: Hensel lifting on digit arrays, the remainder carried as in long division from the low end."""
     size, n_primes, precision = out.shape
     for i in range(size):

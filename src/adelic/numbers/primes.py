@@ -54,8 +54,7 @@ def valuation(n: int, p: int) -> int:
     """
     if n == 0:
         raise ValueError("0 is divisible by every power of p: its valuation is infinite")
-    k = 0
-    while n % p == 0:
-        n //= p
-        k += 1
-    return k
+    if n % p:
+        return 0
+    k = 2 * valuation(n, p * p)  # by squares, so that numbers of thousands of digits take few divisions
+    return k if n // p**k % p else k + 1

@@ -1,10 +1,9 @@
 """Read whatever a user calls numbers into exact rationals: lossless or an error, never a silent rounding.
 
-The forms that are read: integers of any size, `Fraction`, `Decimal`, text ("7/5", "-3", "1.25", "1e-3"), NumPy and torch
-arrays, a 2-tuple (numerators, denominators), and lists of all of these, nested to any depth. Floats follow a policy.
+The forms that are read: integers of any size, `Fraction`, `Decimal`, text ("7/5", "-3", "1.25", "1e-3"), NumPy and
+torch arrays, a 2-tuple (numerators, denominators), and lists of all of these, nested. Floats follow a policy.
 """
 
-import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,8 +18,13 @@ from adelic.errors import DivisionByZeroError, EncodingError
 from adelic.numbers.describe import at_position, describe
 
 _INT64_MAX = 2**63 - 1
-_MAX_EXPONENT = 10**6
-_NUMBER = re.compile(r"\s*([+-]?)(\d(?:_?\d)*)?(?:\.((?:\d(?:_?\d)*)?))?(?:[eE]([+-]?\d+))?(?:\s*/\s*(\d(?:_?\d)*))?\s*")
+_MAX_EXPONENT = 10**5
+_MAX_AXES = 60  # NumPy stops at 64, and digits need two more
+_NUMBER = re.compile(
+    r"\s*([+-]?)(\d(?:_?\d)*)?(?:\.((?:\d(?:_?\d)*)?))?(?:[eE]([+-]?\d+))?(?:\s*/\s*(\d(?:_?\d)*))?\s*"
+)
+
+_NUMPY_FLOATS = ("torch.float16", "torch.float32", "torch.float64")  # bfloat16 and float8 are not
 
 Position = tuple[int, ...]
 
@@ -58,7 +62,8 @@ def read(values: Any, *, floats: str = "error") -> Rationals:
         values: see the module's docstring.
         floats: "error" refuses floats, "exact" takes the binary value (0.1 is 3602879701896397/36028797018963968),
             "shortest" the shortest decimal that names the float (0.1 is 1/10), "limit:D" the nearest fraction with a
-            denominator of at most D.
+            denominator of at most D. Every float dtype is taken as it is (float32 0.1 is 1/10 to "shortest");
+            bfloat16 and float8 tensors, which NumPy lacks, are widened to float32 first, which is exact.
 
     Raises:
         EncodingError: a value is no number, a float has no policy, the nesting is ragged.
@@ -74,7 +79,7 @@ def read(values: Any, *, floats: str = "error") -> Rationals:
         return _read_pair(*values)
     array = as_array(values)
     if array is not None:
-        return _read_array(array, to_fraction)
+        return _read_array(array, (), to_fraction)
     if not _is_sequence(values):
         return _collect([_read_scalar(values, (), to_fraction)], ())
     leaves: list[tuple[int, int]] = []
@@ -86,19 +91,21 @@ def float_policy(floats: str) -> Callable[[Any], Fraction]:
     """Return the function that turns a finite float into a `Fraction` under a policy.
 
     >>> float_policy("shortest")(0.1), float_policy("limit:100")(3.14159)
-    (Fraction(1, 10), Fraction(22, 7))
+    (Fraction(1, 10), Fraction(311, 99))
     """
     if floats == "error":
         return _refuse_float
     if floats == "exact":
-        return lambda value: Fraction(float(value))
+        return lambda value: Fraction(*value.as_integer_ratio())
     if floats == "shortest":
-        return lambda value: Fraction(str(value))
+        return lambda value: Fraction(str(value))  # str of a NumPy float names it among those of its own dtype
     match = re.fullmatch(r"limit:([1-9]\d*)", floats) if isinstance(floats, str) else None
     if match:
-        largest = int(match[1])
-        return lambda value: Fraction(float(value)).limit_denominator(largest)
-    raise EncodingError(f"floats={floats!r} is no policy; use 'error', 'exact', 'shortest' or 'limit:<max denominator>'")
+        largest = _parse_integer(match[1])
+        return lambda value: Fraction(*value.as_integer_ratio()).limit_denominator(largest)
+    raise EncodingError(
+        f"floats={floats!r} is no policy; use 'error', 'exact', 'shortest' or 'limit:<max denominator>'"
+    )
 
 
 def _refuse_float(value: Any) -> Fraction:
@@ -109,29 +116,40 @@ def _refuse_float(value: Any) -> Fraction:
 
 
 def as_array(values: Any) -> npt.NDArray[Any] | None:
-    """Return values as a NumPy array when they are an array of some library (NumPy, torch, pandas), else None."""
-    if isinstance(values, np.ndarray):
-        return values
-    if type(values).__module__.split(".")[0] == "torch" and hasattr(values, "detach"):
+    """Return values as a NumPy array when they are an array of some library (NumPy, torch, pandas), else None.
+
+    Raises:
+        EncodingError: an entry of a masked array is masked.
+    """
+    if isinstance(values, np.ma.MaskedArray) and np.any(np.ma.getmaskarray(values)):
+        position = tuple(int(i) for i in np.argwhere(np.ma.getmaskarray(values))[0])
+        raise EncodingError(f"a masked entry{at_position(position)} is no number; fill it, or leave it out")
+    if isinstance(values, (type, np.generic)) or not hasattr(values, "__array__"):
+        return None
+    if any(base.__module__ == "torch" and base.__name__ == "Tensor" for base in type(values).__mro__):
         tensor = values.detach().cpu()
-        # NumPy has no bfloat16; widening a float is exact.
-        return np.asarray(tensor.double() if tensor.is_floating_point() else tensor)
-    if hasattr(values, "__array__") and not isinstance(values, np.generic):
-        return np.asarray(values)
-    return None
+        is_in_numpy = not tensor.is_floating_point() or str(tensor.dtype) in _NUMPY_FLOATS
+        return np.asarray(tensor if is_in_numpy else tensor.float())
+    return np.asarray(values)
 
 
 def _is_sequence(value: Any) -> bool:
     return isinstance(value, (list, tuple, range))
 
 
-def _read_array(array: npt.NDArray[Any], to_fraction: Callable[[Any], Fraction]) -> Rationals:
+def _read_array(array: npt.NDArray[Any], position: Position, to_fraction: Callable[[Any], Fraction]) -> Rationals:
+    """Return the numbers of an array, which stands at a position of the caller's list."""
     if array.dtype.kind == "i" or (array.dtype.kind == "u" and array.dtype.itemsize < 8):
         numerators = array.reshape(-1).astype(np.int64)
         return Rationals(numerators, np.ones_like(numerators), array.shape)
     if array.dtype.kind not in "ufOUT" and array.size:
-        raise EncodingError(f"an array of dtype {array.dtype} holds no numbers; use integers, floats, objects or text")
-    positions = np.ndindex(array.shape)
+        first = describe(array.reshape(-1)[0].item() if array.dtype.kind in "bc" else array.reshape(-1)[0])
+        at = at_position((*position, *(0,) * array.ndim))
+        raise EncodingError(
+            f"an array of dtype {array.dtype} holds no numbers, such as {first}{at}; use integers, floats, objects "
+            "or text"
+        )
+    positions = ((*position, *inner) for inner in np.ndindex(array.shape))
     # Iterating over .flat keeps NumPy scalars, so that float32(0.1) is still 0.1 to the policy "shortest".
     return _collect(
         [_read_scalar(v, at, to_fraction) for v, at in zip(array.flat, positions, strict=True)], array.shape
@@ -142,6 +160,8 @@ def _walk(
     values: Any, position: Position, to_fraction: Callable[[Any], Fraction], leaves: list[tuple[int, int]]
 ) -> tuple[int, ...]:
     """Append the numbers of a nested sequence to `leaves` and return its shape."""
+    if len(position) >= _MAX_AXES:
+        raise EncodingError(f"a list nested {_MAX_AXES} deep{at_position(position[:3])} is no array of numbers")
     if isinstance(values, list) and values and all(type(v) is int for v in values):  # the common case, made quick
         leaves.extend((v, 1) for v in values)
         return (len(values),)
@@ -150,7 +170,7 @@ def _walk(
         here = (*position, i)
         array = as_array(value)
         if array is not None:
-            part = _read_array(array, to_fraction)
+            part = _read_array(array, here, to_fraction)
             leaves.extend(zip(part.numerators.tolist(), part.denominators.tolist(), strict=True))
             shape = part.shape
         elif _is_sequence(value) and not (isinstance(value, tuple) and len(value) == 2):
@@ -172,12 +192,15 @@ def _read_scalar(value: Any, position: Position, to_fraction: Callable[[Any], Fr
     try:
         return _parse(value, to_fraction)
     except (EncodingError, DivisionByZeroError) as error:
-        raise type(error)(f"{error}{at_position(position)}") from None
+        where = f"{at_position(position).strip()}: " if position else ""
+        raise type(error)(f"{where}{error}") from None
 
 
 def _parse(value: Any, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int]:
     if isinstance(value, (bool, np.bool_)):
         raise EncodingError(f"{value!s} is a bool, not a number; use 0 or 1 if that is what you mean")
+    if isinstance(value, np.timedelta64):  # to NumPy an integer
+        raise EncodingError(f"{describe(value)} is a span of time, not a number")
     if isinstance(value, (int, np.integer)):
         return int(value), 1
     if isinstance(value, Fraction):
@@ -185,11 +208,12 @@ def _parse(value: Any, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise EncodingError(f"{value!s} is no rational number; only finite values can be encoded")
-        if abs(value.adjusted()) > _MAX_EXPONENT:
-            raise EncodingError(f"{value!s} has an exponent beyond ±{_MAX_EXPONENT}: refused, it would fill the memory")
+        is_large = value and abs(value.adjusted()) > _MAX_EXPONENT
+        if is_large and abs(int(value.as_tuple().exponent)) > _MAX_EXPONENT:
+            raise _exponent_error(value)
         return value.as_integer_ratio()
     if isinstance(value, (float, np.floating)):
-        if not math.isfinite(value):
+        if not np.isfinite(value):
             raise EncodingError(f"{value!s} is no rational number; only finite values can be encoded")
         return to_fraction(value).as_integer_ratio()
     if isinstance(value, str):
@@ -202,17 +226,24 @@ def _parse(value: Any, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int
     )
 
 
+def _exponent_error(value: Any) -> EncodingError:
+    return EncodingError(
+        f"{describe(value)} has an exponent beyond ±{_MAX_EXPONENT}: refused, it would fill the memory; pass an int"
+    )
+
+
 def _parse_text(text: str) -> tuple[int, int]:
     """Return "7/5", "-3", "1.25" or "1e-3" as (numerator, denominator); numbers may have any number of digits."""
     match = _NUMBER.fullmatch(text)
     if match is None or (match[2] is None and not match[3]) or (match[5] and (match[3] is not None or match[4])):
         raise EncodingError(f"{describe(text)} is no number; write '7/5', '-3', '1.25' or '1e-3'")
     sign, whole, decimals, exponent, denominator = match.groups()
-    if exponent and abs(int(exponent[:20])) > _MAX_EXPONENT:
-        raise EncodingError(f"{describe(text)} has an exponent beyond ±{_MAX_EXPONENT}: refused, it would fill the memory")
+    size = (exponent or "").lstrip("+-").lstrip("0")
+    if len(size) > len(str(_MAX_EXPONENT)) or int(size or 0) > _MAX_EXPONENT:
+        raise _exponent_error(text)
     decimals = (decimals or "").replace("_", "")
     numerator = _parse_integer((whole or "") + decimals) * (-1 if sign == "-" else 1)
-    power = int(exponent or 0) - len(decimals)
+    power = int(size or 0) * (-1 if (exponent or "").startswith("-") else 1) - len(decimals)
     if denominator:
         return _parse_pair(numerator, _parse_integer(denominator))
     return _parse_pair(numerator * 10 ** max(power, 0), 10 ** max(-power, 0))
@@ -262,7 +293,12 @@ def _read_integers(values: Any, role: str) -> npt.NDArray[Any]:
         values = list(values)
     part = read(values)
     if np.any(part.denominators != 1):
-        raise EncodingError(f"the {role} of a pair (numerators, denominators) must be integers")
+        i = int(np.flatnonzero(part.denominators != 1)[0])
+        position = tuple(int(k) for k in np.unravel_index(i, part.shape)) if part.shape else ()
+        raise EncodingError(
+            f"{describe(part.fraction(i))}{at_position(position)} is not an integer; the {role} of a pair "
+            "(numerators, denominators) are"
+        )
     return part.numerators.reshape(part.shape)
 
 

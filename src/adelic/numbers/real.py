@@ -1,11 +1,12 @@
 """The real place: float64 values with rigorous error radii, and what is known of the denominators.
 
-A real coordinate is a ball (value ± radius), as in ball arithmetic, so that equality of computed adeles does not hang on
-float64's last bit, and so that decoding can tell an honest rounding error from a contradiction.
+A real coordinate is a ball (value ± radius), as in ball arithmetic, so that equality of computed adeles does not hang
+on float64's last bit, and so that decoding can tell an honest rounding error from a contradiction. An infinite radius
+says that nothing is known; the value ±inf with radius 0 that the number is beyond float64, on that side.
 
 Beside the ball stands a bound of the reduced denominator. Below 2^53 it is exact in this sense: it is a multiple of the
-denominator. From 2^53 on it is only an upper bound. Without it a sum such as 1 + M/m (M the modulus of all p-adic digits,
-m huge) would have the digits of 1 and the float64 value of 1, and would decode to a wrong number.
+denominator. From 2^53 on it is only an upper bound. Without it a sum such as 1 + M/m (M the modulus of all p-adic
+digits, m huge) would have the digits of 1 and the float64 value of 1, and would decode to a wrong number.
 """
 
 from dataclasses import dataclass
@@ -20,7 +21,8 @@ from adelic.numbers.rationals import Rationals
 
 EXACT = 2.0**53  # integers below it are exact in float64
 _HALF_ULP = 2.0**-53
-_TINY = 5e-324
+_TINY = 2.0**-1070  # 16 times the smallest float64: more than a few products lose by underflow
+_LARGEST = float(np.finfo(np.float64).max)
 _SLACK = 1 + 2.0**-50  # radii are computed in float64 too: round them up
 
 Floats = npt.NDArray[np.float64]
@@ -33,8 +35,10 @@ class RealPlace:
     Attributes:
         value: the nearest float64, or the result of float64 operations.
         radius: |true number − value| is at most this.
-        denominator: bound of the reduced denominator (see the module's docstring); inf when unknown.
-        magnitude: log2 |q| of a number beyond float64 that lies inside the space's decoding bound; NaN otherwise.
+        denominator: bound of the reduced denominator (see the module's docstring); inf when unknown; NaN for measured
+            values, which are taken to lie inside the space's decoding bound.
+        magnitude: log2 |q| of an encoded number that is known to lie inside the space's decoding bound although
+            `denominator` is not exact; NaN otherwise.
     """
 
     value: Floats
@@ -43,7 +47,7 @@ class RealPlace:
     magnitude: Floats
 
     def __getitem__(self, key: Any) -> "RealPlace":
-        return RealPlace(self.value[key], self.radius[key], self.denominator[key], self.magnitude[key])
+        return RealPlace(*(np.asarray(field[key]) for field in self._fields()))
 
     def reshape(self, shape: tuple[int, ...]) -> "RealPlace":
         """Return the same coordinates under another array shape."""
@@ -82,81 +86,85 @@ class RealPlace:
 
     def _is_zero(self) -> npt.NDArray[np.bool_]:
         """Return where the ball is the point 0."""
-        return (self.value == 0) & (self.radius == 0)
+        return np.asarray((self.value == 0) & (self.radius == 0), dtype=np.bool_)
 
     def reciprocal(self) -> "RealPlace":
         """Return 1 / self; the radius is infinite where the ball holds 0."""
         with np.errstate(all="ignore"):
             value = 1 / self.value
             gap = np.abs(self.value) - self.radius
-            radius = self.radius / (np.abs(self.value) * gap) + np.abs(value) * _HALF_ULP + _TINY
-            radius = np.where(gap > 0, radius, np.inf)
+            radius = self.radius / np.abs(self.value) / gap + np.abs(value) * _HALF_ULP + _TINY
+            radius = np.where((gap > 0) & np.isfinite(gap), radius, np.inf)
             # The new denominator is the old numerator, n = value · denominator, an integer: exact if the ball says so.
             exact_product = self.value * self.denominator
             numerator = np.rint(exact_product)
             error = self.radius * self.denominator + np.abs(exact_product) * _HALF_ULP
-            is_exact = (self.denominator < EXACT) & (np.abs(exact_product) < EXACT / 2) & (error < 0.5)
+            is_exact = (self.denominator < EXACT) & (np.abs(exact_product) < EXACT / 2) & (error < 0.25)
             bound = np.maximum((np.abs(exact_product) + error) * _SLACK, EXACT)
         return _rounded(value, radius, np.where(is_exact, np.abs(numerator), bound))
 
     def overlaps(self, other: "RealPlace") -> npt.NDArray[np.bool_]:
-        """Return where two balls have a point in common."""
-        with np.errstate(invalid="ignore"):
-            near = np.abs(self.value - other.value) <= (self.radius + other.radius) * _SLACK
-        is_finite = np.isfinite(self.value) & np.isfinite(other.value)
-        is_unknown = np.isnan(self.value) | np.isnan(other.value)
-        return np.asarray(np.where(is_finite, near, (self.value == other.value) | is_unknown), dtype=np.bool_)
+        """Return where two balls have a point in common, as far as they are known."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            a, b = (
+                np.clip(x.value, -_LARGEST, _LARGEST) for x in (self, other)
+            )  # a number beyond float64 is at least so large
+            near = np.abs(a - b) <= (self.radius + other.radius) * _SLACK
+        is_unknown = ~np.isfinite(self.radius) | ~np.isfinite(other.radius)
+        differ = np.abs(self.magnitude - other.magnitude) > 0  # False where one of them is NaN
+        return np.asarray(is_unknown | (near & ~differ), dtype=np.bool_)
 
 
 def _rounded(value: Floats, radius: Floats, denominator: Floats) -> RealPlace:
     """Return a computed place: radii rounded up, integers kept exact, anything beyond float64 known by nothing."""
-    is_exact_integer = (radius < 0.5) & (denominator == 1) & (np.abs(value) < EXACT)
+    is_exact_integer = (radius < 0.25) & (denominator == 1) & (np.abs(value) < EXACT)
     value = np.where(is_exact_integer, np.rint(value), value)
-    radius = np.where(is_exact_integer, 0.0, radius * _SLACK)
+    with np.errstate(over="ignore"):
+        radius = np.where(is_exact_integer, 0.0, radius * _SLACK)
     unknown = ~np.isfinite(value) | np.isnan(radius)
-    denominator = np.where(np.isnan(denominator), np.inf, denominator)
-    denominator = np.where(denominator >= EXACT, denominator * _SLACK, denominator)
+    denominator = _upper_bound(np.where(np.isnan(denominator), np.inf, denominator))
     return RealPlace(value, np.where(unknown, np.inf, radius), denominator, np.full(value.shape, np.nan))
+
+
+def _upper_bound(denominator: Floats) -> Floats:
+    """Return a bound of denominators from their nearest float64: unchanged where that is exact, else rounded up."""
+    with np.errstate(over="ignore"):
+        return np.where(denominator >= EXACT, denominator * _SLACK, denominator)
 
 
 def _common_denominator(a: Floats, b: Floats) -> Floats:
     """Return a common multiple of two denominators: the least one where both are exact and it is below 2^53."""
+    is_exact = (a < EXACT) & (b < EXACT)
+    divisor = np.gcd(np.where(is_exact, a, 1).astype(np.int64), np.where(is_exact, b, 1).astype(np.int64))
     with np.errstate(over="ignore"):
-        product = np.asarray(a * b)
-    fits = (a < EXACT) & (b < EXACT) & (a > 1) & (b > 1)
-    if np.any(fits):
-        divisor = np.ones(fits.shape, dtype=np.int64)
-        divisor[fits] = np.gcd(
-            np.broadcast_to(a, fits.shape)[fits].astype(np.int64), np.broadcast_to(b, fits.shape)[fits].astype(np.int64)
-        )
         return np.asarray(a / divisor * b, dtype=np.float64)
-    return product
 
 
-def encode(rationals: Rationals, bound: int) -> RealPlace:
+def encode(rationals: Rationals, scale: int, modulus: int) -> RealPlace:
     """Return the real coordinates of rationals, each the nearest float64.
 
     Args:
         rationals: the numbers.
-        bound: the space's decoding bound; numbers with 2·|n|·m below it keep their magnitude even beyond float64.
+        scale: ∏ p^F over the primes of the space.
+        modulus: ∏ p^N; numbers whose product with `scale` is n/m with 2·|n|·m below it keep their magnitude where
+            float64 does not hold their denominator.
     """
     n, m = rationals.numerators, rationals.denominators
-    magnitude: Floats = np.broadcast_to(np.float64(np.nan), n.shape)
+    magnitude = np.full(n.shape, np.nan)
     if rationals.is_small:
         value = n.astype(np.float64) / m.astype(np.float64)
         denominator = m.astype(np.float64)
-        # Two roundings are one too many: divide such numbers as Python does, correctly rounded.
-        for i in np.flatnonzero((np.abs(n.astype(np.float64)) >= EXACT) & (m > 1) | (denominator >= EXACT)):
-            value[i] = int(n[i]) / int(m[i])
+        inexact = np.flatnonzero((np.abs(n.astype(np.float64)) >= EXACT) & (m > 1) | (denominator >= EXACT))
     else:
-        value = np.array([_nearest_float(a, b) for a, b in zip(n, m, strict=True)], dtype=np.float64)
+        value = np.empty(n.shape, dtype=np.float64)
         denominator = np.array([_nearest_float(b, 1) for b in m], dtype=np.float64)
-        magnitude = np.array(
-            [_magnitude(a, b, x, bound) for a, b, x in zip(n, m, value, strict=True)], dtype=np.float64
-        )
-    denominator = np.where(denominator >= EXACT, denominator * _SLACK, denominator)
-    radius = np.where((m == 1) & (np.abs(value) < EXACT), 0.0, np.abs(value) * _HALF_ULP * _SLACK + _TINY)
-    return RealPlace(value, np.where(np.isfinite(value), radius, np.inf), denominator, magnitude)
+        inexact = np.arange(len(n))
+    for i in inexact:  # two roundings are one too many: divide such numbers as Python does, correctly rounded
+        value[i] = _nearest_float(int(n[i]), int(m[i]))
+        magnitude[i] = _magnitude(int(n[i]), int(m[i]), scale, modulus)
+    is_exact = (m == 1) & (np.abs(value) < EXACT) | np.isinf(value)
+    radius = np.where(is_exact, 0.0, np.abs(value) * _HALF_ULP * _SLACK + _TINY)
+    return RealPlace(value, radius, _upper_bound(denominator), magnitude)
 
 
 def _nearest_float(n: int, m: int) -> float:
@@ -167,12 +175,12 @@ def _nearest_float(n: int, m: int) -> float:
         return float("inf") if n > 0 else float("-inf")
 
 
-def _magnitude(n: int, m: int, value: float, bound: int) -> float:
-    """Return log2 |n/m| for a number beyond float64 inside the decoding bound, else NaN."""
-    beyond = not np.isfinite(value) or (n != 0 and abs(value) < 2.0**-1000)
-    if not beyond or 2 * abs(n) * m >= bound:
+def _magnitude(n: int, m: int, scale: int, modulus: int) -> float:
+    """Return log2 |n/m| of a number inside the decoding bound, NaN for others and for 0."""
+    scaled = Fraction(n * scale, m)
+    if n == 0 or 2 * abs(scaled.numerator) * scaled.denominator >= modulus:
         return float("nan")
-    return log2_fraction(Fraction(n, m))
+    return log2(abs(n)) - log2(m)
 
 
 def log2_fraction(q: Fraction) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import EncodingError, RangeError, SpaceError
-from adelic.numbers import finite, real, rationals
+from adelic.numbers import finite, rationals, real
 from adelic.numbers.describe import at_position
 from adelic.numbers.finite import FinitePlaces, Window
 from adelic.numbers.primes import is_prime, smallest_factor
@@ -73,6 +73,8 @@ class AdeleSpace:
                 f"fractional_digits={self.fractional_digits} does not fit a window of precision={self.precision}; "
                 "0 <= fractional_digits < precision"
             )
+        if self.precision >= 2**31:
+            raise SpaceError(f"precision={self.precision} is too large; precision < 2^31")
         if self.precision * max(primes) ** 2 >= 2**62:
             raise SpaceError(
                 f"precision={self.precision} digits at the prime {max(primes)} overflow the 64-bit kernels; "
@@ -93,7 +95,13 @@ class AdeleSpace:
         >>> AdeleSpace(primes=(2, 3), precision=4).decoding_bound
         1296
         """
-        return prod(self.primes) ** (self.precision - self.fractional_digits)
+        bound: int = prod(self.primes) ** (self.precision - self.fractional_digits)
+        return bound
+
+    @cached_property
+    def _scale(self) -> int:
+        """Return ∏ p^F."""
+        return int(prod(self.primes) ** self.fractional_digits)
 
     @property
     def window(self) -> Window:
@@ -104,8 +112,8 @@ class AdeleSpace:
         """Return numbers as an `AdeleArray` of the same shape; exact, or an error.
 
         Args:
-            values: integers of any size, `Fraction`, `Decimal`, text such as "7/5", "-3", "1.25", "1e-3"; NumPy or torch
-                arrays; a tuple (numerators, denominators); lists of all these, nested.
+            values: integers of any size, `Fraction`, `Decimal`, text such as "7/5", "-3", "1.25", "1e-3"; NumPy or
+                torch arrays; a tuple (numerators, denominators); lists of all these, nested.
             floats: "error" (default), "exact", "shortest" or "limit:<max denominator>"; see
                 `adelic.numbers.rationals.read`.
 
@@ -129,7 +137,7 @@ class AdeleSpace:
         digits = np.empty((size, self.n_primes, self.precision), dtype=finite.digit_dtype(self.primes))
         finite.encode(numbers, self.window, digits)
         places = FinitePlaces(digits, finite.all_known(self.window, size))
-        real_place = real.encode(numbers, self.decoding_bound)
+        real_place = real.encode(numbers, self._scale, self._scale * self.decoding_bound)
         return AdeleArray(self, real_place.reshape(numbers.shape), places.reshape(numbers.shape))
 
     def tensor(self, values: Any, *, floats: str = "error") -> npt.NDArray[np.float32]:
@@ -151,12 +159,15 @@ class AdeleSpace:
                [0., 1., 1., 1.],
                [0., 0., 2., 1.]], dtype=float32)
         """
+        from adelic.numbers.array import AdeleArray
+
+        check_float32(self.primes)
+        if isinstance(values, AdeleArray):
+            return self.encode(values).tensor()
         numbers = rationals.read(values, floats=floats)
         out = np.empty((len(numbers.numerators), self.n_primes + 1, self.precision), dtype=np.float32)
-        if max(self.primes) > 2**24:  # digits that float32 does not hold
-            return self.encode(values, floats=floats).tensor()
         finite.encode(numbers, self.window, out[:, 1:])
-        write_real_row(real.encode(numbers, self.decoding_bound).value, out, numbers.shape)
+        write_real_row(real.encode(numbers, self._scale, self._scale * self.decoding_bound).value, out, numbers.shape)
         return out.reshape(*numbers.shape, self.n_primes + 1, self.precision)
 
     def from_digits(self, digits: Any, real_value: Any, *, radius: Any = None) -> "AdeleArray":
@@ -176,20 +187,53 @@ class AdeleSpace:
         """
         from adelic.numbers.array import AdeleArray
 
-        value = np.asarray(real_value, dtype=np.float64)
-        given = np.asarray(digits)
+        value = _floats("real values", real_value)
+        given = _number_array("digits", digits)
         expected = (*value.shape, self.n_primes, self.precision)
         if given.shape != expected:
-            raise EncodingError(f"digits have shape {given.shape}; for real values of shape {value.shape} it is {expected}")
+            raise EncodingError(
+                f"digits have shape {given.shape}; for real values of shape {value.shape} it is {expected}"
+            )
         limits = np.array(self.primes)[:, None]
         wrong = np.argwhere(~((given >= 0) & (given < limits) & (given == np.floor(given))))
         if len(wrong):
             at = tuple(int(i) for i in wrong[0])
             p = self.primes[at[-2]]
             raise EncodingError(f"{given[at]!s}{at_position(at)} is no digit at the prime {p}; digits are 0 … {p - 1}")
-        exact = real.from_values(value, None if radius is None else np.asarray(radius, dtype=np.float64))
+        place = real.from_values(value, None if radius is None else _radii(radius, value.shape))
         known = np.broadcast_to(np.int32(self.precision), (*value.shape, self.n_primes))
-        return AdeleArray(self, exact, FinitePlaces(given.astype(finite.digit_dtype(self.primes)), known))
+        return AdeleArray(self, place, FinitePlaces(given.astype(finite.digit_dtype(self.primes)), known))
+
+
+def _number_array(name: str, values: Any) -> npt.NDArray[Any]:
+    """Return integers or floats as an array, or raise `EncodingError`."""
+    try:
+        array = rationals.as_array(values)
+        array = np.asarray(values) if array is None else array
+    except ValueError:
+        raise EncodingError(f"{name} are ragged: all entries of an array need the same shape") from None
+    if array.dtype.kind not in "iuf" and array.size:
+        raise EncodingError(f"{name} must be integers or floats, not an array of dtype {array.dtype}")
+    return array
+
+
+def _floats(name: str, values: Any) -> npt.NDArray[np.float64]:
+    """Return a float64 copy, which later changes of the caller's array do not reach."""
+    return _number_array(name, values).astype(np.float64)
+
+
+def _radii(radius: Any, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    """Return error bounds of real values of a shape, or raise `EncodingError`."""
+    radii = _floats("radii", radius)
+    try:
+        radii = np.broadcast_to(radii, shape)
+    except ValueError:
+        raise EncodingError(f"radii of shape {radii.shape} do not fit real values of shape {shape}") from None
+    wrong = np.argwhere(~(radii >= 0))
+    if len(wrong):
+        at = tuple(int(i) for i in wrong[0])
+        raise EncodingError(f"the radius {radii[at]!s}{at_position(at)} is no error bound; radii are at least 0")
+    return radii
 
 
 def _integer(name: str, value: Any) -> int:
@@ -207,6 +251,12 @@ def _check_prime(p: int) -> None:
         raise SpaceError(f"{p} is not a prime{detail}; primes={DEFAULT_PRIMES} is the default")
 
 
+def check_float32(primes: tuple[int, ...]) -> None:
+    """Raise `EncodingError` unless float32 holds all digits, which it does up to the prime 2^24."""
+    if max(primes) > 2**24:
+        raise EncodingError(f"float32 does not hold the digits of the prime {max(primes)}; use .digits")
+
+
 def write_real_row(values: npt.NDArray[np.float64], out: npt.NDArray[np.float32], shape: tuple[int, ...]) -> None:
     """Write [0, …, 0, q] into row 0 of `out`, (size, n_primes + 1, precision).
 
@@ -220,6 +270,6 @@ def write_real_row(values: npt.NDArray[np.float64], out: npt.NDArray[np.float32]
     if len(beyond):
         position = tuple(int(i) for i in np.unravel_index(beyond[0], shape)) if shape else ()
         raise RangeError(
-            f"the real value {values[beyond[0]]:.6g}{at_position(position)} is beyond float32 (3.4e38), so the real row "
-            "would be infinite; feed .digits alone, or scale the numbers"
+            f"the real value {values[beyond[0]]:.6g}{at_position(position)} is beyond float32 (3.4e38), so the real "
+            "row would be infinite; feed .digits alone, or scale the numbers"
         )

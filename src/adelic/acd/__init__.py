@@ -1,0 +1,46 @@
+"""The Algebraic Combinatorics Dataset (ACD, arXiv:2503.06366), generated offline from its mathematical definitions.
+
+>>> import tempfile
+>>> from adelic import acd
+>>> with tempfile.TemporaryDirectory() as folder:
+...     d = acd.load("mheight", n=8, edition="published", seed=0, cache=folder)
+>>> d.X_test.shape, d.y_test.shape, d.class_names, d.vocabulary
+((1828, 8), (1828,), ('0', '1', '2', '3', '4'), (0, 1, 2, 3, 4, 5, 6, 7))
+>>> acd.schubert.schubert_structure_constant([2, 1, 3], [1, 3, 2], [2, 3, 1])
+1
+>>> acd.weaving.is_weaving_pattern([[1, 2], [1, 3], [2, 3]])
+True
+>>> acd.mheight.mheight([3, 4, 1, 2])
+0
+
+One module is one task: `mheight`, `schubert`, `weaving`. `load` keeps what it generates in `cache_folder()`; `build`
+does so again, `info` says what there is, and `verify` counts anew and compares with the published counts.
+"""
+
+from adelic.acd import mheight, schubert, weaving
+from adelic.acd.catalogue import Check, info, verify
+from adelic.acd.dataset import Dataset, build, load
+from adelic.acd.files import cache_folder
+from adelic.acd.protocol import Estimate, Progress, Rows, Task
+from adelic.acd.registry import TASKS, task
+from adelic.acd.store import StoreWarning
+
+__all__ = [
+    "TASKS",
+    "Check",
+    "Dataset",
+    "Estimate",
+    "Progress",
+    "Rows",
+    "StoreWarning",
+    "Task",
+    "build",
+    "cache_folder",
+    "info",
+    "load",
+    "mheight",
+    "schubert",
+    "task",
+    "verify",
+    "weaving",
+]

@@ -1,0 +1,181 @@
+"""What there is, and whether it is right: information on the tasks, and their counts against the published ones."""
+
+import json
+from importlib.resources import files as package_files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adelic.acd import files, registry, store
+from adelic.acd.protocol import Progress, Task, shown, whole_number
+from adelic.errors import TaskSizeError, UnknownNameError
+
+
+class Check(NamedTuple):
+    """One count of ours beside the published one; `source` says where that is from.
+
+    >>> check = verify("schubert", n=4)[1]
+    >>> check.what, check.ours, check.published, check.equal
+    ('0', 1052, 1052, True)
+    """
+
+    task: str
+    n: int
+    edition: str
+    what: str
+    ours: int
+    published: int
+    equal: bool
+    source: str
+
+
+def verify(
+    name: str | None = None, *, n: int | None = None, edition: str | None = None, progress: Progress | None = None
+) -> list[Check]:
+    """Generate data sets from their definitions and compare rows and class counts with the published ones.
+
+    Nothing is read from the store and nothing is written to it.
+
+    Args:
+        name: a task; all by default.
+        n: one size; by default all for which facts are known.
+        edition: one edition; by default all for which facts are known.
+        progress: called with (done, total, what) while rows are generated.
+
+    Returns:
+        One `Check` for each count; empty if nothing is known of this size or edition.
+
+    Raises:
+        UnknownNameError: there is no such task or edition.
+        TaskSizeError: n is no size of the named task, or the machine's memory cannot hold it.
+
+    >>> for check in verify("weaving", n=5):
+    ...     print(check.edition, check.what, check.ours, check.published, check.equal)
+    published rows 124 124 True
+    published not a weaving pattern 62 62 True
+    published weaving pattern 62 62 True
+    """
+    tasks = list(registry.TASKS.values()) if name is None else [registry.task(name)]
+    if edition is not None:
+        _check_edition_of_any(tasks, edition)
+    size = None if n is None else _size(tasks, n, edition)
+    checks = []
+    for task in tasks:
+        for fact in facts(task):
+            if size in (None, fact["n"]) and edition in (None, fact["edition"]):
+                checks.extend(_compared(task, fact, progress))
+    return checks
+
+
+def _size(tasks: list[Task], n: object, edition: str | None) -> int:
+    """Return n as an int; TaskSizeError if it is none, or if the only task asked for has no such size."""
+    if len(tasks) == 1:
+        return tasks[0].check_size(n, edition or next(iter(tasks[0].editions)))
+    size = whole_number(n)
+    if size is None:
+        raise TaskSizeError(f"n must be a whole number, not {shown(n)}")
+    return size
+
+
+def _check_edition_of_any(tasks: list[Task], edition: str) -> None:
+    """Raise UnknownNameError unless one of the tasks has this edition."""
+    if not any(edition in task.editions for task in tasks):
+        names = dict.fromkeys(name for task in tasks for name in task.editions)
+        raise UnknownNameError.of("edition", edition, names)
+
+
+def facts(task: Task) -> list[dict[str, Any]]:
+    """Return the published counts of a task: {"n", "edition", "counts" (by class name), "source"}.
+
+    >>> facts(registry.task("mheight"))[0]["counts"]
+    {'0': 8388, '1': 644, '2': 96, '3': 12, '4': 1}
+    """
+    text = package_files("adelic.acd").joinpath("facts.json").read_text(encoding="utf-8")
+    published: list[dict[str, Any]] = json.loads(text)[task.name]
+    return published
+
+
+def _compared(task: Task, fact: dict[str, Any], progress: Progress | None) -> list[Check]:
+    n, edition, counts, source = fact["n"], fact["edition"], fact["counts"], fact["source"]
+    task.check_memory(n, edition)
+    y = task.generate(n, edition, np.random.default_rng(0), progress).y
+    names = task.class_names(n, edition)
+    assert names is not None, "facts about regression tasks need counts of another kind"
+    ours = dict(zip(names, np.bincount(y, minlength=len(names)).tolist(), strict=True))
+    pairs = [("rows", len(y), sum(counts.values()))]
+    pairs += [(what, ours.get(what, 0), counts.get(what, 0)) for what in dict.fromkeys([*ours, *counts])]
+    return [Check(task.name, n, edition, what, mine, theirs, mine == theirs, source) for what, mine, theirs in pairs]
+
+
+def info(name: str | None = None, *, cache: str | Path | None = None) -> dict[str, Any]:
+    """Return what is known of a task, ready for JSON; of all tasks, by name, if none is named.
+
+    Args:
+        name: a task.
+        cache: the folder that holds stored data; `cache_folder()` by default.
+
+    Raises:
+        UnknownNameError: there is no such task.
+        StorageError: the store exists and cannot be read.
+
+    >>> about = info("schubert")
+    >>> about["title"], about["sizes"], about["editions"]["published"]["data"]["4"]["length"]
+    ('the Schubert structure constant of three permutations', [4, 5, 6], 15)
+    """
+    folder = files.cache_folder() if cache is None else Path(cache)
+    if name is None:
+        return {task.name: _about(task, folder) for task in registry.TASKS.values()}
+    return _about(registry.task(name), folder)
+
+
+def _about(task: Task, cache: Path) -> dict[str, Any]:
+    return {
+        "name": task.name,
+        "title": task.title,
+        "sizes": list(task.sizes),
+        "minimum": task.minimum,
+        "maximum": task.maximum,
+        "generator_version": task.version,
+        "editions": {
+            edition: {
+                "title": title,
+                "notes": list(task.notes[edition]),
+                "data": {str(n): _shape(task, n, edition) for n in task.sizes},
+            }
+            for edition, title in task.editions.items()
+        },
+        "cache": str(cache),
+        "cached": _cached(task, cache),
+    }
+
+
+def _shape(task: Task, n: int, edition: str) -> dict[str, Any]:
+    estimate = task.estimate(n, edition)
+    names = task.class_names(n, edition)
+    return {
+        "rows": estimate.rows,
+        "memory_bytes": estimate.bytes,
+        "length": task.length(n, edition),
+        "vocabulary": list(task.vocabulary(n, edition)),
+        "class_names": None if names is None else list(names),
+    }
+
+
+def _cached(task: Task, cache: Path) -> list[dict[str, Any]]:
+    """Return one entry for each stored data set; `damaged` says what is wrong with its manifest, if anything is."""
+    found = []
+    with files.storage_errors(f"cannot read {cache}", files.CACHE_REMEDY):
+        manifests = sorted((cache / "acd" / task.name).glob(f"*/*/*/{store.MANIFEST_FILE}"))
+    for path in manifests:
+        entry: dict[str, Any] = {"folder": str(path.parent), "damaged": None}
+        try:
+            manifest = store.read_manifest(path.parent) or {}
+        except store.DamagedError as damage:
+            entry["damaged"] = str(damage)
+        else:
+            entry |= {what: manifest.get(what) for what in ("n", "edition", "seed", "rows", "bytes", "sha256")}
+            if manifest.get("generator_version") != task.version:
+                entry["damaged"] = f"generator version {manifest.get('generator_version')!r}, not {task.version}"
+        found.append(entry)
+    return found

@@ -1,0 +1,159 @@
+"""Loading and building data sets."""
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adelic.acd import files, registry, store
+from adelic.acd.protocol import Integers, Progress, Rows, check_seed
+from adelic.acd.splits import TEST, TRAIN, VALIDATION, split_rows
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """The rows of a task in three splits; within a split they stand in the generator's order, so shuffle for training.
+
+    Attributes:
+        X_train: tokens, shape (rows, length), int8 (or the least integer dtype that holds them).
+        y_train: class indices, shape (rows,), int64; for a regression task targets, shape (rows, targets).
+        X_validation: tokens; a tenth of the published training rows, by class.
+        y_validation: classes or targets.
+        X_test: tokens.
+        y_test: classes or targets.
+        class_names: the name of each class index; None for a regression task.
+        vocabulary: the integers that can occur in X, in token order.
+        provenance: what the data are and where they come from: task, n, edition, seed, generator_version, sha256 and
+            path of the stored file, rows (in all and by split), counts (by split and class), notes on what is published
+            and what is settled here, versions.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     d = load("weaving", n=6, edition="levels", cache=folder)
+    >>> d.class_names, d.vocabulary, d.provenance["rows"]["all"], d.X_test.shape
+    (('not a weaving pattern', 'weaving pattern'), (0, 1), 2500, (500, 16))
+    """
+
+    X_train: Integers
+    y_train: Integers
+    X_validation: Integers
+    y_validation: Integers
+    X_test: Integers
+    y_test: Integers
+    class_names: tuple[str, ...] | None
+    vocabulary: tuple[int, ...]
+    provenance: dict[str, Any]
+
+
+def load(
+    name: str,
+    *,
+    n: int | None = None,
+    edition: str = "published",
+    seed: int = 0,
+    cache: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Dataset:
+    """Return a data set of the ACD, from the store if it is there and undamaged, else generated and stored.
+
+    Args:
+        name: the task, one of `adelic.acd.TASKS`.
+        n: the size; the smallest published one by default.
+        edition: see `adelic.acd.task(name).editions`.
+        seed: of the negatives and the splits, 0 <= seed < 2**63; the positives are the same for every seed.
+        cache: the folder that holds stored data; `cache_folder()` by default.
+        progress: called with (done, total, what) while rows are generated.
+
+    Raises:
+        UnknownNameError: there is no such task or edition.
+        TaskSizeError: there is no data set of this size, or the machine's memory cannot hold it.
+        ConfigurationError: the seed is no whole number, or out of range.
+        StorageError: the store cannot be read or written.
+
+    >>> import tempfile
+    >>> from adelic import acd
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     d = acd.load("schubert", n=4, cache=folder)
+    >>> len(d.X_train) + len(d.X_validation), d.X_test.shape, d.y_test.shape
+    (1684, (421, 15), (421,))
+    >>> d.class_names, d.vocabulary
+    (('0', '1'), (1, 2, 3, 4, 5, 6, 7))
+    """
+    key = _key(name, n, edition, seed)
+    folder = key.folder(_cache(cache))
+    try:
+        stored = store.read(folder, key)
+    except store.DamagedError as damage:
+        warnings.warn(f"{damage}; it is built anew", store.StoreWarning, stacklevel=2)
+        stored = None
+    rows, split, manifest = stored if stored is not None else _build(key, folder, progress)
+    return _dataset(key, folder, rows, split, manifest)
+
+
+def build(
+    name: str,
+    *,
+    n: int | None = None,
+    edition: str = "published",
+    seed: int = 0,
+    cache: str | Path | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Generate a data set and store it, whatever is stored already; return its provenance.
+
+    Arguments and errors are those of `load`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     provenance = build("weaving", n=4, cache=folder)
+    >>> provenance["rows"]["all"], provenance["rows"]["test"], provenance["splits"]
+    (16, 3, ['train', 'validation', 'test'])
+    """
+    key = _key(name, n, edition, seed)
+    folder = key.folder(_cache(cache))
+    return _provenance(folder, _build(key, folder, progress)[2])
+
+
+def _key(name: str, n: int | None, edition: str, seed: int) -> store.Key:
+    task = registry.task(name)
+    task.check_edition(edition)
+    size = task.check_size(task.sizes[0] if n is None else n, edition)
+    return store.Key(task, size, edition, check_seed(seed))
+
+
+def _cache(cache: str | Path | None) -> Path:
+    return files.cache_folder() if cache is None else Path(cache)
+
+
+def _build(key: store.Key, folder: Path, progress: Progress | None) -> tuple[Rows, NDArray[np.int8], dict[str, Any]]:
+    key.task.check_memory(key.n, key.edition)
+    with files.storage_errors(f"cannot write {folder}", files.CACHE_REMEDY):
+        folder.mkdir(parents=True, exist_ok=True)  # a store that cannot be written is noticed before any work
+    # Two streams, so that the splits do not depend on how many numbers the negatives take.
+    negatives, splits = (np.random.default_rng(child) for child in np.random.SeedSequence(key.seed).spawn(2))
+    rows = key.task.generate(key.n, key.edition, negatives, progress)
+    split = split_rows(rows, splits)
+    return rows, split, store.write(folder, key, rows, split)
+
+
+def _dataset(key: store.Key, folder: Path, rows: Rows, split: NDArray[np.int8], manifest: dict[str, Any]) -> Dataset:
+    y = rows.y.astype(np.int64)
+    train, validation, test = split == TRAIN, split == VALIDATION, split == TEST
+    return Dataset(
+        X_train=rows.X[train],
+        y_train=y[train],
+        X_validation=rows.X[validation],
+        y_validation=y[validation],
+        X_test=rows.X[test],
+        y_test=y[test],
+        class_names=key.task.class_names(key.n, key.edition),
+        vocabulary=key.task.vocabulary(key.n, key.edition),
+        provenance=_provenance(folder, manifest),
+    )
+
+
+def _provenance(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
+    return {**manifest, "path": str(folder / store.DATA_FILE)}

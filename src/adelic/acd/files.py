@@ -1,0 +1,111 @@
+"""Files: writing that is complete or has not happened, and errors that a person can act on."""
+
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import platformdirs
+
+from adelic.errors import StorageError
+
+CACHE_REMEDY = "set ADELIC_CACHE to a folder that is writable and has room"
+FOLDER_REMEDY = "choose a folder that is writable and has room"
+
+
+def cache_folder() -> Path:
+    """Return the folder that holds generated data: ADELIC_CACHE if that is set, else the user's cache folder.
+
+    >>> import os
+    >>> os.environ.get("ADELIC_CACHE", "") in str(cache_folder())
+    True
+    """
+    chosen = os.environ.get("ADELIC_CACHE")
+    return Path(chosen).expanduser().absolute() if chosen else Path(platformdirs.user_cache_dir("adelic"))
+
+
+def atomic_write(
+    path: str | Path, data: bytes | str | Callable[[BinaryIO], object], *, remedy: str = FOLDER_REMEDY
+) -> None:
+    """Write a file so that whoever opens `path`, at any time and after any crash, sees the old content or the new.
+
+    The content goes to a temporary file in the same folder, is flushed to the disk, and takes the name in one step. The
+    folder is made if it is missing; the temporary file is removed if anything fails. Two processes may write the same
+    path at once: one of them comes last.
+
+    Args:
+        path: the file.
+        data: its content; text is written as UTF-8; a function is called with the open binary file.
+        remedy: what the error advises.
+
+    Raises:
+        StorageError: the file cannot be written; the message names the path, the reason and the remedy.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     atomic_write(Path(folder) / "runs" / "note.txt", "ℓ(w) = 3")
+    ...     (Path(folder) / "runs" / "note.txt").read_text(encoding="utf-8")
+    'ℓ(w) = 3'
+    """
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    with storage_errors(f"cannot write {path}", remedy):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("xb") as file:
+                if callable(data):
+                    data(file)
+                else:
+                    file.write(data.encode() if isinstance(data, str) else data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except BaseException:  # an interrupt too must leave nothing behind
+            temporary.unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
+
+
+def read_bytes(path: Path, *, remedy: str = FOLDER_REMEDY) -> bytes | None:
+    """Return the content of a file, or None if there is no such file.
+
+    Raises:
+        StorageError: there is something of this name, but it cannot be read.
+
+    >>> read_bytes(Path("no such file")) is None
+    True
+    """
+    with storage_errors(f"cannot read {path}", remedy):
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return None
+
+
+@contextmanager
+def storage_errors(failure: str, remedy: str) -> Iterator[None]:
+    """Turn any OSError inside the block into a StorageError of one line: the failure, its reason, the remedy.
+
+    >>> with storage_errors("cannot read x", "look elsewhere"):
+    ...     raise PermissionError(13, "Permission denied")
+    Traceback (most recent call last):
+    adelic.errors.StorageError: cannot read x: Permission denied; look elsewhere
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StorageError(f"{failure}: {reason}; {remedy}") from error
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the disk remember the folder's new entry; Windows has no such call and needs none."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

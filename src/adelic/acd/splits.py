@@ -1,0 +1,47 @@
+"""Splits: which rows train, which validate, which test.
+
+As published, ⌈0.8 N⌉ of the N rows, drawn at random, are for training and the others for testing, without regard to
+classes; the seeds of the published splits are unknown, so that ours are drawn with our own. The published code uses its
+test rows for validation. We do not: a tenth of the training rows of each class becomes the validation set, so that the
+test rows are touched once. A class with fewer than five training rows is too small to be split and trains whole.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adelic.acd.protocol import Rows
+
+SPLITS = ("train", "validation", "test")
+TRAIN, VALIDATION, TEST = range(3)
+
+
+def split_rows(rows: Rows, rng: np.random.Generator) -> NDArray[np.int8]:
+    """Return for each row the index of its split in SPLITS.
+
+    Args:
+        rows: the rows; where `rows.test` is given the test rows are these, else they are drawn.
+        rng: the source of the draws.
+
+    Returns:
+        int8, shape (rows,).
+
+    >>> y = np.repeat([0, 1], [96, 4])
+    >>> split = split_rows(Rows(np.zeros((100, 2), np.int8), y), np.random.default_rng(0))
+    >>> np.bincount(split).tolist(), np.bincount(y[split == VALIDATION], minlength=2).tolist()
+    ([72, 8, 20], [8, 0])
+    """
+    test = rows.test if rows.test is not None else _drawn_test(len(rows.y), rng)
+    split = np.where(test, TEST, TRAIN).astype(np.int8)
+    classes = rows.y if rows.y.ndim == 1 else np.zeros(len(rows.y), np.int8)  # a regression has no classes
+    for label in np.unique(classes):
+        members = np.flatnonzero((classes == label) & ~test)
+        chosen = rng.permutation(members)[: (len(members) + 5) // 10]  # a tenth, rounded
+        split[chosen] = VALIDATION
+    return split
+
+
+def _drawn_test(count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    train_count = -(-4 * count // 5)  # ⌈0.8 count⌉ without rounding errors
+    test = np.zeros(count, np.bool_)
+    test[rng.permutation(count)[train_count:]] = True
+    return test

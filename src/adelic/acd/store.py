@@ -1,0 +1,196 @@
+"""The store: a folder for each task, size, edition and seed, with `data.parquet` and `manifest.json`.
+
+The manifest is written after the data and holds its SHA-256; what does not agree with it is damaged and is built anew.
+Equal builds give equal bytes, so two processes that build the same data set at once do each other no harm. (Another
+version of pyarrow may write the same rows as other bytes; the manifest then holds another hash.)
+"""
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adelic.acd import files
+from adelic.acd.protocol import Integers, Rows, Task
+from adelic.acd.splits import SPLITS
+
+DATA_FILE = "data.parquet"
+MANIFEST_FILE = "manifest.json"
+FORMAT = 1
+
+
+class StoreWarning(UserWarning):
+    """A stored data set is damaged or of another version, and is built anew; the message names the file.
+
+    >>> issubclass(StoreWarning, UserWarning)
+    True
+    """
+
+
+class DamagedError(Exception):
+    """A stored file does not hold what it should. Never leaves this package: the data are built anew."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a stored data set is of: task, size, edition and seed, all checked already.
+
+    >>> from adelic.acd import mheight
+    >>> Key(mheight.TASK, 8, "published", 0).folder(Path("cache")).as_posix()
+    'cache/acd/mheight/n8/published/seed0'
+    """
+
+    task: Task
+    n: int
+    edition: str
+    seed: int
+
+    def folder(self, cache: Path) -> Path:
+        """Return the folder that holds this data set."""
+        return cache / "acd" / self.task.name / f"n{self.n}" / self.edition / f"seed{self.seed}"
+
+    def identity(self) -> dict[str, object]:
+        """Return the entries by which a manifest is known to be of this data set and of this generator."""
+        return {
+            "format": FORMAT,
+            "task": self.task.name,
+            "n": self.n,
+            "edition": self.edition,
+            "seed": self.seed,
+            "generator_version": self.task.version,
+        }
+
+
+def write(folder: Path, key: Key, rows: Rows, split: NDArray[np.int8]) -> dict[str, Any]:
+    """Store rows and their splits; return the manifest.
+
+    Raises:
+        StorageError: the folder cannot be written.
+    """
+    data = _parquet_bytes(rows, split)
+    manifest = {
+        **key.identity(),
+        **_counts(key, rows.y, split),
+        "title": key.task.title,
+        "edition_title": key.task.editions[key.edition],
+        "notes": list(key.task.notes[key.edition]),
+        "splits": list(SPLITS),
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "bytes": len(data),
+        "versions": _versions(),
+    }
+    files.atomic_write(folder / DATA_FILE, data, remedy=files.CACHE_REMEDY)
+    text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+    files.atomic_write(folder / MANIFEST_FILE, text, remedy=files.CACHE_REMEDY)
+    return manifest
+
+
+def read(folder: Path, key: Key) -> tuple[Rows, NDArray[np.int8], dict[str, Any]] | None:
+    """Return rows, splits and manifest of a stored data set; None if it is not stored, or not completely.
+
+    Raises:
+        DamagedError: manifest and data disagree with each other or with the key; one line that names the file.
+        StorageError: a file exists and cannot be read.
+    """
+    manifest = read_manifest(folder)
+    if manifest is None:
+        return None
+    for name, expected in key.identity().items():
+        if manifest.get(name) != expected:
+            raise DamagedError(f"{folder / MANIFEST_FILE} has {name} {manifest.get(name)!r} instead of {expected!r}")
+    path = folder / DATA_FILE
+    data = files.read_bytes(path, remedy=files.CACHE_REMEDY)
+    if data is None:
+        raise DamagedError(f"{path} is missing")
+    if len(data) != manifest.get("bytes"):
+        raise DamagedError(f"{path} has {len(data)} bytes instead of {manifest.get('bytes')}")
+    if hashlib.sha256(data).hexdigest() != manifest.get("sha256"):
+        raise DamagedError(f"{path} does not have the SHA-256 of its manifest")
+    rows, split = _from_parquet(data, path)
+    for name, counted in _counts(key, rows.y, split).items():
+        if manifest.get(name) != counted:
+            raise DamagedError(f"{folder / MANIFEST_FILE} does not have the {name} of the data")
+    return rows, split, manifest
+
+
+def read_manifest(folder: Path) -> dict[str, Any] | None:
+    """Return the manifest of a folder, or None if there is none; DamagedError if it is no JSON object."""
+    path = folder / MANIFEST_FILE
+    content = files.read_bytes(path, remedy=files.CACHE_REMEDY)
+    if content is None:
+        return None
+    try:
+        manifest = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise DamagedError(f"{path} is no JSON") from error
+    if not isinstance(manifest, dict):
+        raise DamagedError(f"{path} is no JSON object")
+    return manifest
+
+
+def _counts(key: Key, y: Integers, split: NDArray[np.int8]) -> dict[str, object]:
+    """Return the row counts in all, by split, and by split and class: {"rows", "class_names", "counts"}."""
+    names = key.task.class_names(key.n, key.edition)
+    by_split = {name: int(np.count_nonzero(split == index)) for index, name in enumerate(SPLITS)}
+    counts: dict[str, object] | None = None
+    if names is not None:
+        counts = {
+            split_name: dict(zip(names, np.bincount(y[split == index], minlength=len(names)).tolist(), strict=True))
+            for index, split_name in enumerate(SPLITS)
+        }
+    return {
+        "rows": {"all": len(split), **by_split},
+        "class_names": None if names is None else list(names),
+        "counts": counts,
+    }
+
+
+def _parquet_bytes(rows: Rows, split: NDArray[np.int8]) -> bytes:
+    """Return the rows as one Parquet file: x (a list of fixed size), y (likewise for regression), split."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def column(values: NDArray[np.integer[Any]]) -> tuple[pa.Field, pa.Array]:
+        flat = pa.array(np.ascontiguousarray(values).reshape(-1))
+        if values.ndim == 1:
+            return flat.type, flat
+        kind = pa.list_(pa.field("element", flat.type, nullable=False), values.shape[1])
+        return kind, pa.FixedSizeListArray.from_arrays(flat, type=kind)
+
+    columns = {name: column(values) for name, values in (("x", rows.X), ("y", rows.y), ("split", split))}
+    schema = pa.schema([pa.field(name, kind, nullable=False) for name, (kind, _) in columns.items()])
+    table = pa.Table.from_arrays([array for _, array in columns.values()], schema=schema)
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def _from_parquet(data: bytes, path: Path) -> tuple[Rows, NDArray[np.int8]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def array(column: pa.ChunkedArray) -> NDArray[Any]:
+        whole = column.combine_chunks()
+        if not pa.types.is_fixed_size_list(whole.type):
+            return np.array(whole.to_numpy(zero_copy_only=False))
+        return np.array(whole.flatten().to_numpy(zero_copy_only=False)).reshape(len(whole), whole.type.list_size)
+
+    try:
+        table = pq.read_table(io.BytesIO(data))
+        return Rows(array(table["x"]), array(table["y"])), array(table["split"])
+    except (pa.ArrowException, KeyError) as error:  # only if somebody wrote a fitting manifest by hand
+        raise DamagedError(f"{path} is no Parquet file with columns x, y and split") from error
+
+
+def _versions() -> Mapping[str, str]:
+    import pyarrow
+
+    import adelic
+
+    return {"adelic": adelic.__version__, "numpy": np.__version__, "pyarrow": pyarrow.__version__}

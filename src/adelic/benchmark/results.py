@@ -1,0 +1,111 @@
+"""Result files: one JSON object a run; read, checked, and summarised over seeds."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from adelic.errors import RunFolderError, StorageError
+
+REQUIRED = (
+    "task", "n", "edition", "embedding", "features", "recipe", "seed", "test", "majority", "parameters", "seconds",
+    "device", "versions", "commit", "command", "configuration", "history",
+)  # fmt: skip
+METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "loss")
+
+Result = dict[str, Any]
+
+
+def read_results(folder: Path) -> list[Result]:
+    """Return the results in a folder (every *.json in it), sorted by file name.
+
+    Raises:
+        StorageError: the folder does not exist or cannot be read.
+        RunFolderError: a file is no result.
+    """
+    if not folder.is_dir():
+        raise StorageError(f"there is no folder {folder} with results; `adelic reproduce` makes one")
+    return [_read(path) for path in sorted(folder.glob("*.json"))]
+
+
+def _read(path: Path) -> Result:
+    try:
+        result = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunFolderError(f"{path} is no result of a run ({error}); remove it") from None
+    missing = [key for key in REQUIRED if not isinstance(result, dict) or key not in result]
+    if missing:
+        raise RunFolderError(f"{path} is no result of a run: it has no {missing[0]!r}; remove it")
+    assert isinstance(result, dict)
+    return result
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The runs that differ in their seed alone.
+
+    Attributes:
+        results: at least one.
+    """
+
+    results: tuple[Result, ...]
+
+    @property
+    def first(self) -> Result:
+        """Return one run, for what all have in common."""
+        return self.results[0]
+
+    @property
+    def row(self) -> str:
+        """Return the row: schubert-4."""
+        return f"{self.first['task']}-{self.first['n']}"
+
+    @property
+    def label(self) -> str:
+        """Return the model's name: AOE (digits), learned."""
+        if self.first["embedding"] == "adelic":
+            return f"AOE ({self.first['features']})"
+        return str(self.first["embedding"])
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Return the seeds, ascending."""
+        return tuple(sorted(result["seed"] for result in self.results))
+
+    @property
+    def predicts_one_class(self) -> bool:
+        """Return whether some run says the same class always."""
+        return any(result["predicts_one_class"] for result in self.results)
+
+    def mean(self, metric: str) -> float:
+        """Return a test metric's mean over seeds."""
+        return float(np.mean([result["test"][metric] for result in self.results]))
+
+    def interval(self, metric: str) -> float | None:
+        """Return the half width of the 95 % confidence interval of the mean (Student's t), None for one seed."""
+        return confidence_interval([result["test"][metric] for result in self.results])
+
+
+def confidence_interval(values: Iterable[float]) -> float | None:
+    """Return the half width of the 95 % confidence interval of a mean, by Student's t; None for a single value.
+
+    >>> round(confidence_interval([0.90, 0.92, 0.94]), 4)
+    0.0497
+    """
+    sample = np.array(list(values))
+    if len(sample) < 2:
+        return None
+    return float(stats.t.ppf(0.975, len(sample) - 1) * sample.std(ddof=1) / np.sqrt(len(sample)))
+
+
+def summarise(results: Iterable[Result]) -> list[Summary]:
+    """Return the results grouped by everything but the seed, in order of first occurrence."""
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        configuration = {key: value for key, value in result["configuration"].items() if key != "seed"}
+        groups.setdefault(json.dumps(configuration, sort_keys=True), []).append(result)
+    return [Summary(tuple(group)) for group in groups.values()]

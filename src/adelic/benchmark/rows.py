@@ -1,0 +1,92 @@
+"""The 13 rows of the paper's table, with the figures that were published for them."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from adelic.errors import UnknownNameError
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A published test figure.
+
+    Attributes:
+        accuracy: in percent.
+        loss: mean cross-entropy, where given.
+        interval: half width of the 95 % confidence interval of the accuracy, in percent, where given.
+    """
+
+    accuracy: float
+    loss: float | None = None
+    interval: float | None = None
+
+    def __str__(self) -> str:
+        """Return the accuracy as a table shows it: 94.6 ± 1.0."""
+        return f"{self.accuracy:g}" + ("" if self.interval is None else f" ± {self.interval:g}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A row of the paper's table.
+
+    Attributes:
+        name: task-n, as schubert-4.
+        majority: the ACD authors' rate of guessing the majority class, in percent.
+        paper_baseline, paper_aoe: the paper's two models.
+        acd_logistic_regression, acd_mlp, acd_transformer: the ACD authors' small models.
+    """
+
+    name: str
+    majority: float
+    paper_baseline: Figure
+    paper_aoe: Figure
+    acd_logistic_regression: Figure
+    acd_mlp: Figure
+    acd_transformer: Figure
+
+    @property
+    def task(self) -> str:
+        """Return the name of the task."""
+        return self.name.rpartition("-")[0]
+
+    @property
+    def n(self) -> int:
+        """Return the size."""
+        return int(self.name.rpartition("-")[2])
+
+    def paper(self, embedding: str) -> Figure | None:
+        """Return the paper's figure for a model, None for those that it does not have."""
+        return {"adelic": self.paper_aoe, "learned": self.paper_baseline}.get(embedding)
+
+
+@cache
+def published_rows() -> dict[str, Row]:
+    """Return the rows by name, in the paper's order.
+
+    >>> rows = published_rows()
+    >>> len(rows), rows["schubert-4"].paper_aoe, str(rows["schubert-4"].acd_transformer)
+    (13, Figure(accuracy=87.89, loss=0.3052, interval=None), '94.6 ± 1')
+    """
+    text = resources.files("adelic.benchmark").joinpath("published.toml").read_text(encoding="utf-8")
+    return {
+        name: Row(
+            name=name,
+            majority=table.pop("majority"),
+            **{key: Figure(**figure) for key, figure in table.items()},
+        )
+        for name, table in tomllib.loads(text).items()
+    }
+
+
+def published_row(name: str) -> Row:
+    """Return the row of this name.
+
+    Raises:
+        UnknownNameError: there is no such row; the nearest one is suggested.
+    """
+    rows = published_rows()
+    if name not in rows:
+        raise UnknownNameError.of("row", name, rows)
+    return rows[name]

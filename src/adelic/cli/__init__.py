@@ -1,0 +1,64 @@
+"""Layer 6, the command line: parse, call, print."""
+
+import sys
+import warnings
+from typing import Any
+
+import click
+
+import adelic
+from adelic.cli.data import data
+from adelic.cli.experiments import report, reproduce, train
+from adelic.cli.numbers import decode, encode
+from adelic.cli.options import SuggestingGroup
+from adelic.errors import AdelicError
+
+USER_ERROR = 2
+INTERRUPTED = 130
+
+
+@click.group(cls=SuggestingGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(adelic.__version__, prog_name="adelic")
+def commands() -> None:
+    r"""Numbers that carry their own embeddings.
+
+    \b
+    Look at a number          adelic encode 7/5 --primes 2,3,5,7 --precision 6 --fractional-digits 1
+    See what data there is    adelic data list
+    Train one model           adelic train schubert --n 4 --embedding adelic --recipe quick
+    Run a matrix of models    adelic reproduce schubert-4 weaving-6 --embeddings adelic,learned --seeds 0-4
+    Make the table            adelic report
+
+    Every command says more under --help.
+    """
+
+
+for command in (encode, decode, data, train, reproduce, report):
+    commands.add_command(command)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run a command line; exit with 2 and one line on stderr for an error of the user."""
+    warnings.showwarning = _show_warning
+    try:
+        status = commands.main(arguments, prog_name="adelic", standalone_mode=False)
+    except AdelicError as error:
+        _fail(str(error), USER_ERROR)
+    except click.UsageError as error:
+        help_command = f"{error.ctx.command_path if error.ctx else 'adelic'} --help"
+        _fail(f"{error.format_message()} (see `{help_command}`)", USER_ERROR)
+    except click.ClickException as error:
+        _fail(error.format_message(), USER_ERROR)
+    except (click.Abort, KeyboardInterrupt):
+        _fail("interrupted; what was finished is saved, and the same command goes on from there", INTERRUPTED)
+    else:
+        sys.exit(status if isinstance(status, int) else 0)
+
+
+def _fail(message: str, status: int) -> None:
+    click.echo(f"adelic: {' '.join(message.split())}", err=True)
+    sys.exit(status)
+
+
+def _show_warning(message: Any, *_: Any, **__: Any) -> None:
+    click.echo(f"adelic: warning: {message}", err=True)

@@ -1,0 +1,119 @@
+"""`adelic data`: list, build, describe and verify the data sets."""
+
+import json
+import sys
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from adelic.cli.options import SuggestingGroup, progress_bar, stack
+
+size_options = stack(
+    click.option("--n", type=int, help="Size.  [default: the smallest published]"),
+    click.option("--edition", default="published", show_default=True, help="See `adelic data info TASK`."),
+)
+
+
+@click.group(cls=SuggestingGroup)
+def data() -> None:
+    r"""Generate and describe data sets of the Algebraic Combinatorics Dataset, from their definitions.
+
+    They are kept in the user's cache folder; the environment variable ADELIC_CACHE names another one.
+
+    \b
+    adelic data list
+    adelic data info weaving
+    adelic data build weaving --n 6 --edition leaky
+    adelic data verify schubert
+    """
+
+
+@data.command("list")
+def list_tasks() -> None:
+    """List the tasks with their sizes and editions."""
+    from adelic import acd
+
+    table = Table("task", "predicts", "sizes", "editions", header_style="bold")
+    for task in acd.TASKS.values():
+        table.add_row(task.name, task.title, ", ".join(map(str, task.sizes)), ", ".join(task.editions))
+    Console().print(table)
+
+
+@data.command()
+@click.argument("task")
+@size_options
+@click.option("--seed", type=int, default=0, show_default=True, help="Of negatives and splits.")
+def build(task: str, n: int | None, edition: str, seed: int) -> None:
+    r"""Generate a data set, unless the cache holds it, and say where it is.
+
+    \b
+    adelic data build mheight --n 8
+    """
+    from adelic import acd
+
+    with progress_bar(f"{task} {'' if n is None else f'n={n}'}".strip()) as tick:
+        provenance = acd.build(task, n=n, edition=edition, seed=seed, progress=tick)
+    rows = provenance["rows"]
+    click.echo(
+        f"{provenance['task']} n={provenance['n']} ({provenance['edition']}): {rows['train']:,} train, "
+        f"{rows['validation']:,} validation, {rows['test']:,} test rows in {provenance['path']}"
+    )
+
+
+@data.command()
+@click.argument("task")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+def info(task: str, *, as_json: bool) -> None:
+    """Describe a task: what it predicts, its sizes, editions, what is published and what is settled here."""
+    from adelic import acd
+
+    about = acd.info(task)
+    if as_json:
+        click.echo(json.dumps(about, indent=2, ensure_ascii=False))
+        return
+    click.echo(f"{about['name']}: {about['title']}")
+    for name, edition in about["editions"].items():
+        click.echo(f"\nedition {name}: {edition['title']}")
+        for n, shape in edition["data"].items():
+            click.echo(f"  n={n}: {_shape(shape)}")
+        for note in edition["notes"]:
+            click.echo(click.wrap_text(note, width=100, initial_indent="  - ", subsequent_indent="    "))
+    click.echo(f"\ncache: {about['cache']}")
+    for entry in about["cached"]:
+        click.echo(f"  {entry['folder']}" + (f" (damaged: {entry['damaged']})" if entry["damaged"] else ""))
+
+
+def _shape(shape: dict[str, Any]) -> str:
+    classes = shape["class_names"]
+    kind = "regression" if classes is None else f"{len(classes)} classes ({', '.join(classes)})"
+    return f"{shape['rows']:,} rows of {shape['length']} tokens, {kind}"
+
+
+@data.command()
+@click.argument("task", required=False)
+@click.option("--n", type=int, help="One size.  [default: all published]")
+@click.option("--edition", help="One edition.  [default: all with published counts]")
+def verify(task: str | None, n: int | None, edition: str | None) -> None:
+    r"""Generate TASK (or every task) anew and compare its counts with the published ones.
+
+    The exit code is 1 if a count differs.
+
+    \b
+    adelic data verify mheight --n 8
+    """
+    from adelic import acd
+
+    with progress_bar(f"verifying {task or 'all tasks'}") as tick:
+        checks = acd.verify(task, n=n, edition=edition, progress=tick)
+    table = Table("task", "n", "edition", "count of", "ours", "published", "equal", "source", header_style="bold")
+    for check in checks:
+        equal = "yes" if check.equal else "NO"
+        counts = (f"{check.ours:,}", f"{check.published:,}")
+        table.add_row(check.task, str(check.n), check.edition, check.what, *counts, equal, check.source)
+    Console().print(table)
+    if not checks:
+        click.echo("no published counts are known for this size and edition", err=True)
+    if not all(check.equal for check in checks):
+        sys.exit(1)

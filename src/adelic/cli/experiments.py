@@ -1,0 +1,184 @@
+"""`adelic train`, `adelic reproduce` and `adelic report`."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from adelic.cli.data import size_options
+from adelic.cli.options import INTEGERS, NAMES, Tick, progress_bar, space_options, stack
+
+recipe_options = stack(
+    click.option("--recipe", default="paper", show_default=True, help="paper (to the letter) or quick (ours)."),
+    click.option("--epochs", type=int, help="Instead of the recipe's."),
+    click.option("--learning-rate", type=float, help="Instead of the recipe's."),
+    click.option("--batch-size", type=int, help="Instead of the recipe's."),
+)
+folder = click.Path(path_type=Path)
+results_option = click.option(
+    "--results-dir", type=folder, default="results", show_default=True, help="Folder of the result files."
+)
+device_option = click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, …")
+
+
+@click.command()
+@click.argument("task")
+@size_options
+@click.option("--embedding", default="adelic", show_default=True, help="adelic or learned.")
+@click.option("--features", help="AOE's form: digits (the paper), standardized, characters, one-hot-digits.")
+@click.option("--projection", help="none or linear, for AOE.")
+@space_options()
+@recipe_options
+@click.option("--seed", type=int, default=0, show_default=True, help="Of initialisation, sampling and dropout.")
+@click.option("--run-dir", type=folder, help="Run folder.  [default: runs/…]")
+@device_option
+@click.option("--restart", is_flag=True, help="Delete a former run in the folder.")
+def train(
+    task: str,
+    n: int | None,
+    edition: str,
+    embedding: str,
+    features: str | None,
+    projection: str | None,
+    primes: tuple[int, ...] | None,
+    precision: int | None,
+    fractional_digits: int | None,
+    seed: int,
+    run_dir: Path | None,
+    device: str,
+    *,
+    restart: bool,
+    recipe: str,
+    **changes: Any,
+) -> None:
+    r"""Train one model on TASK, or resume the run, or show its result.
+
+    A killed run goes on from its last epoch when the same command is given again.
+
+    \b
+    adelic train schubert --n 4 --recipe quick
+    adelic train weaving --n 6 --embedding learned --recipe quick --seed 3
+    adelic train mheight --n 8 --features characters --primes 2,3,5 --precision 8 --recipe quick
+    """
+    from adelic import acd, training
+
+    definition = acd.task(task)
+    definition.check_edition(edition)
+    size = definition.sizes[0] if n is None else definition.check_size(n, edition)
+    config = training.RunConfig(
+        task=definition.name,
+        n=size,
+        edition=edition,
+        embedding=training.EmbeddingConfig.of(
+            embedding,
+            features=features,
+            projection=projection,
+            primes=primes,
+            precision=precision,
+            fractional_digits=fractional_digits,
+        ),
+        recipe=training.load_recipe(recipe, definition.name, size, **changes),
+        seed=seed,
+    )
+    folder = run_dir or Path("runs") / config.label
+    with progress_bar(f"{config.row} {config.embedding.label}") as tick:
+        result = training.run(config, folder, device=device, restart=restart, tick=tick)
+    click.echo(_summary(result))
+    click.echo(f"run folder: {folder}")
+
+
+def _summary(result: dict[str, Any]) -> str:
+    """Return a result in a line."""
+    test = result["test"]
+    text = (
+        f"{result['task']}-{result['n']} {result['embedding']}: test accuracy {100 * test['accuracy']:.2f} % "
+        f"(majority class {100 * result['majority']:.2f} %), balanced {100 * test['balanced_accuracy']:.2f} %, "
+        f"macro-F1 {100 * test['macro_f1']:.2f} %, loss {test['loss']:.4f}, {result['seconds']:.0f} s"
+    )
+    return text + ("; it predicts one class only" if result["predicts_one_class"] else "")
+
+
+@click.command()
+@click.argument("rows", nargs=-1)
+@click.option(
+    "--embeddings", type=NAMES, default="adelic,learned", show_default=True, help="With AOE's form: adelic:characters."
+)
+@click.option("--seeds", type=INTEGERS, default="0", show_default=True, help="As 0,1,2 or 0-4.")
+@click.option("--edition", default="published", show_default=True, help="Of the data.")
+@recipe_options
+@click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Run folders.")
+@results_option
+@device_option
+@click.option("--dry-run", is_flag=True, help="Print the runs' commands and stop.")
+def reproduce(
+    rows: tuple[str, ...],
+    embeddings: tuple[str, ...],
+    seeds: tuple[int, ...],
+    edition: str,
+    runs_dir: Path,
+    results_dir: Path,
+    device: str,
+    *,
+    dry_run: bool,
+    recipe: str,
+    **changes: Any,
+) -> None:
+    r"""Run the paper's ROWS (all whose data is available, if none is named): every embedding, every seed.
+
+    Finished runs are read, killed ones resumed, so the command can be given again at any time.
+
+    \b
+    adelic reproduce schubert-4 weaving-6 --seeds 0-4 --recipe quick
+    adelic reproduce mheight-8 --embeddings adelic:digits,adelic:characters,learned
+    adelic reproduce --dry-run
+    """
+    from adelic import benchmark
+
+    configs = benchmark.plan(rows, embeddings, seeds, recipe=recipe, edition=edition, changes=changes)
+    if dry_run:
+        for config in configs:
+            click.echo(config.command())
+        return
+    found = benchmark.run_matrix(configs, runs=runs_dir, results=results_dir, device=device, on_run=_show_run)
+    _print_table(benchmark.summarise(found), all_rows=False)
+
+
+@contextmanager
+def _show_run(index: int, count: int, config: Any) -> Iterator[Tick]:
+    with progress_bar(f"[{index + 1}/{count}] {config.row} {config.embedding.label} seed {config.seed}") as tick:
+        yield tick
+
+
+def _print_table(summaries: list[Any], *, all_rows: bool) -> None:
+    from adelic.benchmark import table
+
+    # A pipe has no width; the table is wide, and cutting it would lose figures.
+    console = Console(width=None if sys.stdout.isatty() else 170)
+    console.print(table.to_rich(table.lines(summaries, all_rows=all_rows)))
+
+
+@click.command()
+@results_option
+@click.option("--output", type=folder, default="report.html", show_default=True, help="HTML page.")
+@click.option("--all-rows", is_flag=True, help="Also list the paper's rows that were not run.")
+@click.option("--markdown", is_flag=True, help="Print the table in Markdown and write nothing.")
+def report(results_dir: Path, output: Path, *, all_rows: bool, markdown: bool) -> None:
+    r"""Print the table of all results, and write it as an HTML page with learning curves, as CSV and as Markdown.
+
+    \b
+    adelic report --results-dir results --output report.html
+    """
+    from adelic import benchmark
+    from adelic.benchmark import table
+
+    summaries = benchmark.summarise(benchmark.read_results(results_dir))
+    if markdown:
+        click.echo(table.to_markdown(table.lines(summaries, all_rows=all_rows)), nl=False)
+        return
+    _print_table(summaries, all_rows=all_rows)
+    for path in benchmark.write_report(summaries, output, all_rows=all_rows):
+        click.echo(f"wrote {path}")

@@ -1,0 +1,108 @@
+"""What the commands share: options, parameter types, progress bars."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from adelic.errors import UnknownNameError
+
+Command = Callable[..., Any]
+Tick = Callable[[int, int, str], None]
+
+
+class SuggestingGroup(click.Group):
+    """A group that suggests the nearest command for an unknown one."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments name."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            ctx.fail(str(UnknownNameError.of("command", name, self.list_commands(ctx))))
+        return super().resolve_command(ctx, args)
+
+
+class IntegerList(click.ParamType):  # type: ignore[type-arg]  # generic in the newest click alone
+    """Integers separated by commas; "a-b" is a range."""
+
+    name = "integers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """Return the integers that a text lists, such as 2,3,5 or 0-4."""
+        if isinstance(value, tuple):
+            return value
+        found: list[int] = []
+        for part in str(value).split(","):
+            low, dash, high = part.strip().partition("-")
+            try:
+                found += range(int(low), int(high) + 1) if dash and low else [int(part)]
+            except ValueError:
+                self.fail(f"{part.strip()!r} is no integer; write 2,3,5 or 0-4", param, ctx)
+        if not found:
+            self.fail(f"{value!r} lists no integer", param, ctx)
+        return tuple(found)
+
+
+class NameList(click.ParamType):  # type: ignore[type-arg]
+    """Names separated by commas."""
+
+    name = "names"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """Return the names that a text lists."""
+        return value if isinstance(value, tuple) else tuple(n for n in (p.strip() for p in str(value).split(",")) if n)
+
+
+INTEGERS = IntegerList()
+NAMES = NameList()
+
+
+def stack(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Return one decorator that applies several, the first one outermost."""
+
+    def decorate(command: Command) -> Command:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+def space_options(default_primes: str | None = None) -> Callable[[Command], Command]:
+    """Return the options --primes, --precision and --fractional-digits."""
+    return stack(
+        click.option("--primes", type=INTEGERS, default=default_primes, help="Different primes, as 2,3,5."),
+        click.option("--precision", type=int, help="p-adic digits a prime.  [default: 16]"),
+        click.option("--fractional-digits", type=int, help="How many of them stand after the point.  [default: 0]"),
+    )
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Tick]:
+    """Show a progress bar on stderr; yield the function that moves it: tick(done, total, text)."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    progress = Progress(*columns, console=Console(stderr=True))
+    task = progress.add_task(title, total=None)
+
+    def tick(done: int, total: int, text: str) -> None:
+        progress.start()  # not before there is something to show; starting twice does nothing
+        progress.update(task, completed=done, total=total, description=f"{title} · {text}")
+
+    try:
+        yield tick
+        progress.update(task, description=title)
+    finally:
+        if progress.live.is_started:
+            progress.stop()

@@ -1,0 +1,17 @@
+"""Layer 3, training: recipes, class-balanced sampling, the loop, checkpoints, run folders."""
+
+from adelic.training.configuration import EmbeddingConfig, RunConfig
+from adelic.training.recipes import Recipe, load_recipe, recipe_names
+from adelic.training.run import read_result, run
+from adelic.training.sampler import ClassBalancedSampler
+
+__all__ = [
+    "ClassBalancedSampler",
+    "EmbeddingConfig",
+    "Recipe",
+    "RunConfig",
+    "load_recipe",
+    "read_result",
+    "recipe_names",
+    "run",
+]

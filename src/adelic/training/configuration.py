@@ -1,0 +1,227 @@
+"""What defines a run: data, embedding, recipe, seed; written to `config.toml` and compared when a run is resumed."""
+
+import hashlib
+import json
+import shlex
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from adelic.acd import Dataset
+from adelic.errors import ConfigurationError, RunFolderError, UnknownNameError
+from adelic.nn import EMBEDDINGS, FEATURE_KINDS, NumberEmbedding, SequenceClassifier, Vocabulary, build_embedding
+from adelic.numbers import AdeleSpace
+from adelic.numbers.space import DEFAULT_PRECISION, DEFAULT_PRIMES
+from adelic.training.recipes import Recipe, packaged_values
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddingConfig:
+    """Which embedding a model has.
+
+    Attributes:
+        name: a name of `adelic.nn.EMBEDDINGS`.
+        features: AOE's form, see `adelic.nn.AdelicEmbedding`; "none" for other embeddings.
+        projection: "none" or "linear", for AOE.
+        primes, precision, fractional_digits: AOE's space.
+    """
+
+    name: str
+    features: str = "none"
+    projection: str = "none"
+    primes: tuple[int, ...] = ()
+    precision: int = 0
+    fractional_digits: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        *,
+        features: str | None = None,
+        projection: str | None = None,
+        primes: tuple[int, ...] | None = None,
+        precision: int | None = None,
+        fractional_digits: int | None = None,
+    ) -> "EmbeddingConfig":
+        """Return the configuration of an embedding; AOE's options have the paper's values where they are None.
+
+        Raises:
+            UnknownNameError: there is no such embedding, or no such features.
+            ConfigurationError: an option of AOE was given to another embedding, or has no such value.
+
+        >>> EmbeddingConfig.of("adelic").features, EmbeddingConfig.of("learned").features
+        ('digits', 'none')
+        """
+        if name not in EMBEDDINGS:
+            raise UnknownNameError.of("embedding", name, EMBEDDINGS)
+        if name == "adelic":
+            if features not in (None, *FEATURE_KINDS):
+                raise UnknownNameError.of("features", features, FEATURE_KINDS, listed="features")
+            if projection not in (None, "none", "linear"):
+                raise ConfigurationError(f"projection={projection!r} is unknown; use none or linear")
+            space = AdeleSpace(
+                DEFAULT_PRIMES if primes is None else primes,
+                DEFAULT_PRECISION if precision is None else precision,
+                0 if fractional_digits is None else fractional_digits,
+            )
+            return cls(
+                name=name,
+                features=features or "digits",
+                projection=projection or "none",
+                primes=space.primes,
+                precision=space.precision,
+                fractional_digits=space.fractional_digits,
+            )
+        given = {
+            "features": features,
+            "projection": projection,
+            "primes": primes,
+            "precision": precision,
+            "fractional-digits": fractional_digits,
+        }
+        wrong = next((option for option, value in given.items() if value not in (None, "none")), None)
+        if wrong:
+            raise ConfigurationError(f"--{wrong} belongs to the embedding 'adelic', not to {name!r}")
+        return cls(name=name)
+
+    def build(self, vocabulary: Vocabulary, d_model: int) -> NumberEmbedding:
+        """Return the embedding."""
+        options: dict[str, Any] = {}
+        if self.name == "adelic":
+            options = {
+                "features": self.features,
+                "projection": None if self.projection == "none" else self.projection,
+                "space": AdeleSpace(self.primes, self.precision, self.fractional_digits),
+            }
+        return build_embedding(self.name, vocabulary, d_model=d_model, **options)
+
+    @property
+    def label(self) -> str:
+        """Return a short name for tables and files: adelic-digits, learned."""
+        return self.name if self.features == "none" else f"{self.name}-{self.features}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunConfig:
+    """One training run, defined to the last bit but for the machine.
+
+    Attributes:
+        task, n, edition: the data, see `adelic.acd.load`.
+        data_seed: seed of negatives and splits; the same for all runs that are compared.
+        embedding: the embedding.
+        recipe: the training recipe.
+        seed: of initialisation, sampling and dropout.
+    """
+
+    task: str
+    n: int
+    edition: str = "published"
+    data_seed: int = 0
+    embedding: EmbeddingConfig
+    recipe: Recipe
+    seed: int = 0
+
+    @property
+    def row(self) -> str:
+        """Return the row of the table: schubert-4."""
+        return f"{self.task}-{self.n}"
+
+    @property
+    def label(self) -> str:
+        """Return a readable name that no other configuration has: it ends in a digest of all fields."""
+        digest = hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()[:8]
+        edition = "" if self.edition == "published" else f"-{self.edition}"
+        return f"{self.row}{edition}-{self.embedding.label}-{self.recipe.name}-seed{self.seed}-{digest}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the tables of config.toml."""
+        embedding = {f.name: getattr(self.embedding, f.name) for f in fields(self.embedding)}
+        return {
+            "seed": self.seed,
+            "data": {"task": self.task, "n": self.n, "edition": self.edition, "seed": self.data_seed},
+            "embedding": embedding | {"primes": list(self.embedding.primes)},
+            "recipe": self.recipe.as_dict(),
+        }
+
+    def to_toml(self) -> str:
+        """Return config.toml."""
+        return tomli_w.dumps(self.as_dict())
+
+    def model(self, data: Dataset) -> SequenceClassifier:
+        """Return the untrained model for this run's data.
+
+        Raises:
+            ConfigurationError: the task is a regression.
+        """
+        if data.class_names is None:
+            raise ConfigurationError(f"{self.task} is a regression task; this model classifies")
+        recipe = self.recipe
+        return SequenceClassifier(
+            self.embedding.build(Vocabulary(data.vocabulary), recipe.d_model),
+            n_classes=len(data.class_names),
+            max_length=data.X_train.shape[1],
+            n_layers=recipe.n_layers,
+            n_heads=recipe.n_heads,
+            d_feedforward=recipe.d_feedforward,
+            dropout=recipe.dropout,
+            norm=recipe.norm,  # type: ignore[arg-type]  # checked by Recipe
+        )
+
+    def command(self) -> str:
+        """Return the command line that repeats this run.
+
+        >>> from adelic.training import load_recipe
+        >>> recipe = load_recipe("quick", "schubert", 4, epochs=5)
+        >>> RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("adelic"), recipe=recipe).command()
+        'adelic train schubert --n 4 --embedding adelic --features digits --recipe quick --epochs 5 --seed 0'
+        """
+        parts = ["adelic", "train", self.task, "--n", str(self.n)]
+        if self.edition != "published":
+            parts += ["--edition", self.edition]
+        parts += ["--embedding", self.embedding.name]
+        if self.embedding.name == "adelic":
+            parts += ["--features", self.embedding.features]
+            plain = EmbeddingConfig.of("adelic")
+            for option in ("projection", "primes", "precision", "fractional_digits"):
+                value = getattr(self.embedding, option)
+                if value != getattr(plain, option):
+                    text = ",".join(map(str, value)) if option == "primes" else str(value)
+                    parts += [f"--{option.replace('_', '-')}", text]
+        parts += ["--recipe", self.recipe.name, "--epochs", str(self.recipe.epochs)]
+        packaged = {f.name: f.default for f in fields(Recipe)} | packaged_values(self.recipe.name, self.task, self.n)
+        for option in ("learning_rate", "batch_size"):
+            value = getattr(self.recipe, option)
+            if value != packaged[option]:
+                parts += [f"--{option.replace('_', '-')}", str(value)]
+        return shlex.join([*parts, "--seed", str(self.seed)])
+
+
+def check_same(config: RunConfig, path: Path) -> None:
+    """Raise `RunFolderError` unless a config.toml holds this configuration."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RunFolderError(
+            f"{path} is damaged ({error}); use another --run-dir, or --restart to begin anew"
+        ) from None
+    theirs, ours = dict(_flatten(found)), dict(_flatten(tomllib.loads(config.to_toml())))
+    for key in ours | theirs:
+        if ours.get(key) != theirs.get(key):
+            raise RunFolderError(
+                f"{path.parent} holds a run of another configuration: {key} is {theirs.get(key)!r} there and "
+                f"{ours.get(key)!r} here; use another --run-dir, or --restart to begin anew"
+            )
+
+
+def _flatten(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield ("data.task", value) for nested tables."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value

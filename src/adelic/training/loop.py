@@ -1,0 +1,117 @@
+"""The training loop: whole epochs, each a function of the weights, the optimizer's state and (seed, epoch)."""
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from adelic.errors import DivergenceError
+from adelic.training.checkpoint import Progress, Weights
+from adelic.training.metrics import classification_metrics
+from adelic.training.recipes import Recipe
+from adelic.training.sampler import ClassBalancedSampler, stream_seed
+
+EVALUATION_BATCH = 4096
+Tick = Callable[[int, int, str], None]
+
+
+class Split:
+    """Ids and labels of a split on a device.
+
+    Attributes:
+        ids: int64 (rows, length).
+        labels: int64 (rows,).
+    """
+
+    def __init__(self, ids: torch.Tensor, labels: np.ndarray, device: torch.device) -> None:
+        self.ids = ids.to(device)
+        self.labels = torch.from_numpy(np.ascontiguousarray(labels, dtype=np.int64)).to(device)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+class Trainer:
+    """Trains a model epoch by epoch, and keeps the weights with the best validation accuracy.
+
+    Every random draw of an epoch (rows, dropout) comes from generators seeded by (seed, epoch), so that a run resumed
+    after any epoch goes on as if it had never stopped.
+
+    # NOTE[paper]: of epochs with equal validation accuracy, the one with the lower validation loss is kept.
+    """
+
+    def __init__(self, model: nn.Module, recipe: Recipe, train: Split, validation: Split, *, seed: int) -> None:
+        self.model = model
+        self.recipe = recipe
+        self.train = train
+        self.validation = validation
+        self.seed = seed
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.999))
+        self.sampler = ClassBalancedSampler(
+            train.labels.cpu().numpy(), batch_size=recipe.batch_size, power=recipe.sampling_power, seed=seed
+        )
+        self.progress = Progress()
+        self.best: Weights = {}
+
+    def run_epoch(self, tick: Tick | None = None) -> dict[str, Any]:
+        """Train one epoch and validate; return its line of metrics.jsonl.
+
+        Raises:
+            DivergenceError: the loss is not finite any more.
+        """
+        started = time.perf_counter()
+        epoch = self.progress.epoch
+        torch.manual_seed(stream_seed(self.seed, "dropout", epoch))
+        self.model.train()
+        total = torch.zeros((), dtype=torch.float64, device=self.train.labels.device)
+        for i, rows in enumerate(self.sampler.epoch(epoch)):
+            total += self._step(rows.to(self.train.labels.device), epoch)
+            if tick:
+                done = epoch * len(self.sampler) + i + 1
+                tick(done, self.recipe.epochs * len(self.sampler), f"epoch {epoch + 1}/{self.recipe.epochs}")
+        train_loss = float(total) / len(self.train)
+        if not math.isfinite(train_loss):
+            raise DivergenceError(
+                f"the training loss became {train_loss} in epoch {epoch + 1} at learning rate "
+                f"{self.recipe.learning_rate_at(epoch, self.progress.step):g}; a lower --learning-rate may help"
+            )
+        figures, _ = evaluate(self.model, self.validation)
+        score = (figures["accuracy"], -figures["loss"])
+        if score > self.progress.best_score:
+            self.progress.best_score, self.progress.best_epoch = score, epoch + 1
+            self.best = {key: value.detach().clone() for key, value in self.model.state_dict().items()}
+        rate = self.recipe.learning_rate_at(epoch, self.progress.step)
+        self.progress.epoch += 1
+        self.progress.seconds += time.perf_counter() - started
+        return {"epoch": epoch + 1, "learning_rate": rate, "train_loss": train_loss, "validation": figures}
+
+    def _step(self, rows: torch.Tensor, epoch: int) -> torch.Tensor:
+        """Take one optimizer step; return the summed loss of the batch."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.recipe.learning_rate_at(epoch, self.progress.step)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = functional.cross_entropy(self.model(self.train.ids[rows]), self.train.labels[rows])
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        self.progress.step += 1
+        return loss.detach() * len(rows)
+
+
+@torch.no_grad()
+def evaluate(model: nn.Module, split: Split) -> tuple[dict[str, float], np.ndarray]:
+    """Return the figures of a model on a split, and its predictions, int64 (rows,)."""
+    model.eval()
+    loss = torch.zeros((), dtype=torch.float64, device=split.labels.device)
+    predictions = []
+    for start in range(0, len(split), EVALUATION_BATCH):
+        rows = slice(start, start + EVALUATION_BATCH)
+        logits = model(split.ids[rows])
+        loss += functional.cross_entropy(logits, split.labels[rows], reduction="sum")
+        predictions.append(logits.argmax(dim=-1))
+    predicted = torch.cat(predictions).cpu().numpy()
+    return classification_metrics(split.labels.cpu().numpy(), predicted, float(loss) / len(split)), predicted

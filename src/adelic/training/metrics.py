@@ -1,0 +1,53 @@
+"""Figures of a classifier on a split."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import balanced_accuracy_score, confusion_matrix, f1_score
+
+Labels = npt.NDArray[np.integer[Any]]
+
+
+def classification_metrics(labels: Labels, predictions: Labels, loss: float) -> dict[str, float]:
+    """Return accuracy, balanced accuracy (mean recall of the classes that occur), macro-F1 and mean cross-entropy.
+
+    Args:
+        labels: true classes, (rows,).
+        predictions: predicted classes, (rows,).
+        loss: mean cross-entropy.
+
+    >>> classification_metrics(np.array([0, 0, 0, 1]), np.array([0, 0, 0, 0]), 0.5)
+    {'accuracy': 0.75, 'balanced_accuracy': 0.5, 'macro_f1': 0.42857142857142855, 'loss': 0.5}
+    """
+    with warnings.catch_warnings():
+        # A predicted class that does not occur has no recall; leaving it out of the mean is what we want.
+        warnings.filterwarnings("ignore", message="y_pred contains classes not in y_true")
+        balanced = balanced_accuracy_score(labels, predictions)
+    return {
+        "accuracy": float(np.mean(labels == predictions)),
+        "balanced_accuracy": float(balanced),
+        "macro_f1": float(f1_score(labels, predictions, average="macro", zero_division=0)),
+        "loss": float(loss),
+    }
+
+
+def majority_rate(train_labels: Labels, labels: Labels) -> float:
+    """Return the accuracy of always saying the most frequent class of the training split.
+
+    >>> majority_rate(np.array([0, 0, 1]), np.array([0, 1, 1, 1]))
+    0.25
+    """
+    classes, counts = np.unique(train_labels, return_counts=True)
+    return float(np.mean(labels == classes[counts.argmax()]))
+
+
+def confusion(labels: Labels, predictions: Labels, n_classes: int) -> list[list[Any]]:
+    """Return the confusion matrix, true classes in rows, as nested lists.
+
+    >>> confusion(np.array([0, 1, 1]), np.array([0, 0, 1]), 2)
+    [[1, 0], [1, 1]]
+    """
+    matrix: list[list[Any]] = confusion_matrix(labels, predictions, labels=range(n_classes)).tolist()
+    return matrix

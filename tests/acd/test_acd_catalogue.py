@@ -1,0 +1,99 @@
+import json
+
+import pytest
+
+from adelic import acd
+from adelic.acd import catalogue
+from adelic.errors import TaskSizeError, UnknownNameError
+
+
+@pytest.mark.parametrize(
+    ("name", "n"), [("mheight", 8), ("mheight", 9), ("weaving", 6), ("weaving", 7), ("schubert", 5)]
+)
+def test_our_counts_are_the_published_ones(name, n, cache):
+    checks = acd.verify(name, n=n)
+    assert checks
+    for check in checks:
+        assert check.equal, check
+        assert (check.task, check.n) == (name, n)
+        assert check.ours == check.published
+    assert not cache.exists()
+
+
+def test_a_wrong_count_is_noticed(monkeypatch):
+    wrong = [{"n": 4, "edition": "published", "counts": {"0": 1052, "1": 1052, "2": 1}, "source": "test"}]
+    monkeypatch.setattr(catalogue, "facts", lambda task: wrong)
+    results = {check.what: (check.ours, check.published, check.equal) for check in acd.verify("schubert")}
+    assert results == {
+        "rows": (2105, 2105, True),
+        "0": (1052, 1052, True),
+        "1": (1053, 1052, False),
+        "2": (0, 1, False),
+    }
+
+
+def test_facts_are_the_published_ones(published_facts):
+    mheight = {str(fact["n"]): list(fact["counts"].values()) for fact in catalogue.facts(acd.task("mheight"))}
+    assert mheight == published_facts["mheight"]["counts_by_label"]
+    levels = {
+        str(fact["n"]): sum(fact["counts"].values())
+        for fact in catalogue.facts(acd.task("weaving"))
+        if fact["edition"] == "levels"
+    }
+    assert levels == published_facts["weaving"]["levels_rows"]
+    schubert = {str(fact["n"]): dict(fact["counts"]) for fact in catalogue.facts(acd.task("schubert"))}
+    assert {n: counts.pop("0") for n, counts in schubert.items()} == published_facts["schubert"]["published_zeros"]
+    assert schubert == published_facts["schubert"]["nonzeros"]
+
+
+def test_every_published_size_has_a_fact_and_every_estimate_agrees():
+    for task in acd.TASKS.values():
+        facts = catalogue.facts(task)
+        assert set(task.sizes) <= {fact["n"] for fact in facts}
+        for fact in facts:
+            assert task.estimate(fact["n"], fact["edition"]).rows == sum(fact["counts"].values())
+
+
+def test_verify_errors():
+    with pytest.raises(UnknownNameError, match="did you mean 'schubert'"):
+        acd.verify("shubert")
+    with pytest.raises(UnknownNameError, match="did you mean 'levels'"):
+        acd.verify("weaving", edition="level")
+    with pytest.raises(UnknownNameError, match="did you mean 'leaky'"):
+        acd.verify(edition="leak")
+    with pytest.raises(TaskSizeError):
+        acd.verify("weaving", n=-1)
+    with pytest.raises(TaskSizeError):
+        acd.verify(n="8")
+    assert acd.verify("mheight", n=12) == []  # nothing is published
+    assert {check.task for check in acd.verify(n=8)} == {"mheight"}
+
+
+def test_info_is_json_and_lists_what_is_stored(cache):
+    assert acd.info("weaving")["cached"] == []
+    provenance = acd.build("weaving", n=4, edition="levels", seed=7)
+    about = json.loads(json.dumps(acd.info()))
+    assert list(about) == list(acd.TASKS)
+    (entry,) = about["weaving"]["cached"]
+    assert (entry["n"], entry["edition"], entry["seed"], entry["damaged"]) == (4, "levels", 7, None)
+    assert entry["rows"] == provenance["rows"]
+    assert about["weaving"]["editions"]["levels"]["data"]["7"] == {
+        "rows": 162000,
+        "memory_bytes": acd.task("weaving").estimate(7, "levels").bytes,
+        "length": 25,
+        "vocabulary": [0, 1],
+        "class_names": ["not a weaving pattern", "weaving pattern"],
+    }
+    with pytest.raises(UnknownNameError):
+        acd.info("weeving")
+
+
+def test_info_names_damaged_manifests(cache):
+    provenance = acd.build("weaving", n=4)
+    manifest = cache / "acd" / "weaving" / "n4" / "published" / "seed0" / "manifest.json"
+    text = manifest.read_text()
+    manifest.write_text(text.replace('"generator_version": 1', '"generator_version": 99'))
+    assert "generator version 99" in acd.info("weaving")["cached"][0]["damaged"]
+    manifest.write_text("{")
+    assert "no JSON" in acd.info("weaving")["cached"][0]["damaged"]
+    assert provenance["rows"]["all"] == 16

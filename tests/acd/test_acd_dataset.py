@@ -1,0 +1,164 @@
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from adelic import acd
+from adelic.errors import AdelicError, ConfigurationError, TaskSizeError, UnknownNameError
+
+SMALL = [("mheight", 6, "published")] + [
+    (name, 4, edition) for name in ("schubert", "weaving") for edition in acd.task(name).editions
+]
+
+
+@pytest.mark.parametrize(("name", "n", "edition"), SMALL)
+def test_shapes_dtypes_and_vocabulary(name, n, edition):
+    d = acd.load(name, n=n, edition=edition)
+    task = acd.task(name)
+    parts = [(d.X_train, d.y_train), (d.X_validation, d.y_validation), (d.X_test, d.y_test)]
+    for X, y in parts:
+        assert X.shape == (len(y), task.length(n, edition))
+        assert X.dtype == np.int8
+        assert y.dtype == np.int64
+        assert X.flags.writeable
+        assert np.isin(X, d.vocabulary).all()
+        assert d.class_names is not None
+        assert np.isin(y, range(len(d.class_names))).all()
+    rows = d.provenance["rows"]
+    assert [len(y) for _, y in parts] == [rows["train"], rows["validation"], rows["test"]]
+    assert rows["all"] == task.estimate(n, edition).rows
+    every = acd.TASKS[name].generate(n, edition, np.random.default_rng(0), None)
+    assert set(np.unique(every.X)) == set(d.vocabulary)
+
+
+@pytest.mark.parametrize(("name", "n", "edition"), SMALL)
+def test_splits_are_disjoint_and_cover_the_positives(name, n, edition):
+    d = acd.load(name, n=n, edition=edition)
+    rows = np.concatenate([d.X_train, d.X_validation, d.X_test])
+    assert len(np.unique(rows, axis=0)) == len(rows)
+
+
+def test_provenance():
+    d = acd.load("weaving", n=5, edition="leaky", seed=3)
+    p = d.provenance
+    assert (p["task"], p["n"], p["edition"], p["seed"], p["generator_version"]) == ("weaving", 5, "leaky", 3, 1)
+    assert len(p["sha256"]) == 64
+    assert sum(sum(classes.values()) for classes in p["counts"].values()) == p["rows"]["all"] == 124
+    assert p["counts"]["test"]["weaving pattern"] == np.count_nonzero(d.y_test)
+    assert any("Reconstructed" in note for note in p["notes"])
+    assert set(p["versions"]) == {"adelic", "numpy", "pyarrow"}
+
+
+def test_defaults_are_the_smallest_published_size_and_edition():
+    p = acd.load("schubert").provenance
+    assert (p["n"], p["edition"], p["seed"]) == (4, "published", 0)
+
+
+def test_positives_do_not_depend_on_the_seed():
+    patterns = []
+    for seed in (0, 1):
+        d = acd.load("weaving", n=4, seed=seed)
+        X, y = (
+            np.concatenate([d.X_train, d.X_validation, d.X_test]),
+            np.concatenate([d.y_train, d.y_validation, d.y_test]),
+        )
+        patterns.append(set(map(tuple, X[y == 1].tolist())))
+    assert patterns[0] == patterns[1]
+
+
+def test_numpy_integers_are_sizes():
+    assert acd.load("weaving", n=np.int64(4)).provenance["n"] == 4
+
+
+@pytest.mark.parametrize("name", list(acd.TASKS))
+@pytest.mark.parametrize(
+    "n", [-1, 0, 1, True, False, np.True_, 3.5, 8.0, "8", [8], float("nan"), pytest.param(-(10**5000), id="huge")]
+)
+def test_sizes_without_a_data_set(name, n):
+    with pytest.raises(TaskSizeError) as caught:
+        acd.load(name, n=n)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 250
+
+
+def test_least_sizes():
+    for name, least in (("mheight", 4), ("weaving", 3), ("schubert", 2)):
+        assert acd.load(name, n=least).provenance["rows"]["all"] > 0
+        with pytest.raises(TaskSizeError, match=f"at least {least}"):
+            acd.load(name, n=least - 1)
+
+
+@pytest.mark.parametrize(("name", "edition"), [(t.name, edition) for t in acd.TASKS.values() for edition in t.editions])
+@pytest.mark.parametrize("n", [20, 10**9, pytest.param(10**5000, id="huge")])
+def test_sizes_beyond_any_machine_are_refused_at_once(name, edition, n, cache):
+    start = time.perf_counter()
+    with pytest.raises(TaskSizeError, match=r"needs (at least about )?[\d,]+ rows and [\d,.]+ GiB") as caught:
+        acd.load(name, n=n, edition=edition)
+    assert time.perf_counter() - start < 1
+    assert "this machine has" in str(caught.value)
+    assert not cache.exists()
+
+
+def test_sizes_beyond_this_machine_are_refused_before_any_work(monkeypatch, cache):
+    class Memory:
+        total, available = 2 << 30, 1 << 20
+
+    monkeypatch.setattr("psutil.virtual_memory", Memory)
+    with pytest.raises(TaskSizeError, match=r"weaving n=7 \(published\) needs 49,396 rows .* has 2\.0 GiB"):
+        acd.load("weaving", n=7)
+    assert not cache.exists()
+    acd.load("weaving", n=4)
+
+
+def test_extrapolated_estimates_grow():
+    for task in acd.TASKS.values():
+        for edition in task.editions:
+            rows = [task.estimate(n, edition).rows for n in range(task.minimum, 30)]
+            assert rows == sorted(rows)
+    assert not acd.TASKS["schubert"].estimate(7, "published").exact
+    assert acd.TASKS["weaving"].estimate(9, "levels").exact
+
+
+@pytest.mark.parametrize("seed", [-1, True, 1.5, "0", None, 2**63])
+def test_seeds(seed):
+    with pytest.raises(ConfigurationError, match="seed"):
+        acd.load("weaving", n=4, seed=seed)
+
+
+def test_unknown_names():
+    with pytest.raises(UnknownNameError) as caught:
+        acd.task("wevaing")
+    assert str(caught.value) == "unknown task 'wevaing'; did you mean 'weaving'? tasks: mheight, schubert, weaving"
+    with pytest.raises(UnknownNameError, match="unknown task 'xyz'; tasks: mheight"):
+        acd.load("xyz")
+    with pytest.raises(UnknownNameError, match="did you mean 'mheight'"):
+        acd.load("mHeight")
+    with pytest.raises(UnknownNameError, match=r"did you mean 'leaky'\? editions of weaving: published, leaky, levels"):
+        acd.load("weaving", edition="leeky")
+    for odd in (None, 8, ["weaving"]):
+        with pytest.raises(UnknownNameError):
+            acd.load(odd)
+        with pytest.raises(AdelicError):
+            acd.load("weaving", edition=odd)
+
+
+def test_progress():
+    calls = []
+    acd.build("schubert", n=3, progress=lambda *call: calls.append(call))
+    assert {what for _, _, what in calls} == {"products", "zeros"}
+    for what in ("products", "zeros"):
+        assert [call for call in calls if call[2] == what][-1][:2] == (6, 6)
+    for name in ("mheight", "weaving"):
+        calls.clear()
+        acd.build(name, n=5, progress=lambda *call: calls.append(call))
+        assert calls[-1][0] == calls[-1][1]
+
+
+def test_the_import_is_light():
+    code = (
+        "import sys, adelic.acd; heavy = {'numba', 'torch', 'pyarrow', 'sklearn'} & set(sys.modules); "
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,202 @@
+from itertools import combinations, pairwise, product
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adelic.acd import weaving, weaving_flips
+from adelic.errors import AdelicError, EncodingError
+
+
+def patterns_from_reduced_words(n):
+    """Commutation classes of the reduced words of n ... 2 1, as matrices: all words are written out."""
+    found = set()
+
+    def extend(order, sequences):
+        if all(a > b for a, b in pairwise(order)):
+            found.add(tuple(entry for line in range(n, 0, -1) for entry in sequences[line]))
+        for i in range(n - 1):
+            a, b = order[i], order[i + 1]
+            if a < b:
+                swapped = (*order[:i], b, a, *order[i + 2 :])
+                extend(swapped, {**sequences, a: (*sequences[a], b), b: (*sequences[b], a)})
+
+    extend(tuple(range(1, n + 1)), dict.fromkeys(range(1, n + 1), ()))
+    return found
+
+
+def positives(rows):
+    return set(map(tuple, rows.X[rows.y == 1].tolist()))
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_patterns_are_the_commutation_classes_of_reduced_words(n, generated):
+    assert positives(generated("weaving", n)) == patterns_from_reduced_words(n)
+
+
+def test_oracle(oracle, generated):
+    assert {tuple(row) for row in oracle("weaving_5")} == positives(generated("weaving", 5))
+    assert {tuple(row) for row in oracle("weaving_6")} <= positives(generated("weaving", 6))
+    assert all(weaving.is_weaving_pattern(row) for row in oracle("weaving_6"))
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6, 7])
+def test_counts(n, generated, published_facts):
+    rows = generated("weaving", n)
+    assert len(positives(rows)) == published_facts["weaving"]["positives"][str(n)]
+    assert len(rows.y) == weaving.TASK.estimate(n, "published").rows
+    if n in (6, 7):
+        assert len(rows.y) == published_facts["weaving"]["published_rows"][str(n)]
+
+
+@pytest.mark.parametrize("edition", ["published", "leaky"])
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+def test_labels_agree_with_the_sweep(n, edition, generated):
+    rows = generated("weaving", n, edition)
+    assert [weaving.is_weaving_pattern(row) for row in rows.X] == (rows.y == 1).tolist()
+    assert len(np.unique(rows.X, axis=0)) == len(rows.X)  # no row stands in two splits
+
+
+def test_all_matrices_of_size_3():
+    """The sweep accepts exactly the two patterns among all 3^6 matrices."""
+    accepted = [matrix for matrix in product((1, 2, 3), repeat=6) if weaving.is_weaving_pattern(matrix)]
+    assert accepted == [(1, 2, 1, 3, 2, 3), (2, 1, 3, 1, 3, 2)]
+
+
+@pytest.mark.parametrize("n", [6, 7])
+def test_negatives_keep_the_content_of_their_rows(n, generated):
+    for edition, lacking in (("published", range(n, 0, -1)), ("leaky", range(1, n + 1))):
+        rows = generated("weaving", n, edition)
+        for r, line in enumerate(lacking):
+            row = np.sort(rows.X[rows.y == 0].reshape(-1, n, n - 1)[:, r], axis=1)
+            assert (row == np.delete(np.arange(1, n + 1), line - 1)).all()
+
+
+def test_first_row_gives_the_label_away_in_the_leaky_edition_only(generated):
+    n = 6
+    for edition, gives_away in (("leaky", True), ("published", False)):
+        rows = generated("weaving", n, edition)
+        lacks_n = ~(rows.X[:, : n - 1] == n).any(axis=1)
+        assert (lacks_n == (rows.y == 1)).all() == gives_away
+    assert lacks_n.all()  # in the published edition it is the same for all rows
+
+
+@pytest.mark.parametrize("n", [6, 7])
+def test_levels_counts(n, generated, published_facts):
+    rows = generated("weaving", n, "levels")
+    assert rows.X.shape == (published_facts["weaving"]["levels_rows"][str(n)], (n - 2) ** 2)
+    assert np.count_nonzero(rows.y) == published_facts["weaving"]["positives"][str(n)]
+    assert len(np.unique(rows.X, axis=0)) == len(rows.X)
+    assert weaving.TASK.estimate(n, "levels").rows == len(rows.X)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+def test_levels_are_those_of_the_patterns(n, generated):
+    expected = set()
+    for pattern in positives(generated("weaving", n)):
+        rows = np.array(pattern).reshape(n, n - 1)
+        smaller = rows < np.arange(n, 0, -1)[:, None]
+        expected.add(tuple(smaller[1:-1, :-1].astype(int).reshape(-1).tolist()))
+    assert positives(generated("weaving", n, "levels")) == expected
+    assert len(expected) == len(positives(generated("weaving", n)))  # the levels determine the pattern
+    legal = generated("weaving", n, "levels").X.reshape(-1, n - 2, n - 2).sum(axis=2)
+    for row, line in enumerate(range(n - 1, 1, -1)):
+        assert set(legal[:, row].tolist()) <= {line - 1, line - 2}  # the last entry is left out
+
+
+@given(seed=st.integers(0, 10**6), data=st.data())
+@settings(deadline=None)
+def test_sweep_agrees_with_membership_on_small_changes(seed, data):
+    """A pattern with two entries of a row exchanged is a pattern exactly if it is in the list."""
+    n = 5
+    known = PATTERNS_5
+    row = np.array(sorted(known)[seed % len(known)])
+    line = data.draw(st.integers(0, n - 1))
+    i, j = data.draw(st.sampled_from(list(combinations(range(n - 1), 2))))
+    at = [line * (n - 1) + i, line * (n - 1) + j]
+    row[at] = row[at[::-1]]
+    assert weaving.is_weaving_pattern(row) == (tuple(row.tolist()) in known)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+def test_dihedral_symmetries(n, generated):
+    rows = generated("weaving", n)
+    patterns = rows.X[rows.y == 1]
+    for symmetry in (weaving.rotated, weaving.reflected):
+        image = symmetry(patterns)
+        assert image.dtype == patterns.dtype
+        assert set(map(tuple, image.tolist())) == positives(rows)
+    assert (weaving.reflected(weaving.reflected(patterns)) == patterns).all()
+    turned = patterns
+    for _ in range(2 * n):
+        turned = weaving.rotated(turned)
+    assert (turned == patterns).all()
+    back_and_forth = weaving.reflected(weaving.rotated(weaving.reflected(weaving.rotated(patterns))))
+    assert (back_and_forth == patterns).all()  # a reflection turns the rotation round
+
+
+def test_symmetry_of_a_matrix_that_is_no_pattern(generated):
+    rows = generated("weaving", 5)
+    for row in rows.X[rows.y == 0]:
+        assert not weaving.is_weaving_pattern(weaving.rotated(row))
+        assert not weaving.is_weaving_pattern(weaving.reflected(row))
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        [],
+        5,
+        [1],
+        [1, 2, 3],
+        [[1, 2], [1, 3]],
+        [[1, 2, 3], [1, 2, 3]],
+        [[1, 2], [1, 3], [2]],
+        [1.0, 2.0, 1.0, 3.0, 2.0, 3.0],
+        [[1, float("nan")], [1, 3], [2, 3]],
+        [["1", "2"], ["1", "3"], ["2", "3"]],
+        [[True, False], [True, False], [True, False]],
+        [[10**30, 2], [1, 3], [2, 3]],
+        None,
+        "pattern",
+        np.ones((1, 6), int),
+    ],
+)
+def test_malformed_matrices_raise(matrix):
+    with pytest.raises(EncodingError) as caught:
+        weaving.is_weaving_pattern(matrix)
+    assert isinstance(caught.value, AdelicError)
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        [[0, 1], [1, 3], [2, 3]],
+        [[1, 2], [1, 2], [2, 3]],
+        [[1, 2], [1, 4], [2, 3]],
+        [[-1, 2], [1, 3], [2, 3]],
+        [[1, 1], [1, 3], [2, 3]],
+        [[2, 3], [1, 3], [1, 2]],
+    ],
+)
+def test_entries_that_break_the_row_rule_are_no_pattern(matrix):
+    assert weaving.is_weaving_pattern(matrix) is False
+
+
+def test_smallest_sizes():
+    assert weaving.is_weaving_pattern([[1], [2]])
+    assert not weaving.is_weaving_pattern([[2], [1]])
+
+
+def test_levels_of_the_least_arrangement_come_last():
+    """Patterns are ordered by their level matrix; where all rows ascend it is 1...10...0 in every row."""
+    for n in (3, 4, 5, 6):
+        sequences = weaving_flips.all_patterns(n)
+        assert (np.diff(sequences[-1], axis=1) > 0).all()
+        assert len(sequences) == weaving.PATTERN_COUNTS[n - 2]
+        assert comb(n, 2) * 2 == sequences[0].size
+
+
+PATTERNS_5 = patterns_from_reduced_words(5)
