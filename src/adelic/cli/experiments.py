@@ -113,6 +113,7 @@ def _summary(result: dict[str, Any]) -> str:
 @click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Run folders.")
 @results_option
 @device_option
+@click.option("--report", "page", type=folder, help="Also write the report page here, as `adelic report` does.")
 @click.option("--dry-run", is_flag=True, help="Print the runs' commands and stop.")
 def reproduce(
     rows: tuple[str, ...],
@@ -122,6 +123,7 @@ def reproduce(
     runs_dir: Path,
     results_dir: Path,
     device: str,
+    page: Path | None,
     *,
     dry_run: bool,
     recipe: str,
@@ -144,7 +146,10 @@ def reproduce(
             click.echo(config.command())
         return
     found = benchmark.run_matrix(configs, runs=runs_dir, results=results_dir, device=device, on_run=_show_run)
-    _print_table(benchmark.summarise(found), all_rows=False)
+    summaries = benchmark.summarise(found)
+    _print_table(summaries, all_rows=False)
+    if page is not None:
+        _write_report(summaries, page, all_rows=False)
 
 
 @contextmanager
@@ -180,5 +185,11 @@ def report(results_dir: Path, output: Path, *, all_rows: bool, markdown: bool) -
         click.echo(table.to_markdown(table.lines(summaries, all_rows=all_rows)), nl=False)
         return
     _print_table(summaries, all_rows=all_rows)
-    for path in benchmark.write_report(summaries, output, all_rows=all_rows):
+    _write_report(summaries, output, all_rows=all_rows)
+
+
+def _write_report(summaries: list[Any], page: Path, *, all_rows: bool) -> None:
+    from adelic import benchmark
+
+    for path in benchmark.write_report(summaries, page, all_rows=all_rows):
         click.echo(f"wrote {path}")

@@ -16,7 +16,7 @@ from adelic.errors import ConfigurationError, RunFolderError, UnknownNameError
 from adelic.nn import EMBEDDINGS, FEATURE_KINDS, NumberEmbedding, SequenceClassifier, Vocabulary, build_embedding
 from adelic.numbers import AdeleSpace
 from adelic.numbers.space import DEFAULT_PRECISION, DEFAULT_PRIMES
-from adelic.training.recipes import Recipe, packaged_values
+from adelic.training.recipes import Recipe, load_recipe, packaged_values, recipe_names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,13 +173,17 @@ class RunConfig:
         )
 
     def command(self) -> str:
-        """Return the command line that repeats this run.
+        """Return the command line that repeats this run; for one that no command line can define, say so.
 
         >>> from adelic.training import load_recipe
         >>> recipe = load_recipe("quick", "schubert", 4, epochs=5)
         >>> RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("adelic"), recipe=recipe).command()
         'adelic train schubert --n 4 --embedding adelic --features digits --recipe quick --epochs 5 --seed 0'
         """
+        flags = {name: getattr(self.recipe, name) for name in ("epochs", "learning_rate", "batch_size")}
+        named = self.recipe.name in recipe_names()
+        if not named or self.data_seed or load_recipe(self.recipe.name, self.task, self.n, **flags) != self.recipe:
+            return "adelic.training.run, with the configuration that stands in this result"
         parts = ["adelic", "train", self.task, "--n", str(self.n)]
         if self.edition != "published":
             parts += ["--edition", self.edition]

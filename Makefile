@@ -1,0 +1,44 @@
+# `make demo` runs the main job, `make test` the tests; both set up a virtual environment first.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# EPOCHS=2 shortens the demo; each length has a folder of its own.
+EPOCHS ?=
+DEMO := demo$(if $(EPOCHS),/$(EPOCHS)-epochs)
+
+.PHONY: help setup test lint demo clean
+
+help:
+	@echo "make demo   build data from definitions, train AOE and the baseline, print the table ($(DEMO)/report.html)"
+	@echo "make test   run all tests"
+	@echo "make lint   ruff and mypy"
+	@echo "make clean  remove the virtual environment and the demo's files"
+
+setup: $(VENV)/installed
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "adelic needs Python 3.11 or later, this is " \
+		+ sys.version.split()[0] + "; name another one: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+test: setup
+	$(BIN)/python -m pytest --numprocesses 2
+
+lint: setup
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+demo: setup
+	$(BIN)/adelic data build schubert --n 4
+	$(BIN)/adelic data build weaving --n 6
+	$(BIN)/adelic data build mheight --n 8
+	$(BIN)/adelic reproduce schubert-4 weaving-6 --embeddings adelic,learned --recipe quick \
+		$(if $(EPOCHS),--epochs $(EPOCHS)) --runs-dir $(DEMO)/runs --results-dir $(DEMO)/results \
+		--report $(DEMO)/report.html
+
+clean:
+	rm -rf $(VENV) demo
