@@ -79,15 +79,13 @@ def test_arithmetic(window, seed, largest, size):
 
 @settings(max_examples=20)
 @given(st.sampled_from(WINDOWS), st.integers(0, 2**32))
-def test_quotients_that_exist(window, seed):
-    """Random operands mostly fail somewhere in the batch; by units they can all be divided."""
+def test_quotients_by_units(window, seed):
+    """A random divisor fails somewhere in the batch; numbers of valuation 0 at all primes never do."""
     rng = np.random.default_rng(seed)
     x, y = (random_places(rng, window, 40) for _ in range(2))
-    y.digits[...] = np.maximum(y.digits, 1)
-    known = np.full_like(y.known, window.precision)
-    x, y = FinitePlaces(x.digits, known), FinitePlaces(y.digits, known)
-    unit = 0 if window.fractional_digits == 0 else window.precision - 1 - window.fractional_digits
-    y.digits[..., unit + 1 :] = 0 if window.fractional_digits else y.digits[..., unit + 1 :]
+    units = np.maximum(y.digits, 1)
+    units[..., window.precision - window.fractional_digits :] = 0
+    y = FinitePlaces(units, np.full_like(y.known, window.precision))
     reference, compiled = both_ways(lambda: finite.divide(x, y, window))
     assert isinstance(reference, FinitePlaces)
     assert_equal_outcomes(reference, compiled)
@@ -146,7 +144,7 @@ def test_int64_extremes():
 @pytest.mark.parametrize("size", [1, finite._FEW, finite._FEW + 1, 3 * finite._FEW])
 def test_the_switch_to_kernels_is_invisible(size):
     space = AdeleSpace(primes=(2, 3, 257), precision=6, fractional_digits=2)
-    values = [Fraction(i - size // 2, (5, 7, 9, 8, 771)[i % 5]) for i in range(1, size + 1)]
+    values = [Fraction(i - size // 2, (5, 7, 9, 4, 771)[i % 5]) for i in range(1, size + 1)]
     batch = space.encode(values)
     for i in {0, size // 2, size - 1}:
         alone = space.encode(values[i])
@@ -197,5 +195,5 @@ def test_kernels_report_the_first_number_that_does_not_fit():
 
 def test_inverse_mod():
     for p in (2, 3, 97, 2147483647):
-        for a in {1, p - 1, p // 2 + 1, 96 % p or 1}:
+        for a in {1, p - 1, 95 % p, 12345 % p} - {0}:
             assert kernels.inverse_mod(a, p) * a % p == 1

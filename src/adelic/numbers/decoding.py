@@ -42,7 +42,7 @@ def rational_candidates(
     Args:
         x: residue in [0, modulus).
         modulus: product of prime powers.
-        log2_range: numbers with log2 |n/m| outside may be left out, which saves most of the work.
+        log2_range: numbers other than 0 with log2 |n/m| outside may be left out, which saves most of the work.
 
     Yields:
         (n, m), with |n|/m falling.
@@ -56,7 +56,8 @@ def rational_candidates(
         size = r1.bit_length() - t1.bit_length()  # log2 (r1 / |t1|), to within 1
         if size < low - 1:
             return
-        if size <= high + 1 and 2 * r1 * abs(t1) < modulus and gcd(r1, t1) == 1 and gcd(t1, modulus) == 1:
+        is_in_range = size <= high + 1 or r1 == 0
+        if is_in_range and 2 * r1 * abs(t1) < modulus and gcd(r1, t1) == 1 and gcd(t1, modulus) == 1:
             yield (r1, t1) if t1 > 0 else (-r1, -t1)
         if r1 == 0:
             return
@@ -85,6 +86,10 @@ def decode(
         denominator: bound of the denominator (`RealPlace.denominator`); NaN when q itself is known to lie inside the
             decoding bound, so that no bound is needed.
         magnitude: log2 |q| of a q known to lie inside the decoding bound (`RealPlace.magnitude`), else NaN.
+
+    >>> residues = [Residue(1, 2), Residue(7, 2)]  # 1 mod 2^2, 7 mod 3^2: 25, −11 and 1/13 modulo 36
+    >>> decode(residues, (2, 3), 0, value=-11.0, radius=0.0, denominator=1.0, magnitude=float("nan"))
+    Fraction(-11, 1)
     """
     if isnan(magnitude) and not (isfinite(value) and isfinite(radius)):
         return None

@@ -30,7 +30,7 @@ def expansion_text(digits: Sequence[int], p: int, fractional_digits: int = 0, *,
     if terminates:
         while len(whole) > 1 and whole[0] == 0:
             del whole[0]
-    while fraction and fraction[-1] == 0 and cut >= 0:
+    while whole and fraction and fraction[-1] == 0:
         del fraction[-1]
     text = ("" if terminates else "…") + "".join(_digit_text(d, p) for d in whole)
     if fraction:

@@ -37,8 +37,8 @@ class RealPlace:
         radius: |true number − value| is at most this.
         denominator: bound of the reduced denominator (see the module's docstring); inf when unknown; NaN for measured
             values, which are taken to lie inside the space's decoding bound.
-        magnitude: log2 |q| of an encoded number that is known to lie inside the space's decoding bound although
-            `denominator` is not exact; NaN otherwise.
+        magnitude: log2 |q| of an encoded number inside the space's decoding bound, where `denominator` or `value` is
+            beyond what float64 holds; NaN otherwise.
     """
 
     value: Floats
@@ -67,7 +67,8 @@ class RealPlace:
         with np.errstate(invalid="ignore", over="ignore"):
             value = self.value + other.value
             radius = self.radius + other.radius + np.abs(value) * _HALF_ULP
-        return _rounded(value, radius, _common_denominator(self.denominator, other.denominator))
+        denominator = _common_denominator(self.denominator, other.denominator)
+        return _rounded(value, radius, denominator, self._is_exact() & other._is_exact())
 
     def __mul__(self, other: "RealPlace") -> "RealPlace":
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
@@ -82,7 +83,11 @@ class RealPlace:
             denominator = self.denominator * other.denominator
         is_zero = self._is_zero() | other._is_zero()
         value, radius, denominator = (np.where(is_zero, z, f) for z, f in ((0, value), (0, radius), (1, denominator)))
-        return _rounded(value, radius, denominator)
+        return _rounded(value, radius, denominator, self._is_exact() & other._is_exact())
+
+    def _is_exact(self) -> npt.NDArray[np.bool_]:
+        """Return where the ball is a point."""
+        return np.asarray(self.radius == 0, dtype=np.bool_)
 
     def _is_zero(self) -> npt.NDArray[np.bool_]:
         """Return where the ball is the point 0."""
@@ -101,7 +106,7 @@ class RealPlace:
             error = self.radius * self.denominator + np.abs(exact_product) * _HALF_ULP
             is_exact = (self.denominator < EXACT) & (np.abs(exact_product) < EXACT / 2) & (error < 0.25)
             bound = np.maximum((np.abs(exact_product) + error) * _SLACK, EXACT)
-        return _rounded(value, radius, np.where(is_exact, np.abs(numerator), bound))
+        return _rounded(value, radius, np.where(is_exact, np.abs(numerator), bound), np.zeros_like(is_exact))
 
     def overlaps(self, other: "RealPlace") -> npt.NDArray[np.bool_]:
         """Return where two balls have a point in common, as far as they are known."""
@@ -115,9 +120,16 @@ class RealPlace:
         return np.asarray(is_unknown | (near & ~differ), dtype=np.bool_)
 
 
-def _rounded(value: Floats, radius: Floats, denominator: Floats) -> RealPlace:
-    """Return a computed place: radii rounded up, integers kept exact, anything beyond float64 known by nothing."""
-    is_exact_integer = (radius < 0.25) & (denominator == 1) & (np.abs(value) < EXACT)
+def _rounded(value: Floats, radius: Floats, denominator: Floats, from_exact: npt.NDArray[np.bool_]) -> RealPlace:
+    """Return a computed place: radii rounded up, integers kept exact, anything beyond float64 known by nothing.
+
+    Args:
+        value: results of a float64 operation.
+        radius: their radii, rounding of `value` included, up to a few roundings of the radii themselves.
+        denominator: bounds of denominators, to the nearest float64.
+        from_exact: where both operands were points: float64 adds and multiplies integers exactly below 2^53.
+    """
+    is_exact_integer = ((radius < 0.25) | from_exact) & (denominator == 1) & (np.abs(value) < EXACT)
     value = np.where(is_exact_integer, np.rint(value), value)
     with np.errstate(over="ignore"):
         radius = np.where(is_exact_integer, 0.0, radius * _SLACK)
@@ -147,7 +159,7 @@ def encode(rationals: Rationals, scale: int, modulus: int) -> RealPlace:
         rationals: the numbers.
         scale: ∏ p^F over the primes of the space.
         modulus: ∏ p^N; numbers whose product with `scale` is n/m with 2·|n|·m below it keep their magnitude where
-            float64 does not hold their denominator.
+            float64 does not hold them or their denominator.
     """
     n, m = rationals.numerators, rationals.denominators
     magnitude = np.full(n.shape, np.nan)
@@ -161,7 +173,8 @@ def encode(rationals: Rationals, scale: int, modulus: int) -> RealPlace:
         inexact = np.arange(len(n))
     for i in inexact:  # two roundings are one too many: divide such numbers as Python does, correctly rounded
         value[i] = _nearest_float(int(n[i]), int(m[i]))
-        magnitude[i] = _magnitude(int(n[i]), int(m[i]), scale, modulus)
+        if denominator[i] >= EXACT or np.isinf(value[i]):
+            magnitude[i] = _magnitude(int(n[i]), int(m[i]), scale, modulus)
     is_exact = (m == 1) & (np.abs(value) < EXACT) | np.isinf(value)
     radius = np.where(is_exact, 0.0, np.abs(value) * _HALF_ULP * _SLACK + _TINY)
     return RealPlace(value, radius, _upper_bound(denominator), magnitude)

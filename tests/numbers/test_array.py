@@ -1,0 +1,399 @@
+"""What an `AdeleArray` does as an array: shape, indexing, broadcasting, mixing, errors, display, copies."""
+
+import copy
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from adelic import AdeleArray, AdeleSpace, AdelicError
+from adelic.errors import DecodingError, DivisionByZeroError, EncodingError, PrecisionError, SpaceError
+
+torch = pytest.importorskip("torch")
+
+SPACE = AdeleSpace(primes=(2, 3, 5), precision=8)
+OPERATIONS = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+}
+
+
+def cube(shape=(2, 3, 4)):
+    values = np.arange(np.prod(shape, dtype=int)).reshape(shape)
+    return values, SPACE.encode(values)
+
+
+class TestShape:
+    def test_properties(self):
+        _, a = cube()
+        assert (a.shape, a.ndim, a.size, len(a)) == ((2, 3, 4), 3, 24, 2)
+        assert a.real.shape == (2, 3, 4)
+        assert a.digits.shape == (2, 3, 4, 3, 8)
+        assert a.known.shape == (2, 3, 4, 3)
+        assert a.tensor().shape == (2, 3, 4, 4, 8)
+        assert a.space is SPACE
+        assert (a.real.dtype, a.digits.dtype, a.known.dtype) == (np.float64, np.uint8, np.int32)
+
+    def test_scalars(self):
+        for a in (SPACE.encode(5), SPACE.encode([5])[0], SPACE.encode(2) + 3, -SPACE.encode(-5)):
+            assert a.shape == a.real.shape == ()
+            assert a.digits.shape == (3, 8)
+            assert a.known.tolist() == [8, 8, 8]
+            assert a.tensor().shape == (4, 8)
+            assert type(a.decode()) is Fraction
+            assert a.decode() == 5
+            assert float(a.real) == 5.0
+            assert a.real.dtype == np.float64
+            with pytest.raises(TypeError, match="no length"):
+                len(a)
+            with pytest.raises(TypeError):
+                iter(a)
+            with pytest.raises(IndexError):
+                a[0]
+
+    def test_decode_returns_fractions_in_the_same_shape(self):
+        values, a = cube()
+        decoded = a.decode()
+        assert decoded.dtype == object
+        assert decoded.shape == values.shape
+        assert all(type(q) is Fraction for q in decoded.flat)
+        assert (decoded == values).all()
+
+    def test_iteration(self):
+        values, a = cube((3, 2))
+        assert [row.decode().tolist() for row in a] == values.tolist()
+        assert [[q.decode() for q in row] for row in a] == values.tolist()
+
+    @pytest.mark.parametrize("shape", [(24,), (4, 6), (2, 1, 12), (-1,), (6, -1)])
+    def test_reshape(self, shape):
+        values, a = cube()
+        assert (a.reshape(shape).decode() == values.reshape(shape)).all()
+        assert (a.reshape(*shape).decode() == values.reshape(shape)).all()
+        assert a.reshape(list(shape)).shape == values.reshape(shape).shape
+
+    @pytest.mark.parametrize("shape", [(25,), (5, -1), (-1, -1), (), (0,), (24, 0)])
+    def test_wrong_reshape(self, shape):
+        _, a = cube()
+        with pytest.raises(SpaceError, match="24 numbers cannot take the shape"):
+            a.reshape(shape)
+
+
+class TestIndexing:
+    KEYS = (
+        *(0, -1, np.int64(1), slice(None), slice(0, 1), slice(None, None, -1), ..., None, [0, 1, 0], [], np.array([1])),
+        *((0, 1), (0, 1, 2), (slice(None), 1), (..., 0), (0, ...), (0, ..., 1), (..., None), (None, ..., 0), (None, 0)),
+        *((0, slice(None), [1, 2]), ([0, 1], slice(None), [1, 2]), ([0, 1], ..., [1, 2]), ([[0], [1]], [1, 2])),
+        *(
+            (..., [1, 2]),
+            (..., slice(1, 3)),
+            (0, 1, 2, ...),
+            (..., 0, 1, 2),
+            (slice(None), slice(None), slice(None), ...),
+        ),
+        *(
+            np.array([True, False]),
+            [True, False],
+            [False, False],
+            (np.array([True, False]), ...),
+            ([True, False], ..., 0),
+        ),
+        *(np.arange(24).reshape(2, 3, 4) % 2 == 0, (np.arange(6).reshape(2, 3) > 2, ...), (..., np.arange(4) > 1)),
+        *(([True, False], ..., 0), True, False, (..., True), (True, ..., 0), (), np.zeros((2, 0), int)),
+    )
+
+    @pytest.mark.parametrize("key", KEYS, ids=lambda key: " ".join(repr(key).split()))
+    def test_as_numpy_does(self, key):
+        values, a = cube()
+        expected = values[key]
+        result = a[key]
+        assert isinstance(result, AdeleArray)
+        assert result.shape == np.shape(expected)
+        assert result.digits.shape == (*np.shape(expected), 3, 8)
+        assert result.known.shape == (*np.shape(expected), 3)
+        assert np.array_equal(result.decode(), expected)
+        assert np.array_equal(result.real, expected)
+
+    @given(st.data())
+    def test_any_basic_index(self, data):
+        values, a = cube()
+        key = data.draw(hnp.basic_indices(values.shape, allow_newaxis=True))
+        assert np.array_equal(a[key].decode(), values[key])
+
+    @pytest.mark.parametrize(
+        "key",
+        [2, (0, 0, 4), (0, 0, 0, 0), (0, 0, 0, slice(None)), (slice(None),) * 4, (..., 0, 0, 0, 0), (0, 0, 0, ..., 0),
+         (..., ...), (..., 0, ...), np.zeros((2, 3, 4, 3), bool), [True] * 3, "a", 1.0, [0.5], ([0, 1], [0, 1, 2])],
+        ids=lambda key: " ".join(repr(key).split())[:40],
+    )  # fmt: skip
+    def test_index_errors(self, key):
+        _, a = cube()
+        with pytest.raises(IndexError):
+            a[key]
+
+    def test_nothing_can_be_assigned(self):
+        _, a = cube()
+        with pytest.raises(TypeError):
+            a[0] = 1
+
+
+class TestImmutability:
+    def test_coordinates_are_read_only(self):
+        for a in (SPACE.encode([1, 2]), SPACE.encode([1, 2]) * 3, SPACE.encode([1, 2])[0], SPACE.encode(1)):
+            for coordinates in (a.real, a.digits, a.known):
+                assert not coordinates.flags.writeable
+                with pytest.raises(ValueError, match="read-only"):
+                    coordinates[...] = 0
+
+    def test_tensors_and_decoded_numbers_are_the_callers(self):
+        a = SPACE.encode([1, 2])
+        a.tensor()[...] = 0
+        a.decode()[...] = 0
+        assert a.decode().tolist() == [1, 2]
+
+    def test_the_callers_array_is_copied(self):
+        for dtype in (np.int64, np.int32, object):
+            values = np.array([1, 2], dtype=dtype)
+            a = SPACE.encode(values)
+            values[...] = 7
+            assert a.decode().tolist() == [1, 2]
+
+    def test_operations_change_no_operand(self):
+        a = SPACE.encode([1, 2] * 40)
+        b = a
+        b += 1
+        b *= 2
+        b -= 1
+        b /= 7
+        assert a.decode().tolist() == [1, 2] * 40
+        assert (b == SPACE.encode([Fraction(3, 7), Fraction(5, 7)] * 40)).all()
+
+
+class TestMixing:
+    OTHERS = (7, Fraction(7, 11), "7/11", np.int64(7), np.uint8(7), 2**70 + 1, [7, 11], np.array([7, 11]), range(7, 9),
+              (7, 11), ([7, 1], [11, 7]), [[7], [11]], torch.tensor([7, 11]), np.array(["7/11", "1"]))  # fmt: skip
+
+    @pytest.mark.parametrize("other", OTHERS, ids=lambda other: type(other).__name__)
+    @pytest.mark.parametrize("name", sorted(OPERATIONS))
+    def test_either_side(self, name, other):
+        operation = OPERATIONS[name]
+        a = SPACE.encode([7, 49])
+        encoded = SPACE.encode(other)
+        if name != "/" or encoded.digits[..., -1].all():  # units at each prime
+            left = operation(a, other)
+            assert isinstance(left, AdeleArray)
+            assert np.all(left == operation(a, encoded))
+        if isinstance(other, tuple) and name == "+":
+            return  # a tuple adds to tuples alone
+        right = operation(other, a)
+        assert isinstance(right, AdeleArray)
+        assert np.all(right == operation(encoded, a))
+
+    def test_broadcasting(self):
+        a, b = SPACE.encode([[1], [2], [3]]), SPACE.encode([10, 20])
+        assert (a + b).decode().tolist() == [[11, 21], [12, 22], [13, 23]]
+        assert (b - a).decode().tolist() == [[9, 19], [8, 18], [7, 17]]
+        assert (a[0] * b[1]).shape == (1,)
+        assert (SPACE.encode(3) * b).decode().tolist() == [30, 60]
+        wide = SPACE.encode(np.arange(60)) + a  # by the compiled kernels, from strided operands
+        assert (wide.decode() == np.arange(60) + np.array([[1], [2], [3]])).all()
+        assert (wide.reshape(3, 60)[:, ::-1] * 7 == 7 * wide[:, ::-1]).all()
+
+    @pytest.mark.parametrize("name", sorted(OPERATIONS))
+    def test_shapes_that_do_not_fit(self, name):
+        with pytest.raises(SpaceError, match=r"shapes \(2,\) and \(3,\) do not fit together"):
+            OPERATIONS[name](SPACE.encode([1, 1]), SPACE.encode([1, 1, 1]))
+        with pytest.raises(SpaceError, match="do not fit together"):
+            SPACE.encode([1, 1]) == SPACE.encode([1, 1, 1])  # noqa: B015
+
+    def test_different_spaces(self):
+        other = AdeleSpace(primes=(2, 3), precision=8).encode(1)
+        a = SPACE.encode(1)
+        for operation in (*OPERATIONS.values(), lambda a, b: a == b, lambda a, b: a != b):
+            with pytest.raises(SpaceError, match="arrays of different spaces do not mix"):
+                operation(a, other)
+        assert (a + AdeleSpace(primes=(2, 3, 5), precision=8).encode(1)).decode() == 2
+
+    @pytest.mark.parametrize("other", [0.5, np.float32(1), None, True, "x", 1j, {1}, float("nan"), np.array([0.5])])
+    def test_operands_that_are_no_numbers(self, other):
+        a = SPACE.encode([1, 2])
+        for operation in OPERATIONS.values():
+            with pytest.raises(EncodingError):
+                operation(a, other)
+        with pytest.raises(EncodingError):
+            a - [1, True]
+
+    @pytest.mark.parametrize("exponent", [0.5, 2.0, "2", None, True, np.True_, Fraction(2), [2]])
+    def test_exponents_that_are_no_integers(self, exponent):
+        with pytest.raises(EncodingError, match="an exponent must be an integer"):
+            SPACE.encode([1, 2]) ** exponent
+
+    def test_powers(self):
+        a = SPACE.encode([7, -1, 0])
+        assert (a**3).decode().tolist() == [343, -1, 0]
+        assert (a ** np.int8(2)).decode().tolist() == [49, 1, 0]
+        assert (a**0).decode().tolist() == [1, 1, 1]
+        assert (a[:2] ** -2).decode().tolist() == [Fraction(1, 49), 1]
+        assert (SPACE.encode(3) ** 10**6).digits.shape == (3, 8)
+
+
+class TestComparison:
+    def test_element_by_element(self):
+        a = SPACE.encode([[1, 2], [3, 4]])
+        assert (a == [[1, 0], [3, 4]]).tolist() == [[True, False], [True, True]]
+        assert (a != [[1, 0], [3, 4]]).tolist() == [[False, True], [False, False]]
+        assert (a == [1, 4]).tolist() == [[True, False], [False, True]]
+        assert (a == [1, 4]).tolist() == [[True, False], [False, True]]
+        assert (np.array([1, 4]) == a).tolist() == [[True, False], [False, True]]
+        assert (np.array([1, 4]) != a).tolist() == [[False, True], [True, False]]
+        assert (a == "3").sum() == 1
+        assert (a == a).all()
+        assert not (a != a).any()
+
+    def test_scalars_compare_to_bools(self):
+        a = SPACE.encode(3)
+        for equal in (a == 3, a == 3, a == Fraction(3), a == "3", a == np.int64(3), np.int64(3) == a, a != 4):
+            assert equal is True
+        for unequal in (a == 4, a != 3, a == Fraction(1, 7)):
+            assert unequal is False
+
+    def test_what_is_no_number_is_unequal(self):
+        a = SPACE.encode(3)
+        for other in (None, "three", 3.0, object(), True):
+            assert (a == other) is False
+            assert (a != other) is True
+
+    def test_known_digits_decide(self):
+        quotient = SPACE.encode(12) / 4
+        assert quotient.known.tolist() == [6, 8, 8]
+        assert quotient == 3
+        assert quotient != 4
+        assert quotient != 3 + 2**5
+        assert SPACE.encode(4 * 255) / 4 == 255  # whose two top binary digits the quotient does not know
+        assert not hasattr(AdeleArray, "__lt__") or AdeleArray.__lt__ is object.__lt__
+
+    def test_the_same_digits_and_another_real_value(self):
+        n = SPACE.decoding_bound
+        assert SPACE.encode(1) != SPACE.encode(1 + n)
+        np.testing.assert_array_equal(SPACE.encode(1).digits, SPACE.encode(1 + n).digits)
+
+    def test_arrays_are_not_hashable(self):
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(SPACE.encode(1))
+
+
+class TestEmpty:
+    @pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0, 3)])
+    def test_through_everything(self, shape):
+        a = SPACE.encode(np.zeros(shape, int))
+        for b in (a, a + 1, 1 - a, a * a, a / 7, 7 / (a + 1), -a, a**3, a**-1, a**0, a + np.zeros(shape, int), a[...]):
+            assert b.shape == shape
+            assert b.real.shape == shape
+            assert b.digits.shape == (*shape, 3, 8)
+            assert b.known.shape == (*shape, 3)
+            assert b.tensor().shape == (*shape, 4, 8)
+            assert b.decode().shape == shape
+            assert (b == a).shape == shape
+            assert (b != a).shape == shape
+            assert b.reshape(0).shape == (0,)
+            assert str(b) == ""
+            assert f"shape={shape}" in repr(b)
+        assert SPACE.tensor(np.zeros(shape, int)).shape == (*shape, 4, 8)
+
+
+class TestDivision:
+    @pytest.mark.parametrize("size", [1, 60])
+    def test_by_zero(self, size):
+        a = SPACE.encode([7] * size)
+        with pytest.raises(DivisionByZeroError, match=r"^division by zero: every coordinate of the divisor is zero$"):
+            a / 0
+        with pytest.raises(DivisionByZeroError, match=rf"division by zero at position \[{size - 1}\]"):
+            7 / SPACE.encode([7] * (size - 1) + [0])
+        with pytest.raises(ZeroDivisionError):
+            SPACE.encode([7] * (size - 1) + [0]) ** -1
+        with pytest.raises(DivisionByZeroError):
+            a / (SPACE.encode(Fraction(1, 7)) - Fraction(1, 7))
+        with pytest.raises(AdelicError):
+            a / (SPACE.encode("1/7") + "1/11" - "18/77")  # zero, with an uncertain real value
+
+    @pytest.mark.parametrize("size", [1, 60])
+    def test_by_numbers_divisible_by_a_prime(self, size):
+        quotient = SPACE.encode([12] * size) / 4
+        assert (quotient.known == [6, 8, 8]).all()
+        assert (quotient.digits[:, 0] == [0, 0, 0, 0, 0, 0, 1, 1]).all()
+        assert quotient.decode().tolist() == [3] * size
+        with pytest.raises(PrecisionError) as caught:
+            SPACE.encode([[12]] * (size - 1) + [[6]]) / 4
+        assert str(caught.value).startswith(f"the quotient 1.5 at position [{size - 1}, 0] has 2-adic valuation −1")
+        assert "fractional_digits=1 would hold it" in str(caught.value)
+
+    @pytest.mark.parametrize("size", [1, 60])
+    def test_by_a_number_whose_digits_are_all_zero(self, size):
+        with pytest.raises(PrecisionError, match="no known 2-adic digit at precision=8; a higher precision"):
+            SPACE.encode([1] * size) / 256
+
+    @pytest.mark.parametrize("size", [1, 60])
+    def test_products_below_the_window(self, size):
+        space = AdeleSpace(primes=(2, 5), precision=8, fractional_digits=1)
+        a = space.encode([1] * (size - 1) + ["7/5"])
+        with pytest.raises(PrecisionError) as caught:
+            a * "1/5"
+        for part in ("product 0.28", f"position [{size - 1}]", "valuation −2", "fractional_digits=2 would hold it"):
+            assert part in str(caught.value)
+        with pytest.raises(PrecisionError, match=r"the product 0\.28 has 5-adic valuation −2"):
+            a[size - 1] * "1/5"
+
+    def test_products_with_fractional_digits_know_fewer(self):
+        space = AdeleSpace(primes=(2, 5), precision=8, fractional_digits=3)
+        product = space.encode("7/5") * 5
+        assert product.known.tolist() == [8, 7]  # times 5: the top digit of 5-adic 7/5 moves up, an unknown one follows
+        assert product.decode() == 7
+        assert (product * "3/2").known.tolist() == [7, 7]
+
+
+class TestDisplay:
+    def test_repr(self):
+        a = AdeleSpace(primes=(2, 3), precision=4, fractional_digits=1).encode([1, "1/2"])
+        assert repr(a) == "AdeleArray(real=[1. , 0.5], shape=(2,), primes=(2, 3), precision=4, fractional_digits=1)"
+        assert "shape=()" in repr(a[0])
+        assert "..." in repr(SPACE.encode(range(100)))
+
+    def test_str(self):
+        assert str(SPACE.encode(-1)) == "(-1, …11111111_2, …22222222_3, …44444444_5)"
+        assert str(SPACE.encode(12) / 4) == "(3, …000011_2, …00000010_3, …00000003_5)"
+        space = AdeleSpace(primes=(5, 17), precision=3, fractional_digits=1)
+        assert str(space.encode(["1/5", -1])) == "(0.2, …00.1_5, …(3)(7)_17)\n(-1, …44_5, …(16)(16)_17)"
+        lines = str(SPACE.encode(range(20))).splitlines()
+        assert len(lines) == 9
+        assert lines[-1] == "… 12 more"
+
+
+class TestCopies:
+    @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+    def test_pickle(self, protocol):
+        four = SPACE.encode([12, 4]) / 4
+        for a in (SPACE.encode([[1, 2], ["1/7", 10**400]]), SPACE.encode(3), four, SPACE.encode([])):
+            b = pickle.loads(pickle.dumps(a, protocol))
+            assert b.space == a.space
+            assert np.all(b == a)
+            np.testing.assert_array_equal(b.digits, a.digits)
+            np.testing.assert_array_equal(b.known, a.known)
+            np.testing.assert_array_equal(b.real, a.real)
+            assert not b.digits.flags.writeable
+
+    def test_copy(self):
+        a = SPACE.encode([1, "1/7"])
+        for b in (copy.copy(a), copy.deepcopy(a)):
+            assert (b == a).all()
+            assert b.decode().tolist() == [1, Fraction(1, 7)]
+            assert (a + b).decode().tolist() == [2, Fraction(2, 7)]
+
+
+def test_a_result_that_does_not_decode_names_its_position():
+    with pytest.raises(DecodingError, match=r"at position \[1\]"):
+        (SPACE.encode([1, 30**5]) * 30**5).decode()

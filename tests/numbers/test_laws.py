@@ -1,0 +1,172 @@
+"""The paper's laws: A(x + y) = A(x) ⊕ A(y), A(x · y) = A(x) ⊗ A(y), and those of a field as far as digits are known."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from adelic import AdeleSpace
+from adelic.numbers.primes import valuation
+
+SPACES = [
+    AdeleSpace(),
+    AdeleSpace(primes=(2, 3, 5, 7), precision=12, fractional_digits=4),
+    AdeleSpace(primes=(257, 3), precision=5),
+    AdeleSpace(primes=(65537, 2), precision=3, fractional_digits=1),
+    AdeleSpace(primes=(2,), precision=1),
+]
+SPACE = st.sampled_from(SPACES)
+INTEGERS = st.one_of(st.integers(-1000, 1000), st.integers(-(2**63), 2**63 - 1), st.integers())
+
+
+@st.composite
+def rationals_of(draw, space, *, unit=False):
+    """Draw a rational that the space holds without fractional digits; a unit is divisible by none of its primes."""
+    m = draw(st.integers(1, 10**6))
+    n = draw(INTEGERS)
+    for p in space.primes:
+        m //= p ** valuation(m, p)
+        if unit:
+            n = n // p ** valuation(n, p) if n else 1
+    return Fraction(n, m)
+
+
+@st.composite
+def numbers(draw, count, *, unit_last=False):
+    """Draw a space and numbers of it."""
+    space = draw(SPACE)
+    return space, *(draw(rationals_of(space, unit=unit_last and i == count - 1)) for i in range(count))
+
+
+def assert_same(a, b):
+    """Assert equal coordinates, digit by digit, with everything known."""
+    np.testing.assert_array_equal(a.digits, b.digits)
+    np.testing.assert_array_equal(a.known, b.known)
+    assert np.all(a == b)
+
+
+@settings(max_examples=200)
+@given(numbers(2))
+def test_addition_and_subtraction(case):
+    space, x, y = case
+    assert_same(space.encode(x) + space.encode(y), space.encode(x + y))
+    assert_same(space.encode(x) - space.encode(y), space.encode(x - y))
+    assert_same(-space.encode(x), space.encode(-x))
+
+
+@settings(max_examples=200)
+@given(numbers(2))
+def test_multiplication(case):
+    space, x, y = case
+    product, expected = space.encode(x) * space.encode(y), space.encode(x * y)
+    assert product == expected
+    if space.fractional_digits == 0:
+        assert_same(product, expected)
+    else:
+        assert (product.known >= space.precision - space.fractional_digits).all()
+
+
+@settings(max_examples=200)
+@given(numbers(2, unit_last=True))
+def test_division(case):
+    space, x, y = case
+    quotient, expected = space.encode(x) / space.encode(y), space.encode(x / y)
+    assert quotient == expected
+    if space.fractional_digits == 0:
+        assert_same(quotient, expected)
+
+
+@given(numbers(1, unit_last=True), st.integers(-4, 6))
+def test_powers(case, k):
+    space, x = case
+    assert space.encode(x) ** k == space.encode(x**k)
+
+
+@given(numbers(3))
+def test_ring_laws(case):
+    space, x, y, z = case
+    a, b, c = space.encode([x, y, z])
+    assert a + b == b + a
+    assert a * b == b * a
+    assert (a + b) + c == a + (b + c)
+    assert (a * b) * c == a * (b * c)
+    assert a * (b + c) == a * b + a * c
+    assert a - a == 0
+    assert a + (-b) == a - b
+
+
+@given(numbers(1))
+def test_neutral_elements(case):
+    space, x = case
+    a = space.encode(x)
+    assert_same(a + 0, a)
+    assert_same(0 + a, a)
+    assert_same(a - 0, a)
+    assert a * 1 == a
+    assert 1 * a == a
+    assert a / 1 == a
+    assert a**1 == a
+    assert a**0 == 1
+    assert a * 0 == 0
+    assert a + a == 2 * a == a * 2
+    assert +a is a
+
+
+@given(numbers(1, unit_last=True))
+def test_inverses(case):
+    space, x = case
+    a = space.encode(x)
+    assert a * (1 / a) == 1
+    assert a / a == 1
+    assert a**-1 == 1 / a == space.encode(1 / x)
+
+
+@settings(max_examples=50)
+@given(SPACE, st.data())
+def test_batches(space, data):
+    """The same laws by the compiled kernels."""
+    x = data.draw(st.lists(rationals_of(space), min_size=1, max_size=40))
+    y = data.draw(st.lists(rationals_of(space, unit=True), min_size=len(x), max_size=len(x)))
+    x, y = x * 40, y * 40
+    a, b = space.encode(x), space.encode(y)
+    pairs = list(zip(x, y, strict=True))
+    assert_same(a + b, space.encode([s + t for s, t in pairs]))
+    assert_same(a - b, space.encode([s - t for s, t in pairs]))
+    assert_same(-a, space.encode([-s for s in x]))
+    assert np.all(a * b == space.encode([s * t for s, t in pairs]))
+    assert np.all(a / b == space.encode([s / t for s, t in pairs]))
+    assert np.all(b**3 == space.encode([t**3 for t in y]))
+
+
+@given(st.fractions(max_denominator=50), st.fractions(max_denominator=50))
+def test_small_results_decode(x, y):
+    """What a user sees: compute with adeles, get the rational back."""
+    space = AdeleSpace(primes=(53, 59, 61), precision=12)
+    assume(abs(x) < 10**4 and abs(y) < 10**4)
+    a, b = space.encode([x, y])
+    assert (a + b).decode() == x + y
+    assert (a * b).decode() == x * y
+    assert (a - b).decode() == x - y
+    if y and all(y.numerator % p for p in space.primes):
+        assert (a / b).decode() == x / y
+
+
+def test_different_numbers_differ():
+    space = AdeleSpace(primes=(2, 3), precision=4)
+    values = [Fraction(n, m) for n in range(-30, 31) for m in (1, 5, 7, 25)]
+    a = space.encode(values)
+    equal = a.reshape(-1, 1) == a.reshape(1, -1)
+    expected = np.array([[x == y for y in values] for x in values])
+    np.testing.assert_array_equal(equal, expected)
+
+
+@pytest.mark.parametrize("space", SPACES, ids=str)
+def test_zero(space):
+    zero = space.encode(0)
+    assert not zero.digits.any()
+    assert zero.real == 0
+    assert zero.decode() == 0
+    assert (zero + zero).decode() == 0
+    assert -zero == zero

@@ -1,0 +1,149 @@
+"""The real place: balls that always hold the number, and bounds of denominators that always hold."""
+
+from fractions import Fraction
+from math import inf, isfinite, log2, nan
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adelic.numbers import rationals, real
+
+# Ordinary numbers, numbers near the borders of float64 on both sides, near 2^53, and beyond float64.
+NUMBERS = st.one_of(
+    st.fractions(max_denominator=100),
+    st.fractions(),
+    st.builds(lambda q, e: q * Fraction(10) ** e, st.fractions(max_denominator=1000), st.integers(-330, 330)),
+    st.builds(lambda k, e: Fraction(2) ** e + k, st.integers(-2, 2), st.integers(45, 70)),
+    st.builds(lambda k, e: 1 / (Fraction(2) ** e + k), st.integers(-2, 2), st.integers(45, 70)),
+    st.builds(lambda k, e: k * Fraction(2) ** e, st.integers(-3, 3), st.integers(-1080, 1030)),
+)
+
+
+def encode(values, *, scale=1, modulus=1):
+    return real.encode(rationals.read(values), scale, modulus)
+
+
+def check(place, q):
+    """Assert every promise of a `RealPlace` about one number."""
+    value, radius, denominator = (float(np.ravel(f)[0]) for f in (place.value, place.radius, place.denominator))
+    assert radius >= 0
+    if isfinite(radius):
+        if isfinite(value):
+            assert abs(q - Fraction(value)) <= Fraction(radius)
+        else:
+            assert abs(q) > Fraction(real._LARGEST)
+            assert (q > 0) == (value > 0)
+    if denominator < real.EXACT:
+        assert denominator >= 1
+        assert int(denominator) % q.denominator == 0
+    else:
+        assert denominator == inf or int(denominator) >= q.denominator
+
+
+@settings(max_examples=300)
+@given(NUMBERS)
+def test_encode(q):
+    place = encode([q])
+    check(place, q)
+    if abs(q) < real._LARGEST:
+        assert place.value[0] == q.numerator / q.denominator
+
+
+@given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(1, 2**63 - 1)), min_size=1, max_size=50))
+def test_int64_and_object_arrays_give_the_same_floats(pairs):
+    values = [Fraction(n, m) for n, m in pairs]
+    small, large = encode(values), encode([*values, Fraction(2**64)])
+    for a, b in zip(small._fields(), large._fields(), strict=True):
+        np.testing.assert_array_equal(a, b[:-1])
+    assert small.value.tolist() == [q.numerator / q.denominator for q in values]
+
+
+@settings(max_examples=500)
+@given(NUMBERS, st.lists(st.tuples(st.sampled_from(["+", "-", "*", "/"]), NUMBERS), min_size=1, max_size=6))
+def test_operations_keep_the_promises(q, steps):
+    place = encode([q])
+    for name, other in steps:
+        right = encode([other])
+        if name == "+":
+            place, q = place + right, q + other
+        elif name == "-":
+            place, q = place + -right, q - other
+        elif name == "*":
+            place, q = place * right, q * other
+        elif other:
+            place, q = place * right.reciprocal(), q / other
+        check(place, q)
+        if q:
+            check(place.reciprocal(), 1 / q)
+        assert place.overlaps(encode([q]))[0]
+        assert encode([q]).overlaps(place)[0]
+
+
+@given(st.lists(st.integers(-(2**25), 2**25), min_size=2, max_size=7))
+def test_integers_stay_exact(values):
+    total = encode([0])
+    for n in values:
+        total = total + encode([n]) * encode([n])
+    assert total.value[0] == sum(n * n for n in values)
+    assert total.radius[0] == 0
+
+
+def test_denominators_of_long_sums_stay_small():
+    total = encode([0])
+    for n in range(1, 100):
+        total = total + encode([Fraction(n, 6)]) + encode([Fraction(n, 10)])
+    assert total.denominator[0] == 30
+    check(total, sum(Fraction(n, 6) + Fraction(n, 10) for n in range(1, 100)))
+
+
+def test_mixed_batches():
+    """Numbers whose denominators overflow float64 stand beside small ones, and nothing warns."""
+    q = [Fraction(1, 10**200), Fraction(1, 6), Fraction(10**400), Fraction(1, 3**500), Fraction(0)]
+    a = encode(q)
+    for place, expected in [(a * a, [x * x for x in q]), (a + a, [x + x for x in q])]:
+        for i, x in enumerate(expected):
+            check(place[i], x)
+
+
+def test_magnitude_is_kept_inside_the_bound_only():
+    inside, outside = Fraction(10**400), Fraction(10**500)
+    place = encode([inside, outside, 1], modulus=10**450)
+    assert place.magnitude[0] == pytest.approx(400 * log2(10))
+    assert np.isnan(place.magnitude[1:]).all()
+    scaled = encode([Fraction(10**400, 2**100)], scale=2**100, modulus=10**450)
+    assert scaled.magnitude[0] == pytest.approx(400 * log2(10) - 100)
+    assert np.isnan((place + place).magnitude).all()
+    assert (-place).magnitude[0] == place.magnitude[0]
+
+
+def test_overlaps():
+    a = real.from_values(np.array([1.0, 1.0, nan, inf, 2.0]), np.array([0.1, 0.0, 0.1, 0.1, 0.0]))
+    b = real.from_values(np.array([1.2, 1.2, 5.0, 5.0, 2.0]), np.array([0.1, 0.1, 0.1, inf, 0.0]))
+    assert a.overlaps(b).tolist() == [True, False, False, True, True]
+
+
+def test_numbers_beyond_float64_differ_from_those_that_are_not():
+    beyond, minus, small = encode([10**400]), encode([-(10**400)]), encode([10**300])
+    assert beyond.overlaps(beyond)[0]
+    assert not beyond.overlaps(minus)[0]
+    assert not beyond.overlaps(small)[0]
+    assert not small.overlaps(beyond)[0]
+    largest = encode([int(real._LARGEST)])
+    assert not largest.overlaps(small)[0]
+    known = encode([10**400, 10**401], modulus=10**900)
+    assert known[0].overlaps(known[0])
+    assert not known[0].overlaps(known[1])
+
+
+def test_measured_values():
+    place = real.from_values(np.array([1 / 3, -2.0]))
+    check_value = abs(Fraction(1, 3) - Fraction(1 / 3))
+    assert check_value <= Fraction(float(place.radius[0]))
+    assert np.isnan(place.denominator).all()
+    assert (np.isinf((place + place).denominator)).all()
+
+
+def test_log2_fraction_beyond_float64():
+    assert real.log2_fraction(Fraction(-(2**5000), 3)) == pytest.approx(5000 - log2(3))

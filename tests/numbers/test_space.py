@@ -1,0 +1,225 @@
+"""The parameters of a space, encoding, the tensor layout, and coordinates given from outside."""
+
+import copy
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adelic import AdeleSpace, AdelicError
+from adelic.errors import DecodingError, EncodingError, PrecisionError, RangeError, SpaceError
+
+
+def test_defaults():
+    space = AdeleSpace()
+    assert space.primes == (2, 3, 5, 7, 11, 13, 17)
+    assert (space.precision, space.fractional_digits) == (16, 0)
+    assert (space.n_primes + 1) * space.precision == 128
+    assert space.decoding_bound == (2 * 3 * 5 * 7 * 11 * 13 * 17) ** 16
+
+
+def test_spaces_are_values():
+    assert AdeleSpace(primes=[np.int64(2), 3], precision=np.int32(4)) == AdeleSpace(primes=(2, 3), precision=4)
+    assert len({AdeleSpace(), AdeleSpace(precision=16), AdeleSpace(precision=17)}) == 2
+    assert AdeleSpace(primes=(3, 2)) != AdeleSpace(primes=(2, 3))
+    space = AdeleSpace(primes=(2, 5), fractional_digits=2)
+    assert space.decoding_bound == 10**14
+    for other in (copy.copy(space), copy.deepcopy(space), pickle.loads(pickle.dumps(space))):
+        assert other == space
+        assert other.decoding_bound == space.decoding_bound
+    with pytest.raises(AttributeError):
+        space.precision = 3
+
+
+@pytest.mark.parametrize(
+    ("primes", "message"),
+    [
+        ((2, 9), r"9 is not a prime \(9 = 3 · 3\)"),
+        ((91,), r"91 is not a prime \(91 = 7 · 13\)"),
+        ((2, 2147483645), r"2147483645 is not a prime \(2147483645 = 5 · 429496729\)"),
+        ((0, 2), "0 is not a prime;"),
+        ((1,), "1 is not a prime;"),
+        ((-7,), "-7 is not a prime;"),
+        ((2, 3, 2), "the prime 2 occurs twice"),
+        ((), r"primes=\(\) leaves no p-adic coordinate"),
+        ((True, 3), "a prime must be an integer, not True"),
+        ((2, np.True_), "a prime must be an integer"),
+        ((2.0, 3), r"a prime must be an integer, not 2\.0"),
+        (("2",), "a prime must be an integer, not '2'"),
+        ("235", "a prime must be an integer, not '2'"),
+        ((None,), "not None"),
+        (7, "primes=7 is no sequence"),
+        (None, "primes=None is no sequence"),
+        ((2**31 + 11,), "2147483659 is too large"),
+        ((10**100,), "too large"),
+    ],
+)
+def test_bad_primes(primes, message):
+    with pytest.raises(SpaceError, match=message):
+        AdeleSpace(primes=primes)
+
+
+@pytest.mark.parametrize("precision", [0, -1, True, np.True_, 16.0, "16", None, 2**31, 10**30])
+def test_bad_precision(precision):
+    with pytest.raises(SpaceError, match="precision"):
+        AdeleSpace(precision=precision)
+
+
+@pytest.mark.parametrize("fractional_digits", [-1, 4, 5, True, False, 1.0, "1", None])
+def test_bad_fractional_digits(fractional_digits):
+    with pytest.raises(SpaceError, match="fractional_digits"):
+        AdeleSpace(precision=4, fractional_digits=fractional_digits)
+
+
+def test_large_primes_need_low_precision():
+    assert AdeleSpace(primes=(2147483647,), precision=1).encode(-1).decode() == -1
+    with pytest.raises(SpaceError, match="overflow the 64-bit kernels"):
+        AdeleSpace(primes=(2147483647,), precision=2)
+
+
+def test_space_errors_are_value_errors():
+    with pytest.raises(ValueError, match="not a prime"):
+        AdeleSpace(primes=(4,))
+    with pytest.raises(AdelicError):
+        AdeleSpace(primes=(4,))
+
+
+def test_paper_example():
+    """7/5 is …11011 in Q_2, …01212 in Q_3, 1.2 in Q_5, …54130 in Q_7 (paper, section 2)."""
+    space = AdeleSpace(primes=(2, 3, 5, 7), precision=6, fractional_digits=1)
+    a = space.encode("7/5")
+    assert a.digits.tolist() == [[1, 1, 0, 1, 1, 0], [0, 1, 2, 1, 2, 0], [0, 0, 0, 0, 1, 2], [5, 4, 1, 3, 0, 0]]
+    assert str(a) == "(1.4, …11011_2, …01212_3, …00001.2_5, …54130_7)"
+    without_point = AdeleSpace(primes=(2, 3, 7), precision=5).encode("7/5")
+    assert without_point.digits.tolist() == [[1, 1, 0, 1, 1], [0, 1, 2, 1, 2], [5, 4, 1, 3, 0]]
+
+
+@pytest.mark.parametrize("size", [1, 100])
+def test_below_the_window(size):
+    space = AdeleSpace(primes=(2, 5), precision=6, fractional_digits=1)
+    with pytest.raises(PrecisionError) as caught:
+        space.encode([["7/5"]] * (size - 1) + [["3/250"]])
+    message = str(caught.value)
+    for part in ("3/250", f"[{size - 1}, 0]", "5-adic valuation −3", "fractional_digits=3 would hold it"):
+        assert part in message
+    with pytest.raises(PrecisionError, match=r"^3/250 has 5-adic valuation −3"):
+        space.tensor("3/250")
+    roomy = AdeleSpace(primes=(2, 5), precision=8, fractional_digits=3)
+    assert roomy.encode("3/250").decode() == Fraction(3, 250)
+
+
+@given(st.lists(st.fractions(max_denominator=1000), max_size=40), st.booleans())
+def test_tensor_is_the_layout_of_encode(values, as_column):
+    space = AdeleSpace(primes=(1009, 1013, 1019), precision=4)
+    values = [[q] for q in values] if as_column else values
+    tensor, a = space.tensor(values), space.encode(values)
+    np.testing.assert_array_equal(tensor, a.tensor())
+    np.testing.assert_array_equal(tensor, space.tensor(a))
+    assert tensor.dtype == np.float32
+    assert tensor.shape == (*a.shape, 4, 4)
+    np.testing.assert_array_equal(tensor[..., 1:, :], a.digits)
+    np.testing.assert_array_equal(tensor[..., 0, -1], a.real.astype(np.float32))
+    assert not tensor[..., 0, :-1].any()
+
+
+def test_tensor_of_large_batches():
+    space = AdeleSpace()
+    values = np.arange(-60, 60).reshape(2, 3, 20)
+    np.testing.assert_array_equal(space.tensor(values), space.encode(values).tensor())
+
+
+def test_tensor_beyond_float32():
+    space = AdeleSpace()
+    assert space.tensor(3 * 10**38)[0, -1] == np.float32(3e38)
+    for make in (space.tensor, lambda values: space.encode(values).tensor()):
+        for values, position in [([[0], [10**39]], r" at position \[1, 0\]"), (-(10**400), "")]:
+            with pytest.raises(RangeError, match=f"real value .*{position} is beyond float32"):
+                make(values)
+        with pytest.raises(OverflowError):
+            make(10**39)
+
+
+def test_tensor_refuses_digits_that_float32_does_not_hold():
+    space = AdeleSpace(primes=(16777259,), precision=2)
+    for make in (space.tensor, lambda values: space.encode(values).tensor()):
+        with pytest.raises(EncodingError, match=r"digits of the prime 16777259; use \.digits"):
+            make(1)
+    assert AdeleSpace(primes=(16777213,), precision=2).tensor(-1).tolist() == [[0, -1], [16777212, 16777212]]
+
+
+def test_encode_returns_arrays_of_its_own_space_unchanged():
+    space = AdeleSpace()
+    a = space.encode([1, 2])
+    assert space.encode(a) is a
+    with pytest.raises(SpaceError, match=r"not in .*; decode\(\) it first"):
+        AdeleSpace(precision=5).encode(a)
+    with pytest.raises(SpaceError):
+        AdeleSpace(precision=5).tensor(a)
+
+
+SMALL = AdeleSpace(primes=(2, 3), precision=4)
+SEVEN = [[0, 1, 1, 1], [0, 0, 2, 1]]
+
+
+def test_from_digits_round_trip():
+    a = AdeleSpace().encode([["1/19", 3], [-5, 0]])
+    b = AdeleSpace().from_digits(a.digits, a.real)
+    assert (b.decode() == a.decode()).all()
+    assert (a == b).all()
+    assert b.digits.dtype == a.digits.dtype
+    assert (-b).decode().tolist() == (-a).decode().tolist()
+    assert SMALL.from_digits(np.zeros((0, 2, 4)), []).decode().shape == (0,)
+
+
+def test_from_digits_with_radius():
+    assert SMALL.from_digits(SEVEN, 6.9, radius=0.2).decode() == 7
+    assert SMALL.from_digits([SEVEN] * 2, [6.9, 7.1], radius=0.2).decode().tolist() == [7, 7]
+    with pytest.raises(DecodingError):
+        SMALL.from_digits(SEVEN, 6.9).decode()
+    with pytest.raises(DecodingError):
+        SMALL.from_digits(SEVEN, 6.9, radius=0.05).decode()
+
+
+def test_from_digits_keeps_no_hold_of_the_callers_arrays():
+    digits, real, radius = np.array([SEVEN]), np.array([7.0]), np.array([0.1])
+    a = SMALL.from_digits(digits, real, radius=radius)
+    digits[...], real[...], radius[...] = 0, 0, 0
+    assert a.decode().tolist() == [7]
+
+
+@pytest.mark.parametrize(
+    ("digits", "real", "message"),
+    [
+        ([[0, 1, 1, 2], [0, 0, 2, 1]], 7.0, r"2 at position \[0, 3\] is no digit at the prime 2; digits are 0 … 1"),
+        ([SEVEN, [[0, 1, 1, 1], [0, 0, -1, 1]]], [7.0, 7.0], r"-1 at position \[1, 1, 2\] is no digit at the prime 3"),
+        ([[0, 1, 1, 0.5], [0, 0, 2, 1]], 7.0, r"0\.5 at position \[0, 3\]"),
+        ([[0, 1, 1, np.nan], [0, 0, 2, 1]], 7.0, r"nan at position \[0, 3\]"),
+        ([[0, 1, 1], [0, 2, 1]], 7.0, r"digits have shape \(2, 3\); for real values of shape \(\) it is \(2, 4\)"),
+        (SEVEN, [7.0], r"it is \(1, 2, 4\)"),
+        ([[0, 1, 1, 1], [0, 2, 1]], 7.0, "digits are ragged"),
+        ([["0"] * 4] * 2, 7.0, "digits must be integers or floats"),
+        (np.array(SEVEN) > 0, 7.0, "digits must be integers or floats, not an array of dtype bool"),
+        (SEVEN, "7", "real values must be integers or floats"),
+        (SEVEN, 7j, "real values must be integers or floats"),
+        (SEVEN, None, "real values must be integers or floats"),
+        (SEVEN, True, "real values must be integers or floats"),
+    ],
+)
+def test_from_digits_errors(digits, real, message):
+    with pytest.raises(EncodingError, match=message):
+        SMALL.from_digits(digits, real)
+
+
+@pytest.mark.parametrize("radius", [-0.1, np.nan, [0.1, 0.1], "0.1"])
+def test_bad_radii(radius):
+    with pytest.raises(EncodingError, match="radi"):
+        SMALL.from_digits(SEVEN, 7.0, radius=radius)
+
+
+@pytest.mark.parametrize("real", [np.nan, np.inf, -np.inf, 7.5, -7.0, 0.0, 7.0 + 1e-14])
+def test_a_contradicting_real_value_does_not_decode(real):
+    with pytest.raises(DecodingError):
+        SMALL.from_digits(SEVEN, real).decode()

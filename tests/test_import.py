@@ -1,0 +1,116 @@
+"""`import adelic` stays light, and imports point down the layers only."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import adelic
+
+PACKAGE = Path(adelic.__file__).parent
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+# What each layer may import of adelic itself (errors may be imported by all), highest layer last.
+BELOW = {
+    "errors": set(),
+    "numbers": set(),
+    "acd": {"numbers"},
+    "nn": {"numbers"},
+    "training": {"numbers", "acd", "nn"},
+    "benchmark": {"numbers", "acd", "nn", "training"},
+    "integrations": {"numbers", "acd", "nn", "training", "benchmark"},
+    "cli": {"numbers", "acd", "nn", "training", "benchmark", "integrations"},
+}
+# What the lower layers may import from outside the standard library; the upper ones are free.
+LIBRARIES = {
+    "errors": set(),
+    "numbers": {"numpy", "numba"},
+    "acd": {"numpy", "numba", "pyarrow", "platformdirs", "psutil", "sklearn"},
+    "nn": {"numpy", "torch"},
+}
+
+
+def layer_of(path):
+    """Return the subpackage or module right below adelic; "adelic" for the package itself."""
+    first = path.relative_to(PACKAGE).parts[0]
+    return "adelic" if first == "__init__.py" else first.removesuffix(".py")
+
+
+def imports_of(path):
+    """Yield (line, absolute name) of all that a file imports, inside functions too."""
+    package = ("adelic", *path.relative_to(PACKAGE).parts[:-1])
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            for alias in node.names:  # `from adelic import nn` imports adelic.nn
+                yield node.lineno, f"{module}.{alias.name}" if module == "adelic" else module
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "adelic":
+            yield node.lineno, f"adelic.{node.attr}"  # which imports a subpackage on first use
+
+
+def home_of(name):
+    """Return the layer that a name below adelic comes from."""
+    part = name.split(".")[1]
+    return {"AdeleArray": "numbers", "AdeleSpace": "numbers", "AdelicError": "errors"}.get(part, part)
+
+
+def loaded_by(code):
+    """Return the names of the modules that a fresh process has loaded after running some code."""
+    program = f"{code}\nimport sys\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_importing_adelic_loads_neither_torch_nor_numba():
+    loaded = loaded_by("import adelic")
+    assert "adelic.numbers" in loaded
+    for name in ("torch", "numba", "llvmlite", "pyarrow", "sklearn", "matplotlib", "adelic.nn", "adelic.acd"):
+        assert name not in loaded
+
+
+def test_a_few_numbers_need_no_compiler():
+    loaded = loaded_by("import adelic\ns = adelic.AdeleSpace()\na = s.encode([3, '1/19'])\n(a * a / 19 - a).decode()")
+    assert "numba" not in loaded
+    assert "torch" not in loaded
+
+
+def test_subpackages_load_when_used():
+    assert "adelic.nn" not in loaded_by("import adelic; adelic.numbers")
+    assert set(adelic.__all__) <= set(dir(adelic))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        adelic.nothing  # noqa: B018
+
+
+def test_every_layer_is_known():
+    assert {layer_of(path) for path in SOURCES} <= {*BELOW, "adelic", "__main__"}
+
+
+@pytest.mark.parametrize("layer", BELOW)
+def test_imports_point_down(layer):
+    allowed = {*BELOW[layer], "errors", "__version__", layer}
+    wrong = [
+        f"{path.relative_to(PACKAGE)}:{line} imports {name}"
+        for path in SOURCES
+        if layer_of(path) == layer
+        for line, name in imports_of(path)
+        if name.startswith("adelic.") and home_of(name) not in allowed
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("layer", LIBRARIES)
+def test_libraries_of_the_lower_layers(layer):
+    allowed = {*LIBRARIES[layer], "adelic", *sys.stdlib_module_names}
+    wrong = [
+        f"{path.relative_to(PACKAGE)}:{line} imports {name}"
+        for path in SOURCES
+        if layer_of(path) == layer
+        for line, name in imports_of(path)
+        if name.split(".")[0] not in allowed
+    ]
+    assert not wrong
