@@ -51,7 +51,7 @@ class SequenceClassifier(nn.Module):
     ) -> None:
         super().__init__()
         d_model = embedding.d_model
-        if d_model % n_heads:
+        if n_heads < 1 or d_model % n_heads:
             raise ConfigurationError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
         if n_classes < 2 or max_length < 1 or n_layers < 1:
             raise ConfigurationError(
@@ -61,6 +61,7 @@ class SequenceClassifier(nn.Module):
         if norm not in ("post", "pre"):
             raise ConfigurationError(f"norm={norm!r} is unknown; use 'post' or 'pre'")
         self.embedding = embedding
+        self.max_length = max_length
         self.cls = nn.Parameter(torch.randn(d_model))
         self.positional = _positional(positional, embedding, max_length + 1)
         self.dropout = nn.Dropout(dropout)
@@ -77,6 +78,8 @@ class SequenceClassifier(nn.Module):
     def forward(self, ids: Any) -> torch.Tensor:
         """Return the logits, float32 (*, n_classes)."""
         tokens: torch.Tensor = self.embedding(ids)
+        if tokens.shape[-2] > self.max_length:
+            raise ConfigurationError(f"a sequence of length {tokens.shape[-2]} exceeds max_length={self.max_length}")
         batch = tokens.shape[:-2]
         tokens = tokens.reshape(-1, *tokens.shape[-2:])
         x = torch.cat([self.cls.expand(len(tokens), 1, -1), tokens], dim=1)

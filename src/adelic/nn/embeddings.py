@@ -53,6 +53,8 @@ class LearnedEmbedding(NumberEmbedding):
     vocabulary: Vocabulary
 
     def __init__(self, vocabulary: Vocabulary, d_model: int = 128) -> None:
+        if vocabulary is None:
+            raise ConfigurationError("a learned embedding has one vector a number, so it needs a vocabulary")
         super().__init__(vocabulary, d_model)
         self.table = nn.Embedding(len(vocabulary), d_model)
 
@@ -112,14 +114,15 @@ class AdelicEmbedding(NumberEmbedding):
         self.space = AdeleSpace() if space is None else space
         self.layout = FeatureLayout.fit(features, self.space, None if projection else d_model)
         self.projection = nn.Linear(self.layout.size, d_model) if projection else None
-        table = None if vocabulary is None else self._features(list(vocabulary.numbers))
-        if table is not None and len(torch.unique(table, dim=0)) < len(table):
+        # Without a vocabulary the table is empty, and says on which device the vectors are wanted.
+        table = torch.empty(0, d_model) if vocabulary is None else self._features(list(vocabulary.numbers))
+        if len(torch.unique(table, dim=0)) < len(table):
             raise ConfigurationError(
                 f"{self.layout.levels} levels of {features} at the primes {self.space.primes} give two numbers of the "
                 "vocabulary the same vector; use more primes, a higher precision, a larger d_model or "
                 "projection='linear'"
             )
-        self.table: torch.Tensor | None
+        self.table: torch.Tensor
         self.register_buffer("table", table, persistent=False)
 
     def _features(self, numbers: Any) -> torch.Tensor:
@@ -132,12 +135,10 @@ class AdelicEmbedding(NumberEmbedding):
 
     def forward(self, ids_or_numbers: Any) -> torch.Tensor:
         """Return the vectors of ids (or of numbers, without a vocabulary), float32 (*, length, d_model)."""
-        if self.table is not None:
+        if self.vocabulary is not None:
             vectors = functional.embedding(ids_or_numbers, self.table)
         else:
-            vectors = self._features(ids_or_numbers)
-            if self.projection is not None:
-                vectors = vectors.to(self.projection.weight.device)
+            vectors = self._features(ids_or_numbers).to(self.table.device)
         return vectors if self.projection is None else self.projection(vectors)
 
     def positional_encoding(self, max_length: int) -> PositionalEncoding:

@@ -11,8 +11,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.errors import ConfigurationError, RangeError, UnknownNameError
 from adelic.numbers import AdeleArray, AdeleSpace
+from adelic.numbers.describe import at_position
 
 FeatureKind = Literal["digits", "standardized", "characters", "one-hot-digits"]
 FEATURE_KINDS: tuple[str, ...] = get_args(FeatureKind)
@@ -79,6 +80,9 @@ def compute_features(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[n
       characters of Z/p^k, which turn sums into rotations.
     - "one-hot-digits": sign(q)·ln(1 + |q|), then each digit as a one-hot vector of length p, lowest digit first.
 
+    Raises:
+        RangeError: a real value is beyond float32 (digits) or float64.
+
     >>> space = AdeleSpace(primes=(2, 3), precision=3)
     >>> compute_features(space.encode(5), FeatureLayout("digits", space, 2))
     array([0., 5., 0., 1., 1., 2.], dtype=float32)
@@ -88,8 +92,13 @@ def compute_features(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[n
     space, levels = layout.space, layout.levels
     if layout.kind in ("digits", "standardized"):
         return adeles.tensor()[..., space.precision - levels :].reshape(*adeles.shape, layout.size)
-    with np.errstate(over="ignore"):
-        parts: list[npt.NDArray[Any]] = [(np.sign(adeles.real) * np.log1p(np.abs(adeles.real)))[..., None]]
+    beyond = np.argwhere(~np.isfinite(adeles.real))
+    if len(beyond):
+        position = at_position(tuple(beyond[0].tolist()))
+        raise RangeError(
+            f"the real value{position} is beyond float64, so its feature would be infinite; scale the numbers"
+        )
+    parts: list[npt.NDArray[Any]] = [(np.sign(adeles.real) * np.log1p(np.abs(adeles.real)))[..., None]]
     for j, p in enumerate(space.primes):
         digits = adeles.digits[..., j, ::-1][..., :levels]  # lowest first
         if layout.kind == "characters":

@@ -1,0 +1,57 @@
+"""What the tests of several layers share: a store of their own, and runs that take a fraction of a second."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Before torch is imported, here and in the processes that tests start: threads that wait for each other's tiny matrices
+# on cores that others use too make these tests ten times as slow.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def session_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One store for the session, so that no test touches the user's."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ADELIC_CACHE", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def tiny_recipe() -> Callable[..., Any]:
+    """Return recipes of a very small network; keywords change them."""
+    from adelic.training import Recipe
+
+    def make(**changes: Any) -> Recipe:
+        plain = {
+            "name": "quick",
+            "learning_rate": 5e-3,
+            "epochs": 3,
+            "batch_size": 16,
+            "n_layers": 1,
+            "n_heads": 2,
+            "d_model": 16,
+            "d_feedforward": 32,
+        }
+        return Recipe(**plain | changes)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_config(tiny_recipe: Callable[..., Any]) -> Callable[..., Any]:
+    """Return configurations of very small runs; keywords that a configuration lacks go to the recipe."""
+    from adelic.training import EmbeddingConfig, RunConfig
+
+    def make(embedding: str = "learned", *, task: str = "schubert", n: int = 3, **changes: Any) -> RunConfig:
+        space = {"primes": (2, 3, 5), "precision": 4} if embedding == "adelic" else {}
+        own = {key: changes.pop(key) for key in ("seed", "edition", "data_seed") if key in changes}
+        return RunConfig(
+            task=task, n=n, embedding=EmbeddingConfig.of(embedding, **space), recipe=tiny_recipe(**changes), **own
+        )
+
+    return make

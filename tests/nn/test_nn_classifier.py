@@ -1,0 +1,224 @@
+import copy
+import itertools
+import pickle
+
+import pytest
+import torch
+
+from adelic import nn
+from adelic.errors import AdelicError, ConfigurationError
+
+
+def ids_of(*shape, high=8):
+    return torch.randint(high, shape, generator=torch.Generator().manual_seed(1))
+
+
+def test_shapes(batch, classifier):
+    model = classifier()
+    ids = ids_of(*batch, 6)
+    with torch.no_grad():
+        logits = model(ids)
+        assert logits.shape == (*batch, 3)
+        assert logits.dtype == torch.float32
+        assert torch.allclose(logits.reshape(-1, 3), model(ids.reshape(-1, 6)), atol=1e-5)
+
+
+def test_rows_do_not_see_each_other(classifier):
+    model, ids = classifier(), ids_of(5, 6)
+    with torch.no_grad():
+        alone = torch.stack([model(row) for row in ids])
+        assert torch.allclose(model(ids), alone, atol=1e-5)
+
+
+def test_an_empty_batch_has_no_logits(classifier):
+    for train in (True, False):
+        assert classifier(train=train)(ids_of(0, 6)).shape == (0, 3)
+
+
+def test_shorter_sequences(classifier):
+    assert classifier()(ids_of(2, 1)).shape == (2, 3)
+
+
+def test_longer_sequences_are_refused_in_the_users_terms(classifier):
+    with pytest.raises(ConfigurationError, match=r"length 7 exceeds max_length=6"):
+        classifier()(ids_of(2, 7))
+
+
+def test_the_defaults_are_the_papers(vocabulary):
+    model = nn.SequenceClassifier(nn.AdelicEmbedding(vocabulary), n_classes=5, max_length=8)
+    assert len(model.layers) == 6
+    assert model.dropout.p == 0.1
+    assert model.embedding.d_model == 128
+    for layer in model.layers:
+        assert layer.self_attn.num_heads == 8
+        assert layer.self_attn.embed_dim == 128
+        assert layer.self_attn.dropout == 0.1
+        assert (layer.linear1.in_features, layer.linear1.out_features) == (128, 512)
+        assert (layer.linear2.in_features, layer.linear2.out_features) == (512, 128)
+        assert [layer.dropout.p, layer.dropout1.p, layer.dropout2.p] == [0.1, 0.1, 0.1]
+        assert not layer.norm_first
+    assert (model.head.in_features, model.head.out_features) == (128, 5)
+    layer_size = 4 * (128 * 128 + 128) + 2 * 128 * 512 + 512 + 128 + 4 * 128
+    assert model.n_parameters == 6 * layer_size + 128 + 5 * 128 + 5
+
+
+def test_layers_start_from_different_weights(classifier):
+    model = classifier(n_layers=3)
+    for one, other in itertools.combinations(model.layers, 2):
+        for name in ("linear1.weight", "linear2.weight", "self_attn.in_proj_weight"):
+            assert not torch.equal(one.get_parameter(name), other.get_parameter(name))
+
+
+def test_the_two_models_differ_in_the_embedding_alone(vocabulary, classifier):
+    aoe = classifier()
+    baseline = classifier(nn.LearnedEmbedding(vocabulary, d_model=16))
+    shapes = [
+        {name: p.shape for name, p in model.named_parameters() if not name.startswith("embedding.")}
+        for model in (aoe, baseline)
+    ]
+    assert shapes[0] == shapes[1]
+    assert baseline.n_parameters - aoe.n_parameters == 8 * 16
+    assert [name for name, _ in baseline.named_parameters() if name.startswith("embedding.")] == [
+        "embedding.table.weight"
+    ]
+    assert str(aoe.layers) == str(baseline.layers)
+
+
+def test_the_baseline_has_more_parameters_at_the_papers_size(vocabulary):
+    aoe, baseline = (
+        nn.SequenceClassifier(nn.build_embedding(name, vocabulary, d_model=128), n_classes=5, max_length=8)
+        for name in ("adelic", "learned")
+    )
+    assert baseline.n_parameters > aoe.n_parameters
+
+
+def test_positions_matter_unless_there_are_none(classifier):
+    ids, order = torch.tensor([[0, 1, 2, 3, 4, 5]]), [3, 1, 5, 0, 2, 4]
+    with torch.no_grad():
+        for positional in ("embedding", "sinusoidal"):
+            model = classifier(positional=positional)
+            assert not torch.allclose(model(ids), model(ids[:, order]), atol=1e-4)
+        model = classifier(positional="none")
+        assert torch.allclose(model(ids), model(ids[:, order]), atol=1e-5)
+
+
+def test_positional_encodings(classifier):
+    for positional, kind in (
+        ("embedding", nn.AdelicPositionalEncoding),
+        ("sinusoidal", nn.SinusoidalPositionalEncoding),
+        ("none", nn.PositionalEncoding),
+    ):
+        module = classifier(positional=positional).positional
+        assert type(module) is kind
+        assert module.table.shape == (7, 16)  # [CLS] stands first
+
+
+def test_norms(classifier):
+    pre, post = classifier(norm="pre"), classifier(norm="post")
+    assert all(layer.norm_first for layer in pre.layers)
+    assert not any(layer.norm_first for layer in post.layers)
+    assert isinstance(pre.final_norm, torch.nn.LayerNorm)
+    assert isinstance(post.final_norm, torch.nn.Identity)
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_forward_by_hand(classifier, norm):
+    """The [CLS] state of torch's own encoder with these layers."""
+    model, ids = classifier(norm=norm), ids_of(3, 6)
+    with torch.no_grad():
+        x = torch.cat([model.cls.expand(3, 1, 16), model.embedding.table[ids]], dim=1) + model.positional.table
+        for layer in model.layers:
+            x = layer(x)
+        if norm == "pre":
+            x = torch.nn.functional.layer_norm(x, (16,))
+        assert torch.allclose(model(ids), x[:, 0] @ model.head.weight.T + model.head.bias, atol=1e-5)
+
+
+def test_dropout_acts_in_training_only(classifier):
+    model, ids = classifier(dropout=0.5), ids_of(2, 6)
+    assert torch.equal(model(ids), model(ids))
+    model.train()
+    assert not torch.equal(model(ids), model(ids))
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"n_heads": 3}, "d_model=16.*n_heads=3"),
+        ({"n_heads": 0}, "n_heads"),
+        ({"n_classes": 1}, "n_classes=1"),
+        ({"max_length": 0}, "max_length=0"),
+        ({"n_layers": 0}, "n_layers=0"),
+        ({"norm": "middle"}, "pre"),
+        ({"positional": "rotary"}, "sinusoidal"),
+    ],
+)
+def test_bad_options(classifier, options, word):
+    with pytest.raises(AdelicError, match=word) as caught:
+        classifier(**options)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("features", [*nn.FEATURE_KINDS, "learned"])
+@pytest.mark.parametrize("projection", [None, "linear"])
+def test_the_state_dict_holds_the_parameters_alone(vocabulary, classifier, features, projection):
+    if features == "learned":
+        embedding = nn.LearnedEmbedding(vocabulary, d_model=128)
+    else:
+        embedding = nn.AdelicEmbedding(vocabulary, d_model=128, features=features, projection=projection)
+    model = classifier(embedding, n_layers=1)
+    assert set(model.state_dict()) == {name for name, _ in model.named_parameters()}
+
+
+def test_the_state_dict_determines_the_model(classifier):
+    one, other, ids = classifier(), classifier(), ids_of(4, 6)
+    assert not torch.equal(one(ids), other(ids))
+    other.load_state_dict(one.state_dict())
+    assert torch.equal(one(ids), other(ids))
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("name", ["adelic", "adelic, projected", "learned"])
+def test_gradients_reach_every_parameter(vocabulary, space, classifier, norm, name):
+    embedding = {
+        "adelic": lambda: nn.AdelicEmbedding(vocabulary, space=space, d_model=16),
+        "adelic, projected": lambda: nn.AdelicEmbedding(vocabulary, space=space, d_model=16, projection="linear"),
+        "learned": lambda: nn.LearnedEmbedding(vocabulary, d_model=16),
+    }[name]()
+    model = classifier(embedding, norm=norm, train=True, dropout=0.0)
+    torch.nn.functional.cross_entropy(model(ids_of(8, 6)), torch.arange(8) % 3).backward()
+    for parameter_name, parameter in model.named_parameters():
+        assert parameter.grad is not None, parameter_name
+        assert parameter.grad.isfinite().all(), parameter_name
+        assert parameter.grad.abs().sum() > 0, parameter_name
+
+
+def test_a_model_moves_as_a_whole(classifier):
+    model = classifier().to("meta")
+    assert {t.device.type for t in itertools.chain(model.parameters(), model.buffers())} == {"meta"}
+    assert model(torch.zeros(2, 6, dtype=torch.int64, device="meta")).device.type == "meta"
+
+
+@pytest.mark.parametrize("projection", [None, "linear"])
+def test_open_ended_numbers_go_to_the_models_device(space, classifier, projection):
+    model = classifier(nn.AdelicEmbedding(None, space=space, d_model=16, projection=projection))
+    assert model([[1, "1/7", -3]]).shape == (1, 3)
+    logits = model.to("meta")([[1, "1/7", -3]])
+    assert (logits.device.type, logits.shape) == ("meta", (1, 3))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("vocabulary_given", [True, False])
+def test_on_a_gpu(vocabulary, space, classifier, vocabulary_given):
+    embedding = nn.AdelicEmbedding(vocabulary if vocabulary_given else None, space=space, d_model=16)
+    model, ids = classifier(embedding), ids_of(4, 6)
+    with torch.no_grad():
+        expected = model(ids)
+        assert torch.allclose(model.to("cuda")(ids.to("cuda")).cpu(), expected, atol=1e-4)
+
+
+def test_copies(classifier):
+    model, ids = classifier(), ids_of(3, 6)
+    for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert torch.equal(twin(ids), model(ids))
+        assert twin.cls.data_ptr() != model.cls.data_ptr()

@@ -1,0 +1,184 @@
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import torch
+
+from adelic import AdeleSpace, nn
+from adelic.errors import AdelicError, ConfigurationError, PrecisionError, UnknownNameError, VocabularyError
+from adelic.nn import FEATURE_KINDS, AdelicEmbedding, LearnedEmbedding, Vocabulary, build_embedding, compute_features
+
+LENGTH = 5
+VARIANTS = [(kind, projection) for kind in FEATURE_KINDS for projection in (None, "linear")]
+
+
+def ids_of(batch, generator, high=8):
+    return torch.randint(high, (*batch, LENGTH), generator=generator)
+
+
+def n_parameters(module):
+    return sum(p.numel() for p in module.parameters())
+
+
+@pytest.mark.parametrize(("features", "projection"), VARIANTS)
+def test_adelic_shapes(batch, generator, vocabulary, features, projection):
+    embedding = AdelicEmbedding(vocabulary, d_model=128, features=features, projection=projection)
+    ids = ids_of(batch, generator)
+    out = embedding(ids)
+    assert out.shape == (*batch, LENGTH, 128)
+    assert out.dtype == torch.float32
+    assert torch.allclose(out.reshape(-1, 128), embedding(ids.reshape(-1)), atol=1e-6)
+
+
+@pytest.mark.parametrize("features", [kind for kind in FEATURE_KINDS if kind != "standardized"])
+@pytest.mark.parametrize("projection", [None, "linear"])
+def test_open_ended_shapes(batch, generator, space, features, projection):
+    embedding = AdelicEmbedding(None, space=space, d_model=32, features=features, projection=projection)
+    assert embedding(ids_of(batch, generator)).shape == (*batch, LENGTH, 32)
+
+
+def test_learned_shapes(batch, generator, vocabulary):
+    embedding = LearnedEmbedding(vocabulary, d_model=24)
+    ids = ids_of(batch, generator)
+    out = embedding(ids)
+    assert out.shape == (*batch, LENGTH, 24)
+    assert torch.equal(out, embedding.table.weight[ids])
+
+
+@pytest.mark.parametrize("features", FEATURE_KINDS)
+def test_adelic_has_no_parameters_unless_projected(vocabulary, features):
+    assert n_parameters(AdelicEmbedding(vocabulary, features=features)) == 0
+    projected = AdelicEmbedding(vocabulary, features=features, projection="linear", d_model=20)
+    assert n_parameters(projected) == 20 * projected.layout.size + 20
+
+
+def test_the_table_is_the_papers_layout_and_frozen():
+    vocabulary = Vocabulary([0, 5, -7, "22/19", 10**20])
+    embedding = AdelicEmbedding(vocabulary)
+    expected = embedding.space.tensor(list(vocabulary.numbers)).reshape(5, 128)
+    assert np.array_equal(embedding.table.numpy(), expected)
+    assert not embedding.table.requires_grad
+    assert "table" in dict(embedding.named_buffers())
+    assert embedding.state_dict() == {}
+    assert torch.equal(embedding(torch.tensor([3, 0])), embedding.table[[3, 0]])
+
+
+def test_padding_is_zero(vocabulary, space):
+    for features in FEATURE_KINDS:
+        embedding = AdelicEmbedding(vocabulary, space=space, d_model=64, features=features)
+        size = embedding.layout.size
+        assert size < 64
+        assert not embedding.table[:, size:].any()
+        assert (embedding.table[:, :size] != 0).any(dim=0).sum() > 1
+
+
+@pytest.mark.parametrize("features", [kind for kind in FEATURE_KINDS if kind != "standardized"])
+@pytest.mark.parametrize("projection", [None, "linear"])
+def test_open_ended_equals_the_vocabulary_path(space, generator, features, projection):
+    vocabulary = Vocabulary(["1/7", -3, 0, 10**12, "22/19", 4])
+    options = {"space": space, "d_model": 48, "features": features, "projection": projection}
+    closed, open_ended = AdelicEmbedding(vocabulary, **options), AdelicEmbedding(None, **options)
+    open_ended.load_state_dict(closed.state_dict())
+    ids = torch.randint(len(vocabulary), (3, LENGTH), generator=generator)
+    numbers = [[vocabulary.numbers[i] for i in row] for row in ids.tolist()]
+    assert torch.equal(open_ended(numbers), closed(ids))
+
+
+def test_standardized_is_over_the_vocabulary(space):
+    table = AdelicEmbedding(Vocabulary(range(-4, 9)), space=space, d_model=16, features="standardized").table
+    assert torch.allclose(table.mean(dim=0), torch.zeros(16), atol=1e-6)
+    deviation = table.std(dim=0, correction=0)
+    assert torch.all(torch.isclose(deviation, torch.ones(16), atol=1e-5) | (deviation == 0))
+    with pytest.raises(ConfigurationError, match="needs a vocabulary"):
+        AdelicEmbedding(None, space=space, d_model=16, features="standardized")
+
+
+@pytest.mark.parametrize("features", FEATURE_KINDS)
+def test_the_projection_is_linear_in_all_features(vocabulary, space, features):
+    embedding = AdelicEmbedding(vocabulary, space=space, d_model=6, features=features, projection="linear")
+    assert embedding.layout.levels == space.precision
+    raw = embedding.table
+    if features != "standardized":
+        numbers = space.encode(list(vocabulary.numbers))
+        assert np.array_equal(raw.numpy(), compute_features(numbers, embedding.layout))
+    weight, bias = embedding.projection.weight, embedding.projection.bias
+    ids = torch.arange(8)
+    assert torch.allclose(embedding(ids), raw @ weight.T + bias, atol=1e-5)
+    embedding(ids).sum().backward()
+    assert weight.grad.abs().sum() > 0
+
+
+def test_learned_has_a_vector_a_number(vocabulary):
+    embedding = LearnedEmbedding(vocabulary, d_model=24)
+    assert n_parameters(embedding) == 8 * 24
+    embedding(torch.tensor([2, 2, 5])).sum().backward()
+    assert embedding.table.weight.grad[:, 0].tolist() == [0, 0, 2, 0, 0, 1, 0, 0]
+
+
+def test_ids_outside_the_vocabulary(vocabulary):
+    for embedding in (AdelicEmbedding(vocabulary), LearnedEmbedding(vocabulary)):
+        for ids in ([8], [-1]):
+            with pytest.raises(IndexError):
+                embedding(torch.tensor(ids))
+
+
+def test_numbers_that_do_not_fit_the_window():
+    with pytest.raises(PrecisionError, match="7/5"):
+        AdelicEmbedding(Vocabulary(["7/5", 1]))
+    with pytest.raises(PrecisionError, match="7/5"):
+        AdelicEmbedding(None)([["7/5"]])
+    wide = AdelicEmbedding(Vocabulary(["7/5", 1]), space=AdeleSpace(fractional_digits=1))
+    assert wide(torch.tensor([0])).shape == (1, 128)
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"projection": "mlp"}, "linear"),
+        ({"features": "digit"}, "digits"),
+        ({"d_model": 0}, "d_model"),
+        ({"d_model": -3}, "d_model"),
+        ({"d_model": 7}, "projection='linear'"),
+    ],
+)
+def test_bad_options(vocabulary, options, word):
+    with pytest.raises(AdelicError, match=word) as caught:
+        AdelicEmbedding(vocabulary, **options)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "cls"), [("adelic", AdelicEmbedding), ("learned", LearnedEmbedding)])
+def test_registry(vocabulary, name, cls):
+    embedding = build_embedding(name, vocabulary, d_model=64)
+    assert type(embedding) is cls
+    assert isinstance(embedding, nn.NumberEmbedding)
+    assert embedding.vocabulary is vocabulary
+    assert embedding.d_model == 64
+    assert name in nn.EMBEDDINGS
+
+
+@pytest.mark.parametrize(("wrong", "right"), [("learnt", "learned"), ("adelc", "adelic"), ("Learned", "learned")])
+def test_the_registry_suggests(vocabulary, wrong, right):
+    with pytest.raises(UnknownNameError, match=f"unknown embedding '{wrong}'.*did you mean '{right}'"):
+        build_embedding(wrong, vocabulary)
+
+
+def test_the_registry_lists_where_nothing_is_near(vocabulary):
+    with pytest.raises(UnknownNameError) as caught:
+        build_embedding("qqq", vocabulary)
+    assert "did you mean" not in str(caught.value)
+    assert all(name in str(caught.value) for name in nn.EMBEDDINGS)
+
+
+def test_a_learned_embedding_needs_a_vocabulary():
+    with pytest.raises((ConfigurationError, VocabularyError)):
+        build_embedding("learned", None, d_model=16)
+
+
+@pytest.mark.parametrize("features", FEATURE_KINDS)
+def test_copies(vocabulary, generator, features):
+    embedding = AdelicEmbedding(vocabulary, features=features, projection="linear", d_model=16)
+    ids = ids_of((2,), generator)
+    for twin in (copy.deepcopy(embedding), pickle.loads(pickle.dumps(embedding))):
+        assert torch.equal(twin(ids), embedding(ids))

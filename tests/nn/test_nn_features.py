@@ -1,0 +1,223 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adelic import AdeleSpace
+from adelic.errors import AdelicError, ConfigurationError, RangeError, UnknownNameError
+from adelic.nn import FEATURE_KINDS, AdelicEmbedding, FeatureLayout, Vocabulary, compute_features
+from adelic.nn.features import standardize
+
+PRIMES = (2, 3, 7)
+SPACE = AdeleSpace(primes=PRIMES, precision=5)
+SHIFTED = AdeleSpace(primes=PRIMES, precision=5, fractional_digits=2)
+
+
+def features(kind, numbers, space=SPACE, levels=None):
+    return compute_features(space.encode(numbers), FeatureLayout(kind, space, levels or space.precision))
+
+
+def residue(number, p, modulus):
+    """number modulo a power of p, from exact integers."""
+    number = Fraction(number)
+    return number.numerator * pow(number.denominator, -1, modulus) % modulus
+
+
+def characters(number, space, levels):
+    """The definition: sign(q)·ln(1 + |q|), then cos and sin of 2πx/p^k, x = p^F·q."""
+    q = Fraction(number)
+    out = [math.copysign(math.log1p(abs(q)), q)]
+    for p in space.primes:
+        for k in range(1, levels + 1):
+            angle = 2 * math.pi * (residue(q * p**space.fractional_digits, p, p**k) / p**k)
+            out += [math.cos(angle), math.sin(angle)]
+    return np.array(out)
+
+
+def test_digits_by_hand():
+    space = AdeleSpace(primes=(2, 3), precision=3)
+    assert features("digits", 5, space).tolist() == [0, 0, 5, 1, 0, 1, 0, 1, 2]
+    assert features("digits", -1, space).tolist() == [0, 0, -1, 1, 1, 1, 2, 2, 2]
+    assert features("digits", 5, space, levels=2).tolist() == [0, 5, 0, 1, 1, 2]
+    # 1/2 is 14 = 112 modulo 27 and 63 = 223 modulo 125
+    odd = AdeleSpace(primes=(3, 5), precision=3)
+    assert features("digits", "1/2", odd).tolist() == [0, 0, 0.5, 1, 1, 2, 2, 2, 3]
+    # with one fractional digit, 7/5 · 2 is 6 = 110 modulo 8 and 7/5 · 5 is 7 = 012 modulo 125
+    fractional = AdeleSpace(primes=(2, 5), precision=3, fractional_digits=1)
+    assert features("digits", "7/5", fractional).tolist() == [0, 0, np.float32(1.4), 1, 1, 0, 0, 1, 2]
+
+
+def test_digits_are_the_tensor_of_the_space():
+    numbers = [[0, 1, -5], [10**20, -(3**40), "22/19"]]
+    assert np.array_equal(features("digits", numbers), SPACE.tensor(numbers).reshape(2, 3, 20))
+    assert np.array_equal(features("standardized", numbers), features("digits", numbers))
+
+
+def test_one_hot_digits_by_hand():
+    space = AdeleSpace(primes=(2, 3), precision=4)
+    logarithm = np.float32(math.log(6))
+    assert features("one-hot-digits", 5, space, levels=2).tolist() == [logarithm, 0, 1, 1, 0, 0, 0, 1, 0, 1, 0]
+    assert features("one-hot-digits", -5, space, levels=1).tolist() == [-logarithm, 0, 1, 0, 1, 0]
+    assert features("one-hot-digits", 0, space, levels=1).tolist() == [0, 1, 0, 1, 0, 0]
+
+
+def test_one_hot_digits_hold_one_one_a_digit():
+    out = features("one-hot-digits", [0, -1, 12345, "5/11"])[:, 1:]
+    assert out.shape == (4, 5 * sum(PRIMES))
+    assert set(out.flatten()) == {0, 1}
+    assert out.sum(axis=1).tolist() == [5 * len(PRIMES)] * 4
+
+
+@pytest.mark.parametrize("number", [0, 1, -1, -7, 42, 10**18 + 9, -(10**30), "1/19", "-22/25"])
+@pytest.mark.parametrize("space", [SPACE, SHIFTED], ids=["F=0", "F=2"])
+@pytest.mark.parametrize("levels", [1, 3, 5])
+def test_characters_by_the_definition(number, space, levels):
+    assert np.allclose(features("characters", number, space, levels), characters(number, space, levels), atol=2e-6)
+
+
+@pytest.mark.parametrize("number", ["1/2", "-5/36", "3/49", "100/63", "1e-2"])
+def test_characters_of_denominators_divisible_by_p(number):
+    assert np.allclose(features("characters", number, SHIFTED), characters(number, SHIFTED, 5), atol=2e-6)
+
+
+def test_characters_are_exact_at_many_levels():
+    space = AdeleSpace(primes=(2, 17), precision=40)
+    number = 17**39 + 2**39 + 12345
+    assert np.allclose(features("characters", number, space), characters(number, space, 40), rtol=1e-6, atol=2e-6)
+
+
+RATIONALS = st.builds(Fraction, st.integers(-(10**25), 10**25), st.sampled_from([1, 5, 11, 13 * 25]))
+
+
+@given(RATIONALS, RATIONALS)
+@settings(deadline=None, max_examples=40)
+def test_characters_turn_sums_into_products(x, y):
+    """χ(x + y) = χ(x)·χ(y), with cos + i·sin as χ."""
+    chi = [
+        out[1::2].astype(np.float64) + 1j * out[2::2]
+        for out in features("characters", [x, y, x + y], SPACE)
+    ]  # fmt: skip
+    assert np.allclose(chi[2], chi[0] * chi[1], atol=1e-5)
+    assert np.allclose(np.abs(chi), 1, atol=1e-6)
+
+
+def test_characters_at_level_k_see_x_modulo_p_to_the_k():
+    levels = 5
+    out = features("characters", [3, 3 + 2**3], AdeleSpace(primes=(2,), precision=levels))[:, 1:].reshape(2, levels, 2)
+    equal = np.isclose(out[0], out[1], atol=1e-6).all(axis=1)
+    assert equal.tolist() == [True, True, True, False, False]
+
+
+@pytest.mark.parametrize("kind", FEATURE_KINDS)
+@pytest.mark.parametrize("shape", [(), (3,), (2, 1, 4)])
+def test_shapes(kind, shape):
+    numbers = np.arange(int(np.prod(shape))).reshape(shape)
+    layout = FeatureLayout(kind, SPACE, 3)
+    out = compute_features(SPACE.encode(numbers), layout)
+    assert out.dtype == np.float32
+    assert out.shape == (*shape, layout.size)
+    flat = compute_features(SPACE.encode(numbers.reshape(-1)), layout)
+    assert np.array_equal(out.reshape(-1, layout.size), flat)
+
+
+@pytest.mark.parametrize("kind", ["characters", "one-hot-digits"])
+@pytest.mark.parametrize("number", [10**400, -(10**10_000)], ids=["400 digits", "10,000 digits"])
+def test_numbers_beyond_floats_have_finite_features_or_none(kind, number):
+    embedding = AdelicEmbedding(None, features=kind, d_model=128)
+    try:
+        vectors = embedding([number])
+    except RangeError:
+        return
+    assert vectors.isfinite().all()
+
+
+def test_standardize():
+    x = np.array([[1, 4, 7], [3, 4, 0], [8, 4, 2]], dtype=np.float32)
+    out = standardize(x)
+    assert out.dtype == np.float32
+    assert np.allclose(out.mean(axis=0), 0, atol=1e-6)
+    assert np.allclose(out.std(axis=0), [1, 0, 1], atol=1e-6)
+    assert np.allclose(out[:, 0], (np.array([1, 3, 8]) - 4) / math.sqrt(26 / 3), atol=1e-6)
+    assert standardize(np.array([[5, 6]], dtype=np.float32)).tolist() == [[0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "width", "levels"),
+    [
+        ("digits", 128, 16),
+        ("digits", 127, 15),
+        ("digits", 8, 1),
+        ("standardized", 64, 8),
+        ("characters", 128, 9),
+        ("characters", 15, 1),
+        ("one-hot-digits", 128, 2),
+        ("one-hot-digits", None, 16),
+        ("characters", 10**6, 16),
+    ],
+)
+def test_fit_keeps_the_most_levels(kind, width, levels):
+    layout = FeatureLayout.fit(kind, AdeleSpace(), width)
+    assert layout.levels == levels
+    assert width is None or layout.size <= width
+    if width is not None and levels < 16:
+        assert FeatureLayout.size_of(kind, AdeleSpace(), levels + 1) > width
+
+
+@pytest.mark.parametrize(("kind", "width"), [("digits", 7), ("characters", 14), ("one-hot-digits", 58)])
+def test_fit_refuses_a_width_below_one_level(kind, width):
+    with pytest.raises(ConfigurationError, match=f"d_model={width}"):
+        FeatureLayout.fit(kind, AdeleSpace(), width)
+
+
+def test_unknown_features():
+    with pytest.raises(UnknownNameError, match="did you mean 'characters'"):
+        FeatureLayout.fit("character", AdeleSpace(), 128)
+
+
+def test_cutting_levels_keeps_the_lowest_digits():
+    space = AdeleSpace(primes=(2, 3), precision=6)
+    table = AdelicEmbedding(Vocabulary(range(20)), space=space, d_model=10).table
+    expected = space.tensor(range(20))[..., 3:].reshape(20, 9)
+    assert np.array_equal(table[:, :9].numpy(), expected)
+    assert not table[:, 9].any()
+
+
+# Too few features to tell them apart: equal residues at the levels that fit, equal real values in float32.
+MERGING = [
+    ("digits", [2**30, 2**30 + 4], (2,), 4),
+    ("characters", [10**9, 10**9 + 2], (2,), 3),
+    ("one-hot-digits", [10**9, 10**9 + 6, 5], (2, 3), 6),
+    ("standardized", [2**30, 2**30 + 4, 7], (2,), 4),
+]
+
+
+@pytest.mark.parametrize(("kind", "numbers", "primes", "d_model"), MERGING)
+def test_a_vocabulary_is_never_merged(kind, numbers, primes, d_model):
+    space = AdeleSpace(primes=primes, precision=8)
+    with pytest.raises(ConfigurationError, match="the same vector"):
+        AdelicEmbedding(Vocabulary(numbers), space=space, d_model=d_model, features=kind)
+    projected = AdelicEmbedding(Vocabulary(numbers), space=space, d_model=d_model, features=kind, projection="linear")
+    assert len(projected.table.unique(dim=0)) == len(numbers)
+
+
+@given(
+    st.sampled_from(FEATURE_KINDS),
+    st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=12, unique=True),
+    st.integers(1, 40),
+)
+@settings(deadline=None, max_examples=60)
+def test_different_numbers_have_different_vectors_or_there_are_none(kind, numbers, d_model):
+    try:
+        table = AdelicEmbedding(Vocabulary(numbers), space=SPACE, d_model=d_model, features=kind).table
+    except ConfigurationError:
+        return
+    assert table.shape == (len(numbers), d_model)
+    assert len(np.unique(table.numpy(), axis=0)) == len(numbers)
+
+
+def test_errors_are_under_one_base():
+    with pytest.raises(AdelicError):
+        features("digits", "1/2")

@@ -1,0 +1,81 @@
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from adelic.errors import AdelicError, EncodingError, VocabularyError
+from adelic.nn import Vocabulary
+
+
+def test_ids_are_positions():
+    vocabulary = Vocabulary([5, -3, "1/2", Decimal("0.25"), 10**30])
+    assert len(vocabulary) == 5
+    assert vocabulary.numbers == (5, -3, Fraction(1, 2), Fraction(1, 4), 10**30)
+    assert vocabulary.ids([10**30, "2/4", -3, 5, "0.25"]).tolist() == [4, 2, 1, 0, 3]
+
+
+@pytest.mark.parametrize("shape", [(), (4,), (2, 3), (2, 1, 3, 2)])
+def test_ids_keep_the_shape(shape):
+    numbers = np.arange(int(np.prod(shape)), dtype=np.int8).reshape(shape) % 5
+    ids = Vocabulary([4, 3, 2, 1, 0]).ids(numbers)
+    assert ids.dtype == torch.int64
+    assert tuple(ids.shape) == shape
+    assert ids.tolist() == (4 - numbers).tolist()
+
+
+@pytest.mark.parametrize("kind", [list, np.array, torch.tensor, range])
+def test_input_kinds(kind):
+    numbers = range(3) if kind is range else kind([0, 1, 2])
+    assert Vocabulary(range(3)).ids(numbers).tolist() == [0, 1, 2]
+    assert Vocabulary(numbers).numbers == (0, 1, 2)
+
+
+def test_no_numbers_have_no_ids():
+    assert Vocabulary([1]).ids(np.empty((0, 4), dtype=np.int64)).shape == (0, 4)
+
+
+@pytest.mark.parametrize("numbers", [[1, 2, 9], [[9]], ["1/9"], [-1], [10**40]])
+def test_unknown_number(numbers):
+    with pytest.raises(VocabularyError, match="is not in the vocabulary") as caught:
+        Vocabulary(range(5)).ids(numbers)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_unknown_number_is_named():
+    with pytest.raises(VocabularyError, match=r"^7/3 is not"):
+        Vocabulary(["1/3", "2/3"]).ids(["1/3", "7/3"])
+
+
+@pytest.mark.parametrize(("numbers", "twice"), [([1, 2, 1], "1"), (["1/2", 3, "2/4"], "1/2"), ([1, 1.5, "1"], None)])
+def test_duplicates(numbers, twice):
+    with pytest.raises(EncodingError if twice is None else VocabularyError, match=twice):
+        Vocabulary(numbers)
+
+
+@pytest.mark.parametrize("numbers", [[], (), np.empty(0, dtype=np.int64), [[1, 2], [3, 4]]])
+def test_a_vocabulary_is_flat_and_not_empty(numbers):
+    with pytest.raises(VocabularyError):
+        Vocabulary(numbers)
+
+
+@pytest.mark.parametrize("numbers", [["nan"], [float("inf")], [True], ["1/0"], [None], [[1], [2, 3]]])
+def test_what_is_no_number(numbers):
+    with pytest.raises(AdelicError):
+        Vocabulary(numbers)
+    with pytest.raises(AdelicError):
+        Vocabulary([1, 2]).ids(numbers)
+
+
+def test_pickle():
+    vocabulary = Vocabulary(["1/2", 3])
+    copy = pickle.loads(pickle.dumps(vocabulary))
+    assert copy.numbers == vocabulary.numbers
+    assert copy.ids([3]).tolist() == [1]
+
+
+def test_repr_is_short():
+    assert repr(Vocabulary([1, "1/2"])) == "Vocabulary([1, 1/2])"
+    assert len(repr(Vocabulary(range(10**4)))) < 60
