@@ -68,7 +68,7 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
             state.setdefault(int(index), {})[name] = value
         optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
         progress = Progress(**saved)
-    except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         raise RunFolderError(
             f"{path} is truncated or damaged ({reason}); --restart begins this run anew, or delete its folder"

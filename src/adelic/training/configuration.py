@@ -12,6 +12,8 @@ from typing import Any
 import tomli_w
 
 from adelic.acd import Dataset
+from adelic.acd.files import read_bytes
+from adelic.acd.protocol import check_seed
 from adelic.errors import ConfigurationError, RunFolderError, UnknownNameError
 from adelic.nn import EMBEDDINGS, FEATURE_KINDS, NumberEmbedding, SequenceClassifier, Vocabulary, build_embedding
 from adelic.numbers import AdeleSpace
@@ -126,6 +128,11 @@ class RunConfig:
     recipe: Recipe
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        """Check the seeds."""
+        for name in ("seed", "data_seed"):
+            object.__setattr__(self, name, check_seed(getattr(self, name)))
+
     @property
     def row(self) -> str:
         """Return the row of the table: schubert-4."""
@@ -208,7 +215,7 @@ class RunConfig:
 def check_same(config: RunConfig, path: Path) -> None:
     """Raise `RunFolderError` unless a config.toml holds this configuration."""
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        found = tomllib.loads((read_bytes(path) or b"").decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise RunFolderError(
             f"{path} is damaged ({error}); use another --run-dir, or --restart to begin anew"

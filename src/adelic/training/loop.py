@@ -75,12 +75,12 @@ class Trainer:
                 done = epoch * len(self.sampler) + i + 1
                 tick(done, self.recipe.epochs * len(self.sampler), f"epoch {epoch + 1}/{self.recipe.epochs}")
         train_loss = float(total) / len(self.train)
-        if not math.isfinite(train_loss):
+        figures, _ = evaluate(self.model, self.validation)
+        if not math.isfinite(train_loss + figures["loss"]):
             raise DivergenceError(
-                f"the training loss became {train_loss} in epoch {epoch + 1} at learning rate "
+                f"the loss left the finite numbers in epoch {epoch + 1} at learning rate "
                 f"{self.recipe.learning_rate_at(epoch, self.progress.step):g}; a lower --learning-rate may help"
             )
-        figures, _ = evaluate(self.model, self.validation)
         score = (figures["accuracy"], -figures["loss"])
         if score > self.progress.best_score:
             self.progress.best_score, self.progress.best_epoch = score, epoch + 1

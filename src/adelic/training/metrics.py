@@ -22,8 +22,10 @@ def classification_metrics(labels: Labels, predictions: Labels, loss: float) -> 
     {'accuracy': 0.75, 'balanced_accuracy': 0.5, 'macro_f1': 0.42857142857142855, 'loss': 0.5}
     """
     with warnings.catch_warnings():
-        # A predicted class that does not occur has no recall; leaving it out of the mean is what we want.
+        # A predicted class that does not occur has no recall; leaving it out of the mean is what we want. And a small
+        # test split may have one class only.
         warnings.filterwarnings("ignore", message="y_pred contains classes not in y_true")
+        warnings.filterwarnings("ignore", message="A single label was found")
         balanced = balanced_accuracy_score(labels, predictions)
     return {
         "accuracy": float(np.mean(labels == predictions)),

@@ -9,7 +9,7 @@ from typing import Any
 
 from adelic.errors import ConfigurationError, UnknownNameError
 
-_POSITIVE = ("learning_rate", "epochs", "batch_size", "d_model", "n_layers", "n_heads", "d_feedforward")
+_COUNTS = ("epochs", "batch_size", "warmup_steps", "d_model", "n_layers", "n_heads", "d_feedforward")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,18 +47,20 @@ class Recipe:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        for name in _POSITIVE:
-            value = getattr(self, name)
-            if not value > 0 or not math.isfinite(value):
-                raise ConfigurationError(f"{name.replace('_', '-')}={value} must be positive")
+        for name in _COUNTS:
+            value, least = getattr(self, name), 0 if name == "warmup_steps" else 1
+            if type(value) is not int or value < least:
+                raise ConfigurationError(f"{name.replace('_', '-')}={value} must be a whole number from {least} on")
+        if not 0 < self.learning_rate < math.inf:
+            raise ConfigurationError(f"learning-rate={self.learning_rate} must be positive")
+        if not math.isfinite(self.sampling_power):
+            raise ConfigurationError(f"sampling-power={self.sampling_power} must be a finite number")
+        if not 0 <= self.dropout < 1:
+            raise ConfigurationError(f"dropout={self.dropout} must lie in [0, 1)")
         if self.schedule not in ("cosine", "constant"):
             raise ConfigurationError(f"schedule={self.schedule!r} is unknown; use 'cosine' or 'constant'")
         if self.norm not in ("post", "pre"):
             raise ConfigurationError(f"norm={self.norm!r} is unknown; use 'post' or 'pre'")
-        if self.warmup_steps < 0 or not 0 <= self.dropout < 1:
-            raise ConfigurationError(
-                f"warmup-steps={self.warmup_steps}, dropout={self.dropout}: need >= 0 and in [0, 1)"
-            )
 
     def learning_rate_at(self, epoch: int, step: int) -> float:
         """Return the learning rate of a step.

@@ -12,13 +12,14 @@ import torch
 import adelic
 from adelic import acd
 from adelic.acd import Dataset
-from adelic.acd.files import atomic_write
-from adelic.errors import ConfigurationError, RunFolderError, StorageError
+from adelic.acd.files import atomic_write, read_bytes, storage_errors
+from adelic.errors import ConfigurationError, RunFolderError
 from adelic.nn import SequenceClassifier, Vocabulary
 from adelic.training.checkpoint import load_checkpoint, save_checkpoint
 from adelic.training.configuration import RunConfig, check_same
 from adelic.training.loop import Split, Tick, Trainer, evaluate
 from adelic.training.metrics import confusion, majority_rate
+from adelic.training.result import read_result_file
 from adelic.training.sampler import stream_seed
 
 FILES = ("config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE")
@@ -53,13 +54,16 @@ def run(
         StorageError: the folder cannot be written.
     """
     torch_device = choose_device(device)
-    if restart:
-        _clear(folder)
-    _check(folder, config)
-    finished = read_result(folder)
+    with storage_errors(f"cannot use the run folder {folder}", "choose another --run-dir"):
+        if restart:
+            _clear(folder)
+        _check(folder, config)
+        finished = read_result(folder)
     if finished is not None:
         return finished
     data = acd.load(config.task, n=config.n, edition=config.edition, seed=config.data_seed)
+    if not len(data.y_validation) or not len(data.y_test):
+        raise ConfigurationError(f"{config.row} ({config.edition}) is too small: it has no validation or no test row")
     with torch.random.fork_rng():
         torch.manual_seed(stream_seed(config.seed, "initialisation"))
         model = config.model(data).to(torch_device)
@@ -94,8 +98,8 @@ def choose_device(name: str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        torch.ones(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError, ImportError) as error:
         reason = str(error).splitlines()[0]
         raise ConfigurationError(f"device {name!r} cannot be used here ({reason}); use --device auto or cpu") from None
     return device
@@ -105,25 +109,21 @@ def read_result(folder: Path) -> dict[str, Any] | None:
     """Return the result of a finished run, or None when the run is not finished.
 
     Raises:
-        RunFolderError: result.json is damaged.
+        RunFolderError: result.json is missing or damaged.
     """
     if not (folder / "DONE").exists():
         return None
     path = folder / "result.json"
-    try:
-        result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RunFolderError(f"{path} is damaged ({error}); --restart begins this run anew") from None
+    result = read_result_file(path)
+    if result is None:
+        raise RunFolderError(f"{path} is missing though the run is done; --restart begins this run anew")
     return result
 
 
 def _clear(folder: Path) -> None:
     """Delete what a former run left, the last file first, so that a kill in between leaves a run that can go on."""
-    try:
-        for name in reversed(FILES):
-            (folder / name).unlink(missing_ok=True)
-    except OSError as error:
-        raise StorageError(f"cannot clear the run folder {folder}: {error.strerror}") from None
+    for name in reversed(FILES):
+        (folder / name).unlink(missing_ok=True)
 
 
 def _check(folder: Path, config: RunConfig) -> None:
@@ -144,10 +144,15 @@ def _resume(trainer: Trainer, folder: Path) -> list[str]:
         return []
     trainer.best, trainer.progress = load_checkpoint(path, trainer.model, trainer.optimizer)
     metrics = folder / "metrics.jsonl"
-    lines = metrics.read_text(encoding="utf-8").splitlines() if metrics.exists() else []
-    if len(lines) < trainer.progress.epoch:
+    epochs = trainer.progress.epoch
+    lines = (read_bytes(metrics) or b"").decode(errors="replace").splitlines()[:epochs]
+    try:
+        whole = [json.loads(line)["epoch"] for line in lines] == list(range(1, epochs + 1))
+    except (ValueError, TypeError, KeyError):
+        whole = False
+    if not whole:
         raise RunFolderError(f"{metrics} has lost lines that the checkpoint counts; --restart begins this run anew")
-    return lines[: trainer.progress.epoch]
+    return lines
 
 
 def _result(

@@ -1,0 +1,65 @@
+"""Result files: the keys that a result.json has, and reading one that may be damaged."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from adelic.acd.files import read_bytes
+from adelic.errors import RunFolderError
+
+_METRICS = dict.fromkeys(("accuracy", "balanced_accuracy", "macro_f1", "loss"), float)
+_CURVES = dict.fromkeys(("train_loss", "validation_loss", "validation_accuracy"), list)
+SCHEMA: dict[str, Any] = {
+    "task": str,
+    "n": int,
+    "edition": str,
+    "embedding": str,
+    "features": str,
+    "recipe": str,
+    "seed": int,
+    "test": _METRICS,
+    "majority": float,
+    "predicts_one_class": bool,
+    "parameters": int,
+    "seconds": float,
+    "device": str,
+    "versions": dict,
+    "commit": (str, type(None)),
+    "command": str,
+    "configuration": {"recipe": {"epochs": int}},
+    "history": _CURVES,
+}
+"""What every result has at least: a type, or a table of further keys."""
+
+
+def read_result_file(path: Path) -> dict[str, Any] | None:
+    """Return the content of a result file, or None if there is no such file.
+
+    Raises:
+        RunFolderError: it is damaged, or no result of a run.
+        StorageError: it cannot be read.
+    """
+    content = read_bytes(path)
+    if content is None:
+        return None
+    try:
+        result = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise RunFolderError(f"{path} is no result of a run ({error})") from None
+    _check(result, SCHEMA, path, "")
+    assert isinstance(result, dict)
+    return result
+
+
+def _check(part: Any, schema: dict[str, Any], path: Path, prefix: str) -> None:
+    """Raise `RunFolderError` where a part of a result lacks a key or has a value of another kind."""
+    if not isinstance(part, dict):
+        raise RunFolderError(f"{path} is no result of a run: {prefix.rstrip('.') or 'it'} is no table")
+    for key, kind in schema.items():
+        if key not in part:
+            raise RunFolderError(f"{path} is no result of a run: it has no {prefix}{key}")
+        value = part[key]
+        if isinstance(kind, dict):
+            _check(value, kind, path, f"{prefix}{key}.")
+        elif not isinstance(value, (float, int) if kind is float else kind):
+            raise RunFolderError(f"{path} is no result of a run: {prefix}{key} is {value!r:.40}")

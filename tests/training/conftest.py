@@ -1,0 +1,31 @@
+import importlib
+import json
+from pathlib import Path
+
+import pytest
+
+from adelic.training import run
+
+
+@pytest.fixture
+def run_module():
+    """The module `adelic.training.run`, which the function of the same name hides."""
+    return importlib.import_module("adelic.training.run")
+
+
+@pytest.fixture
+def read_folder():
+    """Return what two equal runs have in common: the metrics to the byte, the result but for times."""
+
+    def read(folder: Path):
+        result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+        return (folder / "metrics.jsonl").read_bytes(), {k: v for k, v in result.items() if k != "seconds"}
+
+    return read
+
+
+@pytest.fixture
+def finished(tiny_config, tmp_path):
+    """A finished run: its configuration, folder and result."""
+    config, folder = tiny_config(), tmp_path / "finished"
+    return config, folder, run(config, folder, device="cpu")

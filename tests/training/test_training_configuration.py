@@ -1,0 +1,150 @@
+import dataclasses
+import shlex
+import tomllib
+
+import pytest
+
+from adelic import acd
+from adelic.errors import AdelicError, ConfigurationError, SpaceError, UnknownNameError
+from adelic.nn import AdelicEmbedding, LearnedEmbedding, Vocabulary
+from adelic.training import EmbeddingConfig, RunConfig, load_recipe
+
+
+def test_the_papers_embedding():
+    found = EmbeddingConfig.of("adelic")
+    assert found == EmbeddingConfig(
+        name="adelic",
+        features="digits",
+        projection="none",
+        primes=(2, 3, 5, 7, 11, 13, 17),
+        precision=16,
+        fractional_digits=0,
+    )
+    embedding = found.build(Vocabulary(range(5)), 128)
+    assert isinstance(embedding, AdelicEmbedding)
+    assert sum(p.numel() for p in embedding.parameters()) == 0
+
+
+def test_options_reach_the_embedding():
+    found = EmbeddingConfig.of(
+        "adelic", features="characters", projection="linear", primes=(3, 5), precision=4, fractional_digits=1
+    )
+    embedding = found.build(Vocabulary(range(5)), 32)
+    assert embedding.space.primes == (3, 5)
+    assert (embedding.space.precision, embedding.space.fractional_digits) == (4, 1)
+    assert embedding.layout.kind == "characters"
+    assert embedding.projection.out_features == 32
+    assert found.label == "adelic-characters"
+
+
+def test_the_baseline():
+    found = EmbeddingConfig.of("learned", features="none", projection="none")
+    assert found == EmbeddingConfig.of("learned")
+    assert found.label == "learned"
+    assert isinstance(found.build(Vocabulary(range(5)), 32), LearnedEmbedding)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "error", "words"),
+    [
+        ("learnt", {}, UnknownNameError, "did you mean 'learned'"),
+        ("adelic", {"features": "digit"}, UnknownNameError, "did you mean 'digits'"),
+        ("adelic", {"projection": "mlp"}, ConfigurationError, "linear"),
+        ("adelic", {"primes": (2, 4)}, SpaceError, "4 is not a prime"),
+        ("adelic", {"precision": 0}, SpaceError, "precision=0"),
+        ("learned", {"features": "digits"}, ConfigurationError, "--features belongs to"),
+        ("learned", {"primes": (2, 3)}, ConfigurationError, "--primes belongs to"),
+        ("learned", {"fractional_digits": 0}, ConfigurationError, "--fractional-digits belongs to"),
+    ],
+)
+def test_bad_embeddings(name, options, error, words):
+    with pytest.raises(error, match=words):
+        EmbeddingConfig.of(name, **options)
+
+
+def test_to_toml_and_back(tiny_config):
+    config = tiny_config("adelic", seed=5)
+    assert tomllib.loads(config.to_toml()) == config.as_dict()
+    assert config.as_dict()["data"] == {"task": "schubert", "n": 3, "edition": "published", "seed": 0}
+
+
+def test_labels_are_readable_and_differ(tiny_config):
+    configs = [
+        tiny_config(),
+        tiny_config(seed=1),
+        tiny_config(data_seed=1),
+        tiny_config("adelic"),
+        tiny_config(learning_rate=1e-4),
+        tiny_config(edition="levels", task="weaving", n=4),
+    ]
+    labels = [config.label for config in configs]
+    assert len(set(labels)) == len(labels)
+    assert labels[0].startswith("schubert-3-learned-quick-seed0-")
+    assert labels[5].startswith("weaving-4-levels-learned-quick-seed0-")
+    assert tiny_config().label == labels[0]
+    assert all(label.replace("-", "").isalnum() for label in labels)
+
+
+def test_the_model_is_the_recipes(tiny_config):
+    config = tiny_config(n_layers=2, dropout=0.2, norm="pre")
+    model = config.model(acd.load("schubert", n=3))
+    assert len(model.layers) == 2
+    assert model.layers[0].norm_first
+    assert model.dropout.p == 0.2
+    assert model.head.out_features == 2
+    assert model.positional.table.shape == (12, 16)  # eleven tokens and [CLS]
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5])
+def test_bad_seeds(tiny_config, seed, tmp_path):
+    from adelic.training import run
+
+    with pytest.raises(AdelicError, match="seed"):
+        run(tiny_config(seed=seed), tmp_path / "run", device="cpu")
+
+
+def test_the_command_names_what_is_not_the_default():
+    recipe = load_recipe("quick", "weaving", 6, epochs=7, batch_size=32)
+    config = RunConfig(
+        task="weaving",
+        n=6,
+        edition="leaky",
+        embedding=EmbeddingConfig.of("adelic", primes=(2, 3), projection="linear"),
+        recipe=recipe,
+        seed=4,
+    )
+    words = shlex.split(config.command())
+    assert words[:4] == ["adelic", "train", "weaving", "--n"]
+    pairs = dict(zip(words[3::2], words[4::2], strict=True))
+    assert pairs == {
+        "--n": "6",
+        "--edition": "leaky",
+        "--embedding": "adelic",
+        "--features": "digits",
+        "--projection": "linear",
+        "--primes": "2,3",
+        "--recipe": "quick",
+        "--epochs": "7",
+        "--batch-size": "32",
+        "--seed": "4",
+    }
+
+
+def test_a_recipe_of_ones_own_can_be_run(tiny_config, tmp_path):
+    """Only packaged recipes are known to the command line; others must not fail at the end of training."""
+    from adelic.training import run
+
+    config = tiny_config(name="mine", epochs=1)
+    result = run(config, tmp_path / "run", device="cpu")
+    assert result["recipe"] == "mine"
+    assert "--recipe mine" not in (result["command"] or "")
+
+
+def test_a_command_never_names_another_run(tiny_config):
+    """A network size or a data seed that no option gives must not be left out in silence."""
+    plain = dataclasses.replace(tiny_config(), recipe=load_recipe("quick", "schubert", 3)).command()
+    for config in (tiny_config(epochs=30, learning_rate=1e-3, batch_size=128), tiny_config(data_seed=3)):
+        assert config.command() != plain
+    packaged = load_recipe("quick", "schubert", 3)
+    reseeded = RunConfig(task="schubert", n=3, embedding=EmbeddingConfig.of("learned"), recipe=packaged, data_seed=3)
+    assert reseeded.command() != plain

@@ -1,0 +1,135 @@
+import dataclasses
+import importlib
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from adelic import acd
+from adelic.nn import Vocabulary
+from adelic.training import ClassBalancedSampler, EmbeddingConfig, run
+from adelic.training.loop import Split, Trainer, evaluate
+
+
+def splits(task="schubert", n=3):
+    data = acd.load(task, n=n)
+    vocabulary = Vocabulary(data.vocabulary)
+    cpu = torch.device("cpu")
+    return data, *(
+        Split(vocabulary.ids(X), y, cpu)
+        for X, y in ((data.X_train, data.y_train), (data.X_validation, data.y_validation))
+    )
+
+
+def model_of(config, data, seed=0):
+    torch.manual_seed(seed)
+    return config.model(data)
+
+
+@pytest.fixture(autouse=True)
+def keep_the_global_generator():
+    with torch.random.fork_rng():
+        yield
+
+
+def test_the_loop_is_the_textbooks(tiny_config):
+    """Adam (0.9, 0.999) without weight decay, CosineAnnealingLR once an epoch, cross-entropy on the sampled batches."""
+    config = tiny_config(dropout=0.0, epochs=4)
+    data, train, validation = splits()
+    trainer = Trainer(model_of(config, data), config.recipe, train, validation, seed=3)
+    lines = [trainer.run_epoch() for _ in range(4)]
+
+    model = model_of(config, data).train()
+    optimizer = torch.optim.Adam(model.parameters(), lr=5e-3, betas=(0.9, 0.999), weight_decay=0)
+    scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=4)
+    sampler = ClassBalancedSampler(data.y_train, batch_size=16, power=0.5, seed=3)
+    for epoch in range(4):
+        total = 0.0
+        assert math.isclose(lines[epoch]["learning_rate"], scheduler.get_last_lr()[0], rel_tol=1e-9)
+        for rows in sampler.epoch(epoch):
+            optimizer.zero_grad()
+            loss = torch.nn.functional.cross_entropy(model(train.ids[rows]), train.labels[rows])
+            loss.backward()
+            optimizer.step()
+            total += loss.item() * len(rows)
+        scheduler.step()
+        assert math.isclose(lines[epoch]["train_loss"], total / len(train), rel_tol=1e-5)
+    for ours, theirs in zip(trainer.model.parameters(), model.parameters(), strict=True):
+        assert torch.allclose(ours, theirs, atol=1e-6)
+
+
+def test_the_best_weights_are_kept(tiny_config):
+    config = tiny_config(epochs=6, learning_rate=2e-2)
+    data, train, validation = splits()
+    trainer = Trainer(model_of(config, data), config.recipe, train, validation, seed=0)
+    seen = []
+    for _ in range(6):
+        figures = trainer.run_epoch()["validation"]
+        seen.append((figures["accuracy"], -figures["loss"]))
+    assert len(set(seen)) > 1
+    assert trainer.progress.best_score == max(seen)
+    assert trainer.progress.best_epoch == seen.index(max(seen)) + 1
+    trainer.model.load_state_dict(trainer.best)
+    figures, _ = evaluate(trainer.model, validation)
+    assert figures["accuracy"] == max(seen)[0]
+    assert math.isclose(figures["loss"], -max(seen)[1], rel_tol=1e-6)
+
+
+def test_evaluation_by_hand_in_batches(tiny_config, monkeypatch):
+    config = tiny_config()
+    data, train, _ = splits()
+    model = model_of(config, data)
+    monkeypatch.setattr(importlib.import_module("adelic.training.loop"), "EVALUATION_BATCH", 7)
+    figures, predictions = evaluate(model, train)
+    assert not model.training
+    with torch.no_grad():
+        probabilities = model(train.ids).softmax(dim=-1)
+    assert np.array_equal(predictions, probabilities.argmax(dim=-1).numpy())
+    right = probabilities[torch.arange(len(train)), train.labels]
+    assert math.isclose(figures["loss"], -right.log().mean().item(), rel_tol=1e-5)
+    assert math.isclose(figures["accuracy"], np.mean(predictions == data.y_train))
+
+
+def test_an_epoch_depends_on_seed_and_number_alone(tiny_config):
+    config = tiny_config()
+    data, train, validation = splits()
+    lines = []
+    for _ in range(2):
+        trainer = Trainer(model_of(config, data), config.recipe, train, validation, seed=1)
+        torch.manual_seed(99)  # what others draw in between changes nothing
+        lines.append([trainer.run_epoch(), torch.rand(3) is None, trainer.run_epoch()])
+        torch.rand(5)
+    assert lines[0] == lines[1]
+
+
+def test_ticks(tiny_config):
+    config = tiny_config(epochs=2, batch_size=20)
+    data, train, validation = splits()
+    trainer = Trainer(model_of(config, data), config.recipe, train, validation, seed=1)
+    ticks = []
+    for _ in range(2):
+        trainer.run_epoch(lambda *tick: ticks.append(tick))
+    assert [done for done, _, _ in ticks] == list(range(1, 9))
+    assert {total for _, total, _ in ticks} == {8}
+    assert ticks[-1][2] == "epoch 2/2"
+
+
+@pytest.mark.parametrize(
+    "embedding",
+    [
+        EmbeddingConfig.of("learned"),
+        EmbeddingConfig.of("adelic", primes=(2, 3, 5), precision=4),
+        EmbeddingConfig.of("adelic", features="characters", primes=(2, 3), precision=3),
+    ],
+    ids=lambda embedding: embedding.label,
+)
+def test_it_learns(tiny_config, tmp_path, embedding):
+    """Well above the majority class, half, on a task of the data set."""
+    config = dataclasses.replace(
+        tiny_config(task="schubert", n=4, epochs=6, batch_size=64, norm="pre"), embedding=embedding
+    )
+    result = run(config, tmp_path / "run", device="cpu")
+    assert result["test"]["accuracy"] > 0.65
+    assert result["history"]["train_loss"][-1] < result["history"]["train_loss"][0] - 0.05
+    assert not result["predicts_one_class"]

@@ -1,0 +1,348 @@
+import json
+import math
+import os
+
+import numpy as np
+import pytest
+import torch
+
+from adelic.errors import AdelicError, ConfigurationError, DivergenceError, RunFolderError, StorageError
+from adelic.training import read_result, run
+
+FILES = {"config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE"}
+CONTRACT = (
+    "task", "n", "edition", "embedding", "features", "recipe", "seed", "test", "majority", "parameters", "seconds",
+    "device", "versions", "commit", "command",
+)  # fmt: skip
+
+
+def names(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def test_the_files_of_a_run(finished):
+    config, folder, result = finished
+    assert names(folder) == FILES
+    assert json.loads((folder / "result.json").read_text()) == result == read_result(folder)
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert [line["epoch"] for line in lines] == [1, 2, 3]
+    for line in lines:
+        assert line.keys() == {"epoch", "learning_rate", "train_loss", "validation"}
+        assert line["validation"].keys() == {"accuracy", "balanced_accuracy", "macro_f1", "loss"}
+    assert (folder / "config.toml").read_text(encoding="utf-8") == config.to_toml()
+
+
+@pytest.mark.parametrize("embedding", ["learned", "adelic"])
+def test_the_result_holds_the_contract(tiny_config, tmp_path, embedding):
+    config = tiny_config(embedding, seed=2, edition="levels", task="weaving", n=5)
+    result = run(config, tmp_path / "run", device="cpu")
+    assert set(CONTRACT) <= result.keys()
+    assert (result["task"], result["n"], result["edition"], result["seed"]) == ("weaving", 5, "levels", 2)
+    assert (result["embedding"], result["recipe"]) == (embedding, "quick")
+    assert result["features"] == {"learned": "none", "adelic": "digits"}[embedding]
+    assert result["test"].keys() == {"accuracy", "balanced_accuracy", "macro_f1", "loss"}
+    assert all(type(value) is float and math.isfinite(value) for value in result["test"].values())
+    rows = np.array(result["confusion"])
+    assert rows.sum() == result["rows"]["test"] > 0
+    assert np.trace(rows) / rows.sum() == pytest.approx(result["test"]["accuracy"])
+    assert result["predicts_one_class"] == (np.count_nonzero(rows.sum(axis=0)) == 1)
+    recalls = np.diag(rows) / rows.sum(axis=1)
+    assert recalls.mean() == pytest.approx(result["test"]["balanced_accuracy"])
+    assert result["parameters"] > 1000
+    assert result["seconds"] > 0
+    assert result["device"].startswith("cpu")
+    assert result["versions"].keys() >= {"adelic", "python", "torch", "numpy"}
+    assert result["command"].startswith("adelic")
+    assert all(len(curve) == 3 for curve in result["history"].values())
+    assert result["history"]["validation_accuracy"][result["validation"]["epoch"] - 1] == pytest.approx(
+        result["validation"]["accuracy"], abs=1e-6
+    )
+
+
+def test_majority_is_of_the_test_split(finished):
+    from adelic import acd
+
+    data = acd.load("schubert", n=3)
+    guess = np.bincount(data.y_train).argmax()
+    assert finished[2]["majority"] == pytest.approx(np.mean(data.y_test == guess))
+
+
+def test_equal_seeds_equal_runs(tiny_config, finished, tmp_path, read_folder):
+    torch.manual_seed(1234)
+    again = tmp_path / "again"
+    run(tiny_config(), again, device="cpu")
+    assert read_folder(again) == read_folder(finished[1])
+    other = tmp_path / "other"
+    run(tiny_config(seed=1), other, device="cpu")
+    assert read_folder(other)[0] != read_folder(finished[1])[0]
+
+
+def test_the_data_seed_is_another_thing(tiny_config, tmp_path):
+    result = run(tiny_config(data_seed=1), tmp_path / "run", device="cpu")
+    assert result["configuration"]["data"]["seed"] == 1
+    assert result["seed"] == 0
+
+
+@pytest.mark.parametrize("learning_rate", [5e-3, 1e30])
+def test_the_global_generators_are_left_alone(tiny_config, tmp_path, learning_rate):
+    torch.manual_seed(7)
+    before, numpys = torch.random.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    try:
+        run(tiny_config(learning_rate=learning_rate), tmp_path / "run", device="cpu")
+    except DivergenceError:
+        assert learning_rate == 1e30
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert np.array_equal(np.random.get_state()[1], numpys)  # noqa: NPY002
+
+
+def test_the_test_split_is_touched_once(tiny_config, tmp_path, monkeypatch, run_module):
+    import adelic.training.loop as loop_module
+
+    seen = []
+    plain = loop_module.evaluate
+
+    def counting(model, split):
+        seen.append(len(split))
+        return plain(model, split)
+
+    monkeypatch.setattr(loop_module, "evaluate", counting)
+    monkeypatch.setattr(run_module, "evaluate", counting)
+    result = run(tiny_config(epochs=4), tmp_path / "run", device="cpu")
+    rows = result["rows"]
+    assert len(set(rows.values())) == 3
+    assert seen == [rows["validation"]] * 4 + [rows["test"]]
+
+
+def test_a_finished_run_costs_a_read(finished, monkeypatch, run_module):
+    config, folder, result = finished
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("a finished run trains again")
+
+    monkeypatch.setattr(run_module, "Trainer", refuse)
+    monkeypatch.setattr(run_module.acd, "load", refuse)
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    assert run(config, folder, device="cpu") == result
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+
+
+def test_restart_trains_anew(tiny_config, finished, read_folder):
+    config, folder, _ = finished
+    before = read_folder(folder)
+    (folder / "result.json").write_text("{}")
+    run(config, folder, device="cpu", restart=True)
+    assert read_folder(folder) == before
+    result = run(tiny_config(seed=1), folder, device="cpu", restart=True)
+    assert result["seed"] == 1
+    assert names(folder) == FILES
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"seed": 1}, "seed is 0 there and 1 here"),
+        ({"learning_rate": 1e-4}, "recipe.learning_rate is 0.005 there and 0.0001 here"),
+        ({"epochs": 5}, "recipe.epochs"),
+        ({"data_seed": 1}, "data.seed"),
+        ({"task": "weaving", "n": 4}, "data.task"),
+        ({"embedding": "adelic"}, "embedding.name is 'learned' there and 'adelic' here"),
+        ({"dropout": 0.2}, "recipe.dropout"),
+    ],
+    ids=str,
+)
+def test_another_configuration_is_refused(tiny_config, finished, changes, field):
+    _, folder, _ = finished
+    before = (folder / "config.toml").read_bytes()
+    with pytest.raises(RunFolderError) as caught:
+        run(tiny_config(**changes), folder, device="cpu")
+    message = str(caught.value)
+    assert field in message
+    assert str(folder) in message
+    assert "--restart" in message
+    assert "\n" not in message
+    assert names(folder) == FILES
+    assert (folder / "config.toml").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("config.toml", b"seed = "),
+        ("config.toml", b"\xff\xfe\x00"),
+        ("config.toml", None),
+        ("checkpoint.safetensors", b""),
+        ("checkpoint.safetensors", b"garbage"),
+        ("metrics.jsonl", b""),
+        ("metrics.jsonl", b"garbage\n" * 3),
+        ("metrics.jsonl", b"\xff\xff\n" * 3),
+        ("metrics.jsonl", b"[]\n" * 3),
+        ("metrics.jsonl", None),
+    ],
+    ids=str,
+)
+def test_a_damaged_folder_is_named_and_restarts(finished, read_folder, name, content):
+    """content None: a folder stands in the file's place."""
+    config, folder, _ = finished
+    before = read_folder(folder)
+    for done in ("DONE", "result.json"):
+        (folder / done).unlink()
+    path = folder / name
+    path.unlink()
+    path.mkdir() if content is None else path.write_bytes(content)
+    with pytest.raises((RunFolderError, StorageError)) as caught:
+        run(config, folder, device="cpu")
+    assert "\n" not in str(caught.value)
+    assert name in str(caught.value)
+    if content is not None:
+        run(config, folder, device="cpu", restart=True)
+        assert read_folder(folder) == before
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{", b"\xff", b"[]", b"3", b"{}"], ids=str)
+def test_a_damaged_result_is_named(finished, content):
+    config, folder, _ = finished
+    path = folder / "result.json"
+    path.unlink() if content is None else path.write_bytes(content)
+    with pytest.raises(RunFolderError, match=r"result\.json") as caught:
+        run(config, folder, device="cpu")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_without_configuration(finished):
+    config, folder, _ = finished
+    (folder / "config.toml").unlink()
+    with pytest.raises(RunFolderError, match=r"no config\.toml"):
+        run(config, folder, device="cpu")
+
+
+def test_no_result_before_the_end(tmp_path, finished):
+    assert read_result(tmp_path / "nothing") is None
+    (finished[1] / "DONE").unlink()
+    assert read_result(finished[1]) is None
+
+
+@pytest.mark.parametrize("embedding", ["learned", "adelic"])
+def test_a_crash_between_the_two_writes(tiny_config, tmp_path, read_folder, embedding):
+    """metrics.jsonl has one line more than the checkpoint counts; it is made again."""
+    config = tiny_config(embedding, epochs=5)
+    whole, folder = tmp_path / "whole", tmp_path / "crashed"
+    run(config, whole, device="cpu")
+
+    class CrashError(Exception):
+        pass
+
+    def crash(done, total, text):
+        if text == "epoch 4/5":
+            raise CrashError
+
+    with pytest.raises(CrashError):
+        run(config, folder, device="cpu", tick=crash)
+    assert len((folder / "metrics.jsonl").read_text().splitlines()) == 3
+    with (folder / "metrics.jsonl").open("a") as file:
+        file.write('{"epoch": 4, "of": "the run that crashed"}\n')
+    run(config, folder, device="cpu")
+    assert read_folder(folder) == read_folder(whole)
+
+
+def test_a_full_disk_loses_nothing_that_was_written(tiny_config, tmp_path, monkeypatch, read_folder):
+    config = tiny_config()
+    whole, folder = tmp_path / "whole", tmp_path / "full"
+    run(config, whole, device="cpu")
+    plain, calls = os.fsync, []
+
+    def full(descriptor):
+        calls.append(descriptor)
+        if len(calls) > 7:
+            raise OSError(28, "No space left on device")
+        plain(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(StorageError, match="No space left on device"):
+            run(config, folder, device="cpu")
+    assert "result.json" not in names(folder)
+    run(config, folder, device="cpu")
+    assert read_folder(folder) == read_folder(whole)
+    assert names(folder) == FILES
+
+
+def unwritable(tmp_path, kind):
+    (tmp_path / "file").write_text("")
+    return {
+        "below a file": tmp_path / "file" / "run",
+        "a file": tmp_path / "file",
+        "a name that is too long": tmp_path / ("a" * 300),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["below a file", "a file", "a name that is too long"])
+@pytest.mark.parametrize("restart", [False, True])
+def test_an_unwritable_folder_is_noticed_before_training(tiny_config, tmp_path, monkeypatch, run_module, kind, restart):
+    def refuse(*args, **kwargs):
+        raise AssertionError("it trains before it knows that it can write")
+
+    monkeypatch.setattr(run_module.Trainer, "run_epoch", refuse)
+    with pytest.raises(StorageError) as caught:
+        run(tiny_config(), unwritable(tmp_path, kind), device="cpu", restart=restart)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+@pytest.mark.parametrize("device", ["cuda", "cuda:0", "cuda:99"])
+def test_no_gpu(tiny_config, tmp_path, device):
+    with pytest.raises(ConfigurationError, match=f"device '{device}' cannot be used here") as caught:
+        run(tiny_config(), tmp_path / "run", device=device)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("device", ["", "gpu", "potato", "cuda:x", "cpu:-1", "xla", "hpu", "privateuseone", "meta"])
+def test_nonsense_devices(tiny_config, tmp_path, device):
+    with pytest.raises(ConfigurationError, match="device") as caught:
+        run(tiny_config(), tmp_path / "run", device=device)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_on_a_gpu(tiny_config, tmp_path):
+    result = run(tiny_config("adelic"), tmp_path / "run", device="auto")
+    assert not result["device"].startswith("cpu")
+
+
+def test_a_run_that_predicts_one_class_is_flagged(tiny_config, tmp_path):
+    """At a learning rate of 10^-12 the network stays where it started, where some say one class only."""
+    flags = set()
+    for seed in range(6):
+        result = run(tiny_config(learning_rate=1e-12, epochs=1, seed=seed), tmp_path / str(seed), device="cpu")
+        columns = np.array(result["confusion"]).sum(axis=0)
+        assert result["predicts_one_class"] is bool(np.count_nonzero(columns) == 1)
+        flags.add(result["predicts_one_class"])
+    assert True in flags
+
+
+@pytest.mark.parametrize(("batch_size", "epochs"), [(8, 3), (1000, 3), (1000, 1)])
+def test_leaving_the_finite_numbers_is_an_error(tiny_config, tmp_path, batch_size, epochs):
+    """Also where the last step of the last epoch does it, after the last training loss."""
+    folder = tmp_path / "run"
+    with pytest.raises(DivergenceError, match="learning-rate") as caught:
+        run(tiny_config(learning_rate=1e30, batch_size=batch_size, epochs=epochs), folder, device="cpu")
+    assert "\n" not in str(caught.value)
+    assert "DONE" not in names(folder)
+    assert not (folder / "metrics.jsonl").exists() or "NaN" not in (folder / "metrics.jsonl").read_text()
+
+
+def test_data_without_a_validation_row(tiny_config, tmp_path):
+    with pytest.raises(AdelicError, match="validation") as caught:
+        run(tiny_config(task="weaving", n=3), tmp_path / "run", device="cpu")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_test_split_of_one_class(tiny_config, tmp_path):
+    """Weaving n = 4 has three test rows, all of them patterns."""
+    result = run(tiny_config(task="weaving", n=4), tmp_path / "run", device="cpu")
+    assert result["test"]["accuracy"] == result["test"]["balanced_accuracy"]
+
+
+def test_more_classes_than_the_validation_split_has(tiny_config, tmp_path):
+    result = run(tiny_config(task="mheight", n=6), tmp_path / "run", device="cpu")
+    assert np.array(result["confusion"]).shape == (3, 3)
