@@ -1,5 +1,6 @@
 """Figures of the report, as SVG text that follows the page's colours."""
 
+import html
 import io
 import re
 from typing import Any
@@ -29,6 +30,7 @@ def learning_curves(summaries: list[Summary]) -> str:
     style: dict[Any, Any] = {
         "svg.fonttype": "none",
         "svg.hashsalt": "adelic",
+        "text.parse_math": False,
         "font.family": "sans-serif",
         "font.size": 10,
         "text.color": _INK,
@@ -89,4 +91,4 @@ def _embeddable(svg: str, title: str) -> str:
     element = re.sub(r'(id="|xlink:href="#|url\(#)', rf"\g<1>{prefix}-", element)
     element = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", element, count=1)
     element = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", element, count=1)
-    return element.replace("<svg ", f'<svg role="img" aria-label="{title}" ', 1)
+    return element.replace("<svg ", f'<svg role="img" aria-label="{html.escape(title)}" ', 1)

@@ -10,6 +10,7 @@ from adelic.acd.files import atomic_write
 from adelic.benchmark import table
 from adelic.benchmark.plots import learning_curves
 from adelic.benchmark.results import Summary
+from adelic.errors import ConfigurationError
 
 
 def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False) -> list[Path]:
@@ -22,7 +23,13 @@ def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False
 
     Returns:
         The files written.
+
+    Raises:
+        ConfigurationError: the page's name does not end in .html.
+        StorageError: a file cannot be written.
     """
+    if page.suffix not in (".html", ".htm"):
+        raise ConfigurationError(f"the report {str(page)!r} is a page: give it a name that ends in .html")
     lines = table.lines(summaries, all_rows=all_rows)
     files = {
         page: render_page(summaries, lines),

@@ -9,13 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from adelic.acd.files import storage_errors
 from adelic.errors import RunFolderError, StorageError
-
-REQUIRED = (
-    "task", "n", "edition", "embedding", "features", "recipe", "seed", "test", "majority", "parameters", "seconds",
-    "device", "versions", "commit", "command", "configuration", "history",
-)  # fmt: skip
-METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "loss")
+from adelic.training.result import read_result_file
 
 Result = dict[str, Any]
 
@@ -25,23 +21,23 @@ def read_results(folder: Path) -> list[Result]:
 
     Raises:
         StorageError: the folder does not exist or cannot be read.
-        RunFolderError: a file is no result.
+        RunFolderError: a file is no result, or two are of the same run.
     """
-    if not folder.is_dir():
-        raise StorageError(f"there is no folder {folder} with results; `adelic reproduce` makes one")
-    return [_read(path) for path in sorted(folder.glob("*.json"))]
-
-
-def _read(path: Path) -> Result:
-    try:
-        result = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RunFolderError(f"{path} is no result of a run ({error}); remove it") from None
-    missing = [key for key in REQUIRED if not isinstance(result, dict) or key not in result]
-    if missing:
-        raise RunFolderError(f"{path} is no result of a run: it has no {missing[0]!r}; remove it")
-    assert isinstance(result, dict)
-    return result
+    with storage_errors(f"cannot read {folder}", "choose another --results-dir"):
+        if not folder.is_dir():
+            raise StorageError(f"there is no folder {folder} with results; `adelic reproduce` makes one")
+        found: dict[str, Path] = {}
+        results = []
+        for path in sorted(folder.glob("*.json")):
+            result = read_result_file(path)
+            if result is None:  # a link to nowhere
+                continue
+            run = json.dumps(result["configuration"], sort_keys=True)
+            if run in found:
+                raise RunFolderError(f"{path} and {found[run]} are results of the same run; remove one of them")
+            found[run] = path
+            results.append(result)
+    return results
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ INTERRUPTED = 130
 @click.group(cls=SuggestingGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(adelic.__version__, prog_name="adelic")
 def commands() -> None:
-    r"""Numbers that carry their own embeddings.
+    """Numbers that carry their own embeddings.
 
     \b
     Look at a number          adelic encode 7/5 --primes 2,3,5,7 --precision 6 --fractional-digits 1
@@ -44,6 +44,9 @@ def main(arguments: list[str] | None = None) -> None:
         status = commands.main(arguments, prog_name="adelic", standalone_mode=False)
     except AdelicError as error:
         _fail(str(error), USER_ERROR)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(USER_ERROR)
     except click.UsageError as error:
         help_command = f"{error.ctx.command_path if error.ctx else 'adelic'} --help"
         _fail(f"{error.format_message()} (see `{help_command}`)", USER_ERROR)

@@ -18,7 +18,7 @@ size_options = stack(
 
 @click.group(cls=SuggestingGroup)
 def data() -> None:
-    r"""Generate and describe data sets of the Algebraic Combinatorics Dataset, from their definitions.
+    """Generate and describe data sets of the Algebraic Combinatorics Dataset, from their definitions.
 
     They are kept in the user's cache folder; the environment variable ADELIC_CACHE names another one.
 
@@ -32,7 +32,11 @@ def data() -> None:
 
 @data.command("list")
 def list_tasks() -> None:
-    """List the tasks with their sizes and editions."""
+    """List the tasks with their sizes and editions.
+
+    \b
+    adelic data list
+    """
     from adelic import acd
 
     table = Table("task", "predicts", "sizes", "editions", header_style="bold")
@@ -46,7 +50,7 @@ def list_tasks() -> None:
 @size_options
 @click.option("--seed", type=int, default=0, show_default=True, help="Of negatives and splits.")
 def build(task: str, n: int | None, edition: str, seed: int) -> None:
-    r"""Generate a data set, unless the cache holds it, and say where it is.
+    """Generate a data set, unless the cache holds it, and say where it is.
 
     \b
     adelic data build mheight --n 8
@@ -66,7 +70,11 @@ def build(task: str, n: int | None, edition: str, seed: int) -> None:
 @click.argument("task")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def info(task: str, *, as_json: bool) -> None:
-    """Describe a task: what it predicts, its sizes, editions, what is published and what is settled here."""
+    """Describe a task: what it predicts, its sizes, editions, what is published and what is settled here.
+
+    \b
+    adelic data info weaving
+    """
     from adelic import acd
 
     about = acd.info(task)
@@ -96,7 +104,7 @@ def _shape(shape: dict[str, Any]) -> str:
 @click.option("--n", type=int, help="One size.  [default: all published]")
 @click.option("--edition", help="One edition.  [default: all with published counts]")
 def verify(task: str | None, n: int | None, edition: str | None) -> None:
-    r"""Generate TASK (or every task) anew and compare its counts with the published ones.
+    """Generate TASK (or every task) anew and compare its counts with the published ones.
 
     The exit code is 1 if a count differs.
 

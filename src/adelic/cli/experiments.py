@@ -55,7 +55,7 @@ def train(
     recipe: str,
     **changes: Any,
 ) -> None:
-    r"""Train one model on TASK, or resume the run, or show its result.
+    """Train one model on TASK, or resume the run, or show its result.
 
     A killed run goes on from its last epoch when the same command is given again.
 
@@ -129,7 +129,7 @@ def reproduce(
     recipe: str,
     **changes: Any,
 ) -> None:
-    r"""Run the paper's ROWS (all whose data is available, if none is named): every embedding, every seed.
+    """Run the paper's ROWS (all whose data is available, if none is named): every embedding, every seed.
 
     Finished runs are read, killed ones resumed, so the command can be given again at any time.
 
@@ -172,7 +172,7 @@ def _print_table(summaries: list[Any], *, all_rows: bool) -> None:
 @click.option("--all-rows", is_flag=True, help="Also list the paper's rows that were not run.")
 @click.option("--markdown", is_flag=True, help="Print the table in Markdown and write nothing.")
 def report(results_dir: Path, output: Path, *, all_rows: bool, markdown: bool) -> None:
-    r"""Print the table of all results, and write it as an HTML page with learning curves, as CSV and as Markdown.
+    """Print the table of all results, and write it as an HTML page with learning curves, as CSV and as Markdown.
 
     \b
     adelic report --results-dir results --output report.html

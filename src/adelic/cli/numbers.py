@@ -1,6 +1,7 @@
 """`adelic encode` and `adelic decode`."""
 
 import json
+import math
 import sys
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -10,7 +11,7 @@ import click
 
 from adelic import AdeleArray, AdeleSpace
 from adelic.cli.options import space_options
-from adelic.errors import DecodingError
+from adelic.errors import AdelicError, DecodingError
 from adelic.numbers import rationals
 from adelic.numbers.describe import integer_text
 from adelic.numbers.expansion import expansion_text, parse_expansion
@@ -29,7 +30,7 @@ def encode(
     *,
     as_json: bool,
 ) -> None:
-    r"""Show the adele of each NUMBER: its real value and its p-adic digits.
+    """Show the adele of each NUMBER: its real value and its p-adic digits.
 
     Numbers are integers, fractions and decimals of any length: 7/5, -3, 1.25, 1e-3.
 
@@ -80,7 +81,7 @@ def _to_json(numbers: tuple[str, ...], adeles: AdeleArray) -> dict[str, Any]:
     "--json", "file", type=click.File(encoding="utf-8"), help="The output of `adelic encode --json`; - is stdin."
 )
 def decode(coordinates: tuple[str, ...], file: IO[str] | None) -> None:
-    r"""Find the rational number with these COORDINATES: a real value, then PRIME:EXPANSION for each prime.
+    """Find the rational number with these COORDINATES: a real value, then PRIME:EXPANSION for each prime.
 
     Without arguments, JSON is read from standard input. The real value counts as known to half a unit of its last
     digit.
@@ -100,12 +101,14 @@ def _read_coordinates(coordinates: tuple[str, ...]) -> AdeleArray:
     try:
         value = Decimal(coordinates[0])
         exponent = int(value.as_tuple().exponent)
+        if not math.isfinite(float(value)):
+            raise DecodingError(f"the real value {coordinates[0]} is beyond float64, so it tells nothing")
     except (InvalidOperation, ValueError):
         raise DecodingError(f"{coordinates[0]!r} is no real value; the first argument is one, as 1.4") from None
     primes, expansions = [], []
     for text in coordinates[1:]:
         prime, colon, expansion = text.partition(":")
-        if not colon or not prime.isdecimal():
+        if not colon or not prime.isdecimal() or len(prime) > 20:
             raise DecodingError(f"{text!r} is no coordinate; write PRIME:EXPANSION, as 2:…11011")
         primes.append(int(prime))
         expansions.append(parse_expansion(expansion, int(prime)))
@@ -115,15 +118,16 @@ def _read_coordinates(coordinates: tuple[str, ...]) -> AdeleArray:
     precision = min((len(window) for window in windows), default=0)
     space = AdeleSpace(tuple(primes), precision, fractional_digits)
     digits = [window[len(window) - precision :] for window in windows]
-    return space.from_digits(digits, float(value), radius=0.5 * 10.0**exponent)
+    return space.from_digits(digits, float(value), radius=float(Decimal((0, (5,), exponent - 1))))
 
 
 def _read_json(stream: IO[str]) -> AdeleArray:
     """Return the adeles that `adelic encode --json` wrote."""
     try:
         found = json.load(stream)
-        parts = [found[key] for key in ("primes", "precision", "fractional_digits", "digits", "real")]
-    except (ValueError, KeyError, TypeError) as error:
+        space = AdeleSpace(found["primes"], found["precision"], found["fractional_digits"])
+        return space.from_digits(found["digits"], found["real"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        if isinstance(error, AdelicError):
+            raise
         raise DecodingError(f"this is not the JSON of `adelic encode --json` ({error!s})") from None
-    primes, precision, fractional_digits, digits, real = parts
-    return AdeleSpace(tuple(primes), precision, fractional_digits).from_digits(digits, real)

@@ -1,0 +1,153 @@
+import importlib
+import json
+from contextlib import contextmanager
+
+import pytest
+
+from adelic import acd
+from adelic.benchmark import available_rows, plan, published_rows, read_results, run_matrix, summarise
+from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError
+
+
+def shape(configs):
+    return [(c.row, c.embedding.label, c.seed) for c in configs]
+
+
+def test_a_plan_is_rows_by_embeddings_by_seeds():
+    configs = plan(["schubert-4", "mheight-8"], ["adelic", "learned"], [0, 3], recipe="quick")
+    assert shape(configs) == [
+        (row, embedding, seed)
+        for row in ("schubert-4", "mheight-8")
+        for embedding in ("adelic-digits", "learned")
+        for seed in (0, 3)
+    ]
+    assert {c.recipe.name for c in configs} == {"quick"}
+    assert {c.edition for c in configs} == {"published"}
+
+
+def test_a_plan_takes_iterators():
+    configs = plan(iter(["schubert-4", "mheight-8"]), iter(["adelic", "learned"]), iter([0, 1]))
+    assert len(configs) == 8
+
+
+def test_the_recipe_is_that_of_the_row():
+    first, second = plan(["schubert-4", "mheight-10"], ["learned"], [0])
+    assert (first.recipe.learning_rate, first.recipe.epochs) == (1.7e-5, 200)
+    assert (second.recipe.learning_rate, second.recipe.epochs) == (7.3e-5, 30)
+
+
+def test_changes_and_editions():
+    (config,) = plan(
+        ["weaving-6"],
+        ["adelic:characters"],
+        [7],
+        recipe="quick",
+        edition="leaky",
+        changes={"epochs": 2, "learning_rate": None},
+    )
+    assert (config.edition, config.seed, config.embedding.features) == ("leaky", 7, "characters")
+    assert (config.recipe.epochs, config.recipe.learning_rate) == (2, 1e-3)
+
+
+def test_no_rows_means_all_that_there_are():
+    assert {c.row for c in plan([], ["learned"], [0])} == set(available_rows())
+    assert set(available_rows()) <= set(published_rows())
+    assert all(published_rows()[name].task in acd.TASKS for name in available_rows())
+
+
+@pytest.mark.parametrize("again", [{"seeds": [0, 0]}, {"rows": ["schubert-4"] * 2}, {"embeddings": ["learned"] * 2}])
+def test_a_run_is_planned_once(again):
+    """Twice the same run would look like two seeds, with an interval of width 0."""
+    options = {"rows": ["schubert-4"], "embeddings": ["learned"], "seeds": [0]} | again
+    try:
+        configs = plan(**options)
+    except ConfigurationError:
+        return
+    assert len(configs) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "embeddings", "seeds", "options", "words"),
+    [
+        (["schubert4"], ["learned"], [0], {}, "did you mean 'schubert-4'"),
+        (["schubert-4"], ["learnt"], [0], {}, "did you mean 'learned'"),
+        (["schubert-4"], ["adelic:digit"], [0], {}, "did you mean 'digits'"),
+        (["schubert-4"], ["learned:digits"], [0], {}, "features belongs to"),
+        (["schubert-4"], ["learned"], [0], {"recipe": "papper"}, "did you mean 'paper'"),
+        (["weaving-6"], ["learned"], [0], {"edition": "leeky"}, "did you mean 'leaky'"),
+        (["schubert-4"], ["learned"], [0], {"changes": {"epochs": 0}}, "epochs=0"),
+        (["schubert-4"], ["learned"], [-1], {}, "seed"),
+        (["schubert-4"], [], [0], {}, "embedding"),
+        (["schubert-4"], ["learned"], [], {}, "seed"),
+    ],
+)
+def test_bad_plans(rows, embeddings, seeds, options, words):
+    with pytest.raises(AdelicError, match=words) as caught:
+        plan(rows, embeddings, seeds, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_row_whose_data_is_not_generated(monkeypatch):
+    missing = next((name for name, row in published_rows().items() if row.task not in acd.TASKS), None)
+    if missing is None:
+        pytest.skip("all tasks are generated")
+    with pytest.raises((ConfigurationError, UnknownNameError), match=missing):
+        plan([missing], ["learned"], [0])
+
+
+@contextmanager
+def silent(index, count, config):
+    yield None
+
+
+def test_a_matrix_resumes_without_training_again(tiny_config, tmp_path, monkeypatch):
+    runs, results = tmp_path / "runs", tmp_path / "results"
+    configs = [tiny_config(name, seed=seed, epochs=2) for name in ("learned", "adelic") for seed in (0, 1)]
+    shown = []
+
+    @contextmanager
+    def show(index, count, config):
+        shown.append((index, count, config.label))
+        yield lambda done, total, text: shown.append((done, total))
+
+    first = run_matrix(configs[:3], runs=runs, results=results, device="cpu", on_run=show)
+    assert [entry for entry in shown if len(entry) == 3] == [(i, 3, c.label) for i, c in enumerate(configs[:3])]
+    assert any(done == total for done, total in (entry for entry in shown if len(entry) == 2))
+
+    run_module = importlib.import_module("adelic.training.run")
+    trained = []
+    plain = run_module.Trainer.run_epoch
+
+    def counting(self, tick=None):
+        trained.append(self.seed)
+        return plain(self, tick)
+
+    monkeypatch.setattr(run_module.Trainer, "run_epoch", counting)
+    before = {path: path.stat().st_mtime_ns for path in results.iterdir()}
+    found = run_matrix(configs, runs=runs, results=results, device="cpu", on_run=silent)
+    assert trained == [1, 1]  # two epochs of the fourth run
+    assert found[:3] == first
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+    assert {path.stem for path in results.iterdir()} == {c.label for c in configs}
+    assert sorted(read_results(results), key=json.dumps) == sorted(found, key=json.dumps)
+    assert [s.seeds for s in summarise(found)] == [(0, 1), (0, 1)]
+
+
+def test_a_lost_result_file_is_written_again(tiny_config, tmp_path):
+    config = tiny_config(epochs=1)
+    options = {"runs": tmp_path / "runs", "results": tmp_path / "results", "device": "cpu", "on_run": silent}
+    (result,) = run_matrix([config], **options)
+    path = tmp_path / "results" / f"{config.label}.json"
+    path.write_text("{}")
+    run_matrix([config], **options)
+    assert json.loads(path.read_text(encoding="utf-8")) == result
+
+
+def test_a_damaged_run_is_named(tiny_config, tmp_path):
+    config = tiny_config(epochs=1)
+    options = {"runs": tmp_path / "runs", "results": tmp_path / "results", "device": "cpu", "on_run": silent}
+    run_matrix([config], **options)
+    (tmp_path / "runs" / config.label / "result.json").write_text("{")
+    with pytest.raises(RunFolderError, match=config.label):
+        run_matrix([config], **options)

@@ -1,0 +1,138 @@
+import csv
+import io
+from dataclasses import astuple
+
+import pytest
+from rich.console import Console
+
+from adelic.benchmark import published_rows, summarise, table
+
+
+def line_of(*results):
+    (line,) = table.lines(summarise(results))
+    return line
+
+
+def test_one_run(result):
+    line = line_of(
+        result(
+            accuracy=0.87654, balanced_accuracy=0.5, macro_f1=1 / 3, loss=0.69314, majority=0.523, recipe={"epochs": 7}
+        )
+    )
+    assert line == table.Line(
+        task="schubert-4",
+        model="AOE (digits)",
+        recipe="quick, 7 epochs",
+        seeds="1",
+        majority="52.30",
+        accuracy="87.65",
+        balanced_accuracy="50.00",
+        macro_f1="33.33",
+        loss="0.6931",
+        paper="87.89",
+        acd_authors="94.6 ± 1",
+    )
+
+
+def test_several_seeds_have_an_interval(result):
+    results = [result(seed=s, accuracy=a, loss=a, macro_f1=0.5) for s, a in enumerate([0.90, 0.92, 0.94])]
+    line = line_of(*results)
+    assert line.seeds == "3"
+    assert line.accuracy == "92.00 ± 4.97"
+    assert line.macro_f1 == "50.00 ± 0.00"
+    assert line.loss == "0.9200 ± 0.0497"
+
+
+def test_the_flag_of_one_class(result):
+    flagged = table.lines(summarise([result(embedding="learned", one_class=True), result()]))
+    assert [line.model for line in flagged] == ["learned †", "AOE (digits)"]
+    assert any("†" in note for note in table.notes(flagged))
+    assert not any("†" in note for note in table.notes(flagged[1:]))
+
+
+def test_published_figures_stand_beside_ours(result):
+    assert line_of(result("weaving-6", "learned")).paper == "53.02"
+    assert line_of(result("weaving-6", "adelic")).paper == "100.00"
+    assert line_of(result("weaving-6", "adelic")).acd_authors == "85.9 ± 2.3"
+    other = line_of(result("weaving-6", "fone"))
+    assert (other.paper, other.acd_authors) == ("–", "85.9 ± 2.3")
+    ours_alone = line_of(result("schubert-3"))
+    assert (ours_alone.paper, ours_alone.acd_authors) == ("–", "–")
+
+
+def test_the_order_is_the_papers_whatever_was_run_first(result):
+    results = [
+        result(row, e) for row in ("rsk-5", "mheight-8", "schubert-4", "lattice-12") for e in ("learned", "adelic")
+    ]
+    lines = table.lines(summarise(results))
+    assert [line.task for line in lines[::2]] == ["lattice-12", "schubert-4", "mheight-8", "rsk-5"]
+    assert [line.task for line in lines[1::2]] == ["lattice-12", "schubert-4", "mheight-8", "rsk-5"]
+    assert {line.model for line in lines} == {"learned", "AOE (digits)"}
+
+
+def test_editions_are_named(result):
+    leaky = result("weaving-6") | {"edition": "leaky"}
+    assert line_of(leaky).task == "weaving-6 (leaky)"
+
+
+def test_all_rows(result):
+    lines = table.lines(summarise([result("schubert-4", "adelic"), result("schubert-3")]), all_rows=True)
+    assert len(lines) == 2 * 13 + 1
+    run = [line for line in lines if line.accuracy != "not run"]
+    assert [line.task for line in run] == ["schubert-4", "schubert-3"]
+    assert list(dict.fromkeys(line.task for line in lines)) == [*published_rows(), "schubert-3"]
+    missing = next(line for line in lines if line.task == "quiver-11" and line.model == "learned")
+    assert missing == table.Line(
+        task="quiver-11",
+        model="learned",
+        recipe="–",
+        seeds="–",
+        majority="–",
+        accuracy="not run",
+        balanced_accuracy="–",
+        macro_f1="–",
+        loss="–",
+        paper="45.13",
+        acd_authors="92.9 ± 0.5",
+    )
+    assert len(table.lines(summarise([result()]))) == 1
+
+
+@pytest.fixture
+def lines(result):
+    results = [result(seed=s, accuracy=0.9 + s / 100) for s in range(3)]
+    results += [result(embedding="learned", one_class=True), result("schubert-3", "fone")]
+    return table.lines(summarise(results), all_rows=True)
+
+
+def test_csv(lines):
+    rows = list(csv.reader(io.StringIO(table.to_csv(lines))))
+    assert rows[0] == list(table.HEADERS.values())
+    assert rows[1:] == [list(astuple(line)) for line in lines]
+
+
+def test_markdown(lines):
+    text = table.to_markdown(lines)
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in text.splitlines() if row.startswith("|")]
+    assert rows[0] == list(table.HEADERS.values())
+    assert all(set(cell) <= set("-:") for cell in rows[1])
+    assert len(rows[1]) == len(rows[0])
+    assert rows[2:] == [list(astuple(line)) for line in lines]
+    assert all(note in text for note in table.notes(lines))
+
+
+@pytest.mark.parametrize("width", [170, 240])
+def test_rich(lines, width):
+    """170 columns, the width of a pipe, hold every figure in one piece."""
+    console = Console(width=width, file=io.StringIO(), color_system=None)
+    console.print(table.to_rich(lines))
+    text = console.file.getvalue()
+    rows = [[cell.strip() for cell in row.strip("│").split("│")] for row in text.splitlines() if row.startswith("│")]
+    assert rows == [list(astuple(line)) for line in lines]
+
+
+def test_no_runs():
+    assert table.lines([]) == []
+    assert len(table.to_csv([]).splitlines()) == 1
+    assert len(table.lines([], all_rows=True)) == 26
+    Console(width=170, file=io.StringIO()).print(table.to_rich([]))

@@ -1,0 +1,114 @@
+import re
+import shlex
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import adelic as package
+from adelic.cli import commands
+
+
+def walk(command, path=()):
+    """Yield every command with its words."""
+    yield path, command
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from walk(inner, (*path, name))
+
+
+ALL = dict(walk(commands))
+LEAVES = [path for path, command in ALL.items() if not isinstance(command, click.Group)]
+
+
+def help_of(path):
+    result = CliRunner().invoke(commands, [*path, "--help"], prog_name="adelic")
+    assert result.exit_code == 0
+    return result.output
+
+
+def examples(text):
+    """Command lines in a help text, split at pipes."""
+    body = text.split("Options:")[0].split("Usage:")[1].split("\n", 1)[1]
+    found = re.findall(r"(?:^|  |\| )(adelic [a-z][^\n|]*)", body, flags=re.MULTILINE)
+    return [example.strip() for example in found]
+
+
+def test_all_commands_are_there():
+    assert {"encode", "decode", "train", "reproduce", "report"} <= {path[0] for path in LEAVES}
+    assert {path[1] for path in LEAVES if path[0] == "data"} == {"list", "build", "info", "verify"}
+
+
+@pytest.mark.parametrize("path", list(ALL), ids=lambda path: " ".join(path) or "adelic")
+def test_help_teaches_with_an_example(path):
+    text = help_of(path)
+    assert any(example.startswith(shlex.join(["adelic", *path])) for example in examples(text)), text
+    assert not {"\b", "\\b"} & set(text.split())
+    assert max(map(len, text.splitlines())) <= 110
+
+
+@pytest.mark.parametrize("path", list(ALL), ids=lambda path: " ".join(path) or "adelic")
+def test_the_examples_are_command_lines(path):
+    for example in examples(help_of(path)):
+        words = shlex.split(example)[1:]
+        command, context = commands, click.Context(commands)
+        while isinstance(command, click.Group):
+            assert words, f"{example}: names a group only"
+            command = command.get_command(context, words.pop(0))
+            assert command is not None, example
+        command.make_context(command.name, words)  # parses, and raises where it does not understand
+
+
+def test_short_help(works):
+    assert works("-h") == works("--help")
+
+
+def test_version(works):
+    assert package.__version__ in works("--version")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["encod", "3"], "did you mean 'encode'"),
+        (["trian", "schubert"], "did you mean 'train'"),
+        (["data", "lst"], "did you mean 'list'"),
+        (["frobnicate"], "reproduce"),
+        (["train", "shubert"], "did you mean 'schubert'"),
+        (["train", "schubert", "--embedding", "learnt"], "did you mean 'learned'"),
+        (["train", "schubert", "--features", "digit"], "did you mean 'digits'"),
+        (["train", "schubert", "--recipe", "quik"], "did you mean 'quick'"),
+        (["train", "weaving", "--edition", "leeky"], "did you mean 'leaky'"),
+        (["reproduce", "schubert4"], "did you mean 'schubert-4'"),
+        (["reproduce", "--embeddings", "adelc"], "did you mean 'adelic'"),
+        (["data", "build", "weavng"], "did you mean 'weaving'"),
+        (["data", "info", "mheigth"], "did you mean 'mheight'"),
+        (["data", "verify", "shubert"], "did you mean 'schubert'"),
+        (["report", "--all-row"], "--all-rows"),
+        (["--verion"], "--version"),
+    ],
+    ids=" ".join,
+)
+def test_what_is_unknown_is_named_and_the_nearest_suggested(refused, arguments, words):
+    assert words in refused(*arguments)
+
+
+@pytest.mark.parametrize("path", [(), ("data",)], ids=["adelic", "data"])
+def test_a_group_without_a_command_shows_its_help(adelic, path):
+    """Help that can be read: its own lines, not all in one."""
+    outcome = adelic(*path)
+    assert outcome.status in (0, 2)
+    text = outcome.out + outcome.err
+    assert not {"\b", "\\b"} & set(text.split())
+    assert len(text.splitlines()) > 8
+    assert "Commands:" in text.splitlines()
+
+
+def test_nothing_is_left_to_a_traceback_in_a_process_of_its_own():
+    code = "from adelic.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "encode", "1/0"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert "denominator zero" in done.stderr

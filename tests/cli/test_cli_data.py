@@ -1,0 +1,105 @@
+import json
+import os
+import warnings
+from pathlib import Path
+
+import pytest
+
+from adelic import acd
+
+
+def test_list(works, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    out = works("data", "list")
+    for task in acd.TASKS.values():
+        (line,) = [line for line in out.splitlines() if f" {task.name} " in line]
+        assert all(str(n) in line for n in task.sizes)
+        assert all(edition in line for edition in task.editions)
+
+
+def test_build(works):
+    out = works("data", "build", "schubert", "--n", "3")
+    assert out.startswith("schubert n=3 (published): 62 train, 6 validation, 17 test rows in ")
+    path = Path(out.split(" rows in ")[1].strip())
+    assert path.is_file()
+    assert path.is_relative_to(os.environ["ADELIC_CACHE"])
+    assert "weaving n=4 (levels)" in works("data", "build", "weaving", "--n", "4", "--edition", "levels", "--seed", "3")
+
+
+def test_info(works):
+    out = works("data", "info", "weaving")
+    assert out.startswith("weaving: ")
+    for edition in acd.TASKS["weaving"].editions:
+        assert f"edition {edition}" in out
+    found = json.loads(works("data", "info", "weaving", "--json"))
+    assert found == acd.info("weaving")
+
+
+def test_verify(works):
+    out = works("data", "verify", "weaving", "--n", "5")
+    assert "NO" not in out
+    assert out.count("yes") == 3
+
+
+def test_verify_says_so_where_nothing_is_published(adelic):
+    outcome = adelic("data", "verify", "weaving", "--n", "4", "--edition", "levels")
+    assert outcome.status == 0
+    assert "no published counts" in outcome.err
+
+
+def test_verify_fails_where_a_count_differs(adelic, monkeypatch):
+    """A published count that is not ours, put in the place of the real one."""
+    import adelic.acd.catalogue as catalogue
+
+    (fact,) = [f for f in catalogue.facts(acd.TASKS["weaving"]) if (f["n"], f["edition"]) == (5, "published")]
+    odd = fact | {"counts": {name: count + 1 for name, count in fact["counts"].items()}}
+    monkeypatch.setattr(catalogue, "facts", lambda task: [odd])
+    outcome = adelic("data", "verify", "weaving", "--n", "5")
+    assert outcome.status == 1
+    assert outcome.out.count("NO") == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["build", "schubert", "--n", "-1"], "at least"),
+        (["build", "schubert", "--n", "four"], "--n"),
+        (["build", "mheight", "--n", "40"], "GiB"),
+        (["build", "schubert", "--n", "99999999999999999999999"], "schubert"),
+        (["build", "schubert", "--seed", "-1"], "seed"),
+        (["build", "schubert", "--edition", "leaky"], "edition"),
+        (["build"], "TASK"),
+        (["info"], "TASK"),
+        (["verify", "mheight", "--n", "2"], "at least"),
+        (["verify", "--edition", "leeky"], "leaky"),
+    ],
+    ids=" ".join,
+)
+def test_user_errors(refused, arguments, words):
+    assert words in refused("data", *arguments)
+
+
+@pytest.mark.parametrize("where", ["file/cache", "file", "a" * 300])
+@pytest.mark.parametrize("command", ["data build schubert --n 3", "train schubert --n 3 --recipe quick --epochs 1"])
+def test_a_cache_that_cannot_be_written(refused, folder, monkeypatch, where, command):
+    (folder / "file").write_text("")
+    monkeypatch.setenv("ADELIC_CACHE", str(folder / where))
+    assert "ADELIC_CACHE" in refused(*command.split())
+
+
+def test_a_damaged_file_is_named_in_one_line(adelic, monkeypatch, folder):
+    monkeypatch.setenv("ADELIC_CACHE", str(folder / "cache"))
+    provenance = acd.build("schubert", n=3)
+    path = Path(provenance["path"])
+    path.write_bytes(path.read_bytes()[:100])
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")  # as outside of tests, where warnings are errors
+        outcome = adelic(
+            "train", "schubert", "--n", "3", "--embedding", "learned", "--recipe", "quick", "--epochs", "1"
+        )  # fmt: skip
+    assert outcome.status == 0
+    (line,) = [line for line in outcome.err.splitlines() if "warning" in line]
+    assert line.startswith("adelic: warning: ")
+    assert str(path) in line
+    assert "built anew" in line
+    assert ".py:" not in outcome.err

@@ -1,0 +1,290 @@
+import csv
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from adelic.benchmark import published_rows, read_results
+
+QUICK = ["--recipe", "quick", "--epochs", "1", "--device", "cpu"]
+TRAIN = ["train", "schubert", "--n", "3", "--embedding", "learned", *QUICK]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def result_in(folder):
+    return json.loads((Path(folder) / "result.json").read_text(encoding="utf-8"))
+
+
+def test_train_and_again(works):
+    out = works(*TRAIN)
+    first, second = out.splitlines()
+    found = re.fullmatch(
+        r"schubert-3 learned: test accuracy (\S+) % \(majority class (\S+) %\), balanced (\S+) %, macro-F1 (\S+) %, "
+        r"loss (\S+), \d+ s(; it predicts one class only)?",
+        first,
+    )
+    assert found, first
+    folder = Path(second.removeprefix("run folder: "))
+    assert folder.parent == Path("runs")
+    result = result_in(folder)
+    test = result["test"]
+    assert found[1] == f"{100 * test['accuracy']:.2f}"
+    assert found[2] == f"{100 * result['majority']:.2f}"
+    assert found[3] == f"{100 * test['balanced_accuracy']:.2f}"
+    assert found[4] == f"{100 * test['macro_f1']:.2f}"
+    assert found[5] == f"{test['loss']:.4f}"
+    assert bool(found[6]) == result["predicts_one_class"]
+    before = (folder / "result.json").stat().st_mtime_ns
+    assert works(*TRAIN) == out
+    assert (folder / "result.json").stat().st_mtime_ns == before
+
+
+def test_train_in_a_folder(works, refused):
+    works(*TRAIN, "--run-dir", "mine")
+    assert {path.name for path in Path("mine").iterdir()} == {
+        "config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE",
+    }  # fmt: skip
+    line = refused(*TRAIN, "--run-dir", "mine", "--seed", "1")
+    assert "mine" in line
+    assert "seed is 0 there and 1 here" in line
+    assert "--restart" in line
+    assert result_in("mine")["seed"] == 0
+    works(*TRAIN, "--run-dir", "mine", "--seed", "1", "--restart")
+    assert result_in("mine")["seed"] == 1
+
+
+def test_options_reach_the_run(works):
+    works(
+        "train", "weaving", "--n", "5", "--edition", "levels", "--embedding", "adelic", "--features", "one-hot-digits",
+        "--projection", "linear", "--primes", "2,3", "--precision", "3", "--fractional-digits", "1", *QUICK,
+        "--learning-rate", "2e-3", "--batch-size", "50", "--seed", "4", "--run-dir", "mine",
+    )  # fmt: skip
+    found = result_in("mine")["configuration"]
+    assert found["data"] == {"task": "weaving", "n": 5, "edition": "levels", "seed": 0}
+    assert found["embedding"] == {
+        "name": "adelic", "features": "one-hot-digits", "projection": "linear", "primes": [2, 3], "precision": 3,
+        "fractional_digits": 1,
+    }  # fmt: skip
+    assert (found["seed"], found["recipe"]["learning_rate"], found["recipe"]["batch_size"]) == (4, 2e-3, 50)
+    assert found["recipe"]["epochs"] == 1
+    command = shlex.split(result_in("mine")["command"])
+    works(*command[1:], "--run-dir", "again", "--device", "cpu")
+    again = result_in("again")
+    assert again["configuration"] == found
+    assert again["test"] == result_in("mine")["test"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--n", "-4"], "at least"),
+        (["--n", "99"], "schubert n=99"),
+        (["--n", "x"], "--n"),
+        (["--n", "3", "--recipe", "paper"], "pass --learning-rate"),
+        (["--epochs", "0"], "epochs=0"),
+        (["--epochs", "1.5"], "--epochs"),
+        (["--batch-size", "0"], "batch-size=0"),
+        (["--learning-rate", "0"], "learning-rate=0"),
+        (["--learning-rate", "nan"], "learning-rate=nan"),
+        (["--learning-rate", "fast"], "--learning-rate"),
+        (["--seed", "-1"], "seed"),
+        (["--seed", "x"], "--seed"),
+        (["--edition", "leaky"], "edition"),
+        (["--embedding", "learned", "--features", "digits"], "--features belongs to"),
+        (["--embedding", "learned", "--primes", "2,3"], "--primes belongs to"),
+        (["--projection", "mlp"], "linear"),
+        (["--primes", "2,9"], "9 is not a prime"),
+        (["--primes", "2,3,2"], "occurs twice"),
+        (["--precision", "0"], "precision=0"),
+        (["--fractional-digits", "16"], "fractional_digits=16"),
+        (["--features", "characters", "--primes", ",".join(map(str, [101, 103] * 40))], "occurs twice"),
+        (["--primes", "2,3,5,7,11,13,17,19,23,29,31", "--features", "one-hot-digits"], "projection"),
+        (["--device", "potato"], "device"),
+        (["--device", "meta"], "device"),
+        (["--run-dir", "file/run"], "file/run"),
+        (["--run-dir", "file"], "file"),
+        (["--run-dir", "a" * 300], "too long"),
+        (["--sed", "3"], "--seed"),
+        (["more"], "more"),
+    ],
+    ids=lambda value: str(value)[:50],
+)
+def test_errors_of_training(refused, folder, arguments, words):
+    (folder / "file").write_text("")
+    rest = [] if "--n" in arguments else ["--n", "3"]
+    rest += [] if "--recipe" in arguments else ["--recipe", "quick"]
+    rest += [] if "--epochs" in arguments else ["--epochs", "1"]
+    assert words in refused("train", "schubert", *rest, *arguments)
+
+
+@pytest.mark.parametrize(("task", "n"), [("weaving", 3), ("schubert", 2), ("mheight", 4)])
+def test_data_too_small_to_learn_from(refused, task, n):
+    """No validation row, or one class only."""
+    refused("train", task, "--n", n, "--embedding", "learned", *QUICK)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_no_gpu(refused):
+    assert "device 'cuda'" in refused("train", "schubert", "--n", "3", "--recipe", "quick", "--device", "cuda")
+
+
+def test_divergence_is_one_clear_line(adelic):
+    outcome = adelic(*TRAIN[:-4], "--epochs", "3", "--learning-rate", "1e30", "--device", "cpu")
+    assert outcome.status == 2
+    assert "Traceback" not in outcome.err
+    (line,) = [line for line in outcome.err.splitlines() if line.startswith("adelic: ")]
+    assert "lower --learning-rate" in line
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("checkpoint.safetensors", "cut"), ("config.toml", "= ="), ("metrics.jsonl", "")]
+)
+def test_a_damaged_run_folder(works, refused, name, content):
+    works(*TRAIN, "--run-dir", "mine")
+    for path in ("DONE", "result.json"):
+        (Path("mine") / path).unlink()
+    (Path("mine") / name).write_text(content)
+    assert "--restart" in refused(*TRAIN, "--run-dir", "mine")
+    works(*TRAIN, "--run-dir", "mine", "--restart")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+def test_an_interrupted_run_says_that_it_can_go_on(works, folder):
+    """Ctrl-C in a process of its own, after an epoch; then the same command finishes the run."""
+    arguments = [*TRAIN[:-4], "--epochs", "200", "--batch-size", "8", "--device", "cpu", "--run-dir", "mine"]
+    code = "import sys; from adelic.cli import main; main(sys.argv[1:])"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    while process.poll() is None and not (folder / "mine" / "checkpoint.safetensors").exists():
+        pass
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    (line,) = [line for line in err.splitlines() if line.startswith("adelic: ")]
+    assert "interrupted" in line
+    assert not (folder / "mine" / "DONE").exists()
+    assert 0 < len((folder / "mine" / "metrics.jsonl").read_text().splitlines()) < 200
+
+
+def test_dry_run(works, folder):
+    out = works("reproduce", "schubert-4", "weaving-6", "--seeds", "0-2", "--recipe", "quick", "--dry-run")
+    lines = out.splitlines()
+    assert len(lines) == len(set(lines)) == 12
+    assert lines[0] == (
+        "adelic train schubert --n 4 --embedding adelic --features digits --recipe quick --epochs 30 --seed 0"
+    )
+    assert list(folder.iterdir()) == []
+    everything = works("reproduce", "--dry-run").splitlines()
+    assert all(line.startswith("adelic train ") for line in everything)
+    assert any("--n 10" in line for line in everything)
+
+
+@pytest.fixture(scope="module")
+def reproduced(tmp_path_factory):
+    """A real, small matrix: one row, one embedding, two seeds, one epoch; in processes of its own."""
+    folder = tmp_path_factory.mktemp("reproduced")
+    command = ["reproduce", "schubert-4", "--embeddings", "learned", "--seeds", "0,1", "--batch-size", "512", *QUICK]
+    code = "import sys; from adelic.cli import main; main(sys.argv[1:])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return folder, command, done.stdout
+
+
+def test_reproduce(reproduced, works, monkeypatch):
+    folder, command, out = reproduced
+    results = read_results(folder / "results")
+    assert [(r["task"], r["n"], r["embedding"], r["seed"]) for r in results] == [
+        ("schubert", 4, "learned", 0),
+        ("schubert", 4, "learned", 1),
+    ]
+    assert {path.name for path in (folder / "runs").iterdir()} == {p.stem for p in (folder / "results").iterdir()}
+    assert "schubert-4" in out
+    assert " 2 " in out
+    monkeypatch.chdir(folder)
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.json")}
+    assert works(*command) == out
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.json")} == before
+
+
+def test_report(reproduced, works, folder):
+    results = reproduced[0] / "results"
+    out = works("report", "--results-dir", results, "--output", "pages/page.html")
+    assert [line for line in out.splitlines() if line.startswith("wrote ")] == [
+        f"wrote pages/page.{suffix}" for suffix in ("html", "csv", "md")
+    ]
+    rows = list(csv.reader((folder / "pages" / "page.csv").read_text(encoding="utf-8").splitlines()))
+    assert len(rows) == 2
+    page = (folder / "pages" / "page.html").read_text(encoding="utf-8")
+    markdown = (folder / "pages" / "page.md").read_text(encoding="utf-8")
+    for cell in rows[1]:
+        assert cell in out
+        assert f"<td>{cell}</td>" in page or f'<td class="ours">{cell}</td>' in page
+        assert cell in markdown
+    figures = [r["test"]["accuracy"] for r in read_results(results)]
+    assert f"{100 * sum(figures) / 2:.2f} ± " in rows[1][5]
+    assert works("report", "--results-dir", results, "--markdown") == markdown
+
+
+def test_report_of_all_rows(reproduced, works, folder):
+    out = works("report", "--results-dir", reproduced[0] / "results", "--all-rows", "--markdown")
+    for row in published_rows():
+        assert f"| {row} |" in out
+    assert out.count("not run") == 25
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["report"], "results"),
+        (["report", "--results-dir", "missing"], "missing"),
+        (["report", "--results-dir", "odd/odd.json"], "odd.json"),
+        (["report", "--results-dir", "odd"], "odd.json"),
+        (["report", "--results-dir", "a" * 300], "too long"),
+        (["reproduce", "nothing-4"], "unknown row"),
+        (["reproduce", "schubert-4", "--seeds", "a"], "'a' is no integer"),
+        (["reproduce", "schubert-4", "--seeds", ""], "no integer"),
+        (["reproduce", "schubert-4", "--seeds", "-1", "--dry-run"], "seed"),
+        (["reproduce", "schubert-4", "--embeddings", ",", "--dry-run"], "embedding"),
+        (["reproduce", "schubert-4", "--embeddings", "adelic:digit"], "did you mean 'digits'"),
+        (["reproduce", "schubert-4", "--recipe", "papper"], "did you mean 'paper'"),
+        (["reproduce", "schubert-4", "--epochs", "-1"], "epochs=-1"),
+        (["reproduce", "schubert-4", "--edition", "leaky"], "edition"),
+        (["reproduce", "schubert-4", "--recipe", "quick", "--device", "potato"], "device"),
+        (["reproduce", "schubert-4", "--recipe", "quick", "--runs-dir", "odd/odd.json"], "odd.json"),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_errors_of_reproduce_and_report(refused, folder, arguments, words):
+    (folder / "odd").mkdir()
+    (folder / "odd" / "odd.json").write_text("{}")
+    assert words in refused(*arguments)
+
+
+@pytest.mark.parametrize("output", ["", "/", "file/page.html", "folder.html", "page.csv"])
+def test_a_report_that_cannot_be_written(adelic, folder, output):
+    (folder / "file").write_text("")
+    (folder / "folder.html").mkdir()
+    (folder / "results").mkdir()
+    outcome = adelic("report", "--output", output)
+    assert outcome.status == 2
+    assert "Traceback" not in outcome.err
+    assert len(outcome.err.splitlines()) == 1
