@@ -222,3 +222,9 @@ def test_copies(classifier):
     for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert torch.equal(twin(ids), model(ids))
         assert twin.cls.data_ptr() != model.cls.data_ptr()
+
+
+def test_an_empty_sequence_is_read_at_cls_alone():
+    model = nn.SequenceClassifier(nn.LearnedEmbedding(nn.Vocabulary(range(8))), n_classes=5, max_length=8).eval()
+    assert model(torch.zeros(2, 0, dtype=torch.int64)).shape == (2, 5)
+    assert model(torch.zeros(0, 3, dtype=torch.int64)).shape == (0, 5)

@@ -79,3 +79,8 @@ def test_pickle():
 def test_repr_is_short():
     assert repr(Vocabulary([1, "1/2"])) == "Vocabulary([1, 1/2])"
     assert len(repr(Vocabulary(range(10**4)))) < 60
+
+
+def test_one_number_is_no_vocabulary():
+    with pytest.raises(VocabularyError, match="a vocabulary is a list of numbers, not 5"):
+        Vocabulary(5)

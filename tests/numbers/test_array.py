@@ -264,9 +264,15 @@ class TestComparison:
 
     def test_what_is_no_number_is_unequal(self):
         a = SPACE.encode(3)
-        for other in (None, "three", 3.0, object(), True):
+        for other in (None, "three", float("nan"), float("inf"), object(), True):
             assert (a == other) is False
             assert (a != other) is True
+
+    def test_a_float_stands_for_its_exact_value(self):
+        assert SPACE.encode(3) == 3.0
+        assert SPACE.encode([3, 4]).__eq__(np.array([3.0, 3.0])).tolist() == [True, False]
+        assert AdeleSpace(primes=(3, 5)).encode("1/2") == 0.5
+        assert AdeleSpace(primes=(3, 7)).encode("1/10") != 0.1
 
     def test_known_digits_decide(self):
         quotient = SPACE.encode(12) / 4

@@ -3,6 +3,7 @@ import shlex
 import tomllib
 
 import pytest
+import torch
 
 from adelic import acd
 from adelic.errors import AdelicError, ConfigurationError, SpaceError, UnknownNameError
@@ -93,6 +94,23 @@ def test_the_model_is_the_recipes(tiny_config):
     assert model.dropout.p == 0.2
     assert model.head.out_features == 2
     assert model.positional.table.shape == (12, 16)  # eleven tokens and [CLS]
+
+
+def test_models_of_a_seed_start_from_equal_weights_but_for_the_embedding(tiny_config):
+    data = acd.load("schubert", n=3)
+    first, second = (config.model(data).state_dict() for config in (tiny_config("adelic"), tiny_config("learned")))
+    shared = [key for key in second if not key.startswith("embedding.")]
+    assert "cls" in shared
+    assert "head.weight" in shared
+    assert all(torch.equal(first[key], second[key]) for key in shared)
+    other = tiny_config("learned", seed=1).model(data).state_dict()
+    assert not torch.equal(second["cls"], other["cls"])
+
+
+def test_making_a_model_leaves_the_global_generator_alone(tiny_config):
+    before = torch.random.get_rng_state()
+    tiny_config().model(acd.load("schubert", n=3))
+    assert torch.equal(torch.random.get_rng_state(), before)
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5])

@@ -22,11 +22,6 @@ def splits(task="schubert", n=3):
     )
 
 
-def model_of(config, data, seed=0):
-    torch.manual_seed(seed)
-    return config.model(data)
-
-
 @pytest.fixture(autouse=True)
 def keep_the_global_generator():
     with torch.random.fork_rng():
@@ -37,10 +32,10 @@ def test_the_loop_is_the_textbooks(tiny_config):
     """Adam (0.9, 0.999) without weight decay, CosineAnnealingLR once an epoch, cross-entropy on the sampled batches."""
     config = tiny_config(dropout=0.0, epochs=4)
     data, train, validation = splits()
-    trainer = Trainer(model_of(config, data), config.recipe, train, validation, seed=3)
+    trainer = Trainer(config.model(data), config.recipe, train, validation, seed=3)
     lines = [trainer.run_epoch() for _ in range(4)]
 
-    model = model_of(config, data).train()
+    model = config.model(data).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3, betas=(0.9, 0.999), weight_decay=0)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=4)
     sampler = ClassBalancedSampler(data.y_train, batch_size=16, power=0.5, seed=3)
@@ -62,7 +57,7 @@ def test_the_loop_is_the_textbooks(tiny_config):
 def test_the_best_weights_are_kept(tiny_config):
     config = tiny_config(epochs=6, learning_rate=2e-2)
     data, train, validation = splits()
-    trainer = Trainer(model_of(config, data), config.recipe, train, validation, seed=0)
+    trainer = Trainer(config.model(data), config.recipe, train, validation, seed=0)
     seen = []
     for _ in range(6):
         figures = trainer.run_epoch()["validation"]
@@ -79,7 +74,7 @@ def test_the_best_weights_are_kept(tiny_config):
 def test_evaluation_by_hand_in_batches(tiny_config, monkeypatch):
     config = tiny_config()
     data, train, _ = splits()
-    model = model_of(config, data)
+    model = config.model(data)
     monkeypatch.setattr(importlib.import_module("adelic.training.loop"), "EVALUATION_BATCH", 7)
     figures, predictions = evaluate(model, train)
     assert not model.training
@@ -96,7 +91,7 @@ def test_an_epoch_depends_on_seed_and_number_alone(tiny_config):
     data, train, validation = splits()
     lines = []
     for _ in range(2):
-        trainer = Trainer(model_of(config, data), config.recipe, train, validation, seed=1)
+        trainer = Trainer(config.model(data), config.recipe, train, validation, seed=1)
         torch.manual_seed(99)  # what others draw in between changes nothing
         lines.append([trainer.run_epoch(), torch.rand(3) is None, trainer.run_epoch()])
         torch.rand(5)
@@ -106,7 +101,7 @@ def test_an_epoch_depends_on_seed_and_number_alone(tiny_config):
 def test_ticks(tiny_config):
     config = tiny_config(epochs=2, batch_size=20)
     data, train, validation = splits()
-    trainer = Trainer(model_of(config, data), config.recipe, train, validation, seed=1)
+    trainer = Trainer(config.model(data), config.recipe, train, validation, seed=1)
     ticks = []
     for _ in range(2):
         trainer.run_epoch(lambda *tick: ticks.append(tick))

@@ -1,5 +1,6 @@
 """Files: writing that is complete or has not happened, and errors that a person can act on."""
 
+import glob
 import os
 import secrets
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import platformdirs
 from adelic.errors import StorageError
 
 CACHE_REMEDY = "set ADELIC_CACHE to a folder that is writable and has room"
+_TEMPORARY = ".tmp"
 FOLDER_REMEDY = "choose a folder that is writable and has room"
 
 
@@ -50,7 +52,7 @@ def atomic_write(
     'ℓ(w) = 3'
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{_TEMPORARY}")
     with storage_errors(f"cannot write {path}", remedy):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -66,6 +68,21 @@ def atomic_write(
             temporary.unlink(missing_ok=True)
             raise
         _sync_folder(path.parent)
+
+
+def remove_leftovers(path: str | Path) -> None:
+    """Delete the temporary files that killed writers of `path` left behind; for folders that one process alone uses.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (Path(folder) / ".note.txt.123-0a1b2c3d.tmp").touch()
+    ...     remove_leftovers(Path(folder) / "note.txt")
+    ...     list(Path(folder).iterdir())
+    []
+    """
+    path = Path(path)
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*{_TEMPORARY}"):
+        leftover.unlink(missing_ok=True)
 
 
 def read_bytes(path: Path, *, remedy: str = FOLDER_REMEDY) -> bytes | None:

@@ -50,7 +50,7 @@ def list_tasks() -> None:
 @size_options
 @click.option("--seed", type=int, default=0, show_default=True, help="Of negatives and splits.")
 def build(task: str, n: int | None, edition: str, seed: int) -> None:
-    """Generate a data set, unless the cache holds it, and say where it is.
+    """Generate a data set, keep it, and say where it is; what the cache held of it is replaced.
 
     \b
     adelic data build mheight --n 8

@@ -12,6 +12,7 @@ from adelic.errors import UnknownNameError
 
 Command = Callable[..., Any]
 Tick = Callable[[int, int, str], None]
+_LONGEST_RANGE = 10_000
 
 
 class SuggestingGroup(click.Group):
@@ -40,9 +41,12 @@ class IntegerList(click.ParamType):  # type: ignore[type-arg]  # generic in the 
         for part in str(value).split(","):
             low, dash, high = part.strip().partition("-")
             try:
-                found += range(int(low), int(high) + 1) if dash and low else [int(part)]
+                listed = range(int(low), int(high) + 1) if dash and low else [int(part)]
             except ValueError:
                 self.fail(f"{part.strip()!r} is no integer; write 2,3,5 or 0-4", param, ctx)
+            if listed and listed[-1] - listed[0] >= _LONGEST_RANGE:
+                self.fail(f"{part.strip()!r} lists more than {_LONGEST_RANGE} integers", param, ctx)
+            found += listed
         if not found:
             self.fail(f"{value!r} lists no integer", param, ctx)
         return tuple(found)

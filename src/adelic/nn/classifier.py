@@ -1,5 +1,6 @@
 """The paper's model: a Transformer encoder over embedded numbers, read at [CLS]."""
 
+import math
 from typing import Any, Literal
 
 import torch
@@ -81,7 +82,7 @@ class SequenceClassifier(nn.Module):
         if tokens.shape[-2] > self.max_length:
             raise ConfigurationError(f"a sequence of length {tokens.shape[-2]} exceeds max_length={self.max_length}")
         batch = tokens.shape[:-2]
-        tokens = tokens.reshape(-1, *tokens.shape[-2:])
+        tokens = tokens.reshape(math.prod(batch), *tokens.shape[-2:])
         x = torch.cat([self.cls.expand(len(tokens), 1, -1), tokens], dim=1)
         x = self.dropout(self.positional(x))
         for layer in self.layers:

@@ -29,7 +29,11 @@ class Vocabulary:
     """
 
     def __init__(self, numbers: Iterable[Any]) -> None:
-        parsed = rationals.read(list(numbers))
+        try:
+            listed = list(numbers)
+        except TypeError:
+            raise VocabularyError(f"a vocabulary is a list of numbers, not {describe(numbers)}") from None
+        parsed = rationals.read(listed)
         self.numbers: tuple[Fraction, ...] = tuple(parsed.fraction(i) for i in range(len(parsed.numerators)))
         if len(parsed.shape) != 1 or not self.numbers:
             raise VocabularyError("a vocabulary is a flat list of at least one number")

@@ -177,11 +177,11 @@ class AdeleArray:
     def __iter__(self) -> Iterator["AdeleArray"]:
         return (self[i] for i in range(len(self)))
 
-    def _coerce(self, other: Any) -> "AdeleArray":
+    def _coerce(self, other: Any, *, floats: str = "error") -> "AdeleArray":
         """Return another operand as an array of the same space."""
         if isinstance(other, AdeleArray) and other.space != self.space:
             raise SpaceError(f"arrays of different spaces do not mix: {self.space} and {other.space}")
-        return self.space.encode(other)
+        return self.space.encode(other, floats=floats)
 
     def _combine(
         self, other: "AdeleArray", real_operation: Callable[[RealPlace, RealPlace], RealPlace], finite_operation: Any
@@ -261,9 +261,12 @@ class AdeleArray:
         return self.space.encode(np.ones(self.shape, dtype=np.int64))
 
     def __eq__(self, other: object) -> Any:
-        """Return, element by element, whether two numbers agree in every coordinate as far as it is known."""
+        """Return, element by element, whether two numbers agree in every coordinate as far as it is known.
+
+        A float stands for its exact value, as when a `Fraction` is compared; what is no number at all is unequal.
+        """
         try:
-            right = self._coerce(other)
+            right = self._coerce(other, floats="exact")
         except EncodingError:
             return NotImplemented
         try:

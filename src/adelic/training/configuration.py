@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
+import torch
 
 from adelic.acd import Dataset
 from adelic.acd.files import read_bytes
@@ -19,6 +20,7 @@ from adelic.nn import EMBEDDINGS, FEATURE_KINDS, NumberEmbedding, SequenceClassi
 from adelic.numbers import AdeleSpace
 from adelic.numbers.space import DEFAULT_PRECISION, DEFAULT_PRIMES
 from adelic.training.recipes import Recipe, load_recipe, packaged_values, recipe_names
+from adelic.training.sampler import stream_seed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +162,10 @@ class RunConfig:
         return tomli_w.dumps(self.as_dict())
 
     def model(self, data: Dataset) -> SequenceClassifier:
-        """Return the untrained model for this run's data.
+        """Return the untrained model for this run's data, its initial weights drawn with the run's seed.
+
+        The embedding's weights have a stream of random numbers of their own, so that two runs that differ in the
+        embedding start from equal weights everywhere else.
 
         Raises:
             ConfigurationError: the task is a regression.
@@ -168,16 +173,20 @@ class RunConfig:
         if data.class_names is None:
             raise ConfigurationError(f"{self.task} is a regression task; this model classifies")
         recipe = self.recipe
-        return SequenceClassifier(
-            self.embedding.build(Vocabulary(data.vocabulary), recipe.d_model),
-            n_classes=len(data.class_names),
-            max_length=data.X_train.shape[1],
-            n_layers=recipe.n_layers,
-            n_heads=recipe.n_heads,
-            d_feedforward=recipe.d_feedforward,
-            dropout=recipe.dropout,
-            norm=recipe.norm,  # type: ignore[arg-type]  # checked by Recipe
-        )
+        with torch.random.fork_rng(devices=[]):  # modules are made on the CPU
+            torch.manual_seed(stream_seed(self.seed, "embedding"))
+            embedding = self.embedding.build(Vocabulary(data.vocabulary), recipe.d_model)
+            torch.manual_seed(stream_seed(self.seed, "initialisation"))
+            return SequenceClassifier(
+                embedding,
+                n_classes=len(data.class_names),
+                max_length=data.X_train.shape[1],
+                n_layers=recipe.n_layers,
+                n_heads=recipe.n_heads,
+                d_feedforward=recipe.d_feedforward,
+                dropout=recipe.dropout,
+                norm=recipe.norm,  # type: ignore[arg-type]  # checked by Recipe
+            )
 
     def command(self) -> str:
         """Return the command line that repeats this run; for one that no command line can define, say so.

@@ -85,7 +85,7 @@ class Trainer:
         if score > self.progress.best_score:
             self.progress.best_score, self.progress.best_epoch = score, epoch + 1
             self.best = {key: value.detach().clone() for key, value in self.model.state_dict().items()}
-        rate = self.recipe.learning_rate_at(epoch, self.progress.step)
+        rate = self.recipe.learning_rate_at(epoch, self.progress.step - 1)
         self.progress.epoch += 1
         self.progress.seconds += time.perf_counter() - started
         return {"epoch": epoch + 1, "learning_rate": rate, "train_loss": train_loss, "validation": figures}

@@ -12,7 +12,7 @@ import torch
 import adelic
 from adelic import acd
 from adelic.acd import Dataset
-from adelic.acd.files import atomic_write, read_bytes, storage_errors
+from adelic.acd.files import atomic_write, read_bytes, remove_leftovers, storage_errors
 from adelic.errors import ConfigurationError, RunFolderError
 from adelic.nn import SequenceClassifier, Vocabulary
 from adelic.training.checkpoint import load_checkpoint, save_checkpoint
@@ -20,7 +20,6 @@ from adelic.training.configuration import RunConfig, check_same
 from adelic.training.loop import Split, Tick, Trainer, evaluate
 from adelic.training.metrics import confusion, majority_rate
 from adelic.training.result import read_result_file
-from adelic.training.sampler import stream_seed
 
 FILES = ("config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE")
 """What a run folder holds, in the order in which the files appear."""
@@ -65,7 +64,6 @@ def run(
     if not len(data.y_validation) or not len(data.y_test):
         raise ConfigurationError(f"{config.row} ({config.edition}) is too small: it has no validation or no test row")
     with torch.random.fork_rng():
-        torch.manual_seed(stream_seed(config.seed, "initialisation"))
         model = config.model(data).to(torch_device)
         vocabulary = Vocabulary(data.vocabulary)
         train, validation = (
@@ -124,6 +122,7 @@ def _clear(folder: Path) -> None:
     """Delete what a former run left, the last file first, so that a kill in between leaves a run that can go on."""
     for name in reversed(FILES):
         (folder / name).unlink(missing_ok=True)
+        remove_leftovers(folder / name)
 
 
 def _check(folder: Path, config: RunConfig) -> None:
@@ -139,6 +138,8 @@ def _check(folder: Path, config: RunConfig) -> None:
 
 def _resume(trainer: Trainer, folder: Path) -> list[str]:
     """Load the checkpoint, if there is one, and return the lines of metrics.jsonl that belong to it."""
+    for name in FILES:
+        remove_leftovers(folder / name)
     path = folder / "checkpoint.safetensors"
     if not path.exists():
         return []
