@@ -4,6 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from adelic.cli import commands
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -28,11 +31,9 @@ def test_second_example_gives_logits() -> None:
 
 
 def test_table_is_made_from_the_committed_results() -> None:
-    from adelic.benchmark import read_results, summarise
-    from adelic.benchmark.table import lines, to_markdown
-
-    shown = re.search(r"--markdown -->\n(.*?)<!-- end of table -->", README, flags=re.DOTALL)
+    shown = re.search(r"<!-- table: adelic (.*?) -->\n(.*?)<!-- end of table -->", README, flags=re.DOTALL)
     assert shown is not None
-    results = read_results(ROOT / "results" / "demo")
-    assert len(results) == 4
-    assert shown[1].strip() == to_markdown(lines(summarise(results))).strip()
+    printed = CliRunner().invoke(commands, shown[1].replace("results/", f"{ROOT}/results/").split())
+    assert printed.exit_code == 0
+    assert shown[2].strip() == printed.output.strip()
+    assert shown[2].count("| quick, 30 epochs |") == 4

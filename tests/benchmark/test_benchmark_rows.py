@@ -42,8 +42,8 @@ def test_figures(name):
 
 
 def test_a_figure_as_text():
-    assert str(Figure(94.6, interval=1.0)) == "94.6 ± 1"
-    assert str(Figure(65.3, interval=0.0)) == "65.3 ± 0"
+    assert str(Figure(94.6, interval=1.0)) == "94.6 ± 1.0"
+    assert str(Figure(65.3, interval=0.0)) == "65.3 ± 0.0"
     assert str(Figure(87.89, loss=0.3)) == "87.89"
 
 

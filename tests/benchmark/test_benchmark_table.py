@@ -30,7 +30,7 @@ def test_one_run(result):
         macro_f1="33.33",
         loss="0.6931",
         paper="87.89",
-        acd_authors="94.6 ± 1",
+        acd_authors="94.6 ± 1.0",
     )
 
 

@@ -24,7 +24,7 @@ class Figure:
 
     def __str__(self) -> str:
         """Return the accuracy as a table shows it: 94.6 ± 1.0."""
-        return f"{self.accuracy:g}" + ("" if self.interval is None else f" ± {self.interval:g}")
+        return f"{self.accuracy:g}" + ("" if self.interval is None else f" ± {self.interval:.1f}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,7 @@ def published_rows() -> dict[str, Row]:
 
     >>> rows = published_rows()
     >>> len(rows), rows["schubert-4"].paper_aoe, str(rows["schubert-4"].acd_transformer)
-    (13, Figure(accuracy=87.89, loss=0.3052, interval=None), '94.6 ± 1')
+    (13, Figure(accuracy=87.89, loss=0.3052, interval=None), '94.6 ± 1.0')
     """
     text = resources.files("adelic.benchmark").joinpath("published.toml").read_text(encoding="utf-8")
     return {
