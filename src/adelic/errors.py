@@ -18,35 +18,83 @@ class AdelicError(Exception):
 
 
 class SpaceError(AdelicError, ValueError):
-    """The parameters of an `AdeleSpace` do not make sense, or two arrays live in different spaces."""
+    """The parameters of an `AdeleSpace` do not make sense, or two arrays live in different spaces.
+
+    >>> import adelic
+    >>> adelic.AdeleSpace(precision=0)
+    Traceback (most recent call last):
+    adelic.errors.SpaceError: precision=0 leaves no digit; precision >= 1, 16 is the default
+    """
 
 
 class EncodingError(AdelicError, ValueError):
-    """A value is no number that can be encoded exactly: text, NaN, an infinity, a bool, a float without a policy."""
+    """A value is no number that can be encoded exactly: text, NaN, an infinity, a bool, a float without a policy.
+
+    >>> import adelic
+    >>> adelic.AdeleSpace().encode([1, "seven"])
+    Traceback (most recent call last):
+    adelic.errors.EncodingError: at position [1]: 'seven' is no number; write '7/5', '-3', '1.25' or '1e-3'
+    """
 
 
 class PrecisionError(AdelicError, ValueError):
-    """A number does not fit the window of p-adic digits that the space holds."""
+    """A number does not fit the window of p-adic digits that the space holds.
+
+    >>> import adelic
+    >>> adelic.AdeleSpace(primes=(5,)).encode("7/5")
+    Traceback (most recent call last):
+    adelic.errors.PrecisionError: 7/5 has 5-adic valuation −1, below the window of fractional_digits=0;...
+    """
 
 
 class RangeError(AdelicError, OverflowError):
-    """A real value is too large for the floating-point type that was asked for."""
+    """A real value is too large for the floating-point type that was asked for.
+
+    >>> import adelic
+    >>> adelic.AdeleSpace(primes=(2,)).encode(10**40).tensor()
+    Traceback (most recent call last):
+    adelic.errors.RangeError: the real value 1e+40 is beyond float32 (3.4e38), so the real row would be infinite; ...
+    """
 
 
 class DivisionByZeroError(AdelicError, ZeroDivisionError):
-    """A denominator or a divisor is zero."""
+    """A denominator or a divisor is zero.
+
+    >>> import adelic
+    >>> adelic.AdeleSpace().encode("1/0")
+    Traceback (most recent call last):
+    adelic.errors.DivisionByZeroError: 1/0 has denominator zero
+    """
 
 
 class DecodingError(AdelicError, ValueError):
-    """The coordinates of an adele determine no rational number, or more than one."""
+    """The coordinates of an adele determine no rational number, or more than one.
+
+    >>> import adelic
+    >>> adelic.AdeleSpace(primes=(2, 3), precision=2).encode("7/19").decode()
+    Traceback (most recent call last):
+    adelic.errors.DecodingError: the coordinates determine no rational number: ...
+    """
 
 
 class VocabularyError(AdelicError, ValueError):
-    """A number is not in the vocabulary, or the vocabulary is not a list of different numbers."""
+    """A number is not in the vocabulary, or the vocabulary is not a list of different numbers.
+
+    >>> from adelic import nn
+    >>> nn.Vocabulary([1, 2, 3]).ids([2, 4])
+    Traceback (most recent call last):
+    adelic.errors.VocabularyError: 4 is not in the vocabulary Vocabulary([1, 2, 3])
+    """
 
 
 class ConfigurationError(AdelicError, ValueError):
-    """An option of a model, a recipe, a run or a report has no such value."""
+    """An option of a model, a recipe, a run or a report has no such value.
+
+    >>> from adelic import training
+    >>> training.load_recipe("quick", "schubert", 4, epochs=0)
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: epochs=0 must be a whole number from 1 on
+    """
 
 
 class UnknownNameError(AdelicError, LookupError):
@@ -73,16 +121,43 @@ class UnknownNameError(AdelicError, LookupError):
 
 
 class TaskSizeError(AdelicError, ValueError):
-    """A data set of this size is not defined, or would not fit into this machine's memory."""
+    """A data set of this size is not defined, or would not fit into this machine's memory.
+
+    >>> from adelic import acd
+    >>> acd.load("mheight", n=-8)
+    Traceback (most recent call last):
+    adelic.errors.TaskSizeError: mheight has no data set of size n=-8: n must be at least 4 (published sizes: 8, 9, 10)
+    """
 
 
 class StorageError(AdelicError, OSError):
-    """A file or folder cannot be read or written."""
+    """A file or folder cannot be read or written.
+
+    >>> from pathlib import Path
+    >>> from adelic import benchmark
+    >>> benchmark.read_results(Path("no such folder"))
+    Traceback (most recent call last):
+    adelic.errors.StorageError: ...there is no folder no such folder with results; `adelic reproduce` makes one...
+    """
 
 
 class RunFolderError(AdelicError, ValueError):
-    """A run folder belongs to another configuration, or its checkpoint is damaged."""
+    """A run folder belongs to another configuration, or its checkpoint is damaged.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from adelic import training
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (Path(folder) / "DONE").touch()
+    ...     training.read_result(Path(folder))
+    Traceback (most recent call last):
+    adelic.errors.RunFolderError: ...result.json is missing though the run is done; --restart begins this run anew
+    """
 
 
 class DivergenceError(AdelicError, ArithmeticError):
-    """Training left the finite numbers."""
+    """Training left the finite numbers.
+
+    >>> issubclass(DivergenceError, AdelicError)
+    True
+    """

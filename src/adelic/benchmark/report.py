@@ -27,6 +27,11 @@ def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False
     Raises:
         ConfigurationError: the page's name does not end in .html.
         StorageError: a file cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in write_report([], Path(folder) / "page.html", all_rows=True)]
+    ['page.html', 'page.csv', 'page.md']
     """
     if page.suffix not in (".html", ".htm"):
         raise ConfigurationError(f"the report {str(page)!r} is a page: give it a name that ends in .html")

@@ -22,6 +22,11 @@ def read_results(folder: Path) -> list[Result]:
     Raises:
         StorageError: the folder does not exist or cannot be read.
         RunFolderError: a file is no result, or two are of the same run.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     read_results(Path(folder))
+    []
     """
     with storage_errors(f"cannot read {folder}", "choose another --results-dir"):
         if not folder.is_dir():
@@ -46,6 +51,11 @@ class Summary:
 
     Attributes:
         results: at least one.
+
+    >>> runs = ({"task": "schubert", "n": 4, "seed": s, "test": {"accuracy": 0.9 + s / 50}} for s in range(3))
+    >>> summary = Summary(tuple(runs))
+    >>> summary.row, summary.seeds, round(summary.mean("accuracy"), 4), round(summary.interval("accuracy"), 4)
+    ('schubert-4', (0, 1, 2), 0.92, 0.0497)
     """
 
     results: tuple[Result, ...]
@@ -99,7 +109,12 @@ def confidence_interval(values: Iterable[float]) -> float | None:
 
 
 def summarise(results: Iterable[Result]) -> list[Summary]:
-    """Return the results grouped by everything but the seed, in order of first occurrence."""
+    """Return the results grouped by everything but the seed, in order of first occurrence.
+
+    >>> runs = [{"configuration": {"task": t, "seed": s}} for s in (0, 1) for t in ("schubert", "weaving")]
+    >>> [len(summary.results) for summary in summarise(runs)]
+    [2, 2]
+    """
     groups: dict[str, list[Result]] = {}
     for result in results:
         configuration = {key: value for key, value in result["configuration"].items() if key != "seed"}

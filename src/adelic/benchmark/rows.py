@@ -36,6 +36,10 @@ class Row:
         majority: the ACD authors' rate of guessing the majority class, in percent.
         paper_baseline, paper_aoe: the paper's two models.
         acd_logistic_regression, acd_mlp, acd_transformer: the ACD authors' small models.
+
+    >>> row = published_row("mheight-10")
+    >>> row.task, row.n, row.majority, str(row.paper("adelic")), row.paper("xval")
+    ('mheight', 10, 94.15, '99.66', None)
     """
 
     name: str
@@ -85,6 +89,9 @@ def published_row(name: str) -> Row:
 
     Raises:
         UnknownNameError: there is no such row; the nearest one is suggested.
+
+    >>> published_row("schubert-5").majority
+    49.9
     """
     rows = published_rows()
     if name not in rows:

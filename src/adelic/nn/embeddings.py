@@ -23,6 +23,13 @@ class NumberEmbedding(nn.Module):
     Attributes:
         vocabulary: the numbers that can occur; None for open-ended numbers.
         d_model: length of a vector.
+
+    >>> class Halves(NumberEmbedding):
+    ...     def forward(self, ids):
+    ...         return ids[..., None].expand(*ids.shape, self.d_model) / 2
+    >>> Halves(Vocabulary(range(8)), d_model=2)(torch.tensor([[3, 5]]))
+    tensor([[[1.5000, 1.5000],
+             [2.5000, 2.5000]]])
     """
 
     def __init__(self, vocabulary: Vocabulary | None, d_model: int) -> None:

@@ -16,6 +16,10 @@ class PositionalEncoding(nn.Module):
 
     Attributes:
         table: buffer, float32 (max_length, d_model).
+
+    >>> PositionalEncoding(torch.eye(3))(torch.zeros(2, 3))
+    tensor([[1., 0., 0.],
+            [0., 1., 0.]])
     """
 
     table: torch.Tensor

@@ -51,6 +51,16 @@ def run(
     Raises:
         RunFolderError: the folder holds a run of another configuration, or its checkpoint is damaged.
         StorageError: the folder cannot be written.
+
+    >>> import tempfile
+    >>> from adelic.training import EmbeddingConfig, load_recipe
+    >>> recipe = load_recipe("quick", "schubert", 3, epochs=1, batch_size=256)
+    >>> config = RunConfig(task="schubert", n=3, embedding=EmbeddingConfig.of("adelic"), recipe=recipe)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = run(config, Path(folder))
+    ...     again = read_result(Path(folder))
+    >>> result["rows"], again == result
+    ({'train': 62, 'validation': 6, 'test': 17}, True)
     """
     torch_device = choose_device(device)
     with storage_errors(f"cannot use the run folder {folder}", "choose another --run-dir"):
@@ -108,6 +118,9 @@ def read_result(folder: Path) -> dict[str, Any] | None:
 
     Raises:
         RunFolderError: result.json is missing or damaged.
+
+    >>> read_result(Path("a folder without a finished run")) is None
+    True
     """
     if not (folder / "DONE").exists():
         return None
