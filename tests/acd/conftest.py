@@ -2,7 +2,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from adelic import acd
@@ -42,7 +41,7 @@ def generated():
     def generate(name: str, n: int, edition: str = "published") -> acd.Rows:
         key = (name, n, edition)
         if key not in kept:
-            kept[key] = acd.TASKS[name].generate(n, edition, np.random.default_rng(0), None)
+            kept[key] = acd.TASKS[name].generate(acd.Request(n=n, edition=edition))
         return kept[key]
 
     return generate

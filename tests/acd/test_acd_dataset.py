@@ -29,7 +29,7 @@ def test_shapes_dtypes_and_vocabulary(name, n, edition):
     rows = d.provenance["rows"]
     assert [len(y) for _, y in parts] == [rows["train"], rows["validation"], rows["test"]]
     assert rows["all"] == task.estimate(n, edition).rows
-    every = acd.TASKS[name].generate(n, edition, np.random.default_rng(0), None)
+    every = acd.TASKS[name].generate(acd.Request(n=n, edition=edition))
     assert set(np.unique(every.X)) == set(d.vocabulary)
 
 
@@ -147,7 +147,7 @@ def test_unknown_names():
 def test_progress():
     calls = []
     acd.build("schubert", n=3, progress=lambda *call: calls.append(call))
-    assert {what for _, _, what in calls} == {"products", "zeros"}
+    assert {what for _, _, what in calls} == {"products", "zeros", "writing"}
     for what in ("products", "zeros"):
         assert [call for call in calls if call[2] == what][-1][:2] == (6, 6)
     for name in ("mheight", "weaving"):

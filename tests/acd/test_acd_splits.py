@@ -9,8 +9,9 @@ from adelic.acd.splits import SPLITS, TEST, TRAIN, VALIDATION, split_rows
 labels = arrays(np.int8, st.integers(0, 300), elements=st.integers(0, 4))
 
 
-def split(y, seed, test=None):
-    return split_rows(Rows(np.zeros((len(y), 1), np.int8), y, test), np.random.default_rng(seed))
+def split(y, seed, test=None, groups=None, stratify=True):
+    rows = Rows(np.zeros((len(y), 1), np.int8), y, test, groups)
+    return split_rows(rows, np.random.default_rng(seed), stratify=stratify)
 
 
 @given(y=labels, seed=st.integers(0, 1000))
@@ -54,7 +55,28 @@ def test_given_test_rows_are_kept():
 
 def test_regression_targets_are_one_stratum():
     y = np.arange(200).reshape(100, 2)
-    assert np.bincount(split(y, 0)).tolist() == [72, 8, 20]
+    assert np.bincount(split(y, 0, stratify=False)).tolist() == [72, 8, 20]
+    assert np.bincount(split(y[:, 0], 0, stratify=False)).tolist() == [72, 8, 20]
+
+
+@given(groups=arrays(np.int64, st.integers(1, 300), elements=st.integers(-20, 20)), seed=st.integers(0, 1000))
+@settings(deadline=None)
+def test_groups_stay_together(groups, seed):
+    drawn = split(np.zeros(len(groups), np.int8), seed, groups=groups)
+    by_group = [set(drawn[groups == group].tolist()) for group in np.unique(groups)]
+    assert all(len(found) == 1 for found in by_group)
+    not_test = sum(found != {TEST} for found in by_group)
+    assert not_test == -(-len(by_group) * 4 // 5)
+    assert sum(found == {VALIDATION} for found in by_group) == (not_test + 5) // 10
+
+
+def test_groups_respect_given_test_rows():
+    groups = np.arange(100) // 2
+    test = np.arange(100) >= 80
+    drawn = split(np.zeros(100, np.int8), 0, test, groups)
+    assert ((drawn == TEST) == test).all()
+    assert np.count_nonzero(drawn == VALIDATION) == 8
+    assert (drawn[::2] == drawn[1::2]).all()
 
 
 def test_names():

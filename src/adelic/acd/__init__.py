@@ -21,7 +21,7 @@ from adelic.acd import mheight, schubert, weaving
 from adelic.acd.catalogue import Check, info, verify
 from adelic.acd.dataset import Dataset, build, load
 from adelic.acd.files import cache_folder
-from adelic.acd.protocol import Estimate, Progress, Rows, Task
+from adelic.acd.protocol import Estimate, Progress, Request, Rows, Task
 from adelic.acd.registry import TASKS, task
 from adelic.acd.store import StoreWarning
 
@@ -31,6 +31,7 @@ __all__ = [
     "Dataset",
     "Estimate",
     "Progress",
+    "Request",
     "Rows",
     "StoreWarning",
     "Task",

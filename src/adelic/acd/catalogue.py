@@ -8,12 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adelic.acd import files, registry, store
-from adelic.acd.protocol import Progress, Task, shown, whole_number
+from adelic.acd.parallel import check_workers
+from adelic.acd.protocol import Progress, Request, Rows, Task, shown, whole_number
 from adelic.errors import TaskSizeError, UnknownNameError
 
 
 class Check(NamedTuple):
-    """One count of ours beside the published one; `source` says where that is from.
+    """One count of ours beside the published one.
+
+    `source` says where the published one is from, and `why`, where it differs from ours, what is known of the reason.
 
     >>> check = verify("schubert", n=4)[1]
     >>> check.what, check.ours, check.published, check.equal
@@ -28,10 +31,16 @@ class Check(NamedTuple):
     published: int
     equal: bool
     source: str
+    why: str = ""
 
 
 def verify(
-    name: str | None = None, *, n: int | None = None, edition: str | None = None, progress: Progress | None = None
+    name: str | None = None,
+    *,
+    n: int | None = None,
+    edition: str | None = None,
+    progress: Progress | None = None,
+    workers: int = 1,
 ) -> list[Check]:
     """Generate data sets from their definitions and compare rows and class counts with the published ones.
 
@@ -42,6 +51,7 @@ def verify(
         n: one size; by default all for which facts are known.
         edition: one edition; by default all for which facts are known.
         progress: called with (done, total, what) while rows are generated.
+        workers: how many processes may generate rows.
 
     Returns:
         One `Check` for each count; empty if nothing is known of this size or edition.
@@ -64,7 +74,7 @@ def verify(
     for task in tasks:
         for fact in facts(task):
             if size in (None, fact["n"]) and edition in (None, fact["edition"]):
-                checks.extend(_compared(task, fact, progress))
+                checks.extend(_compared(task, fact, progress, check_workers(workers)))
     return checks
 
 
@@ -86,26 +96,41 @@ def _check_edition_of_any(tasks: list[Task], edition: str) -> None:
 
 
 def facts(task: Task) -> list[dict[str, Any]]:
-    """Return the published counts of a task: {"n", "edition", "counts" (by class name), "source"}.
+    """Return the published counts of a task: {"n", "edition", "counts" (by what is counted), "source"}.
+
+    "rows" is the number of rows, where it is not the sum of the counts; "why" (by what is counted) explains counts that
+    differ from the mathematics.
 
     >>> facts(registry.task("mheight"))[0]["counts"]
     {'0': 8388, '1': 644, '2': 96, '3': 12, '4': 1}
     """
-    text = package_files("adelic.acd").joinpath("facts.json").read_text(encoding="utf-8")
-    published: list[dict[str, Any]] = json.loads(text)[task.name]
+    text = package_files("adelic.acd").joinpath("facts", f"{task.name}.json").read_text(encoding="utf-8")
+    published: list[dict[str, Any]] = json.loads(text)
     return published
 
 
-def _compared(task: Task, fact: dict[str, Any], progress: Progress | None) -> list[Check]:
+def _compared(task: Task, fact: dict[str, Any], progress: Progress | None, workers: int) -> list[Check]:
     n, edition, counts, source = fact["n"], fact["edition"], fact["counts"], fact["source"]
     task.check_memory(n, edition)
-    y = task.generate(n, edition, np.random.default_rng(0), progress).y
-    names = task.class_names(n, edition)
-    assert names is not None, "facts about regression tasks need counts of another kind"
-    ours = dict(zip(names, np.bincount(y, minlength=len(names)).tolist(), strict=True))
-    pairs = [("rows", len(y), sum(counts.values()))]
+    rows = task.generate(
+        Request(n=n, edition=edition, options=task.check_options({}), progress=progress, workers=workers)
+    )
+    ours = _tally(task, n, edition, rows)
+    pairs = [("rows", len(rows.y), fact.get("rows", sum(counts.values())))]
     pairs += [(what, ours.get(what, 0), counts.get(what, 0)) for what in dict.fromkeys([*ours, *counts])]
-    return [Check(task.name, n, edition, what, mine, theirs, mine == theirs, source) for what, mine, theirs in pairs]
+    why = fact.get("why", {})
+    return [
+        Check(task.name, n, edition, what, mine, theirs, mine == theirs, source, why.get(what, ""))
+        for what, mine, theirs in pairs
+    ]
+
+
+def _tally(task: Task, n: int, edition: str, rows: Rows) -> dict[str, int]:
+    if task.tally is not None:
+        return dict(task.tally(rows))
+    names = task.class_names(n, edition)
+    assert names is not None, "a regression task needs a tally of its own"
+    return dict(zip(names, np.bincount(rows.y, minlength=len(names)).tolist(), strict=True))
 
 
 def info(name: str | None = None, *, cache: str | Path | None = None) -> dict[str, Any]:
@@ -136,6 +161,7 @@ def _about(task: Task, cache: Path) -> dict[str, Any]:
         "sizes": list(task.sizes),
         "minimum": task.minimum,
         "maximum": task.maximum,
+        "options": {name: list(choices) for name, choices in task.options.items()},
         "generator_version": task.version,
         "editions": {
             edition: {
@@ -166,7 +192,7 @@ def _cached(task: Task, cache: Path) -> list[dict[str, Any]]:
     """Return one entry for each stored data set; `damaged` says what is wrong with its manifest, if anything is."""
     found = []
     with files.storage_errors(f"cannot read {cache}", files.CACHE_REMEDY):
-        manifests = sorted((cache / "acd" / task.name).glob(f"*/*/*/{store.MANIFEST_FILE}"))
+        manifests = sorted((cache / "acd" / task.name).rglob(store.MANIFEST_FILE))
     for path in manifests:
         entry: dict[str, Any] = {"folder": str(path.parent), "damaged": None}
         try:
@@ -174,7 +200,9 @@ def _cached(task: Task, cache: Path) -> list[dict[str, Any]]:
         except store.DamagedError as damage:
             entry["damaged"] = str(damage)
         else:
-            entry |= {what: manifest.get(what) for what in ("n", "edition", "seed", "rows", "bytes", "sha256")}
+            entry |= {
+                what: manifest.get(what) for what in ("n", "edition", "options", "seed", "rows", "bytes", "sha256")
+            }
             if manifest.get("generator_version") != task.version:
                 entry["damaged"] = f"generator version {manifest.get('generator_version')!r}, not {task.version}"
         found.append(entry)

@@ -1,6 +1,7 @@
 """Loading and building data sets."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.acd import files, registry, store
-from adelic.acd.protocol import Integers, Progress, Rows, check_seed
+from adelic.acd.parallel import check_workers
+from adelic.acd.protocol import Integers, Progress, Request, Rows, check_seed
 from adelic.acd.splits import TEST, TRAIN, VALIDATION, split_rows
 
 
@@ -19,7 +21,7 @@ class Dataset:
 
     Attributes:
         X_train: tokens, shape (rows, length), int8 (or the least integer dtype that holds them).
-        y_train: class indices, shape (rows,), int64; for a regression task targets, shape (rows, targets).
+        y_train: class indices, shape (rows,), int64; for a regression task targets, (rows,) or (rows, targets).
         X_validation: tokens; a tenth of the published training rows, by class.
         y_validation: classes or targets.
         X_test: tokens.
@@ -56,6 +58,8 @@ def load(
     seed: int = 0,
     cache: str | Path | None = None,
     progress: Progress | None = None,
+    workers: int = 1,
+    **options: str,
 ) -> Dataset:
     """Return a data set of the ACD, from the store if it is there and undamaged, else generated and stored.
 
@@ -66,11 +70,13 @@ def load(
         seed: of the negatives and the splits, 0 <= seed < 2**63; the positives are the same for every seed.
         cache: the folder that holds stored data; `cache_folder()` by default.
         progress: called with (done, total, what) while rows are generated.
+        workers: how many processes may generate rows; the rows do not depend on it.
+        options: what else the task lets one choose, see `adelic.acd.task(name).options`.
 
     Raises:
-        UnknownNameError: there is no such task or edition.
+        UnknownNameError: there is no such task, edition, option or choice.
         TaskSizeError: there is no data set of this size, or the machine's memory cannot hold it.
-        ConfigurationError: the seed is no whole number, or out of range.
+        ConfigurationError: the seed or the number of workers is no whole number, or out of range.
         StorageError: the store cannot be read or written.
 
     >>> import tempfile
@@ -82,14 +88,14 @@ def load(
     >>> d.class_names, d.vocabulary
     (('0', '1'), (1, 2, 3, 4, 5, 6, 7))
     """
-    key = _key(name, n, edition, seed)
+    key = _key(name, n, edition, seed, options)
     folder = key.folder(_cache(cache))
     try:
         stored = store.read(folder, key)
     except store.DamagedError as damage:
         warnings.warn(f"{damage}; it is built anew", store.StoreWarning, stacklevel=2)
         stored = None
-    rows, split, manifest = stored if stored is not None else _build(key, folder, progress)
+    rows, split, manifest = stored if stored is not None else _build(key, folder, progress, workers)
     return _dataset(key, folder, rows, split, manifest)
 
 
@@ -101,6 +107,8 @@ def build(
     seed: int = 0,
     cache: str | Path | None = None,
     progress: Progress | None = None,
+    workers: int = 1,
+    **options: str,
 ) -> dict[str, Any]:
     """Generate a data set and store it, whatever is stored already; return its provenance.
 
@@ -112,31 +120,36 @@ def build(
     >>> provenance["rows"]["all"], provenance["rows"]["test"], provenance["splits"]
     (16, 3, ['train', 'validation', 'test'])
     """
-    key = _key(name, n, edition, seed)
+    key = _key(name, n, edition, seed, options)
     folder = key.folder(_cache(cache))
-    return _provenance(folder, _build(key, folder, progress)[2])
+    return _provenance(folder, _build(key, folder, progress, workers)[2])
 
 
-def _key(name: str, n: int | None, edition: str, seed: int) -> store.Key:
+def _key(name: str, n: int | None, edition: str, seed: int, options: Mapping[str, str]) -> store.Key:
     task = registry.task(name)
     task.check_edition(edition)
     size = task.check_size(task.sizes[0] if n is None else n, edition)
-    return store.Key(task, size, edition, check_seed(seed))
+    return store.Key(task, size, edition, check_seed(seed), task.check_options(options))
 
 
 def _cache(cache: str | Path | None) -> Path:
     return files.cache_folder() if cache is None else Path(cache)
 
 
-def _build(key: store.Key, folder: Path, progress: Progress | None) -> tuple[Rows, NDArray[np.int8], dict[str, Any]]:
+def _build(
+    key: store.Key, folder: Path, progress: Progress | None, workers: int
+) -> tuple[Rows, NDArray[np.int8], dict[str, Any]]:
+    check_workers(workers)
     key.task.check_memory(key.n, key.edition)
     with files.storage_errors(f"cannot write {folder}", files.CACHE_REMEDY):
         folder.mkdir(parents=True, exist_ok=True)  # a store that cannot be written is noticed before any work
     # Two streams, so that the splits do not depend on how many numbers the negatives take.
     negatives, splits = (np.random.default_rng(child) for child in np.random.SeedSequence(key.seed).spawn(2))
-    rows = key.task.generate(key.n, key.edition, negatives, progress)
-    split = split_rows(rows, splits)
-    return rows, split, store.write(folder, key, rows, split)
+    rows = key.task.generate(
+        Request(n=key.n, edition=key.edition, options=key.options, rng=negatives, progress=progress, workers=workers)
+    )
+    split = split_rows(rows, splits, stratify=key.task.class_names(key.n, key.edition) is not None)
+    return rows, split, store.write(folder, key, rows, split, progress)
 
 
 def _dataset(key: store.Key, folder: Path, rows: Rows, split: NDArray[np.int8], manifest: dict[str, Any]) -> Dataset:

@@ -2,6 +2,8 @@
 
 import glob
 import os
+import platform
+import re
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,11 +11,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 import platformdirs
+import psutil
 
 from adelic.errors import StorageError
 
 CACHE_REMEDY = "set ADELIC_CACHE to a folder that is writable and has room"
-_TEMPORARY = ".tmp"
 FOLDER_REMEDY = "choose a folder that is writable and has room"
 
 
@@ -34,8 +36,8 @@ def atomic_write(
     """Write a file so that whoever opens `path`, at any time and after any crash, sees the old content or the new.
 
     The content goes to a temporary file in the same folder, is flushed to the disk, and takes the name in one step. The
-    folder is made if it is missing; the temporary file is removed if anything fails. Two processes may write the same
-    path at once: one of them comes last.
+    folder is made if it is missing; the temporary file is removed if anything fails, and what a killed writer of this
+    path left behind is removed before. Two processes may write the same path at once: one of them comes last.
 
     Args:
         path: the file.
@@ -52,9 +54,10 @@ def atomic_write(
     'ℓ(w) = 3'
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{_TEMPORARY}")
+    temporary = path.with_name(f".{path.name}.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
     with storage_errors(f"cannot write {path}", remedy):
         path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(path)
         try:
             with temporary.open("xb") as file:
                 if callable(data):
@@ -68,21 +71,6 @@ def atomic_write(
             temporary.unlink(missing_ok=True)
             raise
         _sync_folder(path.parent)
-
-
-def remove_leftovers(path: str | Path) -> None:
-    """Delete the temporary files that killed writers of `path` left behind; for folders that one process alone uses.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     (Path(folder) / ".note.txt.123-0a1b2c3d.tmp").touch()
-    ...     remove_leftovers(Path(folder) / "note.txt")
-    ...     list(Path(folder).iterdir())
-    []
-    """
-    path = Path(path)
-    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*{_TEMPORARY}"):
-        leftover.unlink(missing_ok=True)
 
 
 def read_bytes(path: Path, *, remedy: str = FOLDER_REMEDY) -> bytes | None:
@@ -115,6 +103,19 @@ def storage_errors(failure: str, remedy: str) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise StorageError(f"{failure}: {reason}; {remedy}") from error
+
+
+def _host() -> str:
+    """Return this machine's name, as far as it fits a file name."""
+    return re.sub(r"[^A-Za-z0-9]", "", platform.node()) or "host"
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Delete the temporary files of `path` whose writers, processes of this machine, are gone."""
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.{_host()}-*.tmp"):
+        writer = leftover.name.removesuffix(".tmp").split("-")[-2]
+        if writer.isdigit() and not psutil.pid_exists(int(writer)):
+            leftover.unlink(missing_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from adelic.acd.permutations import read_permutation
-from adelic.acd.protocol import Estimate, Progress, Rows, Task
+from adelic.acd.protocol import Estimate, Request, Rows, Task
 
 # A061552(n) - A032351(n) for n = 4, 5, ...
 ROW_COUNTS = (
@@ -73,14 +73,13 @@ def _has_middle(w: tuple[int, ...], i: int, last: int) -> bool:
     return any(w[k] < w[last] for k in range(greater + 1, last))
 
 
-def _generate(n: int, edition: str, rng: np.random.Generator, progress: Progress | None) -> Rows:
+def _generate(request: Request) -> Rows:
     from adelic.acd import mheight_kernels
 
-    parts = []
+    n, parts = request.n, []
     for first in range(n):
         parts.append(mheight_kernels.rows_from(first, n))
-        if progress:
-            progress(first + 1, n, "permutations")
+        request.report(first + 1, n, "permutations")
     return Rows(np.concatenate([rows for rows, _ in parts]), np.concatenate([labels for _, labels in parts]))
 
 

@@ -5,7 +5,7 @@ A further task is one module that ends in `TASK = Task(...)`, and one line in `a
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +17,10 @@ from adelic.errors import ConfigurationError, TaskSizeError, UnknownNameError
 Integers = NDArray[np.integer[Any]]
 Progress = Callable[[int, int, str], None]
 """Called with (steps done, steps in all, what is being done); None is silence."""
+Symmetry = Callable[[Integers, Integers], tuple[Integers, Integers]]
+"""Maps rows (X, y) to equivalent rows, one each, with their labels: the same ones, where y are classes."""
+Cue = Callable[[Integers], Integers]
+"""Reads something trivial off every row, (rows, length) -> (rows,); the audit says how far it gives the label away."""
 
 GIBIBYTE = 1 << 30
 
@@ -27,9 +31,10 @@ class Rows:
 
     Attributes:
         X: tokens, shape (rows, length), a small integer dtype.
-        y: class indices, shape (rows,); or, for regression, targets of shape (rows, targets).
+        y: class indices, shape (rows,); or, for regression, targets of shape (rows,) or (rows, targets).
         test: which rows are test rows, shape (rows,), where the task's own publication fixes that;
             None has `adelic.acd.splits` draw them at random.
+        groups: integers, shape (rows,): rows of equal group share their split; None leaves every row on its own.
 
     >>> rows = Rows(np.array([[2, 3, 0, 1]], np.int8), np.array([0], np.int8))
     >>> rows.X.shape, rows.test is None
@@ -39,6 +44,7 @@ class Rows:
     X: Integers
     y: Integers
     test: NDArray[np.bool_] | None = None
+    groups: Integers | None = None
 
 
 @dataclass(frozen=True)
@@ -60,11 +66,40 @@ class Estimate:
     exact: bool
 
 
-class Generator(Protocol):
-    """Make all rows of a task; the same `rng` state gives the same rows in the same order."""
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """Which rows to make, and how.
 
-    def __call__(self, n: int, edition: str, rng: np.random.Generator, progress: Progress | None) -> Rows:
-        """Return the rows of size n; `rng` draws negatives and nothing else."""
+    Attributes:
+        n: the size, checked.
+        edition: the edition, checked.
+        options: name -> choice, checked and complete.
+        rng: draws what is random (negatives, labellings) and nothing else; its state decides the rows.
+        progress: called as the work goes on.
+        workers: how many processes may work; the rows do not depend on it.
+
+    >>> Request(n=8, edition="published").workers
+    1
+    """
+
+    n: int
+    edition: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    progress: Progress | None = None
+    workers: int = 1
+
+    def report(self, done: int, total: int, what: str) -> None:
+        """Tell `progress`, if there is somebody to tell."""
+        if self.progress is not None:
+            self.progress(done, total, what)
+
+
+class Generator(Protocol):
+    """Make all rows of a task; equal requests give the same rows in the same order."""
+
+    def __call__(self, request: Request, /) -> Rows:
+        """Return the rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +120,10 @@ class Task:
         length: (n, edition) -> the number of tokens in a row.
         estimate: (n, edition) -> how large the data set is; must answer at once for every n, however large.
         generate: the generator.
+        options: further choices, name -> what may be chosen; the first is the default.
+        symmetries: name -> a map of rows to equivalent rows, for augmentation and for the audit of leaks across splits.
+        cues: name -> what is trivially read off a row, for the audit.
+        tally: rows -> what is counted and compared with the published counts; None counts the rows of each class.
 
     >>> from adelic.acd import mheight
     >>> mheight.TASK.name, mheight.TASK.sizes, mheight.TASK.length(8, "published")
@@ -106,12 +145,25 @@ class Task:
     length: Callable[[int, str], int]
     estimate: Callable[[int, str], Estimate]
     generate: Generator
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    symmetries: Mapping[str, Symmetry] = field(default_factory=dict)
+    cues: Mapping[str, Cue] = field(default_factory=dict)
+    tally: Callable[[Rows], Mapping[str, int]] | None = None
 
     def check_edition(self, edition: str) -> str:
         """Return `edition`, or raise UnknownNameError with the nearest one that exists."""
         if not isinstance(edition, str) or edition not in self.editions:
             raise UnknownNameError.of("edition", edition, self.editions, listed=f"editions of {self.name}")
         return edition
+
+    def check_options(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Return all options with their choices, or raise UnknownNameError for an option or choice that is none."""
+        for name, choice in given.items():
+            if name not in self.options:
+                raise UnknownNameError.of("option", name, self.options, listed=f"options of {self.name}")
+            if choice not in self.options[name]:
+                raise UnknownNameError.of(name, choice, self.options[name], listed="choices")
+        return {name: given.get(name, choices[0]) for name, choices in self.options.items()}
 
     def check_size(self, n: object, edition: str) -> int:
         """Return n as an int, or raise TaskSizeError: no whole number, or no data set of this size can be made."""

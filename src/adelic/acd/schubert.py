@@ -28,10 +28,8 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from math import factorial
 
-import numpy as np
-
 from adelic.acd.permutations import length, padded, read_permutation, trimmed
-from adelic.acd.protocol import Estimate, Progress, Rows, Task
+from adelic.acd.protocol import Estimate, Request, Rows, Task
 
 Permutation = tuple[int, ...]
 TransitionStep = tuple[Permutation, int, Permutation, list[Permutation]]
@@ -172,10 +170,10 @@ def _covers(w: Permutation, r: int) -> list[tuple[int, int]]:
     return covers
 
 
-def _generate(n: int, edition: str, rng: np.random.Generator, progress: Progress | None) -> Rows:
+def _generate(request: Request) -> Rows:
     from adelic.acd import schubert_tables
 
-    return schubert_tables.data_rows(n, rng, progress)
+    return schubert_tables.data_rows(request.n, request.rng, request.progress)
 
 
 def _estimate(n: int, edition: str) -> Estimate:

@@ -15,12 +15,15 @@ SPLITS = ("train", "validation", "test")
 TRAIN, VALIDATION, TEST = range(3)
 
 
-def split_rows(rows: Rows, rng: np.random.Generator) -> NDArray[np.int8]:
+def split_rows(rows: Rows, rng: np.random.Generator, *, stratify: bool = True) -> NDArray[np.int8]:
     """Return for each row the index of its split in SPLITS.
+
+    Rows of a group share their split; of groups (of rows, where there are none) the same shares are drawn.
 
     Args:
         rows: the rows; where `rows.test` is given the test rows are these, else they are drawn.
         rng: the source of the draws.
+        stratify: whether `rows.y` are classes, of each of which a tenth is to validate; groups are drawn regardless.
 
     Returns:
         int8, shape (rows,).
@@ -30,17 +33,27 @@ def split_rows(rows: Rows, rng: np.random.Generator) -> NDArray[np.int8]:
     >>> np.bincount(split).tolist(), np.bincount(y[split == VALIDATION], minlength=2).tolist()
     ([72, 8, 20], [8, 0])
     """
-    test = rows.test if rows.test is not None else _drawn_test(len(rows.y), rng)
+    groups = None if rows.groups is None else np.unique(rows.groups, return_inverse=True)[1].reshape(-1)
+    test = rows.test if rows.test is not None else _drawn_test(len(rows.y), groups, rng)
     split = np.where(test, TEST, TRAIN).astype(np.int8)
-    classes = rows.y if rows.y.ndim == 1 else np.zeros(len(rows.y), np.int8)  # a regression has no classes
+    if groups is not None:
+        chosen = _tenth(np.unique(groups[~test]), rng)
+        split[np.isin(groups, chosen) & ~test] = VALIDATION
+        return split
+    classes = rows.y if stratify else np.zeros(len(rows.y), np.int8)
     for label in np.unique(classes):
-        members = np.flatnonzero((classes == label) & ~test)
-        chosen = rng.permutation(members)[: (len(members) + 5) // 10]  # a tenth, rounded
-        split[chosen] = VALIDATION
+        split[_tenth(np.flatnonzero((classes == label) & ~test), rng)] = VALIDATION
     return split
 
 
-def _drawn_test(count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _tenth(members: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return a tenth of the members, rounded, drawn at random."""
+    return rng.permutation(members)[: (len(members) + 5) // 10]
+
+
+def _drawn_test(count: int, groups: NDArray[np.intp] | None, rng: np.random.Generator) -> NDArray[np.bool_]:
+    if groups is not None:
+        return _drawn_test(int(groups.max(initial=-1)) + 1, None, rng)[groups]
     train_count = -(-4 * count // 5)  # ⌈0.8 count⌉ without rounding errors
     test = np.zeros(count, np.bool_)
     test[rng.permutation(count)[train_count:]] = True

@@ -9,20 +9,21 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adelic.acd import files
-from adelic.acd.protocol import Integers, Rows, Task
+from adelic.acd.protocol import Integers, Progress, Rows, Task
 from adelic.acd.splits import SPLITS
 
 DATA_FILE = "data.parquet"
 MANIFEST_FILE = "manifest.json"
-FORMAT = 1
+FORMAT = 2
+ROW_GROUP = 1 << 20
 
 
 class StoreWarning(UserWarning):
@@ -39,7 +40,7 @@ class DamagedError(Exception):
 
 @dataclass(frozen=True)
 class Key:
-    """What a stored data set is of: task, size, edition and seed, all checked already.
+    """What a stored data set is of: task, size, edition, seed and options, all checked already.
 
     >>> from adelic.acd import mheight
     >>> Key(mheight.TASK, 8, "published", 0).folder(Path("cache")).as_posix()
@@ -50,10 +51,12 @@ class Key:
     n: int
     edition: str
     seed: int
+    options: Mapping[str, str] = field(default_factory=dict)
 
     def folder(self, cache: Path) -> Path:
         """Return the folder that holds this data set."""
-        return cache / "acd" / self.task.name / f"n{self.n}" / self.edition / f"seed{self.seed}"
+        chosen = [f"{name}-{choice}" for name, choice in self.options.items()]
+        return cache.joinpath("acd", self.task.name, f"n{self.n}", self.edition, *chosen, f"seed{self.seed}")
 
     def identity(self) -> dict[str, object]:
         """Return the entries by which a manifest is known to be of this data set and of this generator."""
@@ -63,17 +66,26 @@ class Key:
             "n": self.n,
             "edition": self.edition,
             "seed": self.seed,
+            "options": dict(self.options),
             "generator_version": self.task.version,
         }
 
 
-def write(folder: Path, key: Key, rows: Rows, split: NDArray[np.int8]) -> dict[str, Any]:
-    """Store rows and their splits; return the manifest.
+def write(
+    folder: Path, key: Key, rows: Rows, split: NDArray[np.int8], progress: Progress | None = None
+) -> dict[str, Any]:
+    """Store rows and their splits, a group of rows after the other; return the manifest.
 
     Raises:
         StorageError: the folder cannot be written.
     """
-    data = _parquet_bytes(rows, split)
+    written = _Hashed()
+
+    def to_file(file: BinaryIO) -> None:
+        written.file = file
+        _write_parquet(written, rows, split, progress)
+
+    files.atomic_write(folder / DATA_FILE, to_file, remedy=files.CACHE_REMEDY)
     manifest = {
         **key.identity(),
         **_counts(key, rows.y, split),
@@ -81,11 +93,10 @@ def write(folder: Path, key: Key, rows: Rows, split: NDArray[np.int8]) -> dict[s
         "edition_title": key.task.editions[key.edition],
         "notes": list(key.task.notes[key.edition]),
         "splits": list(SPLITS),
-        "sha256": hashlib.sha256(data).hexdigest(),
-        "bytes": len(data),
+        "sha256": written.sha256.hexdigest(),
+        "bytes": written.size,
         "versions": _versions(),
     }
-    files.atomic_write(folder / DATA_FILE, data, remedy=files.CACHE_REMEDY)
     text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
     files.atomic_write(folder / MANIFEST_FILE, text, remedy=files.CACHE_REMEDY)
     return manifest
@@ -151,8 +162,32 @@ def _counts(key: Key, y: Integers, split: NDArray[np.int8]) -> dict[str, object]
     }
 
 
-def _parquet_bytes(rows: Rows, split: NDArray[np.int8]) -> bytes:
-    """Return the rows as one Parquet file: x (a list of fixed size), y (likewise for regression), split."""
+class _Hashed(io.RawIOBase):
+    """A file that counts and hashes what is written to it."""
+
+    file: BinaryIO
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sha256 = hashlib.sha256()
+        self.size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self.size
+
+    def write(self, data: Any, /) -> int:
+        view = memoryview(data)
+        self.sha256.update(view)
+        self.file.write(view)
+        self.size += view.nbytes
+        return view.nbytes
+
+
+def _write_parquet(file: Any, rows: Rows, split: NDArray[np.int8], progress: Progress | None) -> None:
+    """Write the rows as a Parquet file: x (a list of fixed size), y (likewise for several targets), split."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -163,12 +198,16 @@ def _parquet_bytes(rows: Rows, split: NDArray[np.int8]) -> bytes:
         kind = pa.list_(pa.field("element", flat.type, nullable=False), values.shape[1])
         return kind, pa.FixedSizeListArray.from_arrays(flat, type=kind)
 
-    columns = {name: column(values) for name, values in (("x", rows.X), ("y", rows.y), ("split", split))}
-    schema = pa.schema([pa.field(name, kind, nullable=False) for name, (kind, _) in columns.items()])
-    table = pa.Table.from_arrays([array for _, array in columns.values()], schema=schema)
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd")
-    return buffer.getvalue()
+    def table(chosen: slice) -> pa.Table:
+        columns = {name: column(values[chosen]) for name, values in (("x", rows.X), ("y", rows.y), ("split", split))}
+        schema = pa.schema([pa.field(name, kind, nullable=False) for name, (kind, _) in columns.items()])
+        return pa.Table.from_arrays([array for _, array in columns.values()], schema=schema)
+
+    with pq.ParquetWriter(file, table(slice(0)).schema, compression="zstd") as writer:
+        for start in range(0, max(len(split), 1), ROW_GROUP):
+            writer.write_table(table(slice(start, start + ROW_GROUP)))
+            if progress:
+                progress(min(start + ROW_GROUP, len(split)), len(split), "writing")
 
 
 def _from_parquet(data: bytes, path: Path) -> tuple[Rows, NDArray[np.int8]]:

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adelic.acd.protocol import Estimate, Integers, Progress, Rows, Task, shown
+from adelic.acd.protocol import Estimate, Integers, Request, Rows, Task, shown
 from adelic.errors import EncodingError
 
 # A006245(n) for n = 2, 3, ...: simple arrangements of n pseudolines with a marked cell.
@@ -162,15 +162,16 @@ def _blocks(matrices: ArrayLike) -> tuple[NDArray[np.integer[Any]], int]:
     return array.reshape(*array.shape[:-1], n, n - 1), n
 
 
-def _generate(n: int, edition: str, rng: np.random.Generator, progress: Progress | None) -> Rows:
+def _generate(request: Request) -> Rows:
     from adelic.acd import weaving_flips
 
-    sequences = weaving_flips.all_patterns(n, progress)
-    if edition == "levels":
+    n = request.n
+    sequences = weaving_flips.all_patterns(n, request.progress)
+    if request.edition == "levels":
         return weaving_flips.level_rows(sequences)
     positives = (sequences[:, ::-1] + 1).reshape(len(sequences), n * (n - 1))
-    negatives = weaving_flips.shuffled_non_patterns(positives, n, rng)
-    if edition == "leaky":
+    negatives = weaving_flips.shuffled_non_patterns(positives, n, request.rng)
+    if request.edition == "leaky":
         negatives = negatives.reshape(-1, n, n - 1)[:, ::-1].reshape(negatives.shape)
     labels = np.repeat(np.array([1, 0], np.int8), len(positives))
     return Rows(np.concatenate([positives, negatives]), labels)

@@ -62,7 +62,23 @@ class NameList(click.ParamType):  # type: ignore[type-arg]
         return value if isinstance(value, tuple) else tuple(n for n in (p.strip() for p in str(value).split(",")) if n)
 
 
+class Assignment(click.ParamType):  # type: ignore[type-arg]
+    """A name and a choice, as labelling=random."""
+
+    name = "assignment"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """Return the name and the choice."""
+        if isinstance(value, tuple):
+            return value
+        name, equals, choice = str(value).partition("=")
+        if not (name and equals and choice):
+            self.fail(f"{value!r} is no NAME=CHOICE; write labelling=random", param, ctx)
+        return name, choice
+
+
 INTEGERS = IntegerList()
+OPTION = Assignment()
 NAMES = NameList()
 
 

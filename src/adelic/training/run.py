@@ -12,7 +12,7 @@ import torch
 import adelic
 from adelic import acd
 from adelic.acd import Dataset
-from adelic.acd.files import atomic_write, read_bytes, remove_leftovers, storage_errors
+from adelic.acd.files import atomic_write, read_bytes, storage_errors
 from adelic.errors import ConfigurationError, RunFolderError
 from adelic.nn import SequenceClassifier, Vocabulary
 from adelic.training.checkpoint import load_checkpoint, save_checkpoint
@@ -135,7 +135,6 @@ def _clear(folder: Path) -> None:
     """Delete what a former run left, the last file first, so that a kill in between leaves a run that can go on."""
     for name in reversed(FILES):
         (folder / name).unlink(missing_ok=True)
-        remove_leftovers(folder / name)
 
 
 def _check(folder: Path, config: RunConfig) -> None:
@@ -151,8 +150,6 @@ def _check(folder: Path, config: RunConfig) -> None:
 
 def _resume(trainer: Trainer, folder: Path) -> list[str]:
     """Load the checkpoint, if there is one, and return the lines of metrics.jsonl that belong to it."""
-    for name in FILES:
-        remove_leftovers(folder / name)
     path = folder / "checkpoint.safetensors"
     if not path.exists():
         return []
