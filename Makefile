@@ -7,11 +7,12 @@ BIN := $(VENV)/bin
 EPOCHS ?=
 DEMO := demo$(if $(EPOCHS),/$(EPOCHS)-epochs)
 
-.PHONY: help setup test lint demo clean
+.PHONY: help setup test test-all lint demo clean
 
 help:
 	@echo "make demo   build data from definitions, train AOE and the baseline, print the table ($(DEMO)/report.html)"
-	@echo "make test   run all tests"
+	@echo "make test   run the tests"
+	@echo "make test-all  run the tests, those of large data sets too (nightly)"
 	@echo "make lint   ruff and mypy"
 	@echo "make clean  remove the virtual environment and the demo's files"
 
@@ -26,6 +27,9 @@ $(VENV)/installed: pyproject.toml constraints.txt
 
 test: setup
 	$(BIN)/python -m pytest --numprocesses 2
+
+test-all: setup
+	$(BIN)/python -m pytest --numprocesses 2 -m ''
 
 lint: setup
 	$(BIN)/ruff check
