@@ -27,7 +27,7 @@ BELOW = {
 LIBRARIES = {
     "errors": set(),
     "numbers": {"numpy", "numba"},
-    "acd": {"numpy", "numba", "pyarrow", "platformdirs", "psutil", "sklearn"},
+    "acd": {"numpy", "numba", "pyarrow", "platformdirs", "psutil", "scipy", "sklearn"},
     "nn": {"numpy", "torch"},
 }
 

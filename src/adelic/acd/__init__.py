@@ -18,6 +18,7 @@ does so again, `info` says what there is, and `verify` counts anew and compares 
 """
 
 from adelic.acd import mheight, schubert, weaving
+from adelic.acd.auditing import audit
 from adelic.acd.catalogue import Check, info, verify
 from adelic.acd.dataset import Dataset, build, load
 from adelic.acd.files import cache_folder
@@ -35,6 +36,7 @@ __all__ = [
     "Rows",
     "StoreWarning",
     "Task",
+    "audit",
     "build",
     "cache_folder",
     "info",

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from adelic.acd import files
 from adelic.acd.protocol import Integers, Progress, Rows, Task
+from adelic.acd.provenance import versions
 from adelic.acd.splits import SPLITS
 
 DATA_FILE = "data.parquet"
@@ -95,7 +96,7 @@ def write(
         "splits": list(SPLITS),
         "sha256": written.sha256.hexdigest(),
         "bytes": written.size,
-        "versions": _versions(),
+        "versions": versions("numpy", "pyarrow"),
     }
     text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
     files.atomic_write(folder / MANIFEST_FILE, text, remedy=files.CACHE_REMEDY)
@@ -225,11 +226,3 @@ def _from_parquet(data: bytes, path: Path) -> tuple[Rows, NDArray[np.int8]]:
         return Rows(array(table["x"]), array(table["y"])), array(table["split"])
     except (pa.ArrowException, KeyError) as error:  # only if somebody wrote a fitting manifest by hand
         raise DamagedError(f"{path} is no Parquet file with columns x, y and split") from error
-
-
-def _versions() -> Mapping[str, str]:
-    import pyarrow
-
-    import adelic
-
-    return {"adelic": adelic.__version__, "numpy": np.__version__, "pyarrow": pyarrow.__version__}

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -110,6 +111,38 @@ def _shape(shape: dict[str, Any]) -> str:
     classes = shape["class_names"]
     kind = "regression" if classes is None else f"{len(classes)} classes ({', '.join(classes)})"
     return f"{shape['rows']:,} rows of {shape['length']} tokens, {kind}"
+
+
+@data.command()
+@click.argument("task")
+@data_options
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the audit as JSON, too.")
+def audit(
+    task: str, n: int | None, edition: str, seed: int, options: tuple[tuple[str, str], ...], output: Path | None
+) -> None:
+    """Say what can be had without understanding anything: trivial rules, simple models, leaks across the splits.
+
+    \b
+    adelic data audit schubert --n 4
+    adelic data audit weaving --n 6 --edition leaky --output results/audit/weaving-6-leaky.json
+    """
+    from adelic import acd
+    from adelic.acd.files import atomic_write
+
+    with progress_bar(f"auditing {task}") as tick:
+        found = acd.audit(task, n=n, edition=edition, seed=seed, progress=tick, **dict(options))
+    table = Table("accuracy in percent of", "test rows", "all rows", header_style="bold")
+    for finding in found["findings"]:
+        everywhere = "–" if finding["everywhere"] is None else f"{100 * finding['everywhere']:.2f}"
+        table.add_row(finding["name"], f"{100 * finding['test']:.2f}", everywhere)
+    Console().print(table)
+    known = found["duplicates"]["test rows known outside test"]
+    click.echo(f"duplicate rows: {found['duplicates']['rows']:,}; test rows known outside test: {100 * known:.2f} %")
+    for name, share in found["symmetries"].items():
+        click.echo(f"test rows with an equivalent row outside test, by symmetry {name}: {100 * share:.2f} %")
+    if output is not None:
+        atomic_write(output, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+        click.echo(f"wrote {output}")
 
 
 @data.command()

@@ -2,17 +2,16 @@
 
 import json
 import platform
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-import adelic
 from adelic import acd
 from adelic.acd import Dataset
 from adelic.acd.files import atomic_write, read_bytes, storage_errors
+from adelic.acd.provenance import source_commit, versions
 from adelic.errors import ConfigurationError, RunFolderError
 from adelic.nn import SequenceClassifier, Vocabulary
 from adelic.training.checkpoint import load_checkpoint, save_checkpoint
@@ -193,7 +192,7 @@ def _result(
         "parameters": model.n_parameters,
         "seconds": round(trainer.progress.seconds, 3),
         "device": device_name(test.labels.device),
-        "versions": versions(),
+        "versions": versions("torch", "numpy"),
         "commit": source_commit(),
         "command": config.command(),
         "configuration": config.as_dict(),
@@ -216,26 +215,3 @@ def device_name(device: torch.device) -> str:
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     return f"{device.type}, {torch.get_num_threads()} threads, {platform.machine()}"
-
-
-def versions() -> dict[str, str]:
-    """Return the versions that a result depends on."""
-    return {
-        "adelic": adelic.__version__,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-    }
-
-
-def source_commit() -> str | None:
-    """Return the commit of the source tree that this package runs from, with "+" if it was changed, or None."""
-    here = Path(__file__).parent
-    try:
-        commit, changes = (
-            subprocess.run(["git", "-C", str(here), *args], capture_output=True, text=True, check=True).stdout.strip()
-            for args in (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no", "--", str(here)])
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return commit + ("+" if changes else "")
