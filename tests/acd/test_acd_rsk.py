@@ -1,0 +1,308 @@
+from itertools import combinations, permutations
+from math import factorial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adelic import acd
+from adelic.acd import rsk
+from adelic.acd.splits import TEST, split_rows
+from adelic.errors import EncodingError, TaskSizeError
+
+words = st.integers(1, 9).flatmap(lambda n: st.permutations(range(1, n + 1)))
+
+
+def transpose(tableau):
+    return [[row[column] for row in tableau if column < len(row)] for column in range(len(tableau[0]))]
+
+
+def is_standard(tableau):
+    flat = [entry for row in tableau for entry in row]
+    return (
+        sorted(flat) == list(range(1, len(flat) + 1))
+        and all(row == sorted(row) for row in tableau)
+        and all(column == sorted(column) for column in transpose(tableau))
+    )
+
+
+def longest_monotone(word, sign):
+    return max(
+        size
+        for size in range(1, len(word) + 1)
+        for chosen in combinations(word, size)
+        if list(chosen) == sorted(chosen, reverse=sign < 0)
+    )
+
+
+def published_tokens(P, Q, length):
+    """As the published loader does it: the printed pair, with "[" and "]" replaced."""
+    n = sum(map(len, P))
+    text = str([P, Q]).replace("[", "0,").replace("]", f",{n + 1}")
+    row = [int(word) for word in text.split(",") if word.strip()]
+    return row + [n + 2] * (length - len(row))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+def test_bijection_onto_pairs_of_standard_tableaux(n):
+    pairs = set()
+    for word in permutations(range(1, n + 1)):
+        P, Q = rsk.rsk(word)
+        assert list(map(len, P)) == list(map(len, Q))
+        assert is_standard(P)
+        assert is_standard(Q)
+        assert rsk.inverse_rsk(P, Q) == word
+        pairs.add(str((P, Q)))
+    assert len(pairs) == factorial(n)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+def test_schensted_s_theorem(n):
+    """The first row is as long as the longest increasing subsequence, the first column as the decreasing one."""
+    for word in permutations(range(1, n + 1)):
+        P, _ = rsk.rsk(word)
+        assert len(P[0]) == longest_monotone(word, 1)
+        assert len(P) == longest_monotone(word, -1)
+
+
+def test_oracle(oracle):
+    for word, P, Q, inversions in oracle("rsk"):
+        assert rsk.rsk(word) == (P, Q)
+        assert rsk.inverse_rsk(P, Q) == tuple(word)
+        assert rsk.inversion_vector(word) == tuple(inversions)
+        X, y = rsk.encoded([word])
+        assert rsk.tokens(word) == tuple(X[0].tolist()) == tuple(published_tokens(P, Q, 6 * len(word) + 6))
+        assert y.tolist() == [inversions]
+        assert rsk.tableaux(X[0]) == (P, Q)
+        assert rsk.permutations_of(inversions).tolist() == word
+
+
+def test_the_permutation_of_nothing():
+    assert rsk.rsk([]) == ([], [])
+    assert rsk.inverse_rsk([], []) == rsk.inversion_vector([]) == ()
+    assert rsk.tableaux(rsk.tokens([])) == ([], [])
+
+
+@given(word=words)
+def test_symmetries_of_tableaux(word):
+    P, Q = rsk.rsk(word)
+    inverse = [word.index(value) + 1 for value in range(1, len(word) + 1)]
+    assert rsk.rsk(inverse) == (Q, P)
+    assert rsk.rsk(word[::-1])[0] == transpose(P)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7])
+def test_rows_are_all_permutations_in_lexicographic_order(n, generated):
+    rows = generated("rsk", n)
+    every = list(permutations(range(1, n + 1)))
+    assert rows.X.shape == (len(every), 6 * n + 6)
+    assert rsk.permutations_of(rows.y).tolist() == list(map(list, every))
+    for word, x, y in list(zip(every, rows.X, rows.y, strict=True))[:: 1 if n < 7 else 17]:
+        assert x.tolist() == list(rsk.tokens(word)) == published_tokens(*rsk.rsk(word), 6 * n + 6)
+        assert y.tolist() == list(rsk.inversion_vector(word))
+    assert len(np.unique(rows.X, axis=0)) == len(every)
+
+
+@pytest.mark.parametrize("n", [8, 9])
+def test_counts(n, generated, published_facts):
+    check_counts(generated("rsk", n), n, published_facts["rsk"])
+
+
+@pytest.mark.slow
+def test_counts_of_the_greatest_size(published_facts):
+    check_counts(acd.TASKS["rsk"].generate(acd.Request(n=10, edition="published")), 10, published_facts["rsk"])
+
+
+def check_counts(rows, n, facts):
+    tally = rsk.TASK.tally(rows)
+    assert len(rows.X) == facts["permutations"][str(n)] == rsk.TASK.estimate(n, "published").rows
+    assert rows.X.shape[1] == tally["tokens in the longest row"] == facts["lengths"][str(n)]
+    assert tally["target bits"] == facts["target_bits"][str(n)]
+    assert tally["train"] == facts["train"].get(str(n), -(-4 * len(rows.X) // 5))
+    assert tally["train"] + tally["test"] == len(rows.X)
+    assert set(np.unique(rows.X).tolist()) == set(rsk.TASK.vocabulary(n, "published"))
+    assert rows.X.dtype == rows.y.dtype == np.int8
+
+
+def test_split_is_that_of_numpy_s_seed_32(generated):
+    """As the released notebook draws it: a list of indices is shuffled."""
+    indices = list(range(factorial(6)))
+    np.random.RandomState(32).shuffle(indices)
+    rows = generated("rsk", 6)
+    assert sorted(indices[576:]) == np.flatnonzero(rows.test).tolist()
+    split = split_rows(rows, np.random.default_rng(5), stratify=False)
+    assert ((split == TEST) == rows.test).all()
+    assert np.bincount(split).tolist() == [518, 58, 144]
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
+def test_symmetries_permute_the_rows(n, generated):
+    rows = generated("rsk", n)
+    place = {bytes(x): i for i, x in enumerate(rows.X)}
+    for symmetry in rsk.TASK.symmetries.values():
+        X, y = symmetry(rows.X, rows.y)
+        assert (X.dtype, y.dtype) == (rows.X.dtype, rows.y.dtype)
+        image = [place[bytes(x)] for x in X]
+        assert sorted(image) == list(range(len(image)))
+        assert (rows.y[image] == y).all()
+        back = symmetry(X, y)
+        assert (back[0] == rows.X).all()
+        assert (back[1] == rows.y).all()
+
+
+def test_symmetries_act_on_permutations(generated):
+    n = 5
+    rows = generated("rsk", n)
+    every = rsk.permutations_of(rows.y)
+    assert (rsk.permutations_of(rsk.inverse(rows.X, rows.y)[1]) == np.argsort(every, axis=1) + 1).all()
+    assert (rsk.permutations_of(rsk.reversal(rows.X, rows.y)[1]) == every[:, ::-1]).all()
+    X, y = rows.X, rows.y
+    for _ in range(4):  # inverse and reversal generate the dihedral group of eight
+        X, y = rsk.inverse(*rsk.reversal(X, y))
+    assert (X == rows.X).all()
+    assert (y == rows.y).all()
+
+
+def test_cues(generated):
+    n = 6
+    rows = generated("rsk", n)
+    number, descents = rsk.number_of_rows(rows.X), rsk.descents_of_recording_tableau(rows.X)
+    pairs = list(combinations(range(1, n + 1), 2))
+    for x, y, count, mask in zip(rows.X[::7], rows.y[::7], number[::7], descents[::7], strict=True):
+        P, _ = rsk.tableaux(x)
+        assert len(P) == count
+        for i in range(1, n):
+            assert mask >> (i - 1) & 1 == y[pairs.index((i, i + 1))]
+    assert set(rsk.TASK.cues) == {"number of rows", "descents of Q"}
+
+
+@pytest.mark.parametrize(
+    "word", [[1, 1, 2], [2, 3], [0, 1], [1.0, 2.0], [True], "12", None, 5, [[1, 2]], [1, None], [10**30]]
+)
+def test_no_permutation(word):
+    for function in (rsk.rsk, rsk.inversion_vector, rsk.tokens):
+        with pytest.raises(EncodingError):
+            function(word)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [1, 2],
+        [[1, 2], [1, 2, 3]],
+        [[1, 1]],
+        [[0, 1]],
+        [[1.0, 2.0]],
+        [[True]],
+        [["1"]],
+        [[]],
+        [[[1]]],
+        5,
+        None,
+        [[10**30, 1]],
+        [[258, 1]],
+        np.ones((1, 101), int),
+    ],
+)
+def test_no_batch_of_permutations(words):
+    with pytest.raises(EncodingError):
+        rsk.encoded(words)
+
+
+@pytest.mark.parametrize(
+    ("P", "Q"),
+    [
+        ([[1, 2]], [[1], [2]]),
+        ([[1, 2]], [[1]]),
+        ([[2, 1]], [[1, 2]]),
+        ([[1, 2]], [[1, 1]]),
+        ([[1, 3]], [[1, 2]]),
+        ([[1], [2, 3]], [[1], [2, 3]]),
+        ([[2, 3], [1]], [[1, 2], [3]]),
+        ([[1, 2], []], [[1, 2], []]),
+        ([[1.0]], [[1]]),
+        ([[True]], [[1]]),
+        ([["1"]], [[1]]),
+        ([1, 2], [[1, 2]]),
+        (["12"], [[1, 2]]),
+        ("12", [[1, 2]]),
+        (None, [[1]]),
+        (5, [[1]]),
+        ([[10**30]], [[1]]),
+    ],
+)
+def test_no_pair_of_tableaux(P, Q):
+    for pair in ((P, Q), (Q, P)):
+        with pytest.raises(EncodingError):
+            rsk.inverse_rsk(*pair)
+
+
+def test_inverse_rsk_leaves_its_arguments_alone():
+    P, Q = [[1, 2], [3]], [[1, 3], [2]]
+    rsk.inverse_rsk(P, Q)
+    assert (P, Q) == ([[1, 2], [3]], [[1, 3], [2]])
+
+
+@given(data=st.data(), word=words)
+def test_changed_tokens_are_no_tableaux_or_other_tableaux(data, word):
+    row = list(rsk.tokens(word))
+    place = data.draw(st.integers(0, len(row) - 1))
+    row[place] = data.draw(st.integers(-1, len(word) + 3).filter(lambda token: token != row[place]))
+    with pytest.raises(EncodingError):  # a single change never gives the tokens of another pair
+        rsk.tableaux(row)
+
+
+@pytest.mark.parametrize("row", [[], [0] * 6, [0] * 7, list("000144"), None, 5, "0", [1.0] * 12, [[0] * 12]])
+def test_no_row_of_tokens(row):
+    with pytest.raises(EncodingError):
+        rsk.tableaux(row)
+
+
+@pytest.mark.parametrize(
+    "bits", [[], [1, 0], [0, 1, 0], [1, 0, 1], [0, 0, 2], [0.0], [True], [[1], [0, 1, 1]], 5, None, [[]], "0", [10**30]]
+)
+def test_no_inversion_vector(bits):
+    with pytest.raises(EncodingError):
+        rsk.permutations_of(bits)
+
+
+def test_permutations_of_one_vector_and_of_a_stack():
+    stack = [[[1, 1, 0], [0, 0, 0]], [[1, 1, 1], [0, 0, 1]]]
+    assert rsk.permutations_of([1, 1, 0]).tolist() == [3, 1, 2]
+    assert rsk.permutations_of(stack).tolist() == [[[3, 1, 2], [1, 2, 3]], [[3, 2, 1], [1, 3, 2]]]
+    with pytest.raises(EncodingError, match="row 1 "):
+        rsk.permutations_of([[0, 0, 0], [0, 1, 0]])
+
+
+def test_symmetries_of_shapes_that_do_not_belong_together():
+    X, y = rsk.encoded([[3, 1, 2], [1, 2, 3]])
+    for symmetry in (rsk.inverse, rsk.reversal):
+        for pair in ((X, y[:1]), (X[:, :-1], y), (X, y[:, :1]), (X, y[0]), (X[0], y), (X.astype(float), y)):
+            with pytest.raises(EncodingError):
+                symmetry(*pair)
+
+
+@pytest.mark.parametrize("n", [0, 1, -3, 21, 10**9, 8.0, True, "8"])
+def test_sizes_that_do_not_exist(n):
+    with pytest.raises(TaskSizeError):
+        acd.load("rsk", n=n)
+
+
+def test_estimate_answers_for_every_size():
+    assert rsk.TASK.estimate(20, "published").exact
+    assert rsk.TASK.estimate(10**9, "published").rows == factorial(25)
+    assert not rsk.TASK.estimate(10**9, "published").exact
+
+
+def test_load():
+    d = acd.load("rsk", n=4)
+    assert d.class_names is None
+    assert d.provenance["rows"] == {"all": 24, "train": 18, "validation": 2, "test": 4}
+    assert d.y_test.shape == (4, 6)
+    again = acd.load("rsk", n=4)
+    assert (again.y_train == d.y_train).all()
+    assert again.y_train.dtype == d.y_train.dtype == np.int8
+    checks = {check.what: (check.ours, check.equal) for check in acd.verify("rsk", n=8)}
+    assert checks["train"] == (32256, True)
+    assert all(equal for _, equal in checks.values())
