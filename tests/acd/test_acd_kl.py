@@ -1,0 +1,283 @@
+"""Against the definition in the Hecke algebra, Sage, and polynomials that others have printed."""
+
+from collections import Counter
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from adelic import acd
+from adelic.acd import kl, kl_tables, mheight
+from adelic.acd.permutations import length
+from adelic.errors import EncodingError, TaskSizeError
+
+
+def times_simple(element, s):
+    """Element times T_s in the Hecke algebra; an element is {(w, power of q): coefficient}."""
+    product = Counter()
+    for (w, power), coefficient in element.items():
+        ws = (*w[:s], w[s + 1], w[s], *w[s + 2 :])
+        if w[s] < w[s + 1]:
+            product[ws, power] += coefficient
+        else:  # T_w T_s = (q - 1) T_w + q T_ws
+            product[w, power + 1] += coefficient
+            product[w, power] -= coefficient
+            product[ws, power + 1] += coefficient
+    return product
+
+
+def times_inverse_of_simple(element, s):
+    """Element times T_s^-1 = q^-1 T_s - (1 - q^-1)."""
+    product = Counter({(w, power - 1): coefficient for (w, power), coefficient in times_simple(element, s).items()})
+    for (w, power), coefficient in element.items():
+        product[w, power] -= coefficient
+        product[w, power - 1] += coefficient
+    return product
+
+
+def reduced_word(w):
+    """Positions s_1, ..., s_k whose exchanges, in this order, lead from the identity to w, as few as possible."""
+    word, w = [], list(w)
+    while True:
+        s = next((s for s in range(len(w) - 1) if w[s] > w[s + 1]), None)
+        if s is None:
+            return word[::-1]
+        w[s], w[s + 1] = w[s + 1], w[s]
+        word.append(s)
+
+
+def bar_of_basis(w):
+    """The bar involution of T_w = T_s1 ... T_sk: the inverse of T_(w^-1) = T_sk ... T_s1."""
+    element = Counter({(tuple(range(len(w))), 0): 1})
+    for s in reduced_word(w):
+        element = times_inverse_of_simple(element, s)
+    return element
+
+
+def bruhat_pairs(n):
+    """All x <= w: the reflexive and transitive closure of x < xt for transpositions t that raise the length."""
+    below = {}
+    for w in sorted(permutations(range(n)), key=length):
+        below[w] = {w}
+        for i in range(n):
+            for j in range(i + 1, n):
+                if w[i] > w[j]:
+                    below[w] |= below[(*w[:i], w[j], *w[i + 1 : j], w[i], *w[j + 1 :])]
+    return {(x, w) for w, lower in below.items() for x in lower}
+
+
+def polynomial(coefficients):
+    """Coefficients as the reference gives them: without zeros at the end."""
+    stripped = list(coefficients)
+    while len(stripped) > 1 and not stripped[-1]:
+        stripped.pop()
+    return tuple(stripped)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_definition_in_the_hecke_algebra(n):
+    """q^ℓ(w) times the bar of Σ P_(x,w) T_x is the same sum, degrees are small, and P_(w,w) = 1."""
+    group = list(permutations(range(n)))
+    bars = {x: bar_of_basis(x) for x in group}
+    table = kl.kl_polynomials(n).tolist()
+    for j, w in enumerate(group):
+        element, bar = Counter(), Counter()
+        for i, x in enumerate(group):
+            for degree, coefficient in enumerate(table[i][j]):
+                element[x, degree] += coefficient
+                for (y, power), other in bars[x].items():
+                    bar[y, power - degree + length(w)] += coefficient * other
+                if coefficient and x != w:
+                    assert 2 * degree <= length(w) - length(x) - 1
+        assert {key: c for key, c in bar.items() if c} == {key: c for key, c in element.items() if c}
+        assert polynomial(table[j][j]) == (1,)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_table_and_reference_agree(n):
+    group = list(permutations(range(n)))
+    table = kl.kl_polynomials(n)
+    for x, row in zip(group, table.tolist(), strict=True):
+        for w, coefficients in zip(group, row, strict=True):
+            assert kl.kazhdan_lusztig(x, w) == polynomial(coefficients)
+
+
+@pytest.mark.parametrize("n", [6, 7])
+def test_table_and_reference_agree_on_samples(n):
+    group = list(permutations(range(n)))
+    table = kl.kl_polynomials(n)
+    rng = np.random.default_rng(n)
+    places = np.argwhere(table[:, :, 2:].any(axis=2))
+    for i, j in rng.choice(places, 20).tolist():
+        assert kl.kazhdan_lusztig(group[i], group[j]) == polynomial(table[i, j].tolist())
+
+
+def test_oracle(oracle):
+    table, rank = kl.kl_polynomials(5), {w: i for i, w in enumerate(permutations(range(5)))}
+    for x, w, coefficients in oracle("kl_5"):
+        assert kl.kazhdan_lusztig(x, w) == polynomial(coefficients)
+        assert table[rank[tuple(x)], rank[tuple(w)]].tolist() == coefficients[:4]
+
+
+@pytest.mark.parametrize(
+    ("x", "w", "coefficients"),
+    [  # printed in READMEs of the data set, and rows of its published files
+        ("012345", "345012", (1, 4, 4, 1)),
+        ("0213546978", "2305967814", (1, 6, 13, 12, 4)),
+        ("1360254", "5260341", (1, 1)),
+        ("143025", "534012", (1, 1)),
+        ("301245", "540132", (1,)),
+        ("312045", "134502", (0,)),
+        ("5421603", "4125306", (0,)),
+    ],
+)
+def test_published_polynomials(x, w, coefficients):
+    assert kl.kazhdan_lusztig(map(int, x), map(int, w)) == coefficients
+
+
+@pytest.mark.parametrize("n", [5, 6, 7])
+def test_published_counts(n, published_facts):
+    rows = kl.TASK.generate(acd.Request(n=n, edition="published"))  # not kept: half a gigabyte for n = 7
+    expected = {
+        f"q^{degree} = {value}": count
+        for degree, counts in enumerate(published_facts["kl"][str(n)])
+        for value, count in counts.items()
+    }
+    assert kl.TASK.tally(rows) == expected
+    assert rows.y.shape == (kl.TASK.estimate(n, "published").rows, n - 1)
+    assert rows.X.dtype == rows.y.dtype == np.int8
+
+
+def test_verify_knows_why_one_column_differs():
+    assert all(check.equal for n in (5, 6) for check in acd.verify("kl", n=n))
+    different = {check.what: check for check in acd.verify("kl", n=7) if not check.equal}
+    assert set(different) == {f"q^4 = {value}" for value in (0, 1, 2, 3, 7)}
+    assert all("q^0" in check.why for check in different.values())
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_rows_are_all_pairs_in_order(n, generated):
+    rows = generated("kl", n)
+    group = list(permutations(range(n)))
+    assert rows.X.tolist() == [[*x, *w] for x in group for w in group]
+    for row, coefficients in zip(rows.X.tolist(), rows.y.tolist(), strict=True):
+        assert kl.kazhdan_lusztig(row[:n], row[n:]) == polynomial(coefficients)
+    estimate = kl.TASK.estimate(n, "published")
+    assert (estimate.rows, estimate.exact) == (len(rows.y), True)
+
+
+@pytest.mark.parametrize("n", [5, 6])
+def test_polynomials_of_the_identity(n):
+    """P_(1,w) = 1 exactly if w avoids 3412 and 4231; the least positive power is mHeight + 1, where there is one."""
+    for w, coefficients in zip(permutations(range(n)), kl.kl_polynomials(n)[0].tolist(), strict=True):
+        powers = [degree for degree, coefficient in enumerate(coefficients) if coefficient]
+        contains = mheight.contains_4231(w) or mheight.mheight(w) is not None
+        assert (powers == [0]) != contains
+        if mheight.mheight(w) is not None:
+            assert powers[1] == mheight.mheight(w) + 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_bruhat_order_is_the_closure_of_transpositions(n):
+    group = np.array(list(permutations(range(n))))
+    relation = kl.bruhat_leq(group[:, None], group[None]).tolist()
+    pairs = bruhat_pairs(n)
+    for x, row in zip(map(tuple, group.tolist()), relation, strict=True):
+        for w, below in zip(map(tuple, group.tolist()), row, strict=True):
+            assert below == ((x, w) in pairs)
+    assert bool(kl.bruhat_leq(group[0], group[-1])) is True
+
+
+@pytest.mark.parametrize("name", ["inverses", "conjugates by w0"])
+@pytest.mark.parametrize("n", [1, 3, 5, 6])
+def test_symmetries_map_the_data_set_to_itself(name, n, generated):
+    rows = generated("kl", n)
+    X, y = kl.TASK.symmetries[name](rows.X, rows.y)
+    assert X.dtype == rows.X.dtype
+    order = np.lexsort(X.T[::-1])  # the rows themselves are in lexicographic order
+    assert np.array_equal(X[order], rows.X)
+    assert np.array_equal(y[order], rows.y)
+
+
+def test_symmetries_are_those_of_their_names(generated):
+    n = 4
+    rows = generated("kl", n)
+    inverses, conjugates = (kl.TASK.symmetries[name](rows.X, rows.y)[0] for name in ("inverses", "conjugates by w0"))
+    for row, inverse, conjugate in zip(rows.X.tolist(), inverses.tolist(), conjugates.tolist(), strict=True):
+        for start in (0, n):
+            w, w_inverse, w_conjugate = (each[start : start + n] for each in (row, inverse, conjugate))
+            assert all(w_inverse[w[i]] == i for i in range(n))
+            assert all(w_conjugate[n - 1 - i] == n - 1 - w[i] for i in range(n))
+
+
+def test_cues(generated, monkeypatch):
+    n = 4
+    rows = generated("kl", n)
+    monkeypatch.setattr(kl, "CHUNK", 100)  # so that there are several
+    cues = {name: cue(rows.X).tolist() for name, cue in kl.TASK.cues.items()}
+    pairs = bruhat_pairs(n)
+    for i, row in enumerate(rows.X.tolist()):
+        x, w = tuple(row[:n]), tuple(row[n:])
+        assert cues["length difference"][i] == length(w) - length(x) + 6 >= 0
+        assert cues["Bruhat order"][i] == ((x, w) in pairs) == rows.y[i, 0]
+        assert cues["equal"][i] == (x == w)
+
+
+def test_cues_and_symmetries_of_no_rows():
+    X, y = np.empty((0, 8), np.int8), np.empty((0, 3), np.int8)
+    assert all(cue(X).shape == (0,) for cue in kl.TASK.cues.values())
+    assert all(symmetry(X, y)[0].shape == (0, 8) for symmetry in kl.TASK.symmetries.values())
+
+
+def test_progress_and_data_set():
+    reports = []
+    d = acd.load("kl", n=4, progress=lambda *report: reports.append(report))
+    assert (6, 6, "polynomials by length") in reports
+    assert d.class_names is None
+    assert d.y_test.shape == (len(d.X_test), 3)
+    assert sum(len(y) for y in (d.y_train, d.y_validation, d.y_test)) == 576
+
+
+def test_polynomials_that_do_not_fit_are_noticed(monkeypatch):
+    """The greatest coefficient of S_6 is 4, so three bits for each would be enough, two are not."""
+    for spare, fits in ((0xFFFF_F8F8_F8F8_F8F8, True), (0xFFFF_FCFC_FCFC_FCFC, False)):
+        monkeypatch.setattr(kl_tables, "ROOM", np.uint64(spare))
+        if fits:
+            kl_tables.packed_polynomials(6)
+        else:
+            with pytest.raises(AssertionError):
+                kl_tables.packed_polynomials(6)
+
+
+def test_too_large():
+    with pytest.raises(TaskSizeError, match=r"1,625,702,400 rows .* goes up to n=7"):
+        acd.load("kl", n=8)
+    assert kl.TASK.estimate(10**9, "published").exact is False
+
+
+@pytest.mark.parametrize("n", [0, -1, 8, 10**30, True, 5.0, "5", None])
+def test_no_table(n):
+    with pytest.raises(TaskSizeError):
+        kl.kl_polynomials(n)
+
+
+@pytest.mark.parametrize("bad", [[0, 0, 1], [1, 2, 3], [0, 1, 3], [True, False], [0.0, 1.0], "0123", 5, None])
+def test_no_permutation(bad):
+    for arguments in ((bad, [0, 1, 2]), ([0, 1, 2], bad)):
+        with pytest.raises(EncodingError, match="permutation"):
+            kl.kazhdan_lusztig(*arguments)
+        with pytest.raises(EncodingError, match="permutation"):
+            kl.bruhat_leq(*arguments)
+
+
+def test_permutations_of_different_sizes():
+    with pytest.raises(EncodingError, match=r"3 entries .* 2"):
+        kl.kazhdan_lusztig([0, 1, 2], [1, 0])
+    with pytest.raises(EncodingError, match="of 3 and of 2"):
+        kl.bruhat_leq([0, 1, 2], [1, 0])
+    with pytest.raises(EncodingError, match="broadcast"):
+        kl.bruhat_leq([[0, 1], [1, 0]], [[0, 1], [1, 0], [0, 1]])
+    with pytest.raises(EncodingError, match="no array"):
+        kl.bruhat_leq([[0, 1], [0]], [0, 1])
+    with pytest.raises(EncodingError, match=r"\(2, 0\) is no permutation of 0..1"):
+        kl.bruhat_leq([[0, 1], [2, 0]], [0, 1])
