@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adelic import acd
 from adelic.acd import weaving, weaving_flips
 from adelic.errors import AdelicError, EncodingError
 
@@ -197,6 +198,180 @@ def test_levels_of_the_least_arrangement_come_last():
         assert (np.diff(sequences[-1], axis=1) > 0).all()
         assert len(sequences) == weaving.PATTERN_COUNTS[n - 2]
         assert comb(n, 2) * 2 == sequences[0].size
+
+
+def labels(rows):
+    """row -> label"""
+    return dict(zip(map(tuple, rows.X.tolist()), rows.y.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("edition", ["published", "leaky"])
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+@pytest.mark.parametrize("name", ["rotation", "reflection"])
+def test_task_symmetries_of_matrices(name, n, edition, generated):
+    rows = generated("weaving", n, edition)
+    X, y = weaving.TASK.symmetries[name](rows.X, rows.y)
+    assert X.dtype == rows.X.dtype
+    assert (y == rows.y).all()
+    assert (weaving.is_weaving_pattern(X.reshape(-1, n, n - 1)) == (y == 1)).all()
+    assert set(map(tuple, X[y == 1].tolist())) == positives(rows)
+    assert len(np.unique(X, axis=0)) == len(X)
+    for cue in ("first row lacks", "row sums"):  # the images keep the edition's form
+        before, after = (weaving.TASK.cues[cue](each) for each in (rows.X, X))
+        assert (before == after).all()
+    turned = rows.X
+    for _ in range({"rotation": 2 * n, "reflection": 2}[name]):
+        turned, _ = weaving.TASK.symmetries[name](turned, rows.y)
+    assert (turned == rows.X).all()
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+@pytest.mark.parametrize("name", ["rotation", "reflection"])
+def test_task_symmetries_of_levels(name, n, generated):
+    """All level matrices, not only those of patterns: each goes to one of its own, with the same label."""
+    rows, symmetry = generated("weaving", n, "levels"), weaving.TASK.symmetries[name]
+    X, y = symmetry(rows.X, rows.y)
+    assert X.dtype == rows.X.dtype
+    assert dict(zip(map(tuple, X.tolist()), y.tolist(), strict=True)) == labels(rows)
+    assert (symmetry(X, y)[0] == rows.X).all()
+
+
+def levels_of(patterns, n):
+    smaller = patterns.reshape(-1, n, n - 1) < np.arange(n, 0, -1)[:, None]
+    return smaller[:, 1:-1, :-1].astype(np.int8).reshape(len(patterns), (n - 2) ** 2)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+def test_symmetries_of_levels_are_those_of_the_patterns(n, generated):
+    rows = generated("weaving", n)
+    patterns = rows.X[rows.y == 1]
+    levels = levels_of(patterns, n)
+    assert (weaving.levels_reflected(levels) == levels_of(weaving.reflected(patterns), n)).all()
+    turned = patterns
+    for _ in range(n):
+        turned = weaving.rotated(turned)
+    assert (weaving.levels_half_turned(levels) == levels_of(turned, n)).all()
+    assert weaving.levels_half_turned(levels[0]).shape == levels[0].shape
+
+
+@pytest.mark.parametrize("symmetry", [weaving.levels_reflected, weaving.levels_half_turned])
+@pytest.mark.parametrize("wrong", [5, [], [0, 1], [[0, 1, 1]], [0.0], [[0, 1], [0]]])
+def test_malformed_levels_raise(symmetry, wrong):
+    with pytest.raises(EncodingError):
+        symmetry(wrong)
+
+
+@pytest.mark.parametrize(("n", "edition"), [(n, edition) for n in (3, 5, 7) for edition in ("published", "leaky")])
+def test_many_matrices_at_once(n, edition, generated):
+    rows = generated("weaving", n, edition)
+    answers = weaving.is_weaving_pattern(rows.X.reshape(-1, n, n - 1))
+    assert answers.dtype == np.bool_
+    assert (answers == (rows.y == 1)).all()
+    assert weaving.is_weaving_pattern(rows.X.reshape(2, -1, 1, n, n - 1)).shape == (2, len(rows.X) // 2, 1)
+
+
+@pytest.mark.parametrize("entries", [(1, 2, 3), (0, 1, 2, 3), (-1, 1, 3, 4), (2, 3, 2**40)])
+def test_many_agree_with_one(entries):
+    """Among all 3 × 2 matrices with these entries; and bad entries make no pattern."""
+    every = np.array(list(product(entries, repeat=6)), np.int64)
+    one_by_one = [weaving.is_weaving_pattern(matrix) for matrix in every.tolist()]
+    assert weaving.is_weaving_pattern(every.reshape(-1, 3, 2)).tolist() == one_by_one
+    assert sum(one_by_one) == (2 if {1, 2, 3} <= set(entries) else 0)
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 7), swaps=st.integers(0, 3))
+@settings(deadline=None)
+def test_many_agree_with_one_near_patterns(seed, n, swaps):
+    """Random patterns, swept from a random order of crossings, with some entries exchanged within rows."""
+    rng = np.random.default_rng(seed)
+    order, sequences = list(range(1, n + 1)), {line: [] for line in range(1, n + 1)}
+    while places := [i for i in range(n - 1) if order[i] < order[i + 1]]:
+        i = rng.choice(places)
+        a, b = order[i], order[i + 1]
+        order[i : i + 2] = b, a
+        sequences[a].append(b)
+        sequences[b].append(a)
+    matrix = np.array([sequences[line] for line in range(n, 0, -1)])
+    assert weaving.is_weaving_pattern(matrix)
+    for _ in range(swaps):
+        row, i, j = rng.integers(n), *rng.integers(n - 1, size=2)
+        matrix[row, [i, j]] = matrix[row, [j, i]]
+    expected = weaving.is_weaving_pattern(matrix)
+    assert weaving.is_weaving_pattern(np.stack([matrix] * 2)[None]).tolist() == [[expected] * 2]
+
+
+@pytest.mark.parametrize(
+    "matrices",
+    [
+        np.ones((2, 3, 3), int),
+        np.ones((1, 1, 0), int),
+        np.ones((2, 3, 2)),
+        np.ones((2, 3, 2), bool),
+        np.ones((1, 1, 6), int),
+    ],
+)
+def test_malformed_batches_raise(matrices):
+    with pytest.raises(EncodingError) as caught:
+        weaving.is_weaving_pattern(matrices)
+    assert "\n" not in str(caught.value)
+
+
+def test_empty_batch():
+    assert weaving.is_weaving_pattern(np.ones((0, 3, 2), int)).shape == (0,)
+
+
+def test_cues(generated):
+    """Read off by eye: the least arrangement of four, and a leaky non-pattern."""
+    cues = weaving.TASK.cues
+    least = np.array([[1, 2, 3, 1, 2, 4, 1, 3, 4, 2, 3, 4]])
+    assert {name: cue(least).tolist() for name, cue in cues.items()} == {
+        "first row lacks": [4],
+        "row sums": [6 + 7 * 16 + 8 * 16**2 + 9 * 16**3],
+        "ascending rows": [4],
+        "first crossings": [1],
+    }
+    levels = np.array([[1, 1, 0, 1]])
+    assert {name: cue(levels).tolist() for name, cue in cues.items()} == {
+        "first row lacks": [0],
+        "row sums": [2 + 1 * 7],
+        "ascending rows": [2],
+        "first crossings": [1],
+    }
+    for cue in cues.values():
+        assert cue(generated("weaving", 5, "leaky").X).shape == (124,)
+
+
+@pytest.mark.parametrize("edition", ["published", "leaky"])
+@pytest.mark.parametrize("n", [3, 4, 5, 6, 7])
+def test_a_pattern_has_a_first_crossing(n, edition, generated):
+    """And few non-patterns do, which makes it a good rule."""
+    rows = generated("weaving", n, edition)
+    has_one = weaving.TASK.cues["first crossings"](rows.X) > 0
+    assert has_one[rows.y == 1].all()
+    if n >= 6:
+        assert np.mean(has_one == (rows.y == 1)) > 0.89
+
+
+def test_the_leak(generated):
+    for edition, accuracy in (("leaky", 1.0), ("published", 0.5)):
+        rows = generated("weaving", 6, edition)
+        lacks = weaving.TASK.cues["first row lacks"](rows.X)
+        assert np.mean((lacks == 6) == (rows.y == 1)) == accuracy
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("edition", ["published", "levels"])
+def test_size_8(edition):
+    rows = weaving.TASK.generate(acd.Request(n=8, edition=edition))
+    assert len(rows.y) == weaving.TASK.estimate(8, edition).rows == {"published": 2465888, "levels": 26471025}[edition]
+    assert np.count_nonzero(rows.y) == 1232944
+    if edition == "published":
+        assert (weaving.is_weaving_pattern(rows.X.reshape(-1, 8, 7)) == (rows.y == 1)).all()
+
+
+def test_size_9_is_refused():
+    for edition in weaving.TASK.editions:
+        assert weaving.TASK.estimate(9, edition).bytes > 100 << 30
 
 
 PATTERNS_5 = patterns_from_reduced_words(5)

@@ -8,14 +8,24 @@ polynomial", arXiv:2303.13695) use it to prove a conjecture of Billey and Postni
 Rows are in 0-based one-line notation, all permutations of this kind, in lexicographic order. There are A061552(n) -
 A032351(n) of them (OEIS: those that avoid 4231, less those that avoid 3412 too). The least n with a row is 4: 3412.
 The data set's README forgets the avoidance of 4231 and the "less 1"; its generator and its counts have both.
+
+Symmetries: the inverse and the reverse-complement i -> n - 1 - w(n - 1 - i) of a row are rows with the same label, see
+`inverted` and `reverse_complemented`. Any split of the rows at random has such twins on both sides.
+
+Nine rows of ten have label 0 (91.8, 92.9, 94.2 % for n = 8, 9, 10), and no feature that is read off at a glance does
+more than half a percent better than this majority.
 """
 
 from collections.abc import Iterable
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
+from adelic.acd import permutation_statistics as statistics
 from adelic.acd.permutations import read_permutation
-from adelic.acd.protocol import Estimate, Request, Rows, Task
+from adelic.acd.protocol import Estimate, Integers, Request, Rows, Task, shown
+from adelic.errors import EncodingError
 
 # A061552(n) - A032351(n) for n = 4, 5, ...
 ROW_COUNTS = (
@@ -23,24 +33,36 @@ ROW_COUNTS = (
 )  # fmt: skip
 
 # Measured: rows, labels and their copies in the split, the Parquet file and the arrays that are handed out.
-PEAK_BYTES_PER_ROW = 64
-PEAK_BYTES_PER_TOKEN = 6
+PEAK_BYTES_PER_ROW = 40
+PEAK_BYTES_PER_TOKEN = 3
 
 
-def mheight(permutation: Iterable[int]) -> int | None:
+@overload
+def mheight(permutation: NDArray[Any]) -> Any: ...
+@overload
+def mheight(permutation: Iterable[int]) -> int | None: ...
+def mheight(permutation: Any) -> Any:
     """Return the least height of a 3412 pattern less 1; None if there is none, or if there is a 4231 pattern.
 
     Args:
-        permutation: one-line notation, of 0..n-1 or of 1..n.
+        permutation: one-line notation, of 0..n-1 or of 1..n; or an array of many, shape (*, n) with at least two axes,
+            which takes compiled code.
+
+    Returns:
+        For an array of many permutations an int64 array of shape (*), with -1 in place of None.
 
     Raises:
-        EncodingError: `permutation` is no permutation.
+        EncodingError: `permutation` is no permutation, or holds something that is none.
 
     >>> mheight([3, 4, 1, 2]), mheight([4, 5, 3, 1, 2]), mheight([1, 2, 3, 4])
     (0, 1, None)
     >>> mheight([4, 2, 3, 1]), mheight([5, 6, 3, 4, 1, 2])  # 5341 is a 4231 pattern
     (None, None)
+    >>> mheight(np.array([[4, 5, 3, 1, 2], [1, 2, 3, 4, 5]]))
+    array([ 1, -1])
     """
+    if isinstance(permutation, np.ndarray) and permutation.ndim > 1:
+        return _mheights(permutation)
     w = read_permutation(permutation, first=None)
     if contains_4231(w):
         return None
@@ -71,6 +93,64 @@ def _has_middle(w: tuple[int, ...], i: int, last: int) -> bool:
     """Return whether a 4 and then a 1 stand between the 3 at position i and the 2 at position `last`."""
     greater = next((j for j in range(i + 1, last) if w[j] > w[i]), last)
     return any(w[k] < w[last] for k in range(greater + 1, last))
+
+
+def _mheights(permutations: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the label of each permutation, (*, n) -> (*), -1 where there is none."""
+    from adelic.acd import mheight_kernels
+
+    if not np.issubdtype(permutations.dtype, np.integer):
+        raise EncodingError(f"permutations have whole numbers for entries, not {permutations.dtype}")
+    n = permutations.shape[-1]
+    rows = permutations.reshape(-1, n) if n else permutations.reshape(int(np.prod(permutations.shape[:-1])), 0)
+    ordered = np.sort(rows, axis=1)
+    right = (ordered == np.arange(n)).all(axis=1) | (ordered == np.arange(1, n + 1)).all(axis=1)
+    if not right.all():
+        wrong = tuple(rows[np.argmin(right)].tolist())
+        raise EncodingError(f"{shown(wrong)} is no permutation of 0..{n - 1} or of 1..{n}")
+    return mheight_kernels.labels_of(rows.astype(np.int64)).reshape(permutations.shape[:-1])
+
+
+def inverted(X: Integers, y: Integers) -> tuple[Integers, Integers]:
+    """Return the inverse permutations, with the same labels.
+
+    4231 and 3412 are their own inverses, so the inverses are rows. The heights of single occurrences change, but the
+    least of them does not, for the label is that of a power of q in P_(1,w) (see the module's source), and P_(1,w) is
+    the same for w and its inverse. The tests compare all rows for n <= 8.
+
+    Args:
+        X: rows, shape (rows, n).
+        y: labels, shape (rows,).
+
+    >>> inverted(np.array([[3, 0, 4, 1, 2]]), np.array([0]))
+    (array([[1, 3, 4, 0, 2]]), array([0]))
+    """
+    return statistics.inverses(X).astype(X.dtype), y
+
+
+def reverse_complemented(X: Integers, y: Integers) -> tuple[Integers, Integers]:
+    """Return the permutations i -> n - 1 - w(n - 1 - i), with the same labels.
+
+    An occurrence of 4231 at i < j < k < l becomes one at the reflected places, and so does one of 3412, in which the 3
+    and the 2 change parts: the new 3 is n - 1 - a_l, the new 2 is n - 1 - a_i, and the height a_i - a_l is what it was.
+
+    Args:
+        X: rows, shape (rows, n).
+        y: labels, shape (rows,).
+
+    >>> reverse_complemented(np.array([[3, 0, 4, 1, 2]]), np.array([0]))
+    (array([[2, 3, 0, 4, 1]]), array([0]))
+    """
+    return np.asarray(X.shape[1] - 1 - X[:, ::-1], X.dtype), y
+
+
+def _place_of_greatest(X: Integers) -> Integers:
+    return np.asarray(X.argmax(axis=1))
+
+
+def _greatest_drop(X: Integers) -> Integers:
+    """Return the greatest w(i) - w(i+1)."""
+    return np.asarray((X[:, :-1] - X[:, 1:]).max(axis=1))
 
 
 def _generate(request: Request) -> Rows:
@@ -109,4 +189,11 @@ TASK = Task(
     length=lambda n, edition: n,
     estimate=_estimate,
     generate=_generate,
+    symmetries={"inverse": inverted, "reverse-complement": reverse_complemented},
+    cues={
+        "first entry": lambda X: X[:, 0],
+        "place of the greatest entry": _place_of_greatest,
+        "inversions": statistics.lengths,
+        "greatest drop": _greatest_drop,
+    },
 )

@@ -1,14 +1,16 @@
 """Compiled enumeration of the mHeight data set. Importing this module loads numba."""
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-MISSING = 127  # label of a permutation without a 3412 pattern
+MISSING = 1 << 30  # the height of a permutation without a 3412 pattern
 
 
 @njit(cache=True)
-def least_height(w: NDArray[np.int8]) -> int:
+def least_height(w: NDArray[Any]) -> int:
     """Return the least a_i - a_l over the 3412 patterns of w, or MISSING.
 
     A pair (i, l) with a_i > a_l lies in a 3412 pattern exactly if the first entry after i that is greater than a_i
@@ -35,7 +37,7 @@ def least_height(w: NDArray[np.int8]) -> int:
 
 
 @njit(cache=True)
-def raised_threshold(w: NDArray[np.int8], size: int, threshold: int) -> int:
+def raised_threshold(w: NDArray[Any], size: int, threshold: int) -> int:
     """Return the greatest 2 of all 423 patterns among the first `size` entries, given that of the first size - 1.
 
     A later entry below the threshold would complete a 4231 pattern.
@@ -48,6 +50,25 @@ def raised_threshold(w: NDArray[np.int8], size: int, threshold: int) -> int:
         elif four_seen and w[b] > threshold:
             threshold = w[b]
     return threshold
+
+
+@njit(cache=True)
+def labels_of(permutations: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the mHeight of each permutation of 0..n-1 or of 1..n, (rows, n) -> (rows,); -1 where there is none."""
+    labels = np.full(len(permutations), -1, np.int64)
+    for row, w in enumerate(permutations):
+        threshold = -1
+        avoids = True
+        for size in range(1, len(w) + 1):
+            if w[size - 1] < threshold:
+                avoids = False
+                break
+            threshold = raised_threshold(w, size, threshold)
+        if avoids:
+            least = least_height(w)
+            if least != MISSING:
+                labels[row] = least - 1
+    return labels
 
 
 @njit(cache=True)

@@ -235,7 +235,7 @@ def shown(value: object) -> str:
         digits = round(value.bit_length() * 0.30103)  # log10(2); str() of a huge int would fail or hang
         return f"about {'-' if value < 0 else ''}10**{digits}"
     try:
-        text = repr(value)
+        text = " ".join(line.strip() for line in repr(value).splitlines())  # an array's repr has many lines
     except ValueError:  # a container that holds a huge int
         return f"a {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -23,15 +23,22 @@ Editions:
   × (n-2): rows n-1, ..., 2, tokens 0 and 1. The data set is all ∏_{i=2}^{n-1} C(n-1, i-1) matrices with legal row
   sums: 2,500 with 908 patterns for n = 6, 162,000 with 24,698 for n = 7. These are the totals in the data set's
   README, which prints 909 patterns, and a split of 70/30; here all editions are split 80/20.
+
+n = 8 can be built too: 2,465,888 rows, and 26,471,025 of `levels`.
+
+Symmetries: `rotated` and `reflected` generate a dihedral group of order 4n that takes patterns to patterns and the
+others to others. Of a level matrix only the reflection and the half turn, n rotations, can be told: one rotation takes
+pseudoline 1 from above all others to below them, and where it crosses them is not in the matrix.
 """
 
+from collections.abc import Callable
 from math import comb, prod
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adelic.acd.protocol import Estimate, Integers, Request, Rows, Task, shown
+from adelic.acd.protocol import Estimate, Integers, Request, Rows, Symmetry, Task, shown
 from adelic.errors import EncodingError
 
 # A006245(n) for n = 2, 3, ...: simple arrangements of n pseudolines with a marked cell.
@@ -39,10 +46,14 @@ PATTERN_COUNTS = (1, 2, 8, 62, 908, 24698, 1232944, 112018190, 18410581880, 5449
 
 # Measured at the peak of a build, with the Parquet file and the arrays that are handed out.
 PEAK_BYTES_PER_ROW = 64
-PEAK_BYTES_PER_TOKEN = {"published": 8, "leaky": 8, "levels": 3}
+PEAK_BYTES_PER_TOKEN = {"published": 8, "leaky": 8, "levels": 2}
 
 
-def is_weaving_pattern(matrix: ArrayLike) -> bool:
+@overload
+def is_weaving_pattern(matrix: NDArray[Any]) -> Any: ...
+@overload
+def is_weaving_pattern(matrix: ArrayLike) -> bool: ...
+def is_weaving_pattern(matrix: ArrayLike) -> Any:
     """Return whether an n × (n-1) matrix lists the crossings of a simple arrangement of n pseudolines.
 
     The plane is swept from left to right: two pseudolines that are neighbours, that have not crossed yet and that both
@@ -50,10 +61,12 @@ def is_weaving_pattern(matrix: ArrayLike) -> bool:
     pattern exactly if the sweep makes all C(n, 2) of them.
 
     Args:
-        matrix: whole numbers, shape (n, n-1) or (n(n-1),); the rows of pseudolines n, n-1, ..., 1.
+        matrix: whole numbers, shape (n, n-1) or (n(n-1),); the rows of pseudolines n, n-1, ..., 1. Or an array of many
+            matrices, shape (*, n, n-1) with at least three axes, which takes compiled code.
 
     Returns:
-        False too where a row has a number twice, its own number, or a number that is none of 1..n.
+        False too where a row has a number twice, its own number, or a number that is none of 1..n. For an array of many
+        matrices a boolean array of shape (*).
 
     Raises:
         EncodingError: the shape is no n × (n-1) with n >= 2, or the entries are no whole numbers.
@@ -62,7 +75,11 @@ def is_weaving_pattern(matrix: ArrayLike) -> bool:
     (True, True)
     >>> is_weaving_pattern([[1, 2], [3, 1], [2, 3]]), is_weaving_pattern([[2, 2], [1, 3], [2, 3]])
     (False, False)
+    >>> is_weaving_pattern(np.array([[[1, 2], [1, 3], [2, 3]], [[1, 2], [3, 1], [2, 3]]]))
+    array([ True, False])
     """
+    if isinstance(matrix, np.ndarray) and matrix.ndim > 2:
+        return _are_weaving_patterns(matrix)
     rows = _read_matrix(matrix)
     n = len(rows)
     sequences = {n - r: row for r, row in enumerate(rows)}
@@ -88,6 +105,18 @@ def is_weaving_pattern(matrix: ArrayLike) -> bool:
         crossings += 1
         place = max(place - 1, 0)  # only the pairs next to this one have changed
     return crossings == comb(n, 2)
+
+
+def _are_weaving_patterns(matrices: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return for each matrix whether it is a pattern, (*, n, n-1) -> (*)."""
+    from adelic.acd import weaving_kernels
+
+    array = _whole_numbers(matrices)
+    *batch, n, width = array.shape
+    if n < 2 or width != n - 1:
+        raise EncodingError(f"weaving patterns have shape (*, n, n-1) with n >= 2, not {array.shape}")
+    letters = np.where((array >= 1) & (array <= n), array, 0).astype(np.int64)
+    return weaving_kernels.are_patterns(letters.reshape(-1, n, n - 1)).reshape(batch)
 
 
 def rotated(matrices: ArrayLike) -> Integers:
@@ -125,6 +154,113 @@ def reflected(matrices: ArrayLike) -> Integers:
     """
     blocks, n = _blocks(matrices)
     return (n + 1 - blocks[..., ::-1, :]).astype(blocks.dtype).reshape(np.shape(matrices))
+
+
+def levels_reflected(levels: ArrayLike) -> Integers:
+    """Return the level matrices of the patterns mirrored top to bottom: the rows from last to first, 0 and 1 exchanged.
+
+    Args:
+        levels: level matrices, shape (*, (n-2)²), of patterns or not.
+
+    Raises:
+        EncodingError: the last axis is no (n-2)².
+
+    >>> levels_reflected([0, 1, 0, 0])  # rows 011 and 001, with the entries that follow from the others
+    array([1, 1, 1, 0])
+    """
+    full = _full_levels(levels)
+    return _without_last(1 - full[..., ::-1, :], levels)
+
+
+def levels_half_turned(levels: ArrayLike) -> Integers:
+    """Return the level matrices of the patterns rotated n times, which is each of their rows from last to first.
+
+    Args:
+        levels: level matrices, shape (*, (n-2)²), of patterns or not.
+
+    Raises:
+        EncodingError: the last axis is no (n-2)².
+
+    >>> levels_half_turned([0, 1, 0, 0])  # rows 011 and 001
+    array([1, 1, 1, 0])
+    """
+    full = _full_levels(levels)
+    return _without_last(full[..., ::-1], levels)
+
+
+def _full_levels(levels: ArrayLike) -> Integers:
+    """Return the matrices with the last entries of their rows, (*, (n-2)²) -> (*, n-2, n-1)."""
+    array = _whole_numbers(levels)
+    side = round(array.shape[-1] ** 0.5) if array.ndim else 0
+    if side < 1 or side * side != array.shape[-1]:
+        raise EncodingError(f"the last axis must have length (n-2)² with n >= 3, not shape {array.shape}")
+    rows = array.reshape(*array.shape[:-1], side, side)
+    ones = np.arange(side, 0, -1, dtype=array.dtype)  # pseudoline n - 1 crosses n - 2 smaller ones, and so on
+    last = ones - rows.sum(axis=-1, dtype=array.dtype)
+    return np.concatenate([rows, last[..., None]], axis=-1)
+
+
+def _without_last(full: Integers, levels: ArrayLike) -> Integers:
+    return np.asarray(full[..., :-1].reshape(np.shape(levels)))
+
+
+def _symmetry(of_patterns: Callable[[Integers], Integers], of_levels: Callable[[Integers], Integers]) -> Symmetry:
+    """Return the symmetry of the rows of every edition; no n(n-1) is a square, so their length tells which it is."""
+
+    def symmetry(X: Integers, y: Integers) -> tuple[Integers, Integers]:
+        n = _order_of(X.shape[1])
+        if n is None:
+            return of_levels(X), y
+        blocks = X.reshape(-1, n, n - 1)
+        # The leaky edition's non-patterns stand upside down: their first row, not their last, lacks 1.
+        upside_down = ~(blocks[:, 0] == 1).any(axis=1)[:, None, None]
+        image = of_patterns(np.where(upside_down, blocks[:, ::-1], blocks).reshape(X.shape))
+        blocks = image.reshape(blocks.shape)
+        return np.where(upside_down, blocks[:, ::-1], blocks).reshape(X.shape), y
+
+    return symmetry
+
+
+def _rows(X: Integers) -> Integers:
+    """Return the matrices that the rows of a data set of any edition hold."""
+    n = _order_of(X.shape[1])
+    side = round(X.shape[1] ** 0.5)
+    return X.reshape(-1, side, side) if n is None else X.reshape(-1, n, n - 1)
+
+
+def _first_row_lacks(X: Integers) -> Integers:
+    """Return which of 1..n the first row lacks; of a level matrix, how many ones."""
+    first = _rows(X)[:, 0]
+    n = _order_of(X.shape[1])
+    full = first.shape[1] if n is None else n * (n + 1) // 2
+    return np.asarray(full - first.sum(axis=1, dtype=np.int64))
+
+
+def _row_sums(X: Integers) -> Integers:
+    """Return the sums of all rows in one number."""
+    matrices = _rows(X)
+    sums = matrices.sum(axis=2, dtype=np.int64)
+    base = 1 + matrices.shape[2] * (matrices.shape[1] + 1)
+    return np.asarray(sums @ base ** np.arange(sums.shape[1]))
+
+
+def _ascending_rows(X: Integers) -> Integers:
+    """Return how many rows ascend (of a level matrix: no 0 after a 1)."""
+    matrices = _rows(X)
+    return np.asarray((matrices[:, :, 1:] >= matrices[:, :, :-1]).all(axis=2).sum(axis=1))
+
+
+def _first_crossings(X: Integers) -> Integers:
+    """Return how many neighbours i, i + 1 begin with each other; a pattern has at least one such pair.
+
+    Of a level matrix: how many pseudolines begin with a smaller one below one that begins with a greater one.
+    """
+    first = _rows(X)[:, :, 0]
+    n = _order_of(X.shape[1])
+    if n is None:
+        return np.asarray(((first[:, :-1] == 1) & (first[:, 1:] == 0)).sum(axis=1))
+    lines = np.arange(n, 1, -1)  # the greater of the two, whose row comes first
+    return np.asarray(((first[:, :-1] == lines - 1) & (first[:, 1:] == lines)).sum(axis=1))
 
 
 def _order_of(length: int) -> int | None:
@@ -228,4 +364,14 @@ TASK = Task(
     length=_length,
     estimate=_estimate,
     generate=_generate,
+    symmetries={
+        "rotation": _symmetry(rotated, levels_half_turned),
+        "reflection": _symmetry(reflected, levels_reflected),
+    },
+    cues={
+        "first row lacks": _first_row_lacks,
+        "row sums": _row_sums,
+        "ascending rows": _ascending_rows,
+        "first crossings": _first_crossings,
+    },
 )
