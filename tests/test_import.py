@@ -31,6 +31,12 @@ LIBRARIES = {
     "nn": {"numpy", "torch"},
 }
 
+# Optional libraries of the package that these files may import when they are asked to, never when they are imported.
+OPTIONAL = {
+    "acd/convert.py": {"torch", "pandas", "datasets"},
+    "acd/published.py": {"huggingface_hub"},
+}
+
 
 def layer_of(path):
     """Return the subpackage or module right below adelic; "adelic" for the package itself."""
@@ -51,6 +57,16 @@ def imports_of(path):
                 yield node.lineno, f"{module}.{alias.name}" if module == "adelic" else module
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "adelic":
             yield node.lineno, f"adelic.{node.attr}"  # which imports a subpackage on first use
+
+
+def lazily_imported(path):
+    """Return the lines of the imports that do not run with the module: in functions, or for the type checker alone."""
+    lines = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        checker = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        if checker or isinstance(node, ast.FunctionDef):
+            lines |= {line for part in node.body for line in range(part.lineno, part.end_lineno + 1)}
+    return lines
 
 
 def home_of(name):
@@ -111,6 +127,20 @@ def test_libraries_of_the_lower_layers(layer):
         for path in SOURCES
         if layer_of(path) == layer
         for line, name in imports_of(path)
-        if name.split(".")[0] not in allowed
+        if name.split(".")[0] not in allowed | OPTIONAL.get(path.relative_to(PACKAGE).as_posix(), set())
     ]
     assert not wrong
+
+
+@pytest.mark.parametrize("file", OPTIONAL)
+def test_optional_libraries_are_imported_when_used(file):
+    path = PACKAGE / file
+    found = [(line, name) for line, name in imports_of(path) if name.split(".")[0] in OPTIONAL[file]]
+    assert {name.split(".")[0] for _, name in found} == OPTIONAL[file]
+    assert {line for line, _ in found} <= lazily_imported(path)
+
+
+def test_acd_loads_without_optional_libraries():
+    loaded = loaded_by("from adelic import acd\nacd.load, acd.Dataset")
+    for name in set().union(*OPTIONAL.values()):
+        assert name not in loaded

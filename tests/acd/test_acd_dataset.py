@@ -48,7 +48,7 @@ def test_provenance():
     assert sum(sum(classes.values()) for classes in p["counts"].values()) == p["rows"]["all"] == 124
     assert p["counts"]["test"]["weaving pattern"] == np.count_nonzero(d.y_test)
     assert any("Reconstructed" in note for note in p["notes"])
-    assert set(p["versions"]) == {"adelic", "numpy", "pyarrow"}
+    assert set(p["versions"]) == {"adelic", "numpy", "pyarrow", "python"}
 
 
 def test_defaults_are_the_smallest_published_size_and_edition():
@@ -74,7 +74,7 @@ def test_numpy_integers_are_sizes():
 
 @pytest.mark.parametrize("name", list(acd.TASKS))
 @pytest.mark.parametrize(
-    "n", [-1, 0, 1, True, False, np.True_, 3.5, 8.0, "8", [8], float("nan"), pytest.param(-(10**5000), id="huge")]
+    "n", [-1, 0, True, False, np.True_, 3.5, 8.0, "8", [8], float("nan"), pytest.param(-(10**5000), id="huge")]
 )
 def test_sizes_without_a_data_set(name, n):
     with pytest.raises(TaskSizeError) as caught:
@@ -91,7 +91,7 @@ def test_least_sizes():
 
 
 @pytest.mark.parametrize(("name", "edition"), [(t.name, edition) for t in acd.TASKS.values() for edition in t.editions])
-@pytest.mark.parametrize("n", [20, 10**9, pytest.param(10**5000, id="huge")])
+@pytest.mark.parametrize("n", [40, 10**9, pytest.param(10**5000, id="huge")])
 def test_sizes_beyond_any_machine_are_refused_at_once(name, edition, n, cache):
     start = time.perf_counter()
     with pytest.raises(TaskSizeError, match=r"needs (at least about )?[\d,]+ rows and [\d,.]+ GiB") as caught:
@@ -130,8 +130,9 @@ def test_seeds(seed):
 def test_unknown_names():
     with pytest.raises(UnknownNameError) as caught:
         acd.task("wevaing")
-    assert str(caught.value) == "unknown task 'wevaing'; did you mean 'weaving'? tasks: mheight, schubert, weaving"
-    with pytest.raises(UnknownNameError, match="unknown task 'xyz'; tasks: mheight"):
+    names = ", ".join(acd.TASKS)
+    assert str(caught.value) == f"unknown task 'wevaing'; did you mean 'weaving'? tasks: {names}"
+    with pytest.raises(UnknownNameError, match="unknown task 'xyz'; tasks: characters"):
         acd.load("xyz")
     with pytest.raises(UnknownNameError, match="did you mean 'mheight'"):
         acd.load("mHeight")

@@ -37,7 +37,14 @@ def examples(text):
 
 def test_all_commands_are_there():
     assert {"encode", "decode", "train", "reproduce", "report"} <= {path[0] for path in LEAVES}
-    assert {path[1] for path in LEAVES if path[0] == "data"} == {"list", "build", "info", "verify"}
+    assert {path[1] for path in LEAVES if path[0] == "data"} == {
+        "audit",
+        "build",
+        "export",
+        "info",
+        "list",
+        "verify",
+    }
 
 
 @pytest.mark.parametrize("path", list(ALL), ids=lambda path: " ".join(path) or "adelic")

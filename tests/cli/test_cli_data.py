@@ -1,11 +1,13 @@
 import json
 import os
+import shlex
 import warnings
 from pathlib import Path
 
 import pytest
 
 from adelic import acd
+from adelic.acd.exporting import FORMATS
 
 
 def test_list(works, monkeypatch):
@@ -103,3 +105,61 @@ def test_a_damaged_file_is_named_in_one_line(adelic, monkeypatch, folder):
     assert str(path) in line
     assert "built anew" in line
     assert ".py:" not in outcome.err
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "csv", "jsonl", "int2int"])
+def test_export(works, folder, file_format):
+    out = works("data", "export", "schubert", "--n", "3", "--seed", "4", "--format", file_format, "--output", "a/b")
+    ending = FORMATS[file_format]
+    assert out.splitlines() == [
+        f"{Path('a/b')}/train.{ending}: 62 rows",
+        f"{Path('a/b')}/validation.{ending}: 6 rows",
+        f"{Path('a/b')}/test.{ending}: 17 rows",
+        f"{Path('a/b')}/dataset.json",
+    ]
+    about = json.loads((folder / "a" / "b" / "dataset.json").read_text(encoding="utf-8"))
+    assert (about["data"]["task"], about["data"]["n"], about["data"]["seed"]) == ("schubert", 3, 4)
+    assert set(about["files"]) == {f"{split}.{ending}" for split in ("train", "validation", "test")}
+
+
+def test_every_format_is_offered(works):
+    text = works("data", "export", "--help")
+    assert f"[{'|'.join(FORMATS)}]" in text
+
+
+def test_the_command_kept_with_an_export_makes_it_again(works, folder):
+    works("data", "export", "quiver", "--n", "6", "--option", "labelling=random", "--format", "csv", "--output", "one")
+    described = folder / "one" / "dataset.json"
+    command = shlex.split(json.loads(described.read_text(encoding="utf-8"))["command"])
+    assert command[0] == "adelic"
+    before = (folder / "one" / "train.csv").read_bytes()
+    (folder / "one").rename(folder / "moved")
+    works(*command[1:])
+    assert (folder / "one" / "train.csv").read_bytes() == before
+
+
+def test_export_does_not_replace_another_content_unless_forced(works, refused):
+    command = ["data", "export", "schubert", "--n", "3", "--format", "csv", "--output", "out"]
+    works(*command)
+    works(*command)  # the same content is no obstacle
+    works("data", "build", "schubert", "--n", "3", "--seed", "1")  # so that below no progress is shown
+    assert "--force" in refused(*command, "--seed", "1")
+    works(*command, "--seed", "1", "--force")
+    assert "--force" in refused(*command)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--format", "cvs", "--output", "out"], "cvs"),
+        (["--format", "csv"], "--output"),
+        (["--output", "file"], "file"),
+        (["--output", "file/below"], "file"),
+        (["--output", "out", "--n", "40"], "n="),
+        (["--output", "out", "--option", "a=b"], "option"),
+    ],
+    ids=" ".join,
+)
+def test_user_errors_of_export(refused, folder, arguments, words):
+    (folder / "file").write_text("")
+    assert words in refused("data", "export", "schubert", *(["--n", "3"] if "--n" not in arguments else []), *arguments)

@@ -13,16 +13,18 @@ True
 >>> acd.mheight.mheight([3, 4, 1, 2])
 0
 
-One module is one task: `mheight`, `schubert`, `weaving`. `load` keeps what it generates in `cache_folder()`; `build`
-does so again, `info` says what there is, and `verify` counts anew and compares with the published counts.
+One module is one task; `TASKS` has them by name. `load` keeps what it generates in `cache_folder()`; `build` does so
+again, `info` says what there is, and `verify` counts anew and compares with the published counts.
 """
 
-from adelic.acd import mheight, schubert, weaving
+from adelic.acd import characters, grassmannian, kl, lattice, mheight, quiver, rsk, schubert, weaving
 from adelic.acd.auditing import audit
 from adelic.acd.catalogue import Check, info, verify
 from adelic.acd.dataset import Dataset, build, load
+from adelic.acd.exporting import export
 from adelic.acd.files import cache_folder
 from adelic.acd.protocol import Estimate, Progress, Request, Rows, Task
+from adelic.acd.published import Published, load_published
 from adelic.acd.registry import TASKS, task
 from adelic.acd.store import StoreWarning
 
@@ -32,6 +34,7 @@ __all__ = [
     "Dataset",
     "Estimate",
     "Progress",
+    "Published",
     "Request",
     "Rows",
     "StoreWarning",
@@ -39,9 +42,17 @@ __all__ = [
     "audit",
     "build",
     "cache_folder",
+    "characters",
+    "export",
+    "grassmannian",
     "info",
+    "kl",
+    "lattice",
     "load",
+    "load_published",
     "mheight",
+    "quiver",
+    "rsk",
     "schubert",
     "task",
     "verify",

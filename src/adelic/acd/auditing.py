@@ -31,7 +31,9 @@ from adelic.acd.protocol import Integers, Progress, Symmetry
 from adelic.acd.provenance import machine, source_commit, versions
 
 MODEL_ROWS = 50_000
-"""So many train rows, and as many test rows, at most, are shown to the models; drawn with the data's seed."""
+"""So many train rows, and as many test rows, divided by the number of targets but no fewer than FEWEST_MODEL_ROWS, are
+shown to the models; drawn with the data's seed."""
+FEWEST_MODEL_ROWS = 5_000
 TREE_DEPTH = 8
 
 
@@ -182,8 +184,10 @@ def _models(d: Dataset, seed: int) -> Iterator[Finding]:
 
     rng = np.random.default_rng(seed)
     X = np.concatenate([d.X_train, d.X_validation])
-    train = rng.permutation(len(X))[:MODEL_ROWS]
-    test = rng.permutation(len(d.X_test))[:MODEL_ROWS]
+    targets = _targets(d)
+    shown = max(MODEL_ROWS // len(targets), FEWEST_MODEL_ROWS)
+    train = rng.permutation(len(X))[:shown]
+    test = rng.permutation(len(d.X_test))[:shown]
     models: dict[str, Callable[[], Any]] = {
         "logistic regression (raw)": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=300)),
         "logistic regression (one-hot)": lambda: make_pipeline(
@@ -194,7 +198,7 @@ def _models(d: Dataset, seed: int) -> Iterator[Finding]:
     }
     for name, make in models.items():
         scores = []
-        for y_train, y_test in _targets(d):
+        for y_train, y_test in targets:
             if len(np.unique(y_train[train])) < 2:
                 scores.append(float(np.mean(y_test[test] == y_train[train[0]])))
                 continue

@@ -115,7 +115,7 @@ def _compared(task: Task, fact: dict[str, Any], progress: Progress | None, worke
     rows = task.generate(
         Request(n=n, edition=edition, options=task.check_options({}), progress=progress, workers=workers)
     )
-    ours = _tally(task, n, edition, rows)
+    ours = tally(task, n, edition, rows)
     pairs = [("rows", len(rows.y), fact.get("rows", sum(counts.values())))]
     pairs += [(what, ours.get(what, 0), counts.get(what, 0)) for what in dict.fromkeys([*ours, *counts])]
     why = fact.get("why", {})
@@ -125,7 +125,8 @@ def _compared(task: Task, fact: dict[str, Any], progress: Progress | None, worke
     ]
 
 
-def _tally(task: Task, n: int, edition: str, rows: Rows) -> dict[str, int]:
+def tally(task: Task, n: int, edition: str, rows: Rows) -> dict[str, int]:
+    """Return what is counted of rows and compared with published counts: the rows of each class, or the task's own."""
     if task.tally is not None:
         return dict(task.tally(rows))
     names = task.class_names(n, edition)

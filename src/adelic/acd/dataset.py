@@ -4,15 +4,18 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.acd import files, registry, store
+from adelic.acd import convert, files, registry, store
 from adelic.acd.parallel import check_workers
 from adelic.acd.protocol import Integers, Progress, Request, Rows, check_seed
 from adelic.acd.splits import TEST, TRAIN, VALIDATION, split_rows
+
+if TYPE_CHECKING:
+    from adelic.acd.convert import DataFrame, DatasetDict, TensorDataset
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +24,8 @@ class Dataset:
 
     Attributes:
         X_train: tokens, shape (rows, length), int8 (or the least integer dtype that holds them).
-        y_train: class indices, shape (rows,), int64; for a regression task targets, (rows,) or (rows, targets).
+        y_train: class indices, shape (rows,), int64; for a regression task targets, (rows,) and int64, or (rows,
+            targets) and the least integer dtype that holds them.
         X_validation: tokens; a tenth of the published training rows, by class.
         y_validation: classes or targets.
         X_test: tokens.
@@ -48,6 +52,18 @@ class Dataset:
     class_names: tuple[str, ...] | None
     vocabulary: tuple[int, ...]
     provenance: dict[str, Any]
+
+    def to_torch(self) -> "dict[str, TensorDataset]":
+        """Return split -> TensorDataset of (tokens, targets); see `adelic.acd.convert.to_torch`."""
+        return convert.to_torch(self)
+
+    def to_pandas(self) -> "DataFrame":
+        """Return one DataFrame with columns x0, x1, ..., y, split; see `adelic.acd.convert.to_pandas`."""
+        return convert.to_pandas(self)
+
+    def to_hf(self) -> "DatasetDict":
+        """Return a `datasets.DatasetDict` with columns x and y; see `adelic.acd.convert.to_hf`."""
+        return convert.to_hf(self)
 
 
 def load(
@@ -153,19 +169,23 @@ def _build(
 
 
 def _dataset(key: store.Key, folder: Path, rows: Rows, split: NDArray[np.int8], manifest: dict[str, Any]) -> Dataset:
-    y = rows.y.astype(np.int64)
     train, validation, test = split == TRAIN, split == VALIDATION, split == TEST
     return Dataset(
         X_train=rows.X[train],
-        y_train=y[train],
+        y_train=_targets(rows.y[train]),
         X_validation=rows.X[validation],
-        y_validation=y[validation],
+        y_validation=_targets(rows.y[validation]),
         X_test=rows.X[test],
-        y_test=y[test],
+        y_test=_targets(rows.y[test]),
         class_names=key.task.class_names(key.n, key.edition),
         vocabulary=key.task.vocabulary(key.n, key.edition),
         provenance=_provenance(folder, manifest),
     )
+
+
+def _targets(y: Integers) -> Integers:
+    """Return y as int64; several targets a row keep their dtype, since eight bytes for every bit would be too many."""
+    return y.astype(np.int64) if y.ndim == 1 else y
 
 
 def _provenance(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from adelic.acd import mheight, schubert, weaving
+from adelic.acd import characters, grassmannian, kl, lattice, mheight, quiver, rsk, schubert, weaving
 from adelic.acd.protocol import Task
 from adelic.errors import UnknownNameError
 
@@ -11,7 +11,13 @@ TASKS: Mapping[str, Task] = MappingProxyType(
     {
         entry.name: entry
         for entry in (
+            characters.TASK,
+            grassmannian.TASK,
+            kl.TASK,
+            lattice.TASK,
             mheight.TASK,
+            quiver.TASK,
+            rsk.TASK,
             schubert.TASK,
             weaving.TASK,
         )
@@ -26,7 +32,7 @@ def task(name: str) -> Task:
     'is this n × (n-1) matrix a weaving pattern?'
     >>> task("wevaing")
     Traceback (most recent call last):
-    adelic.errors.UnknownNameError: unknown task 'wevaing'; did you mean 'weaving'? tasks: mheight, schubert, weaving
+    adelic.errors.UnknownNameError: unknown task 'wevaing'; did you mean 'weaving'? tasks: ...
     """
     if isinstance(name, str) and name in TASKS:
         return TASKS[name]

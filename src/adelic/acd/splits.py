@@ -1,9 +1,9 @@
 """Splits: which rows train, which validate, which test.
 
 As published, ⌈0.8 N⌉ of the N rows, drawn at random, are for training and the others for testing, without regard to
-classes; the seeds of the published splits are unknown, so that ours are drawn with our own. The published code uses its
-test rows for validation. We do not: a tenth of the training rows of each class becomes the validation set, so that the
-test rows are touched once. A class with fewer than five training rows is too small to be split and trains whole.
+classes; where the seed of a published split is unknown, ours is drawn with our own. The published code uses its test
+rows for validation. We do not: a tenth of the training rows of each class becomes the validation set, so that the test
+rows are touched once. A class with fewer than five training rows is too small to be split and trains whole.
 """
 
 import numpy as np
@@ -57,4 +57,19 @@ def _drawn_test(count: int, groups: NDArray[np.intp] | None, rng: np.random.Gene
     train_count = -(-4 * count // 5)  # ⌈0.8 count⌉ without rounding errors
     test = np.zeros(count, np.bool_)
     test[rng.permutation(count)[train_count:]] = True
+    return test
+
+
+def published_test(count: int) -> NDArray[np.bool_]:
+    """Return which of `count` items are test items where the ACD's own generators draw the split, with NumPy's seed 32.
+
+    They shuffle the indices with NumPy's legacy generator, whose stream is frozen; the first ⌈0.8 count⌉ train.
+
+    >>> np.flatnonzero(published_test(10)).tolist()
+    [5, 7]
+    """
+    order = np.arange(count)
+    np.random.RandomState(32).shuffle(order)
+    test = np.ones(count, np.bool_)
+    test[order[: -(-4 * count // 5)]] = False
     return test

@@ -80,11 +80,11 @@ def write(
     Raises:
         StorageError: the folder cannot be written.
     """
-    written = _Hashed()
+    written = Hashed()
 
     def to_file(file: BinaryIO) -> None:
         written.file = file
-        _write_parquet(written, rows, split, progress)
+        write_parquet(written, {"x": rows.X, "y": rows.y, "split": split}, progress)
 
     files.atomic_write(folder / DATA_FILE, to_file, remedy=files.CACHE_REMEDY)
     manifest = {
@@ -131,6 +131,19 @@ def read(folder: Path, key: Key) -> tuple[Rows, NDArray[np.int8], dict[str, Any]
     return rows, split, manifest
 
 
+def decoding_bytes(rows: int, values: int) -> int:
+    """Return the memory that decoding a group of rows takes while it lasts, about 20 bytes for each value in it.
+
+    Args:
+        rows: of the data set.
+        values: tokens and targets of a row.
+
+    >>> decoding_bytes(100, 8), decoding_bytes(10**9, 8) == 20 * ROW_GROUP * 8
+    (16000, True)
+    """
+    return 20 * min(rows, ROW_GROUP) * values  # Parquet has no type below int32, and lists come with levels
+
+
 def read_manifest(folder: Path) -> dict[str, Any] | None:
     """Return the manifest of a folder, or None if there is none; DamagedError if it is no JSON object."""
     path = folder / MANIFEST_FILE
@@ -163,52 +176,69 @@ def _counts(key: Key, y: Integers, split: NDArray[np.int8]) -> dict[str, object]
     }
 
 
-class _Hashed(io.RawIOBase):
-    """A file that counts and hashes what is written to it."""
+class Hashed(io.RawIOBase):
+    """A file that counts and hashes what is written to it, and hands it on to another file, if there is one.
 
-    file: BinaryIO
+    >>> hashed = Hashed()
+    >>> hashed.write(b"adele"), hashed.size, hashed.sha256.hexdigest() == hashlib.sha256(b"adele").hexdigest()
+    (5, 5, True)
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, file: BinaryIO | None = None) -> None:
         super().__init__()
+        self.file = file
         self.sha256 = hashlib.sha256()
         self.size = 0
 
     def writable(self) -> bool:
+        """Return True."""
         return True
 
     def tell(self) -> int:
+        """Return how many bytes were written."""
         return self.size
 
     def write(self, data: Any, /) -> int:
+        """Write bytes; return how many."""
         view = memoryview(data)
         self.sha256.update(view)
-        self.file.write(view)
+        if self.file is not None:
+            self.file.write(view)
         self.size += view.nbytes
         return view.nbytes
 
 
-def _write_parquet(file: Any, rows: Rows, split: NDArray[np.int8], progress: Progress | None) -> None:
-    """Write the rows as a Parquet file: x (a list of fixed size), y (likewise for several targets), split."""
+def arrow_array(values: NDArray[np.integer[Any]]) -> Any:
+    """Return an Arrow array, one entry a row; rows of several values become lists of fixed size.
+
+    >>> arrow_array(np.array([[1, 2], [3, 4]], np.int8)).type
+    FixedSizeListType(fixed_size_list<element: int8 not null>[2])
+    """
+    import pyarrow as pa
+
+    flat = pa.array(np.ascontiguousarray(values).reshape(-1))
+    if values.ndim == 1:
+        return flat
+    kind = pa.list_(pa.field("element", flat.type, nullable=False), values.shape[1])
+    return pa.FixedSizeListArray.from_arrays(flat, type=kind)
+
+
+def write_parquet(file: Any, columns: Mapping[str, NDArray[np.integer[Any]]], progress: Progress | None = None) -> None:
+    """Write columns, one entry or one list of fixed size a row, as a Parquet file, a group of rows after the other."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    def column(values: NDArray[np.integer[Any]]) -> tuple[pa.Field, pa.Array]:
-        flat = pa.array(np.ascontiguousarray(values).reshape(-1))
-        if values.ndim == 1:
-            return flat.type, flat
-        kind = pa.list_(pa.field("element", flat.type, nullable=False), values.shape[1])
-        return kind, pa.FixedSizeListArray.from_arrays(flat, type=kind)
-
     def table(chosen: slice) -> pa.Table:
-        columns = {name: column(values[chosen]) for name, values in (("x", rows.X), ("y", rows.y), ("split", split))}
-        schema = pa.schema([pa.field(name, kind, nullable=False) for name, (kind, _) in columns.items()])
-        return pa.Table.from_arrays([array for _, array in columns.values()], schema=schema)
+        arrays = {name: arrow_array(values[chosen]) for name, values in columns.items()}
+        schema = pa.schema([pa.field(name, array.type, nullable=False) for name, array in arrays.items()])
+        return pa.Table.from_arrays(list(arrays.values()), schema=schema)
 
+    rows = len(next(iter(columns.values())))
     with pq.ParquetWriter(file, table(slice(0)).schema, compression="zstd") as writer:
-        for start in range(0, max(len(split), 1), ROW_GROUP):
+        for start in range(0, max(rows, 1), ROW_GROUP):
             writer.write_table(table(slice(start, start + ROW_GROUP)))
             if progress:
-                progress(min(start + ROW_GROUP, len(split)), len(split), "writing")
+                progress(min(start + ROW_GROUP, rows), rows, "writing")
 
 
 def _from_parquet(data: bytes, path: Path) -> tuple[Rows, NDArray[np.int8]]:

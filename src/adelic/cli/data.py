@@ -1,6 +1,7 @@
 """`adelic data`: list, build, describe and verify the data sets."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ def data() -> None:
     adelic data list
     adelic data info weaving
     adelic data build weaving --n 6 --edition leaky
+    adelic data export schubert --n 4 --format csv --output schubert-4
     adelic data verify schubert
     """
 
@@ -143,6 +145,63 @@ def audit(
     if output is not None:
         atomic_write(output, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
         click.echo(f"wrote {output}")
+
+
+@data.command()
+@click.argument("task")
+@data_options
+@workers_option
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(["parquet", "csv", "jsonl", "int2int"]),
+    default="parquet",
+    show_default=True,
+    help="int2int is the text that Int2Int trains on.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="The folder; it is made if it is missing.",
+)
+@click.option("--force", is_flag=True, help="Replace files of another content.")
+def export(
+    task: str,
+    n: int | None,
+    edition: str,
+    seed: int,
+    options: tuple[tuple[str, str], ...],
+    workers: int,
+    file_format: str,
+    output: Path,
+    *,
+    force: bool,
+) -> None:
+    """Write a data set as files for other programs: one a split, and dataset.json, which describes them.
+
+    Values are integers; a class is its index, and dataset.json has the names. Files that are there already are kept
+    if they have the same content.
+
+    \b
+    adelic data export schubert --n 4 --format csv --output schubert-4
+    adelic data export weaving --n 6 --edition leaky --format jsonl --output weaving-6-leaky
+    adelic data export mheight --n 10 --format int2int --output int2int/mheight-10
+    """
+    from adelic import acd
+
+    with progress_bar(f"{task} {'' if n is None else f'n={n}'}".strip()) as tick:
+        dataset = acd.load(task, n=n, edition=edition, seed=seed, progress=tick, workers=workers, **dict(options))
+        size = dataset.provenance["n"]
+        chosen = [part for name, choice in options for part in ("--option", f"{name}={choice}")]
+        where = ["--format", file_format, "--output", str(output)]
+        command = ["data", "export", task, "--n", str(size), "--edition", edition, "--seed", str(seed), *chosen, *where]
+        paths = acd.export(
+            dataset, output, format=file_format, force=force, command=shlex.join(["adelic", *command]), progress=tick
+        )
+    rows = dataset.provenance["rows"]
+    for path in paths:
+        click.echo(f"{path}" + (f": {rows[path.stem]:,} rows" if path.stem in rows else ""))
 
 
 @data.command()

@@ -1,0 +1,237 @@
+"""Files of a data set for other programs: Parquet, CSV, JSON lines, and the text that Int2Int reads.
+
+One file a split, `train.csv` and so on, and `dataset.json`, which says what they are. All values are integers; a class
+is its index, and `dataset.json` has the names.
+
+- `parquet`: columns x (a list of fixed length) and y (a number, or a list for several targets).
+- `csv`: columns x0, x1, ..., y (or y0, y1, ...), with a header line.
+- `jsonl`: one object a line, {"x": [...], "y": ...}.
+- `int2int`: the data files of Int2Int (github.com/f-charton/Int2Int, README, "Training from a data file"), a line an
+  example: input, a tab, output, as tokens separated by spaces. An integer is its sign and its digits in base 1000, most
+  significant first: -3500 is `- 3 500`. A row of 15 integers is `V15` and the integers. A class is one token, its
+  index; a target is an integer; several targets are a row. `dataset.json` has the command line options that tell
+  Int2Int so.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from adelic.acd import files
+from adelic.acd.convert import column_names, split_arrays
+from adelic.acd.dataset import Dataset
+from adelic.acd.protocol import Integers, Progress
+from adelic.acd.provenance import versions
+from adelic.acd.store import Hashed, write_parquet
+from adelic.errors import StorageError, UnknownNameError
+
+FORMATS: Mapping[str, str] = {"parquet": "parquet", "csv": "csv", "jsonl": "jsonl", "int2int": "txt"}
+"""Format -> the ending of its files' names."""
+DESCRIPTION_FILE = "dataset.json"
+INT2INT_BASE = 1000
+CHUNK = 1 << 14
+
+LineMaker = Callable[[list[Any], Any], str]
+
+
+def export(
+    dataset: Dataset,
+    folder: str | Path,
+    *,
+    format: str = "parquet",  # noqa: A002 - the word that says it
+    force: bool = False,
+    command: str | None = None,
+    progress: Progress | None = None,
+) -> list[Path]:
+    """Write the splits of a data set and a description of them; return the paths of the files.
+
+    Each file is written atomically, the description last: a folder with `dataset.json` is complete. Files that exist
+    and have the same content already are left alone. A folder holds one export.
+
+    Args:
+        dataset: the data.
+        folder: where the files go; it is made if it is missing.
+        format: one of "parquet", "csv", "jsonl", "int2int".
+        force: replace files of another content.
+        command: what to keep in `dataset.json` as the command that made the files.
+        progress: called with (rows done, rows in all, what) while files are written.
+
+    Raises:
+        UnknownNameError: there is no such format.
+        StorageError: a file of another content is there and `force` is not set, or a file cannot be written.
+
+    >>> import tempfile
+    >>> from adelic import acd
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     d = acd.load("schubert", n=2, cache=folder)
+    ...     paths = export(d, Path(folder) / "out", format="int2int")
+    ...     print([path.name for path in paths], paths[0].read_text(encoding="utf-8").split()[:5])
+    ['train.txt', 'validation.txt', 'test.txt', 'dataset.json'] ['V7', '+', '1', '+', '2']
+    """
+    if not isinstance(format, str) or format not in FORMATS:
+        raise UnknownNameError.of("format", format, FORMATS)
+    folder = Path(folder)
+    writers = {
+        split: _writer(dataset.class_names is not None, *rows, format, _named(progress, f"{split}.{FORMATS[format]}"))
+        for split, rows in split_arrays(dataset).items()
+    }
+    paths = {split: folder / f"{split}.{FORMATS[format]}" for split in writers}
+    description, described = _description(dataset, format, command), folder / DESCRIPTION_FILE
+    if not (force or _describes_the_same(described, description)):
+        raise _exists(described)
+    hashes: dict[Path, str] = {}
+    for split, path in paths.items():
+        if path.exists():
+            wanted = Hashed()
+            writers[split](wanted)
+            if _sha256(path) == wanted.sha256.hexdigest():
+                hashes[path] = _sha256(path)
+            elif not force:
+                raise _exists(path)
+    if len(hashes) < len(paths):
+        with files.storage_errors(f"cannot write {described}", files.FOLDER_REMEDY):
+            described.unlink(missing_ok=True)  # from here on it would describe another content
+    for split, path in paths.items():
+        if path not in hashes:
+            hashes[path] = _write(path, writers[split])
+    description["files"] = {
+        path.name: {"split": split, "rows": len(split_arrays(dataset)[split][1]), "sha256": hashes[path]}
+        for split, path in paths.items()
+    }
+    files.atomic_write(described, json.dumps(description, indent=1, ensure_ascii=False) + "\n")
+    return [*paths.values(), described]
+
+
+Writer = Callable[[Any], None]
+
+
+def _named(progress: Progress | None, file: str) -> Progress:
+    return lambda done, total, what: progress(done, total, file) if progress else None
+
+
+def _writer(classes: bool, X: Integers, y: Integers, format: str, progress: Progress) -> Writer:  # noqa: A002
+    """Return a function that writes rows to an open binary file."""
+    if format == "parquet":
+        return lambda file: write_parquet(file, {"x": X, "y": y}, progress)
+    header, line = _lines_of(classes, X, y, format)
+
+    def write(file: BinaryIO) -> None:
+        file.write(header.encode())
+        for start in range(0, len(X), CHUNK):
+            rows = zip(X[start : start + CHUNK].tolist(), y[start : start + CHUNK].tolist(), strict=True)
+            file.write("".join([line(tokens, target) + "\n" for tokens, target in rows]).encode())
+            progress(min(start + CHUNK, len(X)), len(X), "writing")
+
+    return write
+
+
+def _lines_of(classes: bool, X: Integers, y: Integers, format: str) -> tuple[str, LineMaker]:  # noqa: A002
+    """Return the header of a text file, and the function that makes a row's line of its tokens and its target."""
+    several = y.ndim > 1
+    if format == "csv":
+        header = ",".join([*column_names("x", X), *column_names("y", y)]) + "\n"
+        return header, lambda tokens, target: ",".join(map(str, [*tokens, *(target if several else [target])]))
+    if format == "jsonl":
+        return "", lambda tokens, target: f'{{"x": {tokens}, "y": {target}}}'
+    if classes:
+        return "", lambda tokens, target: f"{int2int_row(tokens)}\t{target}"
+    output = int2int_row if several else int2int_integer
+    return "", lambda tokens, target: f"{int2int_row(tokens)}\t{output(target)}"
+
+
+def int2int_integer(value: int) -> str:
+    """Return an integer as Int2Int writes it: its sign, then its digits in base 1000, most significant first.
+
+    >>> int2int_integer(-3500), int2int_integer(0), int2int_integer(1_000_007)
+    ('- 3 500', '+ 0', '+ 1 0 7')
+    """
+    digits = []
+    rest = abs(value)
+    while rest >= INT2INT_BASE:
+        rest, digit = divmod(rest, INT2INT_BASE)
+        digits.append(digit)
+    digits.append(rest)
+    return " ".join(["-" if value < 0 else "+", *map(str, reversed(digits))])
+
+
+def int2int_row(values: Iterable[int]) -> str:
+    """Return integers as Int2Int writes an array: V and how many, then the integers.
+
+    >>> int2int_row([1024, 16])
+    'V2 + 1 24 + 16'
+    """
+    integers = [_SMALL[value] if value in _SMALL else int2int_integer(value) for value in values]
+    return " ".join([f"V{len(integers)}", *integers])
+
+
+_SMALL = {value: int2int_integer(value) for value in range(-128, 128)}  # nearly all tokens: ten times as fast
+
+
+def _int2int_options(dataset: Dataset) -> str:
+    y = dataset.y_train
+    if dataset.class_names is not None:
+        output = f"range({len(dataset.class_names)})"
+    else:
+        output = "int" if y.ndim == 1 else f"int[{y.shape[1]}]"
+    return (
+        f'--operation data --data_types "int[{dataset.X_train.shape[1]}]:{output}" --base {INT2INT_BASE} '
+        "--train_data train.txt --eval_data validation.txt,test.txt --eval_size -1"
+    )
+
+
+def _description(dataset: Dataset, format: str, command: str | None) -> dict[str, Any]:  # noqa: A002
+    of_the_store = {"path", "format", "bytes", "class_names", "splits", "versions"}
+    provenance = {key: value for key, value in dataset.provenance.items() if key not in of_the_store}
+    about: dict[str, Any] = {
+        "format": format,
+        "columns": {
+            "x": f"{dataset.X_train.shape[1]} tokens of the vocabulary",
+            "y": "the index of a class in class_names" if dataset.class_names is not None else "integer targets",
+        },
+        "class_names": None if dataset.class_names is None else list(dataset.class_names),
+        "vocabulary": list(dataset.vocabulary),
+        "data": provenance,
+    }
+    if format == "int2int":
+        about["int2int_options"] = _int2int_options(dataset)
+    return about | {"command": command, "versions": versions("numpy", "pyarrow")}
+
+
+def _describes_the_same(path: Path, description: Mapping[str, Any]) -> bool:
+    """Return whether the file is missing, or describes an export of the same data in the same format."""
+    content = files.read_bytes(path)
+    if content is None:
+        return True
+    try:
+        found = json.loads(content)
+    except ValueError:
+        return False
+    circumstances = {"command", "versions", "files"}
+    wanted = json.loads(json.dumps({key: value for key, value in description.items() if key not in circumstances}))
+    return isinstance(found, dict) and {k: v for k, v in found.items() if k not in circumstances} == wanted
+
+
+def _exists(path: Path) -> StorageError:
+    return StorageError(
+        f"{path} exists and has another content; choose another folder, or replace it with force=True (--force)"
+    )
+
+
+def _sha256(path: Path) -> str:
+    with files.storage_errors(f"cannot read {path}", files.FOLDER_REMEDY), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _write(path: Path, writer: Writer) -> str:
+    """Write a file and return its SHA-256."""
+    hashes = []
+
+    def to_file(file: BinaryIO) -> None:
+        hashed = Hashed(file)
+        writer(hashed)
+        hashes.append(hashed.sha256.hexdigest())
+
+    files.atomic_write(path, to_file)
+    return hashes[0]
