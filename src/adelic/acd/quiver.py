@@ -29,8 +29,8 @@ have other d_i). A_n and D_n are of finite type, and their classes have
     A_n  C_(n+1) / (n+3) + [n odd] C_((n+1)/2) / 2 + [3 | n] 2 C_(n/3) / 3       (C_i the Catalan numbers)
     D_n  Σ over d | n of φ(n/d) binomial(2d, d), divided by 2n                     (n >= 5)
 
-members (Torkildsen, arXiv:0801.3762; Buan and Torkildsen, arXiv:0812.2240). For n = 11 BB and BD are of affine
-type, with greater finite classes, and BE, DE and E have infinite ones; a depth cuts all five off.
+members (Torkildsen, arXiv:0801.3762; Buan and Torkildsen, arXiv:0812.2240). For n = 11 BB and BD are of affine type,
+with greater finite classes, and BE, DE and E have infinite ones; a depth cuts all five off.
 
 The data set: all of A and D, and what is reached from the other seeds in at most 10 (BB), 9 (BD, DE, E) or 8 (BE)
 mutations, the depths that give the published counts for n = 11. They are used for every n. A row is a matrix, row by
@@ -53,6 +53,7 @@ import numpy as np
 import psutil
 from numpy.typing import ArrayLike, NDArray
 
+from adelic.acd import store
 from adelic.acd.exchange_matrices import canonical_form, is_skew_symmetrizable, mutate, relabel, skew_symmetrizer
 from adelic.acd.parallel import map_parts
 from adelic.acd.protocol import Estimate, Integers, Progress, Request, Rows, Task, shown, whole_number
@@ -87,9 +88,9 @@ GREATEST_N = 5 + len(OTHER_ROWS)
 SEARCH_LIMIT = 127  # entries of a mutation class, which is searched in int8
 CHUNK = 4096  # matrices that are mutated in one compiled call, and rows that are relabelled at once
 
-# Measured: search, rows, their copies in the split, the Parquet file and the arrays that are handed out.
-PEAK_BYTES_PER_ROW = 128
-PEAK_BYTES_PER_TOKEN = 6
+# Measured: search, rows, their copies in the split and the arrays that are handed out.
+PEAK_BYTES_PER_ROW = 64
+PEAK_BYTES_PER_TOKEN = 4
 
 
 class MutationClass(NamedTuple):
@@ -383,7 +384,8 @@ def _estimate(n: int, edition: str) -> Estimate:
     """Return the exact row count; beyond GREATEST_N that of GREATEST_N, as a lower bound."""
     known = min(n, GREATEST_N)
     rows = _class_size_a(known) + _class_size_d(known) + OTHER_ROWS[known - 6]
-    return Estimate(rows, rows * (PEAK_BYTES_PER_ROW + PEAK_BYTES_PER_TOKEN * known**2), exact=known == n)
+    peak = rows * (PEAK_BYTES_PER_ROW + PEAK_BYTES_PER_TOKEN * known**2) + store.decoding_bytes(rows, known**2)
+    return Estimate(rows, peak, exact=known == n)
 
 
 def _vocabulary(n: int, edition: str) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """Layer 4, the benchmark: the paper's rows, matrices of runs, statistics, tables, plots, the report."""
 
-from adelic.benchmark.matrix import available_rows, plan, run_matrix
+from adelic.benchmark.matrix import plan, run_matrix
 from adelic.benchmark.report import write_report
 from adelic.benchmark.results import Summary, read_results, summarise
 from adelic.benchmark.rows import Row, published_row, published_rows
@@ -8,7 +8,6 @@ from adelic.benchmark.rows import Row, published_row, published_rows
 __all__ = [
     "Row",
     "Summary",
-    "available_rows",
     "plan",
     "published_row",
     "published_rows",
