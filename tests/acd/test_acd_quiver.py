@@ -178,7 +178,7 @@ def test_skew_symmetrizable_agrees_with_the_search_of_d(n, entries):
     every = np.zeros((len(entries) ** len(places), n, n), np.int64)
     every[:, *np.array(places).T] = list(product(entries, repeat=len(places)))
     expected = np.zeros(len(every), np.bool_)
-    for d in product(range(1, 7 if n == 2 else 17), repeat=n):  # ratios up to 3, or 2 · 2 · ... / 1 along a path
+    for d in product(range(1, 5), repeat=n):  # the least d_i: ratios of 1, 2, 3; for n = 3 of 1 and 2, twice in a row
         scaled = np.array(d)[:, None] * every
         expected |= (scaled == -scaled.transpose(0, 2, 1)).all(axis=(1, 2))
     assert (quiver.is_skew_symmetrizable(every) == expected).all()
@@ -274,7 +274,7 @@ def test_published_counts(generated, published_facts):
     rows = generated("quiver", 11)
     assert {name: TYPES.index(name) for name in TYPES} == facts["labels"]
     assert dict(zip(TYPES, np.bincount(rows.y).tolist(), strict=True)) == facts["sizes"]
-    assert len(np.unique(rows.X, axis=0)) == len(rows.X)
+    assert len(set(map(bytes, rows.X))) == len(rows.X)
 
 
 @pytest.mark.parametrize("mutation_type", TYPES)
@@ -311,7 +311,7 @@ def test_rows(n, generated):
     assert rows.X.shape[1] == quiver.TASK.length(n, "published")
     vocabulary = quiver.TASK.vocabulary(n, "published")
     assert (rows.X.min(), rows.X.max()) == (vocabulary[0], vocabulary[-1])
-    assert len(np.unique(rows.X, axis=0)) == len(rows.X)  # the seven classes are disjoint
+    assert len(set(map(bytes, rows.X))) == len(rows.X)  # the seven classes are disjoint
     assert (quiver.canonical_form(rows.X.reshape(-1, n, n)).reshape(rows.X.shape) == rows.X).all()
 
 
@@ -394,7 +394,31 @@ def test_opposite_keeps_the_class(n, generated):
     assert (found[whole] >= 0).all()
     assert (found >= 0).mean() > 0.6
     assert (quiver.opposite(X, rows.y)[0] == rows.X).all()
-    assert len(np.unique(X, axis=0)) == len(X)
+    assert len(set(map(bytes, X))) == len(X)
+
+
+@pytest.mark.parametrize("labelling", ["canonical", "random"])
+def test_corrected_splits_keep_opposites_together(labelling, generated):
+    n = 8
+    d = acd.load("quiver", n=n, edition="corrected", labelling=labelling)
+    forms = [
+        {quiver.canonical_form(row.reshape(n, n)).tobytes() for row in X} for X in (d.X_train, d.X_validation, d.X_test)
+    ]
+    assert sum(map(len, forms)) == len(generated("quiver", n).X)
+    for split, X in enumerate((d.X_train, d.X_validation, d.X_test)):
+        for row in quiver.opposite(X, X[:, 0])[0]:
+            assert not any(row.tobytes() in others for other, others in enumerate(forms) if other != split)
+
+
+def test_groups_are_pairs(generated):
+    rows, plain = generated("quiver", 9, "corrected"), generated("quiver", 9)
+    assert (rows.X == plain.X).all()
+    assert plain.groups is None
+    sizes = np.bincount(rows.groups)
+    assert set(sizes.tolist()) == {0, 1, 2}
+    paired = np.flatnonzero(sizes[rows.groups] == 2)
+    first, second = paired[np.argsort(rows.groups[paired], kind="stable")].reshape(-1, 2).T
+    assert (quiver.opposite(rows.X[first], rows.y[first])[0] == rows.X[second]).all()
 
 
 @pytest.mark.parametrize("mutation_type", TYPES)

@@ -222,12 +222,19 @@ def verify(task: str | None, n: int | None, edition: str | None, workers: int) -
 
     with progress_bar(f"verifying {task or 'all tasks'}") as tick:
         checks = acd.verify(task, n=n, edition=edition, progress=tick, workers=workers)
-    table = Table("task", "n", "edition", "count of", "ours", "published", "equal or why not", header_style="bold")
+    reasons = list(dict.fromkeys(check.why for check in checks if check.why and not check.equal))
+    table = Table(header_style="bold")
+    for header in ("task", "n", "edition", "count of"):
+        table.add_column(header, no_wrap=header in ("task", "n"))
+    for header in ("ours", "published", "equal"):
+        table.add_column(header, justify="right", no_wrap=True)
     for check in checks:
         counts = (f"{check.ours:,}", f"{check.published:,}")
-        equal = "yes" if check.equal else check.why or "NO"
+        equal = "yes" if check.equal else f"no ({1 + reasons.index(check.why)})" if check.why else "NO"
         table.add_row(check.task, str(check.n), check.edition, check.what, *counts, equal)
     Console().print(table)
+    for i, reason in enumerate(reasons, 1):
+        click.echo(f"({i}) {reason}")
     for task_name, source in dict.fromkeys((check.task, check.source) for check in checks):
         click.echo(f"{task_name}: published in {source}")
     if not checks:
