@@ -269,18 +269,18 @@ class _Rows:
 
 
 def to_markdown(audits: Iterable[Mapping[str, Any]]) -> str:
-    """Return audits as one Markdown table, accuracies on the test split in percent.
+    """Return audits as one Markdown table by task and size, accuracies on the test split in percent.
 
     >>> rule = {"name": "majority class", "test": 0.5, "everywhere": 0.5}
-    >>> about = {"task": "weaving", "n": 6, "edition": "leaky", "findings": [rule]}
-    >>> print(to_markdown([about | {"symmetries": {}}]))
+    >>> about = {"task": "weaving", "n": 6, "edition": "leaky", "options": {}, "findings": [rule], "symmetries": {}}
+    >>> print(to_markdown([about]))
     | data set | majority | best cue | best token | logistic regression | tree | leak by symmetry |
     |---|---:|---:|---:|---:|---:|---:|
     | weaving 6, leaky | 50.0 | – | – | – | – | – |
     """
     head = ("data set", "majority", "best cue", "best token", "logistic regression", "tree", "leak by symmetry")
     lines = [f"| {' | '.join(head)} |", "|---|" + "---:|" * (len(head) - 1)]
-    return "\n".join([*lines, *map(_line, audits)])
+    return "\n".join([*lines, *map(_line, sorted(audits, key=lambda a: (a["task"], a["n"])))])
 
 
 def _line(a: Mapping[str, Any]) -> str:
@@ -294,7 +294,7 @@ def _line(a: Mapping[str, Any]) -> str:
 
     leaks = a["symmetries"]
     cells = [
-        f"{a['task']} {a['n']}, {a['edition']}",
+        ", ".join([f"{a['task']} {a['n']}", a["edition"], *a["options"].values()]),
         best("majority"),
         best("cue: "),
         best("best single token"),

@@ -1,0 +1,77 @@
+"""The pages under docs/ keep their promises: figures come from committed results, commands exist."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from adelic import acd
+from adelic.acd.auditing import to_markdown
+from adelic.benchmark import published_rows
+from adelic.cli import commands
+
+ROOT = Path(__file__).parent.parent
+AUDIT = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
+RESULTS = {
+    path.stem: json.loads(path.read_text(encoding="utf-8"))
+    for path in sorted((ROOT / "results" / "audit").glob("*.json"))
+}
+
+
+def test_the_audits_table_is_made_from_the_committed_results():
+    shown = re.search(r"<!-- table: results/audit -->\n(.*?)<!-- end of table -->", AUDIT, flags=re.DOTALL)
+    assert shown is not None
+    assert shown[1].strip() == to_markdown(RESULTS.values())
+
+
+def test_every_task_and_edition_is_audited():
+    found = {(a["task"], a["edition"]) for a in RESULTS.values()}
+    assert found == {(task.name, edition) for task in acd.TASKS.values() for edition in task.editions}
+    assert all(not a["commit"].endswith("+") for a in RESULTS.values())
+
+
+def sections():
+    """Return the sections of docs/audit.md that name a task: (task, text)."""
+    parts = re.split(r"^## .*\(`(\w+)`\)$", AUDIT, flags=re.MULTILINE)[1:]
+    return list(zip(parts[::2], parts[1::2], strict=True))
+
+
+def test_every_task_has_its_section():
+    assert {task for task, _ in sections()} == set(acd.TASKS)
+
+
+@pytest.mark.parametrize(("task", "text"), sections())
+def test_every_percentage_is_a_measured_or_a_published_one(task, text):
+    measured = {
+        f"{100 * value:.1f}"
+        for a in RESULTS.values()
+        if a["task"] == task
+        for value in [
+            *(figure for f in a["findings"] for figure in (f["test"], f["everywhere"]) if figure is not None),
+            *a["symmetries"].values(),
+        ]
+    }
+    figures = ("paper_aoe", "paper_baseline", "acd_logistic_regression", "acd_mlp", "acd_transformer")
+    published = {
+        f"{getattr(row, figure).accuracy:.1f}"
+        for row in published_rows().values()
+        if row.task == task
+        for figure in figures
+    }
+    for sentence in re.split(r"(?<=[.;:])\s", text.replace("\n", " ")):
+        percentages = re.findall(r"(\d+\.\d)(?= %| and| to|,| or)", sentence) if "%" in sentence else []
+        known = measured | (published if "published" in sentence or "paper" in sentence else set())
+        assert set(percentages) <= known, sentence
+
+
+def test_the_commands_are_there():
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    found = re.findall(r"`adelic ([^`]+)`", "\n".join(page.read_text(encoding="utf-8") for page in pages))
+    assert found
+    for command in found:
+        words = shlex.split(command)
+        path = words[:2] if words[0] == "data" else words[:1]
+        assert CliRunner().invoke(commands, [*path, "--help"]).exit_code == 0, command
