@@ -1,5 +1,6 @@
 """The README keeps its promises: its example prints what it says, its table is made from the committed results."""
 
+import json
 import re
 from pathlib import Path
 
@@ -37,3 +38,15 @@ def test_table_is_made_from_the_committed_results() -> None:
     assert printed.exit_code == 0
     assert shown[2].strip() == printed.output.strip()
     assert shown[2].count("| quick, 30 epochs |") == 4
+
+
+def test_speeds_are_those_of_the_committed_results() -> None:
+    builds, classes = (
+        json.loads((ROOT / "results" / "benchmarks" / name).read_text(encoding="utf-8"))
+        for name in ("acd_builds.json", "quiver_sage.json")
+    )
+    slowest = max(build["seconds"] for build in builds["builds"])
+    ratios = [entry["ratio"] for entry in classes["classes"]]
+    text = " ".join(README.split())
+    assert f"take {slowest:.1f} seconds or less on one core" in text
+    assert f"found {min(ratios):.0f} to {max(ratios):.0f} times as fast as by Sage" in text
