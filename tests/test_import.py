@@ -26,7 +26,7 @@ BELOW = {
 # What the lower layers may import from outside the standard library; the upper ones are free.
 LIBRARIES = {
     "errors": set(),
-    "numbers": {"numpy", "numba"},
+    "numbers": {"numpy", "numba", "llvmlite"},  # llvmlite is a part of numba: its own description of instructions
     "acd": {"numpy", "numba", "pyarrow", "platformdirs", "psutil", "scipy", "sklearn"},
     "nn": {"numpy", "torch"},
 }

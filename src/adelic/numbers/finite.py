@@ -4,6 +4,7 @@ Layout: digits (size, n_primes, precision), most significant digit first; known 
 """
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import AdelicError, PrecisionError
-from adelic.numbers import hensel
+from adelic.numbers import hensel, real
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.hensel import BelowWindowError, NothingKnownError, Residue
 from adelic.numbers.primes import valuation
@@ -20,6 +21,9 @@ from adelic.numbers.rationals import Rationals
 
 # Below this many numbers the reference is quicker than loading the compiled kernels.
 _FEW = 32
+
+LIMB_PRIME, LIMB_PRECISION = 43, 64
+"""What `adelic.numbers.limbs` reaches: the greatest prime and precision."""
 
 Digits = npt.NDArray[np.unsignedinteger[Any]]
 Known = npt.NDArray[np.int32]
@@ -83,22 +87,102 @@ def kernels() -> ModuleType:
     return compiled
 
 
-def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> None:
+def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any], *, threads: int = 1) -> None:
     """Write the digits of rationals into `out`, (size, n_primes, precision), of any numeric dtype.
 
     Raises:
         PrecisionError: a denominator has more factors p than the window has fractional digits.
     """
+    if _suits_limbs(rationals, window, out.dtype) and out.flags.c_contiguous:
+        rest = _encode_limbs(rationals, window, out, skip=0, threads=threads)
+        _encode_some(rationals, window, out, rest)
+    elif rationals.is_small and len(rationals.numerators) > _FEW:
+        _encode_some(rationals, window, out, np.arange(len(rationals.numerators)))
+    else:
+        _encode_few(rationals, window, out)
+
+
+def tensor(rationals: Rationals, window: Window, out: npt.NDArray[np.float32], *, threads: int = 1) -> None:
+    """Write the paper's layout of rationals into `out`, float32 (size, n_primes + 1, precision), contiguous.
+
+    The rationals need not be in lowest terms. A real value beyond float32 becomes infinite.
+
+    Raises:
+        PrecisionError: as for `encode`.
+    """
+    rest = np.arange(len(rationals.numerators))
+    if _suits_limbs(rationals, window, out.dtype):
+        rest = _encode_limbs(rationals, window, out, skip=1, threads=threads)
+    if len(rest):
+        numbers = Rationals(rationals.numerators[rest], rationals.denominators[rest], (len(rest),))
+        if numbers.is_small:
+            numbers = numbers.reduced()
+        part = np.empty((len(rest), *out.shape[1:]), dtype=np.float32)
+        try:
+            encode(numbers, window, part[:, 1:])
+        except PrecisionError:
+            encode(rationals.reduced() if rationals.is_small else rationals, window, out[:, 1:])  # names the position
+            raise
+        part[:, 0, :-1] = 0
+        with np.errstate(over="ignore"):
+            part[:, 0, -1] = real.nearest_floats(numbers)
+        out[rest] = part
+
+
+def _suits_limbs(rationals: Rationals, window: Window, dtype: np.dtype[Any]) -> bool:
+    """Return whether `adelic.numbers.limbs` can encode these numbers, and they are worth it."""
+    return (
+        rationals.is_small
+        and len(rationals.numerators) > _FEW
+        and dtype in (np.float32, np.uint8)
+        and max(window.primes) <= LIMB_PRIME
+        and window.precision <= LIMB_PRECISION
+    )
+
+
+def _encode_limbs(
+    rationals: Rationals, window: Window, out: npt.NDArray[Any], *, skip: int, threads: int
+) -> npt.NDArray[np.intp]:
+    """Encode by limbs, with a real row if `skip` is 1; return the indices of the numbers that are not done."""
+    from adelic.numbers import limbs
+
     size = len(rationals.numerators)
-    if rationals.is_small and size > _FEW:
-        primes = np.array(window.primes, dtype=np.int64)
-        i, j, code = kernels().encode(
-            rationals.numerators, rationals.denominators, primes, window.fractional_digits, out
-        )
-        if code:
-            hensel_error = BelowWindowError(valuation(int(rationals.denominators[i]), window.primes[j]))
-            raise _encoding_error(rationals, window, i, j, hensel_error)
+    whole = size - size % limbs.LANES
+    flags = np.zeros(whole, dtype=np.uint8)
+    constants = limbs.plan(window.primes)
+    numerators = _frozen(rationals.numerators)
+    denominators = _frozen(np.empty(0, np.int64) if rationals.is_integral else rationals.denominators)
+
+    def work(start: int, stop: int) -> None:
+        n, m, chosen = numerators[start:stop], denominators[start:stop], out[start:stop].reshape(-1)
+        limbs.encode(n, m, constants, window.precision, window.fractional_digits, chosen, skip, flags[start:stop])
+
+    step = max(-(-whole // max(threads, 1) // limbs.BLOCK) * limbs.BLOCK, limbs.BLOCK)
+    starts = range(0, whole, step)
+    if len(starts) <= 1:
+        work(0, whole)
+    else:
+        with ThreadPoolExecutor(len(starts)) as pool:
+            list(pool.map(work, starts, [min(start + step, whole) for start in starts]))
+    return np.concatenate([np.flatnonzero(flags), np.arange(whole, size)])
+
+
+def _encode_some(rationals: Rationals, window: Window, out: npt.NDArray[Any], chosen: npt.NDArray[np.intp]) -> None:
+    """Write the digits of the chosen numbers, int64, digit by digit."""
+    if not len(chosen):
         return
+    n, m = (np.ascontiguousarray(part[chosen]) for part in (rationals.numerators, rationals.denominators))
+    primes = np.array(window.primes, dtype=np.int64)
+    part = np.empty((len(chosen), *out.shape[1:]), dtype=out.dtype)
+    i, j, code = kernels().encode(n, m, primes, window.fractional_digits, part)
+    if code:
+        hensel_error = BelowWindowError(valuation(int(m[i]), window.primes[j]))
+        raise _encoding_error(rationals, window, int(chosen[i]), j, hensel_error)
+    out[chosen] = part
+
+
+def _encode_few(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> None:
+    """Write the digits of numbers of any size, one by one."""
     for i, (n, m) in enumerate(zip(rationals.numerators.tolist(), rationals.denominators.tolist(), strict=True)):
         for j, p in enumerate(window.primes):
             try:

@@ -31,11 +31,11 @@ Position = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Rationals:
-    """An array of rationals in lowest terms, flattened.
+    """An array of rationals, flattened; in lowest terms with positive denominators unless `read` was told otherwise.
 
     Attributes:
         numerators: int64, or object (Python integers) where some number needs more, shape (size,).
-        denominators: the same dtype and shape, all positive.
+        denominators: the same dtype and shape; for an array of integers one 1 that is seen everywhere (stride 0).
         shape: the shape that the caller's values had.
     """
 
@@ -48,12 +48,22 @@ class Rationals:
         """Return whether everything fits int64, which the compiled kernels need."""
         return bool(self.numerators.dtype != object)
 
+    @property
+    def is_integral(self) -> bool:
+        """Return whether all are known to be integers."""
+        return self.denominators.strides == (0,) or bool(np.all(self.denominators == 1))
+
+    def reduced(self) -> "Rationals":
+        """Return the same numbers in lowest terms, for int64."""
+        divisor = np.gcd(self.numerators, self.denominators) * np.sign(self.denominators)
+        return Rationals(self.numerators // divisor, self.denominators // divisor, self.shape)
+
     def fraction(self, index: int) -> Fraction:
         """Return one number by its flat index."""
         return Fraction(int(self.numerators[index]), int(self.denominators[index]))
 
 
-def read(values: Any, *, floats: str = "error") -> Rationals:
+def read(values: Any, *, floats: str = "error", transient: bool = False) -> Rationals:
     """Return values as exact rationals.
 
     A tuple of two is a pair (numerators, denominators); lists, ranges and other tuples are sequences.
@@ -64,6 +74,8 @@ def read(values: Any, *, floats: str = "error") -> Rationals:
             "shortest" the shortest decimal that names the float (0.1 is 1/10), "limit:D" the nearest fraction with a
             denominator of at most D. Every float dtype is taken as it is (float32 0.1 is 1/10 to "shortest");
             bfloat16 and float8 tensors, which NumPy lacks, are widened to float32 first, which is exact.
+        transient: whether the result is used at once and forgotten: int64 arrays are then taken as they are, not
+            copied, and pairs of them not brought to lowest terms.
 
     Raises:
         EncodingError: a value is no number, a float has no policy, the nesting is ragged.
@@ -76,10 +88,11 @@ def read(values: Any, *, floats: str = "error") -> Rationals:
     """
     to_fraction = float_policy(floats)
     if isinstance(values, tuple) and len(values) == 2:
-        return _read_pair(*values)
+        numbers = _read_pair(*values)
+        return numbers.reduced() if numbers.is_small and not transient else numbers
     array = as_array(values)
     if array is not None:
-        return _read_array(array, (), to_fraction)
+        return _read_array(array, (), to_fraction, copy=not transient)
     if not _is_sequence(values):
         return _collect([_read_scalar(values, (), to_fraction)], ())
     leaves: list[tuple[int, int]] = []
@@ -137,11 +150,14 @@ def _is_sequence(value: Any) -> bool:
     return isinstance(value, (list, tuple, range))
 
 
-def _read_array(array: npt.NDArray[Any], position: Position, to_fraction: Callable[[Any], Fraction]) -> Rationals:
+def _read_array(
+    array: npt.NDArray[Any], position: Position, to_fraction: Callable[[Any], Fraction], *, copy: bool = True
+) -> Rationals:
     """Return the numbers of an array, which stands at a position of the caller's list."""
     if array.dtype.kind == "i" or (array.dtype.kind == "u" and array.dtype.itemsize < 8):
-        numerators = array.reshape(-1).astype(np.int64)
-        return Rationals(numerators, np.ones_like(numerators), array.shape)
+        flat = array.reshape(-1)
+        numerators = flat.astype(np.int64) if copy else np.ascontiguousarray(flat, dtype=np.int64)
+        return Rationals(numerators, np.broadcast_to(np.int64(1), numerators.shape), array.shape)
     if array.dtype.kind not in "ufOUT" and array.size:
         first = describe(array.reshape(-1)[0].item() if array.dtype.kind in "bc" else array.reshape(-1)[0])
         at = at_position((*position, *(0,) * array.ndim))
@@ -267,7 +283,7 @@ def _parse_pair(numerator: Any, denominator: Any) -> tuple[int, int]:
 
 
 def _read_pair(numerators: Any, denominators: Any) -> Rationals:
-    """Return the quotients of two (broadcastable) integer arrays."""
+    """Return the quotients of two (broadcastable) integer arrays; int64 ones not in lowest terms."""
     n, m = _read_integers(numerators, "numerators"), _read_integers(denominators, "denominators")
     try:
         n, m = np.broadcast_arrays(n, m)
@@ -279,8 +295,7 @@ def _read_pair(numerators: Any, denominators: Any) -> Rationals:
     shape, n, m = n.shape, n.reshape(-1), m.reshape(-1)
     if n.dtype == object or m.dtype == object or _has_int64_min(n) or _has_int64_min(m):
         return _collect([_parse_pair(a, b) for a, b in zip(n.tolist(), m.tolist(), strict=True)], shape)
-    divisor = np.gcd(n, m) * np.sign(m)
-    return Rationals(n // divisor, m // divisor, shape)
+    return Rationals(np.ascontiguousarray(n), np.ascontiguousarray(m), shape)
 
 
 def _has_int64_min(a: npt.NDArray[np.int64]) -> bool:
@@ -291,8 +306,8 @@ def _has_int64_min(a: npt.NDArray[np.int64]) -> bool:
 def _read_integers(values: Any, role: str) -> npt.NDArray[Any]:
     if isinstance(values, tuple):
         values = list(values)
-    part = read(values)
-    if np.any(part.denominators != 1):
+    part = read(values, transient=True)
+    if not part.is_integral:
         i = int(np.flatnonzero(part.denominators != 1)[0])
         position = tuple(int(k) for k in np.unravel_index(i, part.shape)) if part.shape else ()
         raise EncodingError(

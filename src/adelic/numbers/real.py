@@ -163,21 +163,33 @@ def encode(rationals: Rationals, scale: int, modulus: int) -> RealPlace:
     """
     n, m = rationals.numerators, rationals.denominators
     magnitude = np.full(n.shape, np.nan)
+    value = nearest_floats(rationals)
     if rationals.is_small:
-        value = n.astype(np.float64) / m.astype(np.float64)
         denominator = m.astype(np.float64)
-        inexact = np.flatnonzero((np.abs(n.astype(np.float64)) >= EXACT) & (m > 1) | (denominator >= EXACT))
     else:
-        value = np.empty(n.shape, dtype=np.float64)
         denominator = np.array([_nearest_float(b, 1) for b in m], dtype=np.float64)
-        inexact = np.arange(len(n))
-    for i in inexact:  # two roundings are one too many: divide such numbers as Python does, correctly rounded
-        value[i] = _nearest_float(int(n[i]), int(m[i]))
-        if denominator[i] >= EXACT or np.isinf(value[i]):
-            magnitude[i] = _magnitude(int(n[i]), int(m[i]), scale, modulus)
+    for i in np.flatnonzero((denominator >= EXACT) | np.isinf(value)):
+        magnitude[i] = _magnitude(int(n[i]), int(m[i]), scale, modulus)
     is_exact = (m == 1) & (np.abs(value) < EXACT) | np.isinf(value)
     radius = np.where(is_exact, 0.0, np.abs(value) * _HALF_ULP * _SLACK + _TINY)
     return RealPlace(value, radius, _upper_bound(denominator), magnitude)
+
+
+def nearest_floats(rationals: Rationals) -> Floats:
+    """Return the nearest float64 of each number, ±inf beyond float64."""
+    n, m = rationals.numerators, rationals.denominators
+    if not rationals.is_small:
+        return np.array([_nearest_float(int(a), int(b)) for a, b in zip(n, m, strict=True)], dtype=np.float64)
+    value = n.astype(np.float64)
+    if rationals.is_integral:
+        return value
+    denominator = m.astype(np.float64)
+    # Two roundings are one too many: such numbers are divided as Python does, correctly rounded.
+    inexact = np.flatnonzero((np.abs(value) >= EXACT) & (m != 1) | (denominator >= EXACT))
+    value /= denominator
+    for i in inexact:
+        value[i] = _nearest_float(int(n[i]), int(m[i]))
+    return value
 
 
 def _nearest_float(n: int, m: int) -> float:

@@ -108,7 +108,7 @@ class AdeleSpace:
         """Return the parameters as the kernels take them."""
         return Window(self.primes, self.precision, self.fractional_digits)
 
-    def encode(self, values: Any, *, floats: str = "error") -> "AdeleArray":
+    def encode(self, values: Any, *, floats: str = "error", threads: int = 1) -> "AdeleArray":
         """Return numbers as an `AdeleArray` of the same shape; exact, or an error.
 
         Args:
@@ -116,6 +116,7 @@ class AdeleSpace:
                 torch arrays; a tuple (numerators, denominators); lists of all these, nested.
             floats: "error" (default), "exact", "shortest" or "limit:<max denominator>"; see
                 `adelic.numbers.rationals.read`.
+            threads: how many may work on large arrays.
 
         Raises:
             EncodingError: a value is no rational number, is a float without policy, or the nesting is ragged.
@@ -135,17 +136,27 @@ class AdeleSpace:
         numbers = rationals.read(values, floats=floats)
         size = len(numbers.numerators)
         digits = np.empty((size, self.n_primes, self.precision), dtype=finite.digit_dtype(self.primes))
-        finite.encode(numbers, self.window, digits)
+        finite.encode(numbers, self.window, digits, threads=threads)
         places = FinitePlaces(digits, finite.all_known(self.window, size))
         real_place = real.encode(numbers, self._scale, self._scale * self.decoding_bound)
         return AdeleArray(self, real_place.reshape(numbers.shape), places.reshape(numbers.shape))
 
-    def tensor(self, values: Any, *, floats: str = "error") -> npt.NDArray[np.float32]:
+    def tensor(
+        self,
+        values: Any,
+        *,
+        floats: str = "error",
+        threads: int = 1,
+        out: npt.NDArray[np.float32] | None = None,
+    ) -> npt.NDArray[np.float32]:
         """Return numbers in the paper's layout, in one pass: what a network eats.
 
         Args:
             values: as for `encode`.
             floats: as for `encode`.
+            threads: how many may work on large arrays.
+            out: where to write, contiguous float32 of the result's shape; a new array when left out, whose memory the
+                system then has to find, which takes longer than the encoding.
 
         Returns:
             float32, (*, n_primes + 1, precision). Row 0 is [0, …, 0, q], row j the digits at the j-th prime.
@@ -164,11 +175,18 @@ class AdeleSpace:
         check_float32(self.primes)
         if isinstance(values, AdeleArray):
             return self.encode(values).tensor()
-        numbers = rationals.read(values, floats=floats)
-        out = np.empty((len(numbers.numerators), self.n_primes + 1, self.precision), dtype=np.float32)
-        finite.encode(numbers, self.window, out[:, 1:])
-        write_real_row(real.encode(numbers, self._scale, self._scale * self.decoding_bound).value, out, numbers.shape)
-        return out.reshape(*numbers.shape, self.n_primes + 1, self.precision)
+        numbers = rationals.read(values, floats=floats, transient=True)
+        shape = (*numbers.shape, self.n_primes + 1, self.precision)
+        if out is None:
+            out = np.empty(shape, dtype=np.float32)
+        elif out.shape != shape or out.dtype != np.float32 or not out.flags.c_contiguous or not out.flags.writeable:
+            given = f"{out.dtype} of shape {out.shape}"
+            raise EncodingError(f"out must be a writeable, contiguous float32 array of shape {shape}, not {given}")
+        flat = out.reshape(-1, *shape[-2:])
+        finite.tensor(numbers, self.window, flat, threads=threads)
+        if not numbers.is_small:
+            write_real_row(real.nearest_floats(numbers), flat, numbers.shape)
+        return out
 
     def from_digits(self, digits: Any, real_value: Any, *, radius: Any = None) -> "AdeleArray":
         """Return the array with these coordinates, for decoding what a network or a file says.
