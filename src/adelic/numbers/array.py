@@ -215,7 +215,7 @@ class AdeleArray:
         return self
 
     def __sub__(self, other: Any) -> "AdeleArray":
-        return self + -self._coerce(other)
+        return self._combine(self._coerce(other), lambda a, b: a + -b, finite.subtract)
 
     def __truediv__(self, other: Any) -> "AdeleArray":
         divisor = self._coerce(other)

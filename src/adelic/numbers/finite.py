@@ -135,9 +135,13 @@ def _suits_limbs(rationals: Rationals, window: Window, dtype: np.dtype[Any]) -> 
         rationals.is_small
         and len(rationals.numerators) > _FEW
         and dtype in (np.float32, np.uint8)
-        and max(window.primes) <= LIMB_PRIME
-        and window.precision <= LIMB_PRECISION
+        and _has_limbs(window)
     )
+
+
+def _has_limbs(window: Window) -> bool:
+    """Return whether `adelic.numbers.limbs` reaches these primes and this precision."""
+    return max(window.primes) <= LIMB_PRIME and window.precision <= LIMB_PRECISION
 
 
 def _encode_limbs(
@@ -203,7 +207,16 @@ def _encoding_error(r: Rationals, window: Window, i: int, j: int, error: BelowWi
 
 def add(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
     """Return x ⊕ y for coordinates of one shape (size, …)."""
+    if _suits_words(window, x, y):
+        return _add_words(x.digits, y.digits, window, subtract=False)
     return _apply("add", x, y, window, hensel.add, ())
+
+
+def subtract(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
+    """Return x − y for coordinates of one shape (size, …)."""
+    if _suits_words(window, x, y):
+        return _add_words(x.digits, y.digits, window, subtract=True)
+    return add(x, negate(y, window), window)
 
 
 def multiply(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
@@ -212,6 +225,12 @@ def multiply(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
     Raises:
         PrecisionError: a product lies below the window, or none of its digits is known.
     """
+    if window.fractional_digits == 0 and _suits_words(window, x, y) and _has_limbs(window):
+        return _multiply_limbs(x.digits, y.digits, window)
+    return _multiply_each(x, y, window)
+
+
+def _multiply_each(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
     n, f = window.precision, window.fractional_digits
     return _apply("multiply", x, y, window, lambda a, b, p: hensel.multiply(a, b, p, n, f), (f,))
 
@@ -228,6 +247,8 @@ def divide(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
 
 def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
     """Return −x for coordinates of shape (size, …)."""
+    if _suits_words(window, x):
+        return _add_words(np.empty(0, np.uint8), x.digits, window, subtract=True)
     out = np.empty(x.digits.shape, dtype=x.digits.dtype)
     if len(out) > _FEW:
         kernels().negate(_frozen(x.digits), _frozen(x.known), np.array(window.primes, dtype=np.int64), out)
@@ -236,6 +257,41 @@ def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
             value = hensel.negate(read_residue(x, i, j, window), window.primes[j]).value
             out[i, j] = hensel.to_digits(value, window.primes[j], window.precision)[::-1]
     return FinitePlaces(out, x.known)
+
+
+def _suits_words(window: Window, *operands: FinitePlaces) -> bool:
+    """Return whether all digits are known and below 256, and there are enough of them for `adelic.numbers.words`."""
+    return all(len(x.digits) > _FEW and x.digits.dtype == np.uint8 and _is_all_known(x.known, window) for x in operands)
+
+
+def _is_all_known(known: Known, window: Window) -> bool:
+    """Return whether every digit is known; at once for what `all_known` made."""
+    if known.strides[0] == 0:
+        known = known[:1]
+    return bool(np.all(known == window.precision))
+
+
+def _add_words(x: Digits, y: Digits, window: Window, *, subtract: bool) -> FinitePlaces:
+    from adelic.numbers import words
+
+    out = np.empty(y.shape, dtype=np.uint8)
+    primes = np.array(window.primes, dtype=np.int64)
+    words.add(_frozen(x).reshape(-1), _frozen(y).reshape(-1), primes, window.precision, subtract, out.reshape(-1))
+    return FinitePlaces(out, all_known(window, len(out)))
+
+
+def _multiply_limbs(x: Digits, y: Digits, window: Window) -> FinitePlaces:
+    from adelic.numbers import limbs
+
+    out = np.empty(x.shape, dtype=np.uint8)
+    known = all_known(window, len(out))
+    whole = len(out) - len(out) % limbs.LANES
+    a, b = (_frozen(digits[:whole]).reshape(-1) for digits in (x, y))
+    limbs.multiply(a, b, limbs.plan(window.primes), window.precision, out[:whole].reshape(-1))
+    if whole < len(out):
+        left, right = (FinitePlaces(digits[whole:], known[whole:]) for digits in (x, y))
+        out[whole:] = _multiply_each(left, right, window).digits
+    return FinitePlaces(out, known)
 
 
 def read_residue(x: FinitePlaces, i: int, j: int, window: Window) -> Residue:

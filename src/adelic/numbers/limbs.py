@@ -15,6 +15,7 @@ exact (with c + 1/2 for c, so that rounding crosses no integer) while p^4 < 2^22
 shuffles of them are asked of the compiler (LLVM), which makes the best of them on every processor.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -43,6 +44,7 @@ class Plan(NamedTuple):
         limb: p^4, int64.
         limb_inverse: p^(-4) modulo 2^64, uint64 (0 for p = 2).
         powers: float32 (n_primes, 16): p^(-3), …, p^0, four times.
+        weights: float32 (n_primes, 16): p^3, …, p^0, four times.
         inverses: int32, the inverses modulo p^2 of 0 … p^2 − 1, 0 where there is none, of all primes in a row.
         starts: int64, where each prime's inverses start.
     """
@@ -51,6 +53,7 @@ class Plan(NamedTuple):
     limb: Array
     limb_inverse: Array
     powers: Array
+    weights: Array
     inverses: Array
     starts: Array
 
@@ -70,9 +73,31 @@ def plan(primes: tuple[int, ...]) -> Plan:
         limb=np.array([p**DIGITS for p in primes], np.int64),
         limb_inverse=np.array([pow(p**DIGITS, -1, 2**64) if p > 2 else 0 for p in primes], np.uint64),
         powers=(base**-exponents).astype(np.float32),
+        weights=(base**exponents).astype(np.float32),
         inverses=np.array([a for table in tables for a in table], np.int32),
         starts=np.cumsum([0, *(p * p for p in primes[:-1])], dtype=np.int64),
     )
+
+
+# The vectors and their shuffles, in which `_spread` and `_gather` are written.
+_I32, _I64 = ir.IntType(32), ir.IntType(64)
+_FLOATS = ir.VectorType(ir.FloatType(), LANES)
+
+
+def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
+    """Return where the data of an array lies."""
+    return cgutils.create_struct_proxy(kind)(context, builder, array).data
+
+
+def _load(builder: Any, pointer: Any, vector: Any, alignment: int) -> Any:
+    value = builder.load(builder.bitcast(pointer, vector.as_pointer()))
+    value.align = alignment
+    return value
+
+
+def _choose(builder: Any, a: Any, b: Any, lanes: Sequence[int]) -> Any:
+    """Return the vector of these lanes of a (0 … 15) and b (16 … 31)."""
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_I32, LANES), list(lanes)))
 
 
 def _spread(typing: Any, limbs: Any, first: Any, powers: Any, p: Any, out: Any, at: Any, row: Any) -> Any:
@@ -91,36 +116,29 @@ def _spread(typing: Any, limbs: Any, first: Any, powers: Any, p: Any, out: Any, 
     signature = types.void(limbs, types.intp, powers, types.float32, out, types.intp, types.intp)
     element = ir.FloatType() if out.dtype == types.float32 else ir.IntType(8)
     alignment = 4 if out.dtype == types.float32 else 1
-    floats, digits_type = ir.VectorType(ir.FloatType(), LANES), ir.VectorType(element, LANES)
-    i32, i64 = ir.IntType(32), ir.IntType(64)
+    digits_type = ir.VectorType(element, LANES)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        def data_of(index: int) -> Any:
-            return cgutils.create_struct_proxy(signature.args[index])(context, builder, arguments[index]).data
-
-        def load(pointer: Any) -> Any:
-            value = builder.load(builder.bitcast(pointer, floats.as_pointer()))
-            value.align = 4
-            return value
-
         def call(name: str, *operands: Any) -> Any:
-            kind = ir.FunctionType(floats, [floats] * len(operands))
+            kind = ir.FunctionType(_FLOATS, [_FLOATS] * len(operands))
             function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{LANES}f32")
             return builder.call(function, operands)
 
-        def choose(a: Any, b: Any, lanes: list[int]) -> Any:
-            return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(i32, LANES), lanes))
+        def choose(a: Any, b: Any, lanes: Sequence[int]) -> Any:
+            return _choose(builder, a, b, lanes)
 
         first, p, at, row = (arguments[index] for index in (1, 3, 5, 6))
-        limbs_data, out_data = data_of(0), data_of(4)
-        powers_vector = load(data_of(2))
-        minus_p = builder.insert_element(ir.Constant(floats, ir.Undefined), builder.fneg(p), ir.Constant(i32, 0))
+        limbs_data, powers_data, out_data = (
+            _data(context, builder, signature.args[i], arguments[i]) for i in (0, 2, 4)
+        )
+        powers_vector = _load(builder, powers_data, _FLOATS, 4)
+        minus_p = builder.insert_element(ir.Constant(_FLOATS, ir.Undefined), builder.fneg(p), ir.Constant(_I32, 0))
         minus_p = choose(minus_p, minus_p, [0] * LANES)
         rows = [
-            load(builder.gep(limbs_data, [builder.add(first, ir.Constant(i64, BLOCK * limb))]))
+            _load(builder, builder.gep(limbs_data, [builder.add(first, ir.Constant(_I64, BLOCK * limb))]), _FLOATS, 4)
             for limb in range(LANES // DIGITS)
         ]
-        zeros = ir.Constant(floats, [0.0] * LANES)
+        zeros = ir.Constant(_FLOATS, [0.0] * LANES)
         above = [lane - 1 if lane % DIGITS else LANES for lane in range(LANES)]
         for i in range(LANES):
             group, place = divmod(i, DIGITS)
@@ -142,7 +160,53 @@ def _spread(typing: Any, limbs: Any, first: Any, powers: Any, p: Any, out: Any, 
     return signature, generate
 
 
+def _gather(typing: Any, digits: Any, at: Any, row: Any, weights: Any, limbs: Any, first: Any) -> Any:
+    """Read what `_spread` writes: sixteen digits each of sixteen numbers become four limbs each, without the half.
+
+    Args:
+        typing: numba's, which adds it.
+        digits: uint8, contiguous.
+        at: where the first number's sixteen digits lie.
+        row: the distance between two numbers' digits.
+        weights: p^3, …, p^0, four times, float32.
+        limbs: float32, contiguous; limb l of number i goes to first + BLOCK·l + i.
+        first: where the lowest of the four limbs of the first number goes.
+    """
+    signature = types.void(digits, types.intp, types.intp, weights, limbs, types.intp)
+    bytes_type = ir.VectorType(ir.IntType(8), LANES)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def add_pairs(a: Any, b: Any) -> Any:
+            """Return the sums of neighbours: eight of a, then eight of b."""
+            even, odd = range(0, 2 * LANES, 2), range(1, 2 * LANES, 2)
+            return builder.fadd(_choose(builder, a, b, even), _choose(builder, a, b, odd))
+
+        digits_data, weights_data, limbs_data = (
+            _data(context, builder, signature.args[i], arguments[i]) for i in (0, 3, 4)
+        )
+        at, row, first = (arguments[index] for index in (1, 2, 5))
+        weights_vector = _load(builder, weights_data, _FLOATS, 4)
+        parts = []
+        for _ in range(LANES):
+            digits = _load(builder, builder.gep(digits_data, [at]), bytes_type, 1)
+            parts.append(builder.fmul(builder.uitofp(digits, _FLOATS), weights_vector))
+            at = builder.add(at, row)
+        while len(parts) > DIGITS:  # sums of four: the limbs of four numbers a vector, the highest limb first
+            parts = [add_pairs(a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+        for limb in range(LANES // DIGITS):
+            lanes = range(LANES // DIGITS - 1 - limb, 2 * LANES, DIGITS)  # of two vectors, eight numbers
+            low = _choose(builder, parts[0], parts[1], [*lanes, *lanes])
+            high = _choose(builder, parts[2], parts[3], [*lanes, *lanes])
+            row_limbs = _choose(builder, low, high, [*range(8), *range(LANES, LANES + 8)])
+            target = builder.gep(limbs_data, [builder.add(first, ir.Constant(_I64, BLOCK * limb))])
+            builder.store(row_limbs, builder.bitcast(target, _FLOATS.as_pointer())).align = 4
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
 spread: Any = intrinsic(_spread)
+gather: Any = intrinsic(_gather)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -344,3 +408,97 @@ def encode(
         if n_digits < precision or n_digits % LANES:
             for j in range(n_primes):
                 write_rest(limbs[j], constants, j, n_digits, precision, out, at + (skip + j) * precision, row, size)
+
+
+@njit(cache=True, nogil=True)
+def read_limbs(
+    digits: Array, constants: Plan, j: int, precision: int, at: int, row: int, limbs: Array, size: int
+) -> None:
+    """Read the limbs of a block at prime j, the first number's digits from digits[at] on, into limbs[:, :size]."""
+    weights = constants.weights[j]
+    for k in range(precision // LANES):
+        column = at + precision - LANES * (k + 1)
+        for i in range(0, size, LANES):
+            gather(digits, column + i * row, row, weights, limbs, k * (LANES // DIGITS) * BLOCK + i)
+    for k in range(precision // LANES * (LANES // DIGITS), limbs.shape[0]):
+        stop = max(precision - k * DIGITS, 0)
+        for i in range(size):
+            limb = 0
+            for digit in range(max(stop - DIGITS, 0), stop):
+                limb = limb * constants.primes[j] + digits[at + i * row + digit]
+            limbs[k, i] = limb
+
+
+@njit(cache=True, nogil=True, inline="always")
+def split_limb(total: Any, limb: Any, inverse: Any) -> Any:
+    """Return the lowest limb of a sum of products, and a half, and what is carried to the next; below 2^49, exactly."""
+    carry = np.floor((total + 0.5) * inverse)
+    return np.float32(total - carry * limb + 0.5), carry
+
+
+@njit(cache=True, nogil=True)
+def multiply_four_limbs(a: Array, b: Array, limb: float, product: Array, size: int) -> None:
+    """Write the four lowest limbs of products, and a half each: what `multiply_limbs` does, in one go."""
+    inverse = 1 / limb
+    a0, a1, a2, a3 = a[0], a[1], a[2], a[3]
+    b0, b1, b2, b3 = b[0], b[1], b[2], b[3]
+    c0, c1, c2, c3 = product[0], product[1], product[2], product[3]
+    for i in range(size):
+        x0, x1, x2, x3 = np.float64(a0[i]), np.float64(a1[i]), np.float64(a2[i]), np.float64(a3[i])
+        y0, y1, y2, y3 = np.float64(b0[i]), np.float64(b1[i]), np.float64(b2[i]), np.float64(b3[i])
+        c0[i], carry = split_limb(x0 * y0, limb, inverse)
+        c1[i], carry = split_limb(x0 * y1 + x1 * y0 + carry, limb, inverse)
+        c2[i], carry = split_limb(x0 * y2 + x1 * y1 + x2 * y0 + carry, limb, inverse)
+        c3[i], carry = split_limb(x0 * y3 + x1 * y2 + x2 * y1 + x3 * y0 + carry, limb, inverse)
+
+
+@njit(cache=True, nogil=True)
+def multiply_limbs(a: Array, b: Array, limb: float, product: Array, size: int) -> None:
+    """Write the lowest limbs of products, and a half each; arrays are float32 (n_limbs, BLOCK)."""
+    inverse = 1 / limb
+    total = np.zeros(BLOCK, np.float64)
+    for k in range(product.shape[0]):
+        for left in range(k + 1):
+            u, v = a[left], b[k - left]
+            for i in range(size):
+                total[i] += np.float64(u[i]) * np.float64(v[i])
+        row = product[k]
+        for i in range(size):
+            row[i], total[i] = split_limb(total[i], limb, inverse)
+
+
+@njit(cache=True, nogil=True)
+def multiply(x: Array, y: Array, constants: Plan, precision: int, out: Array) -> None:
+    """Write the digits of x · y, all known and F = 0, sixteen numbers at a time.
+
+    A limb of the product is a sum of products of limbs, below 16 · 43^8 < 2^48 and so exact in float64.
+
+    Args:
+        x: uint8, (size, n_primes, N), contiguous, flattened; size a multiple of LANES, N <= GREATEST_PRECISION.
+        y: as x.
+        constants: of the primes, from `plan`.
+        precision: N.
+        out: as x.
+    """
+    n_primes = constants.primes.shape[0]
+    row = n_primes * precision
+    n_limbs = -(-precision // LANES) * (LANES // DIGITS)
+    shape = (n_limbs, BLOCK)
+    a, b, limbs = np.empty(shape, np.float32), np.empty(shape, np.float32), np.empty(shape, np.float32)
+    for start in range(0, x.shape[0], BLOCK * row):
+        size = min(BLOCK, (x.shape[0] - start) // row)
+        for j in range(n_primes):
+            at = start + j * precision
+            p, limb = np.float32(constants.primes[j]), np.float64(constants.limb[j])
+            read_limbs(x, constants, j, precision, at, row, a, size)
+            read_limbs(y, constants, j, precision, at, row, b, size)
+            if n_limbs == 4:
+                multiply_four_limbs(a, b, limb, limbs, size)
+            else:
+                multiply_limbs(a, b, limb, limbs, size)
+            for k in range(precision // LANES):
+                column = at + precision - LANES * (k + 1)
+                for i in range(0, size, LANES):
+                    spread(limbs, k * (LANES // DIGITS) * BLOCK + i, constants.powers[j], p, out, column + i * row, row)
+            if precision % LANES:
+                write_rest(limbs, constants, j, precision, precision, out, at, row, size)

@@ -9,6 +9,7 @@ denominator. From 2^53 on it is only an upper bound. Without it a sum such as 1 
 digits, m huge) would have the digits of 1 and the float64 value of 1, and would decode to a wrong number.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log2
@@ -23,6 +24,8 @@ EXACT = 2.0**53  # integers below it are exact in float64
 _HALF_ULP = 2.0**-53
 _TINY = 2.0**-1070  # 16 times the smallest float64: more than a few products lose by underflow
 _LARGEST = float(np.finfo(np.float64).max)
+_BLOCK = 1 << 13
+_FEW = 32  # below so many numbers NumPy is quicker than loading the compiled kernels
 _SLACK = 1 + 2.0**-50  # radii are computed in float64 too: round them up
 
 Floats = npt.NDArray[np.float64]
@@ -64,26 +67,10 @@ class RealPlace:
         return RealPlace(-self.value, self.radius, self.denominator, self.magnitude)
 
     def __add__(self, other: "RealPlace") -> "RealPlace":
-        with np.errstate(invalid="ignore", over="ignore"):
-            value = self.value + other.value
-            radius = self.radius + other.radius + np.abs(value) * _HALF_ULP
-        denominator = _common_denominator(self.denominator, other.denominator)
-        return _rounded(value, radius, denominator, self._is_exact() & other._is_exact())
+        return _in_blocks(_add, self, other)
 
     def __mul__(self, other: "RealPlace") -> "RealPlace":
-        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-            value = self.value * other.value
-            radius = (
-                np.abs(self.value) * other.radius
-                + np.abs(other.value) * self.radius
-                + self.radius * other.radius
-                + np.abs(value) * _HALF_ULP
-                + _TINY
-            )
-            denominator = self.denominator * other.denominator
-        is_zero = self._is_zero() | other._is_zero()
-        value, radius, denominator = (np.where(is_zero, z, f) for z, f in ((0, value), (0, radius), (1, denominator)))
-        return _rounded(value, radius, denominator, self._is_exact() & other._is_exact())
+        return _in_blocks(_multiply, self, other)
 
     def _is_exact(self) -> npt.NDArray[np.bool_]:
         """Return where the ball is a point."""
@@ -120,6 +107,49 @@ class RealPlace:
         return np.asarray(is_unknown | (near & ~differ), dtype=np.bool_)
 
 
+def _in_blocks(operation: Callable[[RealPlace, RealPlace], RealPlace], x: RealPlace, y: RealPlace) -> RealPlace:
+    """Apply an operation to two places of one shape, in blocks, so that what it computes on the way stays in cache."""
+    if x.value.size <= _BLOCK:
+        return operation(x, y)
+    shape, size = x.value.shape, x.value.size
+    x, y = x.reshape((-1,)), y.reshape((-1,))
+    out = RealPlace(np.empty(size), np.empty(size), np.empty(size), _no_magnitude((size,)))
+    for start in range(0, size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        part = operation(x[block], y[block])
+        out.value[block], out.radius[block], out.denominator[block] = part.value, part.radius, part.denominator
+    return out.reshape(shape)
+
+
+def _no_magnitude(shape: tuple[int, ...]) -> Floats:
+    """Return what is known of the magnitude of computed numbers, without storing it a number: NaN."""
+    return np.broadcast_to(np.nan, shape)
+
+
+def _add(x: RealPlace, y: RealPlace) -> RealPlace:
+    with np.errstate(invalid="ignore", over="ignore"):
+        value = x.value + y.value
+        radius = x.radius + y.radius + np.abs(value) * _HALF_ULP
+    denominator = _common_denominator(x.denominator, y.denominator)
+    return _rounded(value, radius, denominator, x._is_exact() & y._is_exact())
+
+
+def _multiply(x: RealPlace, y: RealPlace) -> RealPlace:
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        value = x.value * y.value
+        radius = (
+            np.abs(x.value) * y.radius
+            + np.abs(y.value) * x.radius
+            + x.radius * y.radius
+            + np.abs(value) * _HALF_ULP
+            + _TINY
+        )
+        denominator = x.denominator * y.denominator
+    is_zero = x._is_zero() | y._is_zero()
+    value, radius, denominator = (np.where(is_zero, z, f) for z, f in ((0, value), (0, radius), (1, denominator)))
+    return _rounded(value, radius, denominator, x._is_exact() & y._is_exact())
+
+
 def _rounded(value: Floats, radius: Floats, denominator: Floats, from_exact: npt.NDArray[np.bool_]) -> RealPlace:
     """Return a computed place: radii rounded up, integers kept exact, anything beyond float64 known by nothing.
 
@@ -135,7 +165,7 @@ def _rounded(value: Floats, radius: Floats, denominator: Floats, from_exact: npt
         radius = np.where(is_exact_integer, 0.0, radius * _SLACK)
     unknown = ~np.isfinite(value) | np.isnan(radius)
     denominator = _upper_bound(np.where(np.isnan(denominator), np.inf, denominator))
-    return RealPlace(value, np.where(unknown, np.inf, radius), denominator, np.full(value.shape, np.nan))
+    return RealPlace(value, np.where(unknown, np.inf, radius), denominator, _no_magnitude(value.shape))
 
 
 def _upper_bound(denominator: Floats) -> Floats:
@@ -146,8 +176,17 @@ def _upper_bound(denominator: Floats) -> Floats:
 
 def _common_denominator(a: Floats, b: Floats) -> Floats:
     """Return a common multiple of two denominators: the least one where both are exact and it is below 2^53."""
+    if np.all(a == 1) and np.all(b == 1):
+        return a
     is_exact = (a < EXACT) & (b < EXACT)
-    divisor = np.gcd(np.where(is_exact, a, 1).astype(np.int64), np.where(is_exact, b, 1).astype(np.int64))
+    a_exact, b_exact = np.where(is_exact, a, 1), np.where(is_exact, b, 1)
+    if a.size > _FEW:
+        from adelic.numbers import kernels
+
+        divisor = np.empty(a.shape)
+        kernels.gcd(a_exact, b_exact, divisor)
+    else:
+        divisor = np.gcd(a_exact.astype(np.int64), b_exact.astype(np.int64)).astype(np.float64)
     with np.errstate(over="ignore"):
         return np.asarray(a / divisor * b, dtype=np.float64)
 
