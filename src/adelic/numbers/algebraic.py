@@ -315,9 +315,9 @@ class AlgebraicArray(AdeleArray):
     """
 
     __slots__ = ()
-    __hash__ = None  # type: ignore[assignment]  # == is element by element
+    __hash__ = None  # == is element by element
     space: AlgebraicSpace  # type: ignore[assignment]  # AdeleArray asks of space and place only what both kinds have
-    _real: InfinitePlace
+    _real: InfinitePlace  # type: ignore[assignment]
 
     def __init__(self, space: AlgebraicSpace, place: InfinitePlace, finite_places: FinitePlaces) -> None:
         super().__init__(cast(AdeleSpace, space), cast(RealPlace, place), finite_places)
@@ -357,7 +357,8 @@ class AlgebraicArray(AdeleArray):
         A tuple holds the coefficients of 1, θ, θ^2, …. The numbers are found by lattice reduction, and returned only if
         they are proven to be the ones (`adelic.numbers.algebraic_decoding`). An encoded number n/m, n in Z[θ], whose
         conjugates are at most c in absolute value, is sure to be decoded if (2^d · m² · c)^d < ∏ p^N, with d the
-        degree; with fractional digits F, if ∏ p^F · n/m fulfils this. Floats bound m and c: they must be below 10^308.
+        degree; with fractional digits F, if ∏ p^F · n/m fulfils this. With (2·m·c)^d >= ∏ p^N nothing is decoded, since
+        another number may have the same digits. Floats bound m and c: both must be below 10^308.
 
         Raises:
             DecodingError: the coordinates do not prove which number they belong to.
