@@ -15,6 +15,7 @@ from adelic import AdeleSpace
 from adelic.errors import DecodingError, DivisionByZeroError, EncodingError, PrecisionError, RangeError, SpaceError
 from adelic.numbers.algebraic import AlgebraicArray
 from adelic.numbers.decoding import chinese_remainder
+from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.hensel import from_digits
 
 FIELDS = [
@@ -340,6 +341,46 @@ def test_coordinates_that_contradict_each_other_do_not_decode():
         AlgebraicArray(SQRT2, conjugate._real, a._finite).decode()
 
 
+def test_a_wrong_digit_that_the_denominator_hides_is_seen():
+    """With 7 in the denominator the lattice asks for 15 digits of 16; the answer has to have them all."""
+    a = SQRT2.encode("x/7 - 3/7")
+    digits = a.digits.copy()
+    digits[0, 0] = (digits[0, 0] + 1) % 7
+    with pytest.raises(DecodingError):
+        AlgebraicArray(SQRT2, a._real, FinitePlaces(digits, a.known)).decode()
+
+
+def inverse(space, x):
+    """Return 1/x by the extended Euclidean algorithm on polynomials (python-flint)."""
+    a, f = (
+        flint.fmpq_poly([flint.fmpq(c.numerator, c.denominator) for c in z])
+        for z in (x, map(Fraction, space.polynomial))
+    )
+    _, s, _ = a.xgcd(f)
+    return tuple(Fraction(int(s[i].p), int(s[i].q)) for i in range(space.degree))
+
+
+@given(elements(3, size=100))
+def test_heights_bound_what_is_computed(case):
+    """Decoding is only as right as these bounds."""
+    space, x, y, z = case
+    assume(any(z))
+    a, b, c = (space.encode(part)._real for part in (x, y, z))
+    product, inverted = times(space, x, y), inverse(space, z)
+    assert times(space, z, inverted) == space.encode(1).decode()
+    for place, value in [
+        (a + b, plus(x, y)),
+        (a * b, product),
+        (a * b + c, plus(product, z)),
+        (c.reciprocal(), inverted),
+        (a * c.reciprocal() + b, plus(times(space, x, inverted), y)),
+    ]:
+        m, house = height(space, value)
+        bound = place.height
+        assert bound.denominator % m == 0 if bound.is_multiple else bound.denominator >= m
+        assert bound.house >= house * Fraction(998, 1000)
+
+
 def test_heights_do_not_blow_up():
     a = SQRT2.encode("3 + x")
     for _ in range(200):
@@ -347,6 +388,10 @@ def test_heights_do_not_blow_up():
     with pytest.raises(DecodingError):
         a.decode()
     assert (SQRT2.encode(0) * a).decode() == (0, 0)
+    b = SQRT2.encode(10**307)
+    for c in (b + b * 9, b * b, b * 17, 1 / b, 1 / b / b):
+        with pytest.raises(DecodingError):
+            c.decode()
 
 
 def test_overflow_at_the_infinite_place_keeps_the_digits():
@@ -376,6 +421,9 @@ def test_a_denominator_divisible_by_p():
         SQRT2.encode([1, "x/7"])
     a = SQRT2.encode("x/7 - 3/7")  # √2 ≡ 3 modulo 7: a 7-adic integer
     assert a * 7 + 3 == SQRT2.encode("x")
+    longer = AdeleSpace.over("x^2 - 2", root=1.414, precision=20).encode("x/7 - 3/7")
+    np.testing.assert_array_equal(a.digits, longer.digits[:, 4:])
+    np.testing.assert_array_equal(a.digits[0, 1:], SQRT2.encode("x").digits[0, :-1])
     assert a.decode() == (Fraction(-3, 7), Fraction(1, 7))
     with pytest.raises(PrecisionError, match="7-adic valuation −1"):
         SQRT2.encode("x/7 + 3/7")

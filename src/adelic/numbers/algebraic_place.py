@@ -58,9 +58,9 @@ class Height:
         """
         with np.errstate(over="ignore", invalid="ignore"):
             size = self.denominator * self.house * _SLACK
-            denominator = np.maximum(size**degree, 1)
-            house = self.denominator * size ** (degree - 1)
-        return _rounded_up(denominator * _SLACK, house * _SLACK, np.zeros(size.shape, dtype=np.bool_))
+            denominator = np.maximum(size**degree, 1) * _SLACK
+            house = self.denominator * size ** (degree - 1) * _SLACK
+        return _rounded_up(denominator, house, np.zeros(size.shape, dtype=np.bool_))
 
 
 def _rounded_up(denominator: Floats, house: Floats, is_multiple: Bools) -> Height:

@@ -68,7 +68,7 @@ def parse(text: str) -> tuple[Fraction, ...]:
         match = _TERM.match(text, end)
         if match is None or not _is_term(match, is_first=end == 0):
             raise EncodingError(f"{describe(text)} is no polynomial in x; write 'x^2 - 2', '1 + 3*x' or '-x/2'")
-        exponent = 0 if match["x"] is None else int((match["exponent"] or "1")[:9])
+        exponent = 0 if match["x"] is None else int((match["exponent"] or "1").lstrip("0")[:9] or "0")
         if exponent > _MAX_EXPONENT:
             raise EncodingError(f"{describe(text)} has an exponent beyond {_MAX_EXPONENT}")
         factor = rationals.read("".join((match["factor"] or "1").split())).fraction(0)
