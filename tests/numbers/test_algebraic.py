@@ -3,7 +3,7 @@
 import copy
 import pickle
 from fractions import Fraction
-from math import prod
+from math import lcm, prod
 
 import flint
 import numpy as np
@@ -288,10 +288,8 @@ def near_the_bound(draw):
 def height(space, x):
     """Return (m, c): the least denominator, and the greatest absolute value of a conjugate, a little rounded up."""
     roots = np.roots([float(c) for c in reversed(space.polynomial)])
-    m = np.lcm.reduce([c.denominator for c in x])
-    return int(m), Fraction(max(abs(sum(float(c) * z**i for i, c in enumerate(x))) for z in roots)) * Fraction(
-        1001, 1000
-    )
+    m = lcm(*(c.denominator for c in x))
+    return m, Fraction(max(abs(sum(float(c) * z**i for i, c in enumerate(x))) for z in roots)) * Fraction(1001, 1000)
 
 
 @settings(max_examples=500)
