@@ -3,6 +3,8 @@
 - `space`, `array`: `AdeleSpace` and `AdeleArray`, what users touch
 - `rationals`: reads integers, fractions, text, floats under a policy, arrays
 - `hensel`, `kernels`, `finite`: p-adic digits and arithmetic: the readable reference, its compiled form, the choice
+- `algebraic`: number fields, made by `AdeleSpace.over` (needs python-flint); `algebraic_place` their real or complex
+  place, `algebraic_decoding` the way back, `polynomials` what defines them
 - `real`: the real place, with rigorous error radii; `decoding`: from coordinates to the number
 """
 

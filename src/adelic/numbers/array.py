@@ -230,7 +230,7 @@ class AdeleArray:
     def _is_zero(self) -> npt.NDArray[np.bool_]:
         """Return where every coordinate is zero, as far as it is known."""
         has_zero_digits = (self._finite.digits == 0).all(axis=(-2, -1))
-        return np.asarray(has_zero_digits & (np.abs(self._real.value) <= self._real.radius), dtype=np.bool_)
+        return np.asarray(has_zero_digits & self._real.may_be_zero(), dtype=np.bool_)
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -307,7 +307,11 @@ class AdeleArray:
             known = int(self._finite.known[i, j])
             shown = self._finite.digits[i, j, self.space.precision - known :].tolist()
             texts.append(f"{expansion_text(shown, p, self.space.fractional_digits)}_{p}")
-        return f"({self._real.value[i]:.6g}, {', '.join(texts)})"
+        return f"({self._infinite_text(i)}, {', '.join(texts)})"
+
+    def _infinite_text(self, i: int) -> str:
+        """Return the real coordinate of one number of a flat array."""
+        return f"{self._real.value[i]:.6g}"
 
 
 def _axes_of_index(key: Any) -> int:

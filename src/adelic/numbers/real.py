@@ -95,6 +95,10 @@ class RealPlace:
             bound = np.maximum((np.abs(exact_product) + error) * _SLACK, EXACT)
         return _rounded(value, radius, np.where(is_exact, np.abs(numerator), bound), np.zeros_like(is_exact))
 
+    def may_be_zero(self) -> npt.NDArray[np.bool_]:
+        """Return where the ball holds 0."""
+        return np.asarray(np.abs(self.value) <= self.radius, dtype=np.bool_)
+
     def overlaps(self, other: "RealPlace") -> npt.NDArray[np.bool_]:
         """Return where two balls have a point in common, as far as they are known."""
         with np.errstate(invalid="ignore", over="ignore"):

@@ -1,5 +1,6 @@
 """The adele space: which primes, how many digits; from numbers to coordinates and back."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -15,6 +16,7 @@ from adelic.numbers.finite import FinitePlaces, Window
 from adelic.numbers.primes import is_prime, smallest_factor
 
 if TYPE_CHECKING:
+    from adelic.numbers.algebraic import AlgebraicSpace
     from adelic.numbers.array import AdeleArray
 
 DEFAULT_PRIMES = (2, 3, 5, 7, 11, 13, 17)
@@ -80,6 +82,48 @@ class AdeleSpace:
                 f"precision={self.precision} digits at the prime {max(primes)} overflow the 64-bit kernels; "
                 "precision · p² must stay below 2^62"
             )
+
+    @classmethod
+    def over(
+        cls,
+        polynomial: Any,
+        *,
+        root: complex,
+        n_primes: int = 7,
+        primes: Sequence[int] | None = None,
+        precision: int = DEFAULT_PRECISION,
+        fractional_digits: int = 0,
+    ) -> "AlgebraicSpace":
+        """Return the space of the algebraic numbers a + b·θ + c·θ^2 + …, θ a root of a polynomial; needs python-flint.
+
+        Args:
+            polynomial: text such as "x^2 - 2", or coefficients, the constant one first; monic with integer coefficients
+                and irreducible.
+            root: an approximation of the real or complex root that is θ at the infinite place.
+            n_primes: how many primes; the first ones at which the polynomial splits into different linear factors.
+            primes: the primes instead; at each of them the polynomial has to split so.
+            precision: N, how many digits a window holds.
+            fractional_digits: F, how many of them stand below p^0, as for `AdeleSpace`.
+
+        Raises:
+            SpaceError: the polynomial, the root or a prime will not do; the message says why.
+            EncodingError: the polynomial is no polynomial in x.
+            ConfigurationError: python-flint is not installed.
+
+        >>> space = AdeleSpace.over("x^2 - 2", root=1.414)
+        >>> (space.encode("1 + 3*x") ** 2).decode()    # (1 + 3√2)^2 = 19 + 6√2
+        (Fraction(19, 1), Fraction(6, 1))
+        """
+        from adelic.numbers import algebraic
+
+        return algebraic.over(
+            polynomial,
+            root=root,
+            n_primes=n_primes,
+            primes=primes,
+            precision=precision,
+            fractional_digits=fractional_digits,
+        )
 
     @property
     def n_primes(self) -> int:

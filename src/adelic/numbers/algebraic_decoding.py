@@ -1,0 +1,109 @@
+"""From coordinates back to algebraic numbers: Chinese remainders, lattice reduction, and a proof that no other fits.
+
+Let M be the product of p^known over the primes, t the root θ modulo M and r the number α modulo M. The vectors (n, m),
+n in Z[θ] and m an integer, with n(t) ≡ m·r (mod M) are a lattice of determinant M. If α = n/m, then (n, m) is one of
+them, and a short one, which LLL finds. (With F fractional digits the digits are those of S·α, S = ∏ p^F.)
+
+That no other number fits is then proven. If α and α' have the same digits and D, m are denominators of theirs, then
+β = lcm(D, m)·(α − α') lies in the ideal {β: β(t) ≡ 0 mod M} of Z[θ], which has index M. So |N(β)| >= M unless β = 0.
+But the norm is the product of the d conjugates of β, each of which is bounded by those of α and α' (`Height`).
+
+How far it reaches. Let c bound the conjugates of α, and measure vectors by ‖(n, m)‖² = Σ |σ(n)|² + (c·m)², σ over the
+d embeddings. Then ‖(n, m)‖ <= √(d + 1)·m·c for the vector of α = n/m, and LLL's first vector (n', m') is at most γ
+times as long, γ = (0.99 − 0.51²)^(−d/2). By the inequality of means and Cauchy's, |N(n·m' − n'·m)| is at most
+(m · √(1 + 1/d) · ‖(n', m')‖)^d <= (m² · c · γ · (d + 1)/√d)^d, and γ · (d + 1)/√d < 2^d for d >= 2. So
+(2^d · m² · c)^d < M makes both vectors the same number, and lets the proof above succeed.
+
+Source: A. K. Lenstra, H. W. Lenstra, L. Lovász, Factoring polynomials with rational coefficients (1982), Proposition
+1.11 on the length of the first vector; H. Cohen, A Course in Computational Algebraic Number Theory (1993), 2.6-2.7.
+"""
+
+from fractions import Fraction
+from math import ceil, gcd, isfinite, lcm, prod
+from typing import TYPE_CHECKING
+
+from adelic.numbers import polynomials
+from adelic.numbers.algebraic_place import InfinitePlace
+from adelic.numbers.decoding import chinese_remainder
+from adelic.numbers.hensel import BelowWindowError, Residue
+from adelic.numbers.polynomials import Element
+
+if TYPE_CHECKING:
+    from adelic.numbers.algebraic import AlgebraicSpace
+
+_BITS = 64  # to which conjugates are rounded in the lattice
+
+
+def decode(space: "AlgebraicSpace", residues: list[Residue], place: InfinitePlace) -> Element | None:
+    """Return the one number with these coordinates, or None where none is proven to be it.
+
+    Args:
+        space: the space.
+        residues: p^F · α at each prime.
+        place: the infinite place of one number.
+    """
+    denominator, house = float(place.height.denominator), float(place.height.house)
+    if not (isfinite(denominator) and isfinite(house)):
+        return None
+    moduli = tuple(p**r.known for p, r in zip(space.primes, residues, strict=True))
+    modulus = prod(moduli)
+    scale = prod(space.primes) ** space.fractional_digits
+    scaled = [r.value * (scale // p**space.fractional_digits) for p, r in zip(space.primes, residues, strict=True)]
+    t = chinese_remainder(list(space.roots), moduli)
+    for numerators, m in _short_vectors(space, chinese_remainder(scaled, moduli), t, modulus, scale * Fraction(house)):
+        element = polynomials.reduce([Fraction(n, m * scale) for n in numerators], space.polynomial)
+        conjugates = space.conjugates(element)
+        # Is β, with its bound D of a denominator of S·α, below M in norm?
+        if place.height.is_multiple:
+            d = int(denominator)
+            common = Fraction(lcm(d // gcd(d, scale), m))
+        else:
+            common = Fraction(denominator) * m
+        size = common * scale * (Fraction(house) + polynomials.house(conjugates))
+        if size**space.degree < modulus and _has_digits(space, element, residues) and _is_near(conjugates[0], place):
+            return element
+    return None
+
+
+def _short_vectors(
+    space: "AlgebraicSpace", r: int, t: int, modulus: int, house: Fraction
+) -> list[tuple[tuple[int, ...], int]]:
+    """Return short (n, m), m > 0, with n(t) ≡ m·r (mod M), by LLL.
+
+    The length is that of the module's docstring: Re z + Im z is a coordinate for every conjugate z, since for a pair of
+    them (Re + Im)² + (Re − Im)² = |z|² + |z̄|².
+    """
+    degree = space.degree
+    matrix = polynomials.load_flint().fmpz_mat
+    basis = [[modulus] + [0] * degree]
+    basis += [[-pow(t, i, modulus)] + [int(k == i) for k in range(1, degree + 1)] for i in range(1, degree)]
+    basis += [[r] + [0] * (degree - 1) + [1]]
+    lengths = []
+    for i in range(degree):
+        power = space.conjugates((tuple(int(k == i) for k in range(degree)), 1))
+        parts = [polynomials.fraction(z.real.mid()) + polynomials.fraction(z.imag.mid()) for z in power]
+        lengths.append([*(round(x * 2**_BITS) for x in parts), 0])
+    lengths.append([0] * degree + [max(1, ceil(house * 2**_BITS))])
+    _, transform = (matrix(basis) * matrix(lengths)).lll(transform=True, delta=0.99, eta=0.51)
+    vectors = [[int(x) for x in row] for row in (transform * matrix(basis)).tolist()]
+    return [(tuple(n if m > 0 else -n for n in numbers), abs(m)) for *numbers, m in vectors if m]
+
+
+def _has_digits(space: "AlgebraicSpace", element: Element, residues: list[Residue]) -> bool:
+    """Return whether a number has given digits, as far as these are known."""
+    try:
+        found = [space.residue(element, j) for j in range(space.n_primes)]
+    except BelowWindowError:
+        return False
+    return all((x - r.value) % p**r.known == 0 for x, r, p in zip(found, residues, space.primes, strict=True))
+
+
+def _is_near(image: "polynomials.Ball", place: InfinitePlace) -> bool:
+    """Return whether a ball of python-flint meets the balls of the infinite place, as far as these are known."""
+    for x, part in zip((image.real, image.imag), place.parts, strict=False):
+        value, radius = float(part.value), float(part.radius)
+        if isfinite(value) and isfinite(radius):
+            distance = abs(polynomials.fraction(x.mid()) - Fraction(value))
+            if distance > polynomials.fraction(x.rad()) + Fraction(radius):
+                return False
+    return True
