@@ -59,21 +59,38 @@ def test_every_expression_decodes(values, operations, candidates, rng):
 
 
 def test_a_difference_below_its_own_rounding_error_decodes():
-    """Seen in float64, x − y = ±3 / (b·d) is 0: only the denominator's bound tells the number from its rivals."""
-    checked = 0
-    for b in range(999_999_000, 999_999_200):
-        d = b + 1
-        if math.gcd(b, d) != 1:
+    """In float64 x − y = n / (b·d) may be 0: then only the denominator's bound tells the number from its rivals."""
+    rng = random.Random(4)
+    for _ in range(150):
+        n, b, d = rng.choice([3, 5, 7, 11]), rng.randrange(10**8, 10**9), rng.randrange(10**8, 10**9)
+        if math.gcd(b, d) != 1 or math.gcd(n, b * d) != 1:
             continue
-        a = 3 * pow(d, -1, b) % b  # a·d − c·b = 3
-        c = (a * d - 3) // b
-        x, y = Fraction(a, b), Fraction(c, d)
-        assert abs(x - y) == Fraction(3, b * d) or abs(x - y) * b * d == 3
-        space = choose_space([x, y], ROOMY, 1).space
-        p, q = space.encode([x, y])
+        a = n * pow(d, -1, b) % b
+        x, y = Fraction(a, b), Fraction((a * d - n) // b, d)
+        assert x - y == Fraction(n, b * d)
+        p, q = choose_space([x, y], ROOMY).space.encode([x, y])
         assert (p - q).decode() == x - y
-        checked += 1
-    assert checked > 100
+        assert (q - p).decode() == y - x
+
+
+def test_digits_that_products_forget():
+    """1/5 · 1/5 · … needs more fractional digits, and knows fewer digits, with every product."""
+    for operations in range(1, 8):
+        choice = choose_space(["1/5", 7], ROOMY, operations, candidates=(5,))
+        assert choice.space.fractional_digits == operations + 1
+        fifth, seven = choice.space.encode(["1/5", 7])
+        for k in range(1, operations + 1):
+            x, exact = fifth, Fraction(1, 5)
+            for i in range(operations):
+                x, exact = (x * fifth, exact / 5) if i < k else (x * seven, exact * 7)
+            assert x.decode() == exact
+
+
+def test_denominators_of_the_spaces_own_primes_beyond_float64():
+    """The real row knows a denominator from 2^53 on as a bound only, the primes of the space included."""
+    x = Fraction(3**63, 2**90)
+    a = choose_space([x], ROOMY, candidates=(2,)).space.encode(x)
+    assert [(a * a).decode(), (a + a).decode(), (a - a).decode()] == [x * x, 2 * x, 0]
 
 
 def formal_results(values, operations):
@@ -196,7 +213,7 @@ def test_the_least_budget_is_named_and_does():
         ({"values": [1], "candidates": ()}, SpaceError, "no p-adic coordinate"),
         ({"values": [10**200], "operations": 4}, SpaceError, r"may reach 2\^3322"),
         ({"values": [Fraction(1, 10**200)], "operations": 4}, SpaceError, r"denominators may reach 2\^3322"),
-        ({"values": [10**400], "candidates": (2147483647,)}, SpaceError, "kernels"),
+        ({"values": [10**400], "operations": 0, "candidates": (2147483647,)}, SpaceError, "kernels"),
         ({"values": [1, 2], "labels": [0]}, EncodingError, "1 labels for 2 values"),
         ({"values": [1, 2], "labels": 5}, EncodingError, "labels=5"),
         ({"values": [1, 2], "labels": [0, None]}, EncodingError, "are no classes"),
@@ -241,7 +258,7 @@ class TestLabels:
             any(row.is_significant for row in prime_information(read(numbers), rng.integers(0, 3, 500), CANDIDATES))
             for _ in range(8)
         ]
-        assert sum(found) <= 2  # 8 tests at 5 %: three or more by chance are 1 in 170; the seed is fixed
+        assert sum(found) <= 1  # at 1 % two or more of 8 would be 1 in 370; the seed is fixed
 
     def test_one_class_tells_nothing(self):
         choice = choose_space(range(100), labels=["same"] * 100)
@@ -262,9 +279,9 @@ class TestLabels:
         labels = [n % 30 for n in numbers]
         told = [row.prime for row in choose_space(numbers, labels=labels).information if row.is_significant]
         assert told == [5, 3, 2]
-        choice = choose_space(numbers, 6, labels=labels)
+        choice = choose_space(numbers, 7, labels=labels)
         assert 2 not in choice.space.primes
-        assert 5 in choice.space.primes
+        assert {3, 5} <= set(choice.space.primes)
 
     def test_many_rows_are_sampled_and_the_seed_decides(self):
         numbers = np.arange(100_000)
@@ -297,7 +314,7 @@ class TestDecimal:
 class TestApproximation:
     @pytest.mark.parametrize("text", ["1000000", "1_000_000", "1e6", "1E6", "10**6", "1000**2"])
     def test_ways_to_write_the_limit(self, text):
-        a = AdeleSpace((2, 3), 16, 2).encode(math.e, floats=f"limit:{text}")
+        a = AdeleSpace((1009, 1013), 16).encode(math.e, floats=f"limit:{text}")
         assert a.decode() == Fraction(math.e).limit_denominator(10**6)
         assert a.approximation_error == pytest.approx(float(abs(Fraction(math.e) - a.decode())))
         assert a.approximation_error > 0

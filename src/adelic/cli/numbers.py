@@ -170,8 +170,10 @@ def _read_json(stream: IO[str]) -> AdeleArray:
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("numbers", nargs=-1)
-@click.option("--values", type=click.File(encoding="utf-8"), help="File of numbers, one a line; - is stdin.")
-@click.option("--labels", type=click.File(encoding="utf-8"), help="File of labels, one a line, in the same order.")
+@click.option("--values", type=click.File(encoding="utf-8", lazy=True), help="File of numbers, one a line; - is stdin.")
+@click.option(
+    "--labels", type=click.File(encoding="utf-8", lazy=True), help="File of labels, one a line, in the same order."
+)
 @click.option("--budget", type=int, default=128, show_default=True, help="How many coordinates a number may have.")
 @click.option("--operations", type=int, default=1, show_default=True, help="How many sums and products to allow for.")
 @click.option("--primes", type=INTEGERS, help="Primes to choose from.  [default: those up to 43]")

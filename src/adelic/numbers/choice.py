@@ -45,6 +45,14 @@ class SpaceChoice:
         operations: how many sums and products it has room for.
         alternatives: the cheapest space for each number of primes, `space` among them.
         information: with labels, what each prime says about them, the most first.
+
+    >>> print(choose_space(["0.1", "2.75"], candidates=(2, 3, 5, 7), budget=25))
+      primes  digits  fractional  coordinates
+           1       5           0           10
+    →      2       3           0            9
+           3       5           2           20
+           4       6           4           30  over the budget
+    primes 3, 7: 9 of 25 coordinates; the numbers decode, and so do the results of 1 operation (+, −, ·)
     """
 
     space: AdeleSpace

@@ -11,7 +11,7 @@ from adelic.numbers import rationals
 from adelic.numbers.describe import describe
 from adelic.numbers.rationals import Rationals
 
-SIGNIFICANT = 0.05
+SIGNIFICANT = 0.01
 """The level of the test: with labels that mean nothing, some prime is called telling at most so often."""
 
 _PERMUTATIONS = 999

@@ -143,8 +143,9 @@ def approximation_errors(values: Any, numbers: Rationals, *, floats: str) -> npt
     Returns:
         |number − float|, float64 in the shape of the numbers; 0 where the value was no float or is met exactly.
 
-    >>> approximation_errors([3.25, 1 / 7], read([3.25, 1 / 7], floats="limit:4"), floats="limit:4")
-    array([0.        , 0.14285714])
+    >>> values = [3.25, 1 / 7]
+    >>> approximation_errors(values, read(values, floats="limit:4"), floats="limit:4").round(4)
+    array([0.    , 0.1429])
     """
     if floats in ("error", "exact"):
         return None
