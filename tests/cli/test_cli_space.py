@@ -36,7 +36,9 @@ def test_standard_input_and_primes(works):
     [
         ([], "NUMBERS or --values"),
         (["1", "--values", "-"], "one of the two"),
-        (["--values", "missing.txt"], "missing.txt"),
+        (["--values", "missing.txt"], "missing.txt cannot be read: No such file"),
+        (["--values", "."], ". cannot be read"),
+        (["1", "--labels", "missing.txt"], "missing.txt cannot be read"),
         (["--values", "-"], "no values"),
         (["seven"], "'seven' is no number"),
         (["10000000000", "--budget", "3"], "the least that would do is"),

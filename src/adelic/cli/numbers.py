@@ -12,7 +12,7 @@ import click
 
 from adelic import AdeleArray, AdeleSpace
 from adelic.cli.options import INTEGERS, space_options
-from adelic.errors import AdelicError, DecodingError, EncodingError
+from adelic.errors import AdelicError, DecodingError, EncodingError, StorageError
 from adelic.numbers import rationals
 from adelic.numbers.describe import integer_text
 from adelic.numbers.expansion import expansion_text, parse_expansion
@@ -170,10 +170,8 @@ def _read_json(stream: IO[str]) -> AdeleArray:
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("numbers", nargs=-1)
-@click.option("--values", type=click.File(encoding="utf-8", lazy=True), help="File of numbers, one a line; - is stdin.")
-@click.option(
-    "--labels", type=click.File(encoding="utf-8", lazy=True), help="File of labels, one a line, in the same order."
-)
+@click.option("--values", type=click.Path(allow_dash=True), help="File of numbers, one a line; - is stdin.")
+@click.option("--labels", type=click.Path(allow_dash=True), help="File of labels, one a line, in the same order.")
 @click.option("--budget", type=int, default=128, show_default=True, help="How many coordinates a number may have.")
 @click.option("--operations", type=int, default=1, show_default=True, help="How many sums and products to allow for.")
 @click.option("--primes", type=INTEGERS, help="Primes to choose from.  [default: those up to 43]")
@@ -181,8 +179,8 @@ def _read_json(stream: IO[str]) -> AdeleArray:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
 def space(
     numbers: tuple[str, ...],
-    values: IO[str] | None,
-    labels: IO[str] | None,
+    values: str | None,
+    labels: str | None,
     budget: int,
     operations: int,
     primes: tuple[int, ...] | None,
@@ -226,9 +224,12 @@ def space(
         click.echo(str(choice))
 
 
-def _lines(file: IO[str]) -> list[str]:
-    """Return the lines of a file that are not empty."""
+def _lines(file: str) -> list[str]:
+    """Return the lines of a file that are not empty; "-" is standard input."""
     try:
-        return [line.strip() for line in file if line.strip()]
+        with click.open_file(file, encoding="utf-8") as lines:
+            return [line.strip() for line in lines if line.strip()]
     except UnicodeDecodeError:
-        raise EncodingError(f"{file.name} is no text in UTF-8; one number or label a line") from None
+        raise EncodingError(f"{file} is no text in UTF-8; one number or label a line") from None
+    except OSError as error:
+        raise StorageError(f"{file} cannot be read: {error.strerror}") from None

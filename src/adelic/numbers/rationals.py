@@ -145,7 +145,7 @@ def approximation_errors(values: Any, numbers: Rationals, *, floats: str) -> npt
 
     >>> values = [3.25, 1 / 7]
     >>> approximation_errors(values, read(values, floats="limit:4"), floats="limit:4").round(4)
-    array([0.    , 0.1429])
+    array([0.    , 0.1071])
     """
     if floats in ("error", "exact"):
         return None
