@@ -73,7 +73,8 @@ def lazily_imported(path):
 def home_of(name):
     """Return the layer that a name below adelic comes from."""
     part = name.split(".")[1]
-    return {"AdeleArray": "numbers", "AdeleSpace": "numbers", "AdelicError": "errors"}.get(part, part)
+    numbers = dict.fromkeys(("AdeleArray", "AdeleSpace", "SpaceChoice", "choose_space"), "numbers")
+    return (numbers | {"AdelicError": "errors"}).get(part, part)
 
 
 def loaded_by(code):

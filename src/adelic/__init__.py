@@ -20,15 +20,30 @@ from adelic.numbers import AdeleArray, AdeleSpace
 
 if TYPE_CHECKING:
     from adelic import acd, benchmark, nn, numbers, training
+    from adelic.numbers.choice import SpaceChoice, choose_space
 
 __version__ = "0.1.0"
-__all__ = ["AdeleArray", "AdeleSpace", "AdelicError", "acd", "benchmark", "nn", "numbers", "training"]
+__all__ = [
+    "AdeleArray",
+    "AdeleSpace",
+    "AdelicError",
+    "SpaceChoice",
+    "acd",
+    "benchmark",
+    "choose_space",
+    "nn",
+    "numbers",
+    "training",
+]
 
+_CHOICE = frozenset({"SpaceChoice", "choose_space"})
 _SUBPACKAGES = frozenset({"acd", "benchmark", "nn", "numbers", "training"})
 
 
 def __getattr__(name: str) -> Any:
-    """Import a subpackage when it is first used."""
+    """Import a subpackage, or the choice of a space, when it is first used."""
+    if name in _CHOICE:
+        return getattr(importlib.import_module("adelic.numbers.choice"), name)
     if name in _SUBPACKAGES:
         return importlib.import_module(f"adelic.{name}")
     raise AttributeError(f"module 'adelic' has no attribute {name!r}")

@@ -36,7 +36,7 @@ def examples(text):
 
 
 def test_all_commands_are_there():
-    assert {"encode", "decode", "train", "reproduce", "report"} <= {path[0] for path in LEAVES}
+    assert {"encode", "decode", "space", "train", "reproduce", "report"} <= {path[0] for path in LEAVES}
     assert {path[1] for path in LEAVES if path[0] == "data"} == {
         "audit",
         "build",

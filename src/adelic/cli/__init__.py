@@ -9,7 +9,7 @@ import click
 import adelic
 from adelic.cli.data import data
 from adelic.cli.experiments import report, reproduce, train
-from adelic.cli.numbers import decode, encode
+from adelic.cli.numbers import decode, encode, space
 from adelic.cli.options import SuggestingGroup
 from adelic.errors import AdelicError
 
@@ -24,6 +24,7 @@ def commands() -> None:
 
     \b
     Look at a number          adelic encode 7/5 --primes 2,3,5,7 --precision 6 --fractional-digits 1
+    Choose primes and digits  adelic space 0.1 2.75 19.99 --operations 2
     See what data there is    adelic data list
     Train one model           adelic train schubert --n 4 --embedding adelic --recipe quick
     Run a matrix of models    adelic reproduce schubert-4 weaving-6 --embeddings adelic,learned --seeds 0-4
@@ -33,7 +34,7 @@ def commands() -> None:
     """
 
 
-for command in (encode, decode, data, train, reproduce, report):
+for command in (encode, decode, space, data, train, reproduce, report):
     commands.add_command(command)
 
 

@@ -1,8 +1,9 @@
-"""`adelic encode` and `adelic decode`."""
+"""`adelic encode`, `adelic decode` and `adelic space`."""
 
 import json
 import math
 import sys
+from dataclasses import asdict
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import IO, Any
@@ -10,8 +11,8 @@ from typing import IO, Any
 import click
 
 from adelic import AdeleArray, AdeleSpace
-from adelic.cli.options import space_options
-from adelic.errors import AdelicError, DecodingError
+from adelic.cli.options import INTEGERS, space_options
+from adelic.errors import AdelicError, DecodingError, EncodingError, StorageError
 from adelic.numbers import rationals
 from adelic.numbers.describe import integer_text
 from adelic.numbers.expansion import expansion_text, parse_expansion
@@ -21,12 +22,18 @@ from adelic.numbers.space import DEFAULT_PRECISION, DEFAULT_PRIMES
 @click.command(context_settings={"ignore_unknown_options": True})  # so that -3 is a number
 @click.argument("numbers", nargs=-1, required=True)
 @space_options(default_primes=",".join(map(str, DEFAULT_PRIMES)))
+@click.option(
+    "--floats",
+    help="Take numbers with a point or an exponent, and pi and e, as floats under this policy (exact, shortest, "
+    "limit:10**6) and print the error.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, which `adelic decode` reads.")
 def encode(
     numbers: tuple[str, ...],
     primes: tuple[int, ...],
     precision: int | None,
     fractional_digits: int | None,
+    floats: str | None,
     *,
     as_json: bool,
 ) -> None:
@@ -38,20 +45,49 @@ def encode(
     adelic encode 7/5 --primes 2,3,7 --precision 6
     adelic encode 7/5 --primes 2,3,5,7 --precision 6 --fractional-digits 1
     adelic encode 22/19 -5 --json | adelic decode
+    adelic encode pi 0.3333 --floats limit:1000 --primes 2,5,7
     """
+    _refuse_options(numbers)
+    space = AdeleSpace(primes, DEFAULT_PRECISION if precision is None else precision, fractional_digits or 0)
+    values = [_as_float(number) for number in numbers] if floats else list(numbers)
+    adeles = space.encode(values, floats=floats or "error")
+    if as_json:
+        errors = {"approximation_error": adeles.approximation_error.tolist()} if floats else {}
+        click.echo(json.dumps(_to_json(numbers, adeles) | errors))
+        return
+    exact = rationals.read(values, floats=floats or "error")
+    for i, number in enumerate(numbers):
+        click.echo(number)
+        if floats:
+            click.echo(f"  as    {_fraction_text(exact.fraction(i))}, error {adeles.approximation_error[i]:.3g}")
+        click.echo(f"  real  {float(adeles.real[i])!r}")
+        for j, p in enumerate(space.primes):
+            click.echo(f"  Q_{p:<3} {_expansion(exact.fraction(i), adeles, i, j)}")
+
+
+def _refuse_options(numbers: tuple[str, ...]) -> None:
+    """Raise for an unknown option, which a command that takes -3 for a number gets as an argument."""
     for number in numbers:
         if number.startswith("--"):
             raise click.NoSuchOption(number, ctx=click.get_current_context())
-    space = AdeleSpace(primes, DEFAULT_PRECISION if precision is None else precision, fractional_digits or 0)
-    adeles = space.encode(list(numbers))
-    if as_json:
-        click.echo(json.dumps(_to_json(numbers, adeles)))
-        return
-    exact = rationals.read(list(numbers))
-    for i, number in enumerate(numbers):
-        click.echo(f"{number}\n  real  {float(adeles.real[i])!r}")
-        for j, p in enumerate(space.primes):
-            click.echo(f"  Q_{p:<3} {_expansion(exact.fraction(i), adeles, i, j)}")
+
+
+def _as_float(number: str) -> str | float:
+    """Return the float that a text means: pi, e, or a number with a point or an exponent; another text unchanged."""
+    constant = {"pi": math.pi, "e": math.e}.get(number.lstrip("+-"))
+    if constant is not None:
+        return -constant if number.startswith("-") else constant
+    is_float = any(sign in number for sign in ".eE")
+    try:
+        return float(number) if is_float else number
+    except ValueError:
+        return number  # which then is refused as the others are
+
+
+def _fraction_text(q: Fraction) -> str:
+    """Return n or n/m with all digits."""
+    n = integer_text(q.numerator)
+    return n if q.denominator == 1 else f"{n}/{integer_text(q.denominator)}"
 
 
 def _expansion(number: Fraction, adeles: AdeleArray, i: int, j: int) -> str:
@@ -92,8 +128,7 @@ def decode(coordinates: tuple[str, ...], file: IO[str] | None) -> None:
     """
     adeles = _read_coordinates(coordinates) if coordinates else _read_json(file or sys.stdin)
     for q in adeles.reshape(-1).decode():
-        n = integer_text(q.numerator)
-        click.echo(n if q.denominator == 1 else f"{n}/{integer_text(q.denominator)}")
+        click.echo(_fraction_text(q))
 
 
 def _read_coordinates(coordinates: tuple[str, ...]) -> AdeleArray:
@@ -131,3 +166,70 @@ def _read_json(stream: IO[str]) -> AdeleArray:
         if isinstance(error, AdelicError):
             raise
         raise DecodingError(f"this is not the JSON of `adelic encode --json` ({error!s})") from None
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("numbers", nargs=-1)
+@click.option("--values", type=click.Path(allow_dash=True), help="File of numbers, one a line; - is stdin.")
+@click.option("--labels", type=click.Path(allow_dash=True), help="File of labels, one a line, in the same order.")
+@click.option("--budget", type=int, default=128, show_default=True, help="How many coordinates a number may have.")
+@click.option("--operations", type=int, default=1, show_default=True, help="How many sums and products to allow for.")
+@click.option("--primes", type=INTEGERS, help="Primes to choose from.  [default: those up to 43]")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the permutation test of the labels.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+def space(
+    numbers: tuple[str, ...],
+    values: str | None,
+    labels: str | None,
+    budget: int,
+    operations: int,
+    primes: tuple[int, ...] | None,
+    seed: int,
+    *,
+    as_json: bool,
+) -> None:
+    """Choose the cheapest primes and digits for NUMBERS, or for a file of numbers.
+
+    The numbers, and every result of that many sums and products of them, decode in the space. With labels, primes
+    whose digits tell of the label beyond chance are preferred.
+
+    \b
+    adelic space 0.1 2.75 19.99 --operations 2
+    adelic space -12 7/5 1000000 --primes 2,3,5,7,11 --budget 64
+    adelic space --values numbers.txt --labels classes.txt
+    """
+    from adelic.numbers.choice import CANDIDATES, choose_space
+
+    _refuse_options(numbers)
+    if bool(numbers) == (values is not None):
+        raise click.UsageError("give NUMBERS or --values FILE, one of the two", ctx=click.get_current_context())
+    choice = choose_space(
+        list(numbers) if values is None else _lines(values),
+        budget,
+        operations,
+        None if labels is None else _lines(labels),
+        candidates=primes or CANDIDATES,
+        seed=seed,
+    )
+    if as_json:
+        chosen = {
+            "primes": choice.space.primes,
+            "precision": choice.space.precision,
+            "fractional_digits": choice.space.fractional_digits,
+            "coordinates": choice.coordinates,
+            "information": [asdict(row) for row in choice.information],
+        }
+        click.echo(json.dumps(chosen))
+    else:
+        click.echo(str(choice))
+
+
+def _lines(file: str) -> list[str]:
+    """Return the lines of a file that are not empty; "-" is standard input."""
+    try:
+        with click.open_file(file, encoding="utf-8") as lines:
+            return [line.strip() for line in lines if line.strip()]
+    except UnicodeDecodeError:
+        raise EncodingError(f"{file} is no text in UTF-8; one number or label a line") from None
+    except OSError as error:
+        raise StorageError(f"{file} cannot be read: {error.strerror}") from None

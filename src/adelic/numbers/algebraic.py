@@ -319,8 +319,14 @@ class AlgebraicArray(AdeleArray):
     space: AlgebraicSpace  # type: ignore[assignment]  # AdeleArray asks of space and place only what both kinds have
     _real: InfinitePlace  # type: ignore[assignment]
 
-    def __init__(self, space: AlgebraicSpace, place: InfinitePlace, finite_places: FinitePlaces) -> None:
-        super().__init__(cast(AdeleSpace, space), cast(RealPlace, place), finite_places)
+    def __init__(
+        self,
+        space: AlgebraicSpace,
+        place: InfinitePlace,
+        finite_places: FinitePlaces,
+        approximation_error: npt.NDArray[np.float64] | None = None,
+    ) -> None:
+        super().__init__(cast(AdeleSpace, space), cast(RealPlace, place), finite_places, approximation_error)
 
     @property
     def complex(self) -> npt.NDArray[np.complex128]:
@@ -381,9 +387,6 @@ class AlgebraicArray(AdeleArray):
                 f"what digits modulo 2^{bits} determine; more primes or digits widen the bound"
             )
         return _coefficients(element)
-
-    def _with(self, real_place: Any, finite_places: FinitePlaces) -> "AlgebraicArray":
-        return AlgebraicArray(self.space, real_place, finite_places)
 
     def __repr__(self) -> str:
         space = self.space

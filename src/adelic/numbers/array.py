@@ -34,14 +34,21 @@ class AdeleArray:
     array([ True,  True,  True])
     """
 
-    __slots__ = ("_finite", "_real", "space")
+    __slots__ = ("_errors", "_finite", "_real", "space")
     __hash__ = None  # type: ignore[assignment]  # == is element by element
     __array_ufunc__ = None  # so that NumPy leaves `ndarray + AdeleArray` to this class
 
-    def __init__(self, space: AdeleSpace, real_place: RealPlace, finite_places: FinitePlaces) -> None:
+    def __init__(
+        self,
+        space: AdeleSpace,
+        real_place: RealPlace,
+        finite_places: FinitePlaces,
+        approximation_error: npt.NDArray[np.float64] | None = None,
+    ) -> None:
         self.space = space
         self._real = real_place
         self._finite = finite_places
+        self._errors = approximation_error
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -62,6 +69,22 @@ class AdeleArray:
     def real(self) -> npt.NDArray[np.float64]:
         """Return the real coordinates, float64 (*)."""
         return _read_only(self._real.value)
+
+    @property
+    def approximation_error(self) -> npt.NDArray[np.float64]:
+        """Return |number − float| where `encode` approximated floats, float64 (*); 0 where the number is exact.
+
+        Only the policies "limit:D" and "shortest" approximate. What is computed from approximations has the error NaN:
+        it is not followed through arithmetic.
+
+        >>> import math
+        >>> a = AdeleSpace(primes=(3, 5)).encode([math.pi, 0.5], floats="limit:10")
+        >>> a.decode()
+        array([Fraction(22, 7), Fraction(1, 2)], dtype=object)
+        >>> a.approximation_error
+        array([0.00126449, 0.        ])
+        """
+        return _read_only(np.zeros(self.shape) if self._errors is None else self._errors)
 
     @property
     def digits(self) -> npt.NDArray[np.unsignedinteger[Any]]:
@@ -153,10 +176,8 @@ class AdeleArray:
             resolved = self._real.value.reshape(target).shape
         except ValueError:
             raise SpaceError(f"an array of {self.size} numbers cannot take the shape {target}") from None
-        return self._with(self._real.reshape(resolved), self._finite.reshape(resolved))
-
-    def _with(self, real_place: RealPlace, finite_places: FinitePlaces) -> "AdeleArray":
-        return AdeleArray(self.space, real_place, finite_places)
+        errors = None if self._errors is None else self._errors.reshape(resolved)
+        return type(self)(self.space, self._real.reshape(resolved), self._finite.reshape(resolved), errors)
 
     def __getitem__(self, key: Any) -> "AdeleArray":
         keys = key if isinstance(key, tuple) else (key,)
@@ -167,7 +188,8 @@ class AdeleArray:
             consumed = sum(_axes_of_index(k) for k in keys)
             keys = keys[:before] + (slice(None),) * (self.ndim - consumed) + keys[before + 1 :]
         self._real.value[keys]  # raises IndexError for too many axes, which the digits' axes would hide
-        return self._with(self._real[keys], self._finite[keys])
+        errors = None if self._errors is None else np.asarray(self._errors[keys])
+        return type(self)(self.space, self._real[keys], self._finite[keys], errors)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -199,7 +221,9 @@ class AdeleArray:
             position = tuple(int(i) for i in np.unravel_index(error.index, shape)) if shape else ()
             value = float(real_place.value[position])
             raise PrecisionError(f"the {error.noun} {value:.6g}{at_position(position)} {error.text}") from None
-        return self._with(real_place, places.reshape(shape))
+        is_approximate = self._errors is not None or other._errors is not None
+        errors = np.full(shape, np.nan) if is_approximate else None
+        return type(self)(self.space, real_place, places.reshape(shape), errors)
 
     def __add__(self, other: Any) -> "AdeleArray":
         return self._combine(self._coerce(other), lambda a, b: a + b, finite.add)
@@ -209,7 +233,7 @@ class AdeleArray:
 
     def __neg__(self) -> "AdeleArray":
         places = finite.negate(self._finite.reshape((-1,)), self.space.window)
-        return self._with(-self._real, places.reshape(self.shape))
+        return type(self)(self.space, -self._real, places.reshape(self.shape), self._errors)
 
     def __pos__(self) -> "AdeleArray":
         return self

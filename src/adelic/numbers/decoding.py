@@ -99,9 +99,12 @@ def decode(
     scaled = [r.value * (scale // p**fractional_digits) for p, r in zip(primes, residues, strict=True)]
     matches = []
     x = chinese_remainder(scaled, moduli)
+    # A tiny difference of large numbers may be below its own rounding error; then only the denominator tells it from
+    # other candidates near 0.
+    largest = _without(primes, denominator) if isfinite(denominator) else None
     for n, m in rational_candidates(x, modulus, _log2_range(value, radius, magnitude, scale)):
         q = Fraction(n, m * scale)
-        if _fits(q, value, radius, magnitude):
+        if (largest is None or m <= largest) and _fits(q, value, radius, magnitude):
             matches.append((q, m))
     if len(matches) != 1:
         return None
@@ -110,9 +113,9 @@ def decode(
         return q
     # Two numbers with this residue are at least M / (S · m · m') apart, m and m' being their denominators without the
     # primes of the space. The other number's m' is at most the bound: would it lie outside the ball?
-    if not isfinite(denominator):
+    if largest is None:
         return None
-    alone = 2 * Fraction(radius) * scale * m * _without(primes, denominator) < modulus
+    alone = 2 * Fraction(radius) * scale * m * largest < modulus
     return q if alone else None
 
 

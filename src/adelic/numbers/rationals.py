@@ -72,8 +72,9 @@ def read(values: Any, *, floats: str = "error", transient: bool = False) -> Rati
         values: see the module's docstring.
         floats: "error" refuses floats, "exact" takes the binary value (0.1 is 3602879701896397/36028797018963968),
             "shortest" the shortest decimal that names the float (0.1 is 1/10), "limit:D" the nearest fraction with a
-            denominator of at most D. Every float dtype is taken as it is (float32 0.1 is 1/10 to "shortest");
-            bfloat16 and float8 tensors, which NumPy lacks, are widened to float32 first, which is exact.
+            denominator of at most D (1000000, 1e6 or 10**6). Every float dtype is taken as it is (float32 0.1 is 1/10
+            to "shortest"); bfloat16 and float8 tensors, which NumPy lacks, are widened to float32 first, which is
+            exact.
         transient: whether the result is used at once and forgotten: int64 arrays are then taken as they are, not
             copied, and pairs of them not brought to lowest terms.
 
@@ -112,13 +113,51 @@ def float_policy(floats: str) -> Callable[[Any], Fraction]:
         return lambda value: Fraction(*value.as_integer_ratio())
     if floats == "shortest":
         return lambda value: Fraction(str(value))  # str of a NumPy float names it among those of its own dtype
-    match = re.fullmatch(r"limit:([1-9]\d*)", floats) if isinstance(floats, str) else None
-    if match:
-        largest = _parse_integer(match[1])
+    largest = _limit(floats) if isinstance(floats, str) else None
+    if largest is not None:
         return lambda value: Fraction(*value.as_integer_ratio()).limit_denominator(largest)
     raise EncodingError(
         f"floats={floats!r} is no policy; use 'error', 'exact', 'shortest' or 'limit:<max denominator>'"
     )
+
+
+def _limit(floats: str) -> int | None:
+    """Return the D of "limit:D", written 1000000, 1_000_000, 1e6 or 10**6; None where there is none."""
+    match = re.fullmatch(r"limit:([1-9]\d*(?:_\d+)*)(?:(\*\*|[eE])(\d{1,6}))?", floats, flags=re.ASCII)
+    if match is None:
+        return None
+    base, exponent = _parse_integer(match[1]), int(match[3] or 1)
+    if match[2] and len(match[1]) * exponent > _MAX_EXPONENT:  # would fill the memory
+        return None
+    return base * int(10**exponent) if match[2] in ("e", "E") else int(base**exponent)
+
+
+def approximation_errors(values: Any, numbers: Rationals, *, floats: str) -> npt.NDArray[np.float64] | None:
+    """Return how far numbers are from the floats that they were read from, or None where nothing was approximated.
+
+    Args:
+        values: what was read.
+        numbers: as what it was read, under the policy.
+        floats: the policy.
+
+    Returns:
+        |number − float|, float64 in the shape of the numbers; 0 where the value was no float or is met exactly.
+
+    >>> values = [3.25, 1 / 7]
+    >>> approximation_errors(values, read(values, floats="limit:4"), floats="limit:4").round(4)
+    array([0.    , 0.1071])
+    """
+    if floats in ("error", "exact"):
+        return None
+    exact = read(values, floats="exact")
+    n, m = exact.numerators, exact.denominators
+    differs = np.flatnonzero((n != numbers.numerators) | (m != numbers.denominators))
+    if not len(differs):
+        return None
+    errors = np.zeros(len(n))
+    for i in differs.tolist():  # an error below float64 is still none of 0
+        errors[i] = max(float(abs(exact.fraction(i) - numbers.fraction(i))), float(np.finfo(np.float64).tiny))
+    return errors.reshape(numbers.shape)
 
 
 def _refuse_float(value: Any) -> Fraction:

@@ -13,7 +13,7 @@ from adelic.errors import EncodingError, RangeError, SpaceError
 from adelic.numbers import finite, rationals, real
 from adelic.numbers.describe import at_position
 from adelic.numbers.finite import FinitePlaces, Window
-from adelic.numbers.primes import is_prime, smallest_factor
+from adelic.numbers.primes import first_primes, is_prime, smallest_factor
 
 if TYPE_CHECKING:
     from adelic.numbers.algebraic import AlgebraicSpace
@@ -125,6 +125,30 @@ class AdeleSpace:
             fractional_digits=fractional_digits,
         )
 
+    @classmethod
+    def decimal(cls, n_primes: int = 7, precision: int = DEFAULT_PRECISION) -> "AdeleSpace":
+        """Return a space for terminating decimals: the first primes other than 2 and 5.
+
+        No denominator 2^i · 5^j is divisible by such a prime, so every decimal fits without fractional digits.
+
+        Args:
+            n_primes: how many primes: 3, 7, 11, 13, 17, 19, 23, …
+            precision: as for `AdeleSpace`.
+
+        Raises:
+            SpaceError: as for `AdeleSpace`.
+
+        >>> space = AdeleSpace.decimal()
+        >>> space.primes
+        (3, 7, 11, 13, 17, 19, 23)
+        >>> (space.encode(["0.1", "-12.375"]) * 3).decode()
+        array([Fraction(3, 10), Fraction(-297, 8)], dtype=object)
+        """
+        count = _integer("n_primes", n_primes)
+        if count < 1:
+            raise SpaceError(f"n_primes={count} leaves no p-adic coordinate; n_primes >= 1, 7 is the default")
+        return cls(tuple(p for p in first_primes(count + 2) if p not in (2, 5))[:count], precision)
+
     @property
     def n_primes(self) -> int:
         """Return the number of primes."""
@@ -158,8 +182,8 @@ class AdeleSpace:
         Args:
             values: integers of any size, `Fraction`, `Decimal`, text such as "7/5", "-3", "1.25", "1e-3"; NumPy or
                 torch arrays; a tuple (numerators, denominators); lists of all these, nested.
-            floats: "error" (default), "exact", "shortest" or "limit:<max denominator>"; see
-                `adelic.numbers.rationals.read`.
+            floats: "error" (default), "exact", "shortest" or "limit:<max denominator>", as "limit:10**6"; see
+                `adelic.numbers.rationals.read`. How far a number is from its float is `.approximation_error`.
             threads: how many may work on large arrays.
 
         Raises:
@@ -183,7 +207,8 @@ class AdeleSpace:
         finite.encode(numbers, self.window, digits, threads=threads)
         places = FinitePlaces(digits, finite.all_known(self.window, size))
         real_place = real.encode(numbers, self._scale, self._scale * self.decoding_bound)
-        return AdeleArray(self, real_place.reshape(numbers.shape), places.reshape(numbers.shape))
+        errors = rationals.approximation_errors(values, numbers, floats=floats)
+        return AdeleArray(self, real_place.reshape(numbers.shape), places.reshape(numbers.shape), errors)
 
     def tensor(
         self,
@@ -197,7 +222,7 @@ class AdeleSpace:
 
         Args:
             values: as for `encode`.
-            floats: as for `encode`.
+            floats: as for `encode`, whose result also has the errors of approximations.
             threads: how many may work on large arrays.
             out: where to write, contiguous float32 of the result's shape; a new array when left out, whose memory the
                 system then has to find, which takes longer than the encoding.

@@ -1,0 +1,316 @@
+"""Which primes and how many digits: the cheapest space that holds some numbers and what is computed from them.
+
+The bound. An expression of k sums, differences and products has at most k + 1 leaves. Over the product of the leaves'
+denominators its numerator grows as if every sign were plus: (a, m) + (b, l) = (a·l + b·m, m·l), (a, m) · (b, l) =
+(a·b, m·l). Both are monotone, so the Pareto-largest pairs (|n|, m) of the values bound all results. A prime p of the
+space takes its power out of both, p^v | m: the pair is (|n| / p^v, m / p^v). In return a value with p^e in its
+denominator asks for (k + 1)·e fractional digits, and each product forgets e digits. Altogether a result decodes if
+2·|n|·m < ∏ p^(N − F − k·e_p) for its pair, e_p being the largest e of the values.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log2, prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.errors import EncodingError, SpaceError
+from adelic.numbers import rationals
+from adelic.numbers.information import SIGNIFICANT, PrimeInformation, prime_information
+from adelic.numbers.primes import first_primes
+from adelic.numbers.rationals import Rationals
+from adelic.numbers.real import EXACT
+from adelic.numbers.space import AdeleSpace
+
+CANDIDATES = first_primes(14)
+"""The primes to choose from, 2 … 43: those that the fastest kernels take."""
+
+_MOST_OPERATIONS = 64
+_FRONT = 16  # pairs that one step of the bound keeps; more are merged, which makes the bound larger, never smaller
+_LARGEST_EXPONENT = 1000  # of real values and denominators of results: well inside float64
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class SpaceChoice:
+    """A chosen space, and why: `print` it for a small table.
+
+    Attributes:
+        space: the cheapest space.
+        budget: how many coordinates it was allowed.
+        operations: how many sums and products it has room for.
+        alternatives: the cheapest space for each number of primes, `space` among them.
+        information: with labels, what each prime says about them, the most first.
+
+    >>> print(choose_space(["0.1", "2.75"], candidates=(2, 3, 5, 7), budget=25))
+      primes  digits  fractional  coordinates
+           1       5           0           10
+    →      2       3           0            9
+           3       5           2           20
+           4       6           4           30  over the budget
+    primes 3, 7: 9 of 25 coordinates; the numbers decode, and so do the results of 1 operation (+, −, ·)
+    """
+
+    space: AdeleSpace
+    budget: int
+    operations: int
+    alternatives: tuple[AdeleSpace, ...]
+    information: tuple[PrimeInformation, ...] = ()
+
+    @property
+    def coordinates(self) -> int:
+        """Return the size of a number's layout in the space."""
+        return coordinates(self.space)
+
+    def __str__(self) -> str:
+        """Return the table."""
+        lines = ["  primes  digits  fractional  coordinates"]
+        for space in self.alternatives:
+            mark = "→" if space == self.space else " "
+            over = "  over the budget" if coordinates(space) > self.budget else ""
+            lines.append(
+                f"{mark} {space.n_primes:6}  {space.precision:6}  {space.fractional_digits:10}  "
+                f"{coordinates(space):11}{over}"
+            )
+        lines += [
+            f"primes {', '.join(map(str, self.space.primes))}: {self.coordinates} of {self.budget} coordinates; the "
+            f"numbers decode, and so do the results of {self.operations} "
+            f"{'operation' if self.operations == 1 else 'operations'} (+, −, ·)"
+        ]
+        if self.information:
+            lines += ["", "  prime  bits about the label  beyond chance  p"]
+            for row in self.information:
+                mark = "*" if row.is_significant else " "
+                lines.append(f"{mark} {row.prime:5}  {row.bits:20.4f}  {row.excess_bits:13.4f}  {row.p_value:.3g}")
+            lines += [f"* beyond chance: p <= {SIGNIFICANT} by a permutation test, corrected for the number of primes"]
+        return "\n".join(lines)
+
+
+def coordinates(space: AdeleSpace) -> int:
+    """Return (n_primes + 1) · precision: the size of `space.tensor` for one number, the real row included.
+
+    >>> coordinates(AdeleSpace())
+    128
+    """
+    return (space.n_primes + 1) * space.precision
+
+
+def choose_space(
+    values: Any,
+    budget: int = 128,
+    operations: int = 1,
+    labels: Any = None,
+    *,
+    candidates: Sequence[int] = CANDIDATES,
+    floats: str = "error",
+    seed: int = 0,
+) -> SpaceChoice:
+    """Return the cheapest space in which values, and all results of some operations on them, decode.
+
+    Cheapest: the fewest coordinates (n_primes + 1) · precision, of all sets that hold the candidates which divide no
+    denominator from the largest downwards, and those which do from the rarest downwards (the lowest power first, then
+    the larger prime), for every number of either. Results: every expression of at most that many sums, differences and
+    products of the values, each used as often as one likes; the bound is the worst case (see the module's docstring).
+
+    With labels, primes whose digits tell of the label beyond chance are part of the space, the least telling left out
+    first where the budget is too small for all.
+
+    Args:
+        values: as for `AdeleSpace.encode`.
+        budget: how many coordinates the space may have.
+        operations: how many sums, differences and products a result takes, 0 … 64.
+        labels: a class for each value; at most 256 classes.
+        candidates: the primes to choose from.
+        floats: as for `AdeleSpace.encode`.
+        seed: of the permutation test.
+
+    Raises:
+        SpaceError: the budget is too small (the message names the least that would do), the operations are not in
+            0 … 64, results leave float64, which every decoding needs, or a candidate is no prime.
+        EncodingError: there are no values, a value is no number, or the labels do not fit the values.
+
+    >>> choice = choose_space(range(1000), operations=1)
+    >>> choice.space
+    AdeleSpace(primes=(31, 37, 41, 43), precision=1, fractional_digits=0)
+    >>> a = choice.space.encode([999, -999])
+    >>> (a * a).decode(), (a + a).decode()
+    (array([Fraction(998001, 1), Fraction(998001, 1)], dtype=object),
+     array([Fraction(1998, 1), Fraction(-1998, 1)], dtype=object))
+    >>> numbers = list(range(1000))
+    >>> choose_space(numbers, labels=[n % 7 for n in numbers]).information[0].prime
+    7
+    """
+    _check_count("budget", budget, 1, None)
+    _check_count("operations", operations, 0, _MOST_OPERATIONS)
+    primes = AdeleSpace(candidates, 1).primes  # type: ignore[arg-type]  # checks that they are primes
+    numbers = rationals.read(values, floats=floats)
+    if not len(numbers.numerators):
+        raise EncodingError("there are no values to choose a space for")
+    information = () if labels is None else prime_information(numbers, labels, primes, seed=seed)
+    told = [row.prime for row in information if row.is_significant]
+    leaves = _Leaves(numbers, operations)
+    while True:
+        found = list(_spaces(leaves, primes, tuple(told)))
+        if not found:
+            raise SpaceError(
+                f"no space with primes among {primes} holds these numbers after {operations} operations: the kernels "
+                "end at precision · p² = 2^62; offer smaller candidates"
+            )
+        best = min(found, key=_rank)
+        if coordinates(best) <= budget or not told:
+            break
+        told.pop()
+    if coordinates(best) > budget:
+        raise SpaceError(
+            f"no space of budget={budget} coordinates decodes these numbers after {operations} operations; the least "
+            f"that would do is {coordinates(best)}: primes={best.primes}, precision={best.precision}, "
+            f"fractional_digits={best.fractional_digits}"
+        )
+    sizes = sorted({space.n_primes for space in found})
+    alternatives = tuple(min((s for s in found if s.n_primes == size), key=_rank) for size in sizes)
+    return SpaceChoice(best, budget, operations, alternatives, information)
+
+
+def _rank(space: AdeleSpace) -> tuple[Any, ...]:
+    """Return what makes a space cheaper than another; complete, so that the choice does not hang on an order."""
+    return coordinates(space), space.fractional_digits, space.precision, space.primes
+
+
+def _check_count(name: str, value: Any, least: int, most: int | None) -> None:
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_integer or value < least or (most is not None and value > most):
+        raise SpaceError(f"{name}={value!r} must be an integer, {least} … {most or ''}".rstrip())
+
+
+def _spaces(leaves: "_Leaves", candidates: tuple[int, ...], required: tuple[int, ...]) -> Iterator[AdeleSpace]:
+    """Yield, for every prime set of the search, its space of the least precision."""
+    powers = {p: leaves.largest_power(p) for p in candidates}
+    first = [p for p in required if not powers[p]]
+    easy = sorted((p for p in candidates if not powers[p] and p not in required), reverse=True)
+    hard = sorted((p for p in candidates if powers[p]), key=lambda p: (p not in required, powers[p], -p))
+    least_hard = sum(p in required for p in hard)
+    for n_hard in range(least_hard, len(hard) + 1):
+        dividing = tuple(hard[:n_hard])
+        need = leaves.need(dividing)
+        for n_easy in range(len(easy) + 1):
+            chosen = tuple(sorted((*first, *easy[:n_easy], *dividing)))
+            space = _least_precision(chosen, powers, leaves.operations, need) if chosen else None
+            if space is not None:
+                yield space
+
+
+def _least_precision(
+    primes: tuple[int, ...], powers: dict[int, int], operations: int, need: Fraction
+) -> AdeleSpace | None:
+    """Return the space of these primes with the least N such that need < ∏ p^(N − F − k·e_p); None beyond kernels."""
+    fractional_digits = (operations + 1) * max(powers[p] for p in primes)
+    lost = prod(p ** (fractional_digits + operations * powers[p]) for p in primes)
+    # A little below the solution of the logarithms' equation; then exactly.
+    bits = _log2(need) + log2(lost)
+    precision = max(fractional_digits + 1, int(bits / log2(prod(primes)) * (1 - 1e-9)) - 1)
+    while need * lost >= prod(primes) ** precision:
+        precision += 1
+    is_supported = precision * max(primes) ** 2 < 2**62
+    return AdeleSpace(primes, precision, fractional_digits) if is_supported else None
+
+
+class _Leaves:
+    """The values that expressions are made of, and the bound of the results."""
+
+    def __init__(self, numbers: Rationals, operations: int) -> None:
+        n, m = numbers.numerators, numbers.denominators
+        self.operations = operations
+        has_min = numbers.is_small and bool(np.any(n == np.iinfo(np.int64).min))
+        self._numerators = np.abs(n.astype(object) if has_min else n)
+        self._denominators = np.ones(1, dtype=np.int64) if numbers.is_integral else m
+        if numbers.is_integral:
+            self._numerators = self._numerators.max(keepdims=True)
+        self._powers: dict[int, int] = {}
+        self._largest_denominator = int(self._denominators.max())
+        leaves = operations + 1
+        if operations:
+            size = max(1.0, float(_log2s(self._numerators, self._denominators).max()))
+            for what, exponent in (("values", size), ("denominators", log2(self._largest_denominator))):
+                if leaves * exponent > _LARGEST_EXPONENT:
+                    raise SpaceError(
+                        f"after {operations} operations {what} may reach 2^{leaves * exponent:.0f}, which the float64 "
+                        "of the real row does not hold, so that no space decodes them; fewer operations or smaller "
+                        "numbers do"
+                    )
+
+    def largest_power(self, p: int) -> int:
+        """Return the largest e such that p^e divides a denominator."""
+        if p not in self._powers:
+            e, rest = 0, self._denominators
+            while len(rest := rest[rest % p == 0] // p):
+                e += 1
+            self._powers[p] = e
+        return self._powers[p]
+
+    def need(self, dividing: tuple[int, ...]) -> Fraction:
+        """Return the largest 2·|n|·m of a result in a space whose primes, of those in denominators, are `dividing`."""
+        numerators, denominators = self._pairs(dividing)
+        scale = prod(p ** self.largest_power(p) for p in dividing)
+        fronts = [_front(numerators, denominators)]
+        for leaves in range(2, self.operations + 2):
+            pairs = []
+            for left in range(1, leaves // 2 + 1):
+                right = leaves - left
+                for a, m in fronts[left - 1]:
+                    for b, k in fronts[right - 1]:
+                        pairs.append((max(a * k * scale**right + b * m * scale**left, a * b), m * k))
+            fronts.append(_pareto(pairs))
+        need = max(Fraction(2 * a * m, scale ** (i + 1)) for i, front in enumerate(fronts) for a, m in front)
+        # Decoding tells two numbers apart by their distance in the real row: see `adelic.numbers.decoding`. Rounding is
+        # below 2^-51 a leaf, which leaves room for all but the primes' own powers in a denominator that float64 rounds.
+        leaves = self.operations + 1
+        if self.operations and self._largest_denominator**leaves >= EXACT:
+            need = max(need, need * scale**leaves * leaves / 2**51)
+        return need
+
+    def _pairs(self, dividing: tuple[int, ...]) -> tuple[list[int], list[int]]:
+        """Return values as pairs (|n| / p^v · scale, m / p^v), the Pareto-largest ones and few besides."""
+        n, m = self._numerators, self._denominators.copy()
+        for p in dividing:
+            for _ in range(self.largest_power(p)):
+                divisible = m % p == 0
+                m[divisible] //= p
+        size = _log2s(n, np.asarray(self._denominators // m))
+        order = np.argsort(-m, kind="stable")
+        largest = np.maximum.accumulate(size[order])
+        kept = order[np.concatenate([[True], size[order][1:] > largest[:-1] - 1e-9])]  # logarithms err by less
+        scale = prod(p ** self.largest_power(p) for p in dividing)
+        taken = [int(a) // int(b) for a, b in zip(self._denominators[kept], m[kept], strict=True)]
+        return [max(int(a), 1) * scale // t for a, t in zip(n[kept], taken, strict=True)], [int(b) for b in m[kept]]
+
+
+def _log2s(n: npt.NDArray[Any], m: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Return log2 of n / m, of 1 / m where n is 0."""
+    if n.dtype == object or m.dtype == object:
+        exponents = [log2(max(a, 1)) - log2(b) for a, b in np.broadcast(n, m)]
+        return np.array(exponents, dtype=np.float64)
+    return np.asarray(np.log2(np.maximum(n, 1)) - np.log2(m), dtype=np.float64)
+
+
+def _log2(q: Fraction) -> float:
+    return log2(q.numerator) - log2(q.denominator)
+
+
+def _front(numerators: list[int], denominators: list[int]) -> list[Pair]:
+    return _pareto(list(zip(numerators, denominators, strict=True)))
+
+
+def _pareto(pairs: list[Pair]) -> list[Pair]:
+    """Return the pairs that no other one exceeds in both parts; above _FRONT of them, fewer that exceed all."""
+    front: list[Pair] = []
+    for a, m in sorted(set(pairs), reverse=True):
+        if not front or m > front[-1][1]:
+            front.append((a, m))
+    if len(front) <= _FRONT:
+        return front
+    size = -(-len(front) // _FRONT)
+    return [(front[i][0], front[min(i + size, len(front)) - 1][1]) for i in range(0, len(front), size)]
