@@ -35,6 +35,7 @@ LIBRARIES = {
 OPTIONAL = {
     "acd/convert.py": {"torch", "pandas", "datasets"},
     "acd/published.py": {"huggingface_hub"},
+    "numbers/integers.py": {"flint", "gmpy2"},
 }
 
 
