@@ -225,6 +225,7 @@ def from_values(value: Floats, radius: Floats | None = None) -> RealPlace:
         radius: error bounds, float64 (*); half an ulp when left out.
     """
     if radius is None:
-        radius = np.abs(value) * _HALF_ULP * _SLACK + _TINY
+        with np.errstate(invalid="ignore"):  # signalling NaN
+            radius = np.abs(value) * _HALF_ULP * _SLACK + _TINY
     unknown = np.full(value.shape, np.nan)
     return RealPlace(value, np.broadcast_to(radius, value.shape), unknown, unknown)
