@@ -15,11 +15,17 @@ from adelic.numbers import rationals
 
 _LONGEST = 300
 _DIGITS_IN_EXPONENT = 3
+_CHARACTERS = "0123456789./+-eE_ "
 
 
 def check(data: bytes) -> bool:
-    """Read bytes as text, assert that the result is right, and return whether it was a number."""
+    """Read bytes as text, assert that the result is right, and return whether it was a number.
+
+    After a byte 0 each byte picks a character of those that numbers are written with: most texts are numbers then.
+    """
     text = data[:_LONGEST].decode("utf-8", errors="replace")
+    if data[:1] == b"\0":
+        text = "".join(_CHARACTERS[byte % len(_CHARACTERS)] for byte in data[1:_LONGEST])
     try:
         numbers = rationals.read(text)
         found = int(numbers.numerators[0]), int(numbers.denominators[0])
