@@ -36,6 +36,7 @@ OPTIONAL = {
     "acd/convert.py": {"torch", "pandas", "datasets"},
     "acd/published.py": {"huggingface_hub"},
     "numbers/polynomials.py": {"flint"},
+    "numbers/integers.py": {"flint", "gmpy2"},
 }
 
 

@@ -28,15 +28,15 @@ INT64 = np.iinfo(np.int64)
 def both_ways(function):
     """Return the outcome of the reference and of the kernels, errors included."""
     outcomes = []
-    threshold = finite._FEW
+    threshold = finite.FEW
     for few in (10**9, -1):
-        finite._FEW = few
+        finite.FEW = few
         try:
             outcomes.append(function())
         except (OperationError, PrecisionError) as error:
             outcomes.append(error)
         finally:
-            finite._FEW = threshold
+            finite.FEW = threshold
     return outcomes
 
 
@@ -141,7 +141,7 @@ def test_int64_extremes():
                 assert residue == n * p**window.fractional_digits % p**window.precision
 
 
-@pytest.mark.parametrize("size", [1, finite._FEW, finite._FEW + 1, 3 * finite._FEW])
+@pytest.mark.parametrize("size", [1, finite.FEW, finite.FEW + 1, 3 * finite.FEW])
 def test_the_switch_to_kernels_is_invisible(size):
     space = AdeleSpace(primes=(2, 3, 257), precision=6, fractional_digits=2)
     values = [Fraction(i - size // 2, (5, 7, 9, 4, 771)[i % 5]) for i in range(1, size + 1)]

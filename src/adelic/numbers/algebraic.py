@@ -374,6 +374,9 @@ class AlgebraicArray(AdeleArray):
         """
         return super().decode()
 
+    def _decode_many(self) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.bool_]]:
+        return np.full(self.size, None, dtype=object), np.zeros(self.size, dtype=np.bool_)
+
     def _decode_one(self, position: tuple[int, ...]) -> Any:
         places = self._finite[position]
         flat = FinitePlaces(places.digits[None], places.known[None])

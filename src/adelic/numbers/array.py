@@ -12,6 +12,7 @@ from adelic.numbers import decoding, finite
 from adelic.numbers.describe import at_position
 from adelic.numbers.expansion import expansion_text
 from adelic.numbers.finite import FinitePlaces, OperationError
+from adelic.numbers.rationals import FEW
 from adelic.numbers.real import RealPlace
 from adelic.numbers.space import AdeleSpace, check_float32, write_real_row
 
@@ -130,6 +131,7 @@ class AdeleArray:
         """Return the rationals with these coordinates: an object array of `Fraction`, for shape () one `Fraction`.
 
         Chinese remainders, rational reconstruction, then a check against the real place (`adelic.numbers.decoding`).
+        Many numbers with 2·|n|·m up to about 2^60 take a compiled path (`adelic.numbers.fast_decoding`).
 
         Raises:
             DecodingError: no rational n/m with 2·|n|·m below the space's bound has these coordinates, or the
@@ -138,10 +140,19 @@ class AdeleArray:
         >>> AdeleSpace().encode(["22/19", -5]).decode()
         array([Fraction(22, 19), Fraction(-5, 1)], dtype=object)
         """
-        out = np.empty(self.shape, dtype=object)
-        for position in np.ndindex(self.shape):
-            out[position] = self._decode_one(position)
-        return out if self.shape else out[()]
+        out, found = self._decode_many()
+        for i in np.flatnonzero(~found):
+            out[i] = self._decode_one(tuple(int(k) for k in np.unravel_index(i, self.shape)) if self.shape else ())
+        return out.reshape(self.shape) if self.shape else out[0]
+
+    def _decode_many(self) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.bool_]]:
+        """Return numbers, flattened, and which of them are found; `_decode_one` does the others."""
+        if self.size <= FEW:
+            return np.full(self.size, None, dtype=object), np.zeros(self.size, dtype=np.bool_)
+        from adelic.numbers import fast_decoding
+
+        flat = self.reshape(-1)
+        return fast_decoding.decode(flat._finite, flat._real, self.space.window)
 
     def _decode_one(self, position: tuple[int, ...]) -> Fraction:
         places, real_place = self._finite[position], self._real[position]

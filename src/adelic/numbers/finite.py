@@ -17,10 +17,7 @@ from adelic.numbers import hensel, real
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.hensel import BelowWindowError, NothingKnownError, Residue
 from adelic.numbers.primes import valuation
-from adelic.numbers.rationals import Rationals
-
-# Below this many numbers the reference is quicker than loading the compiled kernels.
-_FEW = 32
+from adelic.numbers.rationals import FEW, Rationals
 
 LIMB_PRIME, LIMB_PRECISION = 43, 64
 """What `adelic.numbers.limbs` reaches: the greatest prime and precision."""
@@ -96,7 +93,7 @@ def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any], *, threa
     if _suits_limbs(rationals, window, out.dtype) and out.flags.c_contiguous:
         rest = _encode_limbs(rationals, window, out, skip=0, threads=threads)
         _encode_some(rationals, window, out, rest)
-    elif rationals.is_small and len(rationals.numerators) > _FEW:
+    elif rationals.is_small and len(rationals.numerators) > FEW:
         _encode_some(rationals, window, out, np.arange(len(rationals.numerators)))
     else:
         _encode_few(rationals, window, out)
@@ -133,7 +130,7 @@ def _suits_limbs(rationals: Rationals, window: Window, dtype: np.dtype[Any]) -> 
     """Return whether `adelic.numbers.limbs` can encode these numbers, and they are worth it."""
     return (
         rationals.is_small
-        and len(rationals.numerators) > _FEW
+        and len(rationals.numerators) > FEW
         and dtype in (np.float32, np.uint8)
         and _has_limbs(window)
     )
@@ -154,8 +151,8 @@ def _encode_limbs(
     whole = size - size % limbs.LANES
     flags = np.zeros(whole, dtype=np.uint8)
     constants = limbs.plan(window.primes)
-    numerators = _frozen(rationals.numerators)
-    denominators = _frozen(np.empty(0, np.int64) if rationals.is_integral else rationals.denominators)
+    numerators = frozen(rationals.numerators)
+    denominators = frozen(np.empty(0, np.int64) if rationals.is_integral else rationals.denominators)
 
     def work(start: int, stop: int) -> None:
         n, m, chosen = numerators[start:stop], denominators[start:stop], out[start:stop].reshape(-1)
@@ -250,8 +247,8 @@ def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
     if _suits_words(window, x):
         return _add_words(np.empty(0, np.uint8), x.digits, window, subtract=True)
     out = np.empty(x.digits.shape, dtype=x.digits.dtype)
-    if len(out) > _FEW:
-        kernels().negate(_frozen(x.digits), _frozen(x.known), np.array(window.primes, dtype=np.int64), out)
+    if len(out) > FEW:
+        kernels().negate(frozen(x.digits), frozen(x.known), np.array(window.primes, dtype=np.int64), out)
     else:
         for i, j in np.ndindex(x.known.shape):
             value = hensel.negate(read_residue(x, i, j, window), window.primes[j]).value
@@ -261,7 +258,7 @@ def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
 
 def _suits_words(window: Window, *operands: FinitePlaces) -> bool:
     """Return whether all digits are known and below 256, and there are enough of them for `adelic.numbers.words`."""
-    return all(len(x.digits) > _FEW and x.digits.dtype == np.uint8 and _is_all_known(x.known, window) for x in operands)
+    return all(len(x.digits) > FEW and x.digits.dtype == np.uint8 and _is_all_known(x.known, window) for x in operands)
 
 
 def _is_all_known(known: Known, window: Window) -> bool:
@@ -276,7 +273,7 @@ def _add_words(x: Digits, y: Digits, window: Window, *, subtract: bool) -> Finit
 
     out = np.empty(y.shape, dtype=np.uint8)
     primes = np.array(window.primes, dtype=np.int64)
-    words.add(_frozen(x).reshape(-1), _frozen(y).reshape(-1), primes, window.precision, subtract, out.reshape(-1))
+    words.add(frozen(x).reshape(-1), frozen(y).reshape(-1), primes, window.precision, subtract, out.reshape(-1))
     return FinitePlaces(out, all_known(window, len(out)))
 
 
@@ -286,7 +283,7 @@ def _multiply_limbs(x: Digits, y: Digits, window: Window) -> FinitePlaces:
     out = np.empty(x.shape, dtype=np.uint8)
     known = all_known(window, len(out))
     whole = len(out) - len(out) % limbs.LANES
-    a, b = (_frozen(digits[:whole]).reshape(-1) for digits in (x, y))
+    a, b = (frozen(digits[:whole]).reshape(-1) for digits in (x, y))
     limbs.multiply(a, b, limbs.plan(window.primes), window.precision, out[:whole].reshape(-1))
     if whole < len(out):
         left, right = (FinitePlaces(digits[whole:], known[whole:]) for digits in (x, y))
@@ -299,7 +296,7 @@ def read_residue(x: FinitePlaces, i: int, j: int, window: Window) -> Residue:
     return Residue(hensel.from_digits(x.digits[i, j].tolist()[::-1], window.primes[j]), int(x.known[i, j]))
 
 
-def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return an array as contiguous and read-only, so that each kernel is compiled for one kind of argument."""
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
@@ -318,10 +315,10 @@ def _apply(
     digits = np.empty(x.digits.shape, dtype=x.digits.dtype)
     known = np.empty(x.known.shape, dtype=np.int32)
     code = 0
-    if len(digits) > _FEW:
+    if len(digits) > FEW:
         primes = np.array(window.primes, dtype=np.int64)
         kernel = getattr(kernels(), name)
-        arguments = [_frozen(a) for a in (x.digits, y.digits, x.known, y.known)]
+        arguments = [frozen(a) for a in (x.digits, y.digits, x.known, y.known)]
         i, j, code = kernel(*arguments, primes, *parameters, digits, known)
         if not code:
             return FinitePlaces(digits, known)

@@ -10,6 +10,7 @@ The compiled kernels of `adelic.numbers.kernels` do the same for whole arrays; t
 
 from typing import NamedTuple
 
+from adelic.numbers import integers
 from adelic.numbers.primes import valuation
 
 
@@ -88,9 +89,11 @@ def residue(n: int, m: int, p: int, precision: int, fractional_digits: int = 0) 
     e = valuation(m, p)
     if e > fractional_digits:
         raise BelowWindowError(e)
+    n, m = n * p ** (fractional_digits - e), m // p**e
+    if precision > integers.SHORT:
+        return Residue(integers.divide_modulo(n, m, p, precision), precision)
     modulus = p**precision
-    value = n * p ** (fractional_digits - e) * pow(m // p**e, -1, modulus) % modulus
-    return Residue(value, precision)
+    return Residue(n % modulus * pow(m, -1, modulus) % modulus, precision)
 
 
 def to_digits(value: int, p: int, precision: int) -> list[int]:
@@ -99,6 +102,8 @@ def to_digits(value: int, p: int, precision: int) -> list[int]:
     >>> to_digits(7, 2, 5)
     [1, 1, 1, 0, 0]
     """
+    if precision > integers.SHORT:
+        return integers.to_digits(value, p, precision)
     digits = []
     for _ in range(precision):
         value, digit = divmod(value, p)
@@ -112,6 +117,8 @@ def from_digits(digits: list[int], p: int) -> int:
     >>> from_digits([1, 1, 1, 0, 0], 2)
     7
     """
+    if len(digits) > integers.SHORT:
+        return integers.from_digits(digits, p)
     value = 0
     for digit in reversed(digits):
         value = value * p + digit

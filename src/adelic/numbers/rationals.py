@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import DivisionByZeroError, EncodingError
+from adelic.numbers import integers
 from adelic.numbers.describe import at_position, describe
 
 _INT64_MAX = 2**63 - 1
@@ -27,6 +28,9 @@ _NUMBER = re.compile(
 _NUMPY_FLOATS = ("torch.float16", "torch.float32", "torch.float64")  # bfloat16 and float8 are not
 
 Position = tuple[int, ...]
+
+FEW = 32
+"""Below so many numbers Python and NumPy are quicker than loading the compiled kernels."""
 
 
 @dataclass(frozen=True)
@@ -305,8 +309,7 @@ def _parse_text(text: str) -> tuple[int, int]:
 
 
 def _parse_integer(digits: str) -> int:
-    """Return the integer that decimal digits write; unlike int(), without a limit on their number."""
-    return int(Decimal(digits.replace("_", "")))
+    return integers.parse(digits.replace("_", ""))
 
 
 def _parse_pair(numerator: Any, denominator: Any) -> tuple[int, int]:
@@ -318,7 +321,9 @@ def _parse_pair(numerator: Any, denominator: Any) -> tuple[int, int]:
             )
     if denominator == 0:
         raise DivisionByZeroError(f"{describe(int(numerator))}/0 has denominator zero")
-    return Fraction(int(numerator), int(denominator)).as_integer_ratio()
+    n, m = int(numerator), int(denominator)
+    divisor = integers.greatest_common_divisor(n, m) * (1 if m > 0 else -1)
+    return n // divisor, m // divisor
 
 
 def _read_pair(numerators: Any, denominators: Any) -> Rationals:

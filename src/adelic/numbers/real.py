@@ -18,14 +18,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.numbers.rationals import Rationals
+from adelic.numbers.rationals import FEW, Rationals
 
 EXACT = 2.0**53  # integers below it are exact in float64
 _HALF_ULP = 2.0**-53
 _TINY = 2.0**-1070  # 16 times the smallest float64: more than a few products lose by underflow
 _LARGEST = float(np.finfo(np.float64).max)
 _BLOCK = 1 << 13
-_FEW = 32  # below so many numbers NumPy is quicker than loading the compiled kernels
 _SLACK = 1 + 2.0**-50  # radii are computed in float64 too: round them up
 
 Floats = npt.NDArray[np.float64]
@@ -184,7 +183,7 @@ def _common_denominator(a: Floats, b: Floats) -> Floats:
         return a
     is_exact = (a < EXACT) & (b < EXACT)
     a_exact, b_exact = np.where(is_exact, a, 1), np.where(is_exact, b, 1)
-    if a.size > _FEW:
+    if a.size > FEW:
         from adelic.numbers import kernels
 
         divisor = np.empty(a.shape)
@@ -268,6 +267,7 @@ def from_values(value: Floats, radius: Floats | None = None) -> RealPlace:
         radius: error bounds, float64 (*); half an ulp when left out.
     """
     if radius is None:
-        radius = np.abs(value) * _HALF_ULP * _SLACK + _TINY
+        with np.errstate(invalid="ignore"):  # signalling NaN
+            radius = np.abs(value) * _HALF_ULP * _SLACK + _TINY
     unknown = np.full(value.shape, np.nan)
     return RealPlace(value, np.broadcast_to(radius, value.shape), unknown, unknown)

@@ -1,0 +1,131 @@
+"""Integers of many digits in less than quadratic time: reading decimal text, base-p digits, inverses modulo p^N.
+
+Everything is halved until it is short, so that nearly all the work is multiplication and division of long integers.
+python-flint does those fastest, gmpy2 comes next, and Python's own integers do without either (before Python 3.12 their
+division is quadratic, with a small constant). The results are the same Python integers whichever is installed.
+"""
+
+from functools import cache
+from math import gcd
+from typing import Any
+
+SHORT = 256
+"""Up to so many digits the plain loops of `adelic.numbers.hensel` are as fast."""
+_LEAF = 64
+
+
+@cache
+def long_integer() -> Any:
+    """Return the type of integers that multiplies and divides fastest here: fmpz, mpz or int."""
+    try:
+        from flint import fmpz
+    except ImportError:
+        pass
+    else:
+        return fmpz
+    try:
+        from gmpy2 import mpz
+    except ImportError:
+        return int
+    return mpz
+
+
+def parse(digits: str) -> int:
+    """Return the integer that decimal digits write; unlike int(), without a limit on their number.
+
+    >>> parse("123" * 2000) % 10**6
+    123123
+    """
+    if len(digits) <= SHORT:
+        return int(digits)
+    integer = long_integer()
+    first = len(digits) % SHORT
+    starts = [0, *range(first or SHORT, len(digits), SHORT)]
+    pieces = [int(digits[a:b]) for a, b in zip(starts, [*starts[1:], len(digits)], strict=True)]
+    return int(_combined([integer(piece) for piece in reversed(pieces)], integer(10) ** SHORT))
+
+
+def greatest_common_divisor(a: int, b: int) -> int:
+    """Return the greatest common divisor, not negative.
+
+    >>> greatest_common_divisor(-12, 18), greatest_common_divisor(10**3000, 6**1000) == 2**1000
+    (6, True)
+    """
+    integer = long_integer()
+    if integer is int or min(a.bit_length(), b.bit_length()) < 4 * SHORT:
+        return gcd(a, b)
+    if integer.__name__ == "fmpz":
+        return int(integer(a).gcd(integer(b)))
+    from gmpy2 import gcd as gmpy2_gcd
+
+    return int(gmpy2_gcd(a, b))
+
+
+def to_digits(value: int, p: int, precision: int) -> list[int]:
+    """Return the lowest base-p digits of an integer that is not negative, lowest first.
+
+    >>> to_digits(3**1000 + 5, 3, 1002)[:4], to_digits(3**1000 + 5, 3, 1002)[-3:]
+    ([2, 1, 0, 0], [0, 1, 0])
+    """
+    integer = long_integer()
+    powers = [integer(p) ** _LEAF]  # p^(_LEAF · 2^k)
+    while _LEAF << len(powers) < precision:
+        powers.append(powers[-1] * powers[-1])
+    pieces = [integer(value) % (powers[-1] * powers[-1])]
+    for power in reversed(powers):
+        pieces = [half for piece in pieces for half in divmod(piece, power)[::-1]]
+    digits = []
+    for piece in map(int, pieces[: -(-precision // _LEAF)]):
+        for _ in range(_LEAF):
+            piece, digit = divmod(piece, p)
+            digits.append(digit)
+    return digits[:precision]
+
+
+def from_digits(digits: list[int], p: int) -> int:
+    """Return the integer with these base-p digits, lowest first.
+
+    >>> from_digits([1] * 1000, 2) == 2**1000 - 1
+    True
+    """
+    integer = long_integer()
+    pieces = []
+    for start in range(0, len(digits), _LEAF):
+        value = 0
+        for digit in reversed(digits[start : start + _LEAF]):
+            value = value * p + digit
+        pieces.append(integer(value))
+    return int(_combined(pieces, integer(p) ** _LEAF))
+
+
+def divide_modulo(n: int, m: int, p: int, precision: int) -> int:
+    """Return n / m modulo p^precision, for m prime to p: Newton's method doubles the digits of 1 / m at each step.
+
+    Args:
+        n: numerator.
+        m: denominator, not divisible by p.
+        p: prime.
+        precision: how many digits.
+
+    >>> divide_modulo(7, 5, 3, 1000) * 5 % 3**1000
+    7
+    """
+    integer = long_integer()
+    inverse, modulus = integer(pow(m, -1, p)), integer(p)
+    whole = modulus**precision
+    divisor = integer(m) % whole
+    known = 1
+    while divisor != 1 and known < precision:
+        known = min(2 * known, precision)
+        modulus = whole if known == precision else modulus * modulus
+        inverse = inverse * (2 - divisor % modulus * inverse) % modulus
+    return int(integer(n) % whole * inverse % whole) if divisor != 1 else int(integer(n) % whole)
+
+
+def _combined(pieces: list[Any], base: Any) -> Any:
+    """Return Σ pieces[i] · base^i, two neighbours at a time."""
+    while len(pieces) > 1:
+        last = [pieces.pop()] if len(pieces) % 2 else []
+        pieces = [low + high * base for low, high in zip(pieces[::2], pieces[1::2], strict=True)] + last
+        base = base * base
+    return pieces[0] if pieces else 0

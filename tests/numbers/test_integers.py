@@ -1,0 +1,103 @@
+"""Long integers: the same digits by python-flint, gmpy2 and Python's own integers, and by the definitions."""
+
+from fractions import Fraction
+from math import gcd
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adelic import AdeleSpace
+from adelic.numbers import hensel, integers, rationals
+
+
+def available():
+    """Return the integer types that are installed here."""
+    types = [pytest.param(int, id="int")]
+    for module, name in (("flint", "fmpz"), ("gmpy2", "mpz")):
+        try:
+            types.append(pytest.param(getattr(__import__(module), name), id=name))
+        except ImportError:
+            types.append(pytest.param(None, id=name, marks=pytest.mark.skip(reason=f"{module} is not installed")))
+    return types
+
+
+@pytest.fixture(params=available())
+def integer(request, monkeypatch):
+    monkeypatch.setattr(integers, "long_integer", lambda: request.param)
+    return request.param
+
+
+LENGTHS = [0, 1, 2, 63, 64, 65, 127, 128, 129, 255, 256, 257, 300, 511, 512, 513, 1000, 4096, 5001]
+RNG = np.random.default_rng(0)
+
+
+def random_digits(length, p):
+    return RNG.integers(0, p, length).tolist()
+
+
+@pytest.mark.parametrize("p", [2, 3, 251, 65537])
+def test_digits_and_back(integer, p):
+    for length in LENGTHS:
+        digits = random_digits(length, p)
+        value = sum(d * p**k for k, d in enumerate(digits[:600])) + p**600 * sum(
+            d * p**k for k, d in enumerate(digits[600:])
+        )
+        found = integers.from_digits(digits, p)
+        assert type(found) is int
+        assert found == value
+        assert integers.to_digits(value, p, length) == digits
+        assert integers.to_digits(value, p, length + 70) == digits + [0] * 70
+        assert integers.to_digits(value, p, length // 2) == digits[: length // 2]
+
+
+@given(st.integers(1, 1000), st.integers(2, 100), st.randoms())
+def test_any_length(length, p, random):
+    digits = [random.randrange(p) for _ in range(length)]
+    assert integers.to_digits(integers.from_digits(digits, p), p, length) == digits
+
+
+def test_text(integer):
+    for length in [*LENGTHS[1:], 10**4]:
+        text = "".join(map(str, random_digits(length, 10)))
+        found = integers.parse(text)
+        assert type(found) is int
+        expected = 0
+        for character in text:
+            expected = expected * 10 + int(character)
+        assert found == expected
+
+
+@pytest.mark.parametrize("p", [2, 3, 17])
+def test_quotients(integer, p):
+    for precision in (1, 2, 3, 257, 300, 1000):
+        for n, m in [(7, 5), (-7, 5 * 23**400), (10**2000 + 1, 1), (0, 19), (-1, 19**300)]:
+            found = integers.divide_modulo(n, m, p, precision)
+            assert type(found) is int
+            assert 0 <= found < p**precision
+            assert (found * m - n) % p**precision == 0
+
+
+def test_common_divisors(integer):
+    for a, b in [(0, 5), (-12, 18), (7**900 * 3, -(7**800) * 9), (10**3000, 6**1000), (0, 10**900), (3**999, 2**999)]:
+        found = integers.greatest_common_divisor(a, b)
+        assert type(found) is int
+        assert found == gcd(a, b)
+
+
+def test_encoding_in_a_long_window(integer):
+    """Precision beyond what the plain loops take: the digits of Hensel lifting."""
+    space = AdeleSpace((2, 5, 19), precision=700, fractional_digits=2)
+    for q in (Fraction(7, 5), Fraction(-(10**900) - 7, 23**100), Fraction(3, 50), Fraction(-1, 361)):
+        array = space.encode(q)
+        for j, p in enumerate(space.primes):
+            assert array.digits[j, ::-1].tolist() == hensel.window_digits(q.numerator, q.denominator, p, 700, 2)
+        assert array.decode() == q
+
+
+def test_reading_long_fractions(integer):
+    n, m = 3**7000 * 7**100, -(7**200) * 11**2000
+    read = rationals.read((n, m))
+    assert (int(read.numerators[0]), int(read.denominators[0])) == Fraction(n, m).as_integer_ratio()
+    assert rationals.read("1" + "0" * 5000 + "/" + "2" * 5000).fraction(0) == Fraction(10**5000, 2 * (10**5000 // 9))
