@@ -4,7 +4,7 @@ Everything here is a fixed sequence of tensor operations: no value ever travels 
 device, nothing breaks the graph of `torch.compile`, and no error depends on a value. What `AdeleSpace` raises as an
 error is a mask here, for those who ask for it.
 
-The encoder is the Hensel lifting of the paper's appendix in limbs of K digits, P = p^K, all primes at once along one axis:
+The encoder is the Hensel lifting of the paper's appendix in limbs of K digits, P = p^K, all primes along one axis:
 
 - A limb of n/m is c = n · m^(-1) mod P, and then n becomes (n − c·m) / P. With n = P·a + r and m = P·b + s that is
   a − c·b + (r − c·s) / P, which stays inside int64 whatever n and m are.
@@ -17,8 +17,8 @@ The encoder is the Hensel lifting of the paper's appendix in limbs of K digits, 
 Source: the paper, section 2 "Method" and appendix "Embedding Construction".
 """
 
-from functools import cache
 from math import prod
+from operator import index
 
 import torch
 from torch import Tensor
@@ -26,6 +26,7 @@ from torch.nn.functional import pad
 
 from adelic.errors import EncodingError, SpaceError
 from adelic.numbers import AdeleSpace
+from adelic.numbers.finite import Window
 
 GREATEST_PRIME = 2**24
 """Products of two residues modulo a prime up to here are exact in float64, and digits in float32."""
@@ -86,22 +87,23 @@ def encode(
     tensor([[ True,  True],
             [ True, False]])
     """
+    window = _window(space)
     _check_numbers("numerators", numerators)
-    _check_space(space, dtype, real_row)
+    _check_space(window, dtype, real_row)
     valid = None
     if denominators is None:
-        window = space.precision - space.fractional_digits  # the digits below p^0 are zeros
-        n, k = numerators[..., None], _limb_digits(space.primes, window)
-        modulus, reciprocal = _limb_constants(space.primes, k, n.device)[:2]
+        precision = window.precision - window.fractional_digits  # the digits below p^0 are zeros
+        n, k = numerators[..., None], _limb_digits(window.primes, precision)
+        modulus, reciprocal = _limb_constants(window.primes, k, n.device)[:2]
         limbs = []
-        for _ in range(-(-window // k)):
+        for _ in range(-(-precision // k)):
             n, remainder = _split(n, modulus, reciprocal)
             limbs.append(remainder)
-        digits = _spread(limbs, space.primes, window, dtype)
-        if space.fractional_digits:
-            digits = pad(digits, (0, space.fractional_digits))
+        digits = _spread(limbs, window.primes, precision, dtype)
+        if window.fractional_digits:
+            digits = pad(digits, (0, window.fractional_digits))
         if return_valid:
-            valid = torch.ones((*numerators.shape, space.n_primes), dtype=torch.bool, device=numerators.device)
+            valid = torch.ones((*numerators.shape, len(window.primes)), dtype=torch.bool, device=numerators.device)
         value = numerators.double()
     else:
         _check_numbers("denominators", denominators)
@@ -110,11 +112,11 @@ def encode(
                 f"numerators are on {numerators.device}, denominators on {denominators.device}; move them together"
             )
         numerators, denominators = _broadcast("numerators", numerators, "denominators", denominators)
-        digits, valid = _encode_fractions(numerators, denominators, space, dtype)
+        digits, valid = _encode_fractions(numerators, denominators, window, dtype)
         value = _nearest_double(numerators, denominators) if real_row else numerators
     if real_row:
         # The cast to float32 first: bfloat16 is the float32 layout rounded, not the float64 value.
-        digits = torch.cat([_real_row(value.float().to(dtype), space.precision), digits], dim=-2)
+        digits = torch.cat([_real_row(value.float().to(dtype), window.precision), digits], dim=-2)
     return (digits, valid) if return_valid and valid is not None else digits
 
 
@@ -141,12 +143,13 @@ def add(x: Tensor, y: Tensor, space: AdeleSpace) -> Tensor:
             [0., 0., 1., 0.],
             [0., 0., 0., 2.]])
     """
-    x_real, x_digits = _parts("x", x, space)
-    y_real, y_digits = _parts("y", y, space)
+    window = _window(space)
+    x_real, x_digits = _parts("x", x, window)
+    y_real, y_digits = _parts("y", y, window)
     _check_pair(x, y)
     total = x_digits.int() + y_digits.int()
-    digits = _carry(total, space)
-    return _joined(None if x_real is None or y_real is None else x_real + y_real, digits, x.dtype, space)
+    digits = _carry(total, window)
+    return _joined(None if x_real is None or y_real is None else x_real + y_real, digits, x.dtype, window)
 
 
 def mul(x: Tensor, y: Tensor, space: AdeleSpace, *, return_known: bool = False) -> Tensor | tuple[Tensor, Tensor]:
@@ -178,18 +181,19 @@ def mul(x: Tensor, y: Tensor, space: AdeleSpace, *, return_known: bool = False) 
             [  1.,   1.,   0.,   1.],
             [  1.,   2.,   0.,   1.]])
     """
-    x_real, x_digits = _parts("x", x, space)
-    y_real, y_digits = _parts("y", y, space)
+    window = _window(space)
+    x_real, x_digits = _parts("x", x, window)
+    y_real, y_digits = _parts("y", y, window)
     _check_pair(x, y)
-    precision, below = space.precision, space.fractional_digits
-    wide = torch.int32 if (precision + 1) * max(space.primes) ** 2 < 2**31 else torch.int64
+    precision, below = window.precision, window.fractional_digits
+    wide = torch.int32 if (precision + 1) * max(window.primes) ** 2 < 2**31 else torch.int64
     # Highest digit first, the windows end at p^(-F) each and the product at p^(-2F): N + F digits of it are needed.
     a = x_digits.to(wide)
     b = pad(y_digits.to(wide), (below, 0))
     total = a[..., -1:] * b
     for k in range(1, precision):
         total = total + pad(a[..., -1 - k, None] * b[..., k:], (0, k))
-    digits = _carry(total, space)
+    digits = _carry(total, window)
     known = None
     if below:
         zeros = torch.minimum(_low_zeros(x_digits), _low_zeros(y_digits))
@@ -197,7 +201,7 @@ def mul(x: Tensor, y: Tensor, space: AdeleSpace, *, return_known: bool = False) 
         known = torch.where(is_inside, precision - below + zeros.clamp(max=below), 0).int()
         place = torch.arange(precision - 1, -1, -1, device=x.device)
         digits = torch.where(place < known[..., None], digits[..., :precision], 0)
-    result = _joined(None if x_real is None or y_real is None else x_real * y_real, digits, x.dtype, space)
+    result = _joined(None if x_real is None or y_real is None else x_real * y_real, digits, x.dtype, window)
     if not return_known:
         return result
     if known is None:
@@ -231,16 +235,17 @@ def decode_int(x: Tensor, space: AdeleSpace, *, return_valid: bool = False) -> T
     >>> decode_int(encode(torch.tensor([7, -(2**63)]), space=AdeleSpace()), AdeleSpace())
     tensor([                   7, -9223372036854775808])
     """
-    _, digits = _parts("x", x, space)
+    window = _window(space)
+    _, digits = _parts("x", x, window)
     parts: list[Tensor] = []  # n = Σ part · weight, 0 <= part < radix, weight = ∏ of the radices before
     radices: list[int] = []
-    for j, first, last in _reading_order(space):
-        p = space.primes[j]
+    for j, first, last in _reading_order(window):
+        p = window.primes[j]
         part = torch.zeros_like(digits[..., 0, 0], dtype=torch.int64)
         for k in reversed(range(first, last)):
-            part = part * p + digits[..., j, space.precision - 1 - k].long()
+            part = part * p + digits[..., j, window.precision - 1 - k].long()
         radix = p ** (last - first)
-        if first == space.fractional_digits:  # else it is the next limb of the same prime, a part as it is
+        if first == window.fractional_digits:  # else it is the next limb of the same prime, a part as it is
             weight = 1
             for known, known_radix in zip(parts, radices, strict=True):
                 part = part - _times(known, weight % radix, radix)
@@ -267,7 +272,7 @@ def decode_int(x: Tensor, space: AdeleSpace, *, return_valid: bool = False) -> T
     return number, (again == digits).all(dim=-1).all(dim=-1)
 
 
-def _reading_order(space: AdeleSpace) -> list[tuple[int, int, int]]:
+def _reading_order(window: Window) -> list[tuple[int, int, int]]:
     """Return what decoding reads: (prime index, first digit, last digit + 1), until the product reaches 2^64.
 
     Greatest prime first, all of its digits; a later prime gives one limb below 2^50. That is all of its digits, or the
@@ -275,11 +280,11 @@ def _reading_order(space: AdeleSpace) -> list[tuple[int, int, int]]:
     """
     order: list[tuple[int, int, int]] = []
     modulus = 1
-    for j in sorted(range(space.n_primes), key=lambda j: -space.primes[j]):
-        p, first = space.primes[j], space.fractional_digits
+    for j in sorted(range(len(window.primes)), key=lambda j: -window.primes[j]):
+        p, first = window.primes[j], window.fractional_digits
         step = next(k for k in range(50, 0, -1) if p**k < _MULTIPLY_LIMIT)
-        while first < space.precision and modulus < 2**64:
-            last = min(first + step, space.precision)
+        while first < window.precision and modulus < 2**64:
+            last = min(first + step, window.precision)
             order.append((j, first, last))
             modulus *= p ** (last - first)
             if j != order[0][0]:
@@ -320,9 +325,9 @@ def _limb_digits(primes: tuple[int, ...], precision: int) -> int:
     return -(-precision // -(-precision // k))
 
 
-def _encode_fractions(n: Tensor, m: Tensor, space: AdeleSpace, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+def _encode_fractions(n: Tensor, m: Tensor, window: Window, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """Return the digits, (*, n_primes, precision), and where they exist, (*, n_primes)."""
-    primes, precision, below = space.primes, space.precision, space.fractional_digits
+    primes, precision, below = window.primes, window.precision, window.fractional_digits
     n, m = n[..., None], m[..., None]
     table = _division_table(primes, n.device)
     steps = _division_steps(primes)
@@ -458,9 +463,9 @@ def _normalized(x: Tensor) -> tuple[Tensor, Tensor]:
 # --- Sums, products ---
 
 
-def _carry(total: Tensor, space: AdeleSpace) -> Tensor:
+def _carry(total: Tensor, window: Window) -> Tensor:
     """Return sums of digits or of products of digits as digits, the highest first, dropping what leaves the window."""
-    p = torch.round(1 / _negative_powers(space.primes, 1, total.device)[:, 0]).to(total.dtype)
+    p = torch.round(1 / _negative_powers(window.primes, 1, total.device)[:, 0]).to(total.dtype)
     carry = torch.zeros_like(total[..., 0])
     digits = []
     for column in reversed(total.unbind(-1)):
@@ -475,24 +480,29 @@ def _low_zeros(digits: Tensor) -> Tensor:
     return (digits.flip(-1) != 0).int().cumsum(dim=-1).eq(0).sum(dim=-1)
 
 
-def _parts(name: str, x: Tensor, space: AdeleSpace) -> tuple[Tensor | None, Tensor]:
+def _window(space: AdeleSpace) -> Window:
+    """Return a space's parameters, which a compiled graph takes as constants, never as symbols."""
+    return Window(tuple([index(p) for p in space.primes]), index(space.precision), index(space.fractional_digits))
+
+
+def _parts(name: str, x: Tensor, window: Window) -> tuple[Tensor | None, Tensor]:
     """Return the real values, (*), if there is a real row, and the digits, (*, n_primes, precision)."""
     if not isinstance(x, Tensor):
         raise EncodingError(f"{name} must be a tensor of coordinates, not {type(x).__name__}; see encode")
     rows = x.shape[-2] if x.ndim >= 2 else -1
-    if rows not in (space.n_primes, space.n_primes + 1) or x.shape[-1] != space.precision:
+    if rows not in (len(window.primes), len(window.primes) + 1) or x.shape[-1] != window.precision:
         raise EncodingError(
-            f"{name} has shape {tuple(x.shape)}; in this space it must end in ({space.n_primes + 1}, "
-            f"{space.precision}), or ({space.n_primes}, {space.precision}) without the real row"
+            f"{name} has shape {tuple(x.shape)}; in this space it must end in ({len(window.primes) + 1}, "
+            f"{window.precision}), or ({len(window.primes)}, {window.precision}) without the real row"
         )
-    has_real_row = rows == space.n_primes + 1
-    _check_space(space, x.dtype, has_real_row)
+    has_real_row = rows == len(window.primes) + 1
+    _check_space(window, x.dtype, has_real_row)
     return (x[..., 0, -1], x[..., 1:, :]) if has_real_row else (None, x)
 
 
-def _joined(value: Tensor | None, digits: Tensor, dtype: torch.dtype, space: AdeleSpace) -> Tensor:
+def _joined(value: Tensor | None, digits: Tensor, dtype: torch.dtype, window: Window) -> Tensor:
     digits = digits.to(dtype)
-    return digits if value is None else torch.cat([_real_row(value, space.precision), digits], dim=-2)
+    return digits if value is None else torch.cat([_real_row(value, window.precision), digits], dim=-2)
 
 
 def _broadcast(x_name: str, x: Tensor, y_name: str, y: Tensor) -> tuple[Tensor, Tensor]:
@@ -501,7 +511,8 @@ def _broadcast(x_name: str, x: Tensor, y_name: str, y: Tensor) -> tuple[Tensor, 
             raise EncodingError(
                 f"{x_name} of shape {tuple(x.shape)} and {y_name} of shape {tuple(y.shape)} do not fit together"
             )
-    return torch.broadcast_tensors(x, y)[0], torch.broadcast_tensors(x, y)[1]
+    x, y = torch.broadcast_tensors(x, y)  # type: ignore[no-untyped-call]
+    return x, y
 
 
 def _check_pair(x: Tensor, y: Tensor) -> None:
@@ -523,12 +534,12 @@ def _check_numbers(name: str, x: Tensor) -> None:
         raise EncodingError(f"{name} must be an int64 tensor, not {given}; AdeleSpace.encode reads everything else")
 
 
-def _check_space(space: AdeleSpace, dtype: torch.dtype, real_row: bool) -> None:
+def _check_space(window: Window, dtype: torch.dtype, real_row: bool) -> None:
     """Raise an error unless a dtype holds the coordinates of a space."""
     if dtype not in _GREATEST_DIGIT:
         names = ", ".join(str(known) for known in _GREATEST_DIGIT)
         raise EncodingError(f"{dtype} is no dtype of coordinates; use one of {names}")
-    largest = max(space.primes)
+    largest = max(window.primes)
     if largest > GREATEST_PRIME:
         raise SpaceError(f"the prime {largest} is too large for adelic.nn.functional; primes up to 2^24 are supported")
     if largest - 1 > _GREATEST_DIGIT[dtype]:
@@ -540,7 +551,7 @@ def _check_space(space: AdeleSpace, dtype: torch.dtype, real_row: bool) -> None:
         raise EncodingError(f"{dtype} does not hold the real row; pass real_row=False, or use torch.float32")
 
 
-# --- Constants: made once a device, so that no call copies anything from the host, and part of a compiled graph ---
+# --- Constants, a few bytes a prime: copied to a device once, or part of a compiled graph ---
 
 
 def _division_steps(primes: tuple[int, ...]) -> list[int]:
@@ -548,7 +559,6 @@ def _division_steps(primes: tuple[int, ...]) -> list[int]:
     return [e for e in (32, 16, 8, 4, 2, 1) if min(primes) ** e < 2**63]
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def _limb_constants(primes: tuple[int, ...], k: int, device: torch.device) -> Tensor:
     """Return p^k, 1/p^k, p, 1/p as float64, (4, n_primes)."""
     limbs = tuple(float(p**k) for p in primes)
@@ -556,13 +566,11 @@ def _limb_constants(primes: tuple[int, ...], k: int, device: torch.device) -> Te
     return _constant(rows, torch.float64, device)
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def _negative_powers(primes: tuple[int, ...], k: int, device: torch.device) -> Tensor:
     """Return p^(-k), …, p^(-1), 1 as float32, (n_primes, k + 1)."""
     return _constant(tuple(tuple(p**-e for e in range(k, -1, -1)) for p in primes), torch.float32, device)
 
 
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
 def _division_table(primes: tuple[int, ...], device: torch.device) -> Tensor:
     """Return p^(-e) modulo 2^64 (0 for p = 2), p^e modulo 2^64, and the largest |quotient|, (steps, 3, n_primes)."""
     table = []
@@ -575,7 +583,17 @@ def _division_table(primes: tuple[int, ...], device: torch.device) -> Tensor:
     return _constant(tuple(table), torch.int64, device)
 
 
-@cache
+_CONSTANTS: dict[object, Tensor] = {}
+
+
 def _constant(values: tuple[object, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
-    with torch.inference_mode(False):
+    if torch.compiler.is_compiling():  # a constant of the graph
         return torch.tensor(values, dtype=dtype, device=device)
+    key = values, dtype, device
+    constant = _CONSTANTS.get(key)
+    if constant is None:
+        with torch.inference_mode(False):
+            constant = torch.tensor(values, dtype=dtype, device=device)
+        if type(constant) is Tensor:  # not what a tracing mode puts in its place
+            _CONSTANTS[key] = constant
+    return constant
