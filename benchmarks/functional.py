@@ -109,9 +109,10 @@ def measured(operation: Operation, repetitions: int, device: torch.device) -> di
     if not torch.equal(result, expected):
         raise AssertionError(f"{name}: the compiled function and the eager one differ")
     copy = torch.empty_like(result)
-    times: list[tuple[float, float]] = []
-    for _ in range(repetitions + 3):  # three to warm up
-        times.append((seconds(lambda: compiled(*operands), device), seconds(lambda: copy.copy_(expected), device)))
+    times = [
+        (seconds(lambda: compiled(*operands), device), seconds(lambda: copy.copy_(expected), device))
+        for _ in range(repetitions + 3)  # three to warm up
+    ]
     own, copied = (statistics.median(column) for column in zip(*times[3:], strict=True))
     moved = result.nbytes + sum(operand.nbytes for operand in operands)
     bandwidth, copy_bandwidth = moved / own, 2 * result.nbytes / copied

@@ -42,6 +42,7 @@ _GREATEST_DIGIT = {
 """The dtypes of coordinates, and up to where they hold every integer."""
 
 _SPREAD_LIMIT = 2**22  # limbs below it are spread into digits exactly in float32
+_TABLE_LIMIT = 1024  # inverses modulo primes up to here are looked up
 _MULTIPLY_LIMIT = 2**50  # residues below it are multiplied exactly with one float64 estimate of the quotient
 
 
@@ -350,12 +351,7 @@ def _encode_fractions(n: Tensor, m: Tensor, window: Window, dtype: torch.dtype) 
     valid = (residue != 0) & (shift >= 0)
     n = torch.where(valid, n, 0)
 
-    inverse = torch.ones_like(residue)  # residue^(p-2), Fermat
-    power = residue
-    for bit in range(max(primes).bit_length()):
-        is_set = ((p.long() - 2) >> bit) & 1 == 1
-        inverse = torch.where(is_set, _modulo(inverse * power, p, p_reciprocal), inverse)
-        power = _modulo(power * power, p, p_reciprocal)
+    inverse = _inverse(residue, primes, p, p_reciprocal)
     right = 1
     while right < k:  # Newton: twice as many digits a step
         error = 2 - _modulo(s * inverse, modulus, reciprocal)
@@ -373,6 +369,21 @@ def _encode_fractions(n: Tensor, m: Tensor, window: Window, dtype: torch.dtype) 
         place = torch.arange(precision, device=n.device) + shift.clamp(min=0)[..., None]
         digits = torch.gather(pad(digits, (0, below)), -1, place)
     return digits, valid
+
+
+def _inverse(residue: Tensor, primes: tuple[int, ...], p: Tensor, p_reciprocal: Tensor) -> Tensor:
+    """Return inverses modulo p, (*, n_primes), of float64 residues; what becomes of 0 has no meaning."""
+    if max(primes) <= _TABLE_LIMIT:
+        table = tuple(float(pow(a, -1, q)) if a else 0.0 for q in primes for a in range(q))
+        starts = tuple(sum(primes[:j]) for j in range(len(primes)))
+        places = _constant(starts, torch.int64, residue.device) + residue.long()
+        return _constant(table, torch.float64, residue.device)[places]
+    inverse, power = torch.ones_like(residue), residue  # residue^(p-2), Fermat
+    for bit in range(max(primes).bit_length()):
+        is_set = ((p.long() - 2) >> bit) & 1 == 1
+        inverse = torch.where(is_set, _modulo(inverse * power, p, p_reciprocal), inverse)
+        power = _modulo(power * power, p, p_reciprocal)
+    return inverse
 
 
 def _split(v: Tensor, modulus: Tensor, reciprocal: Tensor) -> tuple[Tensor, Tensor]:
@@ -452,12 +463,10 @@ def _normalized(x: Tensor) -> tuple[Tensor, Tensor]:
     """Return |x| · 2^shift in 2^62 … 2^63 − 1, and the shift; −2^63 has the shift −1, and 0 stays 0."""
     is_least = x == -(2**63)
     size = torch.where(is_least, 2**62, x.abs())
-    shift = -is_least.long()
-    for step in (32, 16, 8, 4, 2, 1):
-        is_small = size < 2 ** (63 - step)
-        size = torch.where(is_small, size << step, size)
-        shift = torch.where(is_small, shift + step, shift)
-    return size, shift
+    # A reduction, where a chain of halvings would be inlined 3^6 times by the compiler.
+    shift = 63 - ((size[..., None] >> torch.arange(63, device=x.device)) != 0).sum(dim=-1)
+    is_zero = shift == 63
+    return torch.where(is_zero, 0, size << torch.where(is_zero, 0, shift)), shift - is_least.long()
 
 
 # --- Sums, products ---
