@@ -9,6 +9,7 @@
 torch.Size([1, 5])
 """
 
+from adelic.nn import functional
 from adelic.nn.classifier import SequenceClassifier
 from adelic.nn.embeddings import AdelicEmbedding, LearnedEmbedding, NumberEmbedding
 from adelic.nn.features import FEATURE_KINDS, FeatureLayout, compute_features
@@ -30,4 +31,5 @@ __all__ = [
     "Vocabulary",
     "build_embedding",
     "compute_features",
+    "functional",
 ]

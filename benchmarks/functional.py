@@ -1,0 +1,167 @@
+"""Measure `adelic.nn.functional`, compiled, against the bandwidth of the device's own copy.
+
+    python benchmarks/functional.py --device cuda --size 4000000
+    python benchmarks/functional.py --device cpu --size 100000 --output functional_cpu.json
+
+Every function runs under `torch.compile(fullgraph=True)` on random int64 in the default space. Beside each stands a
+`copy_` of a tensor of the result's size, in turns with it, so that both see the same machine; the median of either
+counts. A copy reads and writes the result once, and bandwidth counts what is read and what is written, so the target,
+half the copy's bandwidth, is bytes of operands and result a second. Compilation is not measured.
+"""
+
+import argparse
+import json
+import shlex
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from adelic import AdeleSpace
+from adelic.acd.files import atomic_write
+from adelic.acd.provenance import machine, source_commit, versions
+from adelic.nn import functional
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "results" / "benchmarks"
+TARGET = 0.5
+SPACE = AdeleSpace()
+Operation = tuple[str, bool, Callable[..., Any], tuple[torch.Tensor, ...]]  # name, has the target, function, operands
+
+
+def main() -> None:
+    """Measure, print the table, write the results; exit code 1 if a target is missed on a CUDA device."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--size", type=int, default=1_000_000, help="how many numbers (default: 1000000)")
+    parser.add_argument("--repetitions", type=int, default=21, help="the median counts (default: 21)")
+    parser.add_argument("--output", type=Path, help="default: results/benchmarks/functional_<device>.json")
+    chosen = parser.parse_args()
+    if min(chosen.size, chosen.repetitions) < 1:
+        parser.error("--size and --repetitions must be at least 1")
+    device = torch.device(chosen.device)
+    console = Console(width=110)
+    entries = []
+    for operation in operations(chosen.size, device):
+        entries.append(measured(operation, chosen.repetitions, device))
+        console.print("{operation}: {seconds:.2e} s".format_map(entries[-1]), style="dim")
+    console.print(table(entries))
+    results = {
+        "command": shlex.join(["python", "benchmarks/functional.py", *sys.argv[1:]]),
+        "machine": machine(),
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
+        "threads": torch.get_num_threads(),
+        "versions": versions("torch", "numpy"),
+        "commit": source_commit(),
+        "size": chosen.size,
+        "repetitions": chosen.repetitions,
+        "operations": entries,
+        "targets_met": all(entry["met"] for entry in entries),
+    }
+    output = chosen.output or RESULTS / f"functional_{device.type}.json"
+    atomic_write(output, json.dumps(results, indent=1) + "\n")
+    console.print(f"written to {output}")
+    sys.exit(device.type == "cuda" and not results["targets_met"])
+
+
+def operations(size: int, device: torch.device) -> list[Operation]:
+    """Return what is measured: rationals have parts up to 10^9 that are units at every prime."""
+    generator = torch.Generator().manual_seed(0)
+    integers = torch.randint(-(2**63), 2**63 - 1, (size,), generator=generator)
+    pairs = []
+    for _ in range(2):
+        candidates = torch.randint(1, 10**9, (8 * size + 1000,), generator=generator)
+        for p in SPACE.primes:
+            candidates = candidates[candidates % p != 0]
+        pairs.append(candidates[:size].to(device))
+    integers = integers.to(device)
+    found: list[Operation] = []
+    for dtype in (torch.float32, torch.bfloat16):
+
+        def encode(*numbers: torch.Tensor, dtype: torch.dtype = dtype) -> Any:
+            return functional.encode(*numbers, space=SPACE, dtype=dtype)
+
+        name = str(dtype).removeprefix("torch.")
+        found += [(f"encode integers, {name}", True, encode, (integers,))]
+        found += [(f"encode rationals, {name}", True, encode, tuple(pairs))]
+    x, y = (functional.encode(n, space=SPACE) for n in pairs)
+    found += [("add, float32", False, lambda a, b: functional.add(a, b, SPACE), (x, y))]
+    found += [("mul, float32", False, lambda a, b: functional.mul(a, b, SPACE), (x, y))]
+    return found
+
+
+def measured(operation: Operation, repetitions: int, device: torch.device) -> dict[str, Any]:
+    """Return the figures of one function beside those of a copy."""
+    name, has_target, function, operands = operation
+    torch.compiler.reset()
+    compiled = torch.compile(function, fullgraph=True)
+    start = time.perf_counter()
+    result = compiled(*operands)
+    synchronize(device)
+    compilation = time.perf_counter() - start
+    expected = function(*operands)
+    if not torch.equal(result, expected):
+        raise AssertionError(f"{name}: the compiled function and the eager one differ")
+    copy = torch.empty_like(result)
+    times = [
+        (seconds(lambda: compiled(*operands), device), seconds(lambda: copy.copy_(expected), device))
+        for _ in range(repetitions + 3)  # three to warm up
+    ]
+    own, copied = (statistics.median(column) for column in zip(*times[3:], strict=True))
+    moved = result.nbytes + sum(operand.nbytes for operand in operands)
+    bandwidth, copy_bandwidth = moved / own, 2 * result.nbytes / copied
+    return {
+        "operation": name,
+        "seconds": own,
+        "copy_seconds": copied,
+        "bytes": moved,
+        "bandwidth": bandwidth,
+        "copy_bandwidth": copy_bandwidth,
+        "share": bandwidth / copy_bandwidth,
+        "target": TARGET if has_target else None,
+        "met": not has_target or bandwidth >= TARGET * copy_bandwidth,
+        "first_call_seconds": compilation,
+    }
+
+
+def seconds(function: Callable[[], Any], device: torch.device) -> float:
+    """Return how long one call takes, until the device is done."""
+    synchronize(device)
+    start = time.perf_counter()
+    function()
+    synchronize(device)
+    return time.perf_counter() - start
+
+
+def synchronize(device: torch.device) -> None:
+    """Wait for the device."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def table(entries: list[dict[str, Any]]) -> Table:
+    """Return the figures as a table."""
+    shown = Table("operation", title="adelic.nn.functional beside the device's copy")
+    for head in ("seconds", "GB/s", "copy GB/s", "share", "target", "met"):
+        shown.add_column(head, justify="right")
+    for entry in entries:
+        shown.add_row(
+            entry["operation"],
+            f"{entry['seconds']:.2e}",
+            f"{entry['bandwidth'] / 1e9:.1f}",
+            f"{entry['copy_bandwidth'] / 1e9:.1f}",
+            f"{entry['share']:.2f}",
+            "" if entry["target"] is None else f"{entry['target']:.2f}",
+            "yes" if entry["met"] else "NO",
+        )
+    return shown
+
+
+if __name__ == "__main__":
+    main()

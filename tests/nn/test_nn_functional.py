@@ -1,0 +1,357 @@
+"""The torch twin of the numbers: bit-equal to `AdeleSpace` and `AdeleArray`, in one graph, on any int64."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from adelic import AdeleSpace
+from adelic.errors import EncodingError, PrecisionError, SpaceError
+from adelic.nn import functional
+from adelic.numbers.primes import valuation
+
+PRIMES = [p for p in range(2, 252) if all(p % a for a in range(2, p))]
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+EXTREMES = [
+    INT64_MIN,
+    INT64_MIN + 1,
+    INT64_MAX,
+    INT64_MAX - 1,
+    2**62,
+    2**53 + 1,
+    -(2**53) - 1,
+    3**39,
+    -(5**27),
+    0,
+    1,
+    -1,
+]
+NUMBERS = st.one_of(
+    st.integers(-100, 100),
+    st.integers(INT64_MIN, INT64_MAX),
+    st.sampled_from(EXTREMES),
+    st.builds(
+        lambda p, k, s: s * p**k, st.sampled_from([2, 3, 5, 7, 251]), st.integers(0, 7), st.sampled_from([1, -1])
+    ),
+)
+DEFAULT = AdeleSpace()
+thorough = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+
+
+@st.composite
+def spaces(draw, max_primes=30):
+    """Draw a space: 1 to 30 primes up to 251, 1 to 64 digits, up to 8 of them after the point."""
+    primes = draw(st.lists(st.sampled_from(PRIMES), min_size=1, max_size=max_primes, unique=True))
+    precision = draw(st.integers(1, 64))
+    return AdeleSpace(tuple(primes), precision, draw(st.integers(0, min(8, precision - 1))))
+
+
+def same_bits(x, array):
+    """Return whether a float32 tensor and a NumPy array agree bit by bit, the sign of zero included."""
+    return x.shape == array.shape and np.array_equal(x.numpy().view(np.int32), array.view(np.int32))
+
+
+def is_held(q, space):
+    """Return, prime by prime, whether the window reaches the lowest digit of a fraction."""
+    return [valuation(q.denominator, p) <= space.fractional_digits for p in space.primes]
+
+
+@thorough
+@given(spaces(), st.lists(NUMBERS, min_size=1, max_size=20))
+def test_integers_are_bit_equal(space, numbers):
+    assert same_bits(functional.encode(torch.tensor(numbers), space=space), space.tensor(numbers))
+
+
+@thorough
+@given(spaces(), st.lists(st.tuples(NUMBERS, NUMBERS.filter(bool)), min_size=1, max_size=20))
+def test_fractions_are_bit_equal(space, pairs):
+    n, m = torch.tensor(pairs).unbind(-1)
+    values = [Fraction(a, b) for a, b in pairs]
+    result, valid = functional.encode(n, m, space=space, return_valid=True)
+    assert valid.tolist() == [is_held(q, space) for q in values]
+    assert not result[:, 1:][~valid].any()
+    for i in range(len(values)):
+        if valid[i].all():
+            assert same_bits(result[i], space.tensor(values[i]))
+        else:
+            with pytest.raises(PrecisionError):
+                space.tensor(values[i])
+        for j in torch.nonzero(valid[i]).flatten().tolist():  # a prime that does not fit hides no other
+            alone = AdeleSpace((space.primes[j],), space.precision, space.fractional_digits)
+            assert result[i, 1 + j].tolist() == alone.encode(values[i]).digits[0].tolist()
+
+
+def test_every_pair_of_extremes():
+    pairs = [(a, b) for a in EXTREMES for b in EXTREMES if b]
+    n, m = torch.tensor(pairs).unbind(-1)
+    space = AdeleSpace((11, 13, 2**13 - 1), 8)
+    values = [Fraction(a, b) for a, b in pairs]
+    result, valid = functional.encode(n, m, space=space, return_valid=True)
+    fits = valid.all(-1)
+    assert fits.sum() > 100
+    assert same_bits(result[fits], space.tensor([q for q, fit in zip(values, fits, strict=True) if fit]))
+
+
+def test_real_values_that_two_roundings_would_miss():
+    generator = np.random.default_rng(0)
+    m = generator.integers(2**53, INT64_MAX, 20_000)
+    # Near the middle between two float32: m · (1 + 2^-24 + a few units of the last place of float64 or less).
+    n = [int(b) + (int(b) >> 24) + int(e) for b, e in zip(m, generator.integers(-3, 4, len(m)), strict=True)]
+    n, m = zip(*[(a, int(b)) for a, b in zip(n, m, strict=True) if a <= INT64_MAX], strict=True)
+    found = functional.encode(torch.tensor(n), torch.tensor(m), space=AdeleSpace((2,), 1))[:, 0, -1].numpy()
+    assert np.array_equal(found, np.array([a / b for a, b in zip(n, m, strict=True)]).astype(np.float32))
+    assert not np.array_equal(found, np.array([Fraction(a, b) < 1 for a, b in zip(n, m, strict=True)], np.float32))
+
+
+def test_small_fractions_by_brute_force():
+    space = AdeleSpace((3, 2, 5), 6, 2)
+    n, m = torch.cartesian_prod(torch.arange(-12, 13), torch.tensor([*range(-12, 0), *range(1, 13)])).unbind(-1)
+    result, valid = functional.encode(n, m, space=space, dtype=torch.uint8, real_row=False, return_valid=True)
+    for a, b, digits, held in zip(n.tolist(), m.tolist(), result.tolist(), valid.tolist(), strict=True):
+        for p, row, fits in zip(space.primes, digits, held, strict=True):
+            residue = 0
+            for digit in row:
+                residue = residue * p + digit
+            # residue / p^2 = a / b in Z/p^6: unreduced, so the factors p of b come off both sides
+            if fits:
+                common = p ** valuation(b, p)
+                assert (residue * b - a * p**2) % (p**6) % (p**6 // min(common, p**6)) == 0
+            else:
+                assert residue == 0
+
+
+def test_zero_denominators_are_marked():
+    result, valid = functional.encode(torch.tensor([0, 5]), torch.tensor(0), space=DEFAULT, return_valid=True)
+    assert not valid.any()
+    assert not result[:, 1:].any()
+    assert result[:, 0, -1].isnan().all()
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.uint8, torch.int16, torch.int32, torch.int64])
+def test_dtypes_hold_the_same_coordinates(dtype):
+    n, m = torch.tensor([7, -(2**40) - 3, INT64_MAX]), torch.tensor([19, 2**40 + 15, 23])
+    has_real_row = dtype.is_floating_point
+    space = AdeleSpace((2, 251), 9, 1)
+    expected = functional.encode(n, m, space=space)[:, 0 if has_real_row else 1 :]
+    result = functional.encode(n, m, space=space, dtype=dtype, real_row=has_real_row)
+    assert result.dtype == dtype
+    assert torch.equal(result, expected.to(dtype))
+
+
+def test_shapes_broadcast(batch):
+    numbers = torch.arange(int(np.prod(batch, dtype=int))).reshape(batch)
+    expected = DEFAULT.tensor(([[1], [2]], 19)) if not batch else None
+    assert functional.encode(numbers, space=DEFAULT).shape == (*batch, 8, 16)
+    assert functional.encode(numbers, torch.tensor(19), space=DEFAULT).shape == (*batch, 8, 16)
+    if expected is not None:
+        found = functional.encode(torch.tensor([[1], [2]]), torch.tensor(19), space=DEFAULT)
+        assert same_bits(found, expected)
+
+
+def test_no_numbers():
+    none = torch.empty(0, dtype=torch.int64)
+    assert functional.encode(none, none, space=DEFAULT).shape == (0, 8, 16)
+    assert functional.decode_int(functional.encode(none, space=DEFAULT), DEFAULT).shape == (0,)
+
+
+def test_large_primes_have_limbs_of_one_digit():
+    space = AdeleSpace((16777213, 2), 5, 1)
+    values = [INT64_MIN, 2**24 - 1, Fraction(7, 16777213), Fraction(INT64_MAX, 25)]
+    n, m = (torch.tensor([getattr(Fraction(v), part) for v in values]) for part in ("numerator", "denominator"))
+    assert same_bits(functional.encode(n, m, space=space), space.tensor(values))
+    with pytest.raises(SpaceError, match=r"the prime 16777259 is too large .*2\^24"):
+        functional.encode(n, space=AdeleSpace((16777259,)))
+
+
+@st.composite
+def pairs_that_fit(draw):
+    """Draw a space and equally many x and y that its window holds."""
+    space = draw(spaces(max_primes=6))
+    powers = st.sampled_from([1, *(p**k for p in space.primes for k in range(1, space.fractional_digits + 1))])
+    numbers = st.builds(Fraction, NUMBERS, powers.filter(lambda m: m <= INT64_MAX))
+    numbers = numbers.filter(lambda q: all(is_held(q, space)))
+    return space, draw(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=10))
+
+
+def encoded(values, space, **options):
+    parts = [torch.tensor([getattr(q, part) for q in values]) for part in ("numerator", "denominator")]
+    return functional.encode(*parts, space=space, **options)
+
+
+@thorough
+@given(pairs_that_fit())
+def test_sums_are_bit_equal(drawn):
+    space, pairs = drawn
+    x, y = zip(*pairs, strict=True)
+    result = functional.add(encoded(x, space), encoded(y, space), space)
+    assert result[:, 1:].tolist() == (space.encode(list(x)) + space.encode(list(y))).digits.tolist()
+    assert torch.equal(result[:, 0, -1], encoded(x, space)[:, 0, -1] + encoded(y, space)[:, 0, -1])
+    assert not result[:, 0, :-1].any()
+
+
+@thorough
+@given(pairs_that_fit())
+def test_products_are_bit_equal(drawn):
+    space, pairs = drawn
+    for x, y in pairs:
+        options = {"dtype": torch.uint8, "real_row": False}
+        found, known = functional.mul(
+            encoded([x], space, **options), encoded([y], space, **options), space, return_known=True
+        )
+        for j, p in enumerate(space.primes):
+            alone = AdeleSpace((p,), space.precision, space.fractional_digits)
+            try:
+                expected = alone.encode(x) * alone.encode(y)
+            except PrecisionError:
+                assert known[0, j] == 0
+                assert not found[0, j].any()
+            else:
+                assert found[0, j].tolist() == expected.digits[0].tolist()
+                assert known[0, j] == expected._finite.known[0]
+
+
+def test_without_fractional_digits_every_digit_of_a_product_is_known():
+    x = functional.encode(torch.tensor([3, 0, INT64_MAX]), space=DEFAULT)
+    result, known = functional.mul(x, x, DEFAULT, return_known=True)
+    assert (known == 16).all()
+    assert same_bits(result, DEFAULT.tensor([9, 0, INT64_MAX**2]))
+
+
+def test_operations_broadcast():
+    x, y = (functional.encode(torch.tensor(v), space=DEFAULT) for v in ([[2], [-3]], [5, 7, 11]))
+    assert same_bits(functional.add(x, y, DEFAULT), DEFAULT.tensor([[7, 9, 13], [2, 4, 8]]))
+    assert same_bits(functional.mul(x, y, DEFAULT), DEFAULT.tensor([[10, 14, 22], [-15, -21, -33]]))
+
+
+@thorough
+@given(spaces(max_primes=8), st.lists(NUMBERS, min_size=1, max_size=20))
+def test_integers_decode(space, numbers):
+    x = functional.encode(torch.tensor(numbers), space=space)
+    found, valid = functional.decode_int(x, space, return_valid=True)
+    for n, decoded, is_valid in zip(numbers, found.tolist(), valid.tolist(), strict=True):
+        if -space.decoding_bound <= 2 * n < space.decoding_bound:
+            assert (decoded, is_valid) == (n, True)
+        elif is_valid:  # another integer with these digits, of a space that is too small for n
+            assert (decoded - n) % space.decoding_bound == 0
+
+
+@pytest.mark.parametrize(("primes", "precision"), [((2,), 5), ((2, 3), 2), ((7, 3), 1), ((2, 251, 5), 1)])
+def test_every_integer_of_a_small_space_decodes(primes, precision):
+    space = AdeleSpace(primes, precision)
+    numbers = torch.arange(-(space.decoding_bound // 2), -(-space.decoding_bound // 2))
+    assert len(numbers) == space.decoding_bound
+    assert torch.equal(functional.decode_int(functional.encode(numbers, space=space), space), numbers)
+
+
+@pytest.mark.parametrize("space", [DEFAULT, AdeleSpace((2,), 64), AdeleSpace((3, 2), 50, 3), AdeleSpace((251, 241), 9)])
+def test_extremes_decode(space):
+    numbers = torch.tensor(EXTREMES)
+    found, valid = functional.decode_int(functional.encode(numbers, space=space), space, return_valid=True)
+    assert torch.equal(found, numbers)
+    assert valid.all()
+
+
+def test_what_is_no_integer_is_marked():
+    fraction = functional.encode(torch.tensor(1), torch.tensor(19), space=DEFAULT)
+    greater = torch.from_numpy(DEFAULT.tensor(2**63))
+    contradiction = functional.encode(torch.tensor(6), space=DEFAULT)
+    contradiction[-1, -1] = 5  # the digits of 6 but for the prime 17, which decoding an int64 does not need
+    below = functional.encode(torch.tensor(1), torch.tensor(2), space=AdeleSpace((2, 3), 40, 2))
+    assert not functional.decode_int(torch.stack([fraction, greater, contradiction]), DEFAULT, return_valid=True)[
+        1
+    ].any()
+    assert not functional.decode_int(below, AdeleSpace((2, 3), 40, 2), return_valid=True)[1]
+
+
+FUNCTIONS = {
+    "encode integers": lambda n, m, s: functional.encode(n, space=s, return_valid=True),
+    "encode fractions": lambda n, m, s: functional.encode(n, m, space=s, return_valid=True),
+    "add": lambda n, m, s: functional.add(functional.encode(n, space=s), functional.encode(m, space=s), s),
+    "mul": lambda n, m, s: functional.mul(
+        functional.encode(n, space=s), functional.encode(m, space=s), s, return_known=True
+    ),
+    "decode_int": lambda n, m, s: functional.decode_int(functional.encode(n, space=s), s, return_valid=True),
+}
+
+
+compiling = pytest.mark.filterwarnings("ignore::DeprecationWarning:torch.*")  # the compiler uses its own old parts
+
+
+@compiling
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("space", [AdeleSpace((2, 5, 3), 6), AdeleSpace((2, 5, 3), 6, 2)], ids=["F = 0", "F = 2"])
+def test_compiled_in_one_graph_of_any_length(name, space):
+    torch.compiler.reset()
+    compiled = torch.compile(FUNCTIONS[name], fullgraph=True, dynamic=True, backend="aot_eager")
+    for length in (5, 7):
+        n, m = torch.arange(length) - 3, 2 * torch.arange(length) + 1
+        results, expected = compiled(n, m, space), FUNCTIONS[name](n, m, space)
+        if isinstance(expected, torch.Tensor):
+            results, expected = (results,), (expected,)
+        for a, b in zip(results, expected, strict=True):
+            assert torch.equal(a, b)
+
+
+@compiling
+def test_generated_code_is_bit_equal():
+    torch.compiler.reset()
+    numbers = torch.tensor(EXTREMES)
+    result = torch.compile(functional.encode, fullgraph=True)(numbers, space=DEFAULT)
+    assert same_bits(result, DEFAULT.tensor(EXTREMES))
+
+
+def test_nothing_is_read_back_to_the_host():
+    n, m = (torch.empty(4, dtype=torch.int64, device="meta") for _ in range(2))  # tensors without values
+    x = functional.encode(n, m, space=DEFAULT)
+    assert x.shape == (4, 8, 16)
+    assert functional.add(x, x, DEFAULT).device.type == "meta"
+    assert functional.mul(x, x, DEFAULT).device.type == "meta"
+    assert functional.decode_int(x, DEFAULT).shape == (4,)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: functional.encode(torch.tensor([1.5]), space=DEFAULT),
+            "numerators must be an int64 tensor, not of dty",
+        ),
+        (lambda: functional.encode([1], space=DEFAULT), "numerators must be an int64 tensor, not a list"),
+        (lambda: functional.encode(torch.tensor(1), torch.tensor(2.0), space=DEFAULT), "denominators must be an int64"),
+        (
+            lambda: functional.encode(torch.ones(2).long(), torch.ones(3).long(), space=DEFAULT),
+            r"numerators of shape \(2,\) and denominators of shape \(3,\) do not fit together",
+        ),
+        (lambda: functional.encode(torch.tensor(1), torch.ones((), device="meta").long(), space=DEFAULT), "on meta"),
+        (
+            lambda: functional.encode(torch.tensor(1), space=DEFAULT, dtype=torch.float16),
+            "float16 is no dtype of coordi",
+        ),
+        (lambda: functional.encode(torch.tensor(1), space=DEFAULT, dtype=torch.uint8), "pass real_row=False"),
+        (
+            lambda: functional.encode(torch.tensor(1), space=AdeleSpace((263,)), dtype=torch.bfloat16),
+            "bfloat16 does not hold the digits of the prime 263, only integers up to 256",
+        ),
+        (lambda: functional.decode_int(torch.zeros(16), DEFAULT), r"x has shape \(16,\); in this space it must end in"),
+        (lambda: functional.decode_int([1], DEFAULT), "x must be a tensor of coordinates, not list"),
+        (lambda: functional.add(torch.zeros(8, 16), torch.zeros(6, 16), DEFAULT), r"y has shape \(6, 16\)"),
+        (lambda: functional.add(torch.zeros(8, 16), torch.zeros(7, 16), DEFAULT), "one has the real row"),
+        (
+            lambda: functional.mul(torch.zeros(8, 16), torch.zeros(8, 16).bfloat16(), DEFAULT),
+            "need one dtype and device",
+        ),
+        (lambda: functional.mul(torch.zeros(2, 8, 16), torch.zeros(3, 8, 16), DEFAULT), "x of shape .* do not fit"),
+    ],
+)
+def test_bad_arguments(call, message):
+    with pytest.raises(EncodingError, match=message):
+        call()
+
+
+def test_bfloat16_holds_digits_up_to_the_prime_257():
+    space = AdeleSpace((257,), 3)
+    result = functional.encode(torch.tensor([-1, 256]), space=space, dtype=torch.bfloat16)
+    assert result[:, 1].tolist() == space.encode([-1, 256]).digits[:, 0].tolist()
