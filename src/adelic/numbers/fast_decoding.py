@@ -98,7 +98,7 @@ def decode(finite_places: FinitePlaces, real_place: RealPlace, window: Window) -
     _guess_all(modulus, plan.scale, value, radius, denominator, magnitude, numerators, denominators, found)
     with np.errstate(all="ignore"):
         outside = radius * denominator  # NaN where the number is known to lie inside the bound
-    _prove(digits, known, plan, outside, numerators, denominators, found)
+    _prove(digits, known, plan, denominator, outside, numerators, denominators, found)
     numbers[found] = fractions_in_lowest_terms(numerators[found].tolist(), denominators[found].tolist())
     return numbers, found
 
@@ -272,7 +272,14 @@ def _is_near(n: int, m: int, value: float, radius: float) -> Any:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _prove(
-    digits: Array, known: Array, plan: _Plan, outside: Array, numerators: Array, denominators: Array, found: Array
+    digits: Array,
+    known: Array,
+    plan: _Plan,
+    bounds: Array,
+    outside: Array,
+    numerators: Array,
+    denominators: Array,
+    found: Array,
 ) -> None:
     """Clear `found` unless it is certain that n/m has all known digits and that the modulus makes it unique.
 
@@ -280,6 +287,7 @@ def _prove(
         digits: (size, n_primes, precision).
         known: (size, n_primes).
         plan: the constants.
+        bounds: of denominators (`RealPlace.denominator`), NaN where there is none.
         outside: radius · bound of denominators, or NaN.
         numerators: n, below 2^62 in size.
         denominators: m, below 2^53; coprime to n, unless a prime divides both and there are no fractional digits.
@@ -326,5 +334,7 @@ def _prove(
             if not is_right:
                 break
         is_inside = 2 * abs(float(n)) * factor * unit * _SLACK < modulus
+        bound = bounds[i]  # below 2^53 a multiple of the denominator
+        is_allowed = m == 1 or np.isnan(bound) or (unit <= bound if bound >= EXACT else np.int64(bound) % m == 0)
         is_alone = np.isnan(outside[i]) or 2 * outside[i] * plan.whole_scale * unit * _SLACK < modulus
-        found[i] = is_right and is_inside and is_alone
+        found[i] = is_right and is_inside and is_allowed and is_alone
