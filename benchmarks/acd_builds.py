@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", choices=list(acd.TASKS), default=list(acd.TASKS), metavar="TASK")
     parser.add_argument("--sizes", nargs="+", type=int, metavar="N", help="instead of the published ones")
     parser.add_argument("--repetitions", type=int, default=1, help="the median counts (default: 1)")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="default: results/benchmarks/acd_builds.json")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="default: benchmarks/results/acd_builds.json")
     parser.add_argument("--one", nargs=3, metavar=("TASK", "N", "EDITION"), help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     console = Console(width=110)

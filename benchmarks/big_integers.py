@@ -30,7 +30,7 @@ from adelic.acd.files import atomic_write
 from adelic.acd.provenance import machine, source_commit, versions
 from adelic.numbers import integers
 
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "benchmarks" / "big_integers.json"
+RESULTS = Path(__file__).resolve().parent / "results" / "big_integers.json"
 TYPES = {"fmpz": flint.fmpz, "mpz": gmpy2.mpz, "int": int}
 PRIME = 17
 TARGET = 2.0
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", type=int, default=[10**3, 10**4, 10**5, 10**6], metavar="DIGITS")
     parser.add_argument("--repetitions", type=int, default=3, help="the median counts (default: 3)")
     parser.add_argument("--skip", nargs="*", choices=TYPES, default=[], help="types to leave out")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="default: results/benchmarks/big_integers.json")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="default: benchmarks/results/big_integers.json")
     chosen = parser.parse_args()
     console = Console(width=110)
     entries: list[dict[str, Any]] = []

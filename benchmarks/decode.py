@@ -32,7 +32,7 @@ from adelic import AdeleArray, AdeleSpace
 from adelic.acd.files import atomic_write
 from adelic.acd.provenance import machine, source_commit, versions
 
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "benchmarks" / "decode.json"
+RESULTS = Path(__file__).resolve().parent / "results" / "decode.json"
 GREATEST = 10**9
 TARGET = 10.0
 
@@ -42,7 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=int, default=10**5, help="how many numbers (default: 100000)")
     parser.add_argument("--repetitions", type=int, default=7, help="the median counts (default: 7)")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="default: results/benchmarks/decode.json")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="default: benchmarks/results/decode.json")
     chosen = parser.parse_args()
     if min(chosen.size, chosen.repetitions) < 1:
         parser.error("--size and --repetitions must be at least 1")

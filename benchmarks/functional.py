@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--size", type=int, default=1_000_000, help="how many numbers (default: 1000000)")
     parser.add_argument("--repetitions", type=int, default=21, help="the median counts (default: 21)")
-    parser.add_argument("--output", type=Path, help="default: results/benchmarks/functional_<device>.json")
+    parser.add_argument("--output", type=Path, help="default: benchmarks/results/functional_<device>.json")
     chosen = parser.parse_args()
     if min(chosen.size, chosen.repetitions) < 1:
         parser.error("--size and --repetitions must be at least 1")

@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--classes", nargs="+", choices=quiver.TYPES, default=list(quiver.TYPES), metavar="CLASS")
     parser.add_argument("--repetitions", type=int, default=1, help="runs of Sage (default: 1)")
     parser.add_argument("--ours", type=int, default=5, help="runs of ours before and after each of Sage (default: 5)")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="default: results/benchmarks/quiver_sage.json")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="default: benchmarks/results/quiver_sage.json")
     chosen = parser.parse_args()
     if min(chosen.repetitions, chosen.ours) < 1:
         parser.error("--repetitions and --ours must be at least 1")
