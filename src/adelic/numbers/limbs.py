@@ -80,7 +80,7 @@ def plan(primes: tuple[int, ...]) -> Plan:
 
 
 # The vectors and their shuffles, in which `_spread` and `_gather` are written.
-_I32, _I64 = ir.IntType(32), ir.IntType(64)
+_BYTE, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _FLOATS = ir.VectorType(ir.FloatType(), LANES)
 
 
@@ -114,7 +114,7 @@ def _spread(typing: Any, limbs: Any, first: Any, powers: Any, p: Any, out: Any, 
         row: the distance between two numbers' digits.
     """
     signature = types.void(limbs, types.intp, powers, types.float32, out, types.intp, types.intp)
-    element = ir.FloatType() if out.dtype == types.float32 else ir.IntType(8)
+    element = ir.FloatType() if out.dtype == types.float32 else _BYTE
     alignment = 4 if out.dtype == types.float32 else 1
     digits_type = ir.VectorType(element, LANES)
 
@@ -126,6 +126,15 @@ def _spread(typing: Any, limbs: Any, first: Any, powers: Any, p: Any, out: Any, 
 
         def choose(a: Any, b: Any, lanes: Sequence[int]) -> Any:
             return _choose(builder, a, b, lanes)
+
+        def prefetch(target: Any) -> None:
+            """Ask for the memory that the next sixteen numbers will want here: it takes longer than their digits do."""
+            kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), _I32, _I32, _I32])
+            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+            distance = builder.mul(row, ir.Constant(_I64, LANES * alignment))
+            next_target = builder.gep(builder.bitcast(target, _BYTE.as_pointer()), [distance])
+            for_writing, into_all_caches, data = 1, 3, 1
+            builder.call(function, [next_target, *(ir.Constant(_I32, k) for k in (for_writing, into_all_caches, data))])
 
         first, p, at, row = (arguments[index] for index in (1, 3, 5, 6))
         limbs_data, powers_data, out_data = (
@@ -154,6 +163,7 @@ def _spread(typing: Any, limbs: Any, first: Any, powers: Any, p: Any, out: Any, 
                 digits = builder.fptoui(digits, digits_type)
             target = builder.bitcast(builder.gep(out_data, [at]), digits_type.as_pointer())
             builder.store(digits, target).align = alignment
+            prefetch(target)
             at = builder.add(at, row)
         return context.get_dummy_value()
 
@@ -173,7 +183,7 @@ def _gather(typing: Any, digits: Any, at: Any, row: Any, weights: Any, limbs: An
         first: where the lowest of the four limbs of the first number goes.
     """
     signature = types.void(digits, types.intp, types.intp, weights, limbs, types.intp)
-    bytes_type = ir.VectorType(ir.IntType(8), LANES)
+    bytes_type = ir.VectorType(_BYTE, LANES)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         def add_pairs(a: Any, b: Any) -> Any:
@@ -205,8 +215,36 @@ def _gather(typing: Any, digits: Any, at: Any, row: Any, weights: Any, limbs: An
     return signature, generate
 
 
+def _spread_reals(typing: Any, reals: Any, first: Any, out: Any, at: Any, row: Any) -> Any:
+    """Write fifteen zeros and a real for each of the sixteen from reals[first] on; for float32 arrays alone.
+
+    Args:
+        typing: numba's, which adds it.
+        reals: float32, contiguous.
+        first: where the first real lies.
+        out: float32, contiguous; for others this does nothing.
+        at: where the first number's fifteen zeros and real go.
+        row: the distance between two numbers' reals.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if out.dtype == types.float32:
+            reals_data, out_data = (_data(context, builder, signature.args[i], arguments[i]) for i in (0, 2))
+            at, row = arguments[3], arguments[4]
+            values = _load(builder, builder.gep(reals_data, [arguments[1]]), _FLOATS, 4)
+            zeros = ir.Constant(_FLOATS, [0.0] * LANES)
+            for lane in range(LANES):
+                vector = _choose(builder, zeros, values, [0] * (LANES - 1) + [LANES + lane])
+                builder.store(vector, builder.bitcast(builder.gep(out_data, [at]), _FLOATS.as_pointer())).align = 4
+                at = builder.add(at, row)
+        return context.get_dummy_value()
+
+    return types.void(reals, types.intp, out, types.intp, types.intp), generate
+
+
 spread: Any = intrinsic(_spread)
 gather: Any = intrinsic(_gather)
+spread_reals: Any = intrinsic(_spread_reals)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -222,7 +260,7 @@ def remainder(v: Any, modulus: Any, inverse: Any) -> Any:
     return small_remainder(near, modulus, inverse)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def integer_limbs(x: Array, p: int, limb: int, limbs: Array) -> None:
     """Write the limbs of integers, int64 (size,), and a half each, into limbs[:, :size]."""
     if p == 2:
@@ -237,23 +275,22 @@ def integer_limbs(x: Array, p: int, limb: int, limbs: Array) -> None:
     rest = np.empty(BLOCK, np.float64)
     row, next_row = limbs[0], limbs[1]
     for i in range(x.shape[0]):
-        quotient = np.int64(np.floor(np.float64(x[i]) * pair_inverse))
-        low = x[i] - quotient * pair
-        negative, large = np.int64(low < 0), np.int64(low >= pair)  # the estimate is off by one at most
-        low += (negative - large) * pair
-        rest[i] = np.float64(quotient - negative + large)
-        low_float = np.float64(low)
-        second = np.floor((low_float + 0.5) * limb_inverse)
-        row[i] = low_float - second * limb_float + 0.5
+        quotient = np.floor(np.float64(x[i]) * pair_inverse)  # off by one at most
+        low = x[i] - np.int64(quotient) * pair
+        step = 1.0 if low >= pair else (-1.0 if low < 0 else 0.0)
+        half_more = np.float64(low) - step * pair_float + 0.5
+        rest[i] = quotient + (step + 0.5)
+        second = np.floor(half_more * limb_inverse)
+        row[i] = half_more - second * limb_float
         next_row[i] = second + 0.5
     for k in range(2, limbs.shape[0], 2):
         row, next_row = limbs[k], limbs[k + 1]
         for i in range(x.shape[0]):
-            quotient_float = np.floor((rest[i] + 0.5) * pair_inverse)
-            low_float = rest[i] - quotient_float * pair_float
-            rest[i] = quotient_float
-            second = np.floor((low_float + 0.5) * limb_inverse)
-            row[i] = low_float - second * limb_float + 0.5
+            quotient = np.floor(rest[i] * pair_inverse)
+            half_more = rest[i] - quotient * pair_float
+            rest[i] = quotient + 0.5
+            second = np.floor(half_more * limb_inverse)
+            row[i] = half_more - second * limb_float
             next_row[i] = second + 0.5
 
 
@@ -339,27 +376,30 @@ def write_rest(
 
 
 @njit(cache=True, nogil=True)
-def write_real_row(x: Array, m: Array, precision: int, out: Array, at: int, row: int, flags: Array) -> None:
-    """Write [0, …, 0, x / m] (x where m has size 0) for each number of a block, the first one's from out[at] on.
-
-    Numbers whose parts float64 does not hold are flagged: their quotient is not the nearest float64.
-    """
-    for i in range(x.shape[0]):
-        start = at + i * row
-        for k in range(0, precision - LANES + 1, LANES):
-            for lane in range(LANES):  # one vector
-                out[start + k + lane] = 0
-        for k in range(precision - precision % LANES, precision):
-            out[start + k] = 0
-    last = at + precision - 1
+def find_reals(x: Array, m: Array, reals: Array, flags: Array) -> None:
+    """Write x / m (x where m has size 0) into reals[:size]; flag the numbers whose parts float64 does not hold."""
     if m.shape[0] == 0:
         for i in range(x.shape[0]):
-            out[last + i * row] = np.float64(x[i])
+            reals[i] = np.float64(x[i])
     else:
         for i in range(x.shape[0]):
-            out[last + i * row] = np.float64(x[i]) / np.float64(m[i])
+            reals[i] = np.float64(x[i]) / np.float64(m[i])
         for i in range(x.shape[0]):
             flags[i] |= np.uint8(abs(x[i]) >= 1 << 53) | np.uint8(abs(m[i]) >= 1 << 53)
+
+
+@njit(cache=True, nogil=True)
+def write_real_rows(reals: Array, first: int, precision: int, out: Array, at: int, row: int) -> None:
+    """Write [0, …, 0, real] for sixteen numbers from reals[first] on, the first one's from out[at] on."""
+    last = precision - LANES  # where the vector starts that ends in the real
+    if last >= 0:
+        spread_reals(reals, first, out, at + last, row)
+    for number in range(LANES):
+        start = at + number * row
+        for k in range(last if last >= 0 else precision - 1):
+            out[start + k] = 0
+        if last < 0:
+            out[start + precision - 1] = reals[first + number]
 
 
 @njit(cache=True, nogil=True)
@@ -390,21 +430,23 @@ def encode(
     row = (skip + n_primes) * precision
     n_digits = precision - fractional_digits
     n_limbs = -(-n_digits // LANES) * (LANES // DIGITS)
-    limbs = np.empty((n_primes, n_limbs, BLOCK), np.float32)
+    limbs, reals = np.empty((n_primes, n_limbs, BLOCK), np.float32), np.empty(BLOCK, np.float32)
     for start in range(0, numerators.shape[0], BLOCK):
         stop = min(start + BLOCK, numerators.shape[0])
         x, m, at, size = numerators[start:stop], denominators[start:stop], start * row, stop - start
         for j in range(n_primes):
             find_limbs(x, m, constants, j, limbs[j], flags[start:stop])
+        if skip:
+            find_reals(x, m, reals, flags[start:stop])
         for i in range(0, size, LANES):
+            if skip:
+                write_real_rows(reals, i, precision, out, at + i * row, row)
             for j in range(n_primes):
                 column = at + i * row + (skip + j) * precision + n_digits - LANES
                 first = j * n_limbs * BLOCK + i
                 powers, p = constants.powers[j], np.float32(constants.primes[j])
                 for k in range(n_digits // LANES):
                     spread(limbs, first + k * (LANES // DIGITS * BLOCK), powers, p, out, column - k * LANES, row)
-        if skip:
-            write_real_row(x, m, precision, out, at, row, flags[start:stop])
         if n_digits < precision or n_digits % LANES:
             for j in range(n_primes):
                 write_rest(limbs[j], constants, j, n_digits, precision, out, at + (skip + j) * precision, row, size)
