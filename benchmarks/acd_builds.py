@@ -28,7 +28,7 @@ from adelic.acd.files import atomic_write
 from adelic.acd.provenance import machine, source_commit, versions
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "results" / "benchmarks" / "acd_builds.json"
+RESULTS = ROOT / "benchmarks" / "results" / "acd_builds.json"
 
 GIBIBYTE = 1 << 30
 TARGET_SECONDS = {("lattice", 13): 60.0, ("schubert", 6): 180.0}

@@ -9,9 +9,7 @@ are compared. The growth exponent is log(t2 / t1) / log 10 over a decade: 1 is l
 """
 
 import argparse
-import json
 import math
-import shlex
 import statistics
 import sys
 import time
@@ -19,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import common
 import flint
 import gmpy2
 import numpy as np
@@ -26,11 +25,9 @@ from rich.console import Console
 from rich.table import Table
 
 from adelic import AdeleSpace
-from adelic.acd.files import atomic_write
-from adelic.acd.provenance import machine, source_commit, versions
 from adelic.numbers import integers
 
-RESULTS = Path(__file__).resolve().parent / "results" / "big_integers.json"
+RESULTS = common.RESULTS / "big_integers.json"
 TYPES = {"fmpz": flint.fmpz, "mpz": gmpy2.mpz, "int": int}
 PRIME = 17
 TARGET = 2.0
@@ -61,11 +58,7 @@ def main() -> None:
     add_exponents(entries)
     last = [entry for entry in entries if entry["type"] == "fmpz" and entry["digits"] == max(chosen.sizes)]
     results = {
-        "command": shlex.join(["python", "benchmarks/big_integers.py", *sys.argv[1:]]),
-        "machine": machine(),
         "cores_used": 1,
-        "versions": versions("python-flint", "gmpy2"),
-        "commit": source_commit(),
         "repetitions": chosen.repetitions,
         "entries": entries,
         "same_digits": agree,
@@ -73,7 +66,7 @@ def main() -> None:
     }
     console.print(table(entries))
     console.print(f"same digits: {'yes' if agree else 'NO'}")
-    atomic_write(chosen.output, json.dumps(results, indent=1) + "\n")
+    common.write(chosen.output, "big_integers.py", ("python-flint", "gmpy2"), results)
     console.print(f"written to {chosen.output}")
     sys.exit(not results["met"])
 

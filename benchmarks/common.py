@@ -28,7 +28,7 @@ def use_one_core() -> None:
 
 
 def interleaved(functions: Mapping[str, Callable[[], Any]], repetitions: int) -> Seconds:
-    """Run the functions in turn, so many times after a first one that does not count; return the seconds of each run."""
+    """Run the functions in turn, so many times after a first one that does not count; return the seconds of each."""
     seconds: Seconds = {name: [] for name in functions}
     for repetition in range(repetitions + 1):
         for name, function in functions.items():
@@ -45,7 +45,7 @@ def medians(seconds: Seconds) -> dict[str, float]:
 
 
 def random_rationals(space: AdeleSpace, size: int, greatest: int = 10**9) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return random numerators and denominators up to `greatest`, the denominators units at every prime of the space."""
+    """Return random numerators and denominators up to `greatest`, the denominators units at every prime."""
     rng = np.random.default_rng(0)
     numerators = rng.integers(-greatest, greatest, size, endpoint=True)
     denominators = rng.integers(1, greatest, size, endpoint=True)

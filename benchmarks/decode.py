@@ -12,9 +12,6 @@ in `timeit`, and once more with it on (the inputs frozen): 10^5 new `Fraction` o
 
 import argparse
 import gc
-import json
-import os
-import shlex
 import statistics
 import sys
 import time
@@ -24,15 +21,14 @@ from math import isqrt, prod
 from pathlib import Path
 from typing import Any
 
+import common
 import gmpy2
 import numpy as np
 from rich.console import Console
 
 from adelic import AdeleArray, AdeleSpace
-from adelic.acd.files import atomic_write
-from adelic.acd.provenance import machine, source_commit, versions
 
-RESULTS = Path(__file__).resolve().parent / "results" / "decode.json"
+RESULTS = common.RESULTS / "decode.json"
 GREATEST = 10**9
 TARGET = 10.0
 
@@ -46,11 +42,11 @@ def main() -> None:
     chosen = parser.parse_args()
     if min(chosen.size, chosen.repetitions) < 1:
         parser.error("--size and --repetitions must be at least 1")
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    common.use_one_core()
     console = Console(width=110)
     space = AdeleSpace()
-    numbers = random_units(space, chosen.size)
+    n, m = common.random_rationals(space, chosen.size, GREATEST)
+    numbers = [Fraction(a, b) for a, b in zip(n.tolist(), m.tolist(), strict=True)]
     array = space.encode(numbers)
     residues = [[gmpy2.mpz(r) for r in row] for row in residues_of(array)]
     array.decode()  # compiles, or loads what is compiled
@@ -62,12 +58,8 @@ def main() -> None:
     seconds, right = measured(functions, numbers, chosen.repetitions)
     ratio, medians = compared(seconds)
     results = {
-        "command": shlex.join(["python", "benchmarks/decode.py", *sys.argv[1:]]),
-        "machine": machine(),
         "cores_used": 1,
-        "versions": versions("numpy", "numba", "gmpy2"),
-        "commit": source_commit(),
-        "space": {"primes": space.primes, "precision": space.precision, "fractional_digits": space.fractional_digits},
+        "space": common.described(space),
         "numbers": {"size": chosen.size, "greatest": GREATEST},
         "repetitions": chosen.repetitions,
         "median_seconds": medians,
@@ -82,7 +74,7 @@ def main() -> None:
         console.print(f"{name:>10}: {median / chosen.size * 1e6:.2f} µs a number")
     console.print(f"ratio {ratio:.1f} (target: {TARGET:.0f}), answers {'right' if right else 'WRONG'}")
     console.print(f"with the garbage collector on: {results['ratio_with_garbage_collector']:.1f}")
-    atomic_write(chosen.output, json.dumps(results, indent=1) + "\n")
+    common.write(chosen.output, "decode.py", ("numpy", "numba", "gmpy2"), results)
     console.print(f"written to {chosen.output}")
     sys.exit(not results["met"])
 
@@ -106,16 +98,6 @@ def compared(seconds: dict[str, list[float]]) -> tuple[float, dict[str, float]]:
     """Return how many times as long the loop takes, and the medians."""
     medians = {name: statistics.median(values) for name, values in seconds.items()}
     return medians["gmpy2_loop"] / medians["decode"], medians
-
-
-def random_units(space: AdeleSpace, size: int) -> list[Fraction]:
-    """Return random rationals whose denominators are units at every prime of the space."""
-    rng = np.random.default_rng(0)
-    numerators = rng.integers(-GREATEST, GREATEST, size, endpoint=True)
-    denominators = rng.integers(1, GREATEST, size, endpoint=True)
-    while (bad := (denominators[:, None] % np.array(space.primes) == 0).any(axis=1)).any():
-        denominators[bad] = rng.integers(1, GREATEST, int(bad.sum()), endpoint=True)
-    return [Fraction(n, m) for n, m in zip(numerators.tolist(), denominators.tolist(), strict=True)]
 
 
 def residues_of(array: AdeleArray) -> list[list[int]]:

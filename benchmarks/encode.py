@@ -45,7 +45,7 @@ console = Console(width=110)
 
 
 def main() -> None:
-    """Measure the chosen parts, print them, and bring the file of results up to date; exit code 1 if a target is missed."""
+    """Measure the chosen parts, print them and write their files of results; exit code 1 if a target is missed."""
     parts = {
         "memory": memory, "libraries": libraries, "operations": operations, "threads": threads, "growth": growth,
         "first": first,
@@ -122,7 +122,8 @@ def libraries(chosen: argparse.Namespace) -> dict[str, Any]:
             "numpy": (chosen.size, partial(numpy_digits, space, n, None if kind == "integers" else m)),
         }
         for name, loop, count in (
-            ("gmpy2", gmpy2_loop, 2000), ("flint", flint_loop, 2000), ("pari", pari_loop, 2000), ("pyadic", pyadic_loop, 200)
+            ("gmpy2", gmpy2_loop, 2000), ("flint", flint_loop, 2000), ("pari", pari_loop, 2000),
+            ("pyadic", pyadic_loop, 200),
         ):  # fmt: skip
             count = min(count, chosen.size)
             some = list(zip(n[:count].tolist(), m[:count].tolist(), strict=True))

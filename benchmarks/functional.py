@@ -29,7 +29,7 @@ from adelic.acd.provenance import machine, source_commit, versions
 from adelic.nn import functional
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "results" / "benchmarks"
+RESULTS = ROOT / "benchmarks" / "results"
 TARGET = 0.5
 SPACE = AdeleSpace()
 Operation = tuple[str, bool, Callable[..., Any], tuple[torch.Tensor, ...]]  # name, has the target, function, operands

@@ -31,7 +31,7 @@ from adelic.acd.files import atomic_write
 from adelic.acd.provenance import machine, source_commit, versions
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "results" / "benchmarks" / "quiver_sage.json"
+RESULTS = ROOT / "benchmarks" / "results" / "quiver_sage.json"
 
 N = 11
 TARGET_RATIO = 20.0

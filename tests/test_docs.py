@@ -1,8 +1,11 @@
 """The pages under docs/ keep their promises: figures come from committed results, commands exist."""
 
+import doctest
 import json
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,3 +78,16 @@ def test_the_commands_are_there():
         words = shlex.split(command)
         path = words[:2] if words[0] == "data" else words[:1]
         assert CliRunner().invoke(commands, [*path, "--help"]).exit_code == 0, command
+
+
+def test_the_tables_of_benchmarks_are_made_from_the_committed_results():
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / "tables.py"), "--check"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+def test_examples_run(page):
+    failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert not failed

@@ -42,7 +42,7 @@ def test_table_is_made_from_the_committed_results() -> None:
 
 def test_speeds_are_those_of_the_committed_results() -> None:
     builds, classes = (
-        json.loads((ROOT / "results" / "benchmarks" / name).read_text(encoding="utf-8"))
+        json.loads((ROOT / "benchmarks" / "results" / name).read_text(encoding="utf-8"))
         for name in ("acd_builds.json", "quiver_sage.json")
     )
     slowest = max(build["seconds"] for build in builds["builds"])

@@ -1,0 +1,123 @@
+"""Write the tables of docs/ from the committed results, between <!-- table: NAME --> and <!-- end of table -->.
+
+python benchmarks/tables.py           # bring the pages up to date
+python benchmarks/tables.py --check   # exit code 1 if a page is not
+"""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+def main() -> None:
+    """Write, or check, the pages."""
+    stale = []
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        new = re.sub(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", fill, text, flags=re.DOTALL)
+        if new != text:
+            stale.append(page.name)
+            if "--check" not in sys.argv:
+                page.write_text(new, encoding="utf-8")
+    if stale:
+        sys.stdout.write(f"{'not up to date' if '--check' in sys.argv else 'brought up to date'}: {', '.join(stale)}\n")
+    sys.exit("--check" in sys.argv and bool(stale))
+
+
+def fill(match: re.Match[str]) -> str:
+    """Return a table between its marks, "not run" where there is no file of results."""
+    name = match[2]
+    path = RESULTS / f"{name}.json"
+    if name not in TABLES:
+        return match[0]
+    if not path.exists():
+        return f"{match[1]}not run\n{match[3]}"
+    results = json.loads(path.read_text(encoding="utf-8"))
+    commit = f" at commit {results['commit'][:7]}" if results.get("commit") else ""
+    versions = ", ".join(f"{package} {version}" for package, version in results["versions"].items())
+    origin = f"`{results['command']}` on {results['machine']}{commit}; {versions}."
+    return f"{match[1]}{TABLES[name](results)}\n\n{origin}\n{match[3]}"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown, the first column to the left, the others to the right.
+
+    >>> print(table(["what", "ns"], [["a", "1"]]))
+    | what | ns |
+    |---|---:|
+    | a | 1 |
+    """
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join(
+        "|" + "|".join(cell if set(cell) <= {"-", ":"} else f" {cell} " for cell in r) + "|" for r in lines
+    )
+
+
+def ratios(results: dict[str, Any]) -> str:
+    """Return ratios beside their targets."""
+    rows = []
+    for name, ratio in results["ratios"].items():
+        target = results["targets"].get(name)
+        verdict = "" if target is None else "met" if ratio >= target else "**missed**"
+        rows.append(
+            [name, f"{ratio:.2f}" if ratio < 10 else f"{ratio:,.0f}", f"{target:g}" if target else "–", verdict]
+        )
+    return table(["", "ratio", "target", ""], rows)
+
+
+def decode(results: dict[str, Any]) -> str:
+    """Return the speed of `decode()` and of the loop."""
+    rows = [
+        [name.replace("_", " "), f"{seconds / results['numbers']['size'] * 1e6:.2f}"]
+        for name, seconds in results["median_seconds"].items()
+    ]
+    note = (
+        f"Ratio {results['ratio']:.1f} (target: {results['target_ratio']:g}); with Python's garbage collector on "
+        f"{results['ratio_with_garbage_collector']:.1f}."
+    )
+    return table(["", "µs a number"], rows) + "\n\n" + note
+
+
+def big_integers(results: dict[str, Any]) -> str:
+    """Return the seconds of long integers, and how they grow."""
+    entries = results["entries"]
+    sizes = sorted({entry["digits"] for entry in entries})
+    rows = []
+    for task in dict.fromkeys(entry["task"] for entry in entries):
+        for kind in dict.fromkeys(entry["type"] for entry in entries):
+            chosen = {e["digits"]: e for e in entries if (e["task"], e["type"]) == (task, kind)}
+            exponent = chosen[sizes[-1]]["exponent"] if sizes[-1] in chosen else None
+            cells = [f"{chosen[size]['seconds']:.2g}" if size in chosen else "not run" for size in sizes]
+            rows.append([f"{task}, {kind}", *cells, "–" if exponent is None else f"{exponent:.2f}"])
+    return table(["seconds", *(f"{size:,} digits" for size in sizes), "exponent"], rows)
+
+
+def growth(results: dict[str, Any]) -> str:
+    """Return the seconds against the number of values."""
+    values = results["values"]
+    rows = [
+        [f"{size:,}", *(f"{values['seconds'][kind][i]:.3g}" for kind in values["seconds"]), f"{peak / 2**20:,.0f}"]
+        for i, (size, peak) in enumerate(zip(values["size"], values["peak_bytes"], strict=True))
+    ]
+    return table(["values", *(f"{kind}, s" for kind in values["seconds"]), "peak memory, MiB"], rows)
+
+
+TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
+    "encode_memory": ratios,
+    "encode_libraries": ratios,
+    "encode_operations": ratios,
+    "encode_threads": ratios,
+    "encode_first": ratios,
+    "encode_growth": growth,
+    "decode": decode,
+    "big_integers": big_integers,
+}
+
+if __name__ == "__main__":
+    main()
