@@ -118,7 +118,7 @@ def fraction_digits(n: Tensor, m: Tensor, window: Window, dtype: torch.dtype) ->
     if below:
         power = torch.gcd(m, _window_powers(n.device, primes, below)).abs()
         shift = below - torch.round(power.double().abs().log2() / p.log2()).long()
-        m = torch.div(m, power, rounding_mode="trunc")
+        m = torch.div(m, power, rounding_mode="trunc") * power.sign()  # 2^63 is −2^63 here
 
     k = _limb_digits(primes, precision)
     modulus, reciprocal = _moduli(n.device, primes, k)
