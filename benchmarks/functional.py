@@ -6,7 +6,8 @@
 Every function runs under `torch.compile(fullgraph=True)` on random int64 in the default space. Beside each stands a
 `copy_` of a tensor of the result's size, in turns with it, so that both see the same machine; the median of either
 counts. A copy reads and writes the result once, and bandwidth counts what is read and what is written, so the target,
-half the copy's bandwidth, is bytes of operands and result a second. Compilation is not measured.
+half the copy's bandwidth on a CUDA device, is bytes of operands and result a second. `first_call_seconds` is for the
+most part compilation.
 """
 
 import argparse
@@ -30,7 +31,7 @@ Operation = tuple[str, bool, Callable[..., Any], tuple[torch.Tensor, ...]]  # na
 
 
 def main() -> None:
-    """Measure, print the table, write the results; exit code 1 if a target is missed on a CUDA device."""
+    """Measure, print the table, write the results; exit code 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--size", type=int, default=1_000_000, help="how many numbers (default: 1000000)")
@@ -53,12 +54,12 @@ def main() -> None:
         "size": chosen.size,
         "repetitions": chosen.repetitions,
         "operations": entries,
-        "targets_met": all(entry["met"] for entry in entries),
+        "targets_met": all(entry["met"] is not False for entry in entries),
     }
     output = chosen.output or RESULTS / f"functional_{device.type}.json"
     write(output, "functional.py", ("torch", "numpy"), results)
     console.print(f"written to {output}")
-    sys.exit(device.type == "cuda" and not results["targets_met"])
+    sys.exit(not results["targets_met"])
 
 
 def operations(size: int, device: torch.device) -> list[Operation]:
@@ -104,6 +105,7 @@ def measured(operation: Operation, repetitions: int, device: torch.device) -> di
 
     seconds = medians(interleaved({"own": run, "copy": run_copy}, repetitions))
     moved = result.nbytes + sum(operand.nbytes for operand in operands)
+    target = TARGET if has_target and device.type == "cuda" else None
     bandwidth, copy_bandwidth = moved / seconds["own"], 2 * result.nbytes / seconds["copy"]
     return {
         "operation": name,
@@ -113,8 +115,8 @@ def measured(operation: Operation, repetitions: int, device: torch.device) -> di
         "bandwidth": bandwidth,
         "copy_bandwidth": copy_bandwidth,
         "share": bandwidth / copy_bandwidth,
-        "target": TARGET if has_target else None,
-        "met": not has_target or bandwidth >= TARGET * copy_bandwidth,
+        "target": target,
+        "met": None if target is None else bandwidth >= target * copy_bandwidth,
         "first_call_seconds": first_call,
     }
 
@@ -138,7 +140,7 @@ def table(entries: list[dict[str, Any]]) -> Table:
             f"{entry['copy_bandwidth'] / 1e9:.1f}",
             f"{entry['share']:.2f}",
             "" if entry["target"] is None else f"{entry['target']:.2f}",
-            "yes" if entry["met"] else "NO",
+            {True: "yes", False: "NO", None: ""}[entry["met"]],
         )
     return shown
 

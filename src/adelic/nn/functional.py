@@ -2,8 +2,8 @@
 
 Everything here is a fixed sequence of tensor operations: no value ever travels to the host, so nothing waits for the
 device, nothing breaks the graph of `torch.compile`, and no error depends on a value. What `AdeleSpace` raises as an
-error is a mask here, for those who ask for it. On the CPU `AdeleSpace.tensor` is faster; this is for numbers that are on
-a device already, or stay inside a compiled graph. How the digits are found is written in `adelic.nn.lifting`.
+error is a mask here, for those who ask for it. On the CPU `AdeleSpace.tensor` is faster; this is for numbers that
+are on a device already, or stay inside a compiled graph. How the digits are found is written in `adelic.nn.lifting`.
 """
 
 from math import prod
