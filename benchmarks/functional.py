@@ -1,18 +1,16 @@
 """Measure `adelic.nn.functional`, compiled, against the bandwidth of the device's own copy.
 
     python benchmarks/functional.py --device cuda --size 4000000
-    python benchmarks/functional.py --device cpu --size 100000 --output functional_cpu.json
+    python benchmarks/functional.py --device cpu --size 100000
 
 Every function runs under `torch.compile(fullgraph=True)` on random int64 in the default space. Beside each stands a
 `copy_` of a tensor of the result's size, in turns with it, so that both see the same machine; the median of either
 counts. A copy reads and writes the result once, and bandwidth counts what is read and what is written, so the target,
-half the copy's bandwidth, is bytes of operands and result a second. Compilation is not measured.
+half the copy's bandwidth on a CUDA device, is bytes of operands and result a second. `first_call_seconds` is for the
+most part compilation.
 """
 
 import argparse
-import json
-import shlex
-import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -20,23 +18,20 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from common import RESULTS, described, interleaved, medians, random_rationals, write
 from rich.console import Console
 from rich.table import Table
 
 from adelic import AdeleSpace
-from adelic.acd.files import atomic_write
-from adelic.acd.provenance import machine, source_commit, versions
 from adelic.nn import functional
 
-ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "benchmarks" / "results"
 TARGET = 0.5
 SPACE = AdeleSpace()
 Operation = tuple[str, bool, Callable[..., Any], tuple[torch.Tensor, ...]]  # name, has the target, function, operands
 
 
 def main() -> None:
-    """Measure, print the table, write the results; exit code 1 if a target is missed on a CUDA device."""
+    """Measure, print the table, write the results; exit code 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--size", type=int, default=1_000_000, help="how many numbers (default: 1000000)")
@@ -53,34 +48,24 @@ def main() -> None:
         console.print("{operation}: {seconds:.2e} s".format_map(entries[-1]), style="dim")
     console.print(table(entries))
     results = {
-        "command": shlex.join(["python", "benchmarks/functional.py", *sys.argv[1:]]),
-        "machine": machine(),
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
         "threads": torch.get_num_threads(),
-        "versions": versions("torch", "numpy"),
-        "commit": source_commit(),
+        "space": described(SPACE),
         "size": chosen.size,
         "repetitions": chosen.repetitions,
         "operations": entries,
-        "targets_met": all(entry["met"] for entry in entries),
+        "targets_met": all(entry["met"] is not False for entry in entries),
     }
     output = chosen.output or RESULTS / f"functional_{device.type}.json"
-    atomic_write(output, json.dumps(results, indent=1) + "\n")
+    write(output, "functional.py", ("torch", "numpy"), results)
     console.print(f"written to {output}")
-    sys.exit(device.type == "cuda" and not results["targets_met"])
+    sys.exit(not results["targets_met"])
 
 
 def operations(size: int, device: torch.device) -> list[Operation]:
-    """Return what is measured: rationals have parts up to 10^9 that are units at every prime."""
-    generator = torch.Generator().manual_seed(0)
-    integers = torch.randint(-(2**63), 2**63 - 1, (size,), generator=generator)
-    pairs = []
-    for _ in range(2):
-        candidates = torch.randint(1, 10**9, (8 * size + 1000,), generator=generator)
-        for p in SPACE.primes:
-            candidates = candidates[candidates % p != 0]
-        pairs.append(candidates[:size].to(device))
-    integers = integers.to(device)
+    """Return what is measured: integers anywhere in int64, rationals with parts up to 10^9, units at every prime."""
+    integers = torch.randint(-(2**63), 2**63 - 1, (size,), generator=torch.Generator().manual_seed(0)).to(device)
+    n, m = (torch.from_numpy(part).to(device) for part in random_rationals(SPACE, size))
     found: list[Operation] = []
     for dtype in (torch.float32, torch.bfloat16):
 
@@ -89,8 +74,8 @@ def operations(size: int, device: torch.device) -> list[Operation]:
 
         name = str(dtype).removeprefix("torch.")
         found += [(f"encode integers, {name}", True, encode, (integers,))]
-        found += [(f"encode rationals, {name}", True, encode, tuple(pairs))]
-    x, y = (functional.encode(n, space=SPACE) for n in pairs)
+        found += [(f"encode rationals, {name}", True, encode, (n, m))]
+    x, y = (functional.encode(part, space=SPACE) for part in (n, m))
     found += [("add, float32", False, lambda a, b: functional.add(a, b, SPACE), (x, y))]
     found += [("mul, float32", False, lambda a, b: functional.mul(a, b, SPACE), (x, y))]
     return found
@@ -104,39 +89,36 @@ def measured(operation: Operation, repetitions: int, device: torch.device) -> di
     start = time.perf_counter()
     result = compiled(*operands)
     synchronize(device)
-    compilation = time.perf_counter() - start
+    first_call = time.perf_counter() - start
     expected = function(*operands)
     if not torch.equal(result, expected):
         raise AssertionError(f"{name}: the compiled function and the eager one differ")
     copy = torch.empty_like(result)
-    times = [
-        (seconds(lambda: compiled(*operands), device), seconds(lambda: copy.copy_(expected), device))
-        for _ in range(repetitions + 3)  # three to warm up
-    ]
-    own, copied = (statistics.median(column) for column in zip(*times[3:], strict=True))
+
+    def run() -> None:
+        compiled(*operands)
+        synchronize(device)
+
+    def run_copy() -> None:
+        copy.copy_(expected)
+        synchronize(device)
+
+    seconds = medians(interleaved({"own": run, "copy": run_copy}, repetitions))
     moved = result.nbytes + sum(operand.nbytes for operand in operands)
-    bandwidth, copy_bandwidth = moved / own, 2 * result.nbytes / copied
+    target = TARGET if has_target and device.type == "cuda" else None
+    bandwidth, copy_bandwidth = moved / seconds["own"], 2 * result.nbytes / seconds["copy"]
     return {
         "operation": name,
-        "seconds": own,
-        "copy_seconds": copied,
+        "seconds": seconds["own"],
+        "copy_seconds": seconds["copy"],
         "bytes": moved,
         "bandwidth": bandwidth,
         "copy_bandwidth": copy_bandwidth,
         "share": bandwidth / copy_bandwidth,
-        "target": TARGET if has_target else None,
-        "met": not has_target or bandwidth >= TARGET * copy_bandwidth,
-        "first_call_seconds": compilation,
+        "target": target,
+        "met": None if target is None else bandwidth >= target * copy_bandwidth,
+        "first_call_seconds": first_call,
     }
-
-
-def seconds(function: Callable[[], Any], device: torch.device) -> float:
-    """Return how long one call takes, until the device is done."""
-    synchronize(device)
-    start = time.perf_counter()
-    function()
-    synchronize(device)
-    return time.perf_counter() - start
 
 
 def synchronize(device: torch.device) -> None:
@@ -158,7 +140,7 @@ def table(entries: list[dict[str, Any]]) -> Table:
             f"{entry['copy_bandwidth'] / 1e9:.1f}",
             f"{entry['share']:.2f}",
             "" if entry["target"] is None else f"{entry['target']:.2f}",
-            "yes" if entry["met"] else "NO",
+            {True: "yes", False: "NO", None: ""}[entry["met"]],
         )
     return shown
 

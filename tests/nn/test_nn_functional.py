@@ -84,10 +84,10 @@ def test_fractions_are_bit_equal(space, pairs):
             assert result[i, 1 + j].tolist() == alone.encode(values[i]).digits[0].tolist()
 
 
-def test_every_pair_of_extremes():
+@pytest.mark.parametrize("space", [AdeleSpace((11, 13, 2**13 - 1), 8), AdeleSpace((5, 2, 3), 70, 63)], ids=str)
+def test_every_pair_of_extremes(space):
     pairs = [(a, b) for a in EXTREMES for b in EXTREMES if b]
     n, m = torch.tensor(pairs).unbind(-1)
-    space = AdeleSpace((11, 13, 2**13 - 1), 8)
     values = [Fraction(a, b) for a, b in pairs]
     result, valid = functional.encode(n, m, space=space, return_valid=True)
     fits = valid.all(-1)
@@ -296,11 +296,25 @@ def test_compiled_in_one_graph_of_any_length(name, space):
 
 
 @compiling
-def test_generated_code_is_bit_equal():
+def test_generated_code_of_integers_is_bit_equal():
     torch.compiler.reset()
     numbers = torch.tensor(EXTREMES)
     result = torch.compile(functional.encode, fullgraph=True)(numbers, space=DEFAULT)
     assert same_bits(result, DEFAULT.tensor(EXTREMES))
+
+
+@compiling
+def test_generated_code_of_fractions_is_bit_equal():
+    torch.compiler.reset()
+    space = AdeleSpace((2, 17, 3), 9, 2)
+    pairs = [(a, b) for a in EXTREMES for b in EXTREMES if b]
+    n, m = torch.tensor(pairs).unbind(-1)
+    result, valid = torch.compile(functional.encode, fullgraph=True)(n, m, space=space, return_valid=True)
+    values = [Fraction(a, b) for a, b in pairs]
+    assert valid.tolist() == [is_held(q, space) for q in values]
+    fits = valid.all(-1)
+    assert fits.sum() > 50
+    assert same_bits(result[fits], space.tensor([q for q, fit in zip(values, fits, strict=True) if fit]))
 
 
 def test_nothing_is_read_back_to_the_host():

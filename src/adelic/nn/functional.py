@@ -2,19 +2,8 @@
 
 Everything here is a fixed sequence of tensor operations: no value ever travels to the host, so nothing waits for the
 device, nothing breaks the graph of `torch.compile`, and no error depends on a value. What `AdeleSpace` raises as an
-error is a mask here, for those who ask for it.
-
-The encoder is the Hensel lifting of the paper's appendix in limbs of K digits, P = p^K, all primes along one axis:
-
-- A limb of n/m is c = n · m^(-1) mod P, and then n becomes (n − c·m) / P. With n = P·a + r and m = P·b + s that is
-  a − c·b + (r − c·s) / P, which stays inside int64 whatever n and m are.
-- Remainders and products of limbs are float64, where integers below 2^53 are exact, since no device divides 64-bit
-  integers quickly. ⌊x/P⌋ is ⌊(x + 1/2) · (1/P)⌋: exact for |x| < 2^51, as (x + 1/2) / P is farther from every integer
-  than rounding reaches.
-- Then digit e of a limb c is ⌊c/p^e⌋ − p·⌊c/p^(e+1)⌋, by the same rule in float32, exact for P < 2^22. Compiled, the
-  limbs take one kernel and their digits another, which writes every element of the result once.
-
-Source: the paper, section 2 "Method" and appendix "Embedding Construction".
+error is a mask here, for those who ask for it. On the CPU `AdeleSpace.tensor` is faster; this is for numbers that
+are on a device already, or stay inside a compiled graph. How the digits are found is written in `adelic.nn.lifting`.
 """
 
 from math import prod
@@ -25,6 +14,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from adelic.errors import EncodingError, SpaceError
+from adelic.nn import lifting
 from adelic.numbers import AdeleSpace
 from adelic.numbers.finite import Window
 
@@ -41,8 +31,6 @@ _GREATEST_DIGIT = {
 }
 """The dtypes of coordinates, and up to where they hold every integer."""
 
-_SPREAD_LIMIT = 2**22  # limbs below it are spread into digits exactly in float32
-_TABLE_LIMIT = 1024  # inverses modulo primes up to here are looked up
 _MULTIPLY_LIMIT = 2**50  # residues below it are multiplied exactly with one float64 estimate of the quotient
 
 
@@ -91,20 +79,9 @@ def encode(
     window = _window(space)
     _check_numbers("numerators", numerators)
     _check_space(window, dtype, real_row)
-    valid = None
     if denominators is None:
-        precision = window.precision - window.fractional_digits  # the digits below p^0 are zeros
-        n, k = numerators[..., None], _limb_digits(window.primes, precision)
-        modulus, reciprocal = _limb_constants(window.primes, k, n.device)[:2]
-        limbs = []
-        for _ in range(-(-precision // k)):
-            n, remainder = _split(n, modulus, reciprocal)
-            limbs.append(remainder)
-        digits = _spread(limbs, window.primes, precision, dtype)
-        if window.fractional_digits:
-            digits = pad(digits, (0, window.fractional_digits))
-        if return_valid:
-            valid = torch.ones((*numerators.shape, len(window.primes)), dtype=torch.bool, device=numerators.device)
+        digits = lifting.integer_digits(numerators, window, dtype)
+        valid = torch.ones(digits.shape[:-1], dtype=torch.bool, device=digits.device)
         value = numerators.double()
     else:
         _check_numbers("denominators", denominators)
@@ -112,13 +89,12 @@ def encode(
             raise EncodingError(
                 f"numerators are on {numerators.device}, denominators on {denominators.device}; move them together"
             )
-        numerators, denominators = _broadcast("numerators", numerators, "denominators", denominators)
-        digits, valid = _encode_fractions(numerators, denominators, window, dtype)
-        value = _nearest_double(numerators, denominators) if real_row else numerators
-    if real_row:
-        # The cast to float32 first: bfloat16 is the float32 layout rounded, not the float64 value.
-        digits = torch.cat([_real_row(value.float().to(dtype), window.precision), digits], dim=-2)
-    return (digits, valid) if return_valid and valid is not None else digits
+        n, m = lifting.lowest_terms(*_broadcast("numerators", numerators, "denominators", denominators))
+        digits, valid = lifting.fraction_digits(n, m, window, dtype)
+        value = lifting.nearest_double(n, m) if real_row else n
+    # To float32 first: bfloat16 is the float32 layout rounded, not the float64 value.
+    coordinates = _joined(value.float() if real_row else None, digits, dtype, window)
+    return (coordinates, valid) if return_valid else coordinates
 
 
 def add(x: Tensor, y: Tensor, space: AdeleSpace) -> Tensor:
@@ -261,11 +237,11 @@ def decode_int(x: Tensor, space: AdeleSpace, *, return_valid: bool = False) -> T
     is_negative = torch.ones_like(parts[0], dtype=torch.bool)
     weight = 1
     for part, radix in zip(parts, radices, strict=True):
-        number = number + part * _signed(weight)  # modulo 2^64, where the result fits
+        number = number + part * lifting.signed(weight)  # modulo 2^64, where the result fits
         limit = half // weight % radix
         is_negative = (part > limit) | ((part == limit) & is_negative)
         weight *= radix
-    number = torch.where(is_negative, number - _signed(modulus), number)
+    number = torch.where(is_negative, number - lifting.signed(modulus), number)
     if not return_valid:
         return number
     again = encode(number, space=space, dtype=torch.int32, real_row=False)
@@ -302,179 +278,9 @@ def _times(x: Tensor, factor: int, modulus: int) -> Tensor:
     return torch.where(remainder >= modulus, remainder - modulus, remainder)
 
 
-def _signed(value: int) -> int:
-    """Return the int64 that is congruent modulo 2^64.
-
-    >>> _signed(2**64 - 1), _signed(2**63)
-    (-1, -9223372036854775808)
-    """
-    return (value + 2**63) % 2**64 - 2**63
-
-
-# --- From numbers to digits ---
-
-
-def _limb_digits(primes: tuple[int, ...], precision: int) -> int:
-    """Return K: the greatest limbs that spread exactly, evened out over the window.
-
-    >>> _limb_digits((2, 3, 5, 7, 11, 13, 17), 16), _limb_digits((2, 251), 16), _limb_digits((65537,), 16)
-    (4, 2, 1)
-    """
-    k = 1
-    while k < precision and max(primes) ** (k + 1) < _SPREAD_LIMIT:
-        k += 1
-    return -(-precision // -(-precision // k))
-
-
-def _encode_fractions(n: Tensor, m: Tensor, window: Window, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """Return the digits, (*, n_primes, precision), and where they exist, (*, n_primes)."""
-    primes, precision, below = window.primes, window.precision, window.fractional_digits
-    n, m = n[..., None], m[..., None]
-    table = _division_table(primes, n.device)
-    steps = _division_steps(primes)
-    for i in range(len(steps)):  # what n and m have in common of each p, by powers 2^i
-        n_quotient, n_divides = _divide_exactly(n, steps[i], table[i])
-        m_quotient, m_divides = _divide_exactly(m, steps[i], table[i])
-        n = torch.where(n_divides & m_divides, n_quotient, n)
-        m = torch.where(n_divides & m_divides, m_quotient, m)
-    shift = torch.full_like(m, below)
-    for i in range(len(steps)):
-        if steps[i] <= below:
-            m_quotient, m_divides = _divide_exactly(m, steps[i], table[i])
-            m = torch.where(m_divides, m_quotient, m)
-            shift = torch.where(m_divides, shift - steps[i], shift)
-
-    k = _limb_digits(primes, precision)
-    modulus, reciprocal, p, p_reciprocal = _limb_constants(primes, k, n.device)
-    b, s = _split(m, modulus, reciprocal)
-    residue = _modulo(s, p, p_reciprocal)
-    valid = (residue != 0) & (shift >= 0)
-    n = torch.where(valid, n, 0)
-
-    inverse = _inverse(residue, primes, p, p_reciprocal)
-    right = 1
-    while right < k:  # Newton: twice as many digits a step
-        error = 2 - _modulo(s * inverse, modulus, reciprocal)
-        inverse = _modulo(inverse * error, modulus, reciprocal)
-        right *= 2
-
-    limbs = []
-    for _ in range(-(-precision // k)):
-        a, r = _split(n, modulus, reciprocal)
-        c = _modulo(r * inverse, modulus, reciprocal)
-        limbs.append(c)
-        n = a - c.long() * b + torch.round((r - c * s) * reciprocal).long()
-    digits = _spread(limbs, primes, precision, dtype)
-    if below:  # digit k of the window is digit k − shift of the unit part
-        place = torch.arange(precision, device=n.device) + shift.clamp(min=0)[..., None]
-        digits = torch.gather(pad(digits, (0, below)), -1, place)
-    return digits, valid
-
-
-def _inverse(residue: Tensor, primes: tuple[int, ...], p: Tensor, p_reciprocal: Tensor) -> Tensor:
-    """Return inverses modulo p, (*, n_primes), of float64 residues; what becomes of 0 has no meaning."""
-    if max(primes) <= _TABLE_LIMIT:
-        table = tuple(float(pow(a, -1, q)) if a else 0.0 for q in primes for a in range(q))
-        starts = tuple(sum(primes[:j]) for j in range(len(primes)))
-        places = _constant(starts, torch.int64, residue.device) + residue.long()
-        return _constant(table, torch.float64, residue.device)[places]
-    inverse, power = torch.ones_like(residue), residue  # residue^(p-2), Fermat
-    for bit in range(max(primes).bit_length()):
-        is_set = ((p.long() - 2) >> bit) & 1 == 1
-        inverse = torch.where(is_set, _modulo(inverse * power, p, p_reciprocal), inverse)
-        power = _modulo(power * power, p, p_reciprocal)
-    return inverse
-
-
-def _split(v: Tensor, modulus: Tensor, reciprocal: Tensor) -> tuple[Tensor, Tensor]:
-    """Return ⌊v/P⌋ (int64) and v mod P (float64) for any int64 v and 2 <= P <= 2^24.
-
-    The first quotient is off by 2^(-51) of itself at most, so that its remainder is below P + 2^12.
-    """
-    quotient = torch.floor(v.double() * reciprocal).long()
-    remainder = (v - quotient * modulus.long()).double()
-    correction = torch.floor((remainder + 0.5) * reciprocal)
-    return quotient + correction.long(), remainder - correction * modulus
-
-
-def _modulo(x: Tensor, modulus: Tensor, reciprocal: Tensor) -> Tensor:
-    """Return x mod P for float64 integers |x| < 2^51."""
-    return x - torch.floor((x + 0.5) * reciprocal) * modulus
-
-
-def _divide_exactly(x: Tensor, exponent: int, row: Tensor) -> tuple[Tensor, Tensor]:
-    """Return x / p^exponent and where it is an integer; what stands elsewhere has no meaning.
-
-    For odd p the quotient is the product with p^(-exponent) modulo 2^64, an integer if it is small enough.
-    """
-    inverse, divisor, largest = row.unbind()
-    quotient = torch.where(inverse == 0, x >> exponent, x * inverse)
-    return quotient, (quotient * divisor == x) & (quotient <= largest) & (quotient >= -largest)
-
-
-def _spread(limbs: list[Tensor], primes: tuple[int, ...], precision: int, dtype: torch.dtype) -> Tensor:
-    """Return the digits of limbs, the lowest limb first, as (*, n_primes, precision), the highest digit first."""
-    # One plane a limb, not one column: neighbouring threads then write neighbouring elements.
-    stacked = torch.stack([limb.float() for limb in reversed(limbs)])
-    k = -(-precision // len(limbs))
-    if k == 1:
-        return stacked.movedim(0, -1).to(dtype)
-    powers = _negative_powers(primes, k, stacked.device)[:, None]
-    p = torch.round(1 / powers[..., -2:-1])
-    c = stacked.movedim(0, -1)[..., None] + 0.5
-    digits = torch.floor(c * powers[..., 1:]) - p * torch.floor(c * powers[..., :-1])
-    return digits.to(dtype).flatten(-2)[..., len(limbs) * k - precision :]
-
-
-# --- The real row ---
-
-
-def _real_row(value: Tensor, precision: int) -> Tensor:
-    """Return [0, …, 0, q] as (*, 1, precision)."""
-    is_last = torch.arange(precision, device=value.device) == precision - 1
-    return torch.where(is_last, value[..., None, None], 0)
-
-
-def _nearest_double(n: Tensor, m: Tensor) -> Tensor:
-    """Return n/m correctly rounded to float64, NaN for m = 0, by long division: 57 bits and whether anything is left.
-
-    Both are brought to 2^62 … 2^63 − 1, so that the quotient has its bits where a fixed number of steps finds them.
-    """
-    a, a_shift = _normalized(n)
-    b, b_shift = _normalized(m)
-    quotient = (a >= b).long()
-    rest = a - quotient * b
-    scale = 2.0**28 / b.double()
-    for _ in range(2):
-        # Too small by 1 at most, never too large: the new rest lies in 0 … 2b − 1 < 2^64, negative from 2^63 on.
-        bits = torch.floor(rest.double() * scale - 2.0**-16).clamp(min=0).long()
-        rest = (rest << 28) - bits * b
-        is_short = (rest < 0) | (rest >= b)
-        rest = torch.where(is_short, rest - b, rest)
-        quotient = (quotient << 28) + bits + is_short.long()
-    magnitude = ((quotient << 1) | (rest != 0).long()).double()
-    magnitude = torch.ldexp(magnitude, b_shift - a_shift - 57)
-    value = torch.where((n < 0) ^ (m < 0), -magnitude, magnitude)
-    value = torch.where(n == 0, 0.0, value)
-    return torch.where(m == 0, torch.nan, value)
-
-
-def _normalized(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Return |x| · 2^shift in 2^62 … 2^63 − 1, and the shift; −2^63 has the shift −1, and 0 stays 0."""
-    is_least = x == -(2**63)
-    size = torch.where(is_least, 2**62, x.abs())
-    # A reduction, where a chain of halvings would be inlined 3^6 times by the compiler.
-    shift = 63 - ((size[..., None] >> torch.arange(63, device=x.device)) != 0).sum(dim=-1)
-    is_zero = shift == 63
-    return torch.where(is_zero, 0, size << torch.where(is_zero, 0, shift)), shift - is_least.long()
-
-
-# --- Sums, products ---
-
-
 def _carry(total: Tensor, window: Window) -> Tensor:
     """Return sums of digits or of products of digits as digits, the highest first, dropping what leaves the window."""
-    p = torch.round(1 / _negative_powers(window.primes, 1, total.device)[:, 0]).to(total.dtype)
+    p = lifting.column(total.device, window.primes, total.dtype)
     carry = torch.zeros_like(total[..., 0])
     digits = []
     for column in reversed(total.unbind(-1)):
@@ -510,8 +316,12 @@ def _parts(name: str, x: Tensor, window: Window) -> tuple[Tensor | None, Tensor]
 
 
 def _joined(value: Tensor | None, digits: Tensor, dtype: torch.dtype, window: Window) -> Tensor:
+    """Return coordinates of a dtype: the row [0, …, 0, q] above the digits, or the digits alone."""
     digits = digits.to(dtype)
-    return digits if value is None else torch.cat([_real_row(value, window.precision), digits], dim=-2)
+    if value is None:
+        return digits
+    is_last = torch.arange(window.precision, device=value.device) == window.precision - 1
+    return torch.cat([torch.where(is_last, value.to(dtype)[..., None, None], 0), digits], dim=-2)
 
 
 def _broadcast(x_name: str, x: Tensor, y_name: str, y: Tensor) -> tuple[Tensor, Tensor]:
@@ -558,51 +368,3 @@ def _check_space(window: Window, dtype: torch.dtype, real_row: bool) -> None:
         )
     if real_row and not dtype.is_floating_point:
         raise EncodingError(f"{dtype} does not hold the real row; pass real_row=False, or use torch.float32")
-
-
-# --- Constants, a few bytes a prime: copied to a device once, or part of a compiled graph ---
-
-
-def _division_steps(primes: tuple[int, ...]) -> list[int]:
-    """Return the exponents by which factors p are found in an int64, the greatest first."""
-    return [e for e in (32, 16, 8, 4, 2, 1) if min(primes) ** e < 2**63]
-
-
-def _limb_constants(primes: tuple[int, ...], k: int, device: torch.device) -> Tensor:
-    """Return p^k, 1/p^k, p, 1/p as float64, (4, n_primes)."""
-    limbs = tuple(float(p**k) for p in primes)
-    rows = limbs, tuple(1 / limb for limb in limbs), tuple(float(p) for p in primes), tuple(1 / p for p in primes)
-    return _constant(rows, torch.float64, device)
-
-
-def _negative_powers(primes: tuple[int, ...], k: int, device: torch.device) -> Tensor:
-    """Return p^(-k), …, p^(-1), 1 as float32, (n_primes, k + 1)."""
-    return _constant(tuple(tuple(p**-e for e in range(k, -1, -1)) for p in primes), torch.float32, device)
-
-
-def _division_table(primes: tuple[int, ...], device: torch.device) -> Tensor:
-    """Return p^(-e) modulo 2^64 (0 for p = 2), p^e modulo 2^64, and the largest |quotient|, (steps, 3, n_primes)."""
-    table = []
-    for e in _division_steps(primes):
-        inverses = tuple(_signed(pow(p**e, -1, 2**64)) if p > 2 else 0 for p in primes)
-        divisors = tuple(_signed(p**e) for p in primes)
-        # No number below 2^63 but 0 has a greater power as a factor, and 0 is then told by a smaller one.
-        largest = tuple(2**63 // p**e if p**e < 2**63 else -1 for p in primes)
-        table.append((inverses, divisors, largest))
-    return _constant(tuple(table), torch.int64, device)
-
-
-_CONSTANTS: dict[object, Tensor] = {}
-
-
-def _constant(values: tuple[object, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
-    if torch.compiler.is_compiling():  # a constant of the graph
-        return torch.tensor(values, dtype=dtype, device=device)
-    key = values, dtype, device
-    constant = _CONSTANTS.get(key)
-    if constant is None:
-        with torch.inference_mode(False):
-            constant = torch.tensor(values, dtype=dtype, device=device)
-        if type(constant) is Tensor:  # not what a tracing mode puts in its place
-            _CONSTANTS[key] = constant
-    return constant

@@ -25,6 +25,7 @@ from adelic.numbers.finite import FinitePlaces, Window
 from adelic.numbers.hensel import BelowWindowError
 from adelic.numbers.polynomials import Element
 from adelic.numbers.primes import valuation
+from adelic.numbers.rationals import EXACT
 from adelic.numbers.real import RealPlace
 from adelic.numbers.space import DEFAULT_PRECISION, AdeleSpace, check_float32, write_real_row
 
@@ -140,7 +141,7 @@ class AlgebraicSpace:
             conjugates = self.conjugates(element)
             balls[i] = [_ball(part) for part in (conjugates[0].real, conjugates[0].imag)[: self.n_rows]]
             height[i] = _upper_float(Fraction(element[1])), _upper_float(polynomials.house(conjugates))
-        is_multiple = np.array([element[1] < real.EXACT for element in elements], dtype=np.bool_)
+        is_multiple = np.array([element[1] < EXACT for element in elements], dtype=np.bool_)
         place = InfinitePlace(
             tuple(real.from_values(balls[:, k, 0], balls[:, k, 1]) for k in range(self.n_rows)),
             Height(height[:, 0], height[:, 1], is_multiple),

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.numbers.real import EXACT, Floats, RealPlace
+from adelic.numbers.rationals import EXACT
+from adelic.numbers.real import Floats, RealPlace
 
 _SLACK = 1 + 2.0**-50  # bounds are computed in float64: round them up
 Bools = npt.NDArray[np.bool_]

@@ -21,8 +21,7 @@ from adelic.errors import EncodingError, SpaceError
 from adelic.numbers import rationals
 from adelic.numbers.information import SIGNIFICANT, PrimeInformation, prime_information
 from adelic.numbers.primes import first_primes
-from adelic.numbers.rationals import Rationals
-from adelic.numbers.real import EXACT
+from adelic.numbers.rationals import EXACT, Rationals
 from adelic.numbers.space import AdeleSpace
 
 CANDIDATES = first_primes(14)

@@ -14,7 +14,8 @@ from math import copysign, gcd, inf, isfinite, isinf, isnan, log2, prod
 
 from adelic.numbers.hensel import Residue
 from adelic.numbers.primes import valuation
-from adelic.numbers.real import EXACT, log2_fraction
+from adelic.numbers.rationals import EXACT
+from adelic.numbers.real import log2_fraction
 
 
 @lru_cache(maxsize=256)

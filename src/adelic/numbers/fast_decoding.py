@@ -24,7 +24,8 @@ import numpy.typing as npt
 from numba import njit
 
 from adelic.numbers.finite import FinitePlaces, Window, frozen
-from adelic.numbers.real import EXACT, RealPlace
+from adelic.numbers.rationals import EXACT
+from adelic.numbers.real import RealPlace
 
 Array = npt.NDArray[Any]
 

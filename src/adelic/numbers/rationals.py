@@ -32,6 +32,11 @@ Position = tuple[int, ...]
 FEW = 32
 """Below so many numbers Python and NumPy are quicker than loading the compiled kernels."""
 
+EXACT = 2.0**53
+"""Integers below it are exact in float64."""
+
+_BLOCK = 1 << 13
+
 
 @dataclass(frozen=True)
 class Rationals:
@@ -59,12 +64,33 @@ class Rationals:
 
     def reduced(self) -> "Rationals":
         """Return the same numbers in lowest terms, for int64."""
-        divisor = np.gcd(self.numerators, self.denominators) * np.sign(self.denominators)
-        return Rationals(self.numerators // divisor, self.denominators // divisor, self.shape)
+        n, m = np.empty_like(self.numerators), np.empty_like(self.denominators)
+        for block in blocks(len(n)):
+            n[block], m[block] = _reduce(self.numerators[block], self.denominators[block])
+        return Rationals(n, m, self.shape)
 
     def fraction(self, index: int) -> Fraction:
         """Return one number by its flat index."""
         return Fraction(int(self.numerators[index]), int(self.denominators[index]))
+
+
+def blocks(size: int) -> Iterator[slice]:
+    """Yield the parts of an array that are computed one by one, so that what is computed on the way stays in cache."""
+    for start in range(0, size, _BLOCK):
+        yield slice(start, start + _BLOCK)
+
+
+def _reduce(n: npt.NDArray[np.int64], m: npt.NDArray[np.int64]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return int64 numerators and denominators in lowest terms, the denominators positive."""
+    if len(n) <= FEW or max(abs(int(a)) for part in (n, m) for a in (part.min(), part.max())) >= EXACT:
+        divisor = np.gcd(n, m) * np.sign(m)
+        return n // divisor, m // divisor
+    from adelic.numbers import kernels
+
+    common = np.empty(len(n))
+    kernels.gcd(np.abs(n.astype(np.float64)), np.abs(m.astype(np.float64)), common)
+    common = np.copysign(common, m)
+    return (n / common).astype(np.int64), (m / common).astype(np.int64)  # exact: all are integers below 2^53
 
 
 def read(values: Any, *, floats: str = "error", transient: bool = False) -> Rationals:

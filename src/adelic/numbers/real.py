@@ -18,13 +18,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.numbers.rationals import FEW, Rationals
+from adelic.numbers.rationals import EXACT, FEW, Rationals, blocks
 
-EXACT = 2.0**53  # integers below it are exact in float64
 _HALF_ULP = 2.0**-53
 _TINY = 2.0**-1070  # 16 times the smallest float64: more than a few products lose by underflow
 _LARGEST = float(np.finfo(np.float64).max)
-_BLOCK = 1 << 13
 _SLACK = 1 + 2.0**-50  # radii are computed in float64 too: round them up
 
 Floats = npt.NDArray[np.float64]
@@ -112,13 +110,10 @@ class RealPlace:
 
 def _in_blocks(operation: Callable[[RealPlace, RealPlace], RealPlace], x: RealPlace, y: RealPlace) -> RealPlace:
     """Apply an operation to two places of one shape, in blocks, so that what it computes on the way stays in cache."""
-    if x.value.size <= _BLOCK:
-        return operation(x, y)
     shape, size = x.value.shape, x.value.size
     x, y = x.reshape((-1,)), y.reshape((-1,))
     out = RealPlace(np.empty(size), np.empty(size), np.empty(size), _no_magnitude((size,)))
-    for start in range(0, size, _BLOCK):
-        block = slice(start, start + _BLOCK)
+    for block in blocks(size):
         part = operation(x[block], y[block])
         out.value[block], out.radius[block], out.denominator[block] = part.value, part.radius, part.denominator
     return out.reshape(shape)
@@ -204,17 +199,22 @@ def encode(rationals: Rationals, scale: int, modulus: int) -> RealPlace:
             float64 does not hold them or their denominator.
     """
     n, m = rationals.numerators, rationals.denominators
-    magnitude = np.full(n.shape, np.nan)
     value = nearest_floats(rationals)
     if rationals.is_small:
-        denominator = m.astype(np.float64)
+        denominator = np.broadcast_to(1.0, n.shape) if rationals.is_integral else m.astype(np.float64)
     else:
         denominator = np.array([_nearest_float(b, 1) for b in m], dtype=np.float64)
-    for i in np.flatnonzero((denominator >= EXACT) | np.isinf(value)):
-        magnitude[i] = _magnitude(int(n[i]), int(m[i]), scale, modulus)
-    is_exact = (m == 1) & (np.abs(value) < EXACT) | np.isinf(value)
-    radius = np.where(is_exact, 0.0, np.abs(value) * _HALF_ULP * _SLACK + _TINY)
-    return RealPlace(value, radius, _upper_bound(denominator), magnitude)
+    radius = np.empty(n.shape)
+    for block in blocks(len(n)):
+        size = np.abs(value[block])
+        is_exact = (m[block] == 1) & (size < EXACT) | np.isinf(size)
+        radius[block] = np.where(is_exact, 0.0, size * (_HALF_ULP * _SLACK) + _TINY)
+    magnitude = _no_magnitude(n.shape)
+    beyond = np.flatnonzero((denominator >= EXACT) | np.isinf(value))
+    if len(beyond):
+        magnitude = magnitude.copy()
+        magnitude[beyond] = [_magnitude(int(n[i]), int(m[i]), scale, modulus) for i in beyond]
+    return RealPlace(value, radius, denominator if rationals.is_integral else _upper_bound(denominator), magnitude)
 
 
 def nearest_floats(rationals: Rationals) -> Floats:
@@ -225,12 +225,13 @@ def nearest_floats(rationals: Rationals) -> Floats:
     value = n.astype(np.float64)
     if rationals.is_integral:
         return value
-    denominator = m.astype(np.float64)
-    # Two roundings are one too many: such numbers are divided as Python does, correctly rounded.
-    inexact = np.flatnonzero((np.abs(value) >= EXACT) & (m != 1) | (denominator >= EXACT))
-    value /= denominator
-    for i in inexact:
-        value[i] = _nearest_float(int(n[i]), int(m[i]))
+    for block in blocks(len(n)):
+        numerator, denominator = value[block], m[block].astype(np.float64)
+        # Two roundings are one too many: such numbers are divided as Python does, correctly rounded.
+        inexact = (np.abs(numerator) >= EXACT) & (m[block] != 1) | (denominator >= EXACT)
+        numerator /= denominator
+        for i in np.flatnonzero(inexact) + block.start:
+            value[i] = _nearest_float(int(n[i]), int(m[i]))
     return value
 
 
