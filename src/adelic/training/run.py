@@ -2,6 +2,8 @@
 
 import json
 import platform
+import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +14,22 @@ from adelic import acd
 from adelic.acd import Dataset
 from adelic.acd.files import atomic_write, read_bytes, storage_errors
 from adelic.acd.provenance import source_commit, versions
-from adelic.errors import ConfigurationError, RunFolderError
+from adelic.errors import ConfigurationError, Interrupted, RunFolderError
 from adelic.nn import SequenceClassifier, Vocabulary
 from adelic.training.checkpoint import load_checkpoint, save_checkpoint
 from adelic.training.configuration import RunConfig, check_same
+from adelic.training.generators import set_generator_states
 from adelic.training.loop import Split, Tick, Trainer, evaluate
 from adelic.training.metrics import confusion, majority_rate
 from adelic.training.result import read_result_file
+from adelic.training.sampler import stream_seed
+from adelic.training.signals import deferred_signals
 
 FILES = ("config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE")
 """What a run folder holds, in the order in which the files appear."""
+
+SAVE_SECONDS = 60.0
+"""After this time inside an epoch another checkpoint is written; a kill costs no more work than that."""
 
 
 def run(
@@ -34,8 +42,9 @@ def run(
 ) -> dict[str, Any]:
     """Train, or resume, or read the result of one run.
 
-    A finished run costs a read. One that was killed goes on after its last whole epoch, and ends in the metrics that it
-    would have had (bit for bit on the same machine and number of threads).
+    A finished run costs a read. One that was killed goes on after its last checkpoint, and ends in the metrics that it
+    would have had (bit for bit on the same machine and number of threads). In the main thread of a process, SIGTERM and
+    SIGINT (Ctrl-C) during training save a checkpoint after the current step and raise `Interrupted`.
 
     Args:
         config: what to run.
@@ -50,6 +59,8 @@ def run(
     Raises:
         RunFolderError: the folder holds a run of another configuration, or its checkpoint is damaged.
         StorageError: the folder cannot be written.
+        DivergenceError: the loss left the finite numbers.
+        Interrupted: a signal asked to stop.
 
     >>> import tempfile
     >>> from adelic.training import EmbeddingConfig, load_recipe
@@ -82,17 +93,57 @@ def run(
         trainer = Trainer(model, config.recipe, train, validation, seed=config.seed)
         lines = _resume(trainer, folder)
         atomic_write(folder / "config.toml", config.to_toml())
-        while trainer.progress.epoch < config.recipe.epochs:
-            lines.append(json.dumps(trainer.run_epoch(tick)))
-            # The metrics first: a kill between the two writes leaves one line too many, which resuming cuts off.
-            atomic_write(folder / "metrics.jsonl", "".join(line + "\n" for line in lines))
-            save_checkpoint(folder / "checkpoint.safetensors", model, trainer.optimizer, trainer.best, trainer.progress)
+        _train(trainer, folder, lines, tick)
         model.load_state_dict(trainer.best)
         result = _result(config, data, model, trainer, Split(vocabulary.ids(data.X_test), data.y_test, torch_device))
     result["history"] = _history(lines)
     atomic_write(folder / "result.json", json.dumps(result, indent=2) + "\n")
     atomic_write(folder / "DONE", "")
     return result
+
+
+def _train(trainer: Trainer, folder: Path, lines: list[str], tick: Tick | None) -> None:
+    """Train the epochs that are left, append their lines of metrics.jsonl to `lines`, save; stop where a signal asks.
+
+    A checkpoint is written after every epoch, every `SAVE_SECONDS` inside one, and before stopping.
+    """
+    saved = time.monotonic()
+
+    def save() -> None:
+        nonlocal saved
+        save_checkpoint(
+            folder / "checkpoint.safetensors", trainer.model, trainer.optimizer, trainer.best, trainer.progress
+        )
+        saved = time.monotonic()
+
+    with deferred_signals() as request:
+
+        def stop_if_asked() -> None:
+            if request.signum is not None:
+                raise Interrupted(request.signum, _farewell(request.signum, trainer, folder))
+
+        def between_steps() -> None:
+            if request.signum is not None or time.monotonic() - saved >= SAVE_SECONDS:
+                trainer.snapshot()
+                save()
+                stop_if_asked()
+
+        while trainer.progress.epoch < trainer.recipe.epochs:
+            lines.append(json.dumps(trainer.run_epoch(tick, between_steps)))
+            # The metrics first: a kill between the two writes leaves one line too many, which resuming cuts off.
+            atomic_write(folder / "metrics.jsonl", "".join(line + "\n" for line in lines))
+            save()
+            stop_if_asked()
+
+
+def _farewell(signum: int, trainer: Trainer, folder: Path) -> str:
+    """Return the line that says what is saved and how to go on."""
+    progress, epochs = trainer.progress, trainer.recipe.epochs
+    where = f"epoch {progress.epoch} of {epochs}"
+    if progress.batch:
+        where = f"step {progress.batch:,} of {len(trainer.sampler):,} in epoch {progress.epoch + 1} of {epochs}"
+    cause = "interrupted" if signum == signal.SIGINT else f"stopped by {signal.Signals(signum).name}"
+    return f"{cause} after {where}; saved in {folder}; the same command goes on from there"
 
 
 def choose_device(name: str) -> torch.device:
@@ -153,6 +204,16 @@ def _resume(trainer: Trainer, folder: Path) -> list[str]:
     if not path.exists():
         return []
     trainer.best, trainer.progress = load_checkpoint(path, trainer.model, trainer.optimizer)
+    if trainer.progress.batch:
+        # Seeded first for a run that goes on elsewhere: a generator without a saved state must not be an arbitrary one.
+        torch.manual_seed(stream_seed(trainer.seed, "dropout", trainer.progress.epoch))
+        try:
+            set_generator_states(trainer.progress.generators, trainer.train.labels.device)
+        except (ValueError, RuntimeError, TypeError) as error:
+            raise RunFolderError(
+                f"{path} holds a damaged state of a random generator ({str(error).splitlines()[0]}); --restart begins "
+                "this run anew"
+            ) from None
     metrics = folder / "metrics.jsonl"
     epochs = trainer.progress.epoch
     lines = (read_bytes(metrics) or b"").decode(errors="replace").splitlines()[:epochs]
