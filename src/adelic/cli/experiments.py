@@ -11,6 +11,7 @@ from rich.console import Console
 
 from adelic.cli.data import size_options
 from adelic.cli.options import INTEGERS, NAMES, Tick, progress_bar, space_options, stack
+from adelic.errors import Interrupted
 
 recipe_options = stack(
     click.option("--recipe", default="paper", show_default=True, help="paper (to the letter) or quick (ours)."),
@@ -57,7 +58,8 @@ def train(
 ) -> None:
     """Train one model on TASK, or resume the run, or show its result.
 
-    A killed run goes on from its last epoch when the same command is given again.
+    Ctrl-C and SIGTERM save the run after the current step. The same command goes on from there; after a kill, from the
+    last checkpoint, which is at most a minute old.
 
     \b
     adelic train schubert --n 4 --recipe quick
@@ -155,7 +157,10 @@ def reproduce(
 @contextmanager
 def _show_run(index: int, count: int, config: Any) -> Iterator[Tick]:
     with progress_bar(f"[{index + 1}/{count}] {config.row} {config.embedding.label} seed {config.seed}") as tick:
-        yield tick
+        try:
+            yield tick
+        except Interrupted as stop:
+            raise Interrupted(stop.signum, f"run {index + 1} of {count}: {stop}") from None
 
 
 def _print_table(summaries: list[Any], *, all_rows: bool) -> None:

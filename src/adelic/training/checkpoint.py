@@ -70,7 +70,7 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
         for key, value in tensors.items():
             part, _, name = key.partition(".")
             parts[part][name] = value
-        _check_like(parts["best"] if progress.best_epoch else {}, model)
+        _check_best(parts["best"], model, progress)
         model.load_state_dict(parts["model"])
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         state: dict[int, dict[str, Any]] = {}
@@ -108,12 +108,12 @@ def _progress(metadata: dict[str, str] | None) -> Progress:
     return progress
 
 
-def _check_like(weights: Weights, model: nn.Module) -> None:
-    """Raise ValueError unless weights, if there are any, are those of such a model."""
-    expected = model.state_dict()
-    if weights and weights.keys() != expected.keys():
-        raise ValueError("the best weights are of another model")
-    for key, value in weights.items():
+def _check_best(best: Weights, model: nn.Module, progress: Progress) -> None:
+    """Raise ValueError unless the best weights are those of such a model, or there are none before the first epoch."""
+    expected = model.state_dict() if progress.best_epoch else {}
+    if best.keys() != expected.keys():
+        raise ValueError("the best weights are missing, or of another model")
+    for key, value in best.items():
         if value.shape != expected[key].shape:
             raise ValueError(f"best.{key} has the shape {tuple(value.shape)}, not {tuple(expected[key].shape)}")
 

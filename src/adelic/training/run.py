@@ -92,7 +92,8 @@ def run(
         )
         trainer = Trainer(model, config.recipe, train, validation, seed=config.seed)
         lines = _resume(trainer, folder)
-        atomic_write(folder / "config.toml", config.to_toml())
+        if not (folder / "config.toml").exists():
+            atomic_write(folder / "config.toml", config.to_toml())
         _train(trainer, folder, lines, tick)
         model.load_state_dict(trainer.best)
         result = _result(config, data, model, trainer, Split(vocabulary.ids(data.X_test), data.y_test, torch_device))
