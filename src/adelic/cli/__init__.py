@@ -16,6 +16,7 @@ from adelic.cli.data import data
 from adelic.cli.experiments import report, reproduce, train
 from adelic.cli.numbers import decode, encode, space
 from adelic.cli.options import SuggestingGroup
+from adelic.cli.runs import runs
 from adelic.errors import AdelicError, Interrupted
 
 USER_ERROR = 2
@@ -34,12 +35,13 @@ def commands() -> None:
     Train one model           adelic train schubert --n 4 --embedding adelic --recipe quick
     Run a matrix of models    adelic reproduce schubert-4 weaving-6 --embeddings adelic,learned --seeds 0-4
     Make the table            adelic report
+    See what runs there are   adelic runs list
 
     Every command says more under --help.
     """
 
 
-for command in (encode, decode, space, data, train, reproduce, report):
+for command in (encode, decode, space, data, train, reproduce, report, runs):
     commands.add_command(command)
 
 

@@ -24,6 +24,9 @@ results_option = click.option(
     "--results-dir", type=folder, default="results", show_default=True, help="Folder of the result files."
 )
 device_option = click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, …")
+tensorboard_option = click.option(
+    "--tensorboard", is_flag=True, help="Write logs for TensorBoard, in the folder tensorboard of the run folder."
+)
 
 
 @click.command()
@@ -37,6 +40,7 @@ device_option = click.option("--device", default="auto", show_default=True, help
 @click.option("--seed", type=int, default=0, show_default=True, help="Of initialisation, sampling and dropout.")
 @click.option("--run-dir", type=folder, help="Run folder.  [default: runs/…]")
 @device_option
+@tensorboard_option
 @click.option("--restart", is_flag=True, help="Delete a former run in the folder.")
 def train(
     task: str,
@@ -52,6 +56,7 @@ def train(
     run_dir: Path | None,
     device: str,
     *,
+    tensorboard: bool,
     restart: bool,
     recipe: str,
     **changes: Any,
@@ -88,7 +93,7 @@ def train(
     )
     folder = run_dir or Path("runs") / config.label
     with progress_bar(f"{config.row} {config.embedding.label}") as tick:
-        result = training.run(config, folder, device=device, restart=restart, tick=tick)
+        result = training.run(config, folder, device=device, restart=restart, tick=tick, tensorboard=tensorboard)
     click.echo(_summary(result))
     click.echo(f"run folder: {folder}")
 
@@ -115,6 +120,7 @@ def _summary(result: dict[str, Any]) -> str:
 @click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Run folders.")
 @results_option
 @device_option
+@tensorboard_option
 @click.option("--report", "page", type=folder, help="Also write the report page here, as `adelic report` does.")
 @click.option("--dry-run", is_flag=True, help="Print the runs' commands and stop.")
 def reproduce(
@@ -127,6 +133,7 @@ def reproduce(
     device: str,
     page: Path | None,
     *,
+    tensorboard: bool,
     dry_run: bool,
     recipe: str,
     **changes: Any,
@@ -147,7 +154,9 @@ def reproduce(
         for config in configs:
             click.echo(config.command())
         return
-    found = benchmark.run_matrix(configs, runs=runs_dir, results=results_dir, device=device, on_run=_show_run)
+    found = benchmark.run_matrix(
+        configs, runs=runs_dir, results=results_dir, device=device, on_run=_show_run, tensorboard=tensorboard
+    )
     summaries = benchmark.summarise(found)
     _print_table(summaries, all_rows=False)
     if page is not None:

@@ -4,6 +4,7 @@ import json
 import platform
 import signal
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from adelic.training.checkpoint import load_checkpoint, save_checkpoint
 from adelic.training.configuration import RunConfig, check_same
 from adelic.training.generators import set_generator_states
 from adelic.training.loop import Split, Tick, Trainer, evaluate
-from adelic.training.metrics import confusion, majority_rate
+from adelic.training.metrics import confusion, history, majority_rate
 from adelic.training.result import read_result_file
 from adelic.training.sampler import stream_seed
 from adelic.training.signals import deferred_signals
+from adelic.training.tensorboard import EVENT_FILES, LOG_FOLDER, TensorBoardLog, has_log, require_tensorboard
 
 FILES = ("config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE")
 """What a run folder holds, in the order in which the files appear."""
@@ -39,6 +41,7 @@ def run(
     device: str = "auto",
     restart: bool = False,
     tick: Tick | None = None,
+    tensorboard: bool = False,
 ) -> dict[str, Any]:
     """Train, or resume, or read the result of one run.
 
@@ -52,6 +55,7 @@ def run(
         device: "auto", "cpu", "cuda" or another name that torch knows.
         restart: delete what a former run left in the folder.
         tick: called with (steps done, steps in all, text) for a progress bar.
+        tensorboard: also write logs for TensorBoard, in the run folder's subfolder `tensorboard`.
 
     Returns:
         The content of result.json.
@@ -73,12 +77,18 @@ def run(
     ({'train': 62, 'validation': 6, 'test': 17}, True)
     """
     torch_device = choose_device(device)
+    if tensorboard:
+        require_tensorboard()
     with storage_errors(f"cannot use the run folder {folder}", "choose another --run-dir"):
         if restart:
             _clear(folder)
         _check(folder, config)
         finished = read_result(folder)
     if finished is not None:
+        if tensorboard and not has_log(folder):
+            lines = (read_bytes(folder / "metrics.jsonl") or b"").decode().splitlines()
+            with TensorBoardLog(folder, map(json.loads, lines), config.to_toml()):
+                pass  # it is complete
         return finished
     data = acd.load(config.task, n=config.n, edition=config.edition, seed=config.data_seed)
     if not len(data.y_validation) or not len(data.y_test):
@@ -94,16 +104,17 @@ def run(
         lines = _resume(trainer, folder)
         if not (folder / "config.toml").exists():
             atomic_write(folder / "config.toml", config.to_toml())
-        _train(trainer, folder, lines, tick)
+        with TensorBoardLog(folder, map(json.loads, lines), config.to_toml()) if tensorboard else nullcontext() as log:
+            _train(trainer, folder, lines, tick, log)
         model.load_state_dict(trainer.best)
         result = _result(config, data, model, trainer, Split(vocabulary.ids(data.X_test), data.y_test, torch_device))
-    result["history"] = _history(lines)
+    result["history"] = history([json.loads(line) for line in lines])
     atomic_write(folder / "result.json", json.dumps(result, indent=2) + "\n")
     atomic_write(folder / "DONE", "")
     return result
 
 
-def _train(trainer: Trainer, folder: Path, lines: list[str], tick: Tick | None) -> None:
+def _train(trainer: Trainer, folder: Path, lines: list[str], tick: Tick | None, log: TensorBoardLog | None) -> None:
     """Train the epochs that are left, append their lines of metrics.jsonl to `lines`, save; stop where a signal asks.
 
     A checkpoint is written after every epoch, every `SAVE_SECONDS` inside one, and before stopping.
@@ -130,10 +141,13 @@ def _train(trainer: Trainer, folder: Path, lines: list[str], tick: Tick | None) 
                 stop_if_asked()
 
         while trainer.progress.epoch < trainer.recipe.epochs:
-            lines.append(json.dumps(trainer.run_epoch(tick, between_steps)))
+            line = trainer.run_epoch(tick, between_steps)
+            lines.append(json.dumps(line))
             # The metrics first: a kill between the two writes leaves one line too many, which resuming cuts off.
             atomic_write(folder / "metrics.jsonl", "".join(line + "\n" for line in lines))
             save()
+            if log:
+                log.add(line)
             stop_if_asked()
 
 
@@ -186,6 +200,8 @@ def _clear(folder: Path) -> None:
     """Delete what a former run left, the last file first, so that a kill in between leaves a run that can go on."""
     for name in reversed(FILES):
         (folder / name).unlink(missing_ok=True)
+    for log in (folder / LOG_FOLDER).glob(EVENT_FILES):
+        log.unlink(missing_ok=True)
 
 
 def _check(folder: Path, config: RunConfig) -> None:
@@ -259,16 +275,6 @@ def _result(
         "command": config.command(),
         "configuration": config.as_dict(),
         "data_sha256": data.provenance["sha256"],
-    }
-
-
-def _history(lines: list[str]) -> dict[str, list[float]]:
-    """Return the learning curves of metrics.jsonl, one value an epoch, for plots."""
-    epochs = [json.loads(line) for line in lines]
-    return {
-        "train_loss": [round(e["train_loss"], 6) for e in epochs],
-        "validation_loss": [round(e["validation"]["loss"], 6) for e in epochs],
-        "validation_accuracy": [round(e["validation"]["accuracy"], 6) for e in epochs],
     }
 
 
