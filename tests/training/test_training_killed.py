@@ -27,6 +27,7 @@ import torch._dynamo
 from adelic.training import EmbeddingConfig, Recipe, RunConfig, run
 from adelic.training.checkpoint import read_progress
 
+assert "tensorboard" not in sys.modules  # an extra: loaded for those who ask for it
 torch.set_num_threads(1)  # there is no thread pool to lose in a fork
 base, n_epochs = Path(sys.argv[1]), int(sys.argv[2])
 sys.modules["adelic.training.run"].SAVE_SECONDS = float(sys.argv[3])
