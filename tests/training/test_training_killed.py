@@ -49,13 +49,8 @@ def start(folder, *, before_fsync=lambda: None):
     if pid:
         return pid
     try:
-        plain = os.fsync
-
-        def fsync(descriptor):
-            before_fsync()
-            plain(descriptor)
-
-        os.fsync = fsync
+        # A kill loses nothing that the system holds, so nobody need wait for the disk; a power cut would.
+        os.fsync = lambda descriptor: before_fsync()
         run(config, folder, device="cpu")
     except BaseException:
         traceback.print_exc()
@@ -151,13 +146,13 @@ def test_killed_at_random_moments(tmp_path):
 @pytest.mark.parametrize(
     ("n_epochs", "save_seconds", "checkpoints"),
     [
-        (3, 60, 3),  # after each epoch
+        (2, 60, 2),  # after each epoch
         (1, 0, 8),  # after each step
     ],
 )
 def test_killed_at_every_write(tmp_path, n_epochs, save_seconds, checkpoints):
     (deaths,) = drive(tmp_path, AT_EVERY_FSYNC, n_epochs, save_seconds)
-    # config.toml, then the metrics of each epoch and the checkpoints, then result.json and DONE
-    assert deaths == 2 * (1 + n_epochs + checkpoints + 2)
+    # The folder; config.toml, the metrics of each epoch and the checkpoints, result.json and DONE.
+    assert deaths == 1 + 2 * (1 + n_epochs + checkpoints + 2)
     for k in range(1, deaths + 1):
         assert_same(tmp_path / str(k), tmp_path / "whole", n_epochs)

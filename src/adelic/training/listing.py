@@ -36,6 +36,10 @@ class RunSummary:
         result: result.json of a finished run.
         size: of the run's files, bytes.
         changed: when a file of the run was last written, seconds since 1970.
+
+    >>> run = RunSummary(folder=Path("runs/mine"), state="unfinished", configuration={}, epoch=3, size=0, changed=0.0)
+    >>> run.label, run.accuracy, run.best_validation, run.may_be_running
+    ('mine', None, None, False)
     """
 
     folder: Path
@@ -148,6 +152,10 @@ def find_run(name: str, runs: Path) -> RunSummary:
     Raises:
         UnknownNameError: there is no such run; the nearest label is suggested.
         ConfigurationError: several labels begin so.
+
+    >>> find_run("mine", Path("no such folder"))
+    Traceback (most recent call last):
+    adelic.errors.UnknownNameError: unknown run 'mine'; runs in no such folder: none
     """
     for folder in (runs / name, Path(name)):
         if name and is_run_folder(folder):
@@ -157,7 +165,7 @@ def find_run(name: str, runs: Path) -> RunSummary:
     if len(fitting) > 1:
         raise ConfigurationError(f"{name!r} is the beginning of {len(fitting)} labels: {', '.join(fitting[:9])}")
     if not fitting:
-        raise UnknownNameError.of("run", name, labels, listed=f"runs in {runs}")
+        raise UnknownNameError.of("run", name, labels or ["none"], listed=f"runs in {runs}")
     return summary(runs / fitting[0])
 
 
