@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 import adelic
+from adelic.cli.allocator import restart_with_settings
 from adelic.cli.data import data
 from adelic.cli.experiments import report, reproduce, train
 from adelic.cli.numbers import decode, encode, space
@@ -40,6 +41,8 @@ for command in (encode, decode, space, data, train, reproduce, report):
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command line; exit with 2 and one line on stderr for an error of the user."""
+    if arguments is None:  # the start of a process
+        restart_with_settings(sys.argv[1:])
     warnings.showwarning = _show_warning
     try:
         status = commands.main(arguments, prog_name="adelic", standalone_mode=False)
