@@ -24,6 +24,8 @@ import pyarrow.dataset
 import torch
 import torch._dynamo
 
+import adelic.nn.kernels
+
 from adelic.training import EmbeddingConfig, Recipe, RunConfig, run
 from adelic.training.checkpoint import read_progress
 

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import click
 
 import adelic
+from adelic.cli.allocator import restart_with_settings
 from adelic.cli.data import data
 from adelic.cli.experiments import report, reproduce, train
 from adelic.cli.numbers import decode, encode, space
@@ -47,6 +48,8 @@ for command in (encode, decode, space, data, train, reproduce, report, runs):
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command line; exit with 2 and one line on stderr for an error of the user."""
+    if arguments is None:  # the start of a process
+        restart_with_settings(sys.argv[1:])
     warnings.showwarning = _show_warning
     try:
         with _terminable():

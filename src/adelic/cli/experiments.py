@@ -9,6 +9,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from adelic.cli.allocator import FLAG
 from adelic.cli.data import size_options
 from adelic.cli.options import INTEGERS, NAMES, Tick, progress_bar, space_options, stack
 from adelic.errors import Interrupted
@@ -18,12 +19,16 @@ recipe_options = stack(
     click.option("--epochs", type=int, help="Instead of the recipe's."),
     click.option("--learning-rate", type=float, help="Instead of the recipe's."),
     click.option("--batch-size", type=int, help="Instead of the recipe's."),
+    click.option("--compute", help="Precision of matrix products: float32 or bfloat16.  [default: the recipe's]"),
 )
 folder = click.Path(path_type=Path)
 results_option = click.option(
     "--results-dir", type=folder, default="results", show_default=True, help="Folder of the result files."
 )
-device_option = click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, …")
+device_option = stack(
+    click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, …"),
+    click.option(FLAG, is_flag=True, expose_value=False, help="Leave glibc's allocator as it is; slower on the CPU."),
+)
 tensorboard_option = click.option(
     "--tensorboard", is_flag=True, help="Write logs for TensorBoard, in the folder tensorboard of the run folder."
 )

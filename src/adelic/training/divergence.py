@@ -28,11 +28,12 @@ def divergence(model: nn.Module, recipe: Recipe, progress: Progress, finite_step
     norm = f"gradient norm {float(nn.utils.get_total_norm(gradients)):.3g}" if gradients else "no gradient"
     weights = [p.detach() for p in model.parameters()]
     broken = sum(not bool(torch.isfinite(p).all()) for p in weights)
+    low = ", or too few digits in bfloat16: try --compute float32" if recipe.compute == "bfloat16" else ""
     kept = "the checkpoint before is kept, but " if finite_step else ""
     return DivergenceError(
         f"the {kind} loss left the finite numbers in epoch {progress.epoch + 1} of {recipe.epochs}, between steps "
         f"{finite_step + 1} and {progress.step} (learning rate {rate:g}, {norm}, {broken} of {len(weights)} weight "
         f"tensors not finite); the usual cause is too high a learning rate: a lower --learning-rate may help, try "
-        f"--learning-rate {recipe.learning_rate / 10:g}, with another --run-dir if you named one; {kept}the same "
+        f"--learning-rate {recipe.learning_rate / 10:g}, with another --run-dir if you named one{low}; {kept}the same "
         f"command would end here again"
     )

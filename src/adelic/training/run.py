@@ -20,7 +20,7 @@ from adelic.nn import SequenceClassifier, Vocabulary
 from adelic.training.checkpoint import load_checkpoint, save_checkpoint
 from adelic.training.configuration import RunConfig, check_same
 from adelic.training.generators import set_generator_states
-from adelic.training.loop import Split, Tick, Trainer, evaluate
+from adelic.training.loop import Split, Tick, Trainer
 from adelic.training.metrics import confusion, history, majority_rate
 from adelic.training.result import read_result_file
 from adelic.training.sampler import stream_seed
@@ -247,7 +247,7 @@ def _result(
     config: RunConfig, data: Dataset, model: SequenceClassifier, trainer: Trainer, test: Split
 ) -> dict[str, Any]:
     """Evaluate the best weights on the test split, the only time that it is touched, and return result.json."""
-    figures, predictions = evaluate(model, test)
+    figures, predictions = trainer.evaluate(test)
     assert data.class_names is not None  # RunConfig.model has checked it
     return {
         "task": config.task,
