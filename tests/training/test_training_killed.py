@@ -139,9 +139,9 @@ def assert_same(folder, whole, n_epochs):
 def test_killed_at_random_moments(tmp_path):
     """Twenty times in one run: twice while it starts, then around some epoch, at any point of it."""
     n_epochs = 40
-    kills, inside = drive(tmp_path, AT_RANDOM_MOMENTS, n_epochs, save_seconds=0.01)
+    kills, inside = drive(tmp_path, AT_RANDOM_MOMENTS, n_epochs, save_seconds=0)
     assert kills >= 18  # all, but on a machine so busy that a run ends before its death
-    assert inside >= 4  # so many resumes began in the middle of an epoch
+    assert inside >= 4  # so many resumes, and more, began in the middle of an epoch
     assert_same(tmp_path / "killed", tmp_path / "whole", n_epochs)
 
 
