@@ -28,7 +28,7 @@ LIBRARIES = {
     "errors": set(),
     "numbers": {"numpy", "numba", "llvmlite"},  # llvmlite is a part of numba: its own description of instructions
     "acd": {"numpy", "numba", "pyarrow", "platformdirs", "psutil", "scipy", "sklearn"},
-    "nn": {"numpy", "torch"},
+    "nn": {"numpy", "torch", "numba"},
 }
 
 # Optional libraries of the package that these files may import when they are asked to, never when they are imported.

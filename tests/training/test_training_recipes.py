@@ -100,6 +100,7 @@ def test_a_constant_schedule():
         {"warmup_steps": -1},
         {"schedule": "linear"},
         {"norm": "middle"},
+        {"compute": "float16"},
         {"d_model": 0},
         {"n_layers": 0},
         {"n_heads": 0},

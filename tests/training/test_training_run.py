@@ -95,18 +95,17 @@ def test_the_global_generators_are_left_alone(tiny_config, tmp_path, learning_ra
     assert np.array_equal(np.random.get_state()[1], numpys)  # noqa: NPY002
 
 
-def test_the_test_split_is_touched_once(tiny_config, tmp_path, monkeypatch, run_module):
+def test_the_test_split_is_touched_once(tiny_config, tmp_path, monkeypatch):
     import adelic.training.loop as loop_module
 
     seen = []
     plain = loop_module.evaluate
 
-    def counting(model, split):
+    def counting(model, split, **options):
         seen.append(len(split))
-        return plain(model, split)
+        return plain(model, split, **options)
 
     monkeypatch.setattr(loop_module, "evaluate", counting)
-    monkeypatch.setattr(run_module, "evaluate", counting)
     result = run(tiny_config(epochs=4), tmp_path / "run", device="cpu")
     rows = result["rows"]
     assert len(set(rows.values())) == 3

@@ -56,6 +56,7 @@ def atomic_write(
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
     with storage_errors(f"cannot write {path}", remedy):
+        made = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(path)
         try:
@@ -70,7 +71,8 @@ def atomic_write(
         except BaseException:  # an interrupt too must leave nothing behind
             temporary.unlink(missing_ok=True)
             raise
-        _sync_folder(path.parent)
+        for folder in (path.parent, *(folder.parent for folder in made)):
+            _sync_folder(folder)
 
 
 def read_bytes(path: Path, *, remedy: str = FOLDER_REMEDY) -> bytes | None:

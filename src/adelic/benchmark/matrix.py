@@ -70,7 +70,13 @@ def plan(
 
 
 def run_matrix(
-    configs: list[RunConfig], *, runs: Path, results: Path, device: str = "auto", on_run: OnRun
+    configs: list[RunConfig],
+    *,
+    runs: Path,
+    results: Path,
+    device: str = "auto",
+    on_run: OnRun,
+    tensorboard: bool = False,
 ) -> list[dict[str, Any]]:
     """Run (or resume, or read) every configuration; write each result to `results` as it is there.
 
@@ -80,6 +86,7 @@ def run_matrix(
         results: folder of the result files, one JSON object a run.
         device: as for `adelic.training.run`.
         on_run: called with (index, count, configuration), gives the context in which a run's ticks are shown.
+        tensorboard: as for `adelic.training.run`.
 
     >>> import contextlib, tempfile
     >>> recipe = load_recipe("quick", "schubert", 3, epochs=1, batch_size=256)
@@ -93,7 +100,7 @@ def run_matrix(
     found = []
     for i, config in enumerate(configs):
         with on_run(i, len(configs), config) as tick:
-            result = training.run(config, runs / config.label, device=device, tick=tick)
+            result = training.run(config, runs / config.label, device=device, tick=tick, tensorboard=tensorboard)
         path = results / f"{config.label}.json"
         text = json.dumps(result, indent=2) + "\n"
         if not path.exists() or path.read_text(encoding="utf-8") != text:

@@ -9,20 +9,29 @@ from typing import Any
 import click
 from rich.console import Console
 
+from adelic.cli.allocator import FLAG
 from adelic.cli.data import size_options
 from adelic.cli.options import INTEGERS, NAMES, Tick, progress_bar, space_options, stack
+from adelic.errors import Interrupted
 
 recipe_options = stack(
     click.option("--recipe", default="paper", show_default=True, help="paper (to the letter) or quick (ours)."),
     click.option("--epochs", type=int, help="Instead of the recipe's."),
     click.option("--learning-rate", type=float, help="Instead of the recipe's."),
     click.option("--batch-size", type=int, help="Instead of the recipe's."),
+    click.option("--compute", help="Precision of matrix products: float32 or bfloat16.  [default: the recipe's]"),
 )
 folder = click.Path(path_type=Path)
 results_option = click.option(
     "--results-dir", type=folder, default="results", show_default=True, help="Folder of the result files."
 )
-device_option = click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, …")
+device_option = stack(
+    click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, …"),
+    click.option(FLAG, is_flag=True, expose_value=False, help="Leave glibc's allocator as it is; slower on the CPU."),
+)
+tensorboard_option = click.option(
+    "--tensorboard", is_flag=True, help="Write logs for TensorBoard, in the folder tensorboard of the run folder."
+)
 
 
 @click.command()
@@ -36,6 +45,7 @@ device_option = click.option("--device", default="auto", show_default=True, help
 @click.option("--seed", type=int, default=0, show_default=True, help="Of initialisation, sampling and dropout.")
 @click.option("--run-dir", type=folder, help="Run folder.  [default: runs/…]")
 @device_option
+@tensorboard_option
 @click.option("--restart", is_flag=True, help="Delete a former run in the folder.")
 def train(
     task: str,
@@ -51,13 +61,15 @@ def train(
     run_dir: Path | None,
     device: str,
     *,
+    tensorboard: bool,
     restart: bool,
     recipe: str,
     **changes: Any,
 ) -> None:
     """Train one model on TASK, or resume the run, or show its result.
 
-    A killed run goes on from its last epoch when the same command is given again.
+    Ctrl-C and SIGTERM save the run after the current step. The same command goes on from there; after a kill, from the
+    last checkpoint, which is at most a minute old.
 
     \b
     adelic train schubert --n 4 --recipe quick
@@ -86,7 +98,7 @@ def train(
     )
     folder = run_dir or Path("runs") / config.label
     with progress_bar(f"{config.row} {config.embedding.label}") as tick:
-        result = training.run(config, folder, device=device, restart=restart, tick=tick)
+        result = training.run(config, folder, device=device, restart=restart, tick=tick, tensorboard=tensorboard)
     click.echo(_summary(result))
     click.echo(f"run folder: {folder}")
 
@@ -113,6 +125,7 @@ def _summary(result: dict[str, Any]) -> str:
 @click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Run folders.")
 @results_option
 @device_option
+@tensorboard_option
 @click.option("--report", "page", type=folder, help="Also write the report page here, as `adelic report` does.")
 @click.option("--dry-run", is_flag=True, help="Print the runs' commands and stop.")
 def reproduce(
@@ -125,6 +138,7 @@ def reproduce(
     device: str,
     page: Path | None,
     *,
+    tensorboard: bool,
     dry_run: bool,
     recipe: str,
     **changes: Any,
@@ -145,7 +159,9 @@ def reproduce(
         for config in configs:
             click.echo(config.command())
         return
-    found = benchmark.run_matrix(configs, runs=runs_dir, results=results_dir, device=device, on_run=_show_run)
+    found = benchmark.run_matrix(
+        configs, runs=runs_dir, results=results_dir, device=device, on_run=_show_run, tensorboard=tensorboard
+    )
     summaries = benchmark.summarise(found)
     _print_table(summaries, all_rows=False)
     if page is not None:
@@ -155,7 +171,10 @@ def reproduce(
 @contextmanager
 def _show_run(index: int, count: int, config: Any) -> Iterator[Tick]:
     with progress_bar(f"[{index + 1}/{count}] {config.row} {config.embedding.label} seed {config.seed}") as tick:
-        yield tick
+        try:
+            yield tick
+        except Interrupted as stop:
+            raise Interrupted(stop.signum, f"run {index + 1} of {count}: {stop}") from None
 
 
 def _print_table(summaries: list[Any], *, all_rows: bool) -> None:

@@ -7,10 +7,11 @@ import torch
 from torch import nn
 
 from adelic.errors import ConfigurationError
+from adelic.nn import fused
 from adelic.nn.embeddings import NumberEmbedding
+from adelic.nn.encoder import SITES, Compute, EncoderLayer, Norm, draw_noise, is_fused
+from adelic.nn.fused import Noise, Site
 from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncoding
-
-Norm = Literal["post", "pre"]
 
 
 class SequenceClassifier(nn.Module):
@@ -68,25 +69,36 @@ class SequenceClassifier(nn.Module):
         self.dropout = nn.Dropout(dropout)
         # One object a layer: nn.TransformerEncoder would copy the first, and all layers would start from equal weights.
         self.layers = nn.ModuleList(
-            nn.TransformerEncoderLayer(
-                d_model, n_heads, d_feedforward, dropout, batch_first=True, norm_first=norm == "pre"
-            )
-            for _ in range(n_layers)
+            EncoderLayer(d_model, n_heads, d_feedforward, dropout, norm=norm) for _ in range(n_layers)
         )
         self.final_norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
         self.head = nn.Linear(d_model, n_classes)
 
-    def forward(self, ids: Any) -> torch.Tensor:
-        """Return the logits, float32 (*, n_classes)."""
+    def forward(self, ids: Any, *, noise: Noise | None = None, compute: Compute = "float32") -> torch.Tensor:
+        """Return the logits, float32 (*, n_classes).
+
+        Args:
+            ids: ids of numbers, or numbers without a vocabulary, (*, length).
+            noise: dropout's random numbers on the CPU; drawn from torch's generator if there is none.
+            compute: precision of the encoder's products on the CPU; elsewhere `torch.autocast` decides.
+        """
         tokens: torch.Tensor = self.embedding(ids)
         if tokens.shape[-2] > self.max_length:
             raise ConfigurationError(f"a sequence of length {tokens.shape[-2]} exceeds max_length={self.max_length}")
         batch = tokens.shape[:-2]
         tokens = tokens.reshape(math.prod(batch), *tokens.shape[-2:])
         x = torch.cat([self.cls.expand(len(tokens), 1, -1), tokens], dim=1)
-        x = self.dropout(self.positional(x))
-        for layer in self.layers:
-            x = layer(x)
+        x = self.positional(x)
+        if self.training and is_fused(x):
+            noise = draw_noise() if noise is None else noise
+            site = Site(noise.key(0), noise.first_row, self.dropout.p)
+            x = fused.apply(fused.Dropout, x, site, x.numel() // len(x))
+        else:
+            x = self.dropout(x)
+        for i, layer in enumerate(self.layers):
+            # Of the last layer, [CLS] alone is read.
+            is_last = i == len(self.layers) - 1
+            x = layer(x, cls_only=is_last, noise=noise, first_site=1 + SITES * i, compute=compute)
         logits: torch.Tensor = self.head(self.final_norm(x[:, 0]))
         return logits.reshape(*batch, logits.shape[-1])
 

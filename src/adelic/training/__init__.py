@@ -1,6 +1,7 @@
 """Layer 3, training: recipes, class-balanced sampling, the loop, checkpoints, run folders."""
 
 from adelic.training.configuration import EmbeddingConfig, RunConfig
+from adelic.training.listing import RunSummary, find_run, list_runs
 from adelic.training.recipes import Recipe, load_recipe, recipe_names
 from adelic.training.run import read_result, run
 from adelic.training.sampler import ClassBalancedSampler
@@ -10,6 +11,9 @@ __all__ = [
     "EmbeddingConfig",
     "Recipe",
     "RunConfig",
+    "RunSummary",
+    "find_run",
+    "list_runs",
     "load_recipe",
     "read_result",
     "recipe_names",

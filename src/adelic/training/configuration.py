@@ -196,7 +196,7 @@ class RunConfig:
         >>> RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("adelic"), recipe=recipe).command()
         'adelic train schubert --n 4 --embedding adelic --features digits --recipe quick --epochs 5 --seed 0'
         """
-        flags = {name: getattr(self.recipe, name) for name in ("epochs", "learning_rate", "batch_size")}
+        flags = {name: getattr(self.recipe, name) for name in ("epochs", "learning_rate", "batch_size", "compute")}
         named = self.recipe.name in recipe_names()
         if not named or self.data_seed or load_recipe(self.recipe.name, self.task, self.n, **flags) != self.recipe:
             return "adelic.training.run, with the configuration that stands in this result"
@@ -214,7 +214,7 @@ class RunConfig:
                     parts += [f"--{option.replace('_', '-')}", text]
         parts += ["--recipe", self.recipe.name, "--epochs", str(self.recipe.epochs)]
         packaged = {f.name: f.default for f in fields(Recipe)} | packaged_values(self.recipe.name, self.task, self.n)
-        for option in ("learning_rate", "batch_size"):
+        for option in ("learning_rate", "batch_size", "compute"):
             value = getattr(self.recipe, option)
             if value != packaged[option]:
                 parts += [f"--{option.replace('_', '-')}", str(value)]
@@ -229,7 +229,7 @@ def check_same(config: RunConfig, path: Path) -> None:
         raise RunFolderError(
             f"{path} is damaged ({error}); use another --run-dir, or --restart to begin anew"
         ) from None
-    theirs, ours = dict(_flatten(found)), dict(_flatten(tomllib.loads(config.to_toml())))
+    theirs, ours = dict(flatten(found)), dict(flatten(tomllib.loads(config.to_toml())))
     for key in ours | theirs:
         if ours.get(key) != theirs.get(key):
             raise RunFolderError(
@@ -238,10 +238,14 @@ def check_same(config: RunConfig, path: Path) -> None:
             )
 
 
-def _flatten(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield ("data.task", value) for nested tables."""
+def flatten(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield ("data.task", value) for nested tables.
+
+    >>> list(flatten({"seed": 0, "data": {"task": "schubert", "n": 4}}))
+    [('seed', 0), ('data.task', 'schubert'), ('data.n', 4)]
+    """
     for key, value in table.items():
         if isinstance(value, dict):
-            yield from _flatten(value, f"{prefix}{key}.")
+            yield from flatten(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value

@@ -1,5 +1,6 @@
 """The training loop: whole epochs, each a function of the weights, the optimizer's state and (seed, epoch)."""
 
+import functools
 import math
 import time
 from collections.abc import Callable
@@ -7,17 +8,22 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 from torch.nn import functional
 
-from adelic.errors import DivergenceError
+from adelic.nn import SequenceClassifier
+from adelic.nn.fused import Noise
 from adelic.training.checkpoint import Progress, Weights
+from adelic.training.divergence import divergence
+from adelic.training.generators import generator_states
 from adelic.training.metrics import classification_metrics
 from adelic.training.recipes import Recipe
 from adelic.training.sampler import ClassBalancedSampler, stream_seed
+from adelic.training.workers import Workers
 
 EVALUATION_BATCH = 4096
+"""Rows at once on a GPU, and at most on the CPU."""
 Tick = Callable[[int, int, str], None]
+Gradients = list[torch.Tensor | None]
 
 
 class Split:
@@ -40,78 +46,177 @@ class Trainer:
     """Trains a model epoch by epoch, and keeps the weights with the best validation accuracy.
 
     Every random draw of an epoch (rows, dropout) comes from generators seeded by (seed, epoch), so that a run resumed
-    after any epoch goes on as if it had never stopped.
+    after any epoch goes on as if it had never stopped. Inside an epoch, `snapshot` notes what it takes to go on after
+    the last step.
 
     # NOTE[paper]: of epochs with equal validation accuracy, the one with the lower validation loss is kept.
     """
 
-    def __init__(self, model: nn.Module, recipe: Recipe, train: Split, validation: Split, *, seed: int) -> None:
+    def __init__(
+        self, model: SequenceClassifier, recipe: Recipe, train: Split, validation: Split, *, seed: int
+    ) -> None:
         self.model = model
         self.recipe = recipe
         self.train = train
         self.validation = validation
         self.seed = seed
-        self.optimizer = torch.optim.Adam(model.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.999))
+        self.device = train.labels.device
+        self.parameters = [p for p in model.parameters() if p.requires_grad]
+        is_fused = self.device.type in ("cpu", "cuda")
+        self.optimizer = torch.optim.Adam(
+            model.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.999), fused=is_fused
+        )
         self.sampler = ClassBalancedSampler(
             train.labels.cpu().numpy(), batch_size=recipe.batch_size, power=recipe.sampling_power, seed=seed
         )
         self.progress = Progress()
         self.best: Weights = {}
+        self._loss = torch.zeros((), dtype=torch.float64, device=train.labels.device)  # summed over the epoch's rows
+        self._finite_step = 0  # the last step after which the loss was seen to be finite
+        self._clock = 0.0
 
-    def run_epoch(self, tick: Tick | None = None) -> dict[str, Any]:
-        """Train one epoch and validate; return its line of metrics.jsonl.
+    def run_epoch(self, tick: Tick | None = None, between_steps: Callable[[], None] | None = None) -> dict[str, Any]:
+        """Train one epoch, or the rest of one, and validate; return its line of metrics.jsonl.
+
+        Args:
+            tick: called with (steps done, steps in all, text).
+            between_steps: called between any two steps; may call `snapshot`, and may raise to stop.
+
+        Nothing in an epoch waits for the device: the rows go there at once, and the loss is summed there.
 
         Raises:
             DivergenceError: the loss is not finite any more.
         """
-        started = time.perf_counter()
+        self._clock = time.perf_counter()
         epoch = self.progress.epoch
-        torch.manual_seed(stream_seed(self.seed, "dropout", epoch))
-        self.model.train()
-        total = torch.zeros((), dtype=torch.float64, device=self.train.labels.device)
-        for i, rows in enumerate(self.sampler.epoch(epoch)):
-            total += self._step(rows.to(self.train.labels.device), epoch)
-            if tick:
-                done = epoch * len(self.sampler) + i + 1
-                tick(done, self.recipe.epochs * len(self.sampler), f"epoch {epoch + 1}/{self.recipe.epochs}")
-        train_loss = float(total) / len(self.train)
-        figures, _ = evaluate(self.model, self.validation)
-        if not math.isfinite(train_loss + figures["loss"]):
-            raise DivergenceError(
-                f"the loss left the finite numbers in epoch {epoch + 1} at learning rate "
-                f"{self.recipe.learning_rate_at(epoch, self.progress.step):g}; a lower --learning-rate may help"
-            )
+        train_loss = self._train(epoch, tick, between_steps)
+        figures, _ = self.evaluate(self.validation)
+        if not math.isfinite(figures["loss"]):
+            raise divergence(self.model, self.recipe, self.progress, self._finite_step, "validation")
         score = (figures["accuracy"], -figures["loss"])
         if score > self.progress.best_score:
             self.progress.best_score, self.progress.best_epoch = score, epoch + 1
             self.best = {key: value.detach().clone() for key, value in self.model.state_dict().items()}
         rate = self.recipe.learning_rate_at(epoch, self.progress.step - 1)
         self.progress.epoch += 1
-        self.progress.seconds += time.perf_counter() - started
+        self.progress.batch, self.progress.loss, self.progress.generators = 0, 0.0, {}
+        self._count_time()
         return {"epoch": epoch + 1, "learning_rate": rate, "train_loss": train_loss, "validation": figures}
 
-    def _step(self, rows: torch.Tensor, epoch: int) -> torch.Tensor:
-        """Take one optimizer step; return the summed loss of the batch."""
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.recipe.learning_rate_at(epoch, self.progress.step)
-        self.optimizer.zero_grad(set_to_none=True)
-        loss = functional.cross_entropy(self.model(self.train.ids[rows]), self.train.labels[rows])
-        loss.backward()  # type: ignore[no-untyped-call]
-        self.optimizer.step()
-        self.progress.step += 1
-        return loss.detach() * len(rows)
+    def snapshot(self) -> None:
+        """Complete `progress` between two steps of an epoch, so that a checkpoint can be written there.
+
+        Raises:
+            DivergenceError: the loss is not finite any more, so that the former checkpoint is the better one.
+        """
+        self.progress.loss = self._finite_loss()
+        self.progress.generators = generator_states(self.device)
+        self._count_time()
+
+    def _finite_loss(self) -> float:
+        """Return the epoch's summed loss; raise `DivergenceError` if it is not finite. This waits for the device."""
+        loss = float(self._loss)
+        if not math.isfinite(loss):
+            raise divergence(self.model, self.recipe, self.progress, self._finite_step, "training")
+        self._finite_step = self.progress.step
+        return loss
+
+    def _count_time(self) -> None:
+        """Add the time since the last call, or the epoch's start, to the run's."""
+        now = time.perf_counter()
+        self.progress.seconds += now - self._clock
+        self._clock = now
+
+    def evaluate(self, split: Split) -> tuple[dict[str, float], np.ndarray]:
+        """Return the model's figures on a split, and its predictions, int64 (rows,)."""
+        return evaluate(self.model, split, compute=self.recipe.compute)
+
+    def _train(self, epoch: int, tick: Tick | None, between_steps: Callable[[], None] | None) -> float:
+        """Take the steps of an epoch that are left; return the mean loss over the whole epoch."""
+        dropout_seed = stream_seed(self.seed, "dropout", epoch)
+        if not self.progress.batch:  # otherwise the generators go on from where the snapshot found them
+            torch.manual_seed(dropout_seed)
+        self._loss.fill_(self.progress.loss)
+        self._finite_step = self.progress.step
+        self.model.train()
+        batches = torch.split(self.sampler.rows(epoch).to(self.device), self.recipe.batch_size)
+        with Workers() as workers:
+            for i in range(self.progress.batch, len(batches)):
+                for group in self.optimizer.param_groups:
+                    group["lr"] = self.recipe.learning_rate_at(epoch, self.progress.step)
+                self._loss += self._backward(batches[i], Noise(dropout_seed + i), workers) * len(batches[i])
+                self.optimizer.step()
+                self.progress.step += 1
+                self.progress.batch += 1
+                if tick:
+                    done = epoch * len(self.sampler) + self.progress.batch
+                    tick(done, self.recipe.epochs * len(self.sampler), f"epoch {epoch + 1}/{self.recipe.epochs}")
+                if between_steps and self.progress.batch < len(batches):
+                    between_steps()
+        return self._finite_loss() / len(self.train)
+
+    def _backward(self, batch: torch.Tensor, noise: Noise, workers: Workers) -> torch.Tensor:
+        """Set the parameters' gradients for a batch; return its mean loss."""
+        if self.device.type != "cpu":
+            self.optimizer.zero_grad(set_to_none=True)
+            logits = _logits(self.model, self.train.ids[batch], self.recipe.compute)
+            loss = functional.cross_entropy(logits, self.train.labels[batch])
+            loss.backward()  # type: ignore[no-untyped-call]
+            return loss.detach()
+        size = workers.rows_of_a_part(len(batch), self.train.ids.shape[1] + 1)
+
+        def gradients(parts: list[tuple[int, torch.Tensor]]) -> Gradients:
+            """Return the loss of parts of the batch, summed and divided by the batch's size, and its gradients."""
+            total: Gradients = []
+            for index, rows in parts:
+                logits = _logits(self.model, self.train.ids[rows], self.recipe.compute, noise.from_row(index * size))
+                loss = functional.cross_entropy(logits, self.train.labels[rows], reduction="sum") / len(batch)
+                found: Gradients = [loss.detach(), *torch.autograd.grad(loss, self.parameters, allow_unused=True)]
+                total = _add(total, found) if total else found
+            return total
+
+        shares = workers.shares(list(enumerate(torch.split(batch, size))))
+        total, *found = functools.reduce(_add, workers.map(gradients, shares))
+        for parameter, gradient in zip(self.parameters, found, strict=True):
+            parameter.grad = gradient
+        assert total is not None  # the loss
+        return total
+
+
+def _add(total: Gradients, other: Gradients) -> Gradients:
+    """Add tensors to tensors in place; None, for a parameter that was not used, stays None."""
+    used = [(t, o) for t, o in zip(total, other, strict=True) if t is not None and o is not None]
+    torch._foreach_add_([t for t, _ in used], [o for _, o in used])
+    return total
+
+
+def _logits(model: SequenceClassifier, ids: torch.Tensor, compute: str, noise: Noise | None = None) -> torch.Tensor:
+    """Return the logits, float32; products have the recipe's precision."""
+    is_low = compute == "bfloat16" and ids.device.type != "cpu"
+    with torch.autocast(ids.device.type, torch.bfloat16, enabled=is_low):
+        logits: torch.Tensor = model(ids, noise=noise, compute=compute)
+    return logits.float()
 
 
 @torch.no_grad()
-def evaluate(model: nn.Module, split: Split) -> tuple[dict[str, float], np.ndarray]:
+def evaluate(
+    model: SequenceClassifier, split: Split, *, compute: str = "float32"
+) -> tuple[dict[str, float], np.ndarray]:
     """Return the figures of a model on a split, and its predictions, int64 (rows,)."""
     model.eval()
-    loss = torch.zeros((), dtype=torch.float64, device=split.labels.device)
-    predictions = []
-    for start in range(0, len(split), EVALUATION_BATCH):
-        rows = slice(start, start + EVALUATION_BATCH)
-        logits = model(split.ids[rows])
-        loss += functional.cross_entropy(logits, split.labels[rows], reduction="sum")
-        predictions.append(logits.argmax(dim=-1))
-    predicted = torch.cat(predictions).cpu().numpy()
+    rows = EVALUATION_BATCH
+    workers = Workers(None if split.ids.device.type == "cpu" else 1)
+    if split.ids.device.type == "cpu":
+        rows = min(rows, workers.rows_of_a_part(len(split), split.ids.shape[1] + 1))
+
+    @torch.no_grad()  # which holds in one thread alone
+    def figures(part: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+        logits = _logits(model, part[0], compute)
+        loss = functional.cross_entropy(logits, part[1], reduction="sum")
+        return loss.double(), logits.argmax(dim=-1)
+
+    with workers:
+        found = workers.map(figures, zip(torch.split(split.ids, rows), torch.split(split.labels, rows), strict=True))
+    loss = torch.stack([loss for loss, _ in found]).sum()
+    predicted = torch.cat([predictions for _, predictions in found]).cpu().numpy()
     return classification_metrics(split.labels.cpu().numpy(), predicted, float(loss) / len(split)), predicted

@@ -26,6 +26,8 @@ class Recipe:
         sampling_power: a row of a class of n_i rows is drawn with weight n_i^(−power); the paper's 1/√n_i is 0.5.
         norm: "post" or "pre" layer norm.
         d_model, n_layers, n_heads, d_feedforward, dropout: the encoder's.
+        compute: "float32", or "bfloat16" for matrix products whose factors are rounded to bfloat16; weights, gradients,
+            optimizer and all other steps are float32 in both.
 
     Raises:
         ConfigurationError: a value makes no sense.
@@ -44,6 +46,7 @@ class Recipe:
     n_heads: int = 8
     d_feedforward: int = 512
     dropout: float = 0.1
+    compute: str = "float32"
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -61,6 +64,8 @@ class Recipe:
             raise ConfigurationError(f"schedule={self.schedule!r} is unknown; use 'cosine' or 'constant'")
         if self.norm not in ("post", "pre"):
             raise ConfigurationError(f"norm={self.norm!r} is unknown; use 'post' or 'pre'")
+        if self.compute not in ("float32", "bfloat16"):
+            raise ConfigurationError(f"compute={self.compute!r} is unknown; use 'float32' or 'bfloat16'")
 
     def learning_rate_at(self, epoch: int, step: int) -> float:
         """Return the learning rate of a step.

@@ -2,6 +2,9 @@
 
 import json
 import platform
+import signal
+import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +15,23 @@ from adelic import acd
 from adelic.acd import Dataset
 from adelic.acd.files import atomic_write, read_bytes, storage_errors
 from adelic.acd.provenance import source_commit, versions
-from adelic.errors import ConfigurationError, RunFolderError
+from adelic.errors import ConfigurationError, Interrupted, RunFolderError
 from adelic.nn import SequenceClassifier, Vocabulary
 from adelic.training.checkpoint import load_checkpoint, save_checkpoint
 from adelic.training.configuration import RunConfig, check_same
-from adelic.training.loop import Split, Tick, Trainer, evaluate
-from adelic.training.metrics import confusion, majority_rate
+from adelic.training.generators import set_generator_states
+from adelic.training.loop import Split, Tick, Trainer
+from adelic.training.metrics import confusion, history, majority_rate
 from adelic.training.result import read_result_file
+from adelic.training.sampler import stream_seed
+from adelic.training.signals import deferred_signals
+from adelic.training.tensorboard import EVENT_FILES, LOG_FOLDER, TensorBoardLog, has_log, require_tensorboard
 
 FILES = ("config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE")
 """What a run folder holds, in the order in which the files appear."""
+
+SAVE_SECONDS = 60.0
+"""After this time inside an epoch another checkpoint is written; a kill costs no more work than that."""
 
 
 def run(
@@ -31,11 +41,13 @@ def run(
     device: str = "auto",
     restart: bool = False,
     tick: Tick | None = None,
+    tensorboard: bool = False,
 ) -> dict[str, Any]:
     """Train, or resume, or read the result of one run.
 
-    A finished run costs a read. One that was killed goes on after its last whole epoch, and ends in the metrics that it
-    would have had (bit for bit on the same machine and number of threads).
+    A finished run costs a read. One that was killed goes on after its last checkpoint, and ends in the metrics that it
+    would have had (bit for bit on the same machine and number of threads). In the main thread of a process, SIGTERM and
+    SIGINT (Ctrl-C) during training save a checkpoint after the current step and raise `Interrupted`.
 
     Args:
         config: what to run.
@@ -43,6 +55,7 @@ def run(
         device: "auto", "cpu", "cuda" or another name that torch knows.
         restart: delete what a former run left in the folder.
         tick: called with (steps done, steps in all, text) for a progress bar.
+        tensorboard: also write logs for TensorBoard, in the run folder's subfolder `tensorboard`.
 
     Returns:
         The content of result.json.
@@ -50,6 +63,8 @@ def run(
     Raises:
         RunFolderError: the folder holds a run of another configuration, or its checkpoint is damaged.
         StorageError: the folder cannot be written.
+        DivergenceError: the loss left the finite numbers.
+        Interrupted: a signal asked to stop.
 
     >>> import tempfile
     >>> from adelic.training import EmbeddingConfig, load_recipe
@@ -62,12 +77,18 @@ def run(
     ({'train': 62, 'validation': 6, 'test': 17}, True)
     """
     torch_device = choose_device(device)
+    if tensorboard:
+        require_tensorboard()
     with storage_errors(f"cannot use the run folder {folder}", "choose another --run-dir"):
         if restart:
             _clear(folder)
         _check(folder, config)
         finished = read_result(folder)
     if finished is not None:
+        if tensorboard and not has_log(folder):
+            lines = (read_bytes(folder / "metrics.jsonl") or b"").decode().splitlines()
+            with TensorBoardLog(folder, map(json.loads, lines), config.to_toml()):
+                pass  # it is complete
         return finished
     data = acd.load(config.task, n=config.n, edition=config.edition, seed=config.data_seed)
     if not len(data.y_validation) or not len(data.y_test):
@@ -81,18 +102,63 @@ def run(
         )
         trainer = Trainer(model, config.recipe, train, validation, seed=config.seed)
         lines = _resume(trainer, folder)
-        atomic_write(folder / "config.toml", config.to_toml())
-        while trainer.progress.epoch < config.recipe.epochs:
-            lines.append(json.dumps(trainer.run_epoch(tick)))
-            # The metrics first: a kill between the two writes leaves one line too many, which resuming cuts off.
-            atomic_write(folder / "metrics.jsonl", "".join(line + "\n" for line in lines))
-            save_checkpoint(folder / "checkpoint.safetensors", model, trainer.optimizer, trainer.best, trainer.progress)
+        if not (folder / "config.toml").exists():
+            atomic_write(folder / "config.toml", config.to_toml())
+        with TensorBoardLog(folder, map(json.loads, lines), config.to_toml()) if tensorboard else nullcontext() as log:
+            _train(trainer, folder, lines, tick, log)
         model.load_state_dict(trainer.best)
         result = _result(config, data, model, trainer, Split(vocabulary.ids(data.X_test), data.y_test, torch_device))
-    result["history"] = _history(lines)
+    result["history"] = history([json.loads(line) for line in lines])
     atomic_write(folder / "result.json", json.dumps(result, indent=2) + "\n")
     atomic_write(folder / "DONE", "")
     return result
+
+
+def _train(trainer: Trainer, folder: Path, lines: list[str], tick: Tick | None, log: TensorBoardLog | None) -> None:
+    """Train the epochs that are left, append their lines of metrics.jsonl to `lines`, save; stop where a signal asks.
+
+    A checkpoint is written after every epoch, every `SAVE_SECONDS` inside one, and before stopping.
+    """
+    saved = time.monotonic()
+
+    def save() -> None:
+        nonlocal saved
+        save_checkpoint(
+            folder / "checkpoint.safetensors", trainer.model, trainer.optimizer, trainer.best, trainer.progress
+        )
+        saved = time.monotonic()
+
+    with deferred_signals() as request:
+
+        def stop_if_asked() -> None:
+            if request.signum is not None:
+                raise Interrupted(request.signum, _farewell(request.signum, trainer, folder))
+
+        def between_steps() -> None:
+            if request.signum is not None or time.monotonic() - saved >= SAVE_SECONDS:
+                trainer.snapshot()
+                save()
+                stop_if_asked()
+
+        while trainer.progress.epoch < trainer.recipe.epochs:
+            line = trainer.run_epoch(tick, between_steps)
+            lines.append(json.dumps(line))
+            # The metrics first: a kill between the two writes leaves one line too many, which resuming cuts off.
+            atomic_write(folder / "metrics.jsonl", "".join(line + "\n" for line in lines))
+            save()
+            if log:
+                log.add(line)
+            stop_if_asked()
+
+
+def _farewell(signum: int, trainer: Trainer, folder: Path) -> str:
+    """Return the line that says what is saved and how to go on."""
+    progress, epochs = trainer.progress, trainer.recipe.epochs
+    where = f"epoch {progress.epoch} of {epochs}"
+    if progress.batch:
+        where = f"step {progress.batch:,} of {len(trainer.sampler):,} in epoch {progress.epoch + 1} of {epochs}"
+    cause = "interrupted" if signum == signal.SIGINT else f"stopped by {signal.Signals(signum).name}"
+    return f"{cause} after {where}; saved in {folder}; the same command goes on from there"
 
 
 def choose_device(name: str) -> torch.device:
@@ -134,6 +200,8 @@ def _clear(folder: Path) -> None:
     """Delete what a former run left, the last file first, so that a kill in between leaves a run that can go on."""
     for name in reversed(FILES):
         (folder / name).unlink(missing_ok=True)
+    for log in (folder / LOG_FOLDER).glob(EVENT_FILES):
+        log.unlink(missing_ok=True)
 
 
 def _check(folder: Path, config: RunConfig) -> None:
@@ -153,6 +221,16 @@ def _resume(trainer: Trainer, folder: Path) -> list[str]:
     if not path.exists():
         return []
     trainer.best, trainer.progress = load_checkpoint(path, trainer.model, trainer.optimizer)
+    if trainer.progress.batch:
+        # Seeded first for a run that goes on elsewhere: a generator without a saved state must not be an arbitrary one.
+        torch.manual_seed(stream_seed(trainer.seed, "dropout", trainer.progress.epoch))
+        try:
+            set_generator_states(trainer.progress.generators, trainer.train.labels.device)
+        except (ValueError, RuntimeError, TypeError) as error:
+            raise RunFolderError(
+                f"{path} holds a damaged state of a random generator ({str(error).splitlines()[0]}); --restart begins "
+                "this run anew"
+            ) from None
     metrics = folder / "metrics.jsonl"
     epochs = trainer.progress.epoch
     lines = (read_bytes(metrics) or b"").decode(errors="replace").splitlines()[:epochs]
@@ -169,7 +247,7 @@ def _result(
     config: RunConfig, data: Dataset, model: SequenceClassifier, trainer: Trainer, test: Split
 ) -> dict[str, Any]:
     """Evaluate the best weights on the test split, the only time that it is touched, and return result.json."""
-    figures, predictions = evaluate(model, test)
+    figures, predictions = trainer.evaluate(test)
     assert data.class_names is not None  # RunConfig.model has checked it
     return {
         "task": config.task,
@@ -197,16 +275,6 @@ def _result(
         "command": config.command(),
         "configuration": config.as_dict(),
         "data_sha256": data.provenance["sha256"],
-    }
-
-
-def _history(lines: list[str]) -> dict[str, list[float]]:
-    """Return the learning curves of metrics.jsonl, one value an epoch, for plots."""
-    epochs = [json.loads(line) for line in lines]
-    return {
-        "train_loss": [round(e["train_loss"], 6) for e in epochs],
-        "validation_loss": [round(e["validation"]["loss"], 6) for e in epochs],
-        "validation_accuracy": [round(e["validation"]["accuracy"], 6) for e in epochs],
     }
 
 

@@ -42,14 +42,16 @@ class ClassBalancedSampler:
 
     def epoch(self, epoch: int) -> Iterator[torch.Tensor]:
         """Yield the batches of an epoch, int64 row indices."""
+        yield from torch.split(self.rows(epoch), self.batch_size)
+
+    def rows(self, epoch: int) -> torch.Tensor:
+        """Return the row indices of a whole epoch, int64 (rows,), on the CPU: they go to a device in one transfer."""
         generator = torch.Generator().manual_seed(stream_seed(self.seed, "sampler", epoch))
         size = len(self._rows)
         drawn = torch.multinomial(self.class_probabilities, size, replacement=True, generator=generator)
         fraction = torch.rand(size, dtype=torch.float64, generator=generator)
         offset = (fraction * self._counts[drawn]).long()
-        rows = self._rows[self._starts[drawn] + offset]
-        for start in range(0, size, self.batch_size):
-            yield rows[start : start + self.batch_size]
+        return self._rows[self._starts[drawn] + offset]
 
 
 def stream_seed(seed: int, stream: str, index: int = 0) -> int:

@@ -1,0 +1,145 @@
+"""The encoder layer: `torch.nn.TransformerEncoderLayer`'s parameters and mathematics, made to be trained fast."""
+
+from typing import Any, Literal
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from adelic.nn import fused
+from adelic.nn.fused import Noise, Site
+
+Norm = Literal["post", "pre"]
+Compute = Literal["float32", "bfloat16"]
+SITES = 4
+"""Places in a layer where dropout acts: attention weights, attention's result, inner layer, feed-forward's result."""
+
+
+class EncoderLayer(nn.TransformerEncoderLayer):
+    """Self-attention and a ReLU feed-forward layer, each with dropout, residual connection and layer norm.
+
+    Parameters, their names and their initial values are those of `torch.nn.TransformerEncoderLayer`, and so is the
+    function, but that
+
+    - `cls_only` computes the first token's result alone, for which the other tokens only give keys and values;
+    - on the CPU, float32 tensors go through `adelic.nn.fused`, where dropout's masks are a function of `noise`; on
+      other devices they come from torch's generator.
+
+    Shape: (batch, length, d_model) -> (batch, length, d_model), or (batch, 1, d_model) with `cls_only`.
+
+    Args:
+        d_model: width.
+        n_heads: heads of the attention; a divisor of d_model.
+        d_feedforward: width of the inner layer.
+        dropout: probability that an element is dropped.
+        norm: "post" or "pre".
+
+    >>> layer = EncoderLayer(8, 2, 16, 0.0, norm="post")
+    >>> layer(torch.ones(3, 5, 8)).shape, layer(torch.ones(3, 5, 8), cls_only=True).shape
+    (torch.Size([3, 5, 8]), torch.Size([3, 1, 8]))
+    """
+
+    def __init__(self, d_model: int, n_heads: int, d_feedforward: int, dropout: float, *, norm: Norm) -> None:
+        super().__init__(d_model, n_heads, d_feedforward, dropout, batch_first=True, norm_first=norm == "pre")
+        self.p = dropout
+
+    def forward(  # type: ignore[override]  # torch's masks are not needed: sequences have equal lengths
+        self,
+        x: torch.Tensor,
+        *,
+        cls_only: bool = False,
+        noise: Noise | None = None,
+        first_site: int = 0,
+        compute: Compute = "float32",
+    ) -> torch.Tensor:
+        """Return the tokens' next states, float32.
+
+        Args:
+            x: tokens.
+            cls_only: return the first token's state alone.
+            noise: dropout's random numbers on the CPU; drawn from torch's generator if there is none.
+            first_site: number of the layer's first site of `SITES` in the model.
+            compute: the products' precision on the CPU; elsewhere `torch.autocast` decides.
+        """
+        if not is_fused(x):
+            return self._plain(x, cls_only)
+        if noise is None:
+            noise = draw_noise()
+        p = self.p if self.training else 0.0
+        sites = [Site(noise.key(first_site + i), noise.first_row, p) for i in range(SITES)]
+        return self._fused(x, cls_only, sites, torch.float32 if compute == "float32" else torch.bfloat16)
+
+    def _plain(self, x: torch.Tensor, cls_only: bool) -> torch.Tensor:
+        """Return the states by torch's own functions."""
+        inner = self.norm1(x) if self.norm_first else x
+        q, k, v = self._qkv(inner, cls_only, functional.linear)
+        states = functional.scaled_dot_product_attention(q, k, v, dropout_p=self.p if self.training else 0.0)
+        attended = self.self_attn.out_proj(states.transpose(1, 2).flatten(2))
+        x = x[:, :1] if cls_only else x
+        x = x + self.dropout1(attended)
+        if not self.norm_first:
+            x = self.norm1(x)
+        inner = self.norm2(x) if self.norm_first else x
+        inner = self.linear2(self.dropout(functional.relu(self.linear1(inner))))
+        x = x + self.dropout2(inner)
+        return x if self.norm_first else self.norm2(x)
+
+    def _qkv(self, x: torch.Tensor, cls_only: bool, linear: Any) -> list[torch.Tensor]:
+        """Return queries, keys and values, (batch, heads, tokens, head dimension) each."""
+        batch, _, d = x.shape
+        weight, bias = self.self_attn.in_proj_weight, self.self_attn.in_proj_bias
+        if cls_only:
+            parts = [(x[:, :1], weight[:d], bias[:d], 1), (x, weight[d:], bias[d:], 2)]
+        else:
+            parts = [(x, weight, bias, 3)]
+        heads = self.self_attn.num_heads
+        return [
+            tensor
+            for part, w, b, count in parts
+            for tensor in linear(part, w, b).view(batch, part.shape[1], count, heads, d // heads).permute(2, 0, 3, 1, 4)
+        ]
+
+    def _fused(self, x: torch.Tensor, cls_only: bool, sites: list[Site], dtype: torch.dtype) -> torch.Tensor:
+        """Return the states by `adelic.nn.fused`."""
+        batch, _, d = x.shape
+
+        def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+            return fused.apply(fused.Linear, x.reshape(-1, x.shape[-1]), weight, bias, dtype)
+
+        q, k, v = self._qkv(self.norm1(x) if self.norm_first else x, cls_only, linear)
+        states = fused.apply(fused.Attention, q, k, v, sites[0]).transpose(1, 2).reshape(-1, d)
+        attended = linear(states, self.self_attn.out_proj.weight, self.self_attn.out_proj.bias)
+        x = (x[:, 0] if cls_only else x).reshape(-1, d)
+        x, inner = self._add(x, attended, self.norm1, self.norm2, sites[1], batch)
+        inner = linear(inner, self.linear1.weight, self.linear1.bias)
+        inner = fused.apply(fused.ReluDropout, inner, sites[2], inner.numel() // batch)
+        inner = linear(inner, self.linear2.weight, self.linear2.bias)
+        x, _ = self._add(x, inner, self.norm2, None, sites[3], batch)
+        return x.view(batch, -1, d)
+
+    def _add(
+        self,
+        x: torch.Tensor,
+        change: torch.Tensor,
+        norm: nn.LayerNorm,
+        next_norm: nn.LayerNorm | None,
+        site: Site,
+        batch: int,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the residual stream after a change, and what the next part of the layer reads."""
+        per_row = x.numel() // batch
+        if not self.norm_first:
+            x = fused.apply(fused.DropoutAddNorm, change, x.contiguous(), norm.weight, norm.bias, site, per_row)
+            return x, x
+        x = x + fused.apply(fused.Dropout, change, site, per_row)
+        return x, x if next_norm is None else next_norm(x)
+
+
+def is_fused(x: torch.Tensor) -> bool:
+    """Return whether `adelic.nn.fused` takes a tensor: float32, on the CPU, not empty."""
+    return x.device.type == "cpu" and x.dtype == torch.float32 and x.numel() > 0
+
+
+def draw_noise() -> Noise:
+    """Return noise that is seeded by torch's generator, so that `torch.manual_seed` determines it."""
+    return Noise(int(torch.randint(2**62, ())))

@@ -1,0 +1,235 @@
+"""Steps of the encoder on the CPU, differentiable: products by oneDNN, all between them by `adelic.nn.kernels`.
+
+Each is a `torch.autograd.Function` on float32 tensors; products may round their factors to bfloat16. They run in the
+calling thread alone and free Python's lock, so that several threads can each work on a part of the batch.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+
+_BLOCK = 4096  # elements of a softmax block: 16 KiB, half of a first-level cache
+_MASK = (1 << 64) - 1
+_HAS_ONEDNN: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The random numbers of dropout in one step: a function of the seed and the place alone.
+
+    Attributes:
+        seed: of the step, 0 <= seed < 2^64.
+        first_row: how many rows of the batch come before those that the model is given.
+
+    >>> Noise(seed=3).key(0) != Noise(seed=3).key(1) != Noise(seed=4).key(0)
+    True
+    """
+
+    seed: int
+    first_row: int = 0
+
+    def key(self, site: int) -> int:
+        """Return the 64-bit key of one of the places in a model where dropout acts (splitmix64's scrambling)."""
+        z = (self.seed + (site + 1) * 0x9E3779B97F4A7C15) & _MASK
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+        return z ^ (z >> 31)
+
+    def from_row(self, first_row: int) -> "Noise":
+        """Return the noise of the rows from one on."""
+        return replace(self, first_row=first_row)
+
+
+@dataclass(frozen=True)
+class Site:
+    """One place where dropout acts, for the kernels.
+
+    Attributes:
+        key: of the site.
+        first_row: see `Noise`.
+        p: probability that an element is dropped; 0 keeps all.
+    """
+
+    key: int
+    first_row: int
+    p: float
+
+    def arguments(self, elements_per_row: int) -> tuple[int, np.uint64, np.uint32, np.float32]:
+        """Return (first, key, threshold, scale) for a kernel."""
+        first = self.first_row * elements_per_row % 2**32
+        return first, np.uint64(self.key), np.uint32(round(self.p * 2**32)), self.scale
+
+    @property
+    def scale(self) -> np.float32:
+        """Return what kept elements are multiplied by."""
+        return np.float32(1 / (1 - self.p))
+
+
+@cache
+def _kernels() -> ModuleType:
+    from adelic.nn import kernels
+
+    return kernels
+
+
+def product(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+    """Return x @ weight.T + bias for matrices, by oneDNN where torch has it.
+
+    Torch's own product of float32 matrices is MKL's, which leaves half of the vector units of AMD's processors unused.
+    """
+    if x.dtype == torch.float32 and _HAS_ONEDNN and len(x):
+        found: torch.Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
+        return found
+    return torch.nn.functional.linear(x, weight, bias)
+
+
+def apply(function: type[torch.autograd.Function], *arguments: Any) -> torch.Tensor:
+    """Return what one of the functions below gives."""
+    found: torch.Tensor = function.apply(*arguments)  # type: ignore[no-untyped-call]
+    return found
+
+
+class Linear(torch.autograd.Function):
+    """x @ weight.T + bias; factors rounded to bfloat16 if asked for, results float32."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, dtype: torch.dtype
+    ) -> torch.Tensor:
+        """Return the product, float32 (rows, out)."""
+        x, weight = x.to(dtype), weight.to(dtype)
+        ctx.save_for_backward(x, weight)
+        return product(x, weight, bias.to(dtype)).float()
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        """Return the gradients of x, weight and bias."""
+        x, weight = ctx.saved_tensors
+        (grad,) = grads
+        small = grad.to(x.dtype)
+        if x.dtype == torch.float32:
+            dx = product(small, weight.t().contiguous())
+            dweight = product(small.t(), x.t().contiguous())
+        else:
+            dx, dweight = (small @ weight).float(), (small.t() @ x).float()
+        return dx, dweight, grad.sum(0), None
+
+
+class DropoutAddNorm(torch.autograd.Function):
+    """layer_norm(residual + dropout(x)), (rows, d)."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: torch.Tensor,
+        residual: torch.Tensor,
+        weight: torch.Tensor,
+        bias: torch.Tensor,
+        site: Site,
+        elements_per_row: int,
+    ) -> torch.Tensor:
+        """Return the result; `elements_per_row` counts those of x that belong to one row of the batch."""
+        kept = torch.empty(x.shape, dtype=torch.uint8)
+        hat, y, rstd = torch.empty_like(x), torch.empty_like(x), x.new_empty(len(x))
+        first, key, threshold, scale = site.arguments(elements_per_row)
+        _kernels().mask(first, key, threshold, _array(kept).reshape(-1))
+        arrays = [_array(t) for t in (x, kept, residual, weight, bias)]
+        _kernels().add_norm(*arrays, scale, _array(hat), _array(rstd), _array(y))
+        ctx.save_for_backward(kept, weight, hat, rstd)
+        ctx.scale = scale
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        """Return the gradients of x, residual, weight and bias."""
+        kept, weight, hat, rstd = ctx.saved_tensors
+        dx, dresidual = torch.empty_like(hat), torch.empty_like(hat)
+        dweight, dbias = torch.zeros_like(weight), torch.zeros_like(weight)
+        arrays = [_array(t) for t in (grads[0].contiguous(), kept, weight)]
+        outputs = [_array(t) for t in (hat, rstd, dx, dresidual, dweight, dbias)]
+        _kernels().add_norm_backward(*arrays, ctx.scale, *outputs)
+        return dx, dresidual, dweight, dbias, None, None
+
+
+class ReluDropout(torch.autograd.Function):
+    """dropout(relu(x)), in the memory of x, which nothing else may read."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, site: Site, elements_per_row: int) -> torch.Tensor:
+        """Return the result."""
+        ctx.mark_dirty(x)
+        _kernels().relu_dropout(_array(x).reshape(-1), *site.arguments(elements_per_row))
+        ctx.save_for_backward(x)
+        ctx.scale = site.scale
+        return x
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        """Return the gradient of x."""
+        (y,) = ctx.saved_tensors
+        dx = torch.empty_like(y)
+        flat = [_array(t).reshape(-1) for t in (grads[0].contiguous(), y)]
+        _kernels().relu_dropout_backward(*flat, ctx.scale, _array(dx).reshape(-1))
+        return dx, None, None
+
+
+class Dropout(torch.autograd.Function):
+    """dropout(x)."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, site: Site, elements_per_row: int) -> torch.Tensor:
+        """Return the result."""
+        kept = torch.empty(x.shape, dtype=torch.uint8)
+        first, key, threshold, scale = site.arguments(elements_per_row)
+        _kernels().mask(first, key, threshold, _array(kept).reshape(-1))
+        ctx.factor = kept.to(x.dtype).mul_(float(scale))
+        y: torch.Tensor = x * ctx.factor
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        """Return the gradient of x."""
+        return grads[0] * ctx.factor, None, None
+
+
+class Attention(torch.autograd.Function):
+    """dropout(softmax(q·kᵀ/√e))·v for queries (batch, heads, m, e) and keys, values (batch, heads, length, e)."""
+
+    @staticmethod
+    def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, site: Site) -> torch.Tensor:
+        """Return the states, (batch, heads, m, e)."""
+        batch, heads, m, e = q.shape
+        length = k.shape[2]
+        q, k, v = (t.reshape(batch * heads, -1, e) for t in (q, k, v))
+        weights = torch.bmm(q, k.transpose(1, 2))
+        dropped = torch.empty_like(weights)
+        factor = np.float32(e**-0.5)
+        bits = np.empty(max(1, _BLOCK // length) * length, np.int32)
+        rows = [_array(t).reshape(-1, length) for t in (weights, dropped)]
+        first, key, threshold, scale = site.arguments(heads * m * length)
+        _kernels().softmax_dropout(rows[0], factor, first, key, threshold, scale, bits, rows[1])
+        ctx.save_for_backward(q, k, v, weights, dropped)
+        ctx.scalars, ctx.shape = (factor, scale), (batch, heads)
+        return torch.bmm(dropped, v).view(batch, heads, m, e)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        """Return the gradients of q, k and v."""
+        q, k, v, weights, dropped = ctx.saved_tensors
+        grad = grads[0].reshape(q.shape)
+        dv = torch.bmm(dropped.transpose(1, 2), grad)
+        dscores = torch.bmm(grad, v.transpose(1, 2))
+        rows = [_array(t).reshape(-1, k.shape[1]) for t in (dscores, weights, dropped)]
+        _kernels().softmax_dropout_backward(*rows, *ctx.scalars)
+        dq, dk = torch.bmm(dscores, k), torch.bmm(dscores.transpose(1, 2), q)
+        return *(t.view(*ctx.shape, *t.shape[1:]) for t in (dq, dk, dv)), None
+
+
+def _array(tensor: torch.Tensor) -> np.ndarray:
+    """Return a contiguous tensor as an array that shares its memory."""
+    array: np.ndarray = tensor.detach().numpy()
+    return array

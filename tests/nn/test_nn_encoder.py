@@ -1,0 +1,174 @@
+"""The encoder layer is torch's: same parameters, same function, same gradients."""
+
+import pytest
+import torch
+from scipy import stats
+
+from adelic.nn import fused
+from adelic.nn.encoder import EncoderLayer
+from adelic.nn.fused import Noise, Site
+
+SHAPES = [(1, 1), (5, 7), (3, 66)]
+
+
+def pair(norm, *, d_model=32, n_heads=4, dropout=0.0):
+    """Our layer and torch's, made from the same seed."""
+    layers = []
+    for make in (
+        lambda: EncoderLayer(d_model, n_heads, 64, dropout, norm=norm),
+        lambda: torch.nn.TransformerEncoderLayer(
+            d_model, n_heads, 64, dropout, batch_first=True, norm_first=norm == "pre"
+        ),
+    ):
+        with torch.random.fork_rng():
+            torch.manual_seed(7)
+            layers.append(make())
+    with torch.no_grad():  # what starts at 0 and 1 would hide mistakes
+        generator = torch.Generator().manual_seed(1)
+        for ours, theirs in zip(layers[0].parameters(), layers[1].parameters(), strict=True):
+            ours += 0.1 * torch.randn(ours.shape, generator=generator)
+            theirs.copy_(ours)
+    return layers
+
+
+def tokens(*shape):
+    return torch.randn(*shape, 32, generator=torch.Generator().manual_seed(2))
+
+
+def results(layer, x, **options):
+    """Return the state of each row's first token, and all gradients of a function of it."""
+    x = x.clone().requires_grad_()
+    y = layer(x, **options)[:, 0]
+    gradients = torch.autograd.grad((y * torch.linspace(-1, 2, 32)).sin().sum(), [x, *layer.parameters()])
+    return [y, *gradients]
+
+
+def test_the_same_parameters():
+    with torch.random.fork_rng():
+        states = []
+        for layer in (EncoderLayer, torch.nn.TransformerEncoderLayer):
+            torch.manual_seed(3)
+            options = {"norm": "post"} if layer is EncoderLayer else {}
+            states.append(layer(32, 4, 64, 0.1, **options).state_dict())
+    assert list(states[0]) == list(states[1])
+    assert all(torch.equal(states[0][key], states[1][key]) for key in states[0])
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("training", [True, False])
+def test_torchs_function_and_gradients(norm, shape, training):
+    ours, theirs = (layer.train(training) for layer in pair(norm))
+    with torch.no_grad():
+        assert torch.allclose(ours(tokens(*shape)), theirs(tokens(*shape)), atol=1e-5)
+    expected = results(theirs, tokens(*shape))
+    for cls_only in (False, True):
+        found = results(ours, tokens(*shape), cls_only=cls_only)
+        assert all(torch.allclose(a, b, atol=2e-5, rtol=1e-4) for a, b in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_the_path_of_other_devices_gives_the_same(norm, monkeypatch):
+    layer, _ = pair(norm)
+    found = results(layer, tokens(4, 9), cls_only=True)
+    monkeypatch.setattr("adelic.nn.encoder.is_fused", lambda x: False)
+    expected = results(layer, tokens(4, 9), cls_only=True)
+    assert all(torch.allclose(a, b, atol=2e-5, rtol=1e-4) for a, b in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_bfloat16_products(norm):
+    layer, _ = pair(norm)
+    exact, rounded = (layer(tokens(4, 9), compute=c) for c in ("float32", "bfloat16"))
+    assert rounded.dtype == torch.float32
+    assert not torch.equal(exact, rounded)
+    assert torch.allclose(exact, rounded, atol=0.1)
+    for found, expected in zip(
+        results(layer, tokens(4, 9), compute="bfloat16"), results(layer, tokens(4, 9)), strict=True
+    ):
+        assert found.dtype == torch.float32
+        assert (found - expected).norm() <= 0.05 * expected.norm() + 1e-3
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_gradients_with_dropout_are_those_of_the_masked_function(norm):
+    """With fixed noise the layer is a fixed function; its derivative along a direction, by differences."""
+    layer, _ = pair(norm, dropout=0.3)
+    layer.train()
+    x, direction = tokens(6, 5), torch.randn(6, 5, 32, generator=torch.Generator().manual_seed(3))
+    weight = torch.linspace(-1, 2, 32)
+
+    def value(at):
+        return (layer(at, noise=Noise(11)) * weight).sum()
+
+    x.requires_grad_()
+    (gradient,) = torch.autograd.grad(value(x), x)
+    step = 1e-3
+    with torch.no_grad():
+        slope = (value(x + step * direction) - value(x - step * direction)).double() / (2 * step)
+    assert slope.item() == pytest.approx((gradient * direction).sum().item(), rel=0.02, abs=0.3)
+
+
+def test_noise_belongs_to_the_rows():
+    layer, _ = pair("post", dropout=0.4)
+    layer.train()
+    x, noise = tokens(6, 5), Noise(9)
+    whole = layer(x, noise=noise)
+    parts = [layer(x[i : i + 2], noise=noise.from_row(i)) for i in (0, 2, 4)]
+    assert torch.allclose(torch.cat(parts), whole, atol=1e-6)
+    assert not torch.allclose(layer(x, noise=Noise(10)), whole, atol=1e-2)
+    assert not torch.allclose(layer(x, noise=noise, first_site=4), whole, atol=1e-2)
+
+
+def test_torchs_seed_determines_the_noise_that_is_not_given():
+    layer, _ = pair("post", dropout=0.4)
+    layer.train()
+    with torch.random.fork_rng():
+        torch.manual_seed(5)
+        first, second = layer(tokens(2, 5)), layer(tokens(2, 5))
+        torch.manual_seed(5)
+        assert torch.equal(layer(tokens(2, 5)), first)
+    assert not torch.equal(first, second)
+
+
+def masks(p, rows=400, width=64, site=0, seed=1):
+    x = torch.ones(rows, width)
+    return fused.apply(fused.Dropout, x, Site(Noise(seed).key(site), 0, p), width)
+
+
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
+def test_masks_are_independent_draws(p):
+    kept = masks(p) != 0
+    assert stats.binomtest(int(kept.sum()), kept.numel(), 1 - p).pvalue > 1e-3
+    assert masks(p).max() == pytest.approx(1 / (1 - p))
+    # Sums over rows and columns scatter as those of independent draws do.
+    for axis in (0, 1):
+        sums, size = kept.sum(axis).double(), kept.shape[axis]
+        statistic = ((sums - size * (1 - p)) ** 2 / (size * p * (1 - p))).sum().item()
+        assert 1e-4 < stats.chi2(len(sums)).cdf(statistic) < 1 - 1e-4
+    for other in (masks(p, site=1), masks(p, seed=2), masks(p).roll(1, 0), masks(p).roll(1, 1)):
+        table = torch.stack([torch.stack([(a & b).sum() for b in (other != 0, other == 0)]) for a in (kept, ~kept)])
+        assert stats.chi2_contingency(table.numpy()).pvalue > 1e-4
+
+
+def test_every_fused_step_drops_at_its_rate():
+    """Attention weights, inner layer and residual branches keep their mean."""
+    p, site = 0.25, Site(Noise(3).key(0), 0, 0.25)
+    ones = torch.ones(200, 64)
+    inner = fused.apply(fused.ReluDropout, ones.clone(), site, 64)
+    assert (inner == 0).float().mean().item() == pytest.approx(p, abs=0.02)
+    assert inner.mean().item() == pytest.approx(1, abs=0.03)
+    q = torch.zeros(20, 2, 8, 4)
+    states = fused.apply(fused.Attention, q, q, torch.ones(20, 2, 8, 4), site)  # sums of the weights that are left
+    assert states.mean().item() == pytest.approx(1, abs=0.05)
+    assert states.std().item() > 0.05
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_what_is_not_finite_is_not_hidden(value):
+    layer, _ = pair("post", dropout=0.1)
+    x = tokens(2, 5)
+    x[0, 3] = value
+    y = layer.train()(x, noise=Noise(0))
+    assert not y[0].isfinite().any()
+    assert y[1].isfinite().all()
