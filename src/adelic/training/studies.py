@@ -32,8 +32,12 @@ POLL = 1.0
 """Seconds between two looks at the trials of other workers."""
 ATTEMPTS = 3
 """How often a trial that is killed again and again is begun."""
-_STARTUP_TRIALS = 5
+_STARTUP_TRIALS = 5  # drawn blindly, and never pruned
 _BUSY = 60  # seconds that a worker waits for another one's write to an SQLite file
+_REMEDY = (
+    "--storage takes the path of an SQLite file or the URL of a data base, as sqlite:///studies.db or "
+    "postgresql://me@machine/studies"
+)
 
 Report = Callable[[int, float, dict[str, Any]], None]
 Objective = Callable[[dict[str, Any], Report], float]
@@ -207,7 +211,7 @@ def storage_url(storage: str | Path) -> sqlalchemy.URL:
     """Return the URL of a storage; a text that is none is the path of an SQLite file.
 
     Raises:
-        ArgumentError: it is a malformed URL.
+        StorageError: it is a malformed URL.
 
     >>> str(storage_url("runs/tune/mine.db"))
     'sqlite:///runs/tune/mine.db'
@@ -216,7 +220,10 @@ def storage_url(storage: str | Path) -> sqlalchemy.URL:
     """
     text = str(storage)
     if "://" in text:
-        return sqlalchemy.make_url(text)
+        try:
+            return sqlalchemy.make_url(text)
+        except (ArgumentError, ValueError):  # their messages may show a password
+            raise StorageError(f"the storage's URL is malformed; {_REMEDY}") from None
     return sqlalchemy.URL.create("sqlite", database=Path(text).as_posix())
 
 
@@ -243,8 +250,8 @@ def _opened(storage: str | Path) -> Iterator[optuna.storages.RDBStorage]:
             break
         except ImportError as error:
             raise StorageError(f"{_reason(error)} (the storage {url})") from None
-        except OperationalError:  # two workers that make the tables of a new file at once: one of them comes last
-            if attempt == ATTEMPTS - 1:
+        except OperationalError as error:  # two workers make the tables of a new file at once: one comes last
+            if "already exists" not in str(error) or attempt == ATTEMPTS - 1:
                 raise
             time.sleep(POLL)
     try:
@@ -260,14 +267,8 @@ def _storage_errors(storage: str | Path) -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, StorageInternalError) as error:
-        try:
-            shown = str(storage_url(storage))
-        except ArgumentError:
-            shown = "storage"  # a malformed URL may hold a password anywhere
-        raise StorageError(
-            f"cannot use {shown}: {_reason(error.__cause__ or error)}; --storage takes the path of an SQLite file or "
-            "the URL of a data base, as sqlite:///studies.db or postgresql://me@machine/studies"
-        ) from None
+        reason = _reason(error.__cause__ or error)
+        raise StorageError(f"cannot use {storage_url(storage)}: {reason}; {_REMEDY}") from None
 
 
 def _reason(error: BaseException) -> str:
