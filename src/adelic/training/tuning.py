@@ -171,6 +171,17 @@ class StudyResult:
         n_failed: how many trials were killed or interrupted; they were repeated.
         device: where the last ones ran, in words.
         data_sha256: of the data.
+
+    >>> from adelic.training import EmbeddingConfig, load_recipe
+    >>> recipe = load_recipe("quick", "schubert", 4)
+    >>> config = RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> plain = {"state": "complete", "loss": 0.5, "epochs": 1, "samples": 62, "seconds": 1.0, "reason": ""}
+    >>> post = TrialResult(number=0, accuracy=0.5, values={"norm": "post"}, **plain)
+    >>> pre = TrialResult(number=1, accuracy=0.7, values={"norm": "pre"}, **plain)
+    >>> search = Search(config=config, dimensions=("norm",))
+    >>> study = StudyResult(search=search, trials=(post, pre), n_failed=0, device="cpu", data_sha256="")
+    >>> study.best.number, study.config.recipe.norm, study.to_toml().splitlines()[0]
+    (1, 'pre', '# Chosen by `adelic tune` after 2 trials, by validation accuracy, with one seed.')
     """
 
     search: Search
