@@ -1,6 +1,7 @@
 """Recipes that are files: what `adelic tune` writes, `adelic train --recipe` reads."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import tomli_w
@@ -8,8 +9,11 @@ import tomli_w
 from adelic.benchmark import plan
 from adelic.errors import AdelicError, ConfigurationError, SpaceError, StorageError, UnknownNameError
 from adelic.training import EmbeddingConfig, Recipe, RunConfig, load_recipe
+from adelic.training.recipes import read_recipe_file
+from adelic.training.search import apply
 from adelic.training.tuning import Search, StudyResult, TrialResult
 
+COMMITTED = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
 VALUES = {"learning-rate": 0.002, "norm": "post", "features": "characters", "primes": 3, "precision": 6}
 
 
@@ -155,3 +159,29 @@ def test_a_missing_file(tmp_path):
     (tmp_path / "folder.toml").mkdir()
     with pytest.raises(StorageError, match=r"folder\.toml"):
         load_recipe(str(tmp_path / "folder.toml"), "schubert", 4)
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
+def test_the_committed_recipes_are_the_best_of_their_studies(path):
+    tables = read_recipe_file(path)
+    study = tables["study"]
+    assert path.stem == f"{study['task']}-{study['n']}-{tables['embedding']['name']}"
+    assert not study["commit"].endswith("+")
+    best = max((t for t in study["trials"] if t["state"] == "complete"), key=lambda t: (t["accuracy"], -t["loss"]))
+    assert study["best"]["trial"] == best["number"]
+    config = RunConfig(
+        task=study["task"],
+        n=study["n"],
+        embedding=EmbeddingConfig.choose(str(path)),
+        recipe=load_recipe(str(path), study["task"], study["n"]),
+        seed=study["seed"],
+    )
+    assert apply(config, {name: value for name, value in best["values"].items() if name != "epochs"}) == config
+
+
+def test_the_committed_studies_had_equal_budgets():
+    assert COMMITTED
+    studies = [read_recipe_file(path)["study"] for path in COMMITTED]
+    for row in {(study["task"], study["n"]) for study in studies}:
+        same = [study for study in studies if (study["task"], study["n"]) == row]
+        assert len({(len(study["trials"]), study["epochs_per_trial"], study["seed"]) for study in same}) == 1

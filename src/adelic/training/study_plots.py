@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from adelic.acd.files import atomic_write
 from adelic.errors import ConfigurationError
@@ -37,10 +38,11 @@ def write_plot(study: StudyResult, path: Path) -> None:
     n_rows = math.ceil((1 + len(names)) / _COLUMNS)
     figure = Figure(figsize=(3.2 * _COLUMNS, 2.8 * n_rows), layout="constrained")
     panels = figure.subplots(n_rows, _COLUMNS, sharey=True, squeeze=False).flatten()
-    complete = [trial for trial in trials if trial.state == "complete"]
-    _scatter(panels[0], trials, [trial.number for trial in trials])
-    best = np.maximum.accumulate([100 * (trial.accuracy or 0) for trial in complete])
-    panels[0].step([trial.number for trial in complete], best, where="post", color=_COMPLETE, linewidth=1)
+    numbers = [trial.number for trial in trials]
+    _scatter(panels[0], trials, numbers)
+    best = np.maximum.accumulate([_percent(trial) if trial.state == "complete" else 0.0 for trial in trials])
+    panels[0].step(numbers, np.where(best > 0, best, np.nan), where="post", color=_COMPLETE, linewidth=1)
+    panels[0].xaxis.set_major_locator(MaxNLocator(integer=True))
     panels[0].set_title("trial (line: best so far; grey: pruned)", fontsize=9)
     for axes, name in zip(panels[1:], names, strict=False):
         values = [trial.values[name] for trial in trials]
@@ -49,7 +51,8 @@ def write_plot(study: StudyResult, path: Path) -> None:
         else:
             choices = list(DIMENSIONS[name].choices)
             values = [choices.index(value) for value in values]
-            axes.set_xticks(range(len(choices)), [str(choice) for choice in choices], fontsize=8)
+            axes.set_xlim(-0.5, len(choices) - 0.5)
+            axes.set_xticks(range(len(choices)), [str(choice) for choice in choices], fontsize=7)
         _scatter(axes, trials, values)
         axes.set_title(name, fontsize=9)
     for axes in panels[1 + len(names) :]:
@@ -66,4 +69,8 @@ def write_plot(study: StudyResult, path: Path) -> None:
 
 def _scatter(axes: Axes, trials: list[TrialResult], values: list[Any]) -> None:
     colours = [_COMPLETE if trial.state == "complete" else _PRUNED for trial in trials]
-    axes.scatter(values, [100 * (trial.accuracy or 0) for trial in trials], c=colours, s=16)
+    axes.scatter(values, [_percent(trial) for trial in trials], c=colours, s=16)
+
+
+def _percent(trial: TrialResult) -> float:
+    return 100 * (trial.accuracy or 0.0)
