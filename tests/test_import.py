@@ -143,6 +143,18 @@ def test_optional_libraries_are_imported_when_used(file):
     assert {line for line, _ in found} <= lazily_imported(path)
 
 
+def test_a_search_alone_loads_optuna():
+    """One module imports it, and is itself imported when it is used."""
+    name = "adelic.training.studies"
+    for path in SOURCES:
+        found = [
+            (line, module) for line, module in imports_of(path) if module.split(".")[0] in {"optuna", "sqlalchemy"}
+        ]
+        found = found if path != PACKAGE / "training" / "studies.py" else []
+        found += [(line, module) for line, module in imports_of(path) if module.startswith(name)]
+        assert {line for line, _ in found} <= lazily_imported(path), path
+
+
 def test_acd_loads_without_optional_libraries():
     loaded = loaded_by("from adelic import acd\nacd.load, acd.Dataset")
     for name in set().union(*OPTIONAL.values()):

@@ -16,14 +16,14 @@ from adelic.training.loop import Tick
 OnRun = Callable[[int, int, RunConfig], AbstractContextManager[Tick | None]]
 
 
-def parse_embedding(text: str) -> EmbeddingConfig:
-    """Return the embedding that "adelic", "learned" or "adelic:characters" names.
+def parse_embedding(text: str, recipe: str = "paper") -> EmbeddingConfig:
+    """Return the embedding that "adelic", "learned" or "adelic:characters" names; a recipe's file adds its options.
 
     >>> parse_embedding("adelic:characters").label
     'adelic-characters'
     """
     name, _, features = text.partition(":")
-    return EmbeddingConfig.of(name, features=features or None)
+    return EmbeddingConfig.choose(recipe, name, features=features or None)
 
 
 def plan(
@@ -41,7 +41,8 @@ def plan(
         rows: names such as "schubert-4"; none means all of the paper's table.
         embeddings: texts for `parse_embedding`.
         seeds: seeds of the runs.
-        recipe: name of a packaged recipe.
+        recipe: name of a packaged recipe, or path of a recipe's file, in which {row} and {embedding} stand for the
+            names of each row and embedding.
         edition: of the data.
         changes: fields of the recipe to override.
 
@@ -60,12 +61,13 @@ def plan(
     for name in names:
         row = published_row(name)
         acd.task(row.task).check_edition(edition)
-        chosen = load_recipe(recipe, row.task, row.n, **(changes or {}))
-        configs += [
-            RunConfig(task=row.task, n=row.n, edition=edition, embedding=embedding, recipe=chosen, seed=seed)
-            for embedding in map(parse_embedding, chosen_embeddings)
-            for seed in chosen_seeds
-        ]
+        for text in chosen_embeddings:
+            path = recipe.replace("{row}", name).replace("{embedding}", text.partition(":")[0])
+            chosen, embedding = load_recipe(path, row.task, row.n, **(changes or {})), parse_embedding(text, path)
+            configs += [
+                RunConfig(task=row.task, n=row.n, edition=edition, embedding=embedding, recipe=chosen, seed=seed)
+                for seed in chosen_seeds
+            ]
     return list(dict.fromkeys(configs))  # a run named twice is one run
 
 

@@ -18,6 +18,7 @@ from adelic.cli.experiments import report, reproduce, train
 from adelic.cli.numbers import decode, encode, space
 from adelic.cli.options import SuggestingGroup
 from adelic.cli.runs import runs
+from adelic.cli.tune import tune
 from adelic.errors import AdelicError, Interrupted
 
 USER_ERROR = 2
@@ -34,6 +35,7 @@ def commands() -> None:
     Choose primes and digits  adelic space 0.1 2.75 19.99 --operations 2
     See what data there is    adelic data list
     Train one model           adelic train schubert --n 4 --embedding adelic --recipe quick
+    Search a recipe           adelic tune schubert --n 4 --embedding adelic --recipe quick --trials 20
     Run a matrix of models    adelic reproduce schubert-4 weaving-6 --embeddings adelic,learned --seeds 0-4
     Make the table            adelic report
     See what runs there are   adelic runs list
@@ -42,7 +44,7 @@ def commands() -> None:
     """
 
 
-for command in (encode, decode, space, data, train, reproduce, report, runs):
+for command in (encode, decode, space, data, train, tune, reproduce, report, runs):
     commands.add_command(command)
 
 

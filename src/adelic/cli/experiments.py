@@ -15,11 +15,21 @@ from adelic.cli.options import INTEGERS, NAMES, Tick, progress_bar, space_option
 from adelic.errors import Interrupted
 
 recipe_options = stack(
-    click.option("--recipe", default="paper", show_default=True, help="paper (to the letter) or quick (ours)."),
+    click.option(
+        "--recipe",
+        default="paper",
+        show_default=True,
+        help="paper (to the letter), quick (ours), or a file of `adelic tune`, as recipes/mine.toml.",
+    ),
     click.option("--epochs", type=int, help="Instead of the recipe's."),
     click.option("--learning-rate", type=float, help="Instead of the recipe's."),
     click.option("--batch-size", type=int, help="Instead of the recipe's."),
     click.option("--compute", help="Precision of matrix products: float32 or bfloat16.  [default: the recipe's]"),
+)
+embedding_options = stack(
+    click.option("--features", help="AOE's form: digits (the paper), standardized, characters, one-hot-digits."),
+    click.option("--projection", help="none or linear, for AOE."),
+    space_options(),
 )
 folder = click.Path(path_type=Path)
 results_option = click.option(
@@ -37,10 +47,8 @@ tensorboard_option = click.option(
 @click.command()
 @click.argument("task")
 @size_options
-@click.option("--embedding", default="adelic", show_default=True, help="adelic or learned.")
-@click.option("--features", help="AOE's form: digits (the paper), standardized, characters, one-hot-digits.")
-@click.option("--projection", help="none or linear, for AOE.")
-@space_options()
+@click.option("--embedding", help="adelic or learned.  [default: the recipe's, else adelic]")
+@embedding_options
 @recipe_options
 @click.option("--seed", type=int, default=0, show_default=True, help="Of initialisation, sampling and dropout.")
 @click.option("--run-dir", type=folder, help="Run folder.  [default: runs/…]")
@@ -51,7 +59,7 @@ def train(
     task: str,
     n: int | None,
     edition: str,
-    embedding: str,
+    embedding: str | None,
     features: str | None,
     projection: str | None,
     primes: tuple[int, ...] | None,
@@ -71,8 +79,11 @@ def train(
     Ctrl-C and SIGTERM save the run after the current step. The same command goes on from there; after a kill, from the
     last checkpoint, which is at most a minute old.
 
+    A recipe's file also says which embedding it was made for; what is given here comes first.
+
     \b
     adelic train schubert --n 4 --recipe quick
+    adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
     adelic train weaving --n 6 --embedding learned --recipe quick --seed 3
     adelic train mheight --n 8 --features characters --primes 2,3,5 --precision 8 --recipe quick
     """
@@ -85,7 +96,8 @@ def train(
         task=definition.name,
         n=size,
         edition=edition,
-        embedding=training.EmbeddingConfig.of(
+        embedding=training.EmbeddingConfig.choose(
+            recipe,
             embedding,
             features=features,
             projection=projection,
@@ -145,11 +157,14 @@ def reproduce(
 ) -> None:
     """Run the paper's ROWS (all whose data is available, if none is named): every embedding, every seed.
 
-    Finished runs are read, killed ones resumed, so the command can be given again at any time.
+    Finished runs are read, killed ones resumed, so the command can be given again at any time. In the path of a
+    recipe's file, {row} and {embedding} stand for each row and embedding, so that each gets the recipe that was
+    searched for it.
 
     \b
     adelic reproduce schubert-4 weaving-6 --seeds 0-4 --recipe quick
     adelic reproduce mheight-8 --embeddings adelic:digits,adelic:characters,learned
+    adelic reproduce schubert-4 --recipe recipes/{row}-{embedding}.toml
     adelic reproduce --dry-run
     """
     from adelic import benchmark

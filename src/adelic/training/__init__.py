@@ -1,10 +1,11 @@
-"""Layer 3, training: recipes, class-balanced sampling, the loop, checkpoints, run folders."""
+"""Layer 3, training: recipes, class-balanced sampling, the loop, checkpoints, run folders, search."""
 
 from adelic.training.configuration import EmbeddingConfig, RunConfig
 from adelic.training.listing import RunSummary, find_run, list_runs
 from adelic.training.recipes import Recipe, load_recipe, recipe_names
 from adelic.training.run import read_result, run
 from adelic.training.sampler import ClassBalancedSampler
+from adelic.training.tuning import Search, StudyResult, tune
 
 __all__ = [
     "ClassBalancedSampler",
@@ -12,10 +13,13 @@ __all__ = [
     "Recipe",
     "RunConfig",
     "RunSummary",
+    "Search",
+    "StudyResult",
     "find_run",
     "list_runs",
     "load_recipe",
     "read_result",
     "recipe_names",
     "run",
+    "tune",
 ]

@@ -4,22 +4,22 @@ import hashlib
 import json
 import shlex
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+import numpy as np
 import tomli_w
 import torch
 
-from adelic.acd import Dataset
 from adelic.acd.files import read_bytes
 from adelic.acd.protocol import check_seed
-from adelic.errors import ConfigurationError, RunFolderError, UnknownNameError
+from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError
 from adelic.nn import EMBEDDINGS, FEATURE_KINDS, NumberEmbedding, SequenceClassifier, Vocabulary, build_embedding
 from adelic.numbers import AdeleSpace
 from adelic.numbers.space import DEFAULT_PRECISION, DEFAULT_PRIMES
-from adelic.training.recipes import Recipe, load_recipe, packaged_values, recipe_names
+from adelic.training.recipes import Recipe, load_recipe, stored_embedding, stored_values
 from adelic.training.sampler import stream_seed
 
 
@@ -93,6 +93,38 @@ class EmbeddingConfig:
             raise ConfigurationError(f"--{wrong} belongs to the embedding 'adelic', not to {name!r}")
         return cls(name=name)
 
+    @classmethod
+    def choose(cls, recipe: str, name: str | None = None, **options: Any) -> "EmbeddingConfig":
+        """Return the embedding that a recipe's file stores, changed by what a user has given.
+
+        Args:
+            recipe: name or path of the recipe; a packaged one stores no embedding.
+            name: of the embedding; by default the stored one, else "adelic". With another name than the stored one
+                nothing of what is stored applies.
+            options: as for `of`; those that are None are taken from the file.
+
+        Raises:
+            ConfigurationError, UnknownNameError: as `of`.
+            StorageError: there is no such file.
+
+        >>> EmbeddingConfig.choose("quick", features="characters").label
+        'adelic-characters'
+        """
+        stored = stored_embedding(recipe)
+        chosen = name or stored.pop("name", "adelic")
+        if stored.pop("name", chosen) != chosen:
+            stored = {}
+        return cls.of(chosen, **stored | {k: v for k, v in options.items() if v is not None})
+
+    def options(self) -> dict[str, Any]:
+        """Return what `of` takes besides the name; nothing for an embedding without options.
+
+        >>> EmbeddingConfig.of("learned").options(), EmbeddingConfig.of("adelic").options()["precision"]
+        ({}, 16)
+        """
+        names = [f.name for f in fields(self) if f.name != "name"] if self.name == "adelic" else []
+        return {name: getattr(self, name) for name in names}
+
     def build(self, vocabulary: Vocabulary, d_model: int) -> NumberEmbedding:
         """Return the embedding."""
         options: dict[str, Any] = {}
@@ -145,7 +177,8 @@ class RunConfig:
         """Return a readable name that no other configuration has: it ends in a digest of all fields."""
         digest = hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()[:8]
         edition = "" if self.edition == "published" else f"-{self.edition}"
-        return f"{self.row}{edition}-{self.embedding.label}-{self.recipe.name}-seed{self.seed}-{digest}"
+        recipe = Path(self.recipe.name).stem  # the name of a recipe's file is its path
+        return f"{self.row}{edition}-{self.embedding.label}-{recipe}-seed{self.seed}-{digest}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the tables of config.toml."""
@@ -161,7 +194,7 @@ class RunConfig:
         """Return config.toml."""
         return tomli_w.dumps(self.as_dict())
 
-    def model(self, data: Dataset) -> SequenceClassifier:
+    def model(self, data: "ModelData") -> SequenceClassifier:
         """Return the untrained model for this run's data, its initial weights drawn with the run's seed.
 
         The embedding's weights have a stream of random numbers of their own, so that two runs that differ in the
@@ -196,29 +229,53 @@ class RunConfig:
         >>> RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("adelic"), recipe=recipe).command()
         'adelic train schubert --n 4 --embedding adelic --features digits --recipe quick --epochs 5 --seed 0'
         """
-        flags = {name: getattr(self.recipe, name) for name in ("epochs", "learning_rate", "batch_size", "compute")}
-        named = self.recipe.name in recipe_names()
-        if not named or self.data_seed or load_recipe(self.recipe.name, self.task, self.n, **flags) != self.recipe:
+        arguments = self.arguments()
+        if arguments is None:
             return "adelic.training.run, with the configuration that stands in this result"
-        parts = ["adelic", "train", self.task, "--n", str(self.n)]
+        return shlex.join(["adelic", "train", *arguments])
+
+    def arguments(self, *, without: Collection[str] = ()) -> list[str] | None:
+        """Return what follows `adelic train` in the command line of this run, or None if no command line defines it.
+
+        Args:
+            without: fields of the embedding to leave out.
+        """
+        name, task, n = self.recipe.name, self.task, self.n
+        flags = {field: getattr(self.recipe, field) for field in ("epochs", "learning_rate", "batch_size", "compute")}
+        try:
+            given = load_recipe(name, task, n, **flags) == self.recipe
+            plain = EmbeddingConfig.choose(name, self.embedding.name)
+            stored = stored_values(name, task, n)
+        except AdelicError:  # a recipe of the caller's own, or a file that is gone
+            return None
+        if not given or self.data_seed:
+            return None
+        parts = [task, "--n", str(n)]
         if self.edition != "published":
             parts += ["--edition", self.edition]
         parts += ["--embedding", self.embedding.name]
-        if self.embedding.name == "adelic":
-            parts += ["--features", self.embedding.features]
-            plain = EmbeddingConfig.of("adelic")
-            for option in ("projection", "primes", "precision", "fractional_digits"):
-                value = getattr(self.embedding, option)
-                if value != getattr(plain, option):
-                    text = ",".join(map(str, value)) if option == "primes" else str(value)
-                    parts += [f"--{option.replace('_', '-')}", text]
-        parts += ["--recipe", self.recipe.name, "--epochs", str(self.recipe.epochs)]
-        packaged = {f.name: f.default for f in fields(Recipe)} | packaged_values(self.recipe.name, self.task, self.n)
+        for option, value in self.embedding.options().items():
+            if option not in without and (option == "features" or value != getattr(plain, option)):
+                text = ",".join(map(str, value)) if option == "primes" else str(value)
+                parts += [f"--{option.replace('_', '-')}", text]
+        parts += ["--recipe", name, "--epochs", str(self.recipe.epochs)]
+        packaged = {f.name: f.default for f in fields(Recipe)} | stored
         for option in ("learning_rate", "batch_size", "compute"):
             value = getattr(self.recipe, option)
             if value != packaged[option]:
                 parts += [f"--{option.replace('_', '-')}", str(value)]
-        return shlex.join([*parts, "--seed", str(self.seed)])
+        return [*parts, "--seed", str(self.seed)]
+
+
+class ModelData(Protocol):
+    """What a model has to know of its data."""
+
+    @property
+    def X_train(self) -> np.ndarray: ...  # noqa: D102, N802
+    @property
+    def class_names(self) -> tuple[str, ...] | None: ...  # noqa: D102
+    @property
+    def vocabulary(self) -> tuple[int, ...]: ...  # noqa: D102
 
 
 def check_same(config: RunConfig, path: Path) -> None:

@@ -2,14 +2,24 @@
 
 import math
 import tomllib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from importlib import resources
+from pathlib import Path, PurePath
 from typing import Any
 
-from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.acd.files import read_bytes
+from adelic.errors import ConfigurationError, StorageError, UnknownNameError
 
 _COUNTS = ("epochs", "batch_size", "warmup_steps", "d_model", "n_layers", "n_heads", "d_feedforward")
+_EMBEDDING = {
+    "name": str,
+    "features": str,
+    "projection": str,
+    "primes": list,
+    "precision": int,
+    "fractional_digits": int,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,36 +114,98 @@ def recipe_names() -> tuple[str, ...]:
 
 
 def load_recipe(name: str, task: str, n: int, **changes: Any) -> Recipe:
-    """Return a packaged recipe for a row.
+    """Return a recipe for a row.
 
     Args:
-        name: a name of `recipe_names`.
+        name: a name of `recipe_names`, or the path of a file that `adelic tune` has written: recipes/mine.toml. The
+            path is the recipe's name.
         task: name of the task.
         n: its size.
         changes: fields to override; those that are None are left alone.
 
     Raises:
         UnknownNameError: there is no such recipe.
-        ConfigurationError: the recipe leaves a field open for this row, or a change makes no sense.
+        StorageError: there is no such file.
+        ConfigurationError: the recipe leaves a field open for this row, or a change makes no sense, or the file is
+            damaged.
 
     >>> load_recipe("paper", "schubert", 4).learning_rate
     1.7e-05
     >>> load_recipe("quick", "mheight", 8, epochs=3).epochs
     3
     """
-    values = packaged_values(name, task, n) | {k: v for k, v in changes.items() if v is not None}
+    values = stored_values(name, task, n) | {k: v for k, v in changes.items() if v is not None}
     missing = [f for f in ("learning_rate", "epochs") if f not in values]
     if missing:
         flags = ", ".join("--" + field.replace("_", "-") for field in missing)
         raise ConfigurationError(f"the recipe {name!r} gives no {' or '.join(missing)} for {task} n={n}; pass {flags}")
-    return Recipe(name=name, **values)
+    return Recipe(name=PurePath(name).as_posix(), **values)
 
 
-def packaged_values(name: str, task: str, n: int) -> dict[str, Any]:
-    """Return what recipes.toml says for a row: fields of `Recipe`, those that it leaves open missing."""
+def stored_values(name: str, task: str, n: int) -> dict[str, Any]:
+    """Return what is stored for a row: fields of `Recipe`, those that are left open missing."""
+    if is_file(name):
+        kinds = {f.name: f.type for f in fields(Recipe) if f.name != "name"}
+        return _checked(read_recipe_file(name).get("recipe"), kinds, f"{name} [recipe]")
     if name not in _tables():
         raise UnknownNameError.of("recipe", name, recipe_names())
     common = dict(_tables()[name])
     rows = common.pop("rows", {})
     values: dict[str, Any] = common | rows.get(f"{task}-{n}", {})
     return values
+
+
+def stored_embedding(name: str) -> dict[str, Any]:
+    """Return the embedding that a recipe's file stores: its name and options, checked for their types only.
+
+    A packaged recipe stores none.
+
+    >>> stored_embedding("quick")
+    {}
+    """
+    table = read_recipe_file(name).get("embedding") if is_file(name) else None
+    if table is None:
+        return {}
+    found = _checked(table, _EMBEDDING, f"{name} [embedding]")
+    if "name" not in found:
+        raise ConfigurationError(f"{name} [embedding] has no name")
+    return found | ({"primes": tuple(found["primes"])} if "primes" in found else {})
+
+
+def is_file(name: str) -> bool:
+    """Return whether a recipe is named by the path of its file.
+
+    >>> is_file("quick"), is_file("recipes/schubert-4-adelic.toml")
+    (False, True)
+    """
+    return name.endswith(".toml")
+
+
+def read_recipe_file(path: str | Path) -> dict[str, Any]:
+    """Return the tables of a recipe's file.
+
+    Raises:
+        StorageError: there is no such file, or it cannot be read.
+        ConfigurationError: it is no TOML.
+    """
+    content = read_bytes(Path(path), remedy="name a recipe, or a file that `adelic tune` has written")
+    if content is None:
+        raise StorageError(f"there is no recipe {path}; `adelic tune` writes one, recipes: {', '.join(recipe_names())}")
+    try:
+        return tomllib.loads(content.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} is no recipe ({error})") from None
+
+
+def _checked(table: Any, kinds: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return a table of a file after a check of its keys and their types; `Recipe` and others check the values."""
+    if not isinstance(table, dict):
+        raise ConfigurationError(f"{where} is missing; `adelic tune` writes such files")
+    for key, value in table.items():
+        if key not in kinds:
+            raise ConfigurationError(f"{where} has an unknown {key!r}; known: {', '.join(kinds)}")
+        kind = (float, int) if kinds[key] is float else kinds[key]
+        whole = not isinstance(value, list) or all(type(v) is int for v in value)
+        if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool) or not whole:
+            raise ConfigurationError(f"{where} {key}={value!r:.60} is no {kinds[key].__name__}")
+    return table

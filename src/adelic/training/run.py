@@ -6,7 +6,7 @@ import signal
 import time
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from adelic.acd.provenance import source_commit, versions
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
 from adelic.nn import SequenceClassifier, Vocabulary
 from adelic.training.checkpoint import load_checkpoint, save_checkpoint
-from adelic.training.configuration import RunConfig, check_same
+from adelic.training.configuration import ModelData, RunConfig, check_same
 from adelic.training.generators import set_generator_states
 from adelic.training.loop import Split, Tick, Trainer
 from adelic.training.metrics import confusion, history, majority_rate
@@ -95,23 +95,40 @@ def run(
         raise ConfigurationError(f"{config.row} ({config.edition}) is too small: it has no validation or no test row")
     with torch.random.fork_rng():
         model = config.model(data).to(torch_device)
-        vocabulary = Vocabulary(data.vocabulary)
-        train, validation = (
-            Split(vocabulary.ids(X), y, torch_device)
-            for X, y in ((data.X_train, data.y_train), (data.X_validation, data.y_validation))
-        )
-        trainer = Trainer(model, config.recipe, train, validation, seed=config.seed)
+        trainer = make_trainer(config, model, data, torch_device)
         lines = _resume(trainer, folder)
         if not (folder / "config.toml").exists():
             atomic_write(folder / "config.toml", config.to_toml())
         with TensorBoardLog(folder, map(json.loads, lines), config.to_toml()) if tensorboard else nullcontext() as log:
             _train(trainer, folder, lines, tick, log)
         model.load_state_dict(trainer.best)
-        result = _result(config, data, model, trainer, Split(vocabulary.ids(data.X_test), data.y_test, torch_device))
+        test = Split(Vocabulary(data.vocabulary).ids(data.X_test), data.y_test, torch_device)
+        result = _result(config, data, model, trainer, test)
     result["history"] = history([json.loads(line) for line in lines])
     atomic_write(folder / "result.json", json.dumps(result, indent=2) + "\n")
     atomic_write(folder / "DONE", "")
     return result
+
+
+class TrainingData(ModelData, Protocol):
+    """The splits that training sees."""
+
+    @property
+    def y_train(self) -> np.ndarray: ...  # noqa: D102
+    @property
+    def X_validation(self) -> np.ndarray: ...  # noqa: D102, N802
+    @property
+    def y_validation(self) -> np.ndarray: ...  # noqa: D102
+
+
+def make_trainer(config: RunConfig, model: SequenceClassifier, data: TrainingData, device: torch.device) -> Trainer:
+    """Return the trainer of a run, before its first epoch; it is given no test split."""
+    vocabulary = Vocabulary(data.vocabulary)
+    train, validation = (
+        Split(vocabulary.ids(X), y, device)
+        for X, y in ((data.X_train, data.y_train), (data.X_validation, data.y_validation))
+    )
+    return Trainer(model, config.recipe, train, validation, seed=config.seed)
 
 
 def _train(trainer: Trainer, folder: Path, lines: list[str], tick: Tick | None, log: TensorBoardLog | None) -> None:

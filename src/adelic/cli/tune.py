@@ -1,0 +1,139 @@
+"""`adelic tune`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from adelic.cli.data import size_options
+from adelic.cli.experiments import device_option, embedding_options, folder, recipe_options
+from adelic.cli.options import NAMES, progress_bar
+
+if TYPE_CHECKING:
+    from adelic.training import StudyResult
+
+_SHOWN = 10  # trials in the table
+
+
+@click.command()
+@click.argument("task")
+@size_options
+@click.option("--embedding", help="adelic or learned.  [default: the recipe's, else adelic]")
+@embedding_options
+@recipe_options
+@click.option("--seed", type=int, default=0, show_default=True, help="Of every training, and of the proposals.")
+@click.option("--trials", type=int, default=20, show_default=True, help="How many in all, by all workers.")
+@click.option("--search", type=NAMES, help="Dimensions, as learning-rate,norm.  [default: all but the starred ones]")
+@click.option("--pruning", default="median", show_default=True, help="median, hyperband or none.")
+@click.option("--storage", help="SQLite file, or URL of a data base.  [default: RUNS-DIR/tune/STUDY.db]")
+@click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Where studies are kept.")
+@click.option("--output", type=folder, help="File of the recipe.  [default: recipes/TASK-N-EMBEDDING.toml]")
+@click.option("--plot", "picture", type=folder, help="Also draw the study here, as a PNG or SVG file.")
+@device_option
+def tune(
+    task: str,
+    n: int | None,
+    edition: str,
+    embedding: str | None,
+    recipe: str,
+    seed: int,
+    trials: int,
+    search: tuple[str, ...] | None,
+    pruning: str,
+    storage: str | None,
+    runs_dir: Path,
+    output: Path | None,
+    picture: Path | None,
+    device: str,
+    **given: Any,
+) -> None:
+    """Search a recipe for TASK and one embedding, and write it as a file that --recipe takes.
+
+    A trial trains once, on the training split, for at most --epochs (by default the recipe's) with proposed values,
+    and is judged by its best accuracy on the validation split; no search ever sees the test split. Give every embedding
+    the same --trials, --epochs and --seed, and the budgets are equal. What an option gives is kept, not searched.
+
+    \b
+    learning-rate     1e-05 to 0.01
+    batch-size        32, 64, 128, 256, 512, 1024, 2048
+    warmup-steps      0, 10, 30, 100, 300
+    norm              post, pre
+    dropout           0.0, 0.05, 0.1, 0.2, 0.3
+    epochs *          0.25, 0.5, 1.0 of --epochs
+    schedule *        cosine, constant
+    sampling-power *  0.0, 0.25, 0.5, 0.75, 1.0
+    features          digits, standardized, characters, one-hot-digits (adelic alone, as what follows)
+    projection        none, linear
+    primes            2, 3, 4, 5, 6, 7 first primes
+    precision         4, 6, 8, 12, 16 digits
+    * searched when --search names it
+
+    The study is kept in a file: the same command goes on after Ctrl-C or a kill (a killed trial is repeated), makes
+    more trials when --trials is raised, and shows the study when all are done. Workers that are started with the same
+    command and a --storage that all can reach share the trials.
+
+    \b
+    adelic tune schubert --n 4 --recipe quick --epochs 10 --trials 20
+    adelic tune schubert --n 4 --recipe quick --epochs 10 --trials 20 --embedding learned
+    adelic tune weaving --n 6 --recipe quick --search learning-rate,norm --features characters
+    adelic tune mheight --n 8 --recipe quick --storage postgresql://me@machine/studies
+    adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
+    """
+    from adelic import acd, training
+    from adelic.acd.files import atomic_write
+    from adelic.training import search as space
+    from adelic.training import tuning
+
+    definition = acd.task(task)
+    definition.check_edition(edition)
+    size = definition.sizes[0] if n is None else definition.check_size(n, edition)
+    changes = {name: given.pop(name) for name in ("epochs", "learning_rate", "batch_size")}
+    config = training.RunConfig(
+        task=definition.name,
+        n=size,
+        edition=edition,
+        embedding=training.EmbeddingConfig.choose(recipe, embedding, **given),
+        recipe=training.load_recipe(recipe, definition.name, size, **changes),
+        seed=seed,
+    )
+    fixed = space.names_of({key for key, value in (changes | given).items() if value is not None} - {"epochs"})
+    name = config.embedding.name
+    chosen = space.default_search(name, fixed=fixed) if search is None else search
+    plan = training.Search(config=config, dimensions=space.check_search(chosen, name, fixed=fixed), pruning=pruning)
+    path = output or Path("recipes") / f"{config.row}-{name}.toml"
+    tuning.check_output(path, plan)
+    with progress_bar(f"tune {config.row} {name}") as tick:
+        study = training.tune(
+            plan, trials=trials, storage=storage or runs_dir / "tune" / f"{plan.name}.db", device=device, tick=tick
+        )
+    atomic_write(path, study.to_toml())
+    _show(study)
+    click.echo(f"wrote {path}")
+    if picture is not None:
+        from adelic.training.study_plots import write_plot
+
+        write_plot(study, picture)
+        click.echo(f"wrote {picture}")
+    click.echo(f"train with it: adelic train {config.task} --n {config.n} --recipe {path}")
+
+
+def _show(study: "StudyResult") -> None:
+    """Print the best trials."""
+    table = Table("trial", "validation", "epochs", *study.search.dimensions, header_style="bold")
+    ranked = sorted(study.trials, key=lambda t: (t.state == "complete", t.accuracy or 0.0, -(t.loss or 0.0)))[::-1]
+    for trial in ranked[:_SHOWN]:
+        accuracy = "–" if trial.accuracy is None else f"{100 * trial.accuracy:.2f} %"
+        values = [f"{v:.3g}" if isinstance(v, float) else str(v) for v in trial.values.values()]
+        table.add_row(str(trial.number), accuracy, f"{trial.epochs}{_mark(trial.state)}", *values)
+    Console(width=None if Console().is_terminal else 170).print(table)
+    pruned = sum(trial.state == "pruned" for trial in study.trials)
+    click.echo(
+        f"{len(study.trials)} trials, {pruned} of them pruned (*); {sum(t.samples for t in study.trials)} rows trained "
+        f"on in {sum(t.seconds for t in study.trials):.0f} s; best: trial {study.best.number}"
+    )
+
+
+def _mark(state: str) -> str:
+    return "*" if state == "pruned" else ""

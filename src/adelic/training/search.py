@@ -1,0 +1,134 @@
+"""What a search may change in a run: the dimensions, by name, and the values that each can take."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.nn import FEATURE_KINDS
+from adelic.numbers.space import DEFAULT_PRIMES
+from adelic.training.configuration import EmbeddingConfig, RunConfig
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dimension:
+    """One thing to search.
+
+    Attributes:
+        field: of the recipe, or of the embedding.
+        bounds: a range that is searched on a logarithmic scale; None where there are choices.
+        choices: the values.
+        embedding: the embedding that the dimension belongs to; "" for the recipe's, which all embeddings share.
+        default: whether it is searched unless others are named.
+        note: what the values mean, where the field does not say it.
+    """
+
+    field: str
+    bounds: tuple[float, float] | None = None
+    choices: tuple[Any, ...] = ()
+    embedding: str = ""
+    default: bool = True
+    note: str = ""
+
+    def __str__(self) -> str:
+        shown = f"{self.bounds[0]:g} to {self.bounds[1]:g}" if self.bounds else ", ".join(map(str, self.choices))
+        return f"{shown} {self.note}".rstrip()
+
+
+# The architecture is no dimension: the table compares embeddings in one and the same encoder.
+DIMENSIONS: dict[str, Dimension] = {
+    "learning-rate": Dimension(field="learning_rate", bounds=(1e-5, 1e-2)),
+    "batch-size": Dimension(field="batch_size", choices=(32, 64, 128, 256, 512, 1024, 2048)),
+    "warmup-steps": Dimension(field="warmup_steps", choices=(0, 10, 30, 100, 300)),
+    "norm": Dimension(field="norm", choices=("post", "pre")),
+    "dropout": Dimension(field="dropout", choices=(0.0, 0.05, 0.1, 0.2, 0.3)),
+    "epochs": Dimension(field="epochs", choices=(0.25, 0.5, 1.0), default=False, note="of --epochs"),
+    "schedule": Dimension(field="schedule", choices=("cosine", "constant"), default=False),
+    "sampling-power": Dimension(field="sampling_power", choices=(0.0, 0.25, 0.5, 0.75, 1.0), default=False),
+    "features": Dimension(field="features", choices=FEATURE_KINDS, embedding="adelic"),
+    "projection": Dimension(field="projection", choices=("none", "linear"), embedding="adelic"),
+    "primes": Dimension(field="primes", choices=(2, 3, 4, 5, 6, 7), embedding="adelic", note="first primes"),
+    "precision": Dimension(field="precision", choices=(4, 6, 8, 12, 16), embedding="adelic", note="digits"),
+}
+"""All dimensions by name."""
+
+
+def default_search(embedding: str, *, fixed: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the dimensions that are searched for an embedding when none are named.
+
+    Args:
+        embedding: its name.
+        fixed: names of dimensions whose value the user has given.
+
+    >>> default_search("learned", fixed=["norm"])
+    ('learning-rate', 'batch-size', 'warmup-steps', 'dropout')
+    >>> set(default_search("adelic")) - set(default_search("learned")) == {"features", "projection", "primes",
+    ...     "precision"}
+    True
+    """
+    return tuple(
+        name for name, d in DIMENSIONS.items() if d.default and d.embedding in ("", embedding) and name not in fixed
+    )
+
+
+def check_search(search: Collection[str], embedding: str, *, fixed: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the names of dimensions, each once and in the order of `DIMENSIONS`.
+
+    Raises:
+        UnknownNameError: there is no such dimension.
+        ConfigurationError: none is named, or one belongs to another embedding, or its value is given.
+
+    >>> check_search(["norm", "learning-rate", "norm"], "learned")
+    ('learning-rate', 'norm')
+    """
+    for name in search:
+        if name not in DIMENSIONS:
+            raise UnknownNameError.of("dimension", name, DIMENSIONS)
+        owner = DIMENSIONS[name].embedding
+        if owner not in ("", embedding):
+            raise ConfigurationError(f"the dimension {name!r} belongs to the embedding {owner!r}, not to {embedding!r}")
+        if name in fixed:
+            raise ConfigurationError(f"{name!r} is both given and searched; drop --{name}, or leave it out of --search")
+    if not search:
+        raise ConfigurationError(f"there is nothing to search; dimensions: {', '.join(DIMENSIONS)}")
+    return tuple(name for name in DIMENSIONS if name in search)
+
+
+def apply(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:
+    """Return a run with the values of some dimensions, the rest as it is.
+
+    Raises:
+        AdelicError: the values do not go together.
+
+    >>> from adelic.training import load_recipe
+    >>> recipe = load_recipe("quick", "schubert", 4)
+    >>> config = RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("adelic"), recipe=recipe)
+    >>> changed = apply(config, {"norm": "post", "epochs": 0.5, "primes": 3})
+    >>> changed.recipe.norm, changed.recipe.epochs, changed.embedding.primes
+    ('post', 15, (2, 3, 5))
+    """
+    recipe: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    for name, value in values.items():
+        dimension = DIMENSIONS[name]
+        if dimension.bounds:
+            recipe[dimension.field] = float(f"{value:.3g}")  # what a person can read and repeat
+        elif name == "epochs":
+            recipe["epochs"] = max(1, round(value * config.recipe.epochs))
+        elif name == "primes":
+            options["primes"] = DEFAULT_PRIMES[:value]
+        else:
+            (options if dimension.embedding else recipe)[dimension.field] = value
+    embedding = config.embedding
+    if options:
+        embedding = EmbeddingConfig.of(embedding.name, **embedding.options() | options)
+    return replace(config, recipe=replace(config.recipe, **recipe), embedding=embedding)
+
+
+def names_of(fields: Collection[str]) -> tuple[str, ...]:
+    """Return the dimensions that search some fields.
+
+    >>> names_of({"learning_rate", "fractional_digits"})
+    ('learning-rate',)
+    """
+    return tuple(name for name, dimension in DIMENSIONS.items() if dimension.field in fields)

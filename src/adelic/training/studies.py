@@ -1,0 +1,288 @@
+"""Studies in Optuna: trials that are kept in a storage, resumed, repeated when killed, and shared by several workers.
+
+Only this module imports Optuna; `adelic.training.tuning` loads it when a search begins.
+"""
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import optuna
+import sqlalchemy
+from optuna.distributions import BaseDistribution
+from optuna.exceptions import ExperimentalWarning, StorageInternalError
+from optuna.study import Study
+from optuna.trial import FrozenTrial, Trial, TrialState
+from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
+
+from adelic.acd.files import FOLDER_REMEDY, storage_errors
+from adelic.errors import AdelicError, StorageError
+from adelic.training.sampler import stream_seed
+from adelic.training.search import Dimension
+
+HEARTBEAT = 5
+"""Seconds between two signs of life of a running trial."""
+GRACE = 30
+"""Seconds without one after which other workers take a trial for killed."""
+POLL = 1.0
+"""Seconds between two looks at the trials of other workers."""
+ATTEMPTS = 3
+"""How often a trial that is killed again and again is begun."""
+_STARTUP_TRIALS = 5  # drawn blindly, and never pruned
+_BUSY = 60  # seconds that a worker waits for another one's write to an SQLite file
+_REMEDY = (
+    "--storage takes the path of an SQLite file or the URL of a data base, as sqlite:///studies.db or "
+    "postgresql://me@machine/studies"
+)
+
+Report = Callable[[int, float, dict[str, Any]], None]
+Objective = Callable[[dict[str, Any], Report], float]
+
+
+def run_study(
+    name: str,
+    objective: Objective,
+    dimensions: Mapping[str, Dimension],
+    *,
+    storage: str | Path,
+    trials: int,
+    epochs: int,
+    seed: int,
+    pruning: str,
+    progress: Callable[[list[FrozenTrial], int], None],
+) -> list[FrozenTrial]:
+    """Continue a study until its trials are done, whoever does them; return all of them.
+
+    A trial counts when it is complete or pruned. One that was killed is marked as failed and repeated with the same
+    values. What is proposed depends on the seed, on the number of the trial and on the trials before it alone.
+
+    Args:
+        name: of the study in the storage.
+        objective: called with the values of the dimensions and a function to report (epoch, value, figures) to, which
+            raises where the trial is to be pruned; returns the value to maximise. An `AdelicError` prunes the trial.
+        dimensions: what is searched, by name.
+        storage: an SQLAlchemy URL, or the path of an SQLite file.
+        trials: how many are wanted.
+        epochs: the most that a trial reports.
+        seed: of the proposals.
+        pruning: "median", "hyperband" or "none".
+        progress: called with the finished trials and the epochs done in the running one.
+
+    Raises:
+        StorageError: the storage cannot be reached or used.
+    """
+    with _quiet(), _storage_errors(storage), _opened(storage) as backend:
+        study = optuna.create_study(
+            storage=backend,
+            study_name=name,
+            direction="maximize",
+            sampler=NumberedSampler(seed),
+            pruner=_pruner(pruning, epochs),
+            load_if_exists=True,
+        )
+        while True:
+            finished = _in(study, TrialState.COMPLETE, TrialState.PRUNED)
+            progress(finished, 0)
+            if len(finished) >= trials:
+                return study.get_trials()
+            if len(finished) + len(_in(study, TrialState.RUNNING)) < trials:
+                _run_one(study, objective, dimensions, trials, partial(progress, finished))
+            else:  # the last trials are other workers', alive or killed
+                time.sleep(POLL)
+                optuna.storages.fail_stale_trials(study)
+
+
+class SurplusError(Exception):
+    """Two workers have begun the last trial at once; the later one drops it."""
+
+
+class NumberedSampler(optuna.samplers.BaseSampler):
+    """Tree-structured Parzen estimators whose random numbers depend on the seed and the trial's number.
+
+    A `TPESampler` begins its sequence anew in every process, so that a resumed study or a second worker would propose
+    the values of the first trials once more.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self._number: int | None = None
+        self._sampler: optuna.samplers.TPESampler
+
+    def _of(self, trial: FrozenTrial) -> optuna.samplers.TPESampler:
+        if trial.number != self._number:
+            self._number = trial.number
+            self._sampler = optuna.samplers.TPESampler(
+                seed=stream_seed(self.seed, "search", trial.number) % 2**32,
+                n_startup_trials=_STARTUP_TRIALS,
+                constant_liar=True,  # workers keep away from what others are trying
+            )
+        return self._sampler
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        """Return the dimensions that are drawn together."""
+        return self._of(trial).infer_relative_search_space(study, trial)
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """Return values of the dimensions that are drawn together."""
+        return self._of(trial).sample_relative(study, trial, search_space)
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        """Return a value of one dimension."""
+        return self._of(trial).sample_independent(study, trial, param_name, param_distribution)
+
+
+def _run_one(
+    study: Study,
+    objective: Objective,
+    dimensions: Mapping[str, Dimension],
+    trials: int,
+    on_epoch: Callable[[int], None],
+) -> None:
+    """Run one trial; mark it as failed and queue its repetition if anything but its own values ends it."""
+    begun: list[Trial] = []
+
+    def wrapped(trial: Trial) -> float:
+        before = [t for t in study.get_trials(deepcopy=False) if t.number < trial.number]
+        if sum(t.state != TrialState.FAIL for t in before) >= trials:
+            raise SurplusError
+        begun.append(trial)
+        values = {name: _suggest(trial, name, dimension) for name, dimension in dimensions.items()}
+        latest: dict[str, Any] = {}
+
+        def report(epoch: int, value: float, figures: dict[str, Any]) -> None:
+            latest.update(figures)
+            on_epoch(epoch)
+            trial.report(value, epoch)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+
+        try:
+            return objective(values, report)
+        except AdelicError as error:
+            latest["reason"] = str(error)
+            raise optuna.TrialPruned from None
+        finally:
+            trial.set_user_attr("figures", latest)
+
+    try:
+        study.optimize(wrapped, n_trials=1, catch=(SurplusError,))
+    except BaseException:
+        for trial in begun:
+            _repeat(study, study.trials[trial.number])
+        raise
+
+
+def _repeat(study: Study, trial: FrozenTrial) -> None:
+    """Queue a failed trial once more, with the values that it had."""
+    attempt = trial.user_attrs.get("attempt", 1)
+    if trial.state == TrialState.FAIL and attempt < ATTEMPTS:
+        study.enqueue_trial(trial.params, user_attrs={"attempt": attempt + 1, "repeats": trial.number})
+
+
+def _suggest(trial: Trial, name: str, dimension: Dimension) -> Any:
+    if dimension.bounds:
+        return trial.suggest_float(name, *dimension.bounds, log=True)
+    return trial.suggest_categorical(name, dimension.choices)
+
+
+def _pruner(pruning: str, epochs: int) -> optuna.pruners.BasePruner:
+    """Return a pruner that lets every trial live for a quarter of its epochs."""
+    patience = max(1, epochs // 4)
+    if pruning == "median":
+        return optuna.pruners.MedianPruner(n_startup_trials=_STARTUP_TRIALS, n_warmup_steps=patience)
+    if pruning == "hyperband":
+        return optuna.pruners.HyperbandPruner(min_resource=patience, max_resource=epochs)
+    return optuna.pruners.NopPruner()
+
+
+def _in(study: Study, *states: TrialState) -> list[FrozenTrial]:
+    return study.get_trials(deepcopy=False, states=states)
+
+
+def storage_url(storage: str | Path) -> sqlalchemy.URL:
+    """Return the URL of a storage; a text that is none is the path of an SQLite file.
+
+    Raises:
+        StorageError: it is a malformed URL.
+
+    >>> str(storage_url("runs/tune/mine.db"))
+    'sqlite:///runs/tune/mine.db'
+    >>> str(storage_url("postgresql://me:secret@machine/studies"))
+    'postgresql://me:***@machine/studies'
+    """
+    text = str(storage)
+    if "://" in text:
+        try:
+            return sqlalchemy.make_url(text)
+        except (ArgumentError, ValueError):  # their messages may show a password
+            raise StorageError(f"the storage's URL is malformed; {_REMEDY}") from None
+    return sqlalchemy.URL.create("sqlite", database=Path(text).as_posix())
+
+
+@contextmanager
+def _opened(storage: str | Path) -> Iterator[optuna.storages.RDBStorage]:
+    """Open a storage, made if missing; close its connections at the end."""
+    url = storage_url(storage)
+    options: dict[str, Any] = {}
+    if url.get_backend_name() == "sqlite":
+        options["connect_args"] = {"timeout": _BUSY}
+        if url.database:
+            with storage_errors(f"cannot write {url.database}", FOLDER_REMEDY):
+                Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+    text = url.render_as_string(hide_password=False).replace("{", "{{").replace("}", "}}")  # Optuna formats it
+    for attempt in range(ATTEMPTS):
+        try:
+            backend = optuna.storages.RDBStorage(
+                text,
+                options,
+                heartbeat_interval=HEARTBEAT,
+                grace_period=GRACE,
+                heartbeat_stale_trial_callback=_repeat,
+            )
+            break
+        except ImportError as error:
+            raise StorageError(f"{_reason(error)} (the storage {url})") from None
+        except OperationalError as error:  # two workers make the tables of a new file at once: one comes last
+            if "already exists" not in str(error) or attempt == ATTEMPTS - 1:
+                raise
+            time.sleep(POLL)
+    try:
+        yield backend
+    finally:
+        backend.remove_session()
+        backend.engine.dispose()
+
+
+@contextmanager
+def _storage_errors(storage: str | Path) -> Iterator[None]:
+    """Turn the errors of a data base into one line that shows no password."""
+    try:
+        yield
+    except (SQLAlchemyError, StorageInternalError) as error:
+        reason = _reason(error.__cause__ or error)
+        raise StorageError(f"cannot use {storage_url(storage)}: {reason}; {_REMEDY}") from None
+
+
+def _reason(error: BaseException) -> str:
+    return str(error).splitlines()[0]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Optuna from logging trials and from warning of the heartbeat, which it calls experimental."""
+    verbosity = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ExperimentalWarning)
+            yield
+    finally:
+        optuna.logging.set_verbosity(verbosity)

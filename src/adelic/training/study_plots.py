@@ -1,0 +1,76 @@
+"""A study as a figure: its history, and what each dimension did."""
+
+import io
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from adelic.acd.files import atomic_write
+from adelic.errors import ConfigurationError
+from adelic.training.search import DIMENSIONS
+from adelic.training.tuning import StudyResult, TrialResult
+
+_COLUMNS = 4
+_COMPLETE, _PRUNED = (
+    "#0072B2",
+    "#999999",
+)  # a blue that any eye tells from grey
+
+
+def write_plot(study: StudyResult, path: Path) -> None:
+    """Draw the validation accuracy of every trial, by number and by the values of each dimension.
+
+    Args:
+        study: a study whose trials are done.
+        path: of the picture; its ending, .png or .svg among others, says in which format.
+
+    Raises:
+        ConfigurationError: matplotlib does not know the format.
+        StorageError: the file cannot be written.
+    """
+    names = list(study.search.dimensions)
+    trials = [trial for trial in study.trials if trial.accuracy is not None]
+    n_rows = math.ceil((1 + len(names)) / _COLUMNS)
+    figure = Figure(figsize=(3.2 * _COLUMNS, 2.8 * n_rows), layout="constrained")
+    panels = figure.subplots(n_rows, _COLUMNS, sharey=True, squeeze=False).flatten()
+    numbers = [trial.number for trial in trials]
+    _scatter(panels[0], trials, numbers)
+    best = np.maximum.accumulate([_percent(trial) if trial.state == "complete" else 0.0 for trial in trials])
+    panels[0].step(numbers, np.where(best > 0, best, np.nan), where="post", color=_COMPLETE, linewidth=1)
+    panels[0].xaxis.set_major_locator(MaxNLocator(integer=True))
+    panels[0].set_title("trial (line: best so far; grey: pruned)", fontsize=9)
+    for axes, name in zip(panels[1:], names, strict=False):
+        values = [trial.values[name] for trial in trials]
+        if DIMENSIONS[name].bounds:
+            axes.set_xscale("log")
+        else:
+            choices = list(DIMENSIONS[name].choices)
+            values = [choices.index(value) for value in values]
+            axes.set_xlim(-0.5, len(choices) - 0.5)
+            axes.set_xticks(range(len(choices)), [str(choice) for choice in choices], fontsize=7)
+        _scatter(axes, trials, values)
+        axes.set_title(name, fontsize=9)
+    for axes in panels[1 + len(names) :]:
+        axes.set_axis_off()
+    for row in range(n_rows):
+        panels[row * _COLUMNS].set_ylabel("validation accuracy (%)")
+    buffer = io.BytesIO()
+    try:
+        figure.savefig(buffer, format=path.suffix.lstrip(".") or "png", dpi=150)
+    except ValueError as error:
+        raise ConfigurationError(f"cannot draw {path}: {error}") from None
+    atomic_write(path, buffer.getvalue())
+
+
+def _scatter(axes: Axes, trials: list[TrialResult], values: list[Any]) -> None:
+    colours = [_COMPLETE if trial.state == "complete" else _PRUNED for trial in trials]
+    axes.scatter(values, [_percent(trial) for trial in trials], c=colours, s=16)
+
+
+def _percent(trial: TrialResult) -> float:
+    return 100 * (trial.accuracy or 0.0)

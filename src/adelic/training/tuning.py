@@ -1,0 +1,370 @@
+"""Searching a recipe: equal budgets for every embedding, judged by the validation split alone.
+
+A trial is one training with proposed values. All trials of a study have the same data, the same seed (so the same
+initial weights and the same stream of sampled rows) and the same budget: at most `epochs` times the rows of the
+training split. Studies of two embeddings with equal `trials` and `epochs` have equal budgets, though one embedding may
+have more dimensions of its own to search.
+"""
+
+import hashlib
+import json
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tomli_w
+import torch
+
+from adelic import acd
+from adelic.acd.files import read_bytes
+from adelic.acd.provenance import source_commit, versions
+from adelic.errors import ConfigurationError
+from adelic.training.configuration import RunConfig
+from adelic.training.loop import Tick
+from adelic.training.recipes import read_recipe_file
+from adelic.training.run import choose_device, device_name, make_trainer
+from adelic.training.search import DIMENSIONS, apply, check_search
+
+if TYPE_CHECKING:
+    from optuna.trial import FrozenTrial
+
+PRUNING = ("median", "hyperband", "none")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """What a study searches.
+
+    Attributes:
+        config: the run whose dimensions are varied; its epochs are the budget of every trial, its seed that of every
+            training and of the proposals.
+        dimensions: names of `adelic.training.search.DIMENSIONS`; the others keep their values.
+        pruning: "median" (a trial stops when it is below the median of the former ones at the same epoch),
+            "hyperband" or "none".
+
+    Raises:
+        UnknownNameError: there is no such dimension or pruning.
+        ConfigurationError: a dimension belongs to another embedding, or there is none.
+
+    >>> from adelic.training import EmbeddingConfig, load_recipe
+    >>> recipe = load_recipe("quick", "schubert", 4, epochs=10)
+    >>> config = RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> Search(config=config, dimensions=("learning-rate", "norm")).name
+    'schubert-4-learned-quick-seed0-...'
+    """
+
+    config: RunConfig
+    dimensions: tuple[str, ...]
+    pruning: str = "median"
+
+    def __post_init__(self) -> None:
+        """Check the names."""
+        found = check_search(self.dimensions, self.config.embedding.name)
+        object.__setattr__(self, "dimensions", found)
+        if self.pruning not in PRUNING:
+            raise ConfigurationError(f"pruning={self.pruning!r} is unknown; use {', '.join(PRUNING)}")
+
+    @property
+    def name(self) -> str:
+        """Return the name of the study, which no other search has: it ends in a digest of all that defines it."""
+        everything = [
+            self.config.as_dict(),
+            {name: str(DIMENSIONS[name]) for name in self.dimensions},
+            self.pruning,
+        ]
+        digest = hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()[:8]
+        config = self.config
+        edition = "" if config.edition == "published" else f"-{config.edition}"
+        recipe = Path(config.recipe.name).stem
+        return f"{config.row}{edition}-{config.embedding.name}-{recipe}-seed{config.seed}-{digest}"
+
+    def command(self, trials: int) -> str:
+        """Return the command line that repeats this search, or say that none does."""
+        arguments = self.config.arguments(without=[DIMENSIONS[name].field for name in self.dimensions])
+        if arguments is None:
+            return "adelic.training.tune, with the configuration that stands here"
+        own = ["--search", ",".join(self.dimensions), "--pruning", self.pruning, "--trials", str(trials)]
+        return shlex.join(["adelic", "tune", *arguments, *own])
+
+
+@dataclass(frozen=True, eq=False)
+class DevelopmentData:
+    """The splits that a search may see. It has no test split, so that no search can look at it."""
+
+    X_train: np.ndarray
+    y_train: np.ndarray
+    X_validation: np.ndarray
+    y_validation: np.ndarray
+    class_names: tuple[str, ...] | None
+    vocabulary: tuple[int, ...]
+    sha256: str
+
+    @classmethod
+    def load(cls, config: RunConfig) -> "DevelopmentData":
+        """Return the development data of a run.
+
+        Raises:
+            ConfigurationError: the task is a regression, or there is no validation row.
+
+        >>> from adelic.training import EmbeddingConfig, load_recipe
+        >>> recipe = load_recipe("quick", "schubert", 3)
+        >>> data = DevelopmentData.load(
+        ...     RunConfig(task="schubert", n=3, embedding=EmbeddingConfig.of("learned"), recipe=recipe))
+        >>> len(data.y_train), len(data.y_validation), hasattr(data, "y_test")
+        (62, 6, False)
+        """
+        data = acd.load(config.task, n=config.n, edition=config.edition, seed=config.data_seed)
+        if data.class_names is None:
+            raise ConfigurationError(f"{config.task} is a regression task; this model classifies")
+        if not len(data.y_validation):
+            raise ConfigurationError(f"{config.row} ({config.edition}) is too small: it has no validation row")
+        return cls(
+            X_train=data.X_train,
+            y_train=data.y_train,
+            X_validation=data.X_validation,
+            y_validation=data.y_validation,
+            class_names=data.class_names,
+            vocabulary=data.vocabulary,
+            sha256=data.provenance["sha256"],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialResult:
+    """One finished trial.
+
+    Attributes:
+        number: in the study, from 0.
+        state: "complete" or "pruned".
+        accuracy, loss: on the validation split, of the epoch with the best accuracy; None if no epoch was finished.
+        epochs, samples: how many were trained on.
+        seconds: of training and validation.
+        reason: why the values could not be trained with; "" if they could.
+        values: of the dimensions.
+    """
+
+    number: int
+    state: str
+    accuracy: float | None
+    loss: float | None
+    epochs: int
+    samples: int
+    seconds: float
+    reason: str
+    values: dict[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields that are not empty, for TOML."""
+        return {key: value for key, value in vars(self).items() if value not in (None, "")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyResult:
+    """A study whose trials are done.
+
+    Attributes:
+        search: what was searched.
+        trials: the finished trials.
+        n_failed: how many trials were killed or interrupted; they were repeated.
+        device: where the last ones ran, in words.
+        data_sha256: of the data.
+
+    >>> from adelic.training import EmbeddingConfig, load_recipe
+    >>> recipe = load_recipe("quick", "schubert", 4)
+    >>> config = RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> plain = {"state": "complete", "loss": 0.5, "epochs": 1, "samples": 62, "seconds": 1.0, "reason": ""}
+    >>> post = TrialResult(number=0, accuracy=0.5, values={"norm": "post"}, **plain)
+    >>> pre = TrialResult(number=1, accuracy=0.7, values={"norm": "pre"}, **plain)
+    >>> search = Search(config=config, dimensions=("norm",))
+    >>> study = StudyResult(search=search, trials=(post, pre), n_failed=0, device="cpu", data_sha256="")
+    >>> study.best.number, study.config.recipe.norm, study.to_toml().splitlines()[0]
+    (1, 'pre', '# Chosen by `adelic tune` after 2 trials, by validation accuracy, with one seed.')
+    """
+
+    search: Search
+    trials: tuple[TrialResult, ...]
+    n_failed: int
+    device: str
+    data_sha256: str
+
+    @property
+    def best(self) -> TrialResult:
+        """Return the complete trial with the best validation accuracy; of equal ones, that with the lower loss."""
+        complete = [trial for trial in self.trials if trial.state == "complete"]
+        return max(complete, key=lambda t: (t.accuracy or 0.0, -(t.loss or 0.0), -t.number))
+
+    @property
+    def config(self) -> RunConfig:
+        """Return the run with the best values."""
+        return apply(self.search.config, self.best.values)
+
+    def to_toml(self) -> str:
+        """Return the recipe's file: the chosen recipe and embedding, and where they come from."""
+        base, config, best = self.search.config, self.config, self.best
+        recipe = {key: value for key, value in config.recipe.as_dict().items() if key != "name"}
+        embedding = config.as_dict()["embedding"] if config.embedding.options() else {"name": config.embedding.name}
+        study = {
+            "name": self.search.name,
+            "command": self.search.command(len(self.trials)),
+            "task": base.task,
+            "n": base.n,
+            "edition": base.edition,
+            "data_sha256": self.data_sha256,
+            "seed": base.seed,
+            "searched": {name: str(DIMENSIONS[name]) for name in self.search.dimensions},
+            "pruning": self.search.pruning,
+            "epochs_per_trial": base.recipe.epochs,
+            "complete": sum(t.state == "complete" for t in self.trials),
+            "pruned": sum(t.state == "pruned" for t in self.trials),
+            "failed": self.n_failed,
+            "samples": sum(t.samples for t in self.trials),
+            "seconds": round(sum(t.seconds for t in self.trials), 1),
+            "device": self.device,
+            "commit": source_commit() or "",
+            "versions": versions("torch", "numpy", "optuna"),
+            "best": {"trial": best.number, "validation_accuracy": best.accuracy, "validation_loss": best.loss},
+            "trials": [trial.as_dict() for trial in self.trials],
+        }
+        note = f"Chosen by `adelic tune` after {len(self.trials)} trials, by validation accuracy, with one seed."
+        return f"# {note}\n" + tomli_w.dumps({"recipe": recipe, "embedding": embedding, "study": study})
+
+
+def tune(
+    search: Search, *, trials: int, storage: str | Path, device: str = "auto", tick: Tick | None = None
+) -> StudyResult:
+    """Search a recipe, or continue a search, until a number of trials is done.
+
+    The study lives in the storage: the same call goes on with it after a kill, and several processes with the same
+    storage share its trials. A killed trial is marked as failed and repeated with the same values.
+
+    Args:
+        search: what is searched.
+        trials: how many are wanted, those that are done already included.
+        storage: path of an SQLite file, or any URL that Optuna (SQLAlchemy) knows.
+        device: "auto", "cpu", "cuda" or another name that torch knows.
+        tick: called with (epochs done, epochs in all, text) for a progress bar.
+
+    Raises:
+        ConfigurationError: Optuna is missing, or there are no trials to make, or none could be trained to its end.
+        StorageError: the storage cannot be reached or used.
+
+    >>> import tempfile
+    >>> from adelic.training import EmbeddingConfig, load_recipe
+    >>> recipe = load_recipe("quick", "schubert", 3, epochs=1)
+    >>> config = RunConfig(task="schubert", n=3, embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     study = tune(Search(config=config, dimensions=("norm",)), trials=2, storage=f"{folder}/study.db")
+    >>> [(trial.state, trial.samples) for trial in study.trials], study.config.recipe.norm in ("post", "pre")
+    ([('complete', 62), ('complete', 62)], True)
+    """
+    if type(trials) is not int or trials < 1:
+        raise ConfigurationError(f"trials={trials} must be a whole number from 1 on")
+    try:
+        from adelic.training.studies import run_study
+    except ImportError as error:
+        raise ConfigurationError(f'searching needs Optuna ({error}): pip install "adelic[tune]"') from error
+    torch_device = choose_device(device)
+    data = DevelopmentData.load(search.config)
+    epochs = search.config.recipe.epochs
+
+    def progress(finished: list["FrozenTrial"], epoch: int) -> None:
+        if tick:
+            best = max((t.value for t in finished if t.value is not None), default=None)
+            text = f"trial {min(len(finished) + 1, trials)}/{trials}"
+            tick(
+                min(len(finished) * epochs + epoch, trials * epochs),
+                trials * epochs,
+                text if best is None else f"{text}, best {100 * best:.2f} %",
+            )
+
+    found = run_study(
+        search.name,
+        lambda values, report: train_trial(apply(search.config, values), data, torch_device, report),
+        {name: DIMENSIONS[name] for name in search.dimensions},
+        storage=storage,
+        trials=trials,
+        epochs=epochs,
+        seed=search.config.seed,
+        pruning=search.pruning,
+        progress=progress,
+    )
+    results = [_result(trial) for trial in found if trial.state.name in ("COMPLETE", "PRUNED")]
+    if not any(result.state == "complete" for result in results):
+        reason = next((r.reason for r in results if r.reason), "all were pruned")
+        raise ConfigurationError(f"no trial of {search.name} came to its end ({reason})")
+    return StudyResult(
+        search=search,
+        trials=tuple(results),
+        n_failed=sum(trial.state.name == "FAIL" for trial in found),
+        device=device_name(torch_device),
+        data_sha256=data.sha256,
+    )
+
+
+def train_trial(
+    config: RunConfig,
+    data: DevelopmentData,
+    device: torch.device,
+    report: Callable[[int, float, dict[str, Any]], None],
+) -> float:
+    """Train one trial; return the best validation accuracy of its epochs.
+
+    Args:
+        config: the run.
+        data: its splits but the test split.
+        device: where.
+        report: called after each epoch with (epoch, best accuracy so far, figures); may end the trial by raising.
+
+    Raises:
+        AdelicError: the values do not go together, training diverged, or the device's memory is too small.
+    """
+    with torch.random.fork_rng():
+        try:
+            trainer = make_trainer(config, config.model(data).to(device), data, device)
+            progress = trainer.progress
+            while progress.epoch < config.recipe.epochs:
+                trainer.run_epoch()
+                accuracy, negative_loss = progress.best_score
+                figures = {
+                    "loss": -negative_loss,
+                    "epochs": progress.epoch,
+                    "samples": progress.epoch * len(data.y_train),
+                    "seconds": round(progress.seconds, 3),
+                }
+                report(progress.epoch, accuracy, figures)
+        except torch.OutOfMemoryError:
+            batch = config.recipe.batch_size
+            raise ConfigurationError(f"the memory of {device} cannot hold batch-size={batch}") from None
+    return accuracy
+
+
+def check_output(path: Path, search: Search) -> None:
+    """Raise unless a recipe's file is missing, or holds the recipe of an earlier stage of this very study.
+
+    Raises:
+        ConfigurationError: it holds anything else.
+    """
+    if read_bytes(path) is None:
+        return
+    study = read_recipe_file(path).get("study")
+    name = study.get("name") if isinstance(study, dict) else None
+    if name != search.name:
+        raise ConfigurationError(f"{path} holds the recipe of another study; choose another --output, or delete it")
+
+
+def _result(trial: "FrozenTrial") -> TrialResult:
+    figures = trial.user_attrs.get("figures", {})
+    return TrialResult(
+        number=trial.number,
+        state=trial.state.name.lower(),
+        accuracy=trial.value,
+        loss=figures.get("loss"),
+        epochs=figures.get("epochs", 0),
+        samples=figures.get("samples", 0),
+        seconds=figures.get("seconds", 0.0),
+        reason=figures.get("reason", ""),
+        values=dict(trial.params),
+    )

@@ -1,0 +1,137 @@
+import json
+import os
+import signal
+import tomllib
+from pathlib import Path
+
+import pytest
+import torch
+
+from adelic.training import tuning
+from adelic.training.search import DIMENSIONS
+
+TINY = ["schubert", "--n", "3", "--recipe", "quick", "--epochs", "1", "--device", "cpu"]
+TUNE = ["tune", *TINY, "--embedding", "learned", "--search", "learning-rate,norm", "--trials", "2"]
+FILE = Path("recipes/schubert-3-learned.toml")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_tune_and_train_with_it(works, refused, folder):
+    out = works(*TUNE, "--plot", "study.png")
+    assert "2 trials, 0 of them pruned" in out
+    last = out.splitlines()[-1]
+    assert last == f"train with it: adelic train schubert --n 3 --recipe {FILE}"
+    assert (folder / "study.png").read_bytes().startswith(b"\x89PNG")
+    (storage,) = (folder / "runs" / "tune").iterdir()
+    found = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    assert storage.name == found["study"]["name"] + ".db"
+    assert found["embedding"] == {"name": "learned"}
+
+    assert works(*TUNE, "--plot", "study.png") == out
+    assert tomllib.loads(FILE.read_text(encoding="utf-8")) == found
+
+    works("train", *TINY[:3], "--recipe", FILE, "--device", "cpu", "--run-dir", "mine")
+    result = json.loads(Path("mine/result.json").read_text(encoding="utf-8"))
+    chosen = {key: value for key, value in result["configuration"]["recipe"].items() if key != "name"}
+    assert chosen == found["recipe"]
+    assert result["embedding"] == "learned"
+    assert f"--recipe {FILE}" in result["command"]
+    # The search has seen what the run sees: the same data, seed and weights.
+    assert result["validation"]["accuracy"] == found["study"]["best"]["validation_accuracy"]
+
+    assert "another study" in refused(*TUNE, "--seed", "1")
+    assert "no data base" not in works(*TUNE[:-1], "3")
+
+
+def test_a_storage_and_an_output(works, folder):
+    command = TUNE[:-1]
+    works(*command, "1", "--storage", "sqlite:///mine.db", "--output", "new/mine.toml")
+    assert (folder / "mine.db").is_file()
+    assert not (folder / "runs").exists()
+    out = works(*command, "2", "--storage", "mine.db", "--output", "new/mine.toml", "--pruning", "median")
+    assert "2 trials" in out
+    assert len(tomllib.loads(Path("new/mine.toml").read_text(encoding="utf-8"))["study"]["trials"]) == 2
+
+
+def test_the_recorded_command_repeats_the_study(works):
+    works(*TUNE)
+    before = FILE.read_text(encoding="utf-8")
+    study = tomllib.loads(before)["study"]
+    works(*study["command"].split()[1:], "--device", "cpu")
+    assert FILE.read_text(encoding="utf-8") == before
+
+
+def test_help_lists_every_dimension(works):
+    out = works("tune", "--help")
+    for name, dimension in DIMENSIONS.items():
+        line = next(line for line in out.splitlines() if line.split()[:1] == [name])
+        assert str(dimension) in line
+        assert ("*" in line.split()) == (not dimension.default)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--trials", "0"], "trials=0"),
+        (["--trials", "x"], "--trials"),
+        (["--search", "learning-rat"], "did you mean 'learning-rate'"),
+        (["--search", "primes"], "belongs to the embedding 'adelic'"),
+        (["--search", ","], "nothing to search"),
+        (["--search", "norm,learning-rate", "--learning-rate", "1e-3"], "drop --learning-rate"),
+        (["--search", "features", "--embedding", "adelic", "--features", "digits"], "drop --features"),
+        (["--pruning", "all"], "median, hyperband, none"),
+        (["--storage", "nonsense://me:word@there"], "--storage"),
+        (["--storage", "file"], "cannot use"),
+        (["--storage", "file/x.db"], "cannot write"),
+        (["--output", "file"], "is no recipe"),
+        (["--recipe", "none.toml"], "there is no recipe none.toml"),
+        (["--recipe", "file.toml"], "file.toml is no recipe"),
+        (["--embedding", "lerned"], "did you mean 'learned'"),
+        (["--device", "potato"], "device"),
+        (["--edition", "leaky"], "edition"),
+        (["--n", "2"], ""),
+    ],
+    ids=str,
+)
+def test_errors_of_tuning(refused, folder, arguments, words):
+    for name in ("file", "file.toml"):
+        (folder / name).write_text("no TOML, and no data base; " * 100)
+    assert words in refused(*TUNE, *arguments)
+    assert not FILE.exists()
+
+
+def test_a_plot_of_an_unknown_kind(adelic):
+    outcome = adelic(*TUNE, "--plot", "study.xyz")
+    assert outcome.status == 2
+    assert "study.xyz" in outcome.err.splitlines()[-1]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+def test_an_interrupted_study_says_that_it_can_go_on(adelic, works, monkeypatch):
+    """Ctrl-C within the second trial; then the same command finishes the study."""
+    train = tuning.train_trial
+    begun = []
+
+    def interrupted(*arguments):
+        begun.append(arguments)
+        if len(begun) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return train(*arguments)
+
+    monkeypatch.setattr(tuning, "train_trial", interrupted)
+    outcome = adelic(*TUNE)
+    assert outcome.status == 128 + signal.SIGINT
+    assert "Traceback" not in outcome.err
+    (line,) = [line for line in outcome.err.splitlines() if line.startswith("adelic: ")]
+    assert "interrupted" in line
+    assert not FILE.exists()
+    works(*TUNE)
+    study = tomllib.loads(FILE.read_text(encoding="utf-8"))["study"]
+    assert (study["failed"], len(study["trials"]), len(begun)) == (1, 2, 3)

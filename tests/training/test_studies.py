@@ -1,0 +1,217 @@
+"""The engine of a search, with objectives that cost nothing."""
+
+import warnings
+
+import optuna
+import pytest
+
+from adelic.errors import ConfigurationError, StorageError
+from adelic.training import studies
+from adelic.training.search import Dimension
+
+DIMENSIONS = {"rate": Dimension(field="rate", bounds=(1e-3, 1.0)), "norm": Dimension(field="norm", choices=("a", "b"))}
+PASSWORD = "a-secret"
+
+
+def silent(finished, epoch):
+    pass
+
+
+def distance(values, report):
+    return -abs(values["rate"] - 0.1) - (values["norm"] == "b")
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Run a study in a file of this test; keywords change it."""
+
+    def run(objective=distance, **changes):
+        plain = {
+            "storage": tmp_path / "study.db",
+            "trials": 4,
+            "epochs": 4,
+            "seed": 0,
+            "pruning": "none",
+            "progress": silent,
+        }
+        return studies.run_study("mine", objective, DIMENSIONS, **plain | changes)
+
+    return run
+
+
+def content(trials):
+    return [(trial.state.name, trial.params, trial.value) for trial in trials]
+
+
+def test_trials_are_kept_and_continued(study, tmp_path):
+    first = study(trials=3)
+    assert content(study(trials=3)) == content(first)
+    continued = study(trials=7)  # more than the trials that are drawn blindly
+    assert content(continued)[:3] == content(first)
+    assert content(continued) == content(study(trials=7, storage=tmp_path / "other.db"))
+    values = [(t.params["rate"], t.params["norm"]) for t in continued]
+    assert len(set(values)) == 7
+    assert content(study(trials=1, seed=1, storage=tmp_path / "seed.db")) != content(continued)[:1]
+
+
+def test_fewer_trials_than_there_are(study):
+    assert len(study(trials=2)) == 2
+    assert len(study(trials=1)) == 2
+
+
+def test_the_search_finds_the_best(study):
+    best = max(study(trials=12), key=lambda t: t.value)
+    assert best.params["norm"] == "a"
+    assert best.value > -0.1
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, MemoryError])
+def test_an_interrupted_trial_is_repeated_with_its_values(study, interruption):
+    def interrupted(values, report):
+        raise interruption
+
+    study(trials=1)
+    with pytest.raises(interruption):
+        study(interrupted, trials=3)
+    trials = study(trials=3)
+    assert [t.state.name for t in trials] == ["COMPLETE", "FAIL", "COMPLETE", "COMPLETE"]
+    assert trials[2].params == trials[1].params
+    assert trials[2].user_attrs["repeats"] == 1
+
+
+def test_a_trial_that_always_ends_its_process_is_given_up(study):
+    def interrupted(values, report):
+        raise KeyboardInterrupt
+
+    for _ in range(studies.ATTEMPTS):
+        with pytest.raises(KeyboardInterrupt):
+            study(interrupted, trials=1)
+    *failed, last = study(trials=1)
+    assert [t.state.name for t in failed] == ["FAIL"] * studies.ATTEMPTS
+    assert all(t.params == failed[0].params for t in failed)
+    assert last.params != failed[0].params
+
+
+def test_a_killed_worker_is_noticed_by_its_silence(study, monkeypatch, tmp_path):
+    """A trial that runs, and whose worker has given no sign of life for longer than the grace."""
+    monkeypatch.setattr(studies, "GRACE", 1)
+    monkeypatch.setattr(studies, "POLL", 0.1)
+    study(trials=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of an experimental heartbeat, and of a trial that is asked for by hand
+        backend = optuna.storages.RDBStorage(f"sqlite:///{tmp_path / 'study.db'}", heartbeat_interval=1)
+        killed = optuna.load_study(study_name="mine", storage=backend).ask()
+    rate = killed.suggest_float("rate", 1e-3, 1.0, log=True)
+    backend.record_heartbeat(killed._trial_id)
+    trials = study(trials=2)
+    backend.remove_session()
+    backend.engine.dispose()
+    assert [t.state.name for t in trials] == ["COMPLETE", "FAIL", "COMPLETE"]
+    assert trials[2].params["rate"] == rate
+
+
+def test_a_surplus_trial_is_dropped(study):
+    """Another worker does the last trial just after this one has seen that it is missing."""
+    other = []
+
+    def meanwhile(finished, epoch):
+        if not other:
+            other.append(None)
+            study(trials=1)
+
+    def refuse(values, report):
+        raise AssertionError("one trial too many")
+
+    trials = study(refuse, trials=1, progress=meanwhile)
+    assert [t.state.name for t in trials] == ["COMPLETE", "FAIL"]
+
+
+@pytest.mark.parametrize("pruning", ["median", "hyperband", "none"])
+def test_pruning(study, pruning):
+    """Later trials are ever worse, from their first epoch on."""
+    begun, seen = [], []
+
+    def worse(values, report):
+        begun.append(values)
+        for epoch in range(1, 9):
+            report(epoch, -len(begun), {"epochs": epoch})
+        return -len(begun)
+
+    trials = study(worse, trials=7, epochs=8, pruning=pruning, progress=lambda f, epoch: seen.append(epoch))
+    pruned = [t for t in trials if t.state.name == "PRUNED"]
+    assert len(trials) == len(begun) == 7
+    assert bool(pruned) == (pruning != "none")
+    assert all(t.user_attrs["figures"]["epochs"] == 8 for t in trials if t not in pruned)
+    assert all(2 <= t.user_attrs["figures"]["epochs"] < 8 for t in pruned)
+    assert max(seen) == 8
+
+
+def test_values_that_do_not_go_together_count(study):
+    def refusing(values, report):
+        if values["norm"] == "b":
+            raise ConfigurationError("b is not for this data")
+        return 1.0
+
+    trials = study(refusing, trials=8)
+    refused = [t for t in trials if t.params["norm"] == "b"]
+    assert len(trials) == 8
+    assert 0 < len(refused) < 8
+    assert all(t.state.name == "PRUNED" for t in refused)
+    assert all(t.user_attrs["figures"]["reason"] == "b is not for this data" for t in refused)
+
+
+@pytest.mark.parametrize("name", ["with space.db", "{braces}.db", "100%.db", "new/folder/x.db", "ünï.db"])
+def test_storages_that_are_files(study, tmp_path, name):
+    assert len(study(trials=1, storage=tmp_path / name)) == 1
+    assert (tmp_path / name).is_file()
+    assert len(study(trials=2, storage=tmp_path / name)) == 2
+
+
+def test_a_storage_by_url(study, tmp_path):
+    study(trials=2, storage=f"sqlite:///{tmp_path / 'url.db'}")
+    assert len(study(trials=1, storage=tmp_path / "url.db")) == 2
+
+
+@pytest.mark.parametrize(
+    "storage",
+    [
+        f"mysql+nothing://me:{PASSWORD}@localhost/studies",
+        f"nonsense://me:{PASSWORD}@localhost/studies",
+        f"postgresql://me:{PASSWORD}@localhost:port/studies",
+        "redis://localhost",
+        "://",
+        "folder",
+        "text",
+        "text/below.db",
+    ],
+)
+def test_storages_that_cannot_be_used(study, tmp_path, storage):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "text").write_text("no data base, though long enough to be one " * 100)
+    with pytest.raises(StorageError) as caught:
+        study(storage=storage if "://" in storage else tmp_path / storage)
+    assert "\n" not in str(caught.value)
+    assert PASSWORD not in str(caught.value)
+
+
+def test_optunas_settings_are_left_alone(study, capsys):
+    before = optuna.logging.get_verbosity()
+    study(trials=1)
+    with pytest.raises(ZeroDivisionError):
+        study(lambda values, report: 1 / 0, trials=2)
+    assert optuna.logging.get_verbosity() == before
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress(study):
+    seen = []
+    study(trials=2, progress=lambda finished, epoch: seen.append((len(finished), epoch)))
+    assert seen == [(0, 0), (1, 0), (2, 0)]
+    seen.clear()
+
+    def reporting(values, report):
+        report(1, 0.5, {})
+        return 0.5
+
+    study(reporting, trials=3, progress=lambda finished, epoch: seen.append((len(finished), epoch)))
+    assert seen == [(2, 0), (2, 1), (3, 0)]
