@@ -161,3 +161,11 @@ class DivergenceError(AdelicError, ArithmeticError):
     >>> issubclass(DivergenceError, AdelicError)
     True
     """
+
+
+class WorkerError(AdelicError, RuntimeError):
+    """A process that took part in a run ended before its time: it was killed, or its machine was lost.
+
+    >>> issubclass(WorkerError, AdelicError)
+    True
+    """

@@ -1,5 +1,6 @@
 """Layer 6, the command line: parse, call, print."""
 
+import shlex
 import sys
 import warnings
 from typing import Any
@@ -42,7 +43,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run a command line; exit with 2 and one line on stderr for an error of the user."""
     warnings.showwarning = _show_warning
     try:
-        status = commands.main(arguments, prog_name="adelic", standalone_mode=False)
+        given = sys.argv[1:] if arguments is None else arguments
+        status = commands.main(given, prog_name="adelic", standalone_mode=False, obj=shlex.join(["adelic", *given]))
     except AdelicError as error:
         _fail(str(error), USER_ERROR)
     except click.exceptions.NoArgsIsHelpError as error:

@@ -1,6 +1,7 @@
 """Layer 3, training: recipes, class-balanced sampling, the loop, checkpoints, run folders."""
 
 from adelic.training.configuration import EmbeddingConfig, RunConfig
+from adelic.training.distributed import run_distributed
 from adelic.training.recipes import Recipe, load_recipe, recipe_names
 from adelic.training.run import read_result, run
 from adelic.training.sampler import ClassBalancedSampler
@@ -14,4 +15,5 @@ __all__ = [
     "read_result",
     "recipe_names",
     "run",
+    "run_distributed",
 ]

@@ -188,8 +188,12 @@ class RunConfig:
                 norm=recipe.norm,  # type: ignore[arg-type]  # checked by Recipe
             )
 
-    def command(self) -> str:
+    def command(self, *, devices: int = 1, nodes: int = 1) -> str:
         """Return the command line that repeats this run; for one that no command line can define, say so.
+
+        Args:
+            devices: how many processes took part on a machine.
+            nodes: how many machines took part.
 
         >>> from adelic.training import load_recipe
         >>> recipe = load_recipe("quick", "schubert", 4, epochs=5)
@@ -218,7 +222,11 @@ class RunConfig:
             value = getattr(self.recipe, option)
             if value != packaged[option]:
                 parts += [f"--{option.replace('_', '-')}", str(value)]
-        return shlex.join([*parts, "--seed", str(self.seed)])
+        parts += ["--seed", str(self.seed)]
+        for option, count in (("--devices", devices), ("--nodes", nodes)):
+            if count > 1:
+                parts += [option, str(count)]
+        return shlex.join(parts)
 
 
 def check_same(config: RunConfig, path: Path) -> None:

@@ -15,6 +15,7 @@ from adelic.training.checkpoint import Progress, Weights
 from adelic.training.metrics import classification_metrics
 from adelic.training.recipes import Recipe
 from adelic.training.sampler import ClassBalancedSampler, stream_seed
+from adelic.training.world import ALONE, World
 
 EVALUATION_BATCH = 4096
 Tick = Callable[[int, int, str], None]
@@ -45,8 +46,12 @@ class Trainer:
     # NOTE[paper]: of epochs with equal validation accuracy, the one with the lower validation loss is kept.
     """
 
-    def __init__(self, model: nn.Module, recipe: Recipe, train: Split, validation: Split, *, seed: int) -> None:
+    def __init__(
+        self, model: nn.Module, recipe: Recipe, train: Split, validation: Split, *, seed: int, world: World = ALONE
+    ) -> None:
         self.model = model
+        self.world = world
+        self.network = world.wrap(model)
         self.recipe = recipe
         self.train = train
         self.validation = validation
@@ -66,7 +71,7 @@ class Trainer:
         """
         started = time.perf_counter()
         epoch = self.progress.epoch
-        torch.manual_seed(stream_seed(self.seed, "dropout", epoch))
+        torch.manual_seed(stream_seed(self.seed, self.world.stream("dropout"), epoch))
         self.model.train()
         total = torch.zeros((), dtype=torch.float64, device=self.train.labels.device)
         for i, rows in enumerate(self.sampler.epoch(epoch)):
@@ -74,8 +79,8 @@ class Trainer:
             if tick:
                 done = epoch * len(self.sampler) + i + 1
                 tick(done, self.recipe.epochs * len(self.sampler), f"epoch {epoch + 1}/{self.recipe.epochs}")
-        train_loss = float(total) / len(self.train)
-        figures, _ = evaluate(self.model, self.validation)
+        train_loss = float(self.world.sum(total)) / self.world.size / len(self.train)
+        figures, _ = evaluate(self.model, self.validation, self.world)
         if not math.isfinite(train_loss + figures["loss"]):
             raise DivergenceError(
                 f"the loss left the finite numbers in epoch {epoch + 1} at learning rate "
@@ -91,27 +96,30 @@ class Trainer:
         return {"epoch": epoch + 1, "learning_rate": rate, "train_loss": train_loss, "validation": figures}
 
     def _step(self, rows: torch.Tensor, epoch: int) -> torch.Tensor:
-        """Take one optimizer step; return the summed loss of the batch."""
+        """Take one optimizer step; return the summed loss of the batch (of which other processes know other parts)."""
         for group in self.optimizer.param_groups:
             group["lr"] = self.recipe.learning_rate_at(epoch, self.progress.step)
         self.optimizer.zero_grad(set_to_none=True)
-        loss = functional.cross_entropy(self.model(self.train.ids[rows]), self.train.labels[rows])
-        loss.backward()  # type: ignore[no-untyped-call]
+        own, weight = self.world.share(rows)
+        loss = functional.cross_entropy(self.network(self.train.ids[own]), self.train.labels[own]) * weight
+        self.world.backward(loss)
         self.optimizer.step()
         self.progress.step += 1
         return loss.detach() * len(rows)
 
 
 @torch.no_grad()
-def evaluate(model: nn.Module, split: Split) -> tuple[dict[str, float], np.ndarray]:
+def evaluate(model: nn.Module, split: Split, world: World = ALONE) -> tuple[dict[str, float], np.ndarray]:
     """Return the figures of a model on a split, and its predictions, int64 (rows,)."""
     model.eval()
     loss = torch.zeros((), dtype=torch.float64, device=split.labels.device)
-    predictions = []
-    for start in range(0, len(split), EVALUATION_BATCH):
-        rows = slice(start, start + EVALUATION_BATCH)
+    predictions = [split.labels[:0]]  # a process may have no row
+    first, last = world.bounds(len(split))
+    for start in range(first, last, EVALUATION_BATCH):
+        rows = slice(start, min(start + EVALUATION_BATCH, last))
         logits = model(split.ids[rows])
         loss += functional.cross_entropy(logits, split.labels[rows], reduction="sum")
         predictions.append(logits.argmax(dim=-1))
-    predicted = torch.cat(predictions).cpu().numpy()
-    return classification_metrics(split.labels.cpu().numpy(), predicted, float(loss) / len(split)), predicted
+    predicted = world.gather(torch.cat(predictions).cpu().numpy())
+    mean_loss = float(world.sum(loss)) / len(split)
+    return classification_metrics(split.labels.cpu().numpy(), predicted, mean_loss), predicted

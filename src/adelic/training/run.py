@@ -19,6 +19,7 @@ from adelic.training.configuration import RunConfig, check_same
 from adelic.training.loop import Split, Tick, Trainer, evaluate
 from adelic.training.metrics import confusion, majority_rate
 from adelic.training.result import read_result_file
+from adelic.training.world import ALONE, World
 
 FILES = ("config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE")
 """What a run folder holds, in the order in which the files appear."""
@@ -31,6 +32,7 @@ def run(
     device: str = "auto",
     restart: bool = False,
     tick: Tick | None = None,
+    world: World = ALONE,
 ) -> dict[str, Any]:
     """Train, or resume, or read the result of one run.
 
@@ -43,6 +45,7 @@ def run(
         device: "auto", "cpu", "cuda" or another name that torch knows.
         restart: delete what a former run left in the folder.
         tick: called with (steps done, steps in all, text) for a progress bar.
+        world: the processes that train this model together; `run_distributed` makes one.
 
     Returns:
         The content of result.json.
@@ -62,14 +65,11 @@ def run(
     ({'train': 62, 'validation': 6, 'test': 17}, True)
     """
     torch_device = choose_device(device)
-    with storage_errors(f"cannot use the run folder {folder}", "choose another --run-dir"):
-        if restart:
-            _clear(folder)
-        _check(folder, config)
-        finished = read_result(folder)
+    finished = world.lead(lambda: _prepare(config, folder, restart))
     if finished is not None:
         return finished
-    data = acd.load(config.task, n=config.n, edition=config.edition, seed=config.data_seed)
+    with world.one_first():
+        data = acd.load(config.task, n=config.n, edition=config.edition, seed=config.data_seed)
     if not len(data.y_validation) or not len(data.y_test):
         raise ConfigurationError(f"{config.row} ({config.edition}) is too small: it has no validation or no test row")
     with torch.random.fork_rng():
@@ -79,17 +79,38 @@ def run(
             Split(vocabulary.ids(X), y, torch_device)
             for X, y in ((data.X_train, data.y_train), (data.X_validation, data.y_validation))
         )
-        trainer = Trainer(model, config.recipe, train, validation, seed=config.seed)
-        lines = _resume(trainer, folder)
-        atomic_write(folder / "config.toml", config.to_toml())
+        trainer = Trainer(model, config.recipe, train, validation, seed=config.seed, world=world)
+        with world.copy_of(folder, FILES) as source:
+            lines = _resume(trainer, source)
+        world.lead(lambda: atomic_write(folder / "config.toml", config.to_toml()))
         while trainer.progress.epoch < config.recipe.epochs:
             lines.append(json.dumps(trainer.run_epoch(tick)))
-            # The metrics first: a kill between the two writes leaves one line too many, which resuming cuts off.
-            atomic_write(folder / "metrics.jsonl", "".join(line + "\n" for line in lines))
-            save_checkpoint(folder / "checkpoint.safetensors", model, trainer.optimizer, trainer.best, trainer.progress)
+            world.lead(lambda: _save(trainer, folder, lines))
         model.load_state_dict(trainer.best)
-        result = _result(config, data, model, trainer, Split(vocabulary.ids(data.X_test), data.y_test, torch_device))
-    result["history"] = _history(lines)
+        test = Split(vocabulary.ids(data.X_test), data.y_test, torch_device)
+        result = _result(config, data, model, trainer, test) | {"history": _history(lines)}
+    return world.lead(lambda: _finish(folder, result))
+
+
+def _prepare(config: RunConfig, folder: Path, restart: bool) -> dict[str, Any] | None:
+    """Check the run folder, emptied before if the run is to start anew; return the result of a finished run."""
+    with storage_errors(f"cannot use the run folder {folder}", "choose another --run-dir"):
+        if restart:
+            _clear(folder)
+        _check(folder, config)
+        return read_result(folder)
+
+
+def _save(trainer: Trainer, folder: Path, lines: list[str]) -> None:
+    """Write what the run needs to go on after this epoch."""
+    # The metrics first: a kill between the two writes leaves one line too many, which resuming cuts off.
+    atomic_write(folder / "metrics.jsonl", "".join(line + "\n" for line in lines))
+    path = folder / "checkpoint.safetensors"
+    save_checkpoint(path, trainer.model, trainer.optimizer, trainer.best, trainer.progress)
+
+
+def _finish(folder: Path, result: dict[str, Any]) -> dict[str, Any]:
+    """Write the result, and that the run is done."""
     atomic_write(folder / "result.json", json.dumps(result, indent=2) + "\n")
     atomic_write(folder / "DONE", "")
     return result
@@ -169,7 +190,8 @@ def _result(
     config: RunConfig, data: Dataset, model: SequenceClassifier, trainer: Trainer, test: Split
 ) -> dict[str, Any]:
     """Evaluate the best weights on the test split, the only time that it is touched, and return result.json."""
-    figures, predictions = evaluate(model, test)
+    world = trainer.world
+    figures, predictions = evaluate(model, test, world)
     assert data.class_names is not None  # RunConfig.model has checked it
     return {
         "task": config.task,
@@ -192,9 +214,11 @@ def _result(
         "parameters": model.n_parameters,
         "seconds": round(trainer.progress.seconds, 3),
         "device": device_name(test.labels.device),
+        "devices": world.devices,
+        "nodes": world.nodes,
         "versions": versions("torch", "numpy"),
         "commit": source_commit(),
-        "command": config.command(),
+        "command": config.command(devices=world.devices, nodes=world.nodes),
         "configuration": config.as_dict(),
         "data_sha256": data.provenance["sha256"],
     }
