@@ -140,7 +140,7 @@ def test_an_error_is_that_of_one_process(pair, tiny_config):
         ({"devices": 2, "nodes": -1}, "nodes=-1"),
         ({"devices": 2, "nodes": 2, "node_rank": 2}, "node-rank=2"),
         ({"devices": 1, "nodes": 2}, "MASTER_ADDR"),
-        ({"devices": 2, "device": "cpu:0"}, "'cpu:0' is not for several"),
+        ({"devices": 2, "device": "cpu:0"}, "'cpu:0' is one of several"),
     ],
 )
 def test_what_cannot_be_started(tiny_config, tmp_path, monkeypatch, options, words):

@@ -74,7 +74,11 @@ class Engine(Protocol):
 
 
 class EmbeddedEngine:
-    """One run after the other, in this process."""
+    """One run after the other, in this process.
+
+    >>> list(EmbeddedEngine().execute([], runs=Path("runs"), device="cpu", budget=Budget(), on_run=lambda *_: None))
+    []
+    """
 
     def execute(
         self, configs: list[RunConfig], *, runs: Path, device: str, budget: Budget, on_run: OnRun

@@ -190,7 +190,8 @@ def reproduce(
     needs = {"address": address, "cpus": cpus_per_run, "gpus": gpus_per_run}
     given: dict[str, Any] = {name: need for name, need in needs.items() if need is not None}
     if engine == "embedded" and given:
-        raise click.UsageError("--address, --cpus-per-run and --gpus-per-run belong to --engine ray")
+        message = "--address, --cpus-per-run and --gpus-per-run belong to --engine ray"
+        raise click.UsageError(message, ctx=click.get_current_context())
     found = benchmark.run_matrix(
         configs,
         runs=runs_dir,

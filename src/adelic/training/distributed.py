@@ -141,6 +141,13 @@ def run_distributed(
     Raises:
         ConfigurationError: there are not that many devices, an address is missing, or Fabric is not installed.
         WorkerError: another process of the run ended before its time.
+
+    >>> from adelic.training import EmbeddingConfig, load_recipe
+    >>> recipe = load_recipe("quick", "schubert", 4)
+    >>> config = RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("adelic"), recipe=recipe)
+    >>> run_distributed(config, Path("runs/schubert-4"), devices=2, device="cuda:1")
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: device 'cuda:1' is one of several; with --devices use auto, cpu or cuda
     """
     _check(device, devices, nodes, node_rank)
     kind = choose_device(device).type
@@ -179,9 +186,7 @@ def _check(device: str, devices: int, nodes: int, node_rank: int) -> None:
     if not 0 <= node_rank < nodes:
         raise ConfigurationError(f"node-rank={node_rank} must lie from 0 to {nodes - 1}, below the number of nodes")
     if device not in ("auto", "cpu", "cuda"):
-        raise ConfigurationError(
-            f"device {device!r} is not for several processes; with --devices use auto, cpu or cuda"
-        )
+        raise ConfigurationError(f"device {device!r} is one of several; with --devices use auto, cpu or cuda")
     if nodes > 1 and not {"MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys():
         raise ConfigurationError(
             "several nodes meet at an address: set MASTER_ADDR and MASTER_PORT to one of the first, or use torchrun"
