@@ -51,7 +51,6 @@ class Trainer:
     ) -> None:
         self.model = model
         self.world = world
-        self.network = world.wrap(model)
         self.recipe = recipe
         self.train = train
         self.validation = validation
@@ -101,8 +100,9 @@ class Trainer:
             group["lr"] = self.recipe.learning_rate_at(epoch, self.progress.step)
         self.optimizer.zero_grad(set_to_none=True)
         own, weight = self.world.share(rows)
-        loss = functional.cross_entropy(self.network(self.train.ids[own]), self.train.labels[own]) * weight
-        self.world.backward(loss)
+        loss = functional.cross_entropy(self.model(self.train.ids[own]), self.train.labels[own]) * weight
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.world.average(self.model.parameters())
         self.optimizer.step()
         self.progress.step += 1
         return loss.detach() * len(rows)

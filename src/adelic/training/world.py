@@ -1,6 +1,6 @@
 """The processes that train one model together, as the training loop sees them; usually there is one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -15,9 +15,9 @@ T = TypeVar("T")
 class World:
     """One process, which does everything itself: the default. `distributed.FabricWorld` has several.
 
-    The contract with the training loop: every process draws the same batch, trains on its `share` of it through the
-    `wrap`ped model, and weighs its mean loss so that the average over the processes is the mean over the batch. Files
-    are written by the first process alone (`lead`).
+    The contract with the training loop: every process draws the same batch, computes gradients on its `share` of it, and
+    weighs its mean loss so that the `average` of the gradients over the processes is that of the batch. Files are
+    written by the first process alone (`lead`).
 
     Attributes:
         rank: which process this is, from 0.
@@ -66,13 +66,8 @@ class World:
         """Return the name of this process's own stream of random numbers; the first process has the plain one."""
         return name if self.rank == 0 else f"{name} of process {self.rank}"
 
-    def wrap(self, model: nn.Module) -> nn.Module:
-        """Return what trains the model: called like it, its gradients are averaged over all processes."""
-        return model
-
-    def backward(self, loss: torch.Tensor) -> None:
-        """Add the gradients of a loss to the model's."""
-        loss.backward()  # type: ignore[no-untyped-call]
+    def average(self, parameters: Iterable[nn.Parameter]) -> None:
+        """Replace the gradients of all parameters by their averages over the processes."""
 
     def sum(self, value: torch.Tensor) -> torch.Tensor:
         """Return the sum of a tensor over all processes."""
