@@ -169,3 +169,24 @@ class WorkerError(AdelicError, RuntimeError):
     >>> issubclass(WorkerError, AdelicError)
     True
     """
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal asked to stop, and what was done so far is saved; the message says how to go on.
+
+    Args:
+        signum: the signal; a command ends with the exit code 128 + signum.
+        message: one line.
+
+    >>> Interrupted(15, "stopped in epoch 3").exit_code
+    143
+    """
+
+    def __init__(self, signum: int, message: str) -> None:
+        super().__init__(message)
+        self.signum = signum
+
+    @property
+    def exit_code(self) -> int:
+        """Return what shells show for a process that this signal ended."""
+        return 128 + self.signum

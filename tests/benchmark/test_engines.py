@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from adelic.benchmark import Budget, RayEngine, engines, epochs_done, run_matrix
-from adelic.benchmark.engines import BudgetSpentError
 from adelic.benchmark.matrix import outstanding_work
 from adelic.errors import ConfigurationError, RunFolderError, WorkerError
 from adelic.training import run
@@ -108,11 +107,15 @@ def test_a_budget_stops_within_a_run_which_goes_on(tiny_config, tmp_path):
     assert list(map(without_seconds, found)) == list(map(without_seconds, whole))
 
 
-def test_a_run_at_its_last_step_is_finished():
-    tick = Budget(0).ticking(None)
-    tick(8, 8, "epoch 2/2")
-    with pytest.raises(BudgetSpentError):
-        tick(7, 8, "epoch 2/2")
+def test_a_run_at_its_last_step_is_finished(tiny_config, tmp_path):
+    asked = []
+
+    def stop():
+        asked.append(True)
+        return len(asked) == 8  # 2 epochs of 4 steps
+
+    assert run(tiny_config(epochs=2), tmp_path, device="cpu", stop=stop)["seed"] == 0
+    assert len(asked) == 8
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -163,23 +164,36 @@ def test_a_damaged_run_folder(works, refused, name, content):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
-def test_an_interrupted_run_says_that_it_can_go_on(works, folder):
-    """Ctrl-C in a process of its own, after an epoch; then the same command finishes the run."""
-    arguments = [*TRAIN[:-4], "--epochs", "200", "--batch-size", "8", "--device", "cpu", "--run-dir", "mine"]
+@pytest.mark.parametrize(
+    ("arguments", "signum", "words"),
+    [
+        (["train", "schubert", "--n", "3", "--embedding", "learned", "--run-dir", "runs/one"], signal.SIGINT, ""),
+        (["reproduce", "schubert-4", "--embeddings", "learned"], signal.SIGTERM, "run 1 of 1: "),
+    ],
+    ids=["train, Ctrl-C", "reproduce, SIGTERM"],
+)
+def test_a_stopped_command_says_how_to_go_on(folder, arguments, signum, words):
+    """In a process of its own, inside the first epoch of a run that would take days."""
+    options = ["--recipe", "quick", "--epochs", "100000", "--batch-size", "8", "--device", "cpu"]
     code = "import sys; from adelic.cli import main; main(sys.argv[1:])"
     process = subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, *arguments, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    while process.poll() is None and not (folder / "mine" / "checkpoint.safetensors").exists():
-        pass
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
+    while process.poll() is None and not list(folder.glob("runs/*/config.toml")):
+        time.sleep(0.01)
+    time.sleep(0.3)  # config.toml is written just before training begins
+    process.send_signal(signum)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + signum, err
+    assert out == ""
     assert "Traceback" not in err
     (line,) = [line for line in err.splitlines() if line.startswith("adelic: ")]
-    assert "interrupted" in line
-    assert not (folder / "mine" / "DONE").exists()
-    assert 0 < len((folder / "mine" / "metrics.jsonl").read_text().splitlines()) < 200
+    assert "the same command goes on from there" in line
+    assert words in line
+    (run_folder,) = folder.glob("runs/*")
+    names = {path.name for path in run_folder.iterdir()}
+    assert {"config.toml", "checkpoint.safetensors"} <= names
+    assert not names & {"DONE", "result.json"}
 
 
 def test_dry_run(works, folder):

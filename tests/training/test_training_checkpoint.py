@@ -1,9 +1,15 @@
+import io
+import json
+import pickle
+import struct
+from pathlib import Path
+
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from adelic.errors import RunFolderError
-from adelic.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from adelic.training.checkpoint import Progress, load_checkpoint, read_progress, save_checkpoint
 
 
 def network(width=4, seed=0):
@@ -24,7 +30,16 @@ def state_of(optimizer):
     return {(i, name): value for i, state in optimizer.state_dict()["state"].items() for name, value in state.items()}
 
 
-PROGRESS = Progress(epoch=2, step=17, seconds=0.1 + 0.2, best_epoch=1, best_score=(1 / 3, -0.1 - 0.2))
+PROGRESS = Progress(
+    epoch=2,
+    step=17,
+    seconds=0.1 + 0.2,
+    best_epoch=1,
+    best_score=(1 / 3, -0.1 - 0.2),
+    batch=3,
+    loss=0.1 + 0.7,
+    generators={"cpu": "00ff"},
+)
 
 
 @pytest.fixture
@@ -129,7 +144,102 @@ def test_a_folder_in_its_place(tmp_path):
     refused(path)
 
 
-def test_nothing_of_a_pickle_is_executed(tmp_path):
-    path = tmp_path / "checkpoint.safetensors"
-    torch.save({"weight": torch.zeros(3)}, path)
+class Evil:
+    """What creates a file when it is unpickled."""
+
+    def __init__(self, marker):
+        self.marker = marker
+
+    def __reduce__(self):
+        return (Path.touch, (self.marker,))
+
+
+@pytest.mark.parametrize("form", ["pickle", "torch.save", "legacy torch.save"])
+def test_nothing_of_a_pickle_is_executed(tmp_path, form):
+    path, marker = tmp_path / "checkpoint.safetensors", tmp_path / "executed"
+    content = {"model.weight": torch.zeros(3), "evil": Evil(marker)}
+    if form == "pickle":
+        path.write_bytes(pickle.dumps(content))
+    else:
+        torch.save(content, path, _use_new_zipfile_serialization=form == "torch.save")
     refused(path)
+    with pytest.raises(RunFolderError):
+        read_progress(path)
+    assert not marker.exists()
+    if form == "pickle":
+        pickle.loads(path.read_bytes())
+    else:
+        torch.load(io.BytesIO(path.read_bytes()), weights_only=False)
+    assert marker.exists()  # by who unpickles it
+
+
+def safetensors(header, data=b""):
+    """Return a file by the format's definition: the header's length, the header, the data."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def tensor(**changes):
+    return {"model.0.weight": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]} | changes}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        safetensors(tensor(shape=[-1]), bytes(8)),
+        safetensors(tensor(shape=[float("nan")]), bytes(8)),
+        safetensors(tensor(shape=[2**62, 2**62]), bytes(8)),
+        safetensors(tensor(shape=[1e30]), bytes(8)),
+        safetensors(tensor(dtype="pickle"), bytes(8)),
+        safetensors(tensor(data_offsets=[0, 2**60]), bytes(8)),
+        safetensors(tensor(data_offsets=[8, 0]), bytes(8)),
+        safetensors(b"[" * 100_000),
+        struct.pack("<Q", 2**63) + b"{}",
+        safetensors({"__metadata__": {"progress": "[" * 100_000}}),
+        safetensors({"__metadata__": {"progress": '{"epoch": NaN}'}}),
+        safetensors({"__metadata__": {"progress": '{"epoch": -1}'}}),
+        safetensors({"__metadata__": {"progress": '{"step": "3"}'}}),
+        safetensors({"__metadata__": {"progress": '{"best_score": [1]}'}}),
+        safetensors({"__metadata__": {"progress": '{"generators": [3]}'}}),
+        safetensors({"__metadata__": {"progress": '{"generators": {"cpu": 3}}'}}),
+    ],
+    ids=lambda content: repr(content[8:60]),
+)
+def test_headers_that_lie(tmp_path, content):
+    path = tmp_path / "checkpoint.safetensors"
+    path.write_bytes(content)
+    refused(path)
+
+
+def changed(path, change):
+    """Write a checkpoint again after a change of its tensors."""
+    tensors = load_file(path)
+    change(tensors)
+    save_file(tensors, path, {"progress": json.dumps(vars(PROGRESS))})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda tensors: tensors.update({"optimizer.0.exp_avg": torch.zeros(7)}),
+        lambda tensors: tensors.update({"optimizer.99.exp_avg": torch.zeros(4, 3)}),
+        lambda tensors: tensors.update({"optimizer.x.exp_avg": torch.zeros(4, 3)}),
+        lambda tensors: tensors.update({"best.0.weight": torch.zeros(2, 3)}),
+        lambda tensors: tensors.update({"model.0.weight": torch.zeros(2, 3)}),
+        lambda tensors: tensors.pop("best.0.weight"),
+        lambda tensors: tensors.pop("model.0.weight"),
+        lambda tensors: [tensors.pop(key) for key in list(tensors) if key.startswith("best.")],
+    ],
+)
+def test_tensors_that_do_not_fit(saved, change):
+    path = saved[0]
+    changed(path, lambda tensors: None)
+    load_checkpoint(path, *network())
+    changed(path, change)
+    refused(path)
+
+
+def test_progress_is_read_without_the_tensors(saved, tmp_path):
+    assert read_progress(saved[0]) == PROGRESS
+    with pytest.raises(RunFolderError, match="nothing"):
+        read_progress(tmp_path / "nothing")

@@ -25,9 +25,12 @@ import torch
 import torch._dynamo
 
 from adelic.training import EmbeddingConfig, Recipe, RunConfig, run
+from adelic.training.checkpoint import read_progress
 
+assert "tensorboard" not in sys.modules  # an extra: loaded for those who ask for it
 torch.set_num_threads(1)  # there is no thread pool to lose in a fork
 base, n_epochs = Path(sys.argv[1]), int(sys.argv[2])
+sys.modules["adelic.training.run"].SAVE_SECONDS = float(sys.argv[3])
 recipe = Recipe(
     name="quick",
     learning_rate=5e-3,
@@ -73,16 +76,18 @@ def n_lines(folder):
     return path.read_bytes().count(b"\\n") if path.exists() else 0
 
 
-rng, folder, kills = random.Random(0), base / "killed", 0
-for target in [0, *sorted(rng.sample(range(1, n_epochs * 3 // 4), 5))]:
+rng, folder, kills, inside = random.Random(0), base / "killed", 0, 0
+for target in [0, 0, *sorted(rng.sample(range(1, n_epochs - 5), 18))]:
     pid = start(folder)
     while n_lines(folder) < target:
         time.sleep(0.001)
     time.sleep(rng.uniform(0, 0.03 if target else 0.2))
     os.kill(pid, signal.SIGKILL)
     kills += end(pid) == -signal.SIGKILL
-print(kills)
+    checkpoint = folder / "checkpoint.safetensors"
+    inside += checkpoint.exists() and read_progress(checkpoint).batch > 0
 assert end(start(folder)) == 0
+print(kills, inside)
 """
 
 # There are two calls of fsync a file: one before the file takes its name, one after.
@@ -107,10 +112,10 @@ print(k - 1)
 """
 
 
-def drive(folder, source, n_epochs):
-    """Run a driver; return the number that it prints."""
+def drive(folder, source, n_epochs, save_seconds):
+    """Run a driver; return the numbers that it prints."""
     done = subprocess.run(
-        [sys.executable, "-c", DRIVER + source, str(folder), str(n_epochs)],
+        [sys.executable, "-c", DRIVER + source, str(folder), str(n_epochs), str(save_seconds)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -118,7 +123,7 @@ def drive(folder, source, n_epochs):
         timeout=200,
     )
     assert done.returncode == 0, done.stdout
-    return int(done.stdout.splitlines()[-1])
+    return [int(number) for number in done.stdout.splitlines()[-1].split()]
 
 
 def assert_same(folder, whole, n_epochs):
@@ -135,17 +140,24 @@ def assert_same(folder, whole, n_epochs):
 
 
 def test_killed_at_random_moments(tmp_path):
-    """Six times in one run: once while it starts, then around some epoch, at any point of it."""
-    n_epochs = 60
-    kills = drive(tmp_path, AT_RANDOM_MOMENTS, n_epochs)
-    assert kills >= 4  # all six, but on a machine so busy that a run ends before its death
+    """Twenty times in one run: twice while it starts, then around some epoch, at any point of it."""
+    n_epochs = 40
+    kills, inside = drive(tmp_path, AT_RANDOM_MOMENTS, n_epochs, save_seconds=0.01)
+    assert kills >= 18  # all, but on a machine so busy that a run ends before its death
+    assert inside >= 4  # so many resumes began in the middle of an epoch
     assert_same(tmp_path / "killed", tmp_path / "whole", n_epochs)
 
 
-def test_killed_at_every_write(tmp_path):
-    n_epochs = 3
-    deaths = drive(tmp_path, AT_EVERY_FSYNC, n_epochs)
-    # config.toml, then metrics and checkpoint of each epoch, then result.json and DONE
-    assert deaths == 2 * (1 + 2 * n_epochs + 2)
+@pytest.mark.parametrize(
+    ("n_epochs", "save_seconds", "checkpoints"),
+    [
+        (3, 60, 3),  # after each epoch
+        (1, 0, 8),  # after each step
+    ],
+)
+def test_killed_at_every_write(tmp_path, n_epochs, save_seconds, checkpoints):
+    (deaths,) = drive(tmp_path, AT_EVERY_FSYNC, n_epochs, save_seconds)
+    # config.toml, then the metrics of each epoch and the checkpoints, then result.json and DONE
+    assert deaths == 2 * (1 + n_epochs + checkpoints + 2)
     for k in range(1, deaths + 1):
         assert_same(tmp_path / str(k), tmp_path / "whole", n_epochs)

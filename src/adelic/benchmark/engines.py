@@ -14,13 +14,10 @@ from adelic import training
 from adelic.errors import AdelicError, ConfigurationError, StorageError, WorkerError
 from adelic.training import RunConfig
 from adelic.training.loop import Tick
+from adelic.training.signals import Stopped
 
 OnRun = Callable[[int, int, RunConfig], AbstractContextManager[Tick | None]]
 Finished = tuple[RunConfig, dict[str, Any]]
-
-
-class BudgetSpentError(Exception):
-    """The time is used up; a run that was stopped by it goes on from its checkpoint."""
 
 
 class Budget:
@@ -42,24 +39,19 @@ class Budget:
         """Say whether it is time to stop."""
         return time.time() >= self.deadline
 
-    def ticking(self, tick: Tick | None) -> Tick:
-        """Return a tick that stops the run that calls it, by `BudgetSpentError`, when the time is used up."""
-
-        def checked(done: int, total: int, text: str) -> None:
-            if tick:
-                tick(done, total, text)
-            # After the very last step there is only the result left to write.
-            if self.spent and done < total:
-                raise BudgetSpentError
-
-        return checked
-
 
 class Engine(Protocol):
     """What executes runs."""
 
     def execute(
-        self, configs: list[RunConfig], *, runs: Path, device: str, budget: Budget, on_run: OnRun
+        self,
+        configs: list[RunConfig],
+        *,
+        runs: Path,
+        device: str,
+        budget: Budget,
+        on_run: OnRun,
+        tensorboard: bool = False,
     ) -> Iterator[Finished]:
         """Yield each run with its result as soon as it is there; end early when the budget is spent.
 
@@ -69,6 +61,7 @@ class Engine(Protocol):
             device: as for `adelic.training.run`.
             budget: the time by which to stop.
             on_run: called with (index, count, configuration), gives the context in which a run's ticks are shown.
+            tensorboard: as for `adelic.training.run`.
         """
         ...
 
@@ -81,7 +74,14 @@ class EmbeddedEngine:
     """
 
     def execute(
-        self, configs: list[RunConfig], *, runs: Path, device: str, budget: Budget, on_run: OnRun
+        self,
+        configs: list[RunConfig],
+        *,
+        runs: Path,
+        device: str,
+        budget: Budget,
+        on_run: OnRun,
+        tensorboard: bool = False,
     ) -> Iterator[Finished]:
         """Yield each run with its result; see `Engine.execute`."""
         for i, config in enumerate(configs):
@@ -89,8 +89,15 @@ class EmbeddedEngine:
                 return
             try:
                 with on_run(i, len(configs), config) as tick:
-                    result = training.run(config, runs / config.label, device=device, tick=budget.ticking(tick))
-            except BudgetSpentError:
+                    result = training.run(
+                        config,
+                        runs / config.label,
+                        device=device,
+                        tick=tick,
+                        tensorboard=tensorboard,
+                        stop=lambda: budget.spent,
+                    )
+            except Stopped:
                 return
             yield config, result
 
@@ -123,7 +130,14 @@ class RayEngine:
         self.address, self.cpus, self.gpus, self.max_retries = address, cpus, gpus, max_retries
 
     def execute(
-        self, configs: list[RunConfig], *, runs: Path, device: str, budget: Budget, on_run: OnRun
+        self,
+        configs: list[RunConfig],
+        *,
+        runs: Path,
+        device: str,
+        budget: Budget,
+        on_run: OnRun,
+        tensorboard: bool = False,
     ) -> Iterator[Finished]:
         """Yield each run with its result as it comes in; see `Engine.execute`."""
         if device.startswith("cuda") and not self.gpus:
@@ -136,7 +150,7 @@ class RayEngine:
             self._connect(ray)
         try:
             self._check_room(ray)
-            yield from self._gather(ray, configs, runs.absolute(), device, budget, on_run)
+            yield from self._gather(ray, configs, runs.absolute(), device, budget, on_run, tensorboard)
         finally:
             if started:
                 ray.shutdown()
@@ -159,12 +173,21 @@ class RayEngine:
             )
 
     def _gather(
-        self, ray: Any, configs: list[RunConfig], runs: Path, device: str, budget: Budget, on_run: OnRun
+        self,
+        ray: Any,
+        configs: list[RunConfig],
+        runs: Path,
+        device: str,
+        budget: Budget,
+        on_run: OnRun,
+        tensorboard: bool,
     ) -> Iterator[Finished]:
         """Start all tasks, and yield what they return."""
         task = ray.remote(num_cpus=self.cpus, num_gpus=self.gpus, max_retries=self.max_retries)(_run_in_task)
         threads = max(1, int(self.cpus))
-        waiting = {task.remote(config, runs / config.label, device, budget, threads): config for config in configs}
+        waiting = {
+            task.remote(config, runs / config.label, device, budget, threads, tensorboard): config for config in configs
+        }
         while waiting:
             (done,), _ = ray.wait(list(waiting), num_returns=1)
             config = waiting.pop(done)
@@ -187,15 +210,15 @@ class RayEngine:
 
 
 def _run_in_task(
-    config: RunConfig, folder: Path, device: str, budget: Budget, threads: int
+    config: RunConfig, folder: Path, device: str, budget: Budget, threads: int, tensorboard: bool
 ) -> dict[str, Any] | AdelicError | None:
     """Return the result of a run; None when the budget ended it. An error of the user's is a value: Ray keeps it."""
     if budget.spent:
         return None
     torch.set_num_threads(threads)
     try:
-        return training.run(config, folder, device=device, tick=budget.ticking(None))
-    except BudgetSpentError:
+        return training.run(config, folder, device=device, tensorboard=tensorboard, stop=lambda: budget.spent)
+    except Stopped:
         return None
     except StorageError as error:  # an OSError, whose arguments are lost on the way
         return StorageError(str(error))

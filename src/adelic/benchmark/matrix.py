@@ -75,6 +75,7 @@ def run_matrix(
     engine: Engine | None = None,
     budget: Budget | None = None,
     on_run: OnRun,
+    tensorboard: bool = False,
 ) -> list[dict[str, Any]]:
     """Run (or resume, or read) every configuration; write each result to `results` as it is there.
 
@@ -86,6 +87,7 @@ def run_matrix(
         engine: what executes the runs; the embedded engine by default.
         budget: the time by which to stop; a run that it stops goes on from its checkpoint when it is run again.
         on_run: called with (index, count, configuration), gives the context in which a run's ticks are shown.
+        tensorboard: as for `adelic.training.run`.
 
     Returns:
         The results that there are, in the order of `configs`: with a budget, perhaps not of all.
@@ -102,7 +104,7 @@ def run_matrix(
     found = {}
     order = configs if budget is None else sorted(configs, key=lambda config: outstanding_work(config, runs))
     executed = (engine or EmbeddedEngine()).execute(
-        order, runs=runs, device=device, budget=budget or Budget(), on_run=on_run
+        order, runs=runs, device=device, budget=budget or Budget(), on_run=on_run, tensorboard=tensorboard
     )
     for config, result in executed:
         path = results / f"{config.label}.json"

@@ -1,15 +1,19 @@
-"""Figures of the report, as SVG text that follows the page's colours."""
+"""Learning curves: in the report as SVG text that follows the page's colours, and as files of their own."""
 
 import html
 import io
 import re
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from adelic.acd.files import atomic_write
 from adelic.benchmark.results import Summary
+from adelic.errors import ConfigurationError
 
 _PANELS = (
     ("validation_accuracy", "validation accuracy (%)", 100.0),
@@ -21,33 +25,75 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _INK = "#123456"  # stands for the page's text colour, and is replaced by it
 
 
+@dataclass(frozen=True)
+class Curves:
+    """The learning curves of a line in a figure.
+
+    Attributes:
+        label: what the legend says.
+        histories: one table of curves a run, each with one value an epoch; several are drawn as mean and band.
+    """
+
+    label: str
+    histories: tuple[dict[str, list[float]], ...]
+
+
 def learning_curves(summaries: list[Summary]) -> str:
     """Return the learning curves of the models of one row as an SVG element: mean over seeds, band from least to most.
 
     Args:
         summaries: the models; each run's history has one value an epoch.
     """
+    curves = [Curves(_label(summary), tuple(result["history"] for result in summary.results)) for summary in summaries]
+    svg = _render(curves, summaries[0].first["majority"], "svg", ink=_INK, transparent=True).decode()
+    return _embeddable(svg, f"Learning curves of {summaries[0].row}")
+
+
+def plot_learning_curves(curves: list[Curves], path: Path, *, majority: float | None = None) -> None:
+    """Write learning curves as a figure of their own.
+
+    Args:
+        curves: at least one.
+        path: of the figure; the name's end says whether it is a PNG, an SVG or a PDF.
+        majority: accuracy of the most frequent class, where one holds for all.
+
+    Raises:
+        ConfigurationError: the name ends in something else.
+        StorageError: the file cannot be written.
+    """
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in ("png", "svg", "pdf"):
+        raise ConfigurationError(f"the plot {str(path)!r} is a figure: give it a name that ends in .png, .svg or .pdf")
+    atomic_write(path, _render(curves, majority, kind, ink="black", transparent=False))
+
+
+def _render(curves: list[Curves], majority: float | None, kind: str, *, ink: str, transparent: bool) -> bytes:
+    """Return a figure of learning curves as a file's content."""
     style: dict[Any, Any] = {
         "svg.fonttype": "none",
         "svg.hashsalt": "adelic",
         "text.parse_math": False,
         "font.family": "sans-serif",
         "font.size": 10,
-        "text.color": _INK,
-        "axes.edgecolor": _INK,
-        "axes.labelcolor": _INK,
-        "xtick.color": _INK,
-        "ytick.color": _INK,
+        "text.color": ink,
+        "axes.edgecolor": ink,
+        "axes.labelcolor": ink,
+        "xtick.color": ink,
+        "ytick.color": ink,
         "axes.spines.top": False,
         "axes.spines.right": False,
     }
     with mpl.rc_context(style):
         figure = Figure(figsize=(10.5, 3.0), layout="constrained")
         for axes, (key, title, scale) in zip(figure.subplots(1, 3), _PANELS, strict=True):
-            for colour, summary in zip(_COLOURS * len(summaries), summaries, strict=False):
-                histories = [scale * np.array(result["history"][key]) for result in summary.results]
+            for colour, drawn in zip(_COLOURS * len(curves), curves, strict=False):
+                histories = [scale * np.array(history[key]) for history in drawn.histories]
                 epochs = np.arange(1, len(histories[0]) + 1)
-                axes.plot(epochs, np.mean(histories, axis=0), color=colour, label=_label(summary), linewidth=1.8)
+                # A run of a single epoch is a point, which a line alone would not show.
+                marker = "o" if len(epochs) == 1 else ""
+                axes.plot(
+                    epochs, np.mean(histories, axis=0), color=colour, label=drawn.label, linewidth=1.8, marker=marker
+                )
                 if len(histories) > 1:
                     axes.fill_between(
                         epochs,
@@ -57,11 +103,11 @@ def learning_curves(summaries: list[Summary]) -> str:
                         alpha=0.2,
                         linewidth=0,
                     )
-            if key == "validation_accuracy":
-                axes.axhline(100 * summaries[0].first["majority"], color=_INK, linewidth=1, linestyle=":", alpha=0.7)
+            if key == "validation_accuracy" and majority is not None:
+                axes.axhline(100 * majority, color=ink, linewidth=1, linestyle=":", alpha=0.7)
                 axes.annotate(
                     "majority class (test)",
-                    (1, 100 * summaries[0].first["majority"]),
+                    (1, 100 * majority),
                     xycoords=("axes fraction", "data"),
                     xytext=(0, 3),
                     textcoords="offset points",
@@ -71,12 +117,13 @@ def learning_curves(summaries: list[Summary]) -> str:
             axes.set_title(title, fontsize=10, loc="left")
             axes.set_xlabel("epoch")
             axes.xaxis.get_major_locator().set_params(integer=True)
-            axes.grid(visible=True, color=_INK, alpha=0.12)
+            axes.grid(visible=True, color=ink, alpha=0.12)
         handles, labels = axes.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=max(len(labels), 1), frameon=False)
-        out = io.StringIO()
-        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    return _embeddable(out.getvalue(), f"Learning curves of {summaries[0].row}")
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(max(len(labels), 1), 3), frameon=False)
+        out = io.BytesIO()
+        dates: dict[str, Any] = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}, "png": {}}
+        figure.savefig(out, format=kind, dpi=150, transparent=transparent, metadata=dates[kind])
+    return out.getvalue()
 
 
 def _label(summary: Summary) -> str:

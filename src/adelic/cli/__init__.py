@@ -1,9 +1,14 @@
 """Layer 6, the command line: parse, call, print."""
 
 import shlex
+import signal
 import sys
+import threading
 import warnings
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, NoReturn
 
 import click
 
@@ -12,7 +17,8 @@ from adelic.cli.data import data
 from adelic.cli.experiments import report, reproduce, train
 from adelic.cli.numbers import decode, encode, space
 from adelic.cli.options import SuggestingGroup
-from adelic.errors import AdelicError
+from adelic.cli.runs import runs
+from adelic.errors import AdelicError, Interrupted
 
 USER_ERROR = 2
 INTERRUPTED = 130
@@ -30,12 +36,13 @@ def commands() -> None:
     Train one model           adelic train schubert --n 4 --embedding adelic --recipe quick
     Run a matrix of models    adelic reproduce schubert-4 weaving-6 --embeddings adelic,learned --seeds 0-4
     Make the table            adelic report
+    See what runs there are   adelic runs list
 
     Every command says more under --help.
     """
 
 
-for command in (encode, decode, space, data, train, reproduce, report):
+for command in (encode, decode, space, data, train, reproduce, report, runs):
     commands.add_command(command)
 
 
@@ -44,7 +51,8 @@ def main(arguments: list[str] | None = None) -> None:
     warnings.showwarning = _show_warning
     try:
         given = sys.argv[1:] if arguments is None else arguments
-        status = commands.main(given, prog_name="adelic", standalone_mode=False, obj=shlex.join(["adelic", *given]))
+        with _terminable():
+            status = commands.main(given, prog_name="adelic", standalone_mode=False, obj=shlex.join(["adelic", *given]))
     except AdelicError as error:
         _fail(str(error), USER_ERROR)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -55,13 +63,33 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(f"{error.format_message()} (see `{help_command}`)", USER_ERROR)
     except click.ClickException as error:
         _fail(error.format_message(), USER_ERROR)
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as stop:
+        cause = stop.__cause__ or stop  # click makes an Abort of any KeyboardInterrupt
+        if isinstance(cause, Interrupted):
+            _fail(str(cause), cause.exit_code)
         _fail("interrupted; what was finished is saved, and the same command goes on from there", INTERRUPTED)
     else:
         sys.exit(status if isinstance(status, int) else 0)
 
 
-def _fail(message: str, status: int) -> None:
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Have SIGTERM end a command as Ctrl-C does: files under way are cleaned up, and one line says so."""
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        raise Interrupted(signum, "terminated; what was finished is saved, and the same command goes on from there")
+
+    mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if mine:
+        signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        if mine:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _fail(message: str, status: int) -> NoReturn:
     click.echo(f"adelic: {' '.join(message.split())}", err=True)
     sys.exit(status)
 

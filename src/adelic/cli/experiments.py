@@ -12,6 +12,7 @@ from rich.console import Console
 
 from adelic.cli.data import size_options
 from adelic.cli.options import DURATION, INTEGERS, NAMES, Tick, progress_bar, space_options, stack
+from adelic.errors import Interrupted
 
 recipe_options = stack(
     click.option("--recipe", default="paper", show_default=True, help="paper (to the letter) or quick (ours)."),
@@ -24,6 +25,9 @@ results_option = click.option(
     "--results-dir", type=folder, default="results", show_default=True, help="Folder of the result files."
 )
 device_option = click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, …")
+tensorboard_option = click.option(
+    "--tensorboard", is_flag=True, help="Write logs for TensorBoard, in the folder tensorboard of the run folder."
+)
 
 
 @click.command()
@@ -40,6 +44,7 @@ device_option = click.option("--device", default="auto", show_default=True, help
 @click.option("--devices", type=int, default=1, show_default=True, help="Processes a machine, each with its GPU.")
 @click.option("--nodes", type=int, default=1, show_default=True, help="Machines; the command is given on each.")
 @click.option("--node-rank", type=int, envvar="NODE_RANK", default=0, help="Which machine this is, from 0.")
+@tensorboard_option
 @click.option("--restart", is_flag=True, help="Delete a former run in the folder.")
 def train(
     task: str,
@@ -58,14 +63,18 @@ def train(
     nodes: int,
     node_rank: int,
     *,
+    tensorboard: bool,
     restart: bool,
     recipe: str,
     **changes: Any,
 ) -> None:
     """Train one model on TASK, or resume the run, or show its result.
 
-    A killed run goes on from its last epoch when the same command is given again. Several devices share every batch of
-    the recipe; of several machines the first one, at MASTER_ADDR and MASTER_PORT, writes the files.
+    Several devices share every batch of the recipe; of several machines the first one, at MASTER_ADDR and MASTER_PORT,
+    writes the files.
+
+    Ctrl-C and SIGTERM save the run after the current step. The same command goes on from there; after a kill, from the
+    last checkpoint, which is at most a minute old.
 
     \b
     adelic train schubert --n 4 --recipe quick
@@ -98,7 +107,7 @@ def train(
     speaks = node_rank == 0 and os.environ.get("RANK", "0") == "0"
     with progress_bar(f"{config.row} {config.embedding.label}") if speaks else nullcontext() as tick:
         if devices == nodes == 1 and node_rank == 0:
-            result = training.run(config, folder, device=device, restart=restart, tick=tick)
+            result = training.run(config, folder, device=device, restart=restart, tick=tick, tensorboard=tensorboard)
         else:
             result = training.run_distributed(
                 config,
@@ -109,6 +118,7 @@ def train(
                 device=device,
                 restart=restart,
                 tick=tick,
+                tensorboard=tensorboard,
             )
     if speaks:
         click.echo(_summary(result))
@@ -144,6 +154,7 @@ def _summary(result: dict[str, Any]) -> str:
 @click.option("--address", help="Of a Ray cluster.  [default: one on this machine]")
 @click.option("--cpus-per-run", type=float, help="For Ray.  [default: 1]")
 @click.option("--gpus-per-run", type=float, help="For Ray.  [default: 0]")
+@tensorboard_option
 @click.option("--report", "page", type=folder, help="Also write the report page here, as `adelic report` does.")
 @click.option("--dry-run", is_flag=True, help="Print the runs' commands and stop.")
 @click.pass_obj
@@ -164,6 +175,7 @@ def reproduce(
     gpus_per_run: float | None,
     page: Path | None,
     *,
+    tensorboard: bool,
     dry_run: bool,
     recipe: str,
     **changes: Any,
@@ -200,6 +212,7 @@ def reproduce(
         engine=benchmark.EmbeddedEngine() if engine == "embedded" else benchmark.RayEngine(**given),
         budget=None if budget is None else benchmark.Budget(budget),
         on_run=_show_run,
+        tensorboard=tensorboard,
     )
     summaries = benchmark.summarise(found)
     if summaries:
@@ -225,7 +238,10 @@ def _print_rest(configs: list[Any], runs: Path, command: str) -> None:
 @contextmanager
 def _show_run(index: int, count: int, config: Any) -> Iterator[Tick]:
     with progress_bar(f"[{index + 1}/{count}] {config.row} {config.embedding.label} seed {config.seed}") as tick:
-        yield tick
+        try:
+            yield tick
+        except Interrupted as stop:
+            raise Interrupted(stop.signum, f"run {index + 1} of {count}: {stop}") from None
 
 
 def _print_table(summaries: list[Any], *, all_rows: bool) -> None:

@@ -2,6 +2,7 @@
 
 from adelic.training.configuration import EmbeddingConfig, RunConfig
 from adelic.training.distributed import run_distributed
+from adelic.training.listing import RunSummary, find_run, list_runs
 from adelic.training.recipes import Recipe, load_recipe, recipe_names
 from adelic.training.run import read_result, run
 from adelic.training.sampler import ClassBalancedSampler
@@ -11,6 +12,9 @@ __all__ = [
     "EmbeddingConfig",
     "Recipe",
     "RunConfig",
+    "RunSummary",
+    "find_run",
+    "list_runs",
     "load_recipe",
     "read_result",
     "recipe_names",

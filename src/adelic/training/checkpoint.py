@@ -1,7 +1,9 @@
 """Checkpoints: one safetensors file with model, optimizer, best weights and counters; loading it executes no code."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,12 @@ from adelic.acd.files import atomic_write
 from adelic.errors import RunFolderError
 
 Weights = dict[str, torch.Tensor]
+_DAMAGE = (SafetensorError, OSError, LookupError, TypeError, ValueError, AttributeError, RuntimeError)
 
 
 @dataclass
 class Progress:
-    """Counters of a run after whole epochs.
+    """Where a run stands: after whole epochs, or after a step inside an epoch.
 
     Attributes:
         epoch: epochs done.
@@ -26,6 +29,9 @@ class Progress:
         seconds: training time so far, over all resumed parts.
         best_epoch: the epoch (from 1) whose weights are kept; 0 before the first.
         best_score: (validation accuracy, −validation loss) of that epoch.
+        batch: steps done of the next epoch.
+        loss: training loss summed over the rows of these steps.
+        generators: inside an epoch, the states of the random generators; see `adelic.training.generators`.
     """
 
     epoch: int = 0
@@ -33,6 +39,9 @@ class Progress:
     seconds: float = 0.0
     best_epoch: int = 0
     best_score: tuple[float, float] = (-1.0, 0.0)
+    batch: int = 0
+    loss: float = 0.0
+    generators: dict[str, str] = field(default_factory=dict)
 
 
 def save_checkpoint(
@@ -53,25 +62,69 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     Raises:
         RunFolderError: the file is truncated, damaged, or of another model.
     """
-    try:
+    with _damage(path):
         with safe_open(path, framework="pt") as file:
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118  (no mapping)
-            saved = json.loads((file.metadata() or {})["progress"])
+            progress = _progress(file.metadata())
         parts: dict[str, Weights] = {"model": {}, "best": {}, "optimizer": {}}
         for key, value in tensors.items():
             part, _, name = key.partition(".")
             parts[part][name] = value
+        _check_best(parts["best"], model, progress)
         model.load_state_dict(parts["model"])
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
         state: dict[int, dict[str, Any]] = {}
         for key, value in parts["optimizer"].items():
             index, _, name = key.partition(".")
+            if value.ndim and value.shape != parameters[int(index)].shape:
+                raise ValueError(f"{name} of parameter {index} has the shape {tuple(value.shape)}")
             state.setdefault(int(index), {})[name] = value
         optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
-        progress = Progress(**saved)
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
-        reason = str(error).splitlines()[0]
+    return parts["best"], progress
+
+
+def read_progress(path: Path) -> Progress:
+    """Return the counters of a checkpoint, without loading its tensors.
+
+    Raises:
+        RunFolderError: the file is truncated or damaged.
+    """
+    with _damage(path), safe_open(path, framework="pt") as file:
+        return _progress(file.metadata())
+
+
+def _progress(metadata: dict[str, str] | None) -> Progress:
+    """Return the counters that stand in a checkpoint's metadata; ValueError or TypeError if they are damaged."""
+    progress = Progress(**json.loads((metadata or {})["progress"]))
+    for name in ("epoch", "step", "best_epoch", "batch"):
+        value = getattr(progress, name)
+        if type(value) is not int or value < 0:
+            raise ValueError(f"{name}={value!r:.40}")
+    accuracy, loss = progress.best_score  # a list in JSON
+    progress.best_score = (float(accuracy), float(loss))
+    progress.seconds, progress.loss = float(progress.seconds), float(progress.loss)
+    if not all(isinstance(state, str) for state in progress.generators.values()):
+        raise TypeError("a generator's state is no text")
+    return progress
+
+
+def _check_best(best: Weights, model: nn.Module, progress: Progress) -> None:
+    """Raise ValueError unless the best weights are those of such a model, or there are none before the first epoch."""
+    expected = model.state_dict() if progress.best_epoch else {}
+    if best.keys() != expected.keys():
+        raise ValueError("the best weights are missing, or of another model")
+    for key, value in best.items():
+        if value.shape != expected[key].shape:
+            raise ValueError(f"best.{key} has the shape {tuple(value.shape)}, not {tuple(expected[key].shape)}")
+
+
+@contextmanager
+def _damage(path: Path) -> Iterator[None]:
+    """Turn what a damaged checkpoint can raise into a RunFolderError of one line."""
+    try:
+        yield
+    except _DAMAGE as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise RunFolderError(
             f"{path} is truncated or damaged ({reason}); --restart begins this run anew, or delete its folder"
         ) from None
-    progress.best_score = (progress.best_score[0], progress.best_score[1])
-    return parts["best"], progress

@@ -237,7 +237,7 @@ def check_same(config: RunConfig, path: Path) -> None:
         raise RunFolderError(
             f"{path} is damaged ({error}); use another --run-dir, or --restart to begin anew"
         ) from None
-    theirs, ours = dict(_flatten(found)), dict(_flatten(tomllib.loads(config.to_toml())))
+    theirs, ours = dict(flatten(found)), dict(flatten(tomllib.loads(config.to_toml())))
     for key in ours | theirs:
         if ours.get(key) != theirs.get(key):
             raise RunFolderError(
@@ -246,10 +246,14 @@ def check_same(config: RunConfig, path: Path) -> None:
             )
 
 
-def _flatten(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield ("data.task", value) for nested tables."""
+def flatten(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield ("data.task", value) for nested tables.
+
+    >>> list(flatten({"seed": 0, "data": {"task": "schubert", "n": 4}}))
+    [('seed', 0), ('data.task', 'schubert'), ('data.n', 4)]
+    """
     for key, value in table.items():
         if isinstance(value, dict):
-            yield from _flatten(value, f"{prefix}{key}.")
+            yield from flatten(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value

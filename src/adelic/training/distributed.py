@@ -18,14 +18,15 @@ import numpy as np
 import torch
 from torch import nn
 
-from adelic.errors import AdelicError, ConfigurationError, WorkerError
+from adelic.errors import AdelicError, ConfigurationError, Interrupted, WorkerError
 from adelic.training.configuration import RunConfig
 from adelic.training.loop import Tick
 from adelic.training.run import choose_device, run
 from adelic.training.world import World
 
 T = TypeVar("T")
-Options = tuple[RunConfig, Path, str, int, int, bool]  # configuration, folder, kind of device, devices, nodes, restart
+Options = tuple[RunConfig, Path, str, int, int, bool, bool]
+"""Configuration, run folder, kind of device, devices, nodes, whether to restart, whether to log for TensorBoard."""
 _PATIENCE = 30.0
 """How long, in seconds, a process may take to end after another one has."""
 
@@ -37,6 +38,8 @@ class FabricWorld(World):
         fabric: launched, of strategy "ddp".
         devices: processes a machine.
     """
+
+    pace = 16
 
     def __init__(self, fabric: Any, devices: int) -> None:
         self._fabric = fabric
@@ -116,6 +119,7 @@ def run_distributed(
     device: str = "auto",
     restart: bool = False,
     tick: Tick | None = None,
+    tensorboard: bool = False,
 ) -> dict[str, Any]:
     """Train, or resume, or read the result of one run on several devices.
 
@@ -136,6 +140,7 @@ def run_distributed(
         device: "auto", "cpu" or "cuda".
         restart: delete what a former run left in the folder.
         tick: as for `run`; called in the first process.
+        tensorboard: as for `run`.
 
     Returns:
         The content of result.json, on every machine.
@@ -156,7 +161,7 @@ def run_distributed(
     if kind == "cuda" and torch.cuda.device_count() < devices:
         raise ConfigurationError(f"devices={devices}, but this machine has {torch.cuda.device_count()} GPUs")
     external = "LOCAL_RANK" in os.environ
-    options = (config, folder, kind, devices, nodes, restart)
+    options = (config, folder, kind, devices, nodes, restart, tensorboard)
     with _environment(devices, node_rank, external) as environment:
         context = multiprocessing.get_context("spawn")  # a fork would inherit threads, and CUDA refuses it
         errors = context.SimpleQueue()
@@ -233,6 +238,8 @@ def _other(environment: dict[str, str], errors: Any, options: Options) -> None:
     except AdelicError as error:
         errors.put(error)
         raise SystemExit(1) from None
+    except Interrupted:  # the first process says so
+        raise SystemExit(0) from None
     except RuntimeError:
         parent.join(timeout=2)  # that it is gone may be why
         if parent.is_alive():
@@ -242,7 +249,7 @@ def _other(environment: dict[str, str], errors: Any, options: Options) -> None:
 
 def _take_part(options: Options, tick: Tick | None) -> dict[str, Any]:
     """Join the other processes and train with them."""
-    config, folder, kind, devices, nodes, restart = options
+    config, folder, kind, devices, nodes, restart, tensorboard = options
     from lightning_fabric import Fabric
     from lightning_fabric.plugins.environments.lightning import LightningEnvironment
 
@@ -259,7 +266,8 @@ def _take_part(options: Options, tick: Tick | None) -> dict[str, Any]:
     if kind == "cpu":
         torch.set_num_threads(max(1, threads // devices))
     try:
-        return run(config, folder, device=str(world.device), restart=restart, tick=tick, world=world)
+        device = str(world.device)
+        return run(config, folder, device=device, restart=restart, tick=tick, tensorboard=tensorboard, world=world)
     finally:
         torch.set_num_threads(threads)
         torch.distributed.destroy_process_group()

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from adelic.errors import DivergenceError
 from adelic.training.checkpoint import Progress, Weights
+from adelic.training.divergence import divergence
+from adelic.training.generators import generator_states
 from adelic.training.metrics import classification_metrics
 from adelic.training.recipes import Recipe
 from adelic.training.sampler import ClassBalancedSampler, stream_seed
@@ -41,7 +43,8 @@ class Trainer:
     """Trains a model epoch by epoch, and keeps the weights with the best validation accuracy.
 
     Every random draw of an epoch (rows, dropout) comes from generators seeded by (seed, epoch), so that a run resumed
-    after any epoch goes on as if it had never stopped.
+    after any epoch goes on as if it had never stopped. Inside an epoch, `snapshot` notes what it takes to go on after
+    the last step.
 
     # NOTE[paper]: of epochs with equal validation accuracy, the one with the lower validation loss is kept.
     """
@@ -61,38 +64,73 @@ class Trainer:
         )
         self.progress = Progress()
         self.best: Weights = {}
+        self._loss = torch.zeros((), dtype=torch.float64, device=train.labels.device)  # summed over the epoch's rows
+        self._finite_step = 0  # the last step after which the loss was seen to be finite
+        self._clock = 0.0
 
-    def run_epoch(self, tick: Tick | None = None) -> dict[str, Any]:
-        """Train one epoch and validate; return its line of metrics.jsonl.
+    def run_epoch(self, tick: Tick | None = None, between_steps: Callable[[], None] | None = None) -> dict[str, Any]:
+        """Train one epoch, or the rest of one, and validate; return its line of metrics.jsonl.
+
+        Args:
+            tick: called with (steps done, steps in all, text).
+            between_steps: called between any two steps; may call `snapshot`, and may raise to stop.
 
         Raises:
             DivergenceError: the loss is not finite any more.
         """
-        started = time.perf_counter()
-        epoch = self.progress.epoch
-        torch.manual_seed(stream_seed(self.seed, self.world.stream("dropout"), epoch))
+        self._clock = time.perf_counter()
+        epoch, device = self.progress.epoch, self.train.labels.device
+        # Inside an epoch the generators go on from where the snapshot found them; it knows the first process's alone.
+        if not self.progress.batch or self.world.rank:
+            torch.manual_seed(stream_seed(self.seed, self.world.stream("dropout"), epoch) + self.progress.batch)
+        self._loss.fill_(self.progress.loss)
+        self._finite_step = self.progress.step
         self.model.train()
-        total = torch.zeros((), dtype=torch.float64, device=self.train.labels.device)
-        for i, rows in enumerate(self.sampler.epoch(epoch)):
-            total += self._step(rows.to(self.train.labels.device), epoch)
+        for rows in islice(self.sampler.epoch(epoch), self.progress.batch, None):
+            self._loss += self._step(rows.to(device), epoch)
+            self.progress.batch += 1
             if tick:
-                done = epoch * len(self.sampler) + i + 1
+                done = epoch * len(self.sampler) + self.progress.batch
                 tick(done, self.recipe.epochs * len(self.sampler), f"epoch {epoch + 1}/{self.recipe.epochs}")
-        train_loss = float(self.world.sum(total)) / self.world.size / len(self.train)
+            if between_steps and self.progress.batch < len(self.sampler):
+                between_steps()
+        train_loss = self._finite_loss() / len(self.train)
         figures, _ = evaluate(self.model, self.validation, self.world)
-        if not math.isfinite(train_loss + figures["loss"]):
-            raise DivergenceError(
-                f"the loss left the finite numbers in epoch {epoch + 1} at learning rate "
-                f"{self.recipe.learning_rate_at(epoch, self.progress.step):g}; a lower --learning-rate may help"
-            )
+        if not math.isfinite(figures["loss"]):
+            raise divergence(self.model, self.recipe, self.progress, self._finite_step, "validation")
         score = (figures["accuracy"], -figures["loss"])
         if score > self.progress.best_score:
             self.progress.best_score, self.progress.best_epoch = score, epoch + 1
             self.best = {key: value.detach().clone() for key, value in self.model.state_dict().items()}
         rate = self.recipe.learning_rate_at(epoch, self.progress.step - 1)
         self.progress.epoch += 1
-        self.progress.seconds += time.perf_counter() - started
+        self.progress.batch, self.progress.loss, self.progress.generators = 0, 0.0, {}
+        self._count_time()
         return {"epoch": epoch + 1, "learning_rate": rate, "train_loss": train_loss, "validation": figures}
+
+    def snapshot(self) -> None:
+        """Complete `progress` between two steps of an epoch, so that a checkpoint can be written there.
+
+        Raises:
+            DivergenceError: the loss is not finite any more, so that the former checkpoint is the better one.
+        """
+        self.progress.loss = self._finite_loss()
+        self.progress.generators = generator_states(self.train.labels.device)
+        self._count_time()
+
+    def _finite_loss(self) -> float:
+        """Return the epoch's summed loss; raise `DivergenceError` if it is not finite. This waits for the device."""
+        loss = float(self.world.sum(self._loss)) / self.world.size
+        if not math.isfinite(loss):
+            raise divergence(self.model, self.recipe, self.progress, self._finite_step, "training")
+        self._finite_step = self.progress.step
+        return loss
+
+    def _count_time(self) -> None:
+        """Add the time since the last call, or the epoch's start, to the run's."""
+        now = time.perf_counter()
+        self.progress.seconds += now - self._clock
+        self._clock = now
 
     def _step(self, rows: torch.Tensor, epoch: int) -> torch.Tensor:
         """Take one optimizer step; return the summed loss of the batch (of which other processes know other parts)."""

@@ -1,6 +1,7 @@
 """Figures of a classifier on a split."""
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -53,3 +54,17 @@ def confusion(labels: Labels, predictions: Labels, n_classes: int) -> list[list[
     """
     matrix: list[list[Any]] = confusion_matrix(labels, predictions, labels=range(n_classes)).tolist()
     return matrix
+
+
+def history(lines: Iterable[dict[str, Any]]) -> dict[str, list[float]]:
+    """Return the learning curves of the lines of metrics.jsonl, one value an epoch, for plots.
+
+    >>> history([{"epoch": 1, "train_loss": 0.5, "validation": {"loss": 0.625, "accuracy": 0.75}}])
+    {'train_loss': [0.5], 'validation_loss': [0.625], 'validation_accuracy': [0.75]}
+    """
+    epochs = list(lines)
+    return {
+        "train_loss": [round(e["train_loss"], 6) for e in epochs],
+        "validation_loss": [round(e["validation"]["loss"], 6) for e in epochs],
+        "validation_accuracy": [round(e["validation"]["accuracy"], 6) for e in epochs],
+    }

@@ -2,6 +2,10 @@
 
 import json
 import platform
+import signal
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +16,24 @@ from adelic import acd
 from adelic.acd import Dataset
 from adelic.acd.files import atomic_write, read_bytes, storage_errors
 from adelic.acd.provenance import source_commit, versions
-from adelic.errors import ConfigurationError, RunFolderError
+from adelic.errors import ConfigurationError, Interrupted, RunFolderError
 from adelic.nn import SequenceClassifier, Vocabulary
 from adelic.training.checkpoint import load_checkpoint, save_checkpoint
 from adelic.training.configuration import RunConfig, check_same
+from adelic.training.generators import set_generator_states
 from adelic.training.loop import Split, Tick, Trainer, evaluate
-from adelic.training.metrics import confusion, majority_rate
+from adelic.training.metrics import confusion, history, majority_rate
 from adelic.training.result import read_result_file
+from adelic.training.sampler import stream_seed
+from adelic.training.signals import Stopped, deferred_signals
+from adelic.training.tensorboard import EVENT_FILES, LOG_FOLDER, TensorBoardLog, has_log, require_tensorboard
 from adelic.training.world import ALONE, World
 
 FILES = ("config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE")
 """What a run folder holds, in the order in which the files appear."""
+
+SAVE_SECONDS = 60.0
+"""After this time inside an epoch another checkpoint is written; a kill costs no more work than that."""
 
 
 def run(
@@ -32,12 +43,15 @@ def run(
     device: str = "auto",
     restart: bool = False,
     tick: Tick | None = None,
+    tensorboard: bool = False,
+    stop: Callable[[], bool] | None = None,
     world: World = ALONE,
 ) -> dict[str, Any]:
     """Train, or resume, or read the result of one run.
 
-    A finished run costs a read. One that was killed goes on after its last whole epoch, and ends in the metrics that it
-    would have had (bit for bit on the same machine and number of threads).
+    A finished run costs a read. One that was killed goes on after its last checkpoint, and ends in the metrics that it
+    would have had (bit for bit on the same machine and number of threads). In the main thread of a process, SIGTERM and
+    SIGINT (Ctrl-C) during training save a checkpoint after the current step and raise `Interrupted`.
 
     Args:
         config: what to run.
@@ -45,6 +59,8 @@ def run(
         device: "auto", "cpu", "cuda" or another name that torch knows.
         restart: delete what a former run left in the folder.
         tick: called with (steps done, steps in all, text) for a progress bar.
+        tensorboard: also write logs for TensorBoard, in the run folder's subfolder `tensorboard`.
+        stop: asked between steps whether to save a checkpoint and stop.
         world: the processes that train this model together; `run_distributed` makes one.
 
     Returns:
@@ -53,6 +69,9 @@ def run(
     Raises:
         RunFolderError: the folder holds a run of another configuration, or its checkpoint is damaged.
         StorageError: the folder cannot be written.
+        DivergenceError: the loss left the finite numbers.
+        Interrupted: a signal asked to stop.
+        Stopped: `stop` asked to stop.
 
     >>> import tempfile
     >>> from adelic.training import EmbeddingConfig, load_recipe
@@ -65,7 +84,7 @@ def run(
     ({'train': 62, 'validation': 6, 'test': 17}, True)
     """
     torch_device = choose_device(device)
-    finished = world.lead(lambda: _prepare(config, folder, restart))
+    finished = world.lead(lambda: _prepare(config, folder, restart=restart, tensorboard=tensorboard))
     if finished is not None:
         return finished
     with world.one_first():
@@ -82,31 +101,36 @@ def run(
         trainer = Trainer(model, config.recipe, train, validation, seed=config.seed, world=world)
         with world.copy_of(folder, FILES) as source:
             lines = _resume(trainer, source)
-        world.lead(lambda: atomic_write(folder / "config.toml", config.to_toml()))
-        while trainer.progress.epoch < config.recipe.epochs:
-            lines.append(json.dumps(trainer.run_epoch(tick)))
-            world.lead(lambda: _save(trainer, folder, lines))
+        world.lead(lambda: _describe(config, folder))
+        logs = tensorboard and world.rank == 0
+        with TensorBoardLog(folder, map(json.loads, lines), config.to_toml()) if logs else nullcontext() as log:
+            _train(trainer, folder, lines, tick, log, stop)
         model.load_state_dict(trainer.best)
-        test = Split(vocabulary.ids(data.X_test), data.y_test, torch_device)
-        result = _result(config, data, model, trainer, test) | {"history": _history(lines)}
+        result = _result(config, data, model, trainer, Split(vocabulary.ids(data.X_test), data.y_test, torch_device))
+    result["history"] = history([json.loads(line) for line in lines])
     return world.lead(lambda: _finish(folder, result))
 
 
-def _prepare(config: RunConfig, folder: Path, restart: bool) -> dict[str, Any] | None:
+def _prepare(config: RunConfig, folder: Path, *, restart: bool, tensorboard: bool) -> dict[str, Any] | None:
     """Check the run folder, emptied before if the run is to start anew; return the result of a finished run."""
+    if tensorboard:
+        require_tensorboard()
     with storage_errors(f"cannot use the run folder {folder}", "choose another --run-dir"):
         if restart:
             _clear(folder)
         _check(folder, config)
-        return read_result(folder)
+        finished = read_result(folder)
+    if finished is not None and tensorboard and not has_log(folder):
+        lines = (read_bytes(folder / "metrics.jsonl") or b"").decode().splitlines()
+        with TensorBoardLog(folder, map(json.loads, lines), config.to_toml()):
+            pass  # it is complete
+    return finished
 
 
-def _save(trainer: Trainer, folder: Path, lines: list[str]) -> None:
-    """Write what the run needs to go on after this epoch."""
-    # The metrics first: a kill between the two writes leaves one line too many, which resuming cuts off.
-    atomic_write(folder / "metrics.jsonl", "".join(line + "\n" for line in lines))
-    path = folder / "checkpoint.safetensors"
-    save_checkpoint(path, trainer.model, trainer.optimizer, trainer.best, trainer.progress)
+def _describe(config: RunConfig, folder: Path) -> None:
+    """Write config.toml, if it is not there."""
+    if not (folder / "config.toml").exists():
+        atomic_write(folder / "config.toml", config.to_toml())
 
 
 def _finish(folder: Path, result: dict[str, Any]) -> dict[str, Any]:
@@ -114,6 +138,74 @@ def _finish(folder: Path, result: dict[str, Any]) -> dict[str, Any]:
     atomic_write(folder / "result.json", json.dumps(result, indent=2) + "\n")
     atomic_write(folder / "DONE", "")
     return result
+
+
+def _train(
+    trainer: Trainer,
+    folder: Path,
+    lines: list[str],
+    tick: Tick | None,
+    log: TensorBoardLog | None,
+    stop: Callable[[], bool] | None,
+) -> None:
+    """Train the epochs that are left, append their lines of metrics.jsonl to `lines`, save; stop where that is asked.
+
+    A checkpoint is written after every epoch, every `SAVE_SECONDS` inside one, and before stopping. Of several
+    processes the first one decides, and writes.
+    """
+    saved = time.monotonic()
+    world = trainer.world
+
+    def save() -> None:
+        nonlocal saved
+        save_checkpoint(
+            folder / "checkpoint.safetensors", trainer.model, trainer.optimizer, trainer.best, trainer.progress
+        )
+        saved = time.monotonic()
+
+    def save_epoch() -> None:
+        # The metrics first: a kill between the two writes leaves one line too many, which resuming cuts off.
+        atomic_write(folder / "metrics.jsonl", "".join(line + "\n" for line in lines))
+        save()
+
+    with deferred_signals() as request:
+
+        def wish() -> int | str | None:
+            """Return a signal's number, "stop", "save" or None."""
+            if request.signum is not None or (stop and stop()):
+                return request.signum or "stop"
+            return "save" if time.monotonic() - saved >= SAVE_SECONDS else None
+
+        def obey(wanted: int | str | None) -> None:
+            if isinstance(wanted, int):
+                raise Interrupted(wanted, _farewell(wanted, trainer, folder))
+            if wanted == "stop" and trainer.progress.epoch < trainer.recipe.epochs:
+                raise Stopped(f"stopped in epoch {trainer.progress.epoch + 1}; saved in {folder}")
+
+        def between_steps() -> None:
+            wanted = world.lead(wish) if trainer.progress.batch % world.pace == 0 else None
+            if wanted is not None:
+                trainer.snapshot()
+                world.lead(save)
+                obey(wanted)
+
+        while trainer.progress.epoch < trainer.recipe.epochs:
+            line = trainer.run_epoch(tick, between_steps)
+            lines.append(json.dumps(line))
+            world.lead(save_epoch)
+            if log:
+                log.add(line)
+            obey(world.lead(wish))
+
+
+def _farewell(signum: int, trainer: Trainer, folder: Path) -> str:
+    """Return the line that says what is saved and how to go on."""
+    progress, epochs = trainer.progress, trainer.recipe.epochs
+    where = f"epoch {progress.epoch} of {epochs}"
+    if progress.batch:
+        where = f"step {progress.batch:,} of {len(trainer.sampler):,} in epoch {progress.epoch + 1} of {epochs}"
+    cause = "interrupted" if signum == signal.SIGINT else f"stopped by {signal.Signals(signum).name}"
+    return f"{cause} after {where}; saved in {folder}; the same command goes on from there"
 
 
 def choose_device(name: str) -> torch.device:
@@ -155,6 +247,8 @@ def _clear(folder: Path) -> None:
     """Delete what a former run left, the last file first, so that a kill in between leaves a run that can go on."""
     for name in reversed(FILES):
         (folder / name).unlink(missing_ok=True)
+    for log in (folder / LOG_FOLDER).glob(EVENT_FILES):
+        log.unlink(missing_ok=True)
 
 
 def _check(folder: Path, config: RunConfig) -> None:
@@ -174,6 +268,16 @@ def _resume(trainer: Trainer, folder: Path) -> list[str]:
     if not path.exists():
         return []
     trainer.best, trainer.progress = load_checkpoint(path, trainer.model, trainer.optimizer)
+    if trainer.progress.batch:
+        # Seeded first for a run that goes on elsewhere: a generator without a saved state must not be an arbitrary one.
+        torch.manual_seed(stream_seed(trainer.seed, "dropout", trainer.progress.epoch))
+        try:
+            set_generator_states(trainer.progress.generators, trainer.train.labels.device)
+        except (ValueError, RuntimeError, TypeError) as error:
+            raise RunFolderError(
+                f"{path} holds a damaged state of a random generator ({str(error).splitlines()[0]}); --restart begins "
+                "this run anew"
+            ) from None
     metrics = folder / "metrics.jsonl"
     epochs = trainer.progress.epoch
     lines = (read_bytes(metrics) or b"").decode(errors="replace").splitlines()[:epochs]
@@ -221,16 +325,6 @@ def _result(
         "command": config.command(devices=world.devices, nodes=world.nodes),
         "configuration": config.as_dict(),
         "data_sha256": data.provenance["sha256"],
-    }
-
-
-def _history(lines: list[str]) -> dict[str, list[float]]:
-    """Return the learning curves of metrics.jsonl, one value an epoch, for plots."""
-    epochs = [json.loads(line) for line in lines]
-    return {
-        "train_loss": [round(e["train_loss"], 6) for e in epochs],
-        "validation_loss": [round(e["validation"]["loss"], 6) for e in epochs],
-        "validation_accuracy": [round(e["validation"]["accuracy"], 6) for e in epochs],
     }
 
 

@@ -15,14 +15,15 @@ T = TypeVar("T")
 class World:
     """One process, which does everything itself: the default. `distributed.FabricWorld` has several.
 
-    The contract with the training loop: every process draws the same batch, computes gradients on its `share` of it, and
-    weighs its mean loss so that the `average` of the gradients over the processes is that of the batch. Files are
+    The contract with the training loop: every process draws the same batch, computes gradients on its `share` of it,
+    and weighs its mean loss so that the `average` of the gradients over the processes is that of the batch. Files are
     written by the first process alone (`lead`).
 
     Attributes:
         rank: which process this is, from 0.
         size: how many there are.
         devices: how many of them a node has.
+        pace: after how many steps they agree on saving and stopping, which costs a message.
 
     >>> ALONE.share(torch.arange(5))
     (tensor([0, 1, 2, 3, 4]), 1.0)
@@ -31,6 +32,7 @@ class World:
     rank = 0
     size = 1
     devices = 1
+    pace = 1
 
     @property
     def nodes(self) -> int:

@@ -1,0 +1,284 @@
+"""`adelic runs`: list, show and compare the runs that a folder holds, and make room."""
+
+import json
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from adelic.cli.options import SuggestingGroup
+from adelic.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from adelic.training import RunSummary
+
+folder = click.Path(path_type=Path)
+runs_option = click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Run folders.")
+plot_option = click.option("--plot", type=folder, help="Write the learning curves here: .png, .svg or .pdf.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_BARS = "▁▂▃▄▅▆▇█"
+_FIGURES = {
+    "validation_accuracy": ("validation accuracy", "{:.2%}"),
+    "validation_loss": ("validation loss", "{:.4f}"),
+    "train_loss": ("training loss", "{:.4f}"),
+}
+
+
+@click.group(cls=SuggestingGroup)
+def runs() -> None:
+    """List, show and compare runs, and delete what is not needed any more.
+
+    A run is named by its label, the beginning of its label, or the path of its folder.
+
+    \b
+    adelic runs list
+    adelic runs show schubert-4-adelic --plot curves.png
+    adelic runs compare schubert-4-adelic schubert-4-learned
+    adelic runs prune --yes
+    """
+
+
+@runs.command("list")
+@runs_option
+@json_option
+def list_command(runs_dir: Path, *, as_json: bool) -> None:
+    """List the runs with their state, accuracy on the test split, size on disk and age.
+
+    \b
+    adelic runs list
+    adelic runs list --runs-dir elsewhere --json
+    """
+    from adelic import training
+
+    found = training.list_runs(runs_dir)
+    if as_json:
+        click.echo(json.dumps([run.as_dict() for run in found], indent=2))
+        return
+    table = Table(
+        "label", "row", "embedding", "recipe", "seed", "state", "accuracy", "size", "age", header_style="bold"
+    )
+    for run in found:
+        accuracy = "" if run.accuracy is None else f"{run.accuracy:.2%}"
+        seed = str(run.configuration.get("seed", ""))
+        texts = (run.label, run.row, run.embedding, run.recipe, seed, _state(run), accuracy, _size(run.size), _age(run))
+        _add_row(table, texts)
+    _console().print(table)
+
+
+@runs.command()
+@click.argument("label")
+@runs_option
+@plot_option
+@json_option
+def show(label: str, runs_dir: Path, plot: Path | None, *, as_json: bool) -> None:
+    """Show the run LABEL: state, figures, learning curves, configuration.
+
+    \b
+    adelic runs show schubert-4-adelic
+    adelic runs show runs/mine --plot curves.png
+    """
+    from adelic import training
+
+    run = training.find_run(label, runs_dir)
+    if plot:
+        _plot([run], plot)
+    if as_json:
+        content = run.as_dict() | {"configuration": run.configuration, "metrics": run.metrics, "result": run.result}
+        click.echo(json.dumps(content, indent=2))
+        return
+    click.echo(f"{run.folder}: {_state(run)}, {_size(run.size)}, last written {_age(run)} ago")
+    if run.problem:
+        click.echo(f"problem: {run.problem}; `--restart` begins the run anew")
+    if run.result:
+        test = ", ".join(f"{name.replace('_', ' ')} {value:.4f}" for name, value in run.result["test"].items())
+        click.echo(f"test: {test} (majority class {run.result['majority']:.4f})")
+    for key, (name, form) in _FIGURES.items():
+        values = run.history[key]
+        if values:
+            best = max(values) if key == "validation_accuracy" else min(values)
+            text = f"{form.format(values[0])} → {form.format(values[-1])}, best {form.format(best)}"
+            click.echo(f"{name:19} {_sparkline(values)}  {text} in epoch {values.index(best) + 1}")
+    click.echo()
+    for key, value in _flat(run.configuration):
+        click.echo(f"{key} = {json.dumps(value)}")
+
+
+@runs.command()
+@click.argument("labels", nargs=-1, required=True)
+@runs_option
+@plot_option
+def compare(labels: tuple[str, ...], runs_dir: Path, plot: Path | None) -> None:
+    """Show side by side in what the runs LABELS differ: configuration, then figures.
+
+    \b
+    adelic runs compare schubert-4-adelic schubert-4-learned --plot both.svg
+    """
+    from adelic import training
+
+    found = [training.find_run(label, runs_dir) for label in labels]
+    if len({run.folder.resolve() for run in found}) < 2:
+        raise ConfigurationError("a comparison needs at least two different runs; `adelic runs list` lists them")
+    if plot:
+        _plot(found, plot)
+    table = Table("", *(escape(run.label) for run in found), header_style="bold")
+    configurations = [dict(_flat(run.configuration)) for run in found]
+    for key in dict.fromkeys(key for configuration in configurations for key in configuration):
+        values = [json.dumps(c[key]) if key in c else "" for c in configurations]
+        if len(set(values)) > 1:
+            _add_row(table, [key, *values])
+    table.add_section()
+    _add_row(table, ["state", *map(_state, found)])
+    figures = [_figures(run) for run in found]
+    for key in dict.fromkeys(key for run_figures in figures for key in run_figures):
+        _add_row(table, [key, *(run_figures.get(key, "") for run_figures in figures)])
+    _console().print(table)
+
+
+@runs.command()
+@click.argument("labels", nargs=-1)
+@runs_option
+@click.option(
+    "--state",
+    "states",
+    type=click.Choice(["finished", "unfinished", "damaged"]),
+    multiple=True,
+    default=["finished"],
+    show_default=True,
+    help="Only runs in this state; can be given several times.",
+)
+@click.option(
+    "--older-than", type=click.FloatRange(min=0), default=0.0, help="Only runs last written so many days ago."
+)
+@click.option("--folders", is_flag=True, help="Delete whole runs.  [default: checkpoints alone]")
+@click.option("--yes", is_flag=True, help="Delete.  [default: say what would be deleted]")
+def prune(
+    labels: tuple[str, ...], runs_dir: Path, states: tuple[str, ...], older_than: float, *, folders: bool, yes: bool
+) -> None:
+    """Delete checkpoints, or whole runs, of the runs LABELS; of all runs, if none is named.
+
+    A finished run without its checkpoint keeps its result; an unfinished one begins anew. A run that was written to in
+    the last ten minutes and is not finished may be running, and is left alone. Other files than a run's are never
+    deleted.
+
+    \b
+    adelic runs prune
+    adelic runs prune --yes
+    adelic runs prune --state unfinished --older-than 30 --folders --yes
+    """
+    from adelic import training
+    from adelic.training import listing
+
+    found = [training.find_run(label, runs_dir) for label in labels] if labels else training.list_runs(runs_dir)
+    freed, count = 0, 0
+    for run in {run.folder.resolve(): run for run in found}.values():
+        if run.state not in states or time.time() - run.changed < older_than * 86400:
+            continue
+        if run.may_be_running:
+            click.echo(f"left alone, since it may be running: {run.folder}")
+            continue
+        size = listing.prunable_size(run, whole=folders)
+        if not (size or folders):
+            continue
+        if yes:
+            listing.prune(run, whole=folders)
+        part = "run" if folders else "checkpoint of"
+        click.echo(f"{'deleted' if yes else 'would delete'} {part} {run.folder} ({_state(run)}, {_size(size)})")
+        freed, count = freed + size, count + 1
+    outcome = f"{_size(freed)} of {count} {'run' if count == 1 else 'runs'}"
+    click.echo(f"deleted {outcome}" if yes else f"would delete {outcome}; --yes deletes")
+
+
+def _console() -> Console:
+    # A pipe has no width; cutting a table would lose figures.
+    return Console(width=None if sys.stdout.isatty() else 250)
+
+
+def _add_row(table: Table, texts: Iterable[str]) -> None:
+    table.add_row(*map(escape, texts))  # brackets in names are no markup
+
+
+def _state(run: "RunSummary") -> str:
+    if run.state != "unfinished":
+        return run.state
+    return f"epoch {run.epoch} of {run.epochs}" + (f" + {run.step} steps" if run.step else "")
+
+
+def _size(n_bytes: float) -> str:
+    """Return a size in words.
+
+    >>> _size(999), _size(20_300_000)
+    ('999 B', '20.3 MB')
+    """
+    for unit in ("B", "kB", "MB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:,.1f} GB"
+
+
+def _age(run: "RunSummary") -> str:
+    return _duration(time.time() - run.changed)
+
+
+def _duration(seconds: float) -> str:
+    """Return a time in words.
+
+    >>> _duration(40), _duration(3600 * 5), _duration(86400 * 40)
+    ('40 s', '5 h', '40 d')
+    """
+    for unit, size, enough in (("s", 1, 120), ("min", 60, 7200), ("h", 3600, 172800)):
+        if seconds < enough:
+            return f"{max(seconds, 0) / size:.0f} {unit}"
+    return f"{seconds / 86400:,.0f} d"
+
+
+def _sparkline(values: list[float], width: int = 40) -> str:
+    """Return a curve in a line of text, from its least value to its greatest.
+
+    >>> _sparkline([0.0, 0.5, 1.0]), _sparkline([1.0, 1.0])
+    ('▁▅█', '▁▁')
+    """
+    if len(values) > width:  # the last value of each part, so that the end is the curve's
+        values = [values[(i + 1) * len(values) // width - 1] for i in range(width)]
+    least, most = min(values), max(values)
+    span = (most - least) or 1.0
+    return "".join(_BARS[min(int((value - least) / span * len(_BARS)), len(_BARS) - 1)] for value in values)
+
+
+def _figures(run: "RunSummary") -> dict[str, str]:
+    """Return a run's figures as texts."""
+    figures: dict[str, str] = {}
+    if run.best_validation is not None:
+        figures["best validation accuracy"] = f"{run.best_validation:.2%}"
+        figures["last training loss"] = f"{run.metrics[-1]['train_loss']:.4f}"
+    if run.result:
+        test = run.result["test"]
+        figures |= {f"test {name.replace('_', ' ')}": f"{test[name]:.2%}" for name in test if name != "loss"}
+        figures["test loss"] = f"{test['loss']:.4f}"
+        figures["parameters"] = f"{run.result['parameters']:,}"
+        figures["seconds"] = f"{run.result['seconds']:,.0f}"
+    return figures
+
+
+def _flat(table: dict[str, Any]) -> Iterable[tuple[str, Any]]:
+    from adelic.training.configuration import flatten
+
+    return flatten(table)
+
+
+def _plot(found: list["RunSummary"], path: Path) -> None:
+    from adelic.benchmark.plots import Curves, plot_learning_curves
+
+    empty = next((run for run in found if not run.metrics), None)
+    if empty is not None:
+        raise ConfigurationError(f"{empty.folder} has no whole epoch yet, so there is no learning curve to plot")
+    majorities = {run.result["majority"] if run.result else None for run in found}
+    majority = majorities.pop() if len(majorities) == 1 else None
+    plot_learning_curves([Curves(run.label, (run.history,)) for run in found], path, majority=majority)
+    click.echo(f"wrote {path}", err=True)

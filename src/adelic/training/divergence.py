@@ -1,0 +1,38 @@
+"""What to say when training leaves the finite numbers."""
+
+import torch
+from torch import nn
+
+from adelic.errors import DivergenceError
+from adelic.training.checkpoint import Progress
+from adelic.training.recipes import Recipe
+
+
+def divergence(model: nn.Module, recipe: Recipe, progress: Progress, finite_step: int, kind: str) -> DivergenceError:
+    """Return the error for a loss that is not finite: where it happened, the signs, the likely cause, the remedy.
+
+    Args:
+        model: with the gradients of the last step.
+        recipe: of the run.
+        progress: after the last step.
+        finite_step: the last step of the run after which the loss was seen to be finite.
+        kind: which loss: "training" or "validation".
+
+    >>> model, recipe = nn.Linear(2, 2), Recipe(name="mine", learning_rate=8.0, epochs=9)
+    >>> print(divergence(model, recipe, Progress(step=20, batch=20), 10, "training"))
+    the training loss left the finite numbers in epoch 1 of 9, between steps 11 and 20 (learning rate 8, no gradient, 0
+    of 2 weight tensors not finite); ... try --learning-rate 0.8, ...
+    """
+    rate = recipe.learning_rate_at(progress.epoch, max(progress.step - 1, 0))
+    gradients = [p.grad for p in model.parameters() if p.grad is not None]
+    norm = f"gradient norm {float(nn.utils.get_total_norm(gradients)):.3g}" if gradients else "no gradient"
+    weights = [p.detach() for p in model.parameters()]
+    broken = sum(not bool(torch.isfinite(p).all()) for p in weights)
+    kept = "the checkpoint before is kept, but " if finite_step else ""
+    return DivergenceError(
+        f"the {kind} loss left the finite numbers in epoch {progress.epoch + 1} of {recipe.epochs}, between steps "
+        f"{finite_step + 1} and {progress.step} (learning rate {rate:g}, {norm}, {broken} of {len(weights)} weight "
+        f"tensors not finite); the usual cause is too high a learning rate: a lower --learning-rate may help, try "
+        f"--learning-rate {recipe.learning_rate / 10:g}, with another --run-dir if you named one; {kept}the same "
+        f"command would end here again"
+    )

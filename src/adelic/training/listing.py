@@ -1,0 +1,269 @@
+"""What runs a folder holds, in which state; and making room by deleting what is not needed any more."""
+
+import json
+import time
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from adelic.acd.files import read_bytes, storage_errors
+from adelic.errors import ConfigurationError, RunFolderError, StorageError, UnknownNameError
+from adelic.training.checkpoint import read_progress
+from adelic.training.metrics import history
+from adelic.training.result import read_result_file
+from adelic.training.run import FILES
+from adelic.training.tensorboard import EVENT_FILES, LOG_FOLDER
+
+STATES = ("finished", "unfinished", "damaged")
+ACTIVE_SECONDS = 600.0
+"""An unfinished run that was written to within this time may be running: it saves at least once a minute, or a step."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSummary:
+    """One run folder, as far as it can be read.
+
+    Attributes:
+        folder: the run folder; its name is the run's label.
+        state: "finished", "unfinished" or "damaged".
+        problem: what is damaged; empty otherwise.
+        configuration: the tables of config.toml; empty if that is damaged.
+        epoch: epochs done.
+        step: steps done of the next epoch, as far as they are saved.
+        metrics: the lines of metrics.jsonl, one an epoch.
+        result: result.json of a finished run.
+        size: of the run's files, bytes.
+        changed: when a file of the run was last written, seconds since 1970.
+    """
+
+    folder: Path
+    state: str
+    problem: str = ""
+    configuration: dict[str, Any]
+    epoch: int = 0
+    step: int = 0
+    metrics: tuple[dict[str, Any], ...] = ()
+    result: dict[str, Any] | None = None
+    size: int
+    changed: float
+
+    @property
+    def label(self) -> str:
+        """Return the folder's name."""
+        return self.folder.name
+
+    @property
+    def row(self) -> str:
+        """Return the row: schubert-4; empty if the configuration is damaged."""
+        data = self.configuration.get("data", {})
+        return f"{data['task']}-{data['n']}" if data else ""
+
+    @property
+    def embedding(self) -> str:
+        """Return the embedding: adelic:digits, learned."""
+        embedding = self.configuration.get("embedding", {})
+        features = embedding.get("features", "none")
+        return str(embedding.get("name", "")) + ("" if features == "none" else f":{features}")
+
+    @property
+    def recipe(self) -> str:
+        """Return the recipe's name."""
+        return str(self.configuration.get("recipe", {}).get("name", ""))
+
+    @property
+    def epochs(self) -> int:
+        """Return how many epochs the run has in all; 0 if that is not known."""
+        return int(self.configuration.get("recipe", {}).get("epochs", 0))
+
+    @property
+    def accuracy(self) -> float | None:
+        """Return the accuracy on the test split, None while there is none."""
+        return None if self.result is None else float(self.result["test"]["accuracy"])
+
+    @property
+    def best_validation(self) -> float | None:
+        """Return the best validation accuracy so far, None before the first epoch."""
+        return max((line["validation"]["accuracy"] for line in self.metrics), default=None)
+
+    @property
+    def history(self) -> dict[str, list[float]]:
+        """Return the learning curves, one value an epoch."""
+        return history(self.metrics)
+
+    @property
+    def may_be_running(self) -> bool:
+        """Return whether some process may be training this run."""
+        return self.state == "unfinished" and time.time() - self.changed < ACTIVE_SECONDS
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the summary for JSON."""
+        return {
+            "label": self.label,
+            "folder": str(self.folder),
+            "row": self.row,
+            "embedding": self.embedding,
+            "recipe": self.recipe,
+            "seed": self.configuration.get("seed"),
+            "state": self.state,
+            "problem": self.problem,
+            "epoch": self.epoch,
+            "epochs": self.epochs,
+            "step": self.step,
+            "accuracy": self.accuracy,
+            "best_validation_accuracy": self.best_validation,
+            "size": self.size,
+            "changed": self.changed,
+        }
+
+
+def is_run_folder(folder: Path) -> bool:
+    """Return whether a folder holds a file that a run writes beside the configuration's name or in its place."""
+    return folder.is_dir() and any((folder / name).is_file() for name in FILES)
+
+
+def list_runs(runs: Path) -> list[RunSummary]:
+    """Return the runs in a folder, by label; what is no run folder is passed over.
+
+    Raises:
+        StorageError: the folder does not exist or cannot be read.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     list_runs(Path(folder))
+    []
+    """
+    with storage_errors(f"cannot read {runs}", "choose another --runs-dir"):
+        if not runs.is_dir():
+            raise StorageError(
+                f"there is no folder {runs} with runs; `adelic train` makes one, --runs-dir names another"
+            )
+        return [summary(folder) for folder in sorted(runs.iterdir()) if is_run_folder(folder)]
+
+
+def find_run(name: str, runs: Path) -> RunSummary:
+    """Return the run that a label, the beginning of one that fits no other, or the path of a run folder names.
+
+    Raises:
+        UnknownNameError: there is no such run; the nearest label is suggested.
+        ConfigurationError: several labels begin so.
+    """
+    for folder in (runs / name, Path(name)):
+        if name and is_run_folder(folder):
+            return summary(folder)
+    labels = [run.name for run in sorted(runs.iterdir()) if is_run_folder(run)] if runs.is_dir() else []
+    fitting = [label for label in labels if name and label.startswith(name)]
+    if len(fitting) > 1:
+        raise ConfigurationError(f"{name!r} is the beginning of {len(fitting)} labels: {', '.join(fitting[:9])}")
+    if not fitting:
+        raise UnknownNameError.of("run", name, labels, listed=f"runs in {runs}")
+    return summary(runs / fitting[0])
+
+
+def summary(folder: Path) -> RunSummary:
+    """Return what a run folder holds; whatever is damaged in it is named, not raised."""
+    files = list(_files(folder))
+    with storage_errors(f"cannot read {folder}", "choose another --runs-dir"):
+        stats = [path.stat() for path in files]
+    found: dict[str, Any] = {
+        "folder": folder,
+        "configuration": {},
+        "size": sum(stat.st_size for stat in stats),
+        "changed": max((stat.st_mtime for stat in stats), default=0.0),
+    }
+    try:
+        found["configuration"] = _configuration(folder / "config.toml")
+        found["metrics"] = _metrics(folder / "metrics.jsonl")
+        checkpoint = folder / "checkpoint.safetensors"
+        if (folder / "DONE").exists():
+            found["result"] = read_result_file(folder / "result.json")
+            if found["result"] is None:
+                raise RunFolderError("result.json is missing though the run is done")
+            found["epoch"] = len(found["metrics"])
+            return RunSummary(state="finished", **found)
+        if checkpoint.exists():
+            progress = read_progress(checkpoint)
+            found["epoch"], found["step"] = progress.epoch, progress.batch
+        if len(found["metrics"]) < found.get("epoch", 0):
+            raise RunFolderError("metrics.jsonl has lost lines that the checkpoint counts")
+        found["metrics"] = found["metrics"][: found.get("epoch", 0)]  # what a resumed run would keep
+        return RunSummary(state="unfinished", **found)
+    except (RunFolderError, StorageError) as error:
+        return RunSummary(state="damaged", problem=str(error), **found)
+
+
+def prunable_size(run: RunSummary, *, whole: bool) -> int:
+    """Return how many bytes `prune` frees."""
+    checkpoint = run.folder / "checkpoint.safetensors"
+    with storage_errors(f"cannot read {run.folder}", "choose another --runs-dir"):
+        return run.size if whole else checkpoint.stat().st_size if checkpoint.is_file() else 0
+
+
+def prune(run: RunSummary, *, whole: bool) -> None:
+    """Delete a run's checkpoint, or all files of a run and then its folder, if nothing else is in it.
+
+    Only files that a run writes are ever deleted. A finished run without a checkpoint keeps its result; an unfinished
+    one begins anew.
+
+    Raises:
+        StorageError: a file cannot be deleted.
+    """
+    with storage_errors(f"cannot delete in {run.folder}", "see whether you may write there"):
+        if not whole:
+            (run.folder / "checkpoint.safetensors").unlink(missing_ok=True)
+            return
+        # The last file first, as a kill in between then leaves a run that can go on.
+        for name in reversed(FILES):
+            (run.folder / name).unlink(missing_ok=True)
+        for path in list(_files(run.folder)):
+            path.unlink(missing_ok=True)
+        logs = run.folder / LOG_FOLDER
+        if logs.is_dir() and not any(logs.iterdir()):
+            logs.rmdir()
+        if not any(run.folder.iterdir()):
+            run.folder.rmdir()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield the files of a run: those that it writes, what a killed writer of them left, and TensorBoard's logs."""
+    for path in folder.iterdir():
+        written = any(path.name.startswith(f".{name}.") and path.name.endswith(".tmp") for name in FILES)
+        if (path.name in FILES or written) and path.is_file():
+            yield path
+    logs = folder / LOG_FOLDER
+    if logs.is_dir() and not logs.is_symlink():
+        yield from (path for path in logs.glob(EVENT_FILES) if path.is_file())
+
+
+def _configuration(path: Path) -> dict[str, Any]:
+    """Return the tables of a config.toml, as far as a summary needs them."""
+    content = read_bytes(path)
+    if content is None:
+        raise RunFolderError("config.toml is missing")
+    try:
+        found = tomllib.loads(content.decode())
+        well = (
+            isinstance(found["data"]["task"], str)
+            and isinstance(found["data"]["n"], int)
+            and isinstance(found["embedding"]["name"], str)
+            and isinstance(found["recipe"]["epochs"], int)
+            and isinstance(found["seed"], int)
+        )
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise RunFolderError(f"config.toml is damaged ({str(error) or type(error).__name__})") from None
+    if not well:
+        raise RunFolderError("config.toml is no run's configuration")
+    return found
+
+
+def _metrics(path: Path) -> tuple[dict[str, Any], ...]:
+    """Return the lines of metrics.jsonl, none if there is no such file yet."""
+    try:
+        lines = tuple(json.loads(line) for line in (read_bytes(path) or b"").decode().splitlines())
+        history(lines)  # has all that it needs
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise RunFolderError(f"metrics.jsonl is damaged ({type(error).__name__})") from None
+    if [line.get("epoch") for line in lines] != list(range(1, len(lines) + 1)):
+        raise RunFolderError("metrics.jsonl is damaged: its epochs are not 1, 2, 3, …")
+    return lines

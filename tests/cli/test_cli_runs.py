@@ -1,0 +1,200 @@
+import io
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from adelic.cli import options
+from adelic.training import EmbeddingConfig, RunConfig, load_recipe, run
+
+QUICK = ["--recipe", "quick", "--epochs", "2", "--device", "cpu"]
+TRAIN = ["train", "schubert", "--n", "3", "--embedding", "learned", *QUICK]
+
+
+def tree():
+    return {path: path.read_bytes() for path in sorted(Path("runs").rglob("*")) if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """Two finished runs, one that is not, one that is damaged, and what is no run."""
+    runs = tmp_path_factory.mktemp("trained") / "runs"
+    for seed in range(3):
+        recipe = load_recipe("quick", "schubert", 3, epochs=2, batch_size=20 if seed == 1 else None)
+        config = RunConfig(task="schubert", n=3, embedding=EmbeddingConfig.of("learned"), recipe=recipe, seed=seed)
+        run(config, runs / f"run-{seed}", device="cpu")
+    for name in ("DONE", "result.json"):
+        (runs / "run-2" / name).unlink()
+    (runs / "broken").mkdir()
+    (runs / "broken" / "config.toml").write_text("")
+    (runs / "notes").mkdir()
+    (runs / "notes" / "notes.txt").write_text("mine")
+    return runs
+
+
+@pytest.fixture
+def runs(trained, folder):
+    """A copy of them in the working directory."""
+    return Path(shutil.copytree(trained, folder / "runs").relative_to(folder))
+
+
+def table_lines(out):
+    return {line.split()[1]: line for line in out.splitlines() if line.startswith("│")}
+
+
+def test_list(runs, works):
+    lines = table_lines(works("runs", "list"))
+    assert lines.keys() == {"run-0", "run-1", "run-2", "broken"}
+    result = json.loads((runs / "run-0" / "result.json").read_text())
+    for text in ("schubert-3", "learned", "quick", "finished", f"{result['test']['accuracy']:.2%}", "MB", " s "):
+        assert text in lines["run-0"]
+    assert "epoch 2 of 2" in lines["run-2"]
+    assert "damaged" in lines["broken"]
+    found = json.loads(works("runs", "list", "--json"))
+    assert [run["label"] for run in found] == ["broken", "run-0", "run-1", "run-2"]
+    assert found[1]["accuracy"] == result["test"]["accuracy"]
+    assert found[1]["size"] == sum(path.stat().st_size for path in (runs / "run-0").iterdir())
+
+
+def test_brackets_are_no_markup(runs, works):
+    (runs / "run-0").rename(runs / "[bold]x")
+    assert "[bold]x" in works("runs", "list")
+    assert "[bold]x" in works("runs", "compare", "[bold]x", "run-1")
+
+
+def test_show(runs, works):
+    out = works("runs", "show", "run-0")
+    result = json.loads((runs / "run-0" / "result.json").read_text())
+    assert out.startswith(f"{Path('runs/run-0')}: finished, ")
+    assert f"accuracy {result['test']['accuracy']:.4f}" in out
+    curve = result["history"]["validation_accuracy"]
+    assert f"{curve[0]:.2%} → {curve[1]:.2%}, best {max(curve):.2%} in epoch {1 + int(np.argmax(curve))}" in out
+    assert "recipe.epochs = 2" in out
+    assert 'data.task = "schubert"' in out
+    shown = json.loads(works("runs", "show", "run-0", "--json"))
+    assert shown["result"] == result
+    assert [line["epoch"] for line in shown["metrics"]] == [1, 2]
+    assert "problem: config.toml is damaged" in works("runs", "show", "broken")
+    assert "epoch 2 of 2" in works("runs", "show", runs / "run-2")
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_plot(runs, works, suffix):
+    path = Path("pages", f"curves.{suffix}")
+    works("runs", "show", "run-0", "--plot", path)
+    content = path.read_bytes()
+    if suffix == "png":
+        image = np.asarray(Image.open(io.BytesIO(content)).convert("RGB"))
+        assert image.shape[1] > 1000
+        assert (image == (0x00, 0x72, 0xB2)).all(axis=-1).sum() > 100  # the curves' colour
+    assert content.startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[suffix])
+    works("runs", "show", "run-0", "--plot", path)
+    assert path.read_bytes() == content
+
+
+def test_compare(runs, works):
+    out = works("runs", "compare", "run-0", "run-1", "run-2", "--plot", "curves.svg")
+    lines = table_lines(out)
+    assert "recipe.batch_size" in lines
+    assert lines["seed"].replace("│", "").split() == ["seed", "0", "1", "2"]
+    assert "recipe.epochs" not in lines
+    assert "data.task" not in lines
+    results = [json.loads((runs / name / "result.json").read_text()) for name in ("run-0", "run-1")]
+    for result in results:
+        assert f"{result['test']['accuracy']:.2%}" in out
+        assert f"{result['test']['loss']:.4f}" in out
+    plot = Path("curves.svg").read_text(encoding="utf-8")
+    assert all(f">run-{i}<" in plot for i in range(3))
+
+
+def test_prune_says_and_then_does(runs, works):
+    before = tree()
+    out = works("runs", "prune")
+    assert tree() == before
+    assert "would delete checkpoint of runs/run-0 (finished" in out.replace(os.sep, "/")
+    assert out.splitlines()[-1].startswith("would delete")
+    assert "2 runs" in out
+    works("runs", "prune", "--yes")
+    gone = {runs / f"run-{i}" / "checkpoint.safetensors" for i in range(2)}
+    assert tree() == {path: content for path, content in before.items() if path not in gone}
+    assert "test accuracy" in works(*TRAIN, "--seed", "0", "--run-dir", "runs/run-0")
+    assert "0 runs" in works("runs", "prune")
+
+
+def test_prune_folders_by_state(runs, works):
+    assert "left alone" in works("runs", "prune", "--state", "unfinished", "--folders", "--yes")
+    assert (runs / "run-2" / "checkpoint.safetensors").exists()
+    past = time.time() - 3 * 86400
+    for path in (runs / "run-2").iterdir():
+        os.utime(path, (past, past))
+    arguments = ("runs", "prune", "--state", "unfinished", "--state", "finished", "--folders", "--yes")
+    assert "0 runs" in works(*arguments, "--older-than", "4")
+    assert "1 run" in works(*arguments, "--older-than", "2")
+    assert not (runs / "run-2").exists()
+    works(*arguments, "run-1")
+    assert {path.name for path in runs.iterdir()} == {"run-0", "broken", "notes"}
+    works("runs", "prune", "--state", "damaged", "--folders", "--yes")
+    assert {path.name for path in runs.iterdir()} == {"run-0", "notes"}
+    assert (runs / "notes" / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["list", "--runs-dir", "nothing"], "--runs-dir"),
+        (["show"], "LABEL"),
+        (["show", "run-9"], "did you mean 'run-"),
+        (["show", "run"], "the beginning of 3 labels"),
+        (["show", "notes"], "unknown run 'notes'"),
+        (["show", "run-0", "--plot", "curves.txt"], ".png, .svg or .pdf"),
+        (["show", "broken", "--plot", "curves.png"], "no whole epoch yet"),
+        (["show", "run-0", "--plot", "file/curves.png"], "file/curves.png"),
+        (["compare", "run-0"], "at least two"),
+        (["compare", "run-0", "runs/run-0"], "at least two"),
+        (["compare"], "LABELS"),
+        (["prune", "--state", "old"], "--state"),
+        (["prune", "--older-than", "-1"], "--older-than"),
+        (["prune", "run-9", "--yes"], "unknown run"),
+        (["lst"], "did you mean 'list'"),
+    ],
+    ids=" ".join,
+)
+def test_errors(runs, refused, arguments, words):
+    Path("file").write_text("")
+    before = tree()
+    assert words in refused("runs", *arguments).replace(os.sep, "/")
+    assert tree() == before
+
+
+def test_an_empty_folder(works):
+    Path("runs").mkdir()
+    assert json.loads(works("runs", "list", "--json")) == []
+    assert "0 runs" in works("runs", "prune")
+
+
+def test_time_left_of_a_resumed_run(monkeypatch):
+    """Resumed at 900 of 1,000 steps, two seconds a step: what was done before says nothing about the speed."""
+    now, bars = [0.0], []
+    monkeypatch.setattr("rich.console.monotonic", lambda: now[0])
+
+    class Recorded(options.Progress):
+        def __init__(self, *columns, **settings):
+            super().__init__(*columns, **settings)
+            bars.append(self)
+
+    monkeypatch.setattr(options, "Progress", Recorded)
+    with options.progress_bar("run") as tick:
+        for done in range(901, 911):
+            now[0] += 2
+            tick(done, 1000, "epoch 10/10")
+        assert bars[0].tasks[0].time_remaining == pytest.approx(180, abs=1)
+
+
+def test_tensorboard_by_flag(works):
+    works(*TRAIN, "--tensorboard", "--run-dir", "mine")
+    assert len(list(Path("mine/tensorboard").glob("events.out.tfevents.*"))) == 1
