@@ -147,7 +147,7 @@ def cluster(session_cache):
     """A cluster of two workers on this machine, for all tests of this module."""
     ray = engines._ray()
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="warning")
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="warning")
     yield ray
     ray.shutdown()
 

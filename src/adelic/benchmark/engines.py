@@ -2,6 +2,7 @@
 
 import math
 import os
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -18,6 +19,8 @@ from adelic.training.signals import Stopped
 
 OnRun = Callable[[int, int, RunConfig], AbstractContextManager[Tick | None]]
 Finished = tuple[RunConfig, dict[str, Any]]
+_REACHABLE = 10.0
+"""In how many seconds a machine answers that can be reached."""
 
 
 class Budget:
@@ -157,9 +160,12 @@ class RayEngine:
 
     def _connect(self, ray: Any) -> None:
         """Connect to the cluster, or start one."""
+        host, _, port = (self.address or "").removeprefix("ray://").rpartition(":")
         try:
+            if host and port.isdecimal():  # Ray itself would try for minutes
+                socket.create_connection((host.strip("[]"), int(port)), timeout=_REACHABLE).close()
             ray.init(self.address, logging_level="warning", log_to_driver=False)
-        except (OSError, ValueError, RuntimeError, AssertionError) as error:
+        except (OSError, OverflowError, ValueError, RuntimeError, AssertionError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise ConfigurationError(f"there is no Ray cluster at --address {self.address} ({reason})") from None
 
