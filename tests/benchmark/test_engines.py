@@ -4,7 +4,7 @@ import json
 import signal
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import psutil
 import pytest
@@ -154,11 +154,12 @@ def cluster(session_cache):
 
 def processes_of(task):
     """Return the worker processes that execute a task now; Ray puts its name into their titles."""
-    return [
-        process
-        for process in psutil.Process().children(recursive=True)
-        if process.is_running() and f"ray::{task}" in " ".join(process.cmdline())
-    ]
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it may end meanwhile
+            if f"ray::{task}" in " ".join(process.cmdline()):
+                found.append(process)
+    return found
 
 
 def test_a_killed_worker_is_replaced_and_its_run_goes_on(cluster, tiny_config, tmp_path):
@@ -172,8 +173,9 @@ def test_a_killed_worker_is_replaced_and_its_run_goes_on(cluster, tiny_config, t
         while not over.wait(0.01):
             seen.append([epochs_done(config, runs) for config in configs])
             if not killed and min(seen[-1]) >= 2:
-                killed.append(processes_of("_run_in_task")[0])
-                killed[0].send_signal(signal.SIGKILL)
+                for process in processes_of("_run_in_task")[:1]:
+                    process.send_signal(signal.SIGKILL)
+                    killed.append(process)
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -202,7 +204,8 @@ def test_a_run_that_is_always_lost(cluster, tiny_config, tmp_path):
     def kill():
         while not stop.wait(0.05):
             for process in processes_of("_run_in_task"):
-                process.send_signal(signal.SIGKILL)
+                with suppress(psutil.NoSuchProcess):
+                    process.send_signal(signal.SIGKILL)
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
