@@ -35,8 +35,10 @@ LIBRARIES = {
 OPTIONAL = {
     "acd/convert.py": {"torch", "pandas", "datasets"},
     "acd/published.py": {"huggingface_hub"},
+    "benchmark/engines.py": {"ray"},
     "numbers/polynomials.py": {"flint"},
     "numbers/integers.py": {"flint", "gmpy2"},
+    "training/distributed.py": {"lightning_fabric"},
 }
 
 

@@ -163,6 +163,14 @@ class DivergenceError(AdelicError, ArithmeticError):
     """
 
 
+class WorkerError(AdelicError, RuntimeError):
+    """A process that took part in a run ended before its time: it was killed, or its machine was lost.
+
+    >>> issubclass(WorkerError, AdelicError)
+    True
+    """
+
+
 class Interrupted(KeyboardInterrupt):
     """A signal asked to stop, and what was done so far is saved; the message says how to go on.
 

@@ -1,13 +1,18 @@
 """Layer 4, the benchmark: the paper's rows, matrices of runs, statistics, tables, plots, the report."""
 
-from adelic.benchmark.matrix import plan, run_matrix
+from adelic.benchmark.engines import Budget, EmbeddedEngine, RayEngine
+from adelic.benchmark.matrix import epochs_done, plan, run_matrix
 from adelic.benchmark.report import write_report
 from adelic.benchmark.results import Summary, read_results, summarise
 from adelic.benchmark.rows import Row, published_row, published_rows
 
 __all__ = [
+    "Budget",
+    "EmbeddedEngine",
+    "RayEngine",
     "Row",
     "Summary",
+    "epochs_done",
     "plan",
     "published_row",
     "published_rows",

@@ -1,19 +1,16 @@
 """A matrix of runs: rows × embeddings × seeds, each in its run folder, resumable, results gathered in one folder."""
 
 import json
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from adelic import acd, training
-from adelic.acd.files import atomic_write
+from adelic import acd
+from adelic.acd.files import atomic_write, read_bytes
+from adelic.benchmark.engines import Budget, EmbeddedEngine, Engine, OnRun
 from adelic.benchmark.rows import published_row, published_rows
 from adelic.errors import ConfigurationError
 from adelic.training import EmbeddingConfig, RunConfig, load_recipe
-from adelic.training.loop import Tick
-
-OnRun = Callable[[int, int, RunConfig], AbstractContextManager[Tick | None]]
 
 
 def parse_embedding(text: str, recipe: str = "paper") -> EmbeddingConfig:
@@ -77,18 +74,25 @@ def run_matrix(
     runs: Path,
     results: Path,
     device: str = "auto",
+    engine: Engine | None = None,
+    budget: Budget | None = None,
     on_run: OnRun,
     tensorboard: bool = False,
 ) -> list[dict[str, Any]]:
     """Run (or resume, or read) every configuration; write each result to `results` as it is there.
 
     Args:
-        configs: what to run, in this order.
+        configs: what to run, in this order; with a budget, the run with the least work left comes first.
         runs: folder of the run folders.
         results: folder of the result files, one JSON object a run.
         device: as for `adelic.training.run`.
+        engine: what executes the runs; the embedded engine by default.
+        budget: the time by which to stop; a run that it stops goes on from its checkpoint when it is run again.
         on_run: called with (index, count, configuration), gives the context in which a run's ticks are shown.
         tensorboard: as for `adelic.training.run`.
+
+    Returns:
+        The results that there are, in the order of `configs`: with a budget, perhaps not of all.
 
     >>> import contextlib, tempfile
     >>> recipe = load_recipe("quick", "schubert", 3, epochs=1, batch_size=256)
@@ -99,13 +103,40 @@ def run_matrix(
     >>> result["test"].keys()
     dict_keys(['accuracy', 'balanced_accuracy', 'macro_f1', 'loss'])
     """
-    found = []
-    for i, config in enumerate(configs):
-        with on_run(i, len(configs), config) as tick:
-            result = training.run(config, runs / config.label, device=device, tick=tick, tensorboard=tensorboard)
+    found = {}
+    order = configs if budget is None else sorted(configs, key=lambda config: outstanding_work(config, runs))
+    executed = (engine or EmbeddedEngine()).execute(
+        order, runs=runs, device=device, budget=budget or Budget(), on_run=on_run, tensorboard=tensorboard
+    )
+    for config, result in executed:
         path = results / f"{config.label}.json"
         text = json.dumps(result, indent=2) + "\n"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             atomic_write(path, text)
-        found.append(result)
-    return found
+        found[config] = result
+    return [found[config] for config in configs if config in found]
+
+
+def outstanding_work(config: RunConfig, runs: Path) -> float:
+    """Return about how many multiplications the forward passes that a run still has to do take.
+
+    >>> small, large = plan(["schubert-4", "schubert-5"], ["learned"], [0])
+    >>> outstanding_work(small, Path("no runs")) < outstanding_work(large, Path("no runs"))
+    True
+    """
+    task, recipe = acd.task(config.task), config.recipe
+    rows, tokens = task.estimate(config.n, config.edition).rows, task.length(config.n, config.edition) + 1
+    token = recipe.n_layers * recipe.d_model * (4 * recipe.d_model + 2 * recipe.d_feedforward + 2 * tokens)
+    return (recipe.epochs - epochs_done(config, runs)) * rows * tokens * token
+
+
+def epochs_done(config: RunConfig, runs: Path) -> int:
+    """Return how many epochs of a run are finished; all are when its result is there.
+
+    >>> epochs_done(plan(["schubert-4"], ["learned"], [0])[0], Path("no runs"))
+    0
+    """
+    folder, epochs = runs / config.label, config.recipe.epochs
+    if (folder / "DONE").exists():
+        return epochs
+    return min(epochs, (read_bytes(folder / "metrics.jsonl") or b"").count(b"\n"))

@@ -1,5 +1,6 @@
 """Layer 6, the command line: parse, call, print."""
 
+import shlex
 import signal
 import sys
 import threading
@@ -54,8 +55,9 @@ def main(arguments: list[str] | None = None) -> None:
         restart_with_settings(sys.argv[1:])
     warnings.showwarning = _show_warning
     try:
+        given = sys.argv[1:] if arguments is None else arguments
         with _terminable():
-            status = commands.main(arguments, prog_name="adelic", standalone_mode=False)
+            status = commands.main(given, prog_name="adelic", standalone_mode=False, obj=shlex.join(["adelic", *given]))
     except AdelicError as error:
         _fail(str(error), USER_ERROR)
     except click.exceptions.NoArgsIsHelpError as error:

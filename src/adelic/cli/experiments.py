@@ -1,8 +1,9 @@
 """`adelic train`, `adelic reproduce` and `adelic report`."""
 
+import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from rich.console import Console
 
 from adelic.cli.allocator import FLAG
 from adelic.cli.data import size_options
-from adelic.cli.options import INTEGERS, NAMES, Tick, progress_bar, space_options, stack
+from adelic.cli.options import DURATION, INTEGERS, NAMES, Tick, progress_bar, space_options, stack
 from adelic.errors import Interrupted
 
 recipe_options = stack(
@@ -53,6 +54,9 @@ tensorboard_option = click.option(
 @click.option("--seed", type=int, default=0, show_default=True, help="Of initialisation, sampling and dropout.")
 @click.option("--run-dir", type=folder, help="Run folder.  [default: runs/…]")
 @device_option
+@click.option("--devices", type=int, default=1, show_default=True, help="Processes a machine, each with its GPU.")
+@click.option("--nodes", type=int, default=1, show_default=True, help="Machines; the command is given on each.")
+@click.option("--node-rank", type=int, envvar="NODE_RANK", default=0, help="Which machine this is, from 0.")
 @tensorboard_option
 @click.option("--restart", is_flag=True, help="Delete a former run in the folder.")
 def train(
@@ -68,6 +72,9 @@ def train(
     seed: int,
     run_dir: Path | None,
     device: str,
+    devices: int,
+    nodes: int,
+    node_rank: int,
     *,
     tensorboard: bool,
     restart: bool,
@@ -75,6 +82,9 @@ def train(
     **changes: Any,
 ) -> None:
     """Train one model on TASK, or resume the run, or show its result.
+
+    Several devices share every batch of the recipe; of several machines the first one, at MASTER_ADDR and MASTER_PORT,
+    writes the files.
 
     Ctrl-C and SIGTERM save the run after the current step. The same command goes on from there; after a kill, from the
     last checkpoint, which is at most a minute old.
@@ -86,6 +96,7 @@ def train(
     adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
     adelic train weaving --n 6 --embedding learned --recipe quick --seed 3
     adelic train mheight --n 8 --features characters --primes 2,3,5 --precision 8 --recipe quick
+    adelic train schubert --n 4 --recipe quick --device cpu --devices 2
     """
     from adelic import acd, training
 
@@ -109,10 +120,26 @@ def train(
         seed=seed,
     )
     folder = run_dir or Path("runs") / config.label
-    with progress_bar(f"{config.row} {config.embedding.label}") as tick:
-        result = training.run(config, folder, device=device, restart=restart, tick=tick, tensorboard=tensorboard)
-    click.echo(_summary(result))
-    click.echo(f"run folder: {folder}")
+    # torchrun and a cluster's nodes start this command more than once; one process speaks.
+    speaks = node_rank == 0 and os.environ.get("RANK", "0") == "0"
+    with progress_bar(f"{config.row} {config.embedding.label}") if speaks else nullcontext() as tick:
+        if devices == nodes == 1 and node_rank == 0:
+            result = training.run(config, folder, device=device, restart=restart, tick=tick, tensorboard=tensorboard)
+        else:
+            result = training.run_distributed(
+                config,
+                folder,
+                devices=devices,
+                nodes=nodes,
+                node_rank=node_rank,
+                device=device,
+                restart=restart,
+                tick=tick,
+                tensorboard=tensorboard,
+            )
+    if speaks:
+        click.echo(_summary(result))
+        click.echo(f"run folder: {folder}")
 
 
 def _summary(result: dict[str, Any]) -> str:
@@ -137,10 +164,20 @@ def _summary(result: dict[str, Any]) -> str:
 @click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Run folders.")
 @results_option
 @device_option
+@click.option("--budget", type=DURATION, help="Stop after this time, as 25m or 1h30m; the least work left comes first.")
+@click.option(
+    "--engine", type=click.Choice(["embedded", "ray"]), default="embedded", show_default=True, help="What runs them."
+)
+@click.option("--address", help="Of a Ray cluster.  [default: one on this machine]")
+@click.option("--cpus-per-run", type=float, help="For Ray.  [default: 1]")
+@click.option("--gpus-per-run", type=float, help="For Ray.  [default: 0]")
 @tensorboard_option
 @click.option("--report", "page", type=folder, help="Also write the report page here, as `adelic report` does.")
 @click.option("--dry-run", is_flag=True, help="Print the runs' commands and stop.")
+@click.pass_obj
 def reproduce(
+    command: str,
+    /,
     rows: tuple[str, ...],
     embeddings: tuple[str, ...],
     seeds: tuple[int, ...],
@@ -148,6 +185,11 @@ def reproduce(
     runs_dir: Path,
     results_dir: Path,
     device: str,
+    budget: float | None,
+    engine: str,
+    address: str | None,
+    cpus_per_run: float | None,
+    gpus_per_run: float | None,
     page: Path | None,
     *,
     tensorboard: bool,
@@ -157,14 +199,18 @@ def reproduce(
 ) -> None:
     """Run the paper's ROWS (all whose data is available, if none is named): every embedding, every seed.
 
-    Finished runs are read, killed ones resumed, so the command can be given again at any time. In the path of a
-    recipe's file, {row} and {embedding} stand for each row and embedding, so that each gets the recipe that was
-    searched for it.
+    Finished runs are read, killed ones resumed, so the command can be given again at any time: with a --budget, until
+    all is done. With Ray, a run whose machine is lost is started again, and goes on if --runs-dir is on a shared disk.
+
+    In the path of a recipe's file, {row} and {embedding} stand for each row and embedding, so that each gets the
+    recipe that was searched for it.
 
     \b
     adelic reproduce schubert-4 weaving-6 --seeds 0-4 --recipe quick
     adelic reproduce mheight-8 --embeddings adelic:digits,adelic:characters,learned
     adelic reproduce schubert-4 --recipe recipes/{row}-{embedding}.toml
+    adelic reproduce --budget 25m
+    adelic reproduce --engine ray --address auto --cpus-per-run 4 --gpus-per-run 1
     adelic reproduce --dry-run
     """
     from adelic import benchmark
@@ -174,13 +220,40 @@ def reproduce(
         for config in configs:
             click.echo(config.command())
         return
+    needs = {"address": address, "cpus": cpus_per_run, "gpus": gpus_per_run}
+    given: dict[str, Any] = {name: need for name, need in needs.items() if need is not None}
+    if engine == "embedded" and given:
+        message = "--address, --cpus-per-run and --gpus-per-run belong to --engine ray"
+        raise click.UsageError(message, ctx=click.get_current_context())
     found = benchmark.run_matrix(
-        configs, runs=runs_dir, results=results_dir, device=device, on_run=_show_run, tensorboard=tensorboard
+        configs,
+        runs=runs_dir,
+        results=results_dir,
+        device=device,
+        engine=benchmark.EmbeddedEngine() if engine == "embedded" else benchmark.RayEngine(**given),
+        budget=None if budget is None else benchmark.Budget(budget),
+        on_run=_show_run,
+        tensorboard=tensorboard,
     )
     summaries = benchmark.summarise(found)
-    _print_table(summaries, all_rows=False)
-    if page is not None:
-        _write_report(summaries, page, all_rows=False)
+    if summaries:
+        _print_table(summaries, all_rows=False)
+        if page is not None:
+            _write_report(summaries, page, all_rows=False)
+    if len(found) < len(configs):
+        _print_rest(configs, runs_dir, command)
+
+
+def _print_rest(configs: list[Any], runs: Path, command: str) -> None:
+    """Say what a spent budget has left to do, and how to go on."""
+    from adelic import benchmark
+
+    rest = [(config, benchmark.epochs_done(config, runs)) for config in configs]
+    rest = [(config, done) for config, done in rest if done < config.recipe.epochs]
+    click.echo(f"The budget is used up: {len(configs) - len(rest)} of {len(configs)} runs are done. These remain:")
+    for config, done in rest:
+        click.echo(f"  {config.label}: {done} of {config.recipe.epochs} epochs done")
+    click.echo(f"Go on with: {command}")
 
 
 @contextmanager

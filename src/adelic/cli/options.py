@@ -1,5 +1,6 @@
 """What the commands share: options, parameter types, progress bars."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -77,7 +78,25 @@ class Assignment(click.ParamType):  # type: ignore[type-arg]
         return name, choice
 
 
+class Duration(click.ParamType):  # type: ignore[type-arg]
+    """A time span in hours, minutes and seconds, as 25m or 1h30m."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the seconds of a time span."""
+        if isinstance(value, float):
+            return value
+        parts = re.fullmatch(r"(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?", str(value).strip(), re.ASCII)
+        hours, minutes, seconds = (int(part or 0) for part in (parts.groups() if parts else (0, 0, 0)))
+        span = 3600 * hours + 60 * minutes + seconds
+        if not span:
+            self.fail(f"{value!r} is no time span; write 25m, 90s or 1h30m", param, ctx)
+        return float(span)
+
+
 INTEGERS = IntegerList()
+DURATION = Duration()
 OPTION = Assignment()
 NAMES = NameList()
 

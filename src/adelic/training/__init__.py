@@ -1,6 +1,7 @@
 """Layer 3, training: recipes, class-balanced sampling, the loop, checkpoints, run folders, search."""
 
 from adelic.training.configuration import EmbeddingConfig, RunConfig
+from adelic.training.distributed import run_distributed
 from adelic.training.listing import RunSummary, find_run, list_runs
 from adelic.training.recipes import Recipe, load_recipe, recipe_names
 from adelic.training.run import read_result, run
@@ -21,5 +22,6 @@ __all__ = [
     "read_result",
     "recipe_names",
     "run",
+    "run_distributed",
     "tune",
 ]

@@ -221,8 +221,12 @@ class RunConfig:
                 norm=recipe.norm,  # type: ignore[arg-type]  # checked by Recipe
             )
 
-    def command(self) -> str:
+    def command(self, *, devices: int = 1, nodes: int = 1) -> str:
         """Return the command line that repeats this run; for one that no command line can define, say so.
+
+        Args:
+            devices: how many processes took part on a machine.
+            nodes: how many machines took part.
 
         >>> from adelic.training import load_recipe
         >>> recipe = load_recipe("quick", "schubert", 4, epochs=5)
@@ -232,6 +236,9 @@ class RunConfig:
         arguments = self.arguments()
         if arguments is None:
             return "adelic.training.run, with the configuration that stands in this result"
+        for option, count in (("--devices", devices), ("--nodes", nodes)):
+            if count > 1:
+                arguments += [option, str(count)]
         return shlex.join(["adelic", "train", *arguments])
 
     def arguments(self, *, without: Collection[str] = ()) -> list[str] | None:

@@ -19,6 +19,7 @@ from adelic.training.metrics import classification_metrics
 from adelic.training.recipes import Recipe
 from adelic.training.sampler import ClassBalancedSampler, stream_seed
 from adelic.training.workers import Workers
+from adelic.training.world import ALONE, World
 
 EVALUATION_BATCH = 4096
 """Rows at once on a GPU, and at most on the CPU."""
@@ -53,9 +54,17 @@ class Trainer:
     """
 
     def __init__(
-        self, model: SequenceClassifier, recipe: Recipe, train: Split, validation: Split, *, seed: int
+        self,
+        model: SequenceClassifier,
+        recipe: Recipe,
+        train: Split,
+        validation: Split,
+        *,
+        seed: int,
+        world: World = ALONE,
     ) -> None:
         self.model = model
+        self.world = world
         self.recipe = recipe
         self.train = train
         self.validation = validation
@@ -115,7 +124,7 @@ class Trainer:
 
     def _finite_loss(self) -> float:
         """Return the epoch's summed loss; raise `DivergenceError` if it is not finite. This waits for the device."""
-        loss = float(self._loss)
+        loss = float(self.world.sum(self._loss)) / self.world.size
         if not math.isfinite(loss):
             raise divergence(self.model, self.recipe, self.progress, self._finite_step, "training")
         self._finite_step = self.progress.step
@@ -129,13 +138,15 @@ class Trainer:
 
     def evaluate(self, split: Split) -> tuple[dict[str, float], np.ndarray]:
         """Return the model's figures on a split, and its predictions, int64 (rows,)."""
-        return evaluate(self.model, split, compute=self.recipe.compute)
+        return evaluate(self.model, split, compute=self.recipe.compute, world=self.world)
 
     def _train(self, epoch: int, tick: Tick | None, between_steps: Callable[[], None] | None) -> float:
         """Take the steps of an epoch that are left; return the mean loss over the whole epoch."""
         dropout_seed = stream_seed(self.seed, "dropout", epoch)
-        if not self.progress.batch:  # otherwise the generators go on from where the snapshot found them
-            torch.manual_seed(dropout_seed)
+        # Inside an epoch the generators go on from where the snapshot found them; it knows the first process's alone.
+        # (The CPU's kernels draw from `Noise` instead, which is a function of seed and row.)
+        if not self.progress.batch or self.world.rank:
+            torch.manual_seed(stream_seed(self.seed, self.world.stream("dropout"), epoch) + self.progress.batch)
         self._loss.fill_(self.progress.loss)
         self._finite_step = self.progress.step
         self.model.train()
@@ -156,11 +167,19 @@ class Trainer:
         return self._finite_loss() / len(self.train)
 
     def _backward(self, batch: torch.Tensor, noise: Noise, workers: Workers) -> torch.Tensor:
-        """Set the parameters' gradients for a batch; return its mean loss."""
+        """Set the parameters' gradients for a batch; return its mean loss, of several processes this one's share."""
+        noise = noise.from_row(self.world.bounds(len(batch))[0])
+        batch, weight = self.world.share(batch)
+        loss = self._own_gradients(batch, weight, noise, workers)
+        self.world.average(self.parameters)
+        return loss
+
+    def _own_gradients(self, batch: torch.Tensor, weight: float, noise: Noise, workers: Workers) -> torch.Tensor:
+        """Set the gradients of the weighted mean loss of rows; return this loss."""
         if self.device.type != "cpu":
             self.optimizer.zero_grad(set_to_none=True)
             logits = _logits(self.model, self.train.ids[batch], self.recipe.compute)
-            loss = functional.cross_entropy(logits, self.train.labels[batch])
+            loss = functional.cross_entropy(logits, self.train.labels[batch]) * weight
             loss.backward()  # type: ignore[no-untyped-call]
             return loss.detach()
         size = workers.rows_of_a_part(len(batch), self.train.ids.shape[1] + 1)
@@ -169,8 +188,9 @@ class Trainer:
             """Return the loss of parts of the batch, summed and divided by the batch's size, and its gradients."""
             total: Gradients = []
             for index, rows in parts:
-                logits = _logits(self.model, self.train.ids[rows], self.recipe.compute, noise.from_row(index * size))
-                loss = functional.cross_entropy(logits, self.train.labels[rows], reduction="sum") / len(batch)
+                part_noise = noise.from_row(noise.first_row + index * size)
+                logits = _logits(self.model, self.train.ids[rows], self.recipe.compute, part_noise)
+                loss = functional.cross_entropy(logits, self.train.labels[rows], reduction="sum") / len(batch) * weight
                 found: Gradients = [loss.detach(), *torch.autograd.grad(loss, self.parameters, allow_unused=True)]
                 total = _add(total, found) if total else found
             return total
@@ -200,14 +220,16 @@ def _logits(model: SequenceClassifier, ids: torch.Tensor, compute: str, noise: N
 
 @torch.no_grad()
 def evaluate(
-    model: SequenceClassifier, split: Split, *, compute: str = "float32"
+    model: SequenceClassifier, split: Split, *, compute: str = "float32", world: World = ALONE
 ) -> tuple[dict[str, float], np.ndarray]:
     """Return the figures of a model on a split, and its predictions, int64 (rows,)."""
     model.eval()
+    first, last = world.bounds(len(split))
+    ids, labels = split.ids[first:last], split.labels[first:last]
     rows = EVALUATION_BATCH
-    workers = Workers(None if split.ids.device.type == "cpu" else 1)
-    if split.ids.device.type == "cpu":
-        rows = min(rows, workers.rows_of_a_part(len(split), split.ids.shape[1] + 1))
+    workers = Workers(None if ids.device.type == "cpu" else 1)
+    if ids.device.type == "cpu":
+        rows = min(rows, workers.rows_of_a_part(len(split), ids.shape[1] + 1))
 
     @torch.no_grad()  # which holds in one thread alone
     def figures(part: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -216,7 +238,8 @@ def evaluate(
         return loss.double(), logits.argmax(dim=-1)
 
     with workers:
-        found = workers.map(figures, zip(torch.split(split.ids, rows), torch.split(split.labels, rows), strict=True))
-    loss = torch.stack([loss for loss, _ in found]).sum()
-    predicted = torch.cat([predictions for _, predictions in found]).cpu().numpy()
-    return classification_metrics(split.labels.cpu().numpy(), predicted, float(loss) / len(split)), predicted
+        found = workers.map(figures, zip(torch.split(ids, rows), torch.split(labels, rows), strict=True))
+    loss = torch.stack([labels.new_zeros((), dtype=torch.float64), *(loss for loss, _ in found)]).sum()
+    predicted = world.gather(torch.cat([labels[:0], *(predictions for _, predictions in found)]).cpu().numpy())
+    mean_loss = float(world.sum(loss)) / len(split)  # a process may have no row
+    return classification_metrics(split.labels.cpu().numpy(), predicted, mean_loss), predicted

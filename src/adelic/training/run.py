@@ -4,6 +4,7 @@ import json
 import platform
 import signal
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,8 +25,9 @@ from adelic.training.loop import Split, Tick, Trainer
 from adelic.training.metrics import confusion, history, majority_rate
 from adelic.training.result import read_result_file
 from adelic.training.sampler import stream_seed
-from adelic.training.signals import deferred_signals
+from adelic.training.signals import Stopped, deferred_signals
 from adelic.training.tensorboard import EVENT_FILES, LOG_FOLDER, TensorBoardLog, has_log, require_tensorboard
+from adelic.training.world import ALONE, World
 
 FILES = ("config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE")
 """What a run folder holds, in the order in which the files appear."""
@@ -42,6 +44,8 @@ def run(
     restart: bool = False,
     tick: Tick | None = None,
     tensorboard: bool = False,
+    stop: Callable[[], bool] | None = None,
+    world: World = ALONE,
 ) -> dict[str, Any]:
     """Train, or resume, or read the result of one run.
 
@@ -56,6 +60,8 @@ def run(
         restart: delete what a former run left in the folder.
         tick: called with (steps done, steps in all, text) for a progress bar.
         tensorboard: also write logs for TensorBoard, in the run folder's subfolder `tensorboard`.
+        stop: asked between steps whether to save a checkpoint and stop.
+        world: the processes that train this model together; `run_distributed` makes one.
 
     Returns:
         The content of result.json.
@@ -65,6 +71,7 @@ def run(
         StorageError: the folder cannot be written.
         DivergenceError: the loss left the finite numbers.
         Interrupted: a signal asked to stop.
+        Stopped: `stop` asked to stop.
 
     >>> import tempfile
     >>> from adelic.training import EmbeddingConfig, load_recipe
@@ -77,6 +84,31 @@ def run(
     ({'train': 62, 'validation': 6, 'test': 17}, True)
     """
     torch_device = choose_device(device)
+    finished = world.lead(lambda: _prepare(config, folder, restart=restart, tensorboard=tensorboard))
+    if finished is not None:
+        return finished
+    with world.one_first():
+        data = acd.load(config.task, n=config.n, edition=config.edition, seed=config.data_seed)
+    if not len(data.y_validation) or not len(data.y_test):
+        raise ConfigurationError(f"{config.row} ({config.edition}) is too small: it has no validation or no test row")
+    with torch.random.fork_rng():
+        model = config.model(data).to(torch_device)
+        trainer = make_trainer(config, model, data, torch_device, world)
+        with world.copy_of(folder, FILES) as source:
+            lines = _resume(trainer, source)
+        world.lead(lambda: _describe(config, folder))
+        logs = tensorboard and world.rank == 0
+        with TensorBoardLog(folder, map(json.loads, lines), config.to_toml()) if logs else nullcontext() as log:
+            _train(trainer, folder, lines, tick, log, stop)
+        model.load_state_dict(trainer.best)
+        test = Split(Vocabulary(data.vocabulary).ids(data.X_test), data.y_test, torch_device)
+        result = _result(config, data, model, trainer, test)
+    result["history"] = history([json.loads(line) for line in lines])
+    return world.lead(lambda: _finish(folder, result))
+
+
+def _prepare(config: RunConfig, folder: Path, *, restart: bool, tensorboard: bool) -> dict[str, Any] | None:
+    """Check the run folder, emptied before if the run is to start anew; return the result of a finished run."""
     if tensorboard:
         require_tensorboard()
     with storage_errors(f"cannot use the run folder {folder}", "choose another --run-dir"):
@@ -84,27 +116,21 @@ def run(
             _clear(folder)
         _check(folder, config)
         finished = read_result(folder)
-    if finished is not None:
-        if tensorboard and not has_log(folder):
-            lines = (read_bytes(folder / "metrics.jsonl") or b"").decode().splitlines()
-            with TensorBoardLog(folder, map(json.loads, lines), config.to_toml()):
-                pass  # it is complete
-        return finished
-    data = acd.load(config.task, n=config.n, edition=config.edition, seed=config.data_seed)
-    if not len(data.y_validation) or not len(data.y_test):
-        raise ConfigurationError(f"{config.row} ({config.edition}) is too small: it has no validation or no test row")
-    with torch.random.fork_rng():
-        model = config.model(data).to(torch_device)
-        trainer = make_trainer(config, model, data, torch_device)
-        lines = _resume(trainer, folder)
-        if not (folder / "config.toml").exists():
-            atomic_write(folder / "config.toml", config.to_toml())
-        with TensorBoardLog(folder, map(json.loads, lines), config.to_toml()) if tensorboard else nullcontext() as log:
-            _train(trainer, folder, lines, tick, log)
-        model.load_state_dict(trainer.best)
-        test = Split(Vocabulary(data.vocabulary).ids(data.X_test), data.y_test, torch_device)
-        result = _result(config, data, model, trainer, test)
-    result["history"] = history([json.loads(line) for line in lines])
+    if finished is not None and tensorboard and not has_log(folder):
+        lines = (read_bytes(folder / "metrics.jsonl") or b"").decode().splitlines()
+        with TensorBoardLog(folder, map(json.loads, lines), config.to_toml()):
+            pass  # it is complete
+    return finished
+
+
+def _describe(config: RunConfig, folder: Path) -> None:
+    """Write config.toml, if it is not there."""
+    if not (folder / "config.toml").exists():
+        atomic_write(folder / "config.toml", config.to_toml())
+
+
+def _finish(folder: Path, result: dict[str, Any]) -> dict[str, Any]:
+    """Write the result, and that the run is done."""
     atomic_write(folder / "result.json", json.dumps(result, indent=2) + "\n")
     atomic_write(folder / "DONE", "")
     return result
@@ -121,22 +147,33 @@ class TrainingData(ModelData, Protocol):
     def y_validation(self) -> np.ndarray: ...  # noqa: D102
 
 
-def make_trainer(config: RunConfig, model: SequenceClassifier, data: TrainingData, device: torch.device) -> Trainer:
+def make_trainer(
+    config: RunConfig, model: SequenceClassifier, data: TrainingData, device: torch.device, world: World = ALONE
+) -> Trainer:
     """Return the trainer of a run, before its first epoch; it is given no test split."""
     vocabulary = Vocabulary(data.vocabulary)
     train, validation = (
         Split(vocabulary.ids(X), y, device)
         for X, y in ((data.X_train, data.y_train), (data.X_validation, data.y_validation))
     )
-    return Trainer(model, config.recipe, train, validation, seed=config.seed)
+    return Trainer(model, config.recipe, train, validation, seed=config.seed, world=world)
 
 
-def _train(trainer: Trainer, folder: Path, lines: list[str], tick: Tick | None, log: TensorBoardLog | None) -> None:
-    """Train the epochs that are left, append their lines of metrics.jsonl to `lines`, save; stop where a signal asks.
+def _train(
+    trainer: Trainer,
+    folder: Path,
+    lines: list[str],
+    tick: Tick | None,
+    log: TensorBoardLog | None,
+    stop: Callable[[], bool] | None,
+) -> None:
+    """Train the epochs that are left, append their lines of metrics.jsonl to `lines`, save; stop where that is asked.
 
-    A checkpoint is written after every epoch, every `SAVE_SECONDS` inside one, and before stopping.
+    A checkpoint is written after every epoch, every `SAVE_SECONDS` inside one, and before stopping. Of several
+    processes the first one decides, and writes.
     """
     saved = time.monotonic()
+    world = trainer.world
 
     def save() -> None:
         nonlocal saved
@@ -145,27 +182,39 @@ def _train(trainer: Trainer, folder: Path, lines: list[str], tick: Tick | None, 
         )
         saved = time.monotonic()
 
+    def save_epoch() -> None:
+        # The metrics first: a kill between the two writes leaves one line too many, which resuming cuts off.
+        atomic_write(folder / "metrics.jsonl", "".join(line + "\n" for line in lines))
+        save()
+
     with deferred_signals() as request:
 
-        def stop_if_asked() -> None:
-            if request.signum is not None:
-                raise Interrupted(request.signum, _farewell(request.signum, trainer, folder))
+        def wish() -> int | str | None:
+            """Return a signal's number, "stop", "save" or None."""
+            if request.signum is not None or (stop and stop()):
+                return request.signum or "stop"
+            return "save" if time.monotonic() - saved >= SAVE_SECONDS else None
+
+        def obey(wanted: int | str | None) -> None:
+            if isinstance(wanted, int):
+                raise Interrupted(wanted, _farewell(wanted, trainer, folder))
+            if wanted == "stop" and trainer.progress.epoch < trainer.recipe.epochs:
+                raise Stopped(f"stopped in epoch {trainer.progress.epoch + 1}; saved in {folder}")
 
         def between_steps() -> None:
-            if request.signum is not None or time.monotonic() - saved >= SAVE_SECONDS:
+            wanted = world.lead(wish) if trainer.progress.batch % world.pace == 0 else None
+            if wanted is not None:
                 trainer.snapshot()
-                save()
-                stop_if_asked()
+                world.lead(save)
+                obey(wanted)
 
         while trainer.progress.epoch < trainer.recipe.epochs:
             line = trainer.run_epoch(tick, between_steps)
             lines.append(json.dumps(line))
-            # The metrics first: a kill between the two writes leaves one line too many, which resuming cuts off.
-            atomic_write(folder / "metrics.jsonl", "".join(line + "\n" for line in lines))
-            save()
+            world.lead(save_epoch)
             if log:
                 log.add(line)
-            stop_if_asked()
+            obey(world.lead(wish))
 
 
 def _farewell(signum: int, trainer: Trainer, folder: Path) -> str:
@@ -264,6 +313,7 @@ def _result(
     config: RunConfig, data: Dataset, model: SequenceClassifier, trainer: Trainer, test: Split
 ) -> dict[str, Any]:
     """Evaluate the best weights on the test split, the only time that it is touched, and return result.json."""
+    world = trainer.world
     figures, predictions = trainer.evaluate(test)
     assert data.class_names is not None  # RunConfig.model has checked it
     return {
@@ -287,9 +337,11 @@ def _result(
         "parameters": model.n_parameters,
         "seconds": round(trainer.progress.seconds, 3),
         "device": device_name(test.labels.device),
+        "devices": world.devices,
+        "nodes": world.nodes,
         "versions": versions("torch", "numpy"),
         "commit": source_commit(),
-        "command": config.command(),
+        "command": config.command(devices=world.devices, nodes=world.nodes),
         "configuration": config.as_dict(),
         "data_sha256": data.provenance["sha256"],
     }

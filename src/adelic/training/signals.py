@@ -9,6 +9,10 @@ from types import FrameType
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
+class Stopped(Exception):  # noqa: N818  (no error: whoever starts a run with `stop` expects it)
+    """A run was asked to stop, and has saved a checkpoint from which it goes on."""
+
+
 class StopRequest:
     """Which signal has asked to stop.
 

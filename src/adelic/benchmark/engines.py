@@ -1,0 +1,244 @@
+"""Engines: where the runs of a matrix are executed. The embedded one needs nothing; Ray uses many machines."""
+
+import math
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+from adelic import training
+from adelic.errors import AdelicError, ConfigurationError, StorageError, WorkerError
+from adelic.training import RunConfig
+from adelic.training.loop import Tick
+from adelic.training.signals import Stopped
+
+OnRun = Callable[[int, int, RunConfig], AbstractContextManager[Tick | None]]
+Finished = tuple[RunConfig, dict[str, Any]]
+_REACHABLE = 10.0
+"""In how many seconds a machine answers that can be reached."""
+
+
+class Budget:
+    """A time by which to stop.
+
+    Args:
+        seconds: from now; infinite by default.
+
+    >>> Budget().spent, Budget(0).spent
+    (False, True)
+    """
+
+    def __init__(self, seconds: float = math.inf) -> None:
+        # The time of day, which other machines know too, as far as their clocks agree.
+        self.deadline = time.time() + seconds
+
+    @property
+    def spent(self) -> bool:
+        """Say whether it is time to stop."""
+        return time.time() >= self.deadline
+
+
+class Engine(Protocol):
+    """What executes runs."""
+
+    def execute(
+        self,
+        configs: list[RunConfig],
+        *,
+        runs: Path,
+        device: str,
+        budget: Budget,
+        on_run: OnRun,
+        tensorboard: bool = False,
+    ) -> Iterator[Finished]:
+        """Yield each run with its result as soon as it is there; end early when the budget is spent.
+
+        Args:
+            configs: what to run, in this order as far as there is an order.
+            runs: folder of the run folders.
+            device: as for `adelic.training.run`.
+            budget: the time by which to stop.
+            on_run: called with (index, count, configuration), gives the context in which a run's ticks are shown.
+            tensorboard: as for `adelic.training.run`.
+        """
+        ...
+
+
+class EmbeddedEngine:
+    """One run after the other, in this process.
+
+    >>> list(EmbeddedEngine().execute([], runs=Path("runs"), device="cpu", budget=Budget(), on_run=lambda *_: None))
+    []
+    """
+
+    def execute(
+        self,
+        configs: list[RunConfig],
+        *,
+        runs: Path,
+        device: str,
+        budget: Budget,
+        on_run: OnRun,
+        tensorboard: bool = False,
+    ) -> Iterator[Finished]:
+        """Yield each run with its result; see `Engine.execute`."""
+        for i, config in enumerate(configs):
+            if budget.spent:
+                return
+            try:
+                with on_run(i, len(configs), config) as tick:
+                    result = training.run(
+                        config,
+                        runs / config.label,
+                        device=device,
+                        tick=tick,
+                        tensorboard=tensorboard,
+                        stop=lambda: budget.spent,
+                    )
+            except Stopped:
+                return
+            yield config, result
+
+
+class RayEngine:
+    """Each run is a Ray task, in a process of its own, on whichever machine has room for it.
+
+    A task whose process or machine is lost is started again, up to `max_retries` times, and goes on from the checkpoint
+    in its run folder: so the run folders must lie on a disk that all machines share, under one path. Results are
+    gathered by this process. A Ray that the caller has started is used, and left running.
+
+    Args:
+        address: of a cluster ("auto", "host:port", "ray://…"); None starts one on this machine.
+        cpus, gpus: what one run needs; a GPU may be shared (0.5). Each run has as many threads as CPUs.
+        max_retries: see above.
+
+    Raises:
+        ConfigurationError: a need is no need, or Ray is not installed.
+
+    >>> RayEngine(cpus=0)
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: cpus-per-run=0 must be a number above 0
+    """
+
+    def __init__(self, address: str | None = None, *, cpus: float = 1, gpus: float = 0, max_retries: int = 3) -> None:
+        if not 0 < cpus < math.inf:
+            raise ConfigurationError(f"cpus-per-run={cpus:g} must be a number above 0")
+        if not 0 <= gpus < math.inf:
+            raise ConfigurationError(f"gpus-per-run={gpus:g} must be a number from 0 on")
+        self.address, self.cpus, self.gpus, self.max_retries = address, cpus, gpus, max_retries
+
+    def execute(
+        self,
+        configs: list[RunConfig],
+        *,
+        runs: Path,
+        device: str,
+        budget: Budget,
+        on_run: OnRun,
+        tensorboard: bool = False,
+    ) -> Iterator[Finished]:
+        """Yield each run with its result as it comes in; see `Engine.execute`."""
+        if device.startswith("cuda") and not self.gpus:
+            raise ConfigurationError(f"device {device!r} needs --gpus-per-run")
+        # What has not been reserved is not used: without this, "auto" would take a GPU that is another run's.
+        device = "cpu" if device == "auto" and not self.gpus else device
+        ray = _ray()
+        started = not ray.is_initialized()
+        if started:
+            self._connect(ray)
+        try:
+            self._check_room(ray)
+            yield from self._gather(ray, configs, runs.absolute(), device, budget, on_run, tensorboard)
+        finally:
+            if started:
+                ray.shutdown()
+
+    def _connect(self, ray: Any) -> None:
+        """Connect to the cluster, or start one."""
+        host, _, port = (self.address or "").removeprefix("ray://").rpartition(":")
+        try:
+            if host and port.isdecimal():  # Ray itself would try for minutes
+                socket.create_connection((host.strip("[]"), int(port)), timeout=_REACHABLE).close()
+            ray.init(self.address, logging_level="warning", log_to_driver=False)
+        except (OSError, OverflowError, ValueError, RuntimeError, AssertionError) as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise ConfigurationError(f"there is no Ray cluster at --address {self.address} ({reason})") from None
+
+    def _check_room(self, ray: Any) -> None:
+        """Raise `ConfigurationError` for a run that no machine has room for; Ray would wait for one for ever."""
+        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        if not any(node.get("CPU", 0) >= self.cpus and node.get("GPU", 0) >= self.gpus for node in nodes):
+            raise ConfigurationError(
+                f"no machine of this cluster has {self.cpus:g} CPUs and {self.gpus:g} GPUs; lower --cpus-per-run or "
+                "--gpus-per-run"
+            )
+
+    def _gather(
+        self,
+        ray: Any,
+        configs: list[RunConfig],
+        runs: Path,
+        device: str,
+        budget: Budget,
+        on_run: OnRun,
+        tensorboard: bool,
+    ) -> Iterator[Finished]:
+        """Start all tasks, and yield what they return."""
+        task = ray.remote(num_cpus=self.cpus, num_gpus=self.gpus, max_retries=self.max_retries)(_run_in_task)
+        threads = max(1, int(self.cpus))
+        waiting = {
+            task.remote(config, runs / config.label, device, budget, threads, tensorboard): config for config in configs
+        }
+        while waiting:
+            (done,), _ = ray.wait(list(waiting), num_returns=1)
+            config = waiting.pop(done)
+            try:
+                result = ray.get(done)
+            except ray.exceptions.RayTaskError:
+                raise  # a defect of ours, with its traceback
+            except ray.exceptions.RayError as error:
+                raise WorkerError(
+                    f"the run {config.label} was lost {self.max_retries + 1} times ({type(error).__name__}); what was "
+                    "finished is saved, and the same command goes on from there"
+                ) from None
+            if isinstance(result, AdelicError):
+                raise result
+            if result is not None:
+                with on_run(len(configs) - len(waiting) - 1, len(configs), config) as tick:
+                    if tick:
+                        tick(1, 1, "done")
+                yield config, result
+
+
+def _run_in_task(
+    config: RunConfig, folder: Path, device: str, budget: Budget, threads: int, tensorboard: bool
+) -> dict[str, Any] | AdelicError | None:
+    """Return the result of a run; None when the budget ended it. An error of the user's is a value: Ray keeps it."""
+    if budget.spent:
+        return None
+    torch.set_num_threads(threads)
+    try:
+        return training.run(config, folder, device=device, tensorboard=tensorboard, stop=lambda: budget.spent)
+    except Stopped:
+        return None
+    except StorageError as error:  # an OSError, whose arguments are lost on the way
+        return StorageError(str(error))
+    except AdelicError as error:
+        return error
+
+
+def _ray() -> Any:
+    """Import Ray, with the settings that it reads from the environment then."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's new default, else it warns
+    try:
+        import ray
+        import ray.exceptions
+    except ImportError:
+        raise ConfigurationError("the engine 'ray' needs Ray: pip install 'adelic[ray]'") from None
+    return ray

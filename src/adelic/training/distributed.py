@@ -1,0 +1,296 @@
+"""One run on several devices and machines: distributed data-parallel training, through Lightning Fabric."""
+
+import importlib
+import logging
+import multiprocessing
+import os
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import wait
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import nn
+
+from adelic.errors import AdelicError, ConfigurationError, Interrupted, WorkerError
+from adelic.training.configuration import RunConfig
+from adelic.training.loop import Tick
+from adelic.training.run import choose_device, run
+from adelic.training.world import World
+
+T = TypeVar("T")
+Options = tuple[RunConfig, Path, str, int, int, bool, bool]
+"""Configuration, run folder, kind of device, devices, nodes, whether to restart, whether to log for TensorBoard."""
+_PATIENCE = 30.0
+"""How long, in seconds, a process may take to end after another one has."""
+
+
+class FabricWorld(World):
+    """Processes joined by Lightning Fabric: NCCL between GPUs, Gloo between CPUs.
+
+    Args:
+        fabric: launched, of strategy "ddp".
+        devices: processes a machine.
+    """
+
+    pace = 16
+
+    def __init__(self, fabric: Any, devices: int) -> None:
+        self._fabric = fabric
+        self.rank, self.size, self.devices = fabric.global_rank, fabric.world_size, devices
+
+    @property
+    def device(self) -> torch.device:
+        """Return this process's own device."""
+        device: torch.device = self._fabric.device
+        return device
+
+    def average(self, parameters: Iterable[nn.Parameter]) -> None:
+        """Replace the gradients of all parameters by their averages over the processes.
+
+        This is what DistributedDataParallel does, in one message after the backward pass instead of several during it.
+        It does not depend on how gradients are computed; and these models are small, so there is little to overlap.
+        """
+        gradients = [p.grad for p in parameters if p.grad is not None]
+        flat = self._fabric.all_reduce(torch.cat([g.flatten() for g in gradients]), reduce_op="mean")
+        for gradient, average in zip(gradients, flat.split([g.numel() for g in gradients]), strict=True):
+            gradient.copy_(average.view_as(gradient))
+
+    def sum(self, value: torch.Tensor) -> torch.Tensor:
+        """Return the sum of a tensor over all processes."""
+        total: torch.Tensor = self._fabric.all_reduce(value.clone(), reduce_op="sum")
+        return total
+
+    def gather(self, part: np.ndarray) -> np.ndarray:
+        """Return the parts of all processes, one after the other, in every process."""
+        parts: list[Any] = [None] * self.size
+        torch.distributed.all_gather_object(parts, part)
+        return np.concatenate(parts)
+
+    def lead(self, function: Callable[[], T]) -> T:
+        """Return in every process what the first one alone computes; raise everywhere the `AdelicError` it raises."""
+        outcome: Any = None
+        if self.rank == 0:
+            try:
+                outcome = function()
+            except AdelicError as error:
+                outcome = error
+        outcome = self._fabric.broadcast(outcome)
+        if isinstance(outcome, AdelicError):
+            raise outcome
+        found: T = outcome
+        return found
+
+    @contextmanager
+    def one_first(self) -> Iterator[None]:
+        """Let one process of each machine go through the block before the others, who find its files."""
+        with self._fabric.rank_zero_first(local=True):
+            yield
+
+    @contextmanager
+    def copy_of(self, folder: Path, names: tuple[str, ...]) -> Iterator[Path]:
+        """Yield a folder with the first process's files of these names: for it the folder itself, else a copy.
+
+        The machines need no disk in common.
+        """
+        contents = self.lead(lambda: {name: (folder / name).read_bytes() for name in names if (folder / name).exists()})
+        if self.rank == 0:
+            yield folder
+            return
+        with tempfile.TemporaryDirectory() as copy:
+            for name, content in contents.items():
+                Path(copy, name).write_bytes(content)
+            yield Path(copy)
+
+
+def run_distributed(
+    config: RunConfig,
+    folder: Path,
+    *,
+    devices: int = 1,
+    nodes: int = 1,
+    node_rank: int = 0,
+    device: str = "auto",
+    restart: bool = False,
+    tick: Tick | None = None,
+    tensorboard: bool = False,
+) -> dict[str, Any]:
+    """Train, or resume, or read the result of one run on several devices.
+
+    Every process takes its part of every batch of the recipe, so the batch size is the whole batch's, and losses and
+    weights are those of `run` up to the order in which floating-point numbers are added. Dropout's masks come from a
+    stream of random numbers in each process, so with dropout they are those of another, equally valid, seed.
+
+    Started by `torchrun` (LOCAL_RANK is set), this process is one of those that there are; otherwise it starts the
+    others of its machine itself. With several machines, the command is given on each, with its `node_rank` and with
+    MASTER_ADDR and MASTER_PORT set to an address of the first. Files are written by the first process alone.
+
+    Args:
+        config: what to run.
+        folder: the run folder; the first process uses it.
+        devices: processes a machine, each with a GPU of its own, or with its share of the CPU's threads.
+        nodes: machines.
+        node_rank: which of them this is, from 0.
+        device: "auto", "cpu" or "cuda".
+        restart: delete what a former run left in the folder.
+        tick: as for `run`; called in the first process.
+        tensorboard: as for `run`.
+
+    Returns:
+        The content of result.json, on every machine.
+
+    Raises:
+        ConfigurationError: there are not that many devices, an address is missing, or Fabric is not installed.
+        WorkerError: another process of the run ended before its time.
+
+    >>> from adelic.training import EmbeddingConfig, load_recipe
+    >>> recipe = load_recipe("quick", "schubert", 4)
+    >>> config = RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("adelic"), recipe=recipe)
+    >>> run_distributed(config, Path("runs/schubert-4"), devices=2, device="cuda:1")
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: device 'cuda:1' is one of several; with --devices use auto, cpu or cuda
+    """
+    _check(device, devices, nodes, node_rank)
+    kind = choose_device(device).type
+    if kind == "cuda" and torch.cuda.device_count() < devices:
+        raise ConfigurationError(f"devices={devices}, but this machine has {torch.cuda.device_count()} GPUs")
+    external = "LOCAL_RANK" in os.environ
+    options = (config, folder, kind, devices, nodes, restart, tensorboard)
+    with _environment(devices, node_rank, external) as environment:
+        context = multiprocessing.get_context("spawn")  # a fork would inherit threads, and CUDA refuses it
+        errors = context.SimpleQueue()
+        others = [
+            context.Process(target=_other, args=(environment | {"LOCAL_RANK": str(i)}, errors, options), daemon=True)
+            for i in range(1, 1 if external else devices)
+        ]
+        for process in others:
+            process.start()
+        try:
+            result = _take_part(options, tick)
+            for process in others:
+                process.join(_PATIENCE)
+            return result
+        except AdelicError:
+            raise
+        except RuntimeError as error:  # what a collective raises that has lost a partner
+            _explain(error, others, errors)
+            raise
+        finally:
+            _end(others)
+
+
+def _check(device: str, devices: int, nodes: int, node_rank: int) -> None:
+    """Raise `ConfigurationError` for what cannot be started."""
+    for name, count in (("devices", devices), ("nodes", nodes)):
+        if count < 1:
+            raise ConfigurationError(f"{name}={count} must be a whole number from 1 on")
+    if not 0 <= node_rank < nodes:
+        raise ConfigurationError(f"node-rank={node_rank} must lie from 0 to {nodes - 1}, below the number of nodes")
+    if device not in ("auto", "cpu", "cuda"):
+        raise ConfigurationError(f"device {device!r} is one of several; with --devices use auto, cpu or cuda")
+    if nodes > 1 and not {"MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys():
+        raise ConfigurationError(
+            "several nodes meet at an address: set MASTER_ADDR and MASTER_PORT to one of the first, or use torchrun"
+        )
+    try:
+        importlib.import_module("lightning_fabric")
+    except ImportError:
+        raise ConfigurationError("several devices need Lightning Fabric: pip install 'adelic[fabric]'") from None
+
+
+@contextmanager
+def _environment(devices: int, node_rank: int, external: bool) -> Iterator[dict[str, str]]:
+    """Set what Fabric and torch.distributed read from the environment; put back what was there."""
+    before = dict(os.environ)
+    plain = {} if external else {"LOCAL_RANK": "0", "NODE_RANK": str(node_rank)}
+    if not external and "MASTER_PORT" not in before:
+        from lightning_fabric.plugins.environments.lightning import find_free_network_port
+
+        plain |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(find_free_network_port())}
+    try:
+        os.environ.update(plain)
+        yield plain
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _other(environment: dict[str, str], errors: Any, options: Options) -> None:
+    """Be one of the processes that the first one starts: no output, no files, an end with that of the first."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all; the first process saves, and ends the others
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def end_with_parent() -> None:
+        parent.join()
+        os._exit(1)  # the main thread may wait for ever for a partner that is dead
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    os.environ.update(environment)
+    try:
+        _take_part(options, None)
+    except AdelicError as error:
+        errors.put(error)
+        raise SystemExit(1) from None
+    except Interrupted:  # the first process says so
+        raise SystemExit(0) from None
+    except RuntimeError:
+        parent.join(timeout=2)  # that it is gone may be why
+        if parent.is_alive():
+            raise
+        raise SystemExit(1) from None
+
+
+def _take_part(options: Options, tick: Tick | None) -> dict[str, Any]:
+    """Join the other processes and train with them."""
+    config, folder, kind, devices, nodes, restart, tensorboard = options
+    from lightning_fabric import Fabric
+    from lightning_fabric.plugins.environments.lightning import LightningEnvironment
+
+    logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
+    # torchrun's environment is Fabric's to find; without it, one of a cluster's scheduler must not be found.
+    plugins: list[Any] = [] if "TORCHELASTIC_RUN_ID" in os.environ else [LightningEnvironment()]
+    threads = torch.get_num_threads()
+    try:
+        fabric = Fabric(accelerator=kind, devices=devices, num_nodes=nodes, strategy="ddp", plugins=plugins)
+        fabric.launch()
+    except ValueError as error:  # torchrun has started another number of processes
+        raise ConfigurationError(str(error)) from None
+    world = FabricWorld(fabric, devices)
+    if kind == "cpu":
+        torch.set_num_threads(max(1, threads // devices))
+    try:
+        device = str(world.device)
+        return run(config, folder, device=device, restart=restart, tick=tick, tensorboard=tensorboard, world=world)
+    finally:
+        torch.set_num_threads(threads)
+        torch.distributed.destroy_process_group()
+
+
+def _explain(error: RuntimeError, others: list[SpawnProcess], errors: Any) -> None:
+    """Raise what ended another process of the run, if that is why a collective has failed in this one."""
+    wait([process.sentinel for process in others], timeout=_PATIENCE if others else 0)
+    if not errors.empty():
+        raise errors.get() from None
+    ended = [f"process {i} ended with {process.exitcode}" for i, process in enumerate(others, 1) if process.exitcode]
+    lost = isinstance(error, torch.distributed.DistError) or "gloo" in str(error).lower()
+    if ended or lost:
+        reason = ended[0] if ended else str(error).splitlines()[0]
+        raise WorkerError(
+            f"this run has lost one of its processes ({reason}); what was finished is saved, and the same command goes "
+            "on from there"
+        ) from None
+
+
+def _end(others: list[SpawnProcess]) -> None:
+    """End the processes that have not ended."""
+    for process in others:
+        process.kill()
+    for process in others:
+        process.join()

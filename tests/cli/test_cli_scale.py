@@ -1,0 +1,72 @@
+"""`adelic reproduce --budget` and `--engine`, and the options of several devices."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+import torch
+
+from adelic.cli.options import DURATION
+
+REPRODUCE = ["reproduce", "schubert-4", "--embeddings", "learned", "--seeds", "0,1", "--recipe", "quick"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("25m", 1500), ("90s", 90), ("1h30m", 5400), ("2h", 7200), ("1h1m1s", 3661), (" 5m ", 300)]
+)
+def test_durations(text, seconds):
+    assert DURATION.convert(text, None, None) == seconds
+
+
+@pytest.mark.parametrize("text", ["25", "m", "", "0s", "-5m", "1.5h", "30m1h", "5 m", "٣m", "1d", "9999999s"])
+def test_what_is_no_duration(refused, text):
+    line = refused(*REPRODUCE, "--budget", text)
+    assert f"{text!r} is no time span; write 25m, 90s or 1h30m" in line
+
+
+def test_a_budget_that_is_used_up(works, folder):
+    command = [*REPRODUCE, "--device", "cpu", "--budget", "1s"]
+    out = works(*command).splitlines()
+    assert out[0] == "The budget is used up: 0 of 2 runs are done. These remain:"
+    assert [line.split()[1:] for line in out[1:3]] == [["0", "of", "30", "epochs", "done"]] * 2
+    assert out[3:] == [f"Go on with: {shlex.join(['adelic', *command])}"]
+    assert not list(folder.rglob("DONE"))
+
+
+def test_a_budget_that_suffices(works, folder):
+    out = works(*REPRODUCE, "--device", "cpu", "--epochs", "1", "--batch-size", "512", "--budget", "10h")
+    assert "budget" not in out
+    assert "schubert-4" in out
+    results = [json.loads(path.read_text(encoding="utf-8")) for path in Path("results").iterdir()]
+    assert sorted(result["seed"] for result in results) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([*REPRODUCE, "--engine", "rye"], "'embedded', 'ray'"),
+        ([*REPRODUCE, "--address", "auto"], "belong to --engine ray"),
+        ([*REPRODUCE, "--cpus-per-run", "2"], "belong to --engine ray"),
+        ([*REPRODUCE, "--engine", "ray", "--cpus-per-run", "0"], "cpus-per-run=0"),
+        ([*REPRODUCE, "--engine", "ray", "--device", "cuda"], "--gpus-per-run"),
+        ([*REPRODUCE, "--engine", "ray", "--address", "127.0.0.1:1"], "no Ray cluster at --address 127.0.0.1:1"),
+        (["train", "schubert", "--recipe", "quick", "--devices", "0"], "devices=0"),
+        (["train", "schubert", "--recipe", "quick", "--devices", "two"], "--devices"),
+        (["train", "schubert", "--recipe", "quick", "--nodes", "2"], "MASTER_ADDR"),
+        (["train", "schubert", "--recipe", "quick", "--node-rank", "1"], "node-rank=1"),
+        (["train", "schubert", "--recipe", "quick", "--devices", "2", "--device", "cuda:1"], "cuda:1"),
+    ],
+    ids=lambda value: str(value)[-40:],
+)
+def test_errors(refused, monkeypatch, arguments, words):
+    monkeypatch.delenv("MASTER_ADDR", raising=False)
+    assert words in refused(*arguments)
