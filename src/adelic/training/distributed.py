@@ -124,8 +124,8 @@ def run_distributed(
     """Train, or resume, or read the result of one run on several devices.
 
     Every process takes its part of every batch of the recipe, so the batch size is the whole batch's, and losses and
-    weights are those of `run` up to the order in which floating-point numbers are added. Dropout's masks come from a
-    stream of random numbers in each process, so with dropout they are those of another, equally valid, seed.
+    weights are those of `run` up to the order in which floating-point numbers are added. On GPUs dropout's masks come
+    from a stream of random numbers in each process, so with dropout they are those of another, equally valid, seed.
 
     Started by `torchrun` (LOCAL_RANK is set), this process is one of those that there are; otherwise it starts the
     others of its machine itself. With several machines, the command is given on each, with its `node_rank` and with
