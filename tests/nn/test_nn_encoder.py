@@ -131,6 +131,14 @@ def test_torchs_seed_determines_the_noise_that_is_not_given():
     assert not torch.equal(first, second)
 
 
+def test_evaluation_draws_nothing():
+    layer, _ = pair("post", dropout=0.4)
+    with torch.random.fork_rng():
+        before = torch.random.get_rng_state()
+        layer.eval()(tokens(2, 5))
+        assert torch.equal(torch.random.get_rng_state(), before)
+
+
 def masks(p, rows=400, width=64, site=0, seed=1):
     x = torch.ones(rows, width)
     return fused.apply(fused.Dropout, x, Site(Noise(seed).key(site), 0, p), width)

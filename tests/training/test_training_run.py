@@ -101,9 +101,9 @@ def test_the_test_split_is_touched_once(tiny_config, tmp_path, monkeypatch, run_
     seen = []
     plain = loop_module.evaluate
 
-    def counting(model, split):
+    def counting(model, split, **options):
         seen.append(len(split))
-        return plain(model, split)
+        return plain(model, split, **options)
 
     monkeypatch.setattr(loop_module, "evaluate", counting)
     monkeypatch.setattr(run_module, "evaluate", counting)

@@ -81,7 +81,7 @@ class Trainer:
         started = time.perf_counter()
         epoch = self.progress.epoch
         train_loss = self._train(epoch, tick)
-        figures, _ = self.evaluate(self.validation)
+        figures, _ = evaluate(self.model, self.validation, compute=self.recipe.compute)
         if not math.isfinite(train_loss + figures["loss"]):
             raise DivergenceError(
                 f"the loss left the finite numbers in epoch {epoch + 1} at learning rate "
@@ -95,10 +95,6 @@ class Trainer:
         self.progress.epoch += 1
         self.progress.seconds += time.perf_counter() - started
         return {"epoch": epoch + 1, "learning_rate": rate, "train_loss": train_loss, "validation": figures}
-
-    def evaluate(self, split: Split) -> tuple[dict[str, float], np.ndarray]:
-        """Return the model's figures on a split, and its predictions, int64 (rows,)."""
-        return evaluate(self.model, split, compute=self.recipe.compute)
 
     def _train(self, epoch: int, tick: Tick | None) -> float:
         """Take the steps of an epoch; return the mean loss."""

@@ -16,7 +16,7 @@ from adelic.errors import ConfigurationError, RunFolderError
 from adelic.nn import SequenceClassifier, Vocabulary
 from adelic.training.checkpoint import load_checkpoint, save_checkpoint
 from adelic.training.configuration import RunConfig, check_same
-from adelic.training.loop import Split, Tick, Trainer
+from adelic.training.loop import Split, Tick, Trainer, evaluate
 from adelic.training.metrics import confusion, majority_rate
 from adelic.training.result import read_result_file
 
@@ -169,7 +169,7 @@ def _result(
     config: RunConfig, data: Dataset, model: SequenceClassifier, trainer: Trainer, test: Split
 ) -> dict[str, Any]:
     """Evaluate the best weights on the test split, the only time that it is touched, and return result.json."""
-    figures, predictions = trainer.evaluate(test)
+    figures, predictions = evaluate(model, test, compute=config.recipe.compute)
     assert data.class_names is not None  # RunConfig.model has checked it
     return {
         "task": config.task,
