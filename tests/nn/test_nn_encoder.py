@@ -76,6 +76,23 @@ def test_the_path_of_other_devices_gives_the_same(norm, monkeypatch):
     assert all(torch.allclose(a, b, atol=2e-5, rtol=1e-4) for a, b in zip(found, expected, strict=True))
 
 
+def test_autocast_and_other_types_are_torchs_affair():
+    layer, _ = pair("post")
+    exact = layer(tokens(4, 9))
+    with torch.autocast("cpu", torch.bfloat16):
+        assert torch.allclose(layer(tokens(4, 9)).float(), exact, atol=0.1)
+    assert layer.double()(tokens(4, 9).double()).dtype == torch.float64
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_second_derivatives_are_refused():
+    layer, _ = pair("post")
+    x = tokens(2, 3).requires_grad_()
+    (gradient,) = torch.autograd.grad(layer(x).square().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        gradient.sum().backward()
+
+
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_bfloat16_products(norm):
     layer, _ = pair(norm)

@@ -135,8 +135,10 @@ class EncoderLayer(nn.TransformerEncoderLayer):
 
 
 def is_fused(x: torch.Tensor) -> bool:
-    """Return whether `adelic.nn.fused` takes a tensor: float32, on the CPU, not empty."""
-    return x.device.type == "cpu" and x.dtype == torch.float32 and x.numel() > 0
+    """Return whether `adelic.nn.fused` takes a tensor: float32, on the CPU, not empty, no autocast, no compiler."""
+    if x.device.type != "cpu" or x.dtype != torch.float32 or x.numel() == 0:
+        return False
+    return not torch.is_autocast_enabled("cpu") and not torch.compiler.is_compiling()
 
 
 def draw_noise() -> Noise:
