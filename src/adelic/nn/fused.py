@@ -1,7 +1,8 @@
 """Steps of the encoder on the CPU, differentiable: products by oneDNN, all between them by `adelic.nn.kernels`.
 
-Each is a `torch.autograd.Function` on float32 tensors; products may round their factors to bfloat16. They run in the
-calling thread alone, have first derivatives only, and free Python's lock, so that several threads can each work on a part of the batch.
+Each is a `torch.autograd.Function` on float32 tensors, with first derivatives only; products may round their factors to
+bfloat16. They run in the calling thread alone and free Python's lock, so that several threads can each work on a part
+of the batch.
 """
 
 from dataclasses import dataclass, replace
