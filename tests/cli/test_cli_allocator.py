@@ -8,7 +8,7 @@ import pytest
 from adelic.cli.allocator import SETTINGS, environment_with_settings
 
 PROGRAM = "import os, sys; from adelic.cli.allocator import *; n = len(sys.argv); restart_with_settings(sys.argv[1:])"
-SHOW = "print([os.environ.get(k) for k in ('MALLOC_TOP_PAD_', 'MALLOC_ARENA_MAX', GUARD)], sys.argv[1:])"
+SHOW = "print([os.environ.get(k) for k in ('MALLOC_TOP_PAD_', 'MALLOC_MMAP_MAX_', GUARD)], sys.argv[1:])"
 
 
 def started(*arguments, **environment):
@@ -25,12 +25,12 @@ glibc = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="settings o
 @glibc
 def test_a_training_command_starts_once_more_with_the_settings():
     arguments = ["train", "schubert", "--n", "4", "a b"]
-    assert started(*arguments) == f"['268435456', '1', 'set'] {arguments}"
+    assert started(*arguments) == f"['268435456', '0', 'set'] {arguments}"
 
 
 @glibc
 def test_the_users_own_setting_stays():
-    assert started("reproduce", MALLOC_TOP_PAD_="17").startswith("['17', '1', 'set']")
+    assert started("reproduce", MALLOC_TOP_PAD_="17").startswith("['17', '0', 'set']")
 
 
 @pytest.mark.parametrize(

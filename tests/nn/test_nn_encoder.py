@@ -76,6 +76,23 @@ def test_the_path_of_other_devices_gives_the_same(norm, monkeypatch):
     assert all(torch.allclose(a, b, atol=2e-5, rtol=1e-4) for a, b in zip(found, expected, strict=True))
 
 
+def test_autocast_and_other_types_are_torchs_affair():
+    layer, _ = pair("post")
+    exact = layer(tokens(4, 9))
+    with torch.autocast("cpu", torch.bfloat16):
+        assert torch.allclose(layer(tokens(4, 9)).float(), exact, atol=0.1)
+    assert layer.double()(tokens(4, 9).double()).dtype == torch.float64
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_second_derivatives_are_refused():
+    layer, _ = pair("post")
+    x = tokens(2, 3).requires_grad_()
+    (gradient,) = torch.autograd.grad(layer(x).square().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        gradient.sum().backward()
+
+
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_bfloat16_products(norm):
     layer, _ = pair(norm)
@@ -129,6 +146,14 @@ def test_torchs_seed_determines_the_noise_that_is_not_given():
         torch.manual_seed(5)
         assert torch.equal(layer(tokens(2, 5)), first)
     assert not torch.equal(first, second)
+
+
+def test_evaluation_draws_nothing():
+    layer, _ = pair("post", dropout=0.4)
+    with torch.random.fork_rng():
+        before = torch.random.get_rng_state()
+        layer.eval()(tokens(2, 5))
+        assert torch.equal(torch.random.get_rng_state(), before)
 
 
 def masks(p, rows=400, width=64, site=0, seed=1):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from adelic import acd
 from adelic.nn import Vocabulary
@@ -81,21 +82,35 @@ def test_workers_leave_torchs_threads_as_they_were():
     assert torch.get_num_threads() == before
 
 
-def test_an_epoch_does_not_wait_for_the_device(tiny_config, monkeypatch):
-    """On a device that is no CPU, no value is read between the first step and the last."""
-    config = tiny_config(dropout=0.5)
+class Reads(TorchDispatchMode):
+    """Counts the values that are read from tensors: each would wait for a GPU."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.count += function is torch.ops.aten._local_scalar_dense.default
+        return function(*args, **kwargs or {})
+
+
+def test_a_step_of_a_gpu_reads_nothing_back(tiny_config, monkeypatch):
+    """The step that devices other than the CPU take, run on the CPU."""
+    for module in ("classifier", "encoder"):
+        monkeypatch.setattr(f"adelic.nn.{module}.is_fused", lambda x: False)
     data, train, validation = splits()
+    config = tiny_config(dropout=0.5)
     trainer = Trainer(config.model(data), config.recipe, train, validation, seed=3)
     trainer.model.train()
-    reads = []
-    real = torch.Tensor.item
-    monkeypatch.setattr(torch.Tensor, "item", lambda tensor: reads.append(tensor) or real(tensor))
-    trainer.device = torch.device("meta")  # so that the step is the one of a GPU
-    with Workers(1) as workers:
+    trainer.device = torch.device("meta")  # anything but the CPU
+    with Workers(1) as workers, Reads() as reads:
         loss = trainer._backward(torch.arange(9), Noise(0), workers)
+        trainer.optimizer.step()
+        assert reads.count == 0
+        float(loss)
+        assert reads.count == 1
     assert loss.isfinite()
     assert all(p.grad is not None for p in trainer.parameters)
-    assert reads == []
 
 
 def test_bfloat16_is_near_float32_and_another_recipe(tiny_config):

@@ -1,7 +1,7 @@
 """Settings of glibc's allocator for training on the CPU, applied by starting the command once more.
 
 By default glibc gives large blocks back to the kernel as soon as they are freed, and gets them again, zeroed page by
-page, for the next operation: up to half of the time of a training step. The settings keep freed memory, in one arena.
+page, for the next operation: up to half of the time of a training step. The settings keep freed memory.
 They can only be set before a process starts, hence the second start (`os.execve`: same process, same terminal).
 
 Only the command line does this, never a library call. `ADELIC_ALLOCATOR=off` turns it off, and so does the command
@@ -21,7 +21,6 @@ SETTINGS = {
     "MALLOC_MMAP_MAX_": "0",  # large blocks from the heap too
     "MALLOC_TRIM_THRESHOLD_": str(16 << 30),  # the heap's end is given back from so many free bytes on
     "MALLOC_TOP_PAD_": str(256 << 20),  # the heap grows by so many bytes at least
-    "MALLOC_ARENA_MAX": "1",  # other threads' arenas would not keep their memory
 }
 
 
@@ -36,8 +35,8 @@ def environment_with_settings(
         system: the operating system, as `platform.system()` names it, which is the default.
         libc: the C library's name; found out if None.
 
-    >>> environment_with_settings(["train", "schubert"], {}, system="Linux", libc="glibc")["MALLOC_ARENA_MAX"]
-    '1'
+    >>> environment_with_settings(["train", "schubert"], {}, system="Linux", libc="glibc")["MALLOC_MMAP_MAX_"]
+    '0'
     >>> environment_with_settings(["encode", "7/5"], {}, system="Linux", libc="glibc") is None
     True
     """

@@ -89,7 +89,7 @@ class SequenceClassifier(nn.Module):
         tokens = tokens.reshape(math.prod(batch), *tokens.shape[-2:])
         x = torch.cat([self.cls.expand(len(tokens), 1, -1), tokens], dim=1)
         x = self.positional(x)
-        if self.training and is_fused(x):
+        if self.training and self.dropout.p and is_fused(x):
             noise = draw_noise() if noise is None else noise
             site = Site(noise.key(0), noise.first_row, self.dropout.p)
             x = fused.apply(fused.Dropout, x, site, x.numel() // len(x))

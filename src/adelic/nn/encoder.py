@@ -41,7 +41,6 @@ class EncoderLayer(nn.TransformerEncoderLayer):
 
     def __init__(self, d_model: int, n_heads: int, d_feedforward: int, dropout: float, *, norm: Norm) -> None:
         super().__init__(d_model, n_heads, d_feedforward, dropout, batch_first=True, norm_first=norm == "pre")
-        self.p = dropout
 
     def forward(  # type: ignore[override]  # torch's masks are not needed: sequences have equal lengths
         self,
@@ -63,9 +62,9 @@ class EncoderLayer(nn.TransformerEncoderLayer):
         """
         if not is_fused(x):
             return self._plain(x, cls_only)
+        p = self.dropout.p if self.training else 0.0
         if noise is None:
-            noise = draw_noise()
-        p = self.p if self.training else 0.0
+            noise = draw_noise() if p else Noise(0)
         sites = [Site(noise.key(first_site + i), noise.first_row, p) for i in range(SITES)]
         return self._fused(x, cls_only, sites, torch.float32 if compute == "float32" else torch.bfloat16)
 
@@ -73,7 +72,7 @@ class EncoderLayer(nn.TransformerEncoderLayer):
         """Return the states by torch's own functions."""
         inner = self.norm1(x) if self.norm_first else x
         q, k, v = self._qkv(inner, cls_only, functional.linear)
-        states = functional.scaled_dot_product_attention(q, k, v, dropout_p=self.p if self.training else 0.0)
+        states = functional.scaled_dot_product_attention(q, k, v, dropout_p=self.dropout.p if self.training else 0.0)
         attended = self.self_attn.out_proj(states.transpose(1, 2).flatten(2))
         x = x[:, :1] if cls_only else x
         x = x + self.dropout1(attended)
@@ -131,13 +130,15 @@ class EncoderLayer(nn.TransformerEncoderLayer):
         if not self.norm_first:
             x = fused.apply(fused.DropoutAddNorm, change, x.contiguous(), norm.weight, norm.bias, site, per_row)
             return x, x
-        x = x + fused.apply(fused.Dropout, change, site, per_row)
+        x = x + (fused.apply(fused.Dropout, change, site, per_row) if site.p else change)
         return x, x if next_norm is None else next_norm(x)
 
 
 def is_fused(x: torch.Tensor) -> bool:
-    """Return whether `adelic.nn.fused` takes a tensor: float32, on the CPU, not empty."""
-    return x.device.type == "cpu" and x.dtype == torch.float32 and x.numel() > 0
+    """Return whether `adelic.nn.fused` takes a tensor: float32, on the CPU, not empty, no autocast, no compiler."""
+    if x.device.type != "cpu" or x.dtype != torch.float32 or x.numel() == 0:
+        return False
+    return not torch.is_autocast_enabled("cpu") and not torch.compiler.is_compiling()
 
 
 def draw_noise() -> Noise:

@@ -1,7 +1,8 @@
 """Steps of the encoder on the CPU, differentiable: products by oneDNN, all between them by `adelic.nn.kernels`.
 
-Each is a `torch.autograd.Function` on float32 tensors; products may round their factors to bfloat16. They run in the
-calling thread alone and free Python's lock, so that several threads can each work on a part of the batch.
+Each is a `torch.autograd.Function` on float32 tensors, with first derivatives only; products may round their factors to
+bfloat16. They run in the calling thread alone and free Python's lock, so that several threads can each work on a part
+of the batch.
 """
 
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.autograd.function import once_differentiable
 
 _BLOCK = 4096  # elements of a softmax block: 16 KiB, half of a first-level cache
 _MASK = (1 << 64) - 1
@@ -61,7 +63,7 @@ class Site:
     def arguments(self, elements_per_row: int) -> tuple[int, np.uint64, np.uint32, np.float32]:
         """Return (first, key, threshold, scale) for a kernel."""
         first = self.first_row * elements_per_row % 2**32
-        return first, np.uint64(self.key), np.uint32(round(self.p * 2**32)), self.scale
+        return first, np.uint64(self.key), np.uint32(min(round(self.p * 2**32), 2**32 - 1)), self.scale
 
     @property
     def scale(self) -> np.float32:
@@ -106,14 +108,15 @@ class Linear(torch.autograd.Function):
         return product(x, weight, bias.to(dtype)).float()
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         """Return the gradients of x, weight and bias."""
         x, weight = ctx.saved_tensors
         (grad,) = grads
         small = grad.to(x.dtype)
         if x.dtype == torch.float32:
-            dx = product(small, weight.t().contiguous())
-            dweight = product(small.t(), x.t().contiguous())
+            dx = product(small, weight.t())
+            dweight = product(small.t(), x.t())
         else:
             dx, dweight = (small @ weight).float(), (small.t() @ x).float()
         return dx, dweight, grad.sum(0), None
@@ -144,6 +147,7 @@ class DropoutAddNorm(torch.autograd.Function):
         return y
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         """Return the gradients of x, residual, weight and bias."""
         kept, weight, hat, rstd = ctx.saved_tensors
@@ -168,6 +172,7 @@ class ReluDropout(torch.autograd.Function):
         return x
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         """Return the gradient of x."""
         (y,) = ctx.saved_tensors
@@ -191,6 +196,7 @@ class Dropout(torch.autograd.Function):
         return y
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         """Return the gradient of x."""
         return grads[0] * ctx.factor, None, None
@@ -217,6 +223,7 @@ class Attention(torch.autograd.Function):
         return torch.bmm(dropped, v).view(batch, heads, m, e)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         """Return the gradients of q, k and v."""
         q, k, v, weights, dropped = ctx.saved_tensors

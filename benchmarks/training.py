@@ -1,0 +1,380 @@
+"""Measure training on the CPU: our loop against the stock loop, AOE against a learned embedding, accuracy, set-up.
+
+    python benchmarks/training.py throughput embedding setup    # about 40 minutes on two cores
+    python benchmarks/training.py accuracy                      # 30 runs
+    python benchmarks/training.py --markdown                    # the tables of docs/performance.md, from the results
+
+The stock loop is `nn.TransformerEncoder`, eager, float32, `DataLoader` with `WeightedRandomSampler`, and no settings of
+the allocator. Every figure comes from a process of its own, since the allocator is set at a process's start; processes
+of the sides alternate, and medians are compared. The network and the batch are the recipe `paper`'s.
+
+parts:
+  throughput tokens a second (with [CLS]) at the lengths of the paper's rows and at 6 and 20
+  embedding  the time of training steps, AOE against nn.Embedding, in turn in one process
+  accuracy   test accuracy on mheight-8 and schubert-4, recipe `quick`, of the stock loop and of ours
+  setup      seconds from a loaded data set to the first step: encoding, model, trainer
+"""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import common
+import numpy as np
+import torch
+from scipy import stats
+from torch import nn
+from torch.nn import functional
+from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
+
+from adelic import acd, training
+from adelic.benchmark import published_rows
+from adelic.cli.allocator import GUARD, SETTINGS, environment_with_settings
+from adelic.nn import SequenceClassifier, Vocabulary, build_embedding
+from adelic.training.loop import Split, Trainer
+
+SIDES = ("stock", "float32", "bfloat16")
+ROWS = ("mheight-8", "schubert-4")
+N_NUMBERS, N_CLASSES = 24, 5
+MOST_TOKENS = 100_000  # a step's, for both sides: with more the stock loop needs more than 16 GB
+CPU = torch.device("cpu")
+Results = dict[str, Any]
+
+
+class Stock(nn.Module):
+    """The same model, with the same initial weights, from torch's own parts."""
+
+    def __init__(self, model: SequenceClassifier) -> None:
+        super().__init__()
+        self.embedding, self.positional, self.cls = model.embedding, model.positional, model.cls
+        self.dropout, self.final_norm, self.head = model.dropout, model.final_norm, model.head
+        first = model.layers[0]
+        layer = nn.TransformerEncoderLayer(
+            first.self_attn.embed_dim, first.self_attn.num_heads, first.linear1.out_features, first.dropout.p,
+            batch_first=True, norm_first=first.norm_first,
+        )  # fmt: skip
+        self.encoder = nn.TransformerEncoder(layer, len(model.layers), enable_nested_tensor=False)
+        for theirs, ours in zip(self.encoder.layers, model.layers, strict=True):
+            theirs.load_state_dict(ours.state_dict())
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        """Return the logits."""
+        tokens = self.embedding(ids)
+        x = torch.cat([self.cls.expand(len(tokens), 1, -1), tokens], dim=1)
+        return self.head(self.final_norm(self.encoder(self.dropout(self.positional(x)))[:, 0]))
+
+
+class StockLoop:
+    """The textbook's training loop."""
+
+    def __init__(self, model: Stock, recipe: training.Recipe, ids: torch.Tensor, labels: torch.Tensor) -> None:
+        self.model, self.recipe = model, recipe
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=recipe.learning_rate)
+        weights = torch.bincount(labels).double() ** -recipe.sampling_power
+        sampler = WeightedRandomSampler(weights[labels], len(labels))
+        self.loader = DataLoader(TensorDataset(ids, labels), batch_size=recipe.batch_size, sampler=sampler)
+        self.epoch = self.step = 0
+
+    def run_epoch(self) -> None:
+        """Train one epoch."""
+        self.model.train()
+        for ids, labels in self.loader:
+            for group in self.optimizer.param_groups:
+                group["lr"] = self.recipe.learning_rate_at(self.epoch, self.step)
+            self.optimizer.zero_grad()
+            loss = functional.cross_entropy(self.model(ids), labels)
+            loss.backward()
+            self.optimizer.step()
+            self.step += 1
+        self.epoch += 1
+
+    @torch.no_grad()
+    def figures(self, ids: torch.Tensor, labels: torch.Tensor) -> tuple[float, float]:
+        """Return accuracy and −loss."""
+        self.model.eval()
+        logits = torch.cat([self.model(part) for part in ids.split(4096)])
+        return (logits.argmax(-1) == labels).double().mean().item(), -functional.cross_entropy(logits, labels).item()
+
+
+def main() -> None:
+    """Measure the chosen parts and bring the files of results up to date, or print the tables."""
+    parts = {"throughput": throughput, "embedding": embedding, "accuracy": accuracy, "setup": setup}
+    workers = {"steps": worker_steps, "embedding": worker_embedding, "accuracy": worker_accuracy, "setup": worker_setup}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", metavar="part", choices=[*parts, []], help="default: all")
+    parser.add_argument("--repetitions", type=int, default=5, help="processes a side; the median counts (default: 5)")
+    parser.add_argument(
+        "--tokens", type=int, default=150_000, help="trained tokens a process, at least (default: 150000)"
+    )
+    parser.add_argument("--batch-size", type=int, default=2048, help="rows a step (default: 2048)")
+    parser.add_argument("--lengths", type=int, nargs="+", help="default: those of the paper's rows, 6 and 20")
+    parser.add_argument("--seeds", type=int, default=5, help="runs a side of `accuracy` (default: 5)")
+    parser.add_argument("--epochs", type=int, help="of `accuracy`, instead of the recipe's")
+    parser.add_argument("--output", type=Path, default=common.RESULTS, help="a folder (default: benchmarks/results)")
+    parser.add_argument("--markdown", action="store_true", help="print the tables of the results and measure nothing")
+    parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)  # what one process does: name, JSON of arguments
+    chosen = parser.parse_args()
+    if chosen.worker:
+        name, arguments = chosen.worker
+        print(json.dumps(workers[name](**json.loads(arguments))))  # noqa: T201
+    elif chosen.markdown:
+        print(markdown(chosen.output))  # noqa: T201
+    else:
+        for part in chosen.parts or parts:
+            results = {"threads": torch.get_num_threads(), "repetitions": chosen.repetitions, **parts[part](chosen)}
+            common.write(chosen.output / f"training_{part}.json", "training.py", ("torch", "numpy", "numba"), results)
+
+
+def in_a_process(name: str, *, settings: bool, **arguments: Any) -> Any:
+    """Return what a worker gives in a process of its own, with the package's settings of the allocator or with none."""
+    plain = {k: v for k, v in os.environ.items() if k not in SETTINGS and k != GUARD}
+    environment = (environment_with_settings(["train"], plain) or plain) if settings else plain
+    command = [sys.executable, __file__, "--worker", name, json.dumps(arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def row_lengths() -> dict[str, int]:
+    """Return how many numbers a sequence of each of the paper's rows has."""
+    return {row.name: acd.task(row.task).length(row.n, "published") for row in published_rows().values()}
+
+
+def throughput(chosen: argparse.Namespace) -> Results:
+    """Compare the loops' tokens a second."""
+    entries = []
+    for length in chosen.lengths or sorted({6, 20, *row_lengths().values()}):
+        batch_size = min(chosen.batch_size, MOST_TOKENS // (length + 1))
+        tokens = batch_size * (length + 1)
+        n_steps = max(1, math.ceil(chosen.tokens / tokens))
+        seconds: common.Seconds = {side: [] for side in SIDES}
+        for _ in range(chosen.repetitions):
+            for side in SIDES:
+                options = {"side": side, "length": length, "n_steps": n_steps, "batch_size": batch_size}
+                seconds[side].append(in_a_process("steps", settings=side != "stock", **options) / n_steps)
+        rates = {side: tokens / median for side, median in common.medians(seconds).items()}
+        ratios = {side: rates[side] / rates["stock"] for side in SIDES[1:]}
+        entries.append(
+            {
+                "length": length,
+                "batch_size": batch_size,
+                "steps": n_steps,
+                "tokens_per_second": rates,
+                "ratios": ratios,
+                "step_seconds": seconds,
+            }
+        )
+        say(f"length {length}: " + ", ".join(f"{s} {r:,.0f} tokens/s" for s, r in rates.items()) + f" {ratios}")
+    met = all(entry["ratios"]["float32"] >= 4 for entry in entries)
+    return {"batch_size": chosen.batch_size, "target": 4, "met": met, "entries": entries}
+
+
+def embedding(chosen: argparse.Namespace) -> Results:
+    """Compare the time of training steps with the two embeddings."""
+    entries = []
+    for length in chosen.lengths or sorted(set(row_lengths().values())):
+        n_steps = max(1, math.ceil(chosen.tokens / chosen.batch_size / (length + 1)))
+        options = {"length": length, "n_steps": n_steps, "batch_size": chosen.batch_size}
+        found = in_a_process("embedding", settings=True, repetitions=2 * chosen.repetitions, **options)
+        ratios = [a / b for a, b in zip(found["adelic"], found["learned"], strict=True)]
+        low, high = interval(ratios)
+        entries.append(
+            {"length": length, "steps": n_steps, "ratio": statistics.median(ratios), "mean": statistics.fmean(ratios),
+             "interval": [low, high], "seconds": found}
+        )  # fmt: skip
+        say(f"length {length}: AOE / nn.Embedding {entries[-1]['ratio']:.3f}, mean in [{low:.3f}, {high:.3f}]")
+    return {"batch_size": chosen.batch_size, "met": all(e["interval"][0] <= 1 for e in entries), "entries": entries}
+
+
+def accuracy(chosen: argparse.Namespace) -> Results:
+    """Compare the loops' test accuracy."""
+    entries = []
+    for row in ROWS:
+        found: dict[str, list[Results]] = {side: [] for side in SIDES}
+        for seed in range(chosen.seeds):
+            for side in SIDES:
+                options = {"side": side, "row": row, "seed": seed, "epochs": chosen.epochs}
+                found[side].append(in_a_process("accuracy", settings=side != "stock", **options))
+                say(f"{row} seed {seed} {side}: {found[side][-1]}")
+        for side in SIDES:
+            values = [result["accuracy"] for result in found[side]]
+            entries.append(
+                {"row": row, "side": side, "accuracies": values, "mean": statistics.fmean(values),
+                 "interval": interval(values) if len(values) > 1 else None,
+                 "seconds": [result["seconds"] for result in found[side]]}
+            )  # fmt: skip
+    return {"recipe": "quick", "embedding": "adelic", "epochs": chosen.epochs, "entries": entries}
+
+
+def setup(chosen: argparse.Namespace) -> Results:
+    """Measure what comes between a loaded data set and the first step."""
+    entries = []
+    for row in ROWS:
+        seconds = [in_a_process("setup", settings=True, row=row) for _ in range(chosen.repetitions)]
+        entries.append({"row": row, "median_seconds": statistics.median(seconds), "seconds": seconds})
+        say(f"{row}: set-up {entries[-1]['median_seconds']:.3f} s")
+    return {"target": 1, "met": all(entry["median_seconds"] < 1 for entry in entries), "entries": entries}
+
+
+def interval(values: list[float]) -> tuple[float, float]:
+    """Return the 95 % confidence interval of the mean, by Student's t."""
+    half = stats.t.ppf(0.975, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
+    return statistics.fmean(values) - half, statistics.fmean(values) + half
+
+
+def paper_recipe(batch_size: int, compute: str = "float32") -> training.Recipe:
+    """Return the paper's network."""
+    return training.load_recipe("paper", "schubert", 4, batch_size=batch_size, compute=compute)
+
+
+def random_splits(length: int, rows: int) -> list[Split]:
+    """Return random rows to train on, and a few to validate."""
+    rng = np.random.default_rng(0)
+    return [
+        Split(torch.from_numpy(rng.integers(0, N_NUMBERS, (n, length))), rng.integers(0, N_CLASSES, n), CPU)
+        for n in (rows, 16)
+    ]
+
+
+def model_for(name: str, length: int, recipe: training.Recipe) -> SequenceClassifier:
+    """Return the paper's model for random rows."""
+    torch.manual_seed(0)
+    vectors = build_embedding(name, Vocabulary(range(N_NUMBERS)), d_model=recipe.d_model)
+    return SequenceClassifier(
+        vectors, n_classes=N_CLASSES, max_length=length, n_layers=recipe.n_layers, n_heads=recipe.n_heads,
+        d_feedforward=recipe.d_feedforward, dropout=recipe.dropout, norm=recipe.norm,
+    )  # fmt: skip
+
+
+def worker_steps(side: str, length: int, n_steps: int, batch_size: int) -> float:
+    """Return the seconds of some steps, after an epoch of as many that does not count."""
+    recipe = paper_recipe(batch_size, "float32" if side == "stock" else side)
+    train, validation = random_splits(length, n_steps * batch_size)
+    model = model_for("learned" if side == "stock" else "adelic", length, recipe)
+    loop: StockLoop | Trainer
+    if side == "stock":
+        loop = StockLoop(Stock(model), recipe, train.ids, train.labels)
+    else:
+        loop = Trainer(model, recipe, train, validation, seed=0)
+    loop.run_epoch()
+    start = time.perf_counter()
+    loop.run_epoch()
+    return time.perf_counter() - start
+
+
+def worker_embedding(length: int, n_steps: int, batch_size: int, repetitions: int) -> common.Seconds:
+    """Return the seconds of some steps with each embedding, in turn."""
+    recipe, splits = paper_recipe(batch_size), random_splits(length, n_steps * batch_size)
+    trainers = {
+        name: Trainer(model_for(name, length, recipe), recipe, *splits, seed=0) for name in ("adelic", "learned")
+    }
+    return common.interleaved({name: trainer.run_epoch for name, trainer in trainers.items()}, repetitions)
+
+
+def configuration(row: str, seed: int, **changes: Any) -> training.RunConfig:
+    """Return a run of AOE with the recipe `quick`."""
+    task, _, n = row.rpartition("-")
+    recipe = training.load_recipe("quick", task, int(n), **changes)
+    aoe = training.EmbeddingConfig.of("adelic")
+    return training.RunConfig(task=task, n=int(n), embedding=aoe, recipe=recipe, seed=seed)
+
+
+def worker_accuracy(side: str, row: str, seed: int, epochs: int | None) -> Results:
+    """Return test accuracy, at the best epoch of validation, and training time of one run."""
+    config = configuration(row, seed, epochs=epochs, compute="float32" if side == "stock" else side)
+    if side != "stock":
+        with tempfile.TemporaryDirectory() as folder:
+            result = training.run(config, Path(folder), device="cpu")
+        return {"accuracy": result["test"]["accuracy"], "seconds": result["seconds"]}
+    data = acd.load(config.task, n=config.n)
+    vocabulary = Vocabulary(data.vocabulary)
+    train, validation, test = (
+        (vocabulary.ids(X), torch.from_numpy(np.asarray(y, dtype=np.int64)))
+        for X, y in (
+            (data.X_train, data.y_train), (data.X_validation, data.y_validation), (data.X_test, data.y_test),
+        )
+    )  # fmt: skip
+    torch.manual_seed(seed)
+    loop = StockLoop(Stock(config.model(data)), config.recipe, *train)
+    best, start = ((-1.0, 0.0), 0.0), time.perf_counter()
+    for _ in range(config.recipe.epochs):
+        loop.run_epoch()
+        score = loop.figures(*validation)
+        if score > best[0]:
+            best = (score, loop.figures(*test)[0])
+    return {"accuracy": best[1], "seconds": time.perf_counter() - start}
+
+
+def worker_setup(row: str) -> float:
+    """Return the seconds of encoding and set-up, once the data is loaded."""
+    config = configuration(row, 0)
+    data = acd.load(config.task, n=config.n)
+    start = time.perf_counter()
+    vocabulary = Vocabulary(data.vocabulary)
+    splits = [
+        Split(vocabulary.ids(X), y, CPU)
+        for X, y in ((data.X_train, data.y_train), (data.X_validation, data.y_validation))
+    ]
+    Trainer(config.model(data), config.recipe, *splits, seed=0)
+    return time.perf_counter() - start
+
+
+def markdown(folder: Path) -> str:
+    """Return the tables of docs/performance.md; what was not run says so."""
+    names = {length: [] for length in row_lengths().values()}
+    for name, length in row_lengths().items():
+        names[length].append(name)
+    lines = [
+        "| length | rows | stock, tokens/s | float32 | ratio | bfloat16 | ratio |",
+        "|---:|---|---:|---:|---:|---:|---:|",
+    ]
+    for e in entries_of(folder, "throughput"):
+        rates, ratios = e["tokens_per_second"], e["ratios"]
+        cells = [f"{e['length']}", ", ".join(names.get(e["length"], [])), f"{rates['stock']:,.0f}"]
+        cells += [text for side in SIDES[1:] for text in (f"{rates[side]:,.0f}", f"{ratios[side]:.1f}")]
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += [
+        "",
+        "| length | rows | step with AOE / with nn.Embedding | 95 % interval of the mean |",
+        "|---:|---|---:|---:|",
+    ]
+    for e in entries_of(folder, "embedding"):
+        low, high = e["interval"]
+        lines.append(
+            f"| {e['length']} | {', '.join(names.get(e['length'], []))} | {e['ratio']:.3f} | {low:.3f}–{high:.3f} |"
+        )
+    lines += ["", "| row | loop | test accuracy, % | 95 % interval | seconds a run |", "|---|---|---:|---:|---:|"]
+    for e in entries_of(folder, "accuracy"):
+        bounds = "–".join(f"{100 * bound:.2f}" for bound in e["interval"]) if e["interval"] else "one seed"
+        seconds = statistics.median(e["seconds"])
+        lines.append(f"| {e['row']} | {e['side']} | {100 * e['mean']:.2f} | {bounds} | {seconds:.0f} |")
+    lines += ["", "| row | set-up, seconds |", "|---|---:|"]
+    lines += [f"| {e['row']} | {e['median_seconds']:.3f} |" for e in entries_of(folder, "setup")]
+    for part in ("throughput", "embedding", "accuracy", "setup"):
+        if not entries_of(folder, part):
+            lines += ["", f"{part}: not run"]
+    return "\n".join(lines)
+
+
+def entries_of(folder: Path, part: str) -> list[Results]:
+    """Return the entries of a part's file of results; none if it was not run."""
+    path = folder / f"training_{part}.json"
+    return json.loads(path.read_text(encoding="utf-8"))["entries"] if path.exists() else []
+
+
+def say(text: str) -> None:
+    """Print to stderr."""
+    sys.stderr.write(text + "\n")
+
+
+if __name__ == "__main__":
+    main()
