@@ -23,6 +23,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -122,23 +123,25 @@ def libraries(chosen: argparse.Namespace) -> dict[str, Any]:
             "numpy": (chosen.size, partial(numpy_digits, space, n, None if kind == "integers" else m)),
         }
         for name, loop, count in (
-            ("gmpy2", gmpy2_loop, 2000), ("flint", flint_loop, 2000), ("pari", pari_loop, 2000),
-            ("pyadic", pyadic_loop, 200),
+            ("pyadic", pyadic_loop, 200), ("flint", flint_loop, 2000), ("pari", pari_loop, 2000),
+            ("gmpy2", gmpy2_loop, 2000),
         ):  # fmt: skip
             count = min(count, chosen.size)
             some = list(zip(n[:count].tolist(), m[:count].tolist(), strict=True))
-            functions[name] = (count, partial(loop, space, some, kind == "integers"))
+            functions[name] = (count, partial(loop, space, some))
+        if kind == "integers":
+            functions["gmpy2 without inverses"] = (count, partial(gmpy2_integers_loop, space, some))
         digits = space.encode(given).digits
         np.testing.assert_array_equal(numpy_digits(space, n, None if kind == "integers" else m), digits)
-        for name in ("gmpy2", "flint", "pari", "pyadic"):
+        for name in [name for name in functions if name not in ("adelic", "numpy")]:
             count, function = functions[name]
             np.testing.assert_array_equal(as_digits(function(), space), digits[:count, :, ::-1])
         seconds = common.medians(common.interleaved({k: f for k, (_, f) in functions.items()}, chosen.repetitions))
         nanoseconds[kind] = {name: seconds[name] / count * 1e9 for name, (count, _) in functions.items()}
         least = {"gmpy2": 100 if kind == "integers" else 40, "flint": 100, "pari": 100, "pyadic": 1000, "numpy": 10}
-        for name, target in least.items():
+        for name in list(functions)[1:]:
             ratios[f"{kind}, {name}"] = nanoseconds[kind][name] / nanoseconds[kind]["adelic"]
-            targets[f"{kind}, {name}"] = float(target)
+        targets |= {f"{kind}, {name}": float(target) for name, target in least.items()}
     return {"nanoseconds_a_number": nanoseconds, "ratios": ratios, "targets": targets}
 
 
@@ -170,40 +173,43 @@ def numpy_digits(space: AdeleSpace, n: Array, m: Array | None) -> Array:
     return out
 
 
-def gmpy2_loop(space: AdeleSpace, pairs: list[tuple[int, int]], integral: bool) -> list[list[str]]:
+def gmpy2_loop(space: AdeleSpace, pairs: list[tuple[int, int]]) -> list[list[str]]:
     """Return the digits as text, number by number, with gmpy2."""
     import gmpy2
 
     moduli = [(p, gmpy2.mpz(p) ** space.precision) for p in space.primes]
-    if integral:
-        return [[gmpy2.digits(n % modulus, p) for p, modulus in moduli] for n, _ in pairs]
     return [[gmpy2.digits(n * gmpy2.invert(m, modulus) % modulus, p) for p, modulus in moduli] for n, m in pairs]
 
 
-def flint_loop(space: AdeleSpace, pairs: list[tuple[int, int]], integral: bool) -> list[list[str]]:
+def gmpy2_integers_loop(space: AdeleSpace, pairs: list[tuple[int, int]]) -> list[list[str]]:
+    """Return the same for integers, without inverses."""
+    import gmpy2
+
+    moduli = [(p, gmpy2.mpz(p) ** space.precision) for p in space.primes]
+    return [[gmpy2.digits(n % modulus, p) for p, modulus in moduli] for n, _ in pairs]
+
+
+def flint_loop(space: AdeleSpace, pairs: list[tuple[int, int]]) -> list[list[str]]:
     """Return the digits as text, number by number, with python-flint."""
     import flint
 
-    if integral:
-        moduli = [(p, flint.fmpz(p) ** space.precision) for p in space.primes]
-        return [[(flint.fmpz(n) % modulus).str(base=p) for p, modulus in moduli] for n, _ in pairs]
     rings = [(p, flint.fmpz_mod_ctx(flint.fmpz(p) ** space.precision)) for p in space.primes]
     return [[flint.fmpz(int(ring(n) / ring(m))).str(base=p) for p, ring in rings] for n, m in pairs]
 
 
-def pari_loop(space: AdeleSpace, pairs: list[tuple[int, int]], integral: bool) -> list[list[list[int]]]:
+def pari_loop(space: AdeleSpace, pairs: list[tuple[int, int]]) -> list[list[list[int]]]:
     """Return the digits, number by number, with PARI."""
     from cypari import pari
 
     moduli = [(p, pari(p) ** space.precision) for p in space.primes]
     rows = []
     for n, m in pairs:
-        q = pari(n) if integral else pari(n) / pari(m)
+        q = pari(n) / pari(m)
         rows.append([q.Mod(modulus).lift().digits(p) for p, modulus in moduli])
     return rows
 
 
-def pyadic_loop(space: AdeleSpace, pairs: list[tuple[int, int]], integral: bool) -> list[list[tuple[int, ...]]]:
+def pyadic_loop(space: AdeleSpace, pairs: list[tuple[int, int]]) -> list[list[tuple[int, ...]]]:
     """Return the digits, the lowest first, number by number, with pyadic."""
     from fractions import Fraction
 
@@ -211,7 +217,7 @@ def pyadic_loop(space: AdeleSpace, pairs: list[tuple[int, int]], integral: bool)
 
     rows = []
     for n, m in pairs:
-        q = n if integral else Fraction(n, m)
+        q = Fraction(n, m)
         rows.append([PAdic(q, p, space.precision).as_tuple_from_zero for p in space.primes])
     return rows
 
@@ -256,13 +262,20 @@ def threads(chosen: argparse.Namespace) -> dict[str, Any]:
     integers = random_integers(4 * chosen.size)
     out = np.empty((4 * chosen.size, space.n_primes + 1, space.precision), dtype=np.float32)
     ratios, medians = {}, {}
-    for kind, values in (("integers", integers), ("rationals", rationals)):
-        functions = {
-            str(count): lambda count=count, values=values: space.tensor(values, out=out, threads=count)
-            for count in (1, 2)
+    with ThreadPoolExecutor(2) as pool:
+        halves = np.array_split(out, 2)
+        kinds: dict[str, Callable[[int], Any]] = {
+            "integers": lambda count: space.tensor(integers, out=out, threads=count),
+            "rationals": lambda count: space.tensor(rationals, out=out, threads=count),
+            "integers, digits": lambda count: space.encode(integers, threads=count),
+            "filling the array (what memory allows)": lambda count: (
+                out.fill(1) if count == 1 else list(pool.map(lambda half: half.fill(1), halves))
+            ),
         }
-        medians[kind] = common.medians(common.interleaved(functions, chosen.repetitions))
-        ratios[kind] = medians[kind]["1"] / medians[kind]["2"]
+        for kind, function in kinds.items():
+            functions = {str(count): partial(function, count) for count in (1, 2)}
+            medians[kind] = common.medians(common.interleaved(functions, chosen.repetitions))
+            ratios[kind] = medians[kind]["1"] / medians[kind]["2"]
     cores = len(os.sched_getaffinity(0))
     return {"cores": cores, "seconds": medians, "ratios": ratios, "targets": {"integers": 1.7, "rationals": 1.7}}
 

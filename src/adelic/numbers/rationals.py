@@ -35,7 +35,7 @@ FEW = 32
 EXACT = 2.0**53
 """Integers below it are exact in float64."""
 
-_BLOCK = 1 << 13
+_BLOCK = 1 << 15
 
 
 @dataclass(frozen=True)

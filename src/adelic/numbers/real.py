@@ -207,7 +207,11 @@ def encode(rationals: Rationals, scale: int, modulus: int) -> RealPlace:
     radius = np.empty(n.shape)
     for block in blocks(len(n)):
         size = np.abs(value[block])
-        is_exact = (m[block] == 1) & (size < EXACT) | np.isinf(size)
+        is_exact = size < EXACT
+        if not rationals.is_integral:
+            is_exact &= m[block] == 1
+        if not rationals.is_small:
+            is_exact |= np.isinf(size)
         radius[block] = np.where(is_exact, 0.0, size * (_HALF_ULP * _SLACK) + _TINY)
     magnitude = _no_magnitude(n.shape)
     beyond = np.flatnonzero((denominator >= EXACT) | np.isinf(value))
