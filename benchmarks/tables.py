@@ -53,10 +53,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     |---|---:|
     | a | 1 |
     """
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return "\n".join(
-        "|" + "|".join(cell if set(cell) <= {"-", ":"} else f" {cell} " for cell in r) + "|" for r in lines
-    )
+    lines = ["| " + " | ".join(cells) + " |" for cells in (head, *rows)]
+    return "\n".join([lines[0], "|---|" + "---:|" * (len(head) - 1), *lines[1:]])
 
 
 def ratios(results: dict[str, Any]) -> str:
