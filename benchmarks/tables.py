@@ -6,6 +6,7 @@ python benchmarks/tables.py --check   # exit code 1 if a page is not
 
 import json
 import re
+import statistics
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -106,6 +107,41 @@ def growth(results: dict[str, Any]) -> str:
     return table(["values", *(f"{kind}, s" for kind in values["seconds"]), "peak memory, MiB"], rows)
 
 
+def training_throughput(results: dict[str, Any]) -> str:
+    """Return tokens a second of the stock loop and of ours, and the ratios."""
+    rows = []
+    for entry in results["entries"]:
+        rates, found = entry["tokens_per_second"], entry["ratios"]
+        cells = [f"{rates['stock']:,.0f}"]
+        cells += [text for side in found for text in (f"{rates[side]:,.0f}", f"{found[side]:.1f}")]
+        rows.append([str(entry["length"]), *cells])
+    return table(["length", "stock, tokens/s", "float32", "ratio", "bfloat16", "ratio"], rows)
+
+
+def training_embedding(results: dict[str, Any]) -> str:
+    """Return the time of a step with AOE as a multiple of one with a learned embedding."""
+    rows = [
+        [str(e["length"]), f"{e['ratio']:.3f}", "–".join(f"{bound:.3f}" for bound in e["interval"])]
+        for e in results["entries"]
+    ]
+    return table(["length", "step with AOE / with nn.Embedding", "95 % interval of the mean"], rows)
+
+
+def training_accuracy(results: dict[str, Any]) -> str:
+    """Return test accuracies of the loops."""
+    rows = []
+    for e in results["entries"]:
+        bounds = "–".join(f"{100 * bound:.2f}" for bound in e["interval"]) if e["interval"] else "one seed"
+        seconds = statistics.median(e["seconds"])
+        rows.append([f"{e['row']}, {e['side']}", f"{100 * e['mean']:.2f}", bounds, f"{seconds:.0f}"])
+    return table(["row, loop", "test accuracy, %", "95 % interval", "seconds a run"], rows)
+
+
+def training_setup(results: dict[str, Any]) -> str:
+    """Return the seconds from a loaded data set to the first step."""
+    return table(["row", "seconds"], [[e["row"], f"{e['median_seconds']:.3f}"] for e in results["entries"]])
+
+
 TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "encode_memory": ratios,
     "encode_libraries": ratios,
@@ -115,6 +151,10 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "encode_growth": growth,
     "decode": decode,
     "big_integers": big_integers,
+    "training_throughput": training_throughput,
+    "training_embedding": training_embedding,
+    "training_accuracy": training_accuracy,
+    "training_setup": training_setup,
 }
 
 if __name__ == "__main__":

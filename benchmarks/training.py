@@ -2,7 +2,6 @@
 
     python benchmarks/training.py throughput embedding setup    # about 40 minutes on two cores
     python benchmarks/training.py accuracy                      # 30 runs
-    python benchmarks/training.py --markdown                    # the tables of docs/performance.md, from the results
 
 The stock loop is `nn.TransformerEncoder`, eager, float32, `DataLoader` with `WeightedRandomSampler`, and no settings of
 the allocator. Every figure comes from a process of its own, since the allocator is set at a process's start; processes
@@ -119,14 +118,11 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5, help="runs a side of `accuracy` (default: 5)")
     parser.add_argument("--epochs", type=int, help="of `accuracy`, instead of the recipe's")
     parser.add_argument("--output", type=Path, default=common.RESULTS, help="a folder (default: benchmarks/results)")
-    parser.add_argument("--markdown", action="store_true", help="print the tables of the results and measure nothing")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)  # what one process does: name, JSON of arguments
     chosen = parser.parse_args()
     if chosen.worker:
         name, arguments = chosen.worker
         print(json.dumps(workers[name](**json.loads(arguments))))  # noqa: T201
-    elif chosen.markdown:
-        print(markdown(chosen.output))  # noqa: T201
     else:
         for part in chosen.parts or parts:
             results = {"threads": torch.get_num_threads(), "repetitions": chosen.repetitions, **parts[part](chosen)}
@@ -326,49 +322,6 @@ def worker_setup(row: str) -> float:
     ]
     Trainer(config.model(data), config.recipe, *splits, seed=0)
     return time.perf_counter() - start
-
-
-def markdown(folder: Path) -> str:
-    """Return the tables of docs/performance.md; what was not run says so."""
-    names = {length: [] for length in row_lengths().values()}
-    for name, length in row_lengths().items():
-        names[length].append(name)
-    lines = [
-        "| length | rows | stock, tokens/s | float32 | ratio | bfloat16 | ratio |",
-        "|---:|---|---:|---:|---:|---:|---:|",
-    ]
-    for e in entries_of(folder, "throughput"):
-        rates, ratios = e["tokens_per_second"], e["ratios"]
-        cells = [f"{e['length']}", ", ".join(names.get(e["length"], [])), f"{rates['stock']:,.0f}"]
-        cells += [text for side in SIDES[1:] for text in (f"{rates[side]:,.0f}", f"{ratios[side]:.1f}")]
-        lines.append(f"| {' | '.join(cells)} |")
-    lines += [
-        "",
-        "| length | rows | step with AOE / with nn.Embedding | 95 % interval of the mean |",
-        "|---:|---|---:|---:|",
-    ]
-    for e in entries_of(folder, "embedding"):
-        low, high = e["interval"]
-        lines.append(
-            f"| {e['length']} | {', '.join(names.get(e['length'], []))} | {e['ratio']:.3f} | {low:.3f}–{high:.3f} |"
-        )
-    lines += ["", "| row | loop | test accuracy, % | 95 % interval | seconds a run |", "|---|---|---:|---:|---:|"]
-    for e in entries_of(folder, "accuracy"):
-        bounds = "–".join(f"{100 * bound:.2f}" for bound in e["interval"]) if e["interval"] else "one seed"
-        seconds = statistics.median(e["seconds"])
-        lines.append(f"| {e['row']} | {e['side']} | {100 * e['mean']:.2f} | {bounds} | {seconds:.0f} |")
-    lines += ["", "| row | set-up, seconds |", "|---|---:|"]
-    lines += [f"| {e['row']} | {e['median_seconds']:.3f} |" for e in entries_of(folder, "setup")]
-    for part in ("throughput", "embedding", "accuracy", "setup"):
-        if not entries_of(folder, part):
-            lines += ["", f"{part}: not run"]
-    return "\n".join(lines)
-
-
-def entries_of(folder: Path, part: str) -> list[Results]:
-    """Return the entries of a part's file of results; none if it was not run."""
-    path = folder / f"training_{part}.json"
-    return json.loads(path.read_text(encoding="utf-8"))["entries"] if path.exists() else []
 
 
 def say(text: str) -> None:

@@ -50,3 +50,9 @@ def test_speeds_are_those_of_the_committed_results() -> None:
     text = " ".join(README.split())
     assert f"take {slowest:.1f} seconds or less on one core" in text
     assert f"found {min(ratios):.0f} to {max(ratios):.0f} times as fast as by Sage" in text
+
+
+def test_the_layout_is_written_at_more_than_half_the_speed_of_filling_its_memory() -> None:
+    measured = json.loads((ROOT / "benchmarks" / "results" / "encode_memory.json").read_text(encoding="utf-8"))
+    assert "more than half the speed of filling its memory" in " ".join(README.split())
+    assert measured["ratios"]["integers"] > 0.5

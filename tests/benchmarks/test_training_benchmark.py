@@ -9,24 +9,6 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = [sys.executable, str(ROOT / "benchmarks" / "training.py")]
 
 
-def markdown(folder):
-    done = subprocess.run([*SCRIPT, "--markdown", "--output", str(folder)], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
-def test_the_pages_tables_come_from_the_committed_results():
-    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
-    _, _, rest = page.partition("<!-- table: benchmarks/results/training -->\n")
-    shown, found, _ = rest.partition("<!-- end of table -->")
-    assert found
-    assert shown.strip() == markdown(ROOT / "benchmarks" / "results")
-
-
-def test_what_was_not_run_is_not_shown_as_a_figure(tmp_path):
-    for part in ("throughput", "embedding", "accuracy", "setup"):
-        assert f"{part}: not run" in markdown(tmp_path)
-
-
 def test_throughput(tmp_path):
     options = ["--lengths", "3", "--tokens", "20", "--batch-size", "4", "--repetitions", "1", "--output", str(tmp_path)]
     subprocess.run([*SCRIPT, "throughput", *options], check=True, capture_output=True)
