@@ -275,7 +275,10 @@ def _take_part(options: Options, tick: Tick | None) -> dict[str, Any]:
 
 def _explain(error: RuntimeError, others: list[SpawnProcess], errors: Any) -> None:
     """Raise what ended another process of the run, if that is why a collective has failed in this one."""
-    wait([process.sentinel for process in others], timeout=_PATIENCE if others else 0)
+    ended_first = wait([process.sentinel for process in others], timeout=_PATIENCE if others else 0)
+    for process in others:
+        if process.sentinel in ended_first:  # which is closed a moment before there is an exit code
+            process.join(_PATIENCE)
     if not errors.empty():
         raise errors.get() from None
     ended = [f"process {i} ended with {process.exitcode}" for i, process in enumerate(others, 1) if process.exitcode]
