@@ -56,7 +56,7 @@ def test_the_loop_is_the_textbooks(tiny_config):
     for (name, ours), theirs in zip(trainer.model.named_parameters(), model.parameters(), strict=True):
         if name.endswith("in_proj_bias"):  # that of the keys has no effect: Adam's steps follow rounding errors
             ours, theirs = (p.reshape(3, -1)[[0, 2]] for p in (ours, theirs))
-        assert torch.allclose(ours, theirs, atol=1e-5), name
+        assert torch.allclose(ours, theirs, atol=1e-6), name
 
 
 def test_splitting_a_batch_changes_no_gradient(tiny_config, monkeypatch):
@@ -191,11 +191,16 @@ def test_ticks(tiny_config):
     ids=lambda embedding: embedding.label,
 )
 def test_it_learns(tiny_config, tmp_path, embedding):
-    """Well above the majority class, half, on a task of the data set."""
-    config = dataclasses.replace(
-        tiny_config(task="schubert", n=4, epochs=12, batch_size=64, norm="pre"), embedding=embedding
-    )
-    result = run(config, tmp_path / "run", device="cpu")
-    assert result["test"]["accuracy"] > 0.65
-    assert result["history"]["train_loss"][-1] < result["history"]["train_loss"][0] - 0.05
-    assert not result["predicts_one_class"]
+    """Well above the majority class, half, on a task of the data set; the loss on average over three seeds."""
+    drops = []
+    for seed in range(3):
+        config = dataclasses.replace(
+            tiny_config(task="schubert", n=4, epochs=6, batch_size=64, norm="pre"), embedding=embedding, seed=seed
+        )
+        result = run(config, tmp_path / f"run {seed}", device="cpu")
+        losses = result["history"]["train_loss"]
+        drops.append(losses[0] - losses[-1])
+        assert result["test"]["accuracy"] > 0.65
+        assert losses[-1] < losses[0]
+        assert not result["predicts_one_class"]
+    assert sum(drops) / len(drops) > 0.05

@@ -90,7 +90,7 @@ def product(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = N
 
 
 def _dense(matrix: torch.Tensor) -> torch.Tensor:
-    """Return a matrix whose rows or columns lie one after the other; others make oneDNN a thousand times slower."""
+    """Return a matrix whose rows or columns lie one after the other; others take oneDNN far longer."""
     return matrix if matrix.is_contiguous() or matrix.t().is_contiguous() else matrix.contiguous()
 
 
