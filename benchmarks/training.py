@@ -278,7 +278,7 @@ def worker_embedding(length: int, n_steps: int, batch_size: int, repetitions: in
 
 
 def configuration(row: str, seed: int, **changes: Any) -> training.RunConfig:
-    """Return a run of AOE with the recipe `quick`, and dropout, which `quick` has none of and the loops do differently."""
+    """Return a run of AOE with the recipe `quick` and dropout, which the two loops do differently."""
     task, _, n = row.rpartition("-")
     recipe = training.load_recipe("quick", task, int(n), dropout=DROPOUT, **changes)
     aoe = training.EmbeddingConfig.of("adelic")
