@@ -6,7 +6,6 @@ python benchmarks/tables.py --check   # exit code 1 if a page is not
 
 import json
 import re
-import statistics
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
