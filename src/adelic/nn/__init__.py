@@ -15,20 +15,38 @@ from adelic.nn.embeddings import AdelicEmbedding, LearnedEmbedding, NumberEmbedd
 from adelic.nn.features import FEATURE_KINDS, FeatureLayout, compute_features
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.registry import EMBEDDINGS, build_embedding
+from adelic.nn.rivals import (
+    AbacusEmbedding,
+    FeatureEmbedding,
+    FoNEEmbedding,
+    OneHotEmbedding,
+    PeriodicEmbedding,
+    RandomEmbedding,
+    ScaledEmbedding,
+    XValEmbedding,
+)
 from adelic.nn.vocabulary import Vocabulary
 
 __all__ = [
     "EMBEDDINGS",
     "FEATURE_KINDS",
+    "AbacusEmbedding",
     "AdelicEmbedding",
     "AdelicPositionalEncoding",
+    "FeatureEmbedding",
     "FeatureLayout",
+    "FoNEEmbedding",
     "LearnedEmbedding",
     "NumberEmbedding",
+    "OneHotEmbedding",
+    "PeriodicEmbedding",
     "PositionalEncoding",
+    "RandomEmbedding",
+    "ScaledEmbedding",
     "SequenceClassifier",
     "SinusoidalPositionalEncoding",
     "Vocabulary",
+    "XValEmbedding",
     "build_embedding",
     "compute_features",
     "functional",
