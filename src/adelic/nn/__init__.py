@@ -13,18 +13,24 @@ from adelic.nn import functional
 from adelic.nn.classifier import SequenceClassifier
 from adelic.nn.embeddings import AdelicEmbedding, LearnedEmbedding, NumberEmbedding
 from adelic.nn.features import FEATURE_KINDS, FeatureLayout, compute_features
+from adelic.nn.placewise import ACTIVATIONS, PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.registry import EMBEDDINGS, build_embedding
 from adelic.nn.vocabulary import Vocabulary
 
 __all__ = [
+    "ACTIVATIONS",
     "EMBEDDINGS",
     "FEATURE_KINDS",
+    "PLACE_FEATURES",
     "AdelicEmbedding",
     "AdelicPositionalEncoding",
     "FeatureLayout",
     "LearnedEmbedding",
     "NumberEmbedding",
+    "PlaceEmbedding",
+    "PlacewiseLinear",
+    "PlacewiseMLP",
     "PositionalEncoding",
     "SequenceClassifier",
     "SinusoidalPositionalEncoding",
