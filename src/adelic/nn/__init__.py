@@ -13,6 +13,7 @@ from adelic.nn import functional
 from adelic.nn.classifier import SequenceClassifier
 from adelic.nn.embeddings import AdelicEmbedding, LearnedEmbedding, NumberEmbedding
 from adelic.nn.features import FEATURE_KINDS, FeatureLayout, compute_features
+from adelic.nn.head import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
 from adelic.nn.placewise import ACTIVATIONS, PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.registry import EMBEDDINGS, build_embedding
@@ -24,7 +25,10 @@ __all__ = [
     "FEATURE_KINDS",
     "PLACE_FEATURES",
     "AdelicEmbedding",
+    "AdelicHead",
+    "AdelicLoss",
     "AdelicPositionalEncoding",
+    "AdelicPrediction",
     "FeatureLayout",
     "LearnedEmbedding",
     "NumberEmbedding",
@@ -35,6 +39,7 @@ __all__ = [
     "SequenceClassifier",
     "SinusoidalPositionalEncoding",
     "Vocabulary",
+    "adelic_targets",
     "build_embedding",
     "compute_features",
     "functional",

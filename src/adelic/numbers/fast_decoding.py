@@ -293,7 +293,7 @@ def _guess_within(
 ) -> None:
     """Turn residues, given as `numerators`, into numbers within the bounds, in lowest terms; `found` says which are."""
     for i in range(numerators.shape[0]):
-        r0, r1, t0, t1 = modulus, numerators[i], np.int64(0), np.int64(1)
+        r0, r1, t0, t1 = modulus, numerators[i], 0, 1
         while r1 > scale * max_numerator:
             quotient = r0 // r1
             r0, r1 = r1, r0 - quotient * r1
