@@ -13,6 +13,8 @@ from adelic.nn import functional
 from adelic.nn.classifier import SequenceClassifier
 from adelic.nn.embeddings import AdelicEmbedding, LearnedEmbedding, NumberEmbedding
 from adelic.nn.features import FEATURE_KINDS, FeatureLayout, compute_features
+from adelic.nn.head import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
+from adelic.nn.placewise import ACTIVATIONS, PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.registry import EMBEDDINGS, build_embedding
 from adelic.nn.rivals import (
@@ -28,11 +30,16 @@ from adelic.nn.rivals import (
 from adelic.nn.vocabulary import Vocabulary
 
 __all__ = [
+    "ACTIVATIONS",
     "EMBEDDINGS",
     "FEATURE_KINDS",
+    "PLACE_FEATURES",
     "AbacusEmbedding",
     "AdelicEmbedding",
+    "AdelicHead",
+    "AdelicLoss",
     "AdelicPositionalEncoding",
+    "AdelicPrediction",
     "FeatureEmbedding",
     "FeatureLayout",
     "FoNEEmbedding",
@@ -40,6 +47,9 @@ __all__ = [
     "NumberEmbedding",
     "OneHotEmbedding",
     "PeriodicEmbedding",
+    "PlaceEmbedding",
+    "PlacewiseLinear",
+    "PlacewiseMLP",
     "PositionalEncoding",
     "RandomEmbedding",
     "ScaledEmbedding",
@@ -47,6 +57,7 @@ __all__ = [
     "SinusoidalPositionalEncoding",
     "Vocabulary",
     "XValEmbedding",
+    "adelic_targets",
     "build_embedding",
     "compute_features",
     "functional",
