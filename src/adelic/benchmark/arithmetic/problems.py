@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -36,6 +36,7 @@ class Problem:
         arity: number of operands; every split has as many columns.
         draws: how operands are drawn, by split: "train", and the splits that are never seen in training, such as
             "longer". The split "test" is drawn as "train" is.
+        never_seen_titles: the splits whose questions are unlike all in training, and their titles.
         solve: operands (n, arity) -> answers (n,), exact.
         max_operand, max_operand_denominator: bounds of the operands' numerators (absolute) and denominators, over all
             splits.
@@ -60,6 +61,7 @@ class Problem:
     solve: Callable[[Operands], Answers]
     max_operand: int
     max_numerator: int
+    never_seen_titles: Mapping[str, str] = field(default_factory=dict)
     max_operand_denominator: int = 1
     max_denominator: int = 1
     commutative: bool = False
@@ -68,7 +70,7 @@ class Problem:
     @property
     def never_seen(self) -> tuple[str, ...]:
         """Return the splits whose questions are unlike all in training."""
-        return tuple(split for split in self.draws if split != "train")
+        return tuple(self.never_seen_titles)
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -270,6 +272,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="addition",
             title="a + b, 6 digits",
+            never_seen_titles={"longer": "a + b, 9 to 10 digits"},
             arity=2,
             draws={"train": _SIX_DIGITS, "longer": _LONG},
             solve=_exact(lambda x: x[:, 0] + x[:, 1]),
@@ -280,6 +283,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="subtraction",
             title="a − b, 6 digits",
+            never_seen_titles={"longer": "a − b, 9 to 10 digits"},
             arity=2,
             draws={"train": _SIX_DIGITS, "longer": _LONG},
             solve=_exact(lambda x: x[:, 0] - x[:, 1]),
@@ -289,6 +293,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="multiplication",
             title="a · b, 6 digits",
+            never_seen_titles={"longer": "a · b, 9 digits"},
             arity=2,
             draws={"train": _SIX_DIGITS, "longer": _long_integers(9, 9, 2)},
             solve=_exact(lambda x: x[:, 0] * x[:, 1]),
@@ -317,6 +322,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="exact-division",
             title="a / b without remainder, quotient of 6 digits, b of 4",
+            never_seen_titles={"longer": "a / b without remainder, quotient of 9 digits"},
             arity=2,
             draws={"train": _multiples(0, 10**6), "longer": _multiples(10**8, 10**9)},
             solve=_exact(lambda x: x[:, 0] // x[:, 1]),
@@ -326,6 +332,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="fraction-addition",
             title="a/b + c/d, 3 digits over 1 to 10",
+            never_seen_titles={"longer": "a/b + c/d, up to 6 digits over 1 to 10"},
             arity=2,
             draws={"train": _SMALL_FRACTIONS, "longer": _LONG_FRACTIONS},
             solve=_exact(lambda x: x[:, 0] + x[:, 1]),
@@ -338,6 +345,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="fraction-multiplication",
             title="a/b · c/d, 3 digits over 1 to 10",
+            never_seen_titles={"longer": "a/b · c/d, up to 6 digits over 1 to 10"},
             arity=2,
             draws={"train": _SMALL_FRACTIONS, "longer": _LONG_FRACTIONS},
             solve=_exact(lambda x: x[:, 0] * x[:, 1]),
@@ -350,6 +358,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="sum",
             title="sum of 2 to 5 terms below 1,000",
+            never_seen_titles={"more terms": "sum of 8 to 12 terms below 1,000"},
             arity=MAX_TERMS,
             draws={"train": _terms(2, 5, 0, 1000, 0), "more terms": _terms(8, 12, 0, 1000, 0)},
             solve=_exact(lambda x: x.sum(axis=1)),
@@ -361,6 +370,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="product",
             title="product of 2 to 5 factors below 100",
+            never_seen_titles={"more terms": "product of 8 to 12 factors below 100"},
             arity=MAX_TERMS,
             # No factor 0: of twelve factors below 100, one is 0 in a ninth of all rows, which asks for nothing.
             draws={"train": _terms(2, 5, 1, 100, 1), "more terms": _terms(8, 12, 1, 100, 1)},
@@ -373,6 +383,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="polynomial",
             title="3x³ − 7x² + 2x − 11, x of 4 digits",
+            never_seen_titles={"longer": "3x³ − 7x² + 2x − 11, x of 6 digits"},
             arity=1,
             draws={"train": _integers(0, 10**4, 1), "longer": _long_integers(6, 6, 1)},
             solve=_exact(lambda x: _evaluate(x[:, 0])),
@@ -382,6 +393,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="comparison",
             title="a > b (1 or 0; guessing gives 50), 6 digits",
+            never_seen_titles={"longer": "a > b (1 or 0; guessing gives 50), 9 to 10 digits"},
             arity=2,
             draws={"train": _SIX_DIGITS, "longer": _LONG},
             solve=_greater,
