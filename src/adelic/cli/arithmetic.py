@@ -110,4 +110,4 @@ def _failures(failed: Mapping[Any, Exception]) -> str:
     """Return what went wrong, in a line."""
     (first, error), *others = failed.items()
     more = f"; {len(others)} more failed" if others else ""
-    return f"{first}: {error}{more}; runs of the same problem and solver were left out, and the same command tries them again"
+    return f"{first}: {error}{more}; the same command tries again what failed or, being alike, was left out"

@@ -24,7 +24,8 @@ POLYNOMIAL = (3, -7, 2, -11)
 MAX_TERMS = 12
 """How many columns a sequence of terms has."""
 _MAX_DENOMINATOR = 10
-_FRUITLESS_ROUNDS = 20
+_FRUITLESS_ROUNDS = 500
+"""Rounds of 256 or more draws without a new question, after which there is none left."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,9 +121,9 @@ class Problem:
 
         >>> operands, answers = PROBLEMS["fraction-addition"].sample(2, np.random.default_rng(1))
         >>> operands.tolist()
-        [[Fraction(-473, 5), Fraction(511, 3)], [Fraction(755, 2), Fraction(-475, 2)]]
+        [[Fraction(-473, 2), Fraction(-511, 8)], [Fraction(-151, 1), Fraction(-475, 2)]]
         >>> answers.tolist()
-        [Fraction(1136, 15), Fraction(140, 1)]
+        [Fraction(-2403, 8), Fraction(-777, 2)]
         """
         if split not in self.splits:
             raise UnknownNameError.of(f"split of {self.name}", split, self.splits, listed="splits")
@@ -131,7 +132,7 @@ class Problem:
         found: list[Operands] = []
         missing, fruitless = n, 0
         while missing:
-            rows = draw(max(missing, 64), rng)
+            rows = draw(max(missing, 256), rng)
             kept = []
             for i, key in enumerate(self.keys(rows)):
                 if key not in refused:
