@@ -124,7 +124,7 @@ class RedundantResidueCode:
                 raise SpaceError(f"{name}={describe(bound)} must be an integer, at least {least}")
             object.__setattr__(self, name, int(bound))
         if not self.capacity:
-            size = "2·S·|n|·m, S = ∏ p^fractional_digits," if self._fractional else "2·|n|·m"
+            size = "2·S·|n|·m, S = ∏ p^fractional_digits," if self.space.fractional_digits else "2·|n|·m"
             raise SpaceError(
                 f"the digits of {self.space} do not tell apart all n/m with |n| <= {describe(self.max_numerator)} and "
                 f"m <= {describe(self.max_denominator)}: {size} must stay below {describe(self._modulus)}; take more "
@@ -284,18 +284,22 @@ class RedundantResidueCode:
         done = self._read_codewords(words, channel.known, reals, tolerances, values)
         with np.errstate(over="ignore"):
             confidence[done] = 1 / (1 + np.exp(self._log_chance - hits[done].sum(axis=-1)))
-        weights = self._powers_of_all(self.space.precision - 1)
-        for i in np.flatnonzero(~done).tolist():
-            residues = [
-                sum(d * w for d, w in zip(place, powers, strict=True))
-                for place, powers in zip(words[i].tolist(), weights, strict=True)
-            ]
+        rest = np.flatnonzero(~done)
+        for i, residues in zip(rest.tolist(), self._residues(words[rest]), strict=True):
             found = self._candidates(residues, channel, i, hits[i].tolist(), float(reals[i]), float(tolerances[i]))
             if found:
                 values[i], confidence[i], errors[i] = self._choose(found, channel.known[i].tolist())
         return DecodedNumbers(
             values.reshape(shape), confidence.reshape(shape), errors.reshape(*shape, self.space.n_primes)
         )
+
+    def _residues(self, words: Array) -> list[list[int]]:
+        """Return p^F · q modulo p^N at each prime, from digits (size, n_primes, N)."""
+        precision = self.space.precision
+        weights = np.array([[p**k for k in range(precision - 1, -1, -1)] for p in self.space.primes], dtype=object)
+        dtype = np.int64 if max(self._powers) < 2**63 else object
+        residues: list[list[int]] = (words.astype(dtype) * weights.astype(dtype)).sum(axis=-1).tolist()
+        return residues
 
     def _read_codewords(
         self, words: Array, known: Array, reals: Array, tolerances: Array, values: npt.NDArray[np.object_]
@@ -328,7 +332,7 @@ class RedundantResidueCode:
             real: the approximation, or NaN.
             tolerance: the greatest distance from it.
         """
-        primes, fractional = self.space.primes, self._fractional
+        primes, fractional = self.space.primes, self.space.fractional_digits
         known = channel.known[i].tolist()
         trusted = list(known)
         moduli = tuple(p**k for p, k in zip(primes, trusted, strict=True))
@@ -353,10 +357,10 @@ class RedundantResidueCode:
             if number is None or not _is_near(number, real, tolerance):
                 continue
             if number not in found:
-                right = [self._right_digits(j, number, r) for j, r in enumerate(residues)]
+                right = self._right_digits(number, residues)
                 likelihood = sum(
-                    hits[j] if right[j] >= known[j] else channel.log_probability(i, j, self._residue(j, number))
-                    for j in range(len(primes))
+                    hit if a >= b else channel.log_probability(i, j, self._residue(j, number))
+                    for j, (hit, a, b) in enumerate(zip(hits, right, known, strict=True))
                 )
                 found[number] = _Candidate(likelihood, right)
             if all(a >= b for a, b in zip(found[number].right, trusted, strict=True)):
@@ -377,26 +381,30 @@ class RedundantResidueCode:
         n, m = q.numerator, q.denominator
         return (n, m) if abs(n) <= self.max_numerator and m <= self.max_denominator else None
 
-    def _right_digits(self, j: int, number: tuple[int, int], residue: int) -> int:
-        """Return how many digits, from the lowest on, a number and a residue have in common at the j-th prime."""
-        p, (n, m) = self.space.primes[j], number
-        precision = self.space.precision
-        lost = 0 if m % p else valuation(m, p)
-        if lost > self._fractional:
-            return 0
-        difference = n * self._fractional_scales[j] - residue * m
-        if difference % (self._powers[j] * p**lost) == 0:
-            return precision
-        return valuation(difference, p) - lost
+    def _right_digits(self, number: tuple[int, int], residues: list[int]) -> list[int]:
+        """Return how many digits, from the lowest on, a number and residues have in common at each prime."""
+        (n, m), precision, right = number, self.space.precision, []
+        for p, power, scale, residue in zip(
+            self.space.primes, self._powers, self._fractional_scales, residues, strict=True
+        ):
+            difference = n * scale - residue * m
+            lost = valuation(m, p) if m % p == 0 else 0
+            if lost > self.space.fractional_digits:
+                right.append(0)
+            elif difference % (power * p**lost if lost else power) == 0:
+                right.append(precision)
+            else:
+                right.append(valuation(difference, p) - lost)
+        return right
 
     def _residue(self, j: int, number: tuple[int, int]) -> int | None:
         """Return p^F · n/m modulo p^N at the j-th prime, or None where the window does not hold it."""
         p, (n, m) = self.space.primes[j], number
         lost = 0 if m % p else valuation(m, p)
-        if lost > self._fractional:
+        if lost > self.space.fractional_digits:
             return None
         power = self._powers[j]
-        residue: int = n * p ** (self._fractional - lost) * pow(m // p**lost, -1, power) % power
+        residue: int = n * p ** (self.space.fractional_digits - lost) * pow(m // p**lost, -1, power) % power
         return residue
 
     def _choose(
@@ -412,14 +420,6 @@ class RedundantResidueCode:
         errors = [right < count for right, count in zip(best.right, known, strict=True)]
         return Fraction(n, m), confidence, errors
 
-    @property
-    def _fractional(self) -> int:
-        return self.space.fractional_digits
-
-    def _powers_of_all(self, highest: int) -> list[list[int]]:
-        """Return p^highest, …, p^0 for each prime."""
-        return [[p**k for k in range(highest, -1, -1)] for p in self.space.primes]
-
     @cached_property
     def _powers(self) -> tuple[int, ...]:
         """Return p^N for each prime."""
@@ -428,7 +428,7 @@ class RedundantResidueCode:
     @cached_property
     def _fractional_scales(self) -> tuple[int, ...]:
         """Return p^F for each prime."""
-        return tuple(p**self._fractional for p in self.space.primes)
+        return tuple(p**self.space.fractional_digits for p in self.space.primes)
 
     @cached_property
     def _modulus(self) -> int:
