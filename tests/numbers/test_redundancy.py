@@ -328,12 +328,12 @@ def test_soft_decisions_against_all_numbers(space):
     likeliest = np.array(numbers)[posteriors.argmax(axis=-1)]
     is_right, is_best = soft.values == xs, soft.values == likeliest
     # Much fewer answers are lost than by hard decisions, and not many more than by trying all numbers.
-    assert (hard.values == xs).mean() < 0.8 < 0.93 < is_right.mean() <= (likeliest == xs).mean()
+    assert (hard.values == xs).mean() < 0.8 < 0.97 < is_right.mean() <= (likeliest == xs).mean()
     # An answer that looks certain is the best one; and confidence does not exceed the truth, on average.
     assert is_best[soft.confidence > 0.9].mean() > 0.998
     for low, high in ((0.0, 0.5), (0.5, 1.0)):
         chosen = (soft.confidence > low) & (soft.confidence <= high)
-        assert chosen.sum() > 50
+        assert chosen.sum() > 20
         assert soft.confidence[chosen].mean() < is_right[chosen].mean() + 0.01
 
 

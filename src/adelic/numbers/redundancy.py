@@ -22,19 +22,23 @@ answers are likely then, the confidence says.
 
 **Doubtful digits.** With probabilities of the digits at hand, the least trusted ones are erased one after another, and
 after each erasure what is left is decoded; the most likely of the numbers found is the answer. That is generalized
-minimum distance decoding: an erasure costs the bound one factor of p, an error two.
+minimum distance decoding: an erasure costs the bound one factor of p, an error two. Where the answer is still in doubt
+(a confidence below 0.9), up to three of the six digits that hardly beat the next likely ones give way to these, in all
+combinations, as in Chase's algorithm.
 
 Sources: D. Mandelbaum, "Error correction in residue arithmetic", IEEE Trans. Comput. 21 (1972), and O. Goldreich,
 D. Ron, M. Sudan, "Chinese remaindering with errors", IEEE Trans. Inf. Theory 46 (2000), for integers; J. Böhm,
 W. Decker, C. Fieker, G. Pfister, "The use of bad primes in rational reconstruction", Math. Comp. 84 (2015), for
-rationals; G. D. Forney, "Generalized minimum distance decoding", IEEE Trans. Inf. Theory 12 (1966), and V. Guruswami,
+rationals; G. D. Forney, "Generalized minimum distance decoding", IEEE Trans. Inf. Theory 12 (1966), D. Chase, "A class
+of algorithms for decoding block codes with channel measurement information", ibid. 18 (1972), and V. Guruswami,
 A. Sahai, M. Sudan, "Soft-decision decoding of Chinese remainder codes", FOCS 2000, for doubtful digits.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 from math import exp, inf, isinf, isnan, isqrt, log, log1p, pi, prod
 from typing import Any, NamedTuple, Protocol
 
@@ -55,6 +59,8 @@ DEFAULT_ERROR_RATE = 0.01
 _FAST_DENOMINATOR = 2**53
 _FAST_NUMERATOR = 2**62
 _LARGEST_EXPONENT = 700.0
+_CERTAIN = 0.9  # answers less certain are not the last word
+_DOUBTFUL, _SUBSTITUTIONS = 6, 3  # up to three of the six most doubtful digits are replaced: 41 words
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,7 +328,7 @@ class RedundantResidueCode:
     def _candidates(
         self, residues: list[int], channel: "_Channel", i: int, hits: list[float], real: float, tolerance: float
     ) -> "dict[tuple[int, int], _Candidate]":
-        """Return the numbers found for a word, first with all digits that are known, then with ever fewer.
+        """Return the numbers found for a word.
 
         Args:
             residues: of p^F · q, one a prime.
@@ -332,30 +338,13 @@ class RedundantResidueCode:
             real: the approximation, or NaN.
             tolerance: the greatest distance from it.
         """
-        primes, fractional = self.space.primes, self.space.fractional_digits
         known = channel.known[i].tolist()
-        trusted = list(known)
-        moduli = tuple(p**k for p, k in zip(primes, trusted, strict=True))
-        modulus, scale = prod(moduli), prod(f for f, k in zip(self._fractional_scales, trusted, strict=True) if k)
-        parts = [r * (scale // f) if fractional else r for r, f in zip(residues, self._fractional_scales, strict=True)]
-        y = chinese_remainder(parts, moduli)
         found: dict[tuple[int, int], _Candidate] = {}
-        for erasure in (None, *channel.erasures(i)):
-            if erasure is not None:
-                j, kept = erasure
-                if kept >= trusted[j]:
-                    continue
-                modulus //= primes[j] ** (trusted[j] - kept)
-                trusted[j] = kept
-                if fractional and not kept:
-                    scale //= self._fractional_scales[j]
-                    y *= pow(self._fractional_scales[j], -1, modulus)
-                y %= modulus
-            if 2 * scale * self.max_numerator * self.max_denominator >= modulus:
-                break
-            number = self._nearest(y, modulus, scale)
+
+        def take(number: tuple[int, int] | None) -> _Candidate | None:
+            """Return the candidate that a number is, new or known, or None."""
             if number is None or not _is_near(number, real, tolerance):
-                continue
+                return None
             if number not in found:
                 right = self._right_digits(number, residues)
                 likelihood = sum(
@@ -363,9 +352,46 @@ class RedundantResidueCode:
                     for j, (hit, a, b) in enumerate(zip(hits, right, known, strict=True))
                 )
                 found[number] = _Candidate(likelihood, right)
-            if all(a >= b for a, b in zip(found[number].right, trusted, strict=True)):
+            return found[number]
+
+        for y, modulus, scale, trusted in self._trials(residues, known, channel.erasures(i)):
+            candidate = take(self._nearest(y, modulus, scale))
+            if candidate and all(a >= b for a, b in zip(candidate.right, trusted, strict=True)):
                 break  # it will be found again and again: all digits that are left are its own
+        if not found or self._choose(found, known)[1] < _CERTAIN:
+            for other in channel.substitutions(i, residues):
+                for y, modulus, scale, _ in self._trials(other, known, ()):
+                    take(self._nearest(y, modulus, scale))
         return found
+
+    def _trials(
+        self, residues: list[int], known: list[int], erasures: Iterable[tuple[int, int]]
+    ) -> Iterator[tuple[int, int, int, list[int]]]:
+        """Yield (y, M, S, trusted digits a prime), before the erasures and after each, while the code's numbers differ.
+
+        `trusted` is the same list every time.
+        """
+        primes, scales, fractional = self.space.primes, self._fractional_scales, self.space.fractional_digits
+        trusted = list(known)
+        moduli = tuple(p**k for p, k in zip(primes, trusted, strict=True))
+        modulus, scale = prod(moduli), prod(f for f, k in zip(scales, trusted, strict=True) if k)
+        parts = [r * (scale // f) for r, f in zip(residues, scales, strict=True)] if fractional else residues
+        y = chinese_remainder(parts, moduli)
+        bound = 2 * self.max_numerator * self.max_denominator
+        if bound * scale < modulus:
+            yield y, modulus, scale, trusted
+        for j, kept in erasures:
+            if kept >= trusted[j]:
+                continue
+            modulus //= primes[j] ** (trusted[j] - kept)
+            trusted[j] = kept
+            if fractional and not kept:
+                scale //= scales[j]
+                y *= pow(scales[j], -1, modulus)
+            y %= modulus
+            if bound * scale >= modulus:
+                return
+            yield y, modulus, scale, trusted
 
     def _nearest(self, y: int, modulus: int, scale: int) -> tuple[int, int] | None:
         """Return n/m from the shortest vector of {(u, v) : u ≡ y·v}, in lowest terms, or None where it is too large."""
@@ -473,6 +499,9 @@ class _Channel(Protocol):
     def erasures(self, i: int) -> Iterable[tuple[int, int]]:
         """Yield (j, k), the least trusted first: that the j-th prime keeps only its k lowest digits."""
 
+    def substitutions(self, i: int, residues: list[int]) -> Iterable[list[int]]:
+        """Yield other residues that are likely, too."""
+
 
 @dataclass(frozen=True, eq=False)
 class _HardChannel:
@@ -495,6 +524,9 @@ class _HardChannel:
         return log(self.error_rate) - log(p**known - 1) - (self.space.precision - known) * log(p)
 
     def erasures(self, i: int) -> Iterable[tuple[int, int]]:
+        return ()
+
+    def substitutions(self, i: int, residues: list[int]) -> Iterable[list[int]]:
         return ()
 
 
@@ -531,6 +563,25 @@ class _SoftChannel:
         for unit in np.argsort(trust, axis=None, kind="stable").tolist():
             j, k = divmod(unit, precision)
             yield j, precision - 1 - k
+
+    def substitutions(self, i: int, residues: list[int]) -> Iterable[list[int]]:
+        primes, precision = self.space.primes, self.space.precision
+        others = self.log_probabilities[i].copy()
+        first = others.argmax(axis=-1, keepdims=True)
+        np.put_along_axis(others, first, -inf, axis=-1)
+        second, likelihood = others.argmax(axis=-1, keepdims=True), others.max(axis=-1)
+        difference = (second - first)[..., 0].tolist()
+        changes = []
+        for unit in np.argsort(self.best[i] - likelihood, axis=None, kind="stable")[:_DOUBTFUL].tolist():
+            j, k = divmod(unit, precision)
+            if likelihood[j, k] > -inf:
+                changes.append((j, difference[j][k] * primes[j] ** (precision - 1 - k)))
+        for count in range(1, _SUBSTITUTIONS + 1):
+            for chosen in combinations(changes, count):
+                other = list(residues)
+                for j, change in chosen:
+                    other[j] += change
+                yield other
 
 
 def _is_near(number: tuple[int, int], real: float, tolerance: float) -> bool:
