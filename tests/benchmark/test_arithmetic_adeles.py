@@ -37,7 +37,7 @@ def test_spaces_hold_all_answers_and_mend(name, precision):
 def test_a_few_hundred_examples_are_enough_and_length_does_not_matter(name):
     operands, answers = problem(name).sample(500, np.random.default_rng(0))
     solver = solver_class("adelic-placewise")()
-    solver.fit(problem(name), operands, answers, seed=0, steps=250)
+    solver.fit(problem(name), operands, answers, seed=0, steps=400)
     assert accuracy(solver, name, "test", operands) > 0.95
     assert accuracy(solver, name, "longer", operands) > 0.95
     assert 0 < solver.n_parameters < 110_000
@@ -79,7 +79,7 @@ def test_flat_vectors_answer_with_numbers_too():
     operands, answers = addition.sample(40, np.random.default_rng(0))
     solver = solver_class("adelic-flat")()
     assert solver.obstacle(addition) is None
-    solver.fit(addition, operands, answers, seed=0, steps=100)
+    solver.fit(addition, operands, answers, seed=0, steps=150)
     assert np.mean(solver.answer(operands) == answers) > 0.5  # of what it was trained on: it learns by heart
     assert all(value is None or isinstance(value, Fraction) for value in solver.answer(-operands))
 
