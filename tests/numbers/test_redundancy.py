@@ -383,6 +383,7 @@ def doubted(space, digits, doubts):
     """Return log-probabilities that are sure of digits (n_primes, precision), but not where `doubts` is set."""
     rest = np.where(doubts, 0.6, 1e-6)[..., None] / (np.array(space.primes)[:, None, None] - 1)
     classes = np.arange(max(space.primes))
+    rest = rest * (1 + classes / 1000)  # the next likely digit is the highest one
     probabilities = np.where(classes == digits[..., None], 1 - np.where(doubts, 0.6, 1e-6)[..., None], rest)
     return np.where(classes < np.array(space.primes)[:, None, None], np.log(probabilities), -inf)
 
