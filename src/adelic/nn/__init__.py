@@ -17,6 +17,16 @@ from adelic.nn.head import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targ
 from adelic.nn.placewise import ACTIVATIONS, PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.registry import EMBEDDINGS, build_embedding
+from adelic.nn.rivals import (
+    AbacusEmbedding,
+    FeatureEmbedding,
+    FoNEEmbedding,
+    OneHotEmbedding,
+    PeriodicEmbedding,
+    RandomEmbedding,
+    ScaledEmbedding,
+    XValEmbedding,
+)
 from adelic.nn.vocabulary import Vocabulary
 
 __all__ = [
@@ -24,21 +34,29 @@ __all__ = [
     "EMBEDDINGS",
     "FEATURE_KINDS",
     "PLACE_FEATURES",
+    "AbacusEmbedding",
     "AdelicEmbedding",
     "AdelicHead",
     "AdelicLoss",
     "AdelicPositionalEncoding",
     "AdelicPrediction",
+    "FeatureEmbedding",
     "FeatureLayout",
+    "FoNEEmbedding",
     "LearnedEmbedding",
     "NumberEmbedding",
+    "OneHotEmbedding",
+    "PeriodicEmbedding",
     "PlaceEmbedding",
     "PlacewiseLinear",
     "PlacewiseMLP",
     "PositionalEncoding",
+    "RandomEmbedding",
+    "ScaledEmbedding",
     "SequenceClassifier",
     "SinusoidalPositionalEncoding",
     "Vocabulary",
+    "XValEmbedding",
     "adelic_targets",
     "build_embedding",
     "compute_features",

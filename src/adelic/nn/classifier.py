@@ -82,7 +82,7 @@ class SequenceClassifier(nn.Module):
             noise: dropout's random numbers on the CPU; drawn from torch's generator if there is none.
             compute: precision of the encoder's products on the CPU; elsewhere `torch.autocast` decides.
         """
-        tokens: torch.Tensor = self.embedding(ids)
+        tokens: torch.Tensor = self.embedding(ids, noise=noise) if self.embedding.is_noisy else self.embedding(ids)
         if tokens.shape[-2] > self.max_length:
             raise ConfigurationError(f"a sequence of length {tokens.shape[-2]} exceeds max_length={self.max_length}")
         batch = tokens.shape[:-2]
