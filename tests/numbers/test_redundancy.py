@@ -379,6 +379,50 @@ def test_higher_digits_are_erased_first():
     assert code.decode(digits).values.tolist() != [-123456]
 
 
+def doubted(space, digits, doubts):
+    """Return log-probabilities that are sure of digits (n_primes, precision), but not where `doubts` is set."""
+    rest = np.where(doubts, 0.6, 1e-6)[..., None] / (np.array(space.primes)[:, None, None] - 1)
+    classes = np.arange(max(space.primes))
+    rest = rest * (1 + classes / 1000)  # the next likely digit is the highest one
+    probabilities = np.where(classes == digits[..., None], 1 - np.where(doubts, 0.6, 1e-6)[..., None], rest)
+    return np.where(classes < np.array(space.primes)[:, None, None], np.log(probabilities), -inf)
+
+
+def test_lower_digits_are_kept():
+    """The highest digit is wrong at every prime: without them all the redundancy is just enough, but no more."""
+    space = AdeleSpace((5, 7, 11), precision=4)
+    code = RedundantResidueCode(space, 10**7)
+    digits = space.encode(7654321).digits.astype(int)
+    digits[:, 0] = (digits[:, 0] + 2) % space.primes
+    result = code.decode_soft(doubted(space, digits, np.arange(4) == [[0]] * 3))
+    assert result.values.item() == 7654321
+    assert result.errors.all()
+    assert code.decode(digits).values.item() is None
+
+
+def test_doubtful_places_with_fractional_digits():
+    """An erased place takes its p^F along: 2·S·A·B < M holds for the S and M of the other places, not for all of S."""
+    space = AdeleSpace(PRIMES[:9], precision=2, fractional_digits=1)
+    x = Fraction(-6899, 70)
+    code = RedundantResidueCode(space, 7000, 70)
+    digits = space.encode(x).digits.astype(int)
+    wrong = np.isin(space.primes, (11, 13))
+    digits[wrong] = (digits[wrong] + 1) % [[11], [13]]
+    result = code.decode_soft(doubted(space, digits, wrong[:, None] & np.ones((1, 2), dtype=bool)))
+    assert result.values.item() == x
+    assert result.errors.tolist() == wrong.tolist()
+
+
+def test_an_erased_place_is_no_error():
+    space = AdeleSpace(PRIMES[:9], precision=1)
+    digits = np.array([[1 if p == 2 else pow(2, -1, p)] for p in space.primes])  # 1/2
+    code = RedundantResidueCode(space, 10, 10)
+    known = [0] + [1] * 8
+    assert code.decode(digits, known=known).values.item() == Fraction(1, 2)
+    assert not code.decode(digits, known=known).errors.any()
+    assert code.decode(digits).errors.tolist() == [True] + [False] * 8
+
+
 def test_the_real_place_is_a_check():
     space = AdeleSpace(PRIMES[:9], 1)
     code = RedundantResidueCode(space, 1000)

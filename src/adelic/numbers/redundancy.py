@@ -38,15 +38,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
-from math import exp, inf, isinf, isnan, isqrt, log, log1p, pi, prod
-from typing import Any, NamedTuple, Protocol
+from math import exp, inf, isinf, isnan, isqrt, log, pi, prod
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import EncodingError, SpaceError
 from adelic.numbers.array import AdeleArray
+from adelic.numbers.channels import Channel, HardChannel, SoftChannel
 from adelic.numbers.decoding import chinese_remainder
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.finite import FinitePlaces
@@ -60,7 +60,6 @@ _FAST_DENOMINATOR = 2**53
 _FAST_NUMERATOR = 2**62
 _LARGEST_EXPONENT = 700.0
 _CERTAIN = 0.9  # answers less certain are not the last word
-_DOUBTFUL, _SUBSTITUTIONS = 6, 3  # up to three of the six most doubtful digits are replaced: 41 words
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +222,7 @@ class RedundantResidueCode:
             raise EncodingError(f"error_rate={error_rate!r} is no probability between 0 and 1")
         shape = digits.shape[:-2]
         counts = _counts(known, (*shape, self.space.n_primes), self.space.precision)
-        channel = _HardChannel(self.space, counts.reshape(-1, self.space.n_primes), error_rate)
+        channel = HardChannel(self.space, counts.reshape(-1, self.space.n_primes), error_rate)
         return self._decode(digits, channel, real, tolerance)
 
     def decode_soft(self, log_probabilities: Any, *, real: Any = None, tolerance: Any = 0.0) -> DecodedNumbers:
@@ -270,12 +269,12 @@ class RedundantResidueCode:
                 f"the log-probability of the digit {digits[at]}{at_position(at)}, the greatest there, is {best[at]}: "
                 f"those of 0 … {primes[at[-2]] - 1} must be numbers, one of them finite, and the others −inf"
             )
-        channel = _SoftChannel(
+        channel = SoftChannel(
             self.space, array.reshape(-1, *expected), best.reshape(-1, self.space.n_primes, precision)
         )
         return self._decode(digits, channel, real, tolerance)
 
-    def _decode(self, digits: Array, channel: "_Channel", real: Any, tolerance: Any) -> DecodedNumbers:
+    def _decode(self, digits: Array, channel: Channel, real: Any, tolerance: Any) -> DecodedNumbers:
         """Return the numbers of digits (*, n_primes, precision); `channel` has the same words, flattened."""
         shape = digits.shape[:-2]
         reals = _broadcast("real values", np.nan if real is None else real, shape)
@@ -326,7 +325,7 @@ class RedundantResidueCode:
         return done
 
     def _candidates(
-        self, residues: list[int], channel: "_Channel", i: int, hits: list[float], real: float, tolerance: float
+        self, residues: list[int], channel: Channel, i: int, hits: list[float], real: float, tolerance: float
     ) -> "dict[tuple[int, int], _Candidate]":
         """Return the numbers found for a word.
 
@@ -480,108 +479,6 @@ class _Candidate(NamedTuple):
 
     likelihood: float
     right: list[int]
-
-
-class _Channel(Protocol):
-    """How digits become wrong: the probabilities of words, which are flattened to one axis."""
-
-    @property
-    def known(self) -> Array:
-        """Return how many digits are not erased, (size, n_primes)."""
-
-    @property
-    def hits(self) -> npt.NDArray[np.float64]:
-        """Return the log-probability of the digits given, (size, n_primes)."""
-
-    def log_probability(self, i: int, j: int, residue: int | None) -> float:
-        """Return that of other digits in the i-th word at the j-th prime; None stands for arbitrary ones."""
-
-    def erasures(self, i: int) -> Iterable[tuple[int, int]]:
-        """Yield (j, k), the least trusted first: that the j-th prime keeps only its k lowest digits."""
-
-    def substitutions(self, i: int, residues: list[int]) -> Iterable[list[int]]:
-        """Yield other residues that are likely, too."""
-
-
-@dataclass(frozen=True, eq=False)
-class _HardChannel:
-    """Each place is wrong with the same probability, and then all other digits are equally likely."""
-
-    space: AdeleSpace
-    known: Array
-    error_rate: float
-
-    @property
-    def hits(self) -> npt.NDArray[np.float64]:
-        logs = np.log(np.array(self.space.primes, dtype=np.float64))
-        right = np.where(self.known > 0, log1p(-self.error_rate), 0.0)
-        return np.asarray(right - (self.space.precision - self.known) * logs)
-
-    def log_probability(self, i: int, j: int, residue: int | None) -> float:
-        p, known = self.space.primes[j], int(self.known[i, j])
-        if residue is None or not known:
-            return -self.space.precision * log(p)
-        return log(self.error_rate) - log(p**known - 1) - (self.space.precision - known) * log(p)
-
-    def erasures(self, i: int) -> Iterable[tuple[int, int]]:
-        return ()
-
-    def substitutions(self, i: int, residues: list[int]) -> Iterable[list[int]]:
-        return ()
-
-
-@dataclass(frozen=True, eq=False)
-class _SoftChannel:
-    """Each digit has its own probability; best (size, n_primes, precision) are those of the likeliest digits."""
-
-    space: AdeleSpace
-    log_probabilities: Array
-    best: npt.NDArray[np.float64]
-
-    @cached_property
-    def known(self) -> Array:
-        return np.broadcast_to(np.int32(self.space.precision), self.best.shape[:-1])
-
-    @cached_property
-    def hits(self) -> npt.NDArray[np.float64]:
-        return np.asarray(self.best.sum(axis=-1))
-
-    def log_probability(self, i: int, j: int, residue: int | None) -> float:
-        p, precision = self.space.primes[j], self.space.precision
-        if residue is None:
-            return -precision * log(p)
-        total = 0.0
-        for k in range(precision - 1, -1, -1):
-            residue, digit = divmod(residue, p)
-            total += float(self.log_probabilities[i, j, k, digit])
-        return total
-
-    def erasures(self, i: int) -> Iterable[tuple[int, int]]:
-        # A digit is as good as all that are below it, too: so higher ones come before lower ones.
-        precision = self.space.precision
-        trust = self.best[i, :, ::-1].cumsum(axis=-1)[:, ::-1]
-        for unit in np.argsort(trust, axis=None, kind="stable").tolist():
-            j, k = divmod(unit, precision)
-            yield j, precision - 1 - k
-
-    def substitutions(self, i: int, residues: list[int]) -> Iterable[list[int]]:
-        primes, precision = self.space.primes, self.space.precision
-        others = self.log_probabilities[i].copy()
-        first = others.argmax(axis=-1, keepdims=True)
-        np.put_along_axis(others, first, -inf, axis=-1)
-        second, likelihood = others.argmax(axis=-1, keepdims=True), others.max(axis=-1)
-        difference = (second - first)[..., 0].tolist()
-        changes = []
-        for unit in np.argsort(self.best[i] - likelihood, axis=None, kind="stable")[:_DOUBTFUL].tolist():
-            j, k = divmod(unit, precision)
-            if likelihood[j, k] > -inf:
-                changes.append((j, difference[j][k] * primes[j] ** (precision - 1 - k)))
-        for count in range(1, _SUBSTITUTIONS + 1):
-            for chosen in combinations(changes, count):
-                other = list(residues)
-                for j, change in chosen:
-                    other[j] += change
-                yield other
 
 
 def _is_near(number: tuple[int, int], real: float, tolerance: float) -> bool:
