@@ -10,10 +10,12 @@ torch.Size([1, 5])
 """
 
 from adelic.nn import functional
-from adelic.nn.classifier import SequenceClassifier
+from adelic.nn.classifier import Classifier, SequenceClassifier
 from adelic.nn.embeddings import AdelicEmbedding, LearnedEmbedding, NumberEmbedding
 from adelic.nn.features import FEATURE_KINDS, FeatureLayout, compute_features
 from adelic.nn.placewise import ACTIVATIONS, PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
+from adelic.nn.placewise_classifier import PLACES, PlacewiseClassifier, place_sizes
+from adelic.nn.placewise_transformer import PlacewiseTransformer
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.registry import EMBEDDINGS, build_embedding
 from adelic.nn.vocabulary import Vocabulary
@@ -22,15 +24,19 @@ __all__ = [
     "ACTIVATIONS",
     "EMBEDDINGS",
     "FEATURE_KINDS",
+    "PLACES",
     "PLACE_FEATURES",
     "AdelicEmbedding",
     "AdelicPositionalEncoding",
+    "Classifier",
     "FeatureLayout",
     "LearnedEmbedding",
     "NumberEmbedding",
     "PlaceEmbedding",
+    "PlacewiseClassifier",
     "PlacewiseLinear",
     "PlacewiseMLP",
+    "PlacewiseTransformer",
     "PositionalEncoding",
     "SequenceClassifier",
     "SinusoidalPositionalEncoding",
@@ -38,4 +44,5 @@ __all__ = [
     "build_embedding",
     "compute_features",
     "functional",
+    "place_sizes",
 ]
