@@ -276,8 +276,8 @@ class PlacewiseEncoderLayer(nn.Module):
         )
         mask = None if padding is None else ~padding[:, None, None, :]
         states = self._attention(q[:, :, :1] if first_only else q, k, v, mask)
-        states = states.view(batch, n_places, self.n_heads, -1, d // self.n_heads).permute(1, 0, 3, 2, 4)
-        return _products(states.reshape(n_places, batch, -1, d), self.out_proj)
+        states = states.view(batch, n_places, self.n_heads, states.shape[2], d // self.n_heads).permute(1, 0, 3, 2, 4)
+        return _products(states.flatten(3), self.out_proj)
 
     def _attention(
         self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None = None
