@@ -69,15 +69,13 @@ def test_splitting_a_batch_changes_no_gradient(config, monkeypatch, places):
 
 
 def test_it_learns(config):
-    """Well above the majority class, half: the least loss of four epochs, on average over three seeds."""
-    data, losses = acd.load("schubert", n=4), []
-    for seed in range(3):
-        chosen = dataclasses.replace(
-            config("late", task="schubert", n=4, dropout=0.0, epochs=4, batch_size=64, norm="pre"), seed=seed
-        )
-        trainer = make_trainer(chosen, chosen.model(data), data, torch.device("cpu"))
-        losses.append(min(trainer.run_epoch()["validation"]["loss"] for _ in range(4)))
-    assert sum(losses) / 3 < 0.5
+    """Well above the majority class, half, and well below its loss, 0.69."""
+    data = acd.load("schubert", n=4)
+    chosen = config("late", task="schubert", n=4, dropout=0.0, epochs=3, batch_size=64, norm="pre")
+    trainer = make_trainer(chosen, chosen.model(data), data, torch.device("cpu"))
+    figures = [trainer.run_epoch()["validation"] for _ in range(3)][-1]
+    assert figures["loss"] < 0.5
+    assert figures["accuracy"] > 0.75
 
 
 def test_the_model_reads_the_places_of_its_numbers(config):
