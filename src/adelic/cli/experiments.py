@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 
 from adelic.cli.allocator import FLAG
+from adelic.cli.arithmetic import arithmetic
 from adelic.cli.data import size_options
 from adelic.cli.options import DURATION, INTEGERS, NAMES, Tick, progress_bar, space_options, stack
 from adelic.errors import Interrupted
@@ -159,7 +160,21 @@ def _summary(result: dict[str, Any]) -> str:
     return text + ("; it predicts one class only" if result["predicts_one_class"] else "")
 
 
-@click.command()
+class Reproduce(click.Command):
+    """The command for the paper's rows; with the word arithmetic first, the one for the arithmetic benchmark."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Return the context of the command that the arguments mean."""
+        if args[:1] == ["arithmetic"]:
+            return arithmetic.make_context(f"{info_name} arithmetic", args[1:], parent, **extra)
+        if "arithmetic" in args:
+            raise click.UsageError("arithmetic comes first: adelic reproduce arithmetic …", ctx=parent)
+        return super().make_context(info_name, args, parent, **extra)
+
+
+@click.command(cls=Reproduce)
 @click.argument("rows", nargs=-1)
 @click.option(
     "--embeddings",
@@ -208,6 +223,8 @@ def reproduce(
     **changes: Any,
 ) -> None:
     """Run the paper's ROWS (all whose data is available, if none is named): every embedding, every seed.
+
+    The arithmetic benchmark has options of its own: adelic reproduce arithmetic --help.
 
     Finished runs are read, killed ones resumed, so the command can be given again at any time: with a --budget, until
     all is done. With Ray, a run whose machine is lost is started again, and goes on if --runs-dir is on a shared disk.

@@ -43,8 +43,8 @@ class Classifier(nn.Module):
     head: nn.Linear
 
     @abstractmethod
-    def embed(self, ids: Any) -> torch.Tensor:
-        """Return the vectors of ids, (*, length, d)."""
+    def embed(self, ids: Any, noise: Noise | None = None) -> torch.Tensor:
+        """Return the vectors of ids, (*, length, d), some of them random in training."""
 
     @abstractmethod
     def encode(self, x: torch.Tensor, noise: Noise | None, compute: Compute) -> torch.Tensor:
@@ -58,7 +58,7 @@ class Classifier(nn.Module):
             noise: dropout's random numbers on the CPU; drawn from torch's generator if there is none.
             compute: precision of the encoder's products on the CPU; elsewhere `torch.autocast` decides.
         """
-        tokens = self.embed(ids)
+        tokens = self.embed(ids, noise)
         if tokens.shape[-2] > self.max_length:
             raise ConfigurationError(f"a sequence of length {tokens.shape[-2]} exceeds max_length={self.max_length}")
         batch = tokens.shape[:-2]
@@ -145,9 +145,9 @@ class SequenceClassifier(Classifier):
         self.final_norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
         self.head = nn.Linear(d_model, n_classes)
 
-    def embed(self, ids: Any) -> torch.Tensor:
+    def embed(self, ids: Any, noise: Noise | None = None) -> torch.Tensor:
         """Return the embedding's vectors, (*, length, d_model)."""
-        vectors: torch.Tensor = self.embedding(ids)
+        vectors: torch.Tensor = self.embedding(ids, noise=noise) if self.embedding.is_noisy else self.embedding(ids)
         return vectors
 
     def encode(self, x: torch.Tensor, noise: Noise | None, compute: Compute) -> torch.Tensor:

@@ -103,7 +103,7 @@ class PlacewiseClassifier(Classifier):
         )
         self.head = nn.Linear(n_places * d_place, n_classes)
 
-    def embed(self, ids: torch.Tensor) -> torch.Tensor:
+    def embed(self, ids: torch.Tensor, noise: Noise | None = None) -> torch.Tensor:
         """Return the numbers' vectors, those of the places one after the other, (*, length, n_places · d_place)."""
         vectors = self.projection(self.table).flatten(1)  # of the whole vocabulary, which is less than a batch
         return functional.embedding(ids, vectors)

@@ -32,8 +32,12 @@ SCHEMA: dict[str, Any] = {
 """What every result has at least: a type, or a table of further keys."""
 
 
-def read_result_file(path: Path) -> dict[str, Any] | None:
+def read_result_file(path: Path, schema: dict[str, Any] = SCHEMA) -> dict[str, Any] | None:
     """Return the content of a result file, or None if there is no such file.
+
+    Args:
+        path: of the file.
+        schema: the keys that it must have, and the types of their values.
 
     Raises:
         RunFolderError: it is damaged, or no result of a run.
@@ -46,7 +50,7 @@ def read_result_file(path: Path) -> dict[str, Any] | None:
         result = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise RunFolderError(f"{path} is no result of a run ({error})") from None
-    _check(result, SCHEMA, path, "")
+    _check(result, schema, path, "")
     assert isinstance(result, dict)
     return result
 
