@@ -79,7 +79,7 @@ def lines(summaries: Iterable[Summary], *, all_rows: bool = False) -> list[Line]
 def _line(summary: Summary) -> Line:
     first = summary.first
     row = published_rows().get(summary.row)
-    paper = row.paper(first["embedding"]) if row else None
+    paper = row.paper(first["embedding"]) if row and summary.is_flat else None
     edition = "" if first["edition"] == "published" else f" ({first['edition']})"
     recipe = first["configuration"]["recipe"]
     return Line(

@@ -31,6 +31,9 @@ recipe_options = stack(
 embedding_options = stack(
     click.option("--features", help="AOE's form: digits (the paper), standardized, characters, one-hot-digits."),
     click.option("--projection", help="none or linear, for AOE."),
+    click.option(
+        "--places", help="Where AOE's places meet: flat (the paper: one vector), apart, late or axial.  [default: flat]"
+    ),
     space_options(),
 )
 folder = click.Path(path_type=Path)
@@ -67,6 +70,7 @@ def train(
     embedding: str | None,
     features: str | None,
     projection: str | None,
+    places: str | None,
     primes: tuple[int, ...] | None,
     precision: int | None,
     fractional_digits: int | None,
@@ -97,6 +101,7 @@ def train(
     adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
     adelic train weaving --n 6 --embedding learned --recipe quick --seed 3
     adelic train mheight --n 8 --features characters --primes 2,3,5 --precision 8 --recipe quick
+    adelic train schubert --n 4 --features characters --places axial --recipe quick
     adelic train schubert --n 4 --recipe quick --device cpu --devices 2
     """
     from adelic import acd, training
@@ -113,6 +118,7 @@ def train(
             embedding,
             features=features,
             projection=projection,
+            places=places,
             primes=primes,
             precision=precision,
             fractional_digits=fractional_digits,
@@ -171,7 +177,11 @@ class Reproduce(click.Command):
 @click.command(cls=Reproduce)
 @click.argument("rows", nargs=-1)
 @click.option(
-    "--embeddings", type=NAMES, default="adelic,learned", show_default=True, help="With AOE's form: adelic:characters."
+    "--embeddings",
+    type=NAMES,
+    default="adelic,learned",
+    show_default=True,
+    help="With AOE's form: adelic:characters:late.",
 )
 @click.option("--seeds", type=INTEGERS, default="0", show_default=True, help="As 0,1,2 or 0-4.")
 @click.option("--edition", default="published", show_default=True, help="Of the data.")

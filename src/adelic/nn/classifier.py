@@ -1,6 +1,7 @@
 """The paper's model: a Transformer encoder over embedded numbers, read at [CLS]."""
 
 import math
+from abc import abstractmethod
 from typing import Any, Literal
 
 import torch
@@ -14,7 +15,81 @@ from adelic.nn.fused import Noise, Site
 from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncoding
 
 
-class SequenceClassifier(nn.Module):
+class Classifier(nn.Module):
+    """The interface of classifiers towards training: ids to logits, all but the encoder.
+
+    Tokens are embedded, [CLS] stands before them, positions are added; a subclass says how [CLS] gets its last state,
+    from which a linear head reads the logits.
+
+    Shape: ids (*, length) -> logits (*, n_classes), float32.
+
+    Attributes:
+        max_length: longest sequence, without [CLS].
+        cls: the vector of [CLS], (d,).
+        positional: the positional encoding.
+        dropout: of embedded tokens.
+        head: from the state of [CLS] to logits.
+
+    >>> from adelic import nn
+    >>> embedding = nn.LearnedEmbedding(nn.Vocabulary(range(8)), d_model=8)
+    >>> isinstance(nn.SequenceClassifier(embedding, n_classes=2, max_length=8), Classifier)
+    True
+    """
+
+    max_length: int
+    cls: nn.Parameter
+    positional: PositionalEncoding
+    dropout: nn.Dropout
+    head: nn.Linear
+
+    @abstractmethod
+    def embed(self, ids: Any, noise: Noise | None = None) -> torch.Tensor:
+        """Return the vectors of ids, (*, length, d), some of them random in training."""
+
+    @abstractmethod
+    def encode(self, x: torch.Tensor, noise: Noise | None, compute: Compute) -> torch.Tensor:
+        """Return the last states of [CLS], (batch, d), from tokens (batch, length + 1, d); site 0 of noise is used."""
+
+    def forward(self, ids: Any, *, noise: Noise | None = None, compute: Compute = "float32") -> torch.Tensor:
+        """Return the logits, float32 (*, n_classes).
+
+        Args:
+            ids: ids of numbers, or numbers without a vocabulary, (*, length).
+            noise: dropout's random numbers on the CPU; drawn from torch's generator if there is none.
+            compute: precision of the encoder's products on the CPU; elsewhere `torch.autocast` decides.
+        """
+        tokens = self.embed(ids, noise)
+        if tokens.shape[-2] > self.max_length:
+            raise ConfigurationError(f"a sequence of length {tokens.shape[-2]} exceeds max_length={self.max_length}")
+        batch = tokens.shape[:-2]
+        tokens = tokens.reshape(math.prod(batch), *tokens.shape[-2:])
+        x = torch.cat([self.cls.expand(len(tokens), 1, -1), tokens], dim=1)
+        x = self.positional(x)
+        if self.training and self.dropout.p and is_fused(x):
+            noise = draw_noise() if noise is None else noise
+            site = Site(noise.key(0), noise.first_row, self.dropout.p)
+            x = fused.apply(fused.Dropout, x, site, x.numel() // len(x))
+        else:
+            x = self.dropout(x)
+        logits: torch.Tensor = self.head(self.encode(x, noise, compute))
+        return logits.reshape(*batch, logits.shape[-1])
+
+    @property
+    def n_parameters(self) -> int:
+        """Return the number of trained parameters."""
+        return sum(p.numel() for p in self.parameters() if p.requires_grad)
+
+
+def check_sizes(n_classes: int, max_length: int, n_layers: int) -> None:
+    """Raise ConfigurationError unless a classifier can have these sizes."""
+    if n_classes < 2 or max_length < 1 or n_layers < 1:
+        raise ConfigurationError(
+            f"n_classes={n_classes}, max_length={max_length}, n_layers={n_layers}: "
+            "a classifier needs at least 2, 1 and 1"
+        )
+
+
+class SequenceClassifier(Classifier):
     """Embedding, positional encoding, [CLS], Transformer encoder, linear head on the [CLS] state.
 
     Shape: ids (*, length) -> logits (*, n_classes), float32.
@@ -55,11 +130,7 @@ class SequenceClassifier(nn.Module):
         d_model = embedding.d_model
         if n_heads < 1 or d_model % n_heads:
             raise ConfigurationError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
-        if n_classes < 2 or max_length < 1 or n_layers < 1:
-            raise ConfigurationError(
-                f"n_classes={n_classes}, max_length={max_length}, n_layers={n_layers}: "
-                "a classifier needs at least 2, 1 and 1"
-            )
+        check_sizes(n_classes, max_length, n_layers)
         if norm not in ("post", "pre"):
             raise ConfigurationError(f"norm={norm!r} is unknown; use 'post' or 'pre'")
         self.embedding = embedding
@@ -74,38 +145,19 @@ class SequenceClassifier(nn.Module):
         self.final_norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
         self.head = nn.Linear(d_model, n_classes)
 
-    def forward(self, ids: Any, *, noise: Noise | None = None, compute: Compute = "float32") -> torch.Tensor:
-        """Return the logits, float32 (*, n_classes).
+    def embed(self, ids: Any, noise: Noise | None = None) -> torch.Tensor:
+        """Return the embedding's vectors, (*, length, d_model)."""
+        vectors: torch.Tensor = self.embedding(ids, noise=noise) if self.embedding.is_noisy else self.embedding(ids)
+        return vectors
 
-        Args:
-            ids: ids of numbers, or numbers without a vocabulary, (*, length).
-            noise: dropout's random numbers on the CPU; drawn from torch's generator if there is none.
-            compute: precision of the encoder's products on the CPU; elsewhere `torch.autocast` decides.
-        """
-        tokens: torch.Tensor = self.embedding(ids, noise=noise) if self.embedding.is_noisy else self.embedding(ids)
-        if tokens.shape[-2] > self.max_length:
-            raise ConfigurationError(f"a sequence of length {tokens.shape[-2]} exceeds max_length={self.max_length}")
-        batch = tokens.shape[:-2]
-        tokens = tokens.reshape(math.prod(batch), *tokens.shape[-2:])
-        x = torch.cat([self.cls.expand(len(tokens), 1, -1), tokens], dim=1)
-        x = self.positional(x)
-        if self.training and self.dropout.p and is_fused(x):
-            noise = draw_noise() if noise is None else noise
-            site = Site(noise.key(0), noise.first_row, self.dropout.p)
-            x = fused.apply(fused.Dropout, x, site, x.numel() // len(x))
-        else:
-            x = self.dropout(x)
+    def encode(self, x: torch.Tensor, noise: Noise | None, compute: Compute) -> torch.Tensor:
+        """Return the last states of [CLS], (batch, d_model)."""
         for i, layer in enumerate(self.layers):
             # Of the last layer, [CLS] alone is read.
             is_last = i == len(self.layers) - 1
             x = layer(x, cls_only=is_last, noise=noise, first_site=1 + SITES * i, compute=compute)
-        logits: torch.Tensor = self.head(self.final_norm(x[:, 0]))
-        return logits.reshape(*batch, logits.shape[-1])
-
-    @property
-    def n_parameters(self) -> int:
-        """Return the number of trained parameters."""
-        return sum(p.numel() for p in self.parameters() if p.requires_grad)
+        states: torch.Tensor = self.final_norm(x[:, 0])
+        return states
 
 
 def _positional(kind: str, embedding: NumberEmbedding, max_length: int) -> PositionalEncoding:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from adelic.nn import SequenceClassifier
+from adelic.nn import Classifier
 from adelic.nn.fused import Noise
 from adelic.training.checkpoint import Progress, Weights
 from adelic.training.divergence import divergence
@@ -55,7 +55,7 @@ class Trainer:
 
     def __init__(
         self,
-        model: SequenceClassifier,
+        model: Classifier,
         recipe: Recipe,
         train: Split,
         validation: Split,
@@ -210,7 +210,7 @@ def _add(total: Gradients, other: Gradients) -> Gradients:
     return total
 
 
-def _logits(model: SequenceClassifier, ids: torch.Tensor, compute: str, noise: Noise | None = None) -> torch.Tensor:
+def _logits(model: Classifier, ids: torch.Tensor, compute: str, noise: Noise | None = None) -> torch.Tensor:
     """Return the logits, float32; products have the recipe's precision."""
     is_low = compute == "bfloat16" and ids.device.type != "cpu"
     with torch.autocast(ids.device.type, torch.bfloat16, enabled=is_low):
@@ -220,7 +220,7 @@ def _logits(model: SequenceClassifier, ids: torch.Tensor, compute: str, noise: N
 
 @torch.no_grad()
 def evaluate(
-    model: SequenceClassifier, split: Split, *, compute: str = "float32", world: World = ALONE
+    model: Classifier, split: Split, *, compute: str = "float32", world: World = ALONE
 ) -> tuple[dict[str, float], np.ndarray]:
     """Return the figures of a model on a split, and its predictions, int64 (rows,)."""
     model.eval()
