@@ -1,5 +1,6 @@
 """`adelic reproduce arithmetic`."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def arithmetic(
     """
     from adelic import benchmark
     from adelic.benchmark import arithmetic
-    from adelic.benchmark.arithmetic.report import gather, to_markdown, write_report
+    from adelic.benchmark.arithmetic.report import write_report
 
     if quick and plan_file:
         raise click.UsageError("--quick is a plan, and so is --plan; give one", ctx=click.get_current_context())
@@ -94,8 +95,9 @@ def arithmetic(
             on_progress=show,
             resume_command=command,
         )
-    click.echo(to_markdown(gather(whole, results)))
-    for path in write_report(whole, results, report):
+    written = write_report(whole, results, report)
+    click.echo(written[0].read_text(encoding="utf-8"))
+    for path in written:
         click.echo(f"wrote {path}")
     if failed:
         raise WorkerError(_failures(failed))
@@ -104,8 +106,8 @@ def arithmetic(
         click.echo(f"{len(chosen.cells) - missing} of {len(chosen.cells)} runs are done. Go on with: {command}")
 
 
-def _failures(failed: dict[Any, Exception]) -> str:
+def _failures(failed: Mapping[Any, Exception]) -> str:
     """Return what went wrong, in a line."""
     (first, error), *others = failed.items()
     more = f"; {len(others)} more failed" if others else ""
-    return f"{first}: {error}{more}; other runs of the same problem and solver were left out"
+    return f"{first}: {error}{more}; the same command tries again what failed or, being alike, was left out"

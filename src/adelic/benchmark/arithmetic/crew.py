@@ -7,7 +7,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
@@ -37,8 +37,8 @@ class Crew(Generic[Task]):
 
     def __init__(self, function: Callable[[Task], Any], size: int) -> None:
         self._function, self._size = function, size
-        self._idle: list[tuple[SpawnProcess, Connection]] = []
-        self._busy: dict[Connection, tuple[SpawnProcess, Task]] = {}
+        self._idle: list[tuple[BaseProcess, Connection]] = []
+        self._busy: dict[Connection, tuple[BaseProcess, Task]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -96,14 +96,27 @@ class Crew(Generic[Task]):
             done.append((task, outcome))
         return done
 
-    def _hire(self) -> tuple[SpawnProcess, Connection]:
+    def _hire(self) -> tuple[BaseProcess, Connection]:
         """Start another process."""
-        context = multiprocessing.get_context("spawn")  # a fork would copy the threads' locks of torch and numba
+        context = _context(self._function.__module__)
         mine, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(self._function, theirs), daemon=True)
         process.start()
         theirs.close()  # so that its end is noticed here
         return process, mine
+
+
+def _context(module: str) -> Any:
+    """Return how processes are started: forked from a server that has loaded a module and has no threads.
+
+    A fork of this process would copy the locks of its threads. Where there is no such server (Windows), processes start
+    from nothing, which takes seconds more.
+    """
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([module])
+    return context
 
 
 def _serve(function: Callable[[Any], Any], pipe: Connection) -> None:

@@ -1,7 +1,7 @@
 """The figures of the arithmetic benchmark, in colours that are readable on light and on dark ground."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -106,7 +106,7 @@ def draw_never_seen(entries: "Sequence[Entry]") -> bytes | None:
                 x, y_values, widths = zip(*points, strict=True)
                 point_look = look | {"linestyle": "none", "markersize": 5}
                 axes.errorbar(x, y_values, xerr=widths, label=solver, elinewidth=1.2, **point_look)
-        axes.set_yticks(range(len(rows)), [f"{problem(name).title}: {split}" for name, split in rows], fontsize=8)
+        axes.set_yticks(range(len(rows)), [problem(name).never_seen_titles[split] for name, split in rows], fontsize=8)
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlim(-2, 102)
         axes.set_xlabel("exact answers (%) on questions unlike all in training")
@@ -115,11 +115,11 @@ def draw_never_seen(entries: "Sequence[Entry]") -> bytes | None:
         return render(figure, "svg", transparent=True)
 
 
-def _looks(entries: "Sequence[Entry]") -> dict[str, dict[str, object]]:
+def _looks(entries: "Sequence[Entry]") -> dict[str, dict[str, Any]]:
     """Return how each solver is drawn. The second is dashed in the first one's colour: the same numbers, flattened."""
     solvers = list(dict.fromkeys(entry.solver for entry in entries))
     colours = iter(COLOURS * len(solvers))
-    looks: dict[str, dict[str, object]] = {}
+    looks: dict[str, dict[str, Any]] = {}
     for i, solver in enumerate(solvers):
         twin = looks.get("adelic-placewise") if solver == "adelic-flat" else None
         looks[solver] = {

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -24,7 +24,8 @@ POLYNOMIAL = (3, -7, 2, -11)
 MAX_TERMS = 12
 """How many columns a sequence of terms has."""
 _MAX_DENOMINATOR = 10
-_FRUITLESS_ROUNDS = 20
+_FRUITLESS_ROUNDS = 500
+"""Rounds of 256 or more draws without a new question, after which there is none left."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +37,7 @@ class Problem:
         arity: number of operands; every split has as many columns.
         draws: how operands are drawn, by split: "train", and the splits that are never seen in training, such as
             "longer". The split "test" is drawn as "train" is.
+        never_seen_titles: the splits whose questions are unlike all in training, and their titles.
         solve: operands (n, arity) -> answers (n,), exact.
         max_operand, max_operand_denominator: bounds of the operands' numerators (absolute) and denominators, over all
             splits.
@@ -60,6 +62,7 @@ class Problem:
     solve: Callable[[Operands], Answers]
     max_operand: int
     max_numerator: int
+    never_seen_titles: Mapping[str, str] = field(default_factory=dict)
     max_operand_denominator: int = 1
     max_denominator: int = 1
     commutative: bool = False
@@ -68,7 +71,7 @@ class Problem:
     @property
     def never_seen(self) -> tuple[str, ...]:
         """Return the splits whose questions are unlike all in training."""
-        return tuple(split for split in self.draws if split != "train")
+        return tuple(self.never_seen_titles)
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -118,9 +121,9 @@ class Problem:
 
         >>> operands, answers = PROBLEMS["fraction-addition"].sample(2, np.random.default_rng(1))
         >>> operands.tolist()
-        [[Fraction(-473, 5), Fraction(511, 3)], [Fraction(755, 2), Fraction(-475, 2)]]
+        [[Fraction(-473, 2), Fraction(-511, 8)], [Fraction(-151, 1), Fraction(-475, 2)]]
         >>> answers.tolist()
-        [Fraction(1136, 15), Fraction(140, 1)]
+        [Fraction(-2403, 8), Fraction(-777, 2)]
         """
         if split not in self.splits:
             raise UnknownNameError.of(f"split of {self.name}", split, self.splits, listed="splits")
@@ -129,7 +132,7 @@ class Problem:
         found: list[Operands] = []
         missing, fruitless = n, 0
         while missing:
-            rows = draw(max(missing, 64), rng)
+            rows = draw(max(missing, 256), rng)
             kept = []
             for i, key in enumerate(self.keys(rows)):
                 if key not in refused:
@@ -270,6 +273,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="addition",
             title="a + b, 6 digits",
+            never_seen_titles={"longer": "a + b, 9 to 10 digits"},
             arity=2,
             draws={"train": _SIX_DIGITS, "longer": _LONG},
             solve=_exact(lambda x: x[:, 0] + x[:, 1]),
@@ -280,6 +284,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="subtraction",
             title="a − b, 6 digits",
+            never_seen_titles={"longer": "a − b, 9 to 10 digits"},
             arity=2,
             draws={"train": _SIX_DIGITS, "longer": _LONG},
             solve=_exact(lambda x: x[:, 0] - x[:, 1]),
@@ -289,6 +294,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="multiplication",
             title="a · b, 6 digits",
+            never_seen_titles={"longer": "a · b, 9 digits"},
             arity=2,
             draws={"train": _SIX_DIGITS, "longer": _long_integers(9, 9, 2)},
             solve=_exact(lambda x: x[:, 0] * x[:, 1]),
@@ -317,6 +323,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="exact-division",
             title="a / b without remainder, quotient of 6 digits, b of 4",
+            never_seen_titles={"longer": "a / b without remainder, quotient of 9 digits"},
             arity=2,
             draws={"train": _multiples(0, 10**6), "longer": _multiples(10**8, 10**9)},
             solve=_exact(lambda x: x[:, 0] // x[:, 1]),
@@ -326,6 +333,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="fraction-addition",
             title="a/b + c/d, 3 digits over 1 to 10",
+            never_seen_titles={"longer": "a/b + c/d, up to 6 digits over 1 to 10"},
             arity=2,
             draws={"train": _SMALL_FRACTIONS, "longer": _LONG_FRACTIONS},
             solve=_exact(lambda x: x[:, 0] + x[:, 1]),
@@ -338,6 +346,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="fraction-multiplication",
             title="a/b · c/d, 3 digits over 1 to 10",
+            never_seen_titles={"longer": "a/b · c/d, up to 6 digits over 1 to 10"},
             arity=2,
             draws={"train": _SMALL_FRACTIONS, "longer": _LONG_FRACTIONS},
             solve=_exact(lambda x: x[:, 0] * x[:, 1]),
@@ -350,6 +359,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="sum",
             title="sum of 2 to 5 terms below 1,000",
+            never_seen_titles={"more terms": "sum of 8 to 12 terms below 1,000"},
             arity=MAX_TERMS,
             draws={"train": _terms(2, 5, 0, 1000, 0), "more terms": _terms(8, 12, 0, 1000, 0)},
             solve=_exact(lambda x: x.sum(axis=1)),
@@ -361,6 +371,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="product",
             title="product of 2 to 5 factors below 100",
+            never_seen_titles={"more terms": "product of 8 to 12 factors below 100"},
             arity=MAX_TERMS,
             # No factor 0: of twelve factors below 100, one is 0 in a ninth of all rows, which asks for nothing.
             draws={"train": _terms(2, 5, 1, 100, 1), "more terms": _terms(8, 12, 1, 100, 1)},
@@ -373,6 +384,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="polynomial",
             title="3x³ − 7x² + 2x − 11, x of 4 digits",
+            never_seen_titles={"longer": "3x³ − 7x² + 2x − 11, x of 6 digits"},
             arity=1,
             draws={"train": _integers(0, 10**4, 1), "longer": _long_integers(6, 6, 1)},
             solve=_exact(lambda x: _evaluate(x[:, 0])),
@@ -382,6 +394,7 @@ PROBLEMS: dict[str, Problem] = {
         Problem(
             name="comparison",
             title="a > b (1 or 0; guessing gives 50), 6 digits",
+            never_seen_titles={"longer": "a > b (1 or 0; guessing gives 50), 9 to 10 digits"},
             arity=2,
             draws={"train": _SIX_DIGITS, "longer": _LONG},
             solve=_greater,
