@@ -55,8 +55,8 @@ class Encoder(nn.Module):
     def forward(self, tokens: torch.Tensor, n_read: int) -> torch.Tensor:
         """Return the states."""
         for i, layer in enumerate(self.layers):
-            tokens = layer(tokens, cls_only=n_read == 1 and i == N_LAYERS - 1)
-        states: torch.Tensor = self.norm(tokens[:, :n_read])
+            tokens = layer(tokens, n_read=n_read if i == N_LAYERS - 1 else None)
+        states: torch.Tensor = self.norm(tokens)
         return states
 
 
