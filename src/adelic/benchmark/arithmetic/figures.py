@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from adelic.benchmark.arithmetic.report import Entry
 
 _INK = "#767676"  # 4.5 : 1 on white and 4.1 : 1 on GitHub's dark ground
-_MARKERS = "oosD^vPX"
+_MARKERS = "osD^vP*X<>"
+_DASHES = ("--", ":", "-.")
 _PANELS = 3
+_LEGEND_COLUMNS = 7
 _CURVE = 2  # sizes that make a curve
 
 
@@ -116,18 +118,20 @@ def draw_never_seen(entries: "Sequence[Entry]") -> bytes | None:
 
 
 def _looks(entries: "Sequence[Entry]") -> dict[str, dict[str, Any]]:
-    """Return how each solver is drawn. The second is dashed in the first one's colour: the same numbers, flattened."""
+    """Return how each solver is drawn: AOE's variants in one colour with different dashes, each rival in another."""
     solvers = list(dict.fromkeys(entry.solver for entry in entries))
-    colours = iter(COLOURS * len(solvers))
+    rivals = iter(COLOURS[1:] * len(solvers))
+    dashes = iter(_DASHES * len(solvers))
     looks: dict[str, dict[str, Any]] = {}
     for i, solver in enumerate(solvers):
-        twin = looks.get("adelic-placewise") if solver == "adelic-flat" else None
+        is_ours = solver.startswith("adelic-")
+        is_first = solver == "adelic-placewise"
         looks[solver] = {
-            "color": next(colours) if twin is None else twin["color"],
-            "linestyle": "-" if twin is None else "--",
-            "linewidth": 2.4 if solver == "adelic-placewise" else 1.6,
+            "color": COLOURS[0] if is_ours else next(rivals),
+            "linestyle": "-" if is_first or not is_ours else next(dashes),
+            "linewidth": 2.4 if is_first else 1.6,
             "marker": _MARKERS[i % len(_MARKERS)],
-            "markerfacecolor": "none" if twin else None,
+            "markerfacecolor": "none" if is_ours and not is_first else None,
         }
     return looks
 
@@ -136,5 +140,9 @@ def _add_legend(figure: Figure) -> None:
     """Name every solver once, under the panels."""
     named = {label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels())}  # noqa: B905
     figure.legend(
-        list(named.values()), list(named), loc="outside lower center", ncols=min(len(named), 7), frameon=False
+        list(named.values()),
+        list(named),
+        loc="outside lower center",
+        ncols=min(len(named), _LEGEND_COLUMNS),
+        frameon=False,
     )

@@ -44,6 +44,7 @@ class Problem:
         max_numerator, max_denominator: bounds of the answers in lowest terms, over all splits: what a space must hold.
         commutative: whether the order of the operands makes no difference. Then a question with the same operands in
             another order counts as the same question.
+        modulus: of an answer that is a residue; None for other problems.
         neutral: for a sequence of terms, the number that fills the columns behind the last term; the answer is the
             operation on the whole row with or without it. None for problems that have no such columns.
 
@@ -66,6 +67,7 @@ class Problem:
     max_operand_denominator: int = 1
     max_denominator: int = 1
     commutative: bool = False
+    modulus: int | None = None
     neutral: int | None = None
 
     @property
@@ -310,6 +312,7 @@ PROBLEMS: dict[str, Problem] = {
             solve=_inverses(COMPOSITE_MODULUS),
             max_operand=10**10 - 1,
             max_numerator=COMPOSITE_MODULUS - 1,
+            modulus=COMPOSITE_MODULUS,
         ),
         Problem(
             name="modular-inverse-prime",
@@ -319,6 +322,7 @@ PROBLEMS: dict[str, Problem] = {
             solve=_inverses(PRIME_MODULUS),
             max_operand=10**10 - 1,
             max_numerator=PRIME_MODULUS - 1,
+            modulus=PRIME_MODULUS,
         ),
         Problem(
             name="exact-division",

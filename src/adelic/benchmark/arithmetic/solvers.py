@@ -13,6 +13,8 @@ Tick = Callable[[int, int, str], None]
 _ADELES, _RIVALS = "adelic.benchmark.arithmetic.adeles", "adelic.benchmark.arithmetic.rivals"
 SOLVER_MODULES: dict[str, str] = {
     "adelic-placewise": _ADELES,
+    "adelic-one-hot": _ADELES,
+    "adelic-3-digits": _ADELES,
     "adelic-flat": _ADELES,
     "fone": _RIVALS,
     "xval": _RIVALS,
