@@ -1,3 +1,4 @@
+import itertools
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ from adelic.benchmark.arithmetic.solvers import Solver
 from adelic.errors import ConfigurationError, EncodingError
 
 NAMES = ["fone", "xval", "abacus", "base-10", "base-1000"]
-ADDITION = replace(PROBLEMS["addition"], max_operand=999, max_numerator=1998)
+ADDITION = replace(PROBLEMS["addition"], max_operand=9, max_numerator=18)
 
 
 def one_digit_sums():
@@ -33,22 +34,15 @@ def test_the_names():
         assert solver.name == name
 
 
-@pytest.mark.parametrize(("name", "steps"), [("fone", 150), ("xval", 150), ("abacus", 150), ("base-10", 150)])
+@pytest.mark.parametrize(
+    ("name", "steps"), [("fone", 80), ("xval", 60), ("abacus", 180), ("base-10", 120), ("base-1000", 120)]
+)
 def test_one_digit_addition_is_learned(name, steps):
     operands, answers = one_digit_sums()
-    solver = fitted(name, steps=steps)
-    said = solver.answer(operands)
+    said = fitted(name, steps=steps).answer(operands)
     assert said.dtype == object
     assert {type(n) for n in said} == {int}
-    chance = 0.1  # the most frequent sum
-    assert np.mean(said == answers) > 5 * chance
-
-
-def test_base_1000_learns_by_heart():
-    operands, answers = one_digit_sums()
-    some = np.arange(0, 100, 9)
-    said = fitted("base-1000", steps=120, data=(operands[some], answers[some])).answer(operands[some])
-    assert np.mean(said == answers[some]) > 0.8
+    assert np.mean(said == answers) > 0.6  # 9 is the most frequent sum: a tenth
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -71,7 +65,8 @@ def test_longer_and_negative_operands_are_accepted(name):
     asked = np.array([[3, 5], [10**24, -5], [1, -(10**25)], [8, 8]], dtype=object)
     said = solver.answer(asked)
     assert said.shape == (4,)
-    assert all(isinstance(n, int) for n in said)
+    # xVal's real number of such a size overflows in the network: no answer
+    assert [type(n) for n in said] == [int, type(None), type(None), int] if name == "xval" else [int] * 4
     assert solver.answer(asked[:0]).shape == (0,)
     # each row has its answer whatever is asked beside it
     assert [solver.answer(asked[i : i + 1])[0] for i in range(4)] == said.tolist()
@@ -139,7 +134,7 @@ def test_places(shared):
     assert answer.shape == (1, 4, 64)
     assert operands.shape == (2, 3, 64)
     if shared:  # the same vector a place, but for which number it is
-        number = found.numbers.weight
+        number = found.numbers
         assert torch.allclose(operands[1] - operands[0], (number[2] - number[1]).expand(3, 64), atol=1e-6)
         assert torch.allclose(answer[0, :3] - operands[0], (number[0] - number[1]).expand(3, 64), atol=1e-6)
         # the offset reaches the last place of the longest operand (4 further) and answer, and no further than the table
@@ -156,7 +151,7 @@ def test_places(shared):
 def test_learning_rates():
     rates = list(learning_rates(100))
     assert rates[:5] == pytest.approx([0.2e-3, 0.4e-3, 0.6e-3, 0.8e-3, 1e-3], rel=0.01)
-    assert all(b < a for a, b in zip(rates[5:-1], rates[6:], strict=True))
+    assert all(b < a for a, b in itertools.pairwise(rates[5:]))
     assert 0 < rates[-1] < 1e-6
     assert len(list(learning_rates(1))) == 1
 

@@ -60,19 +60,21 @@ def test_the_same_parameters():
 def test_torchs_function_and_gradients(norm, shape, training):
     ours, theirs = (layer.train(training) for layer in pair(norm))
     with torch.no_grad():
-        assert torch.allclose(ours(tokens(*shape)), theirs(tokens(*shape)), atol=1e-5)
+        states = theirs(tokens(*shape))
+        for n_read in (None, 1, 2):
+            assert torch.allclose(ours(tokens(*shape), n_read=n_read), states[:, :n_read], atol=1e-5)
     expected = results(theirs, tokens(*shape))
-    for cls_only in (False, True):
-        found = results(ours, tokens(*shape), cls_only=cls_only)
+    for n_read in (None, 1, 2):
+        found = results(ours, tokens(*shape), n_read=n_read)
         assert all(torch.allclose(a, b, atol=2e-5, rtol=1e-4) for a, b in zip(found, expected, strict=True))
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_the_path_of_other_devices_gives_the_same(norm, monkeypatch):
     layer, _ = pair(norm)
-    found = results(layer, tokens(4, 9), cls_only=True)
+    found = results(layer, tokens(4, 9), n_read=1)
     monkeypatch.setattr("adelic.nn.encoder.is_fused", lambda x: False)
-    expected = results(layer, tokens(4, 9), cls_only=True)
+    expected = results(layer, tokens(4, 9), n_read=1)
     assert all(torch.allclose(a, b, atol=2e-5, rtol=1e-4) for a, b in zip(found, expected, strict=True))
 
 

@@ -220,7 +220,7 @@ def test_no_result_before_the_end(tmp_path, finished):
     assert read_result(finished[1]) is None
 
 
-@pytest.mark.parametrize("embedding", ["learned", "adelic"])
+@pytest.mark.parametrize("embedding", ["learned", "adelic", "random", "abacus"])
 def test_a_crash_between_the_two_writes(tiny_config, tmp_path, read_folder, embedding):
     """metrics.jsonl has one line more than the checkpoint counts; it is made again."""
     config = tiny_config(embedding, epochs=5)

@@ -52,7 +52,10 @@ tensorboard_option = click.option(
 @click.command()
 @click.argument("task")
 @size_options
-@click.option("--embedding", help="adelic or learned.  [default: the recipe's, else adelic]")
+@click.option(
+    "--embedding",
+    help="adelic, learned, random, one-hot, fone, xval, abacus or periodic.  [default: the recipe's, else adelic]",
+)
 @embedding_options
 @recipe_options
 @click.option("--seed", type=int, default=0, show_default=True, help="Of initialisation, sampling and dropout.")

@@ -155,7 +155,7 @@ class SequenceClassifier(Classifier):
         for i, layer in enumerate(self.layers):
             # Of the last layer, [CLS] alone is read.
             is_last = i == len(self.layers) - 1
-            x = layer(x, cls_only=is_last, noise=noise, first_site=1 + SITES * i, compute=compute)
+            x = layer(x, n_read=1 if is_last else None, noise=noise, first_site=1 + SITES * i, compute=compute)
         states: torch.Tensor = self.final_norm(x[:, 0])
         return states
 

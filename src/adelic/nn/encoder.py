@@ -22,11 +22,11 @@ class EncoderLayer(nn.TransformerEncoderLayer):
     Parameters, their names and their initial values are those of `torch.nn.TransformerEncoderLayer`, and so is the
     function, but that
 
-    - `cls_only` computes the first token's result alone, for which the other tokens only give keys and values;
+    - `n_read` computes the first tokens' results alone, for which the other tokens only give keys and values;
     - on the CPU, float32 tensors go through `adelic.nn.fused`, where dropout's masks are a function of `noise`; on
       other devices they come from torch's generator.
 
-    Shape: (batch, length, d_model) -> (batch, length, d_model), or (batch, 1, d_model) with `cls_only`.
+    Shape: (batch, length, d_model) -> (batch, length, d_model), or (batch, n_read, d_model).
 
     Args:
         d_model: width.
@@ -36,7 +36,7 @@ class EncoderLayer(nn.TransformerEncoderLayer):
         norm: "post" or "pre".
 
     >>> layer = EncoderLayer(8, 2, 16, 0.0, norm="post")
-    >>> layer(torch.ones(3, 5, 8)).shape, layer(torch.ones(3, 5, 8), cls_only=True).shape
+    >>> layer(torch.ones(3, 5, 8)).shape, layer(torch.ones(3, 5, 8), n_read=1).shape
     (torch.Size([3, 5, 8]), torch.Size([3, 1, 8]))
     """
 
@@ -47,7 +47,7 @@ class EncoderLayer(nn.TransformerEncoderLayer):
         self,
         x: torch.Tensor,
         *,
-        cls_only: bool = False,
+        n_read: int | None = None,
         noise: Noise | None = None,
         first_site: int = 0,
         compute: Compute = "float32",
@@ -56,27 +56,27 @@ class EncoderLayer(nn.TransformerEncoderLayer):
 
         Args:
             x: tokens.
-            cls_only: return the first token's state alone.
+            n_read: return the states of this many tokens alone, the first ones; of all if None.
             noise: dropout's random numbers on the CPU; drawn from torch's generator if there is none.
             first_site: number of the layer's first site of `SITES` in the model.
             compute: the products' precision on the CPU; elsewhere `torch.autocast` decides.
         """
         if not is_fused(x):
-            return self._plain(x, cls_only)
+            return self._plain(x, n_read)
         p = self.dropout.p if self.training else 0.0
         if noise is None:
             noise = draw_noise() if p else Noise(0)
         sites = [Site(noise.key(first_site + i), noise.first_row, p) for i in range(SITES)]
-        return self._fused(x, cls_only, sites, torch.float32 if compute == "float32" else torch.bfloat16)
+        return self._fused(x, n_read, sites, torch.float32 if compute == "float32" else torch.bfloat16)
 
-    def _plain(self, x: torch.Tensor, cls_only: bool) -> torch.Tensor:
+    def _plain(self, x: torch.Tensor, n_read: int | None) -> torch.Tensor:
         """Return the states by torch's own functions."""
         inner = self.norm1(x) if self.norm_first else x
         in_proj = Affine(self.self_attn.in_proj_weight, self.self_attn.in_proj_bias)
-        q, k, v = queries_keys_values(inner, in_proj, self.self_attn.num_heads, cls_only, functional.linear)
+        q, k, v = queries_keys_values(inner, in_proj, self.self_attn.num_heads, n_read, functional.linear)
         states = functional.scaled_dot_product_attention(q, k, v, dropout_p=self.dropout.p if self.training else 0.0)
         attended = self.self_attn.out_proj(states.transpose(1, 2).flatten(2))
-        x = x[:, :1] if cls_only else x
+        x = x[:, :n_read]
         x = x + self.dropout1(attended)
         if not self.norm_first:
             x = self.norm1(x)
@@ -85,15 +85,15 @@ class EncoderLayer(nn.TransformerEncoderLayer):
         x = x + self.dropout2(inner)
         return x if self.norm_first else self.norm2(x)
 
-    def _fused(self, x: torch.Tensor, cls_only: bool, sites: list[Site], dtype: torch.dtype) -> torch.Tensor:
+    def _fused(self, x: torch.Tensor, n_read: int | None, sites: list[Site], dtype: torch.dtype) -> torch.Tensor:
         """Return the states by `adelic.nn.fused`."""
         batch, _, d = x.shape
         first, second = (affine(norm) for norm in (self.norm1, self.norm2))
         attention = self.self_attn
         in_proj = Affine(attention.in_proj_weight, attention.in_proj_bias)
         inner = normalize(x, first) if self.norm_first else x
-        attended = attend(inner, in_proj, affine(attention.out_proj), attention.num_heads, cls_only, sites[0], dtype)
-        x = (x[:, 0] if cls_only else x).reshape(-1, d)
+        attended = attend(inner, in_proj, affine(attention.out_proj), attention.num_heads, n_read, sites[0], dtype)
+        x = x[:, :n_read].reshape(-1, d)
         x = add(x, attended, None if self.norm_first else first, sites[1], batch)
         inner = normalize(x, second) if self.norm_first else x
         inner = feed_forward(inner, affine(self.linear1), affine(self.linear2), sites[2], dtype, batch)
@@ -113,12 +113,14 @@ def affine(module: nn.Module) -> Affine:
 
 
 def queries_keys_values(
-    x: torch.Tensor, in_proj: Affine, heads: int, cls_only: bool, linear: Callable[..., torch.Tensor]
+    x: torch.Tensor, in_proj: Affine, heads: int, n_read: int | None, linear: Callable[..., torch.Tensor]
 ) -> list[torch.Tensor]:
-    """Return queries (of the first token alone if `cls_only`), keys and values, (batch, heads, tokens, head size)."""
+    """Return queries (of the first `n_read` tokens), keys and values, (batch, heads, tokens, head size)."""
     batch, _, d = x.shape
     weight, bias = in_proj
-    parts = [(x[:, :1], weight[:d], bias[:d], 1), (x, weight[d:], bias[d:], 2)] if cls_only else [(x, weight, bias, 3)]
+    parts = [(x, weight, bias, 3)]
+    if n_read is not None:
+        parts = [(x[:, :n_read], weight[:d], bias[:d], 1), (x, weight[d:], bias[d:], 2)]
     return [
         tensor
         for part, w, b, count in parts
@@ -127,14 +129,14 @@ def queries_keys_values(
 
 
 def attend(
-    x: torch.Tensor, in_proj: Affine, out_proj: Affine, heads: int, cls_only: bool, site: Site, dtype: torch.dtype
+    x: torch.Tensor, in_proj: Affine, out_proj: Affine, heads: int, n_read: int | None, site: Site, dtype: torch.dtype
 ) -> torch.Tensor:
     """Return what self-attention gives for x, (batch, length, d), by `adelic.nn.fused`: (batch · tokens, d)."""
 
     def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
         return project(x, Affine(weight, bias), dtype)
 
-    q, k, v = queries_keys_values(x, in_proj, heads, cls_only, linear)
+    q, k, v = queries_keys_values(x, in_proj, heads, n_read, linear)
     states = fused.apply(fused.Attention, q, k, v, site)
     return project(states.transpose(1, 2).reshape(-1, x.shape[-1]), out_proj, dtype)
 

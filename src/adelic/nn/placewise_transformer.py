@@ -295,7 +295,7 @@ class PlacewiseEncoderLayer(nn.Module):
         rows = []
         for i, x in enumerate(places):
             inner = normalize(x, norm1[i]) if self.norm_first else x
-            change = attend(inner, in_proj[i], out_proj[i], self.n_heads, first_only, sites(0, i), dtype)
+            change = attend(inner, in_proj[i], out_proj[i], self.n_heads, 1 if first_only else None, sites(0, i), dtype)
             x = (x[:, 0] if first_only else x).reshape(-1, d)
             rows.append(add(x, change, None if self.norm_first else norm1[i], sites(1, i), batch))
         if self.across is not None and self.across_norm is not None:

@@ -108,21 +108,14 @@ class DigitHead(DigitwiseHead):
 
     Shape: (*, 1 + n_digits, d_model) -> digits (*, n_digits, base) and sign (*).
 
-    Args:
-        d_model: width of the states.
-        base: B.
-        weight: of the digits' logits, (base, d_model), where it is shared with the digits' embedding.
-
     >>> DigitHead(64, base=1000)(torch.zeros(2, 1 + 4, 64)).digits.shape
     torch.Size([2, 4, 1000])
     """
 
-    def __init__(self, d_model: int, *, base: int, weight: nn.Parameter | None = None) -> None:
+    def __init__(self, d_model: int, *, base: int) -> None:
         super().__init__()
         self.base = base
         self.digit = nn.Linear(d_model, base)
-        if weight is not None:
-            self.digit.weight = weight
         self.sign = nn.Linear(d_model, 1)
 
     def forward(self, hidden: torch.Tensor) -> DigitLogits:

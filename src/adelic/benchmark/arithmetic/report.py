@@ -137,9 +137,7 @@ def to_markdown(entries: Iterable[Entry]) -> str:
 
     head = ["problem", "examples", *solvers]
     seen = [line(name, size, "test") for name, found in sizes.items() for size in sorted(set(found))]
-    unlike = [
-        line(name, max(found), split) for name, found in sizes.items() for split in problem(name).never_seen
-    ]
+    unlike = [line(name, max(found), split) for name, found in sizes.items() for split in problem(name).never_seen]
     tables = [_table(head, seen)]
     if unlike:
         tables += ["The same runs (the largest number of examples) on questions unlike all in training:"]
@@ -181,9 +179,8 @@ def _notes(entries: list[Entry]) -> list[str]:
     versions = _list(sorted({", ".join(f"{k} {v}" for k, v in result["versions"].items()) for result in results}))
     commits = _list(sorted({(result["commit"] or "unknown")[:7] for result in results}))
     devices = _list(sorted({result["device"] for result in results}))
-    notes.append(
-        f"{len(results):,} runs of one thread each, {hours:.1f} core-hours, on {devices}, at commit {commits}; {versions}."
-    )
+    size = f"{len(results):,} runs of one thread each, {hours:.1f} core-hours"
+    notes.append(f"{size}, on {devices}, at commit {commits}; {versions}.")
     return notes
 
 
@@ -236,9 +233,9 @@ def write_report(plan: Plan, results: Path, folder: Path) -> list[Path]:
 
 
 def fill(text: str, table: str, page: Path) -> str:
-    """Return a page with the table between its marks.
+    r"""Return a page with the table between its marks.
 
-    >>> fill(f"Before\\n{MARK}old\\n{END}\\nafter", "new", Path("page.md")) == f"Before\\n{MARK}new\\n{END}\\nafter"
+    >>> fill(f"Before\n{MARK}old\n{END}\nafter", "new", Path("page.md")) == f"Before\n{MARK}new\n{END}\nafter"
     True
     """
     new, count = re.subn(f"{MARK}.*?{END}", lambda _: f"{MARK}{table}\n{END}", text, flags=re.DOTALL)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
+from torch.nn import functional
 
 from adelic.benchmark.arithmetic.problems import Answers, Operands, Problem
 from adelic.benchmark.arithmetic.solvers import Solver, Tick
@@ -26,6 +27,12 @@ from adelic.training.sampler import stream_seed
 D_MODEL, N_LAYERS, N_HEADS, D_FEEDFORWARD = 64, 2, 4, 256
 BATCH_SIZE, LEARNING_RATE, WARM_UP, CLIP = 128, 1e-3, 0.05, 1.0
 """Of the training: Adam, its rate rising over the first twentieth of the steps and falling to 0 as a cosine."""
+_INITIAL = 0.02
+"""Standard deviation of the initial vectors of tokens and places, GPT-2's.
+
+With torch's 1, beside which the layers' results are small, FoNE has 2.5 % of three-digit sums right after 600 steps;
+with this, over 99 %.
+"""
 _ROWS = 2048  # at once, when answers are computed
 _TICKS = 100
 
@@ -48,8 +55,8 @@ class Encoder(nn.Module):
     def forward(self, tokens: torch.Tensor, n_read: int) -> torch.Tensor:
         """Return the states."""
         for i, layer in enumerate(self.layers):
-            tokens = layer(tokens, cls_only=n_read == 1 and i == N_LAYERS - 1)
-        states: torch.Tensor = self.norm(tokens[:, :n_read])
+            tokens = layer(tokens, n_read=n_read if i == N_LAYERS - 1 else None)
+        states: torch.Tensor = self.norm(tokens)
         return states
 
 
@@ -84,8 +91,8 @@ class OneTokenReader(Reader):
     def __init__(self, embedding: FeatureEmbedding, head: FourierHead | XValHead, arity: int, **options: int) -> None:
         super().__init__()
         self.embedding = embedding
-        self.positions = nn.Parameter(torch.randn(arity, D_MODEL))
-        self.answer = nn.Parameter(torch.randn(D_MODEL))
+        self.positions = _vectors(arity)
+        self.answer = _vectors(1)
         self.encoder = Encoder()
         self.head = head
         self.options = options
@@ -137,16 +144,16 @@ class DigitReader(Reader):
         self.operand_digits = operand_digits
         self.answer_digits = answer_digits
         # The digits, then "+", "−", and the questions for a sign and for a digit.
-        self.tokens = nn.Embedding(base + 4, D_MODEL)
+        self.tokens = _vectors(base + 4)
         self.max_offset = 0
         if shared_places:
             self.max_offset = max(operand_digits[1] - operand_digits[0], answer_digits[1] - answer_digits[0])
             n_places = max(operand_digits[1], answer_digits[1], answer_digits[0] + self.max_offset)
-            self.numbers = nn.Embedding(1 + arity, D_MODEL)
+            self.numbers = _vectors(1 + arity)
         else:
             n_places = max(operand_digits[1], answer_digits[1])
         self.shared_places = shared_places
-        self.places = nn.Parameter(torch.randn(1 if shared_places else 1 + arity, 1 + n_places, D_MODEL))
+        self.places = _vectors(1 if shared_places else 1 + arity, 1 + n_places)
         self.encoder = Encoder()
         self.head = DigitHead(D_MODEL, base=base)
 
@@ -170,8 +177,8 @@ class DigitReader(Reader):
         offset = noise.key(-1) % (self.max_offset + 1) if noise is not None and self.training else 0
         question = torch.full((1 + n_digits,), self.base + 3)
         question[0] = self.base + 2
-        asked = self.tokens(question) + self._places(slice(0, 1), n_digits, offset)[0]
-        read = self.tokens(tokens) + self._places(slice(1, None), width, offset)
+        asked = self.tokens[question] + self._places(slice(0, 1), n_digits, offset)[0]
+        read = functional.embedding(tokens, self.tokens) + self._places(slice(1, None), width, offset)
         states = torch.cat([asked.expand(len(tokens), -1, -1), read.flatten(1, 2)], dim=1)
         outputs: DigitLogits = self.head(self.encoder(states, 1 + n_digits))
         return outputs
@@ -181,7 +188,7 @@ class DigitReader(Reader):
         if not self.shared_places:
             return self.places[numbers, : 1 + n_digits]
         of_sign, of_digits = self.places[:, :1], self.places[:, 1 + offset : 1 + offset + n_digits]
-        return torch.cat([of_sign, of_digits], dim=1) + self.numbers.weight[numbers, None]
+        return torch.cat([of_sign, of_digits], dim=1) + self.numbers[numbers, None]
 
 
 class TransformerSolver(Solver):
@@ -339,6 +346,11 @@ class AbacusSolver(DigitSolver):
     """
 
     name, base, shared_places = "abacus", 10, True
+
+
+def _vectors(*shape: int) -> nn.Parameter:
+    """Return trained vectors of tokens or places, float32 (*shape, 64)."""
+    return nn.Parameter(torch.randn(*shape, D_MODEL) * _INITIAL)
 
 
 def learning_rates(steps: int) -> Iterator[float]:
