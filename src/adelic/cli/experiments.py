@@ -25,6 +25,7 @@ recipe_options = stack(
     click.option("--epochs", type=int, help="Instead of the recipe's."),
     click.option("--learning-rate", type=float, help="Instead of the recipe's."),
     click.option("--batch-size", type=int, help="Instead of the recipe's."),
+    click.option("--max-rows", type=int, help="Train on so many random rows at most; 0: on all."),
     click.option("--compute", help="Precision of matrix products: float32 or bfloat16.  [default: the recipe's]"),
 )
 embedding_options = stack(
@@ -145,11 +146,19 @@ def train(
 def _summary(result: dict[str, Any]) -> str:
     """Return a result in a line."""
     test = result["test"]
-    text = (
-        f"{result['task']}-{result['n']} {result['embedding']}: test accuracy {100 * test['accuracy']:.2f} % "
-        f"(majority class {100 * result['majority']:.2f} %), balanced {100 * test['balanced_accuracy']:.2f} %, "
-        f"macro-F1 {100 * test['macro_f1']:.2f} %, loss {test['loss']:.4f}, {result['seconds']:.0f} s"
-    )
+    figures = [f"test accuracy {100 * test['accuracy']:.2f} % (majority class {100 * result['majority']:.2f} %)"]
+    if "exact_match" in test:
+        rate = f"{100 * test['exact_match']:.2f} % (trivial rule {100 * result['guess']['exact_match']:.2f} %)"
+        figures = [f"test exact match {rate}"] if "mean_squared_error" in test else [*figures, f"exact match {rate}"]
+    if "mean_squared_error" in test:
+        for name in ("mean_absolute_error", "mean_squared_error"):
+            figures.append(f"{name.replace('_', ' ')} {test[name]:.4g} (trivial rule {result['guess'][name]:.4g})")
+    else:
+        figures.append(f"balanced {100 * test['balanced_accuracy']:.2f} %, macro-F1 {100 * test['macro_f1']:.2f} %")
+    figures.append(f"loss {test['loss']:.4f}, {result['seconds']:.0f} s")
+    if result["configuration"]["recipe"].get("max_rows"):
+        figures.append(f"trained on {result['rows']['train']:,} rows")
+    text = f"{result['task']}-{result['n']} {result['embedding']}: {', '.join(figures)}"
     return text + ("; it predicts one class only" if result["predicts_one_class"] else "")
 
 

@@ -1,6 +1,7 @@
 """The paper's model: a Transformer encoder over embedded numbers, read at [CLS]."""
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import torch
@@ -14,14 +15,50 @@ from adelic.nn.fused import Noise, Site
 from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncoding
 
 
-class SequenceClassifier(nn.Module):
-    """Embedding, positional encoding, [CLS], Transformer encoder, linear head on the [CLS] state.
+class ClassHeads(nn.Module):
+    """One linear classifier a target, on a common state; a target with fewer classes than others has logits −inf.
 
-    Shape: ids (*, length) -> logits (*, n_classes), float32.
+    Shape: state (*, in_features) -> logits (*, n_targets, most classes), float32.
+
+    Args:
+        in_features: length of the state.
+        n_classes: number of classes of each target; 1 for a target that never varies.
+
+    >>> logits = ClassHeads(8, (2, 3, 1))(torch.zeros(4, 8))
+    >>> logits.shape, torch.isinf(logits[0]).tolist()
+    (torch.Size([4, 3, 3]), [[False, False, True], [False, False, False], [False, True, True]])
+    """
+
+    def __init__(self, in_features: int, n_classes: Sequence[int]) -> None:
+        super().__init__()
+        if not n_classes or min(n_classes) < 1:
+            raise ConfigurationError(f"n_classes={list(n_classes)}: name one target or more, each with a class or more")
+        self.n_classes = tuple(n_classes)
+        self.linear = nn.Linear(in_features, sum(n_classes))
+        most = max(n_classes)
+        places = [target * most + c for target, count in enumerate(n_classes) for c in range(count)]
+        self.places: torch.Tensor
+        self.register_buffer("places", torch.tensor(places), persistent=False)
+
+    def forward(self, state: torch.Tensor) -> torch.Tensor:
+        """Return the logits, float32 (*, n_targets, most classes)."""
+        found = self.linear(state)
+        n_targets, most = len(self.n_classes), max(self.n_classes)
+        padded = found.new_full((*found.shape[:-1], n_targets * most), -math.inf)
+        logits: torch.Tensor = padded.index_copy(-1, self.places, found).unflatten(-1, (n_targets, most))
+        return logits
+
+
+class SequenceClassifier(nn.Module):
+    """Embedding, positional encoding, [CLS], Transformer encoder, head on the [CLS] state.
+
+    Shape: ids (*, length) -> logits (*, n_classes), float32; with several targets (*, n_targets, most classes); with a
+    head of one's own, what it makes of a state (*, d_model).
 
     Args:
         embedding: any `NumberEmbedding`; the two models of the paper differ in it alone.
-        n_classes: number of classes.
+        n_classes: number of classes; or that of each target, where a row has several (see `ClassHeads`).
+        head: a module that takes the state in place of a classifier, as `AdelicHead`; then there are no classes.
         max_length: longest sequence, without [CLS].
         n_layers, n_heads, dropout: the paper's 6, 8 and 0.1.
         d_feedforward: # NOTE[paper]: it gives none; 512 = 4 · d_model, as usual.
@@ -42,7 +79,8 @@ class SequenceClassifier(nn.Module):
         self,
         embedding: NumberEmbedding,
         *,
-        n_classes: int,
+        n_classes: int | Sequence[int] | None = None,
+        head: nn.Module | None = None,
         max_length: int,
         n_layers: int = 6,
         n_heads: int = 8,
@@ -55,7 +93,9 @@ class SequenceClassifier(nn.Module):
         d_model = embedding.d_model
         if n_heads < 1 or d_model % n_heads:
             raise ConfigurationError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
-        if n_classes < 2 or max_length < 1 or n_layers < 1:
+        if (n_classes is None) == (head is None):
+            raise ConfigurationError("a model ends in classes or in a head: give n_classes or head, and not both")
+        if (isinstance(n_classes, int) and n_classes < 2) or max_length < 1 or n_layers < 1:
             raise ConfigurationError(
                 f"n_classes={n_classes}, max_length={max_length}, n_layers={n_layers}: "
                 "a classifier needs at least 2, 1 and 1"
@@ -72,10 +112,10 @@ class SequenceClassifier(nn.Module):
             EncoderLayer(d_model, n_heads, d_feedforward, dropout, norm=norm) for _ in range(n_layers)
         )
         self.final_norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
-        self.head = nn.Linear(d_model, n_classes)
+        self.head = _head(d_model, n_classes) if head is None else head
 
-    def forward(self, ids: Any, *, noise: Noise | None = None, compute: Compute = "float32") -> torch.Tensor:
-        """Return the logits, float32 (*, n_classes).
+    def forward(self, ids: Any, *, noise: Noise | None = None, compute: Compute = "float32") -> Any:
+        """Return what the head makes of the [CLS] state: logits, float32 (*, n_classes), where it is a classifier.
 
         Args:
             ids: ids of numbers, or numbers without a vocabulary, (*, length).
@@ -99,13 +139,17 @@ class SequenceClassifier(nn.Module):
             # Of the last layer, [CLS] alone is read.
             is_last = i == len(self.layers) - 1
             x = layer(x, cls_only=is_last, noise=noise, first_site=1 + SITES * i, compute=compute)
-        logits: torch.Tensor = self.head(self.final_norm(x[:, 0]))
-        return logits.reshape(*batch, logits.shape[-1])
+        return self.head(self.final_norm(x[:, 0]).reshape(*batch, x.shape[-1]))
 
     @property
     def n_parameters(self) -> int:
         """Return the number of trained parameters."""
         return sum(p.numel() for p in self.parameters() if p.requires_grad)
+
+
+def _head(d_model: int, n_classes: int | Sequence[int] | None) -> nn.Module:
+    assert n_classes is not None  # there is a head of the caller's own otherwise
+    return nn.Linear(d_model, n_classes) if isinstance(n_classes, int) else ClassHeads(d_model, n_classes)
 
 
 def _positional(kind: str, embedding: NumberEmbedding, max_length: int) -> PositionalEncoding:

@@ -1,4 +1,4 @@
-"""Figures of a classifier on a split."""
+"""Figures of a model on a split."""
 
 import warnings
 from collections.abc import Iterable
@@ -36,14 +36,39 @@ def classification_metrics(labels: Labels, predictions: Labels, loss: float) -> 
     }
 
 
+def several_classes_metrics(labels: Labels, predictions: Labels) -> dict[str, float]:
+    """Return the figures of rows with several targets: means over the targets, and the rate of rows without an error.
+
+    Args:
+        labels: true classes, (rows, n_targets).
+        predictions: predicted classes, likewise.
+
+    >>> several_classes_metrics(np.array([[0, 0], [0, 1]]), np.array([[0, 0], [0, 0]]))["exact_match"]
+    0.5
+    """
+    targets = [classification_metrics(*columns, 0.0) for columns in zip(labels.T, predictions.T, strict=True)]
+    names = ("accuracy", "balanced_accuracy", "macro_f1")
+    means = {name: float(np.mean([figures[name] for figures in targets])) for name in names}
+    return means | {"exact_match": float(np.mean((labels == predictions).all(axis=1)))}
+
+
 def majority_rate(train_labels: Labels, labels: Labels) -> float:
     """Return the accuracy of always saying the most frequent class of the training split.
 
     >>> majority_rate(np.array([0, 0, 1]), np.array([0, 1, 1, 1]))
     0.25
     """
-    classes, counts = np.unique(train_labels, return_counts=True)
-    return float(np.mean(labels == classes[counts.argmax()]))
+    return float(np.mean(labels == majority_class(train_labels)))
+
+
+def majority_class(labels: Labels) -> int:
+    """Return the most frequent class; of equally frequent ones, the first.
+
+    >>> majority_class(np.array([0, 2, 2]))
+    2
+    """
+    classes, counts = np.unique(labels, return_counts=True)
+    return int(classes[counts.argmax()])
 
 
 def confusion(labels: Labels, predictions: Labels, n_classes: int) -> list[list[Any]]:
