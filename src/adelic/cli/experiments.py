@@ -211,6 +211,8 @@ def reproduce(
     Finished runs are read, killed ones resumed, so the command can be given again at any time: with a --budget, until
     all is done. With Ray, a run whose machine is lost is started again, and goes on if --runs-dir is on a shared disk.
 
+    Further rows, in a table of their own: characters-18, kl-5, kl-6, rsk-8 and other sizes of these tasks.
+
     In the path of a recipe's file, {row} and {embedding} stand for each row and embedding, so that each gets the
     recipe that was searched for it.
 
@@ -279,7 +281,8 @@ def _print_table(summaries: list[Any], *, all_rows: bool) -> None:
 
     # A pipe has no width; the table is wide, and cutting it would lose figures.
     console = Console(width=None if sys.stdout.isatty() else 170)
-    console.print(table.to_rich(table.lines(summaries, all_rows=all_rows)))
+    for content in table.contents(summaries, all_rows=all_rows):
+        console.print(table.to_rich(content))
 
 
 @click.command()
@@ -288,7 +291,7 @@ def _print_table(summaries: list[Any], *, all_rows: bool) -> None:
 @click.option("--all-rows", is_flag=True, help="Also list the paper's rows that were not run.")
 @click.option("--markdown", is_flag=True, help="Print the table in Markdown and write nothing.")
 def report(results_dir: Path, output: Path, *, all_rows: bool, markdown: bool) -> None:
-    """Print the table of all results, and write it as an HTML page with learning curves, as CSV and as Markdown.
+    """Print the tables of all results, and write them as an HTML page with learning curves, as CSV and as Markdown.
 
     \b
     adelic report --results-dir results --output report.html
@@ -298,7 +301,8 @@ def report(results_dir: Path, output: Path, *, all_rows: bool, markdown: bool) -
 
     summaries = benchmark.summarise(benchmark.read_results(results_dir))
     if markdown:
-        click.echo(table.to_markdown(table.lines(summaries, all_rows=all_rows)), nl=False)
+        tables = table.contents(summaries, all_rows=all_rows)
+        click.echo("\n".join(map(table.to_markdown, tables)), nl=False)
         return
     _print_table(summaries, all_rows=all_rows)
     _write_report(summaries, output, all_rows=all_rows)
