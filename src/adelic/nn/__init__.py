@@ -13,22 +13,33 @@ from adelic.nn import functional
 from adelic.nn.classifier import SequenceClassifier
 from adelic.nn.embeddings import AdelicEmbedding, LearnedEmbedding, NumberEmbedding
 from adelic.nn.features import FEATURE_KINDS, FeatureLayout, compute_features
+from adelic.nn.head import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
+from adelic.nn.placewise import ACTIVATIONS, PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.registry import EMBEDDINGS, build_embedding
 from adelic.nn.vocabulary import Vocabulary
 
 __all__ = [
+    "ACTIVATIONS",
     "EMBEDDINGS",
     "FEATURE_KINDS",
+    "PLACE_FEATURES",
     "AdelicEmbedding",
+    "AdelicHead",
+    "AdelicLoss",
     "AdelicPositionalEncoding",
+    "AdelicPrediction",
     "FeatureLayout",
     "LearnedEmbedding",
     "NumberEmbedding",
+    "PlaceEmbedding",
+    "PlacewiseLinear",
+    "PlacewiseMLP",
     "PositionalEncoding",
     "SequenceClassifier",
     "SinusoidalPositionalEncoding",
     "Vocabulary",
+    "adelic_targets",
     "build_embedding",
     "compute_features",
     "functional",

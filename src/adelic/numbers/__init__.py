@@ -6,9 +6,11 @@
 - `algebraic`: number fields, made by `AdeleSpace.over` (needs python-flint); `algebraic_place` their real or complex
   place, `algebraic_decoding` the way back, `polynomials` what defines them
 - `real`: the real place, with rigorous error radii; `decoding`: from coordinates to the number
+- `redundancy`: back to the number although some digits are wrong
 """
 
 from adelic.numbers.array import AdeleArray
+from adelic.numbers.redundancy import DecodedNumbers, RedundantResidueCode
 from adelic.numbers.space import AdeleSpace
 
-__all__ = ["AdeleArray", "AdeleSpace"]
+__all__ = ["AdeleArray", "AdeleSpace", "DecodedNumbers", "RedundantResidueCode"]

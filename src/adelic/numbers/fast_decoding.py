@@ -12,7 +12,10 @@ modulus M, or gives up, and then the reference decides. Comparisons are exact or
 - That no other candidate is in the ball: a ball whose ends have one sign and a ratio of at most 3 holds only one, since
   two candidates of the same sign differ by a factor above 5.8; and 0 is the only one with the digits of 0.
 
-Only `AdeleArray.decode` calls this module, and imports it when first needed, since numba takes long to load.
+Where bounds of n and m stand in for the real value (`decode_within`), the first remainder inside the bound is the
+guess, and the proof is that of the digits alone.
+
+`AdeleArray.decode` and `adelic.numbers.redundancy` import this module when first needed: numba takes long to load.
 """
 
 from fractions import Fraction
@@ -102,6 +105,42 @@ def decode(finite_places: FinitePlaces, real_place: RealPlace, window: Window) -
     _prove(digits, known, plan, denominator, outside, numerators, denominators, found)
     numbers[found] = fractions_in_lowest_terms(numerators[found].tolist(), denominators[found].tolist())
     return numbers, found
+
+
+def decode_within(
+    finite_places: FinitePlaces, window: Window, max_numerator: int, max_denominator: int
+) -> tuple[Array, Array, Array]:
+    """Return the numbers n/m with |n| <= max_numerator and m <= max_denominator that have all these digits.
+
+    Args:
+        finite_places: digits (size, n_primes, precision) and known (size, n_primes), size >= 1.
+        window: primes, precision and fractional digits.
+        max_numerator: bound of |n|, at least 0.
+        max_denominator: bound of m, at least 1.
+
+    Returns:
+        numerators and denominators in lowest terms, int64 (size,), and a bool array (size,): where it is False no
+        number was found. There is none then, or one whose bounds are too wide for int64 or whose denominator a prime
+        divides more than F times.
+
+    >>> from adelic import AdeleSpace
+    >>> space = AdeleSpace(primes=(5, 7, 11))
+    >>> n, m, found = decode_within(space.encode(["-2/3", 101])._finite, space.window, 100, 10)
+    >>> n[0], m[0], found
+    (np.int64(-2), np.int64(3), array([ True, False]))
+    """
+    size = len(finite_places.digits)
+    numerators, denominators = np.zeros(size, dtype=np.int64), np.ones(size, dtype=np.int64)
+    found = np.zeros(size, dtype=np.bool_)
+    plan = _plan(window, finite_places.known.min(axis=0).tolist())
+    if plan is None or 2 * plan.scale * max_numerator * max_denominator >= prod(plan.powers.tolist()):
+        return numerators, denominators, found
+    digits, known = frozen(finite_places.digits), frozen(finite_places.known)
+    modulus = _residues(digits, plan, numerators)
+    _guess_within(modulus, plan.scale, max_numerator, max_denominator, numerators, denominators, found)
+    unbounded = np.full(size, np.nan)
+    _prove(digits, known, plan, unbounded, unbounded, numerators, denominators, found)
+    return numerators, denominators, found
 
 
 def fractions_in_lowest_terms(numerators: list[int], denominators: list[int]) -> list[Fraction]:
@@ -240,6 +279,34 @@ def _guess(x: Any, modulus: Any, value: Any, scale: Any) -> Any:
     m = t1 * scale
     divisor = _gcd(abs(r1), m)
     return r1 // divisor, m // divisor
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _guess_within(
+    modulus: int,
+    scale: int,
+    max_numerator: int,
+    max_denominator: int,
+    numerators: Array,
+    denominators: Array,
+    found: Array,
+) -> None:
+    """Turn residues, given as `numerators`, into numbers within the bounds, in lowest terms; `found` says which are."""
+    for i in range(numerators.shape[0]):
+        r0, r1, t0, t1 = modulus, numerators[i], 0, 1
+        while r1 > scale * max_numerator:
+            quotient = r0 // r1
+            r0, r1 = r1, r0 - quotient * r1
+            t0, t1 = t1, t0 - quotient * t1
+        if t1 < 0:
+            r1, t1 = -r1, -t1
+        if float(t1) * scale >= EXACT:
+            continue
+        m = t1 * scale
+        divisor = _gcd(abs(r1), m)
+        n, m = r1 // divisor, m // divisor
+        if abs(n) <= max_numerator and m <= max_denominator:
+            numerators[i], denominators[i], found[i] = n, m, True
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -1,0 +1,299 @@
+"""Numbers as outputs: logits of every p-adic digit and one real number, their loss, and the way back to numbers.
+
+Each digit is a class, so that a right answer is exact. With more primes than the answers need, the digits are a code
+that mends a few wrong places: `adelic.numbers.redundancy` has the bound.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+from torch.nn import functional
+
+from adelic.errors import ConfigurationError, EncodingError
+from adelic.nn.placewise import N_CHARACTERS, PlacewiseLinear, digit_characters, stack_places
+from adelic.numbers import AdeleArray, AdeleSpace, DecodedNumbers, RedundantResidueCode
+from adelic.numbers.rationals import read
+from adelic.numbers.real import nearest_floats
+
+UNKNOWN_DIGIT = -100
+"""The target that stands for a digit of which nothing is known; `functional.cross_entropy` leaves it out."""
+
+
+class AdelicPrediction(NamedTuple):
+    """What a network says of numbers.
+
+    Attributes:
+        real: (*), the real place as asinh(q / real_scale); `AdelicHead.real_value` gives q.
+        logits: (*, n_primes, precision, max_prime), most significant digit first as in `AdeleArray.digits`; −inf where
+            there is no such digit, from p on.
+
+    >>> head = AdelicHead(AdeleSpace(primes=(2, 3, 5), precision=2), in_features=12)
+    >>> prediction = head(torch.ones(7, 4, 12))
+    >>> prediction.real.shape, prediction.logits.shape
+    (torch.Size([7]), torch.Size([7, 3, 2, 5]))
+    """
+
+    real: torch.Tensor
+    logits: torch.Tensor
+
+
+class AdelicHead(nn.Module):
+    """The last layer of a network that answers with numbers.
+
+    Shape: placewise: (*, n_places, in_features), place 0 the real one, then the primes in the space's order; flat:
+    (*, in_features). Both -> `AdelicPrediction`: real (*), logits (*, n_primes, precision, max_prime).
+
+    - Tied: the logit of digit j is scale · ⟨h, characters of j⟩: six numbers h a digit stand for a digit by its
+      characters (`digit_characters`), in which sums and products are products; the scale is trained, one a prime.
+      Such is FoNE's head (arXiv 2502.09741) at the prime 10. If in_features is just 6 · precision, a place's numbers
+      are taken as they are, level after level from the highest digit; else a linear map leads to them.
+    - Untied: a linear map leads to the logits themselves, a place or as a whole.
+    - The real place is one linear output, in the unit asinh(q / real_scale): linear for numbers below real_scale,
+      logarithmic for those above, so that the loss weighs relative errors of large numbers.
+
+    Args:
+        space: the primes and digits.
+        in_features: numbers that come in, a place or in all.
+        placewise: whether they come place by place; then no place sees another's.
+        tied: whether digits are told by their characters.
+        real_scale: the unit of the real place.
+
+    Raises:
+        ConfigurationError: in_features is below 1, or real_scale is not positive and finite.
+
+    >>> space = AdeleSpace(primes=(2, 3, 5, 7), precision=1)
+    >>> head = AdelicHead(space, in_features=6)
+    >>> hidden = torch.zeros(5, 6)
+    >>> hidden[1:] = torch.stack([digit_characters(p)[-9 % p] for p in space.primes])
+    >>> head.decode(head(hidden), max_numerator=20).values.item()
+    Fraction(-9, 1)
+    """
+
+    tables: torch.Tensor
+    is_no_digit: torch.Tensor
+
+    def __init__(
+        self,
+        space: AdeleSpace,
+        in_features: int,
+        *,
+        placewise: bool = True,
+        tied: bool = True,
+        real_scale: float = 1.0,
+    ) -> None:
+        super().__init__()
+        if in_features < 1:
+            raise ConfigurationError(f"in_features={in_features} must be at least 1")
+        _check_scale(real_scale)
+        self.space, self.in_features, self.placewise, self.tied = space, in_features, placewise, tied
+        self.real_scale = real_scale
+        self._width = N_CHARACTERS if tied else max(space.primes)
+        out_features = self._width * space.precision
+        self.linear: nn.Module
+        if not placewise:
+            self.linear = nn.Linear(in_features, space.n_primes * out_features)
+        elif tied and in_features == out_features:
+            self.linear = nn.Identity()
+        else:
+            self.linear = PlacewiseLinear(space.n_primes, in_features, out_features)
+        self.real = nn.Linear(in_features, 1)
+        self.scale = nn.Parameter(torch.full((space.n_primes, 1, 1), 10.0)) if tied else None
+        self.register_buffer("tables", stack_places([digit_characters(p) for p in space.primes]), persistent=False)
+        no_digit = torch.arange(max(space.primes)) >= torch.tensor(space.primes)[:, None, None]
+        self.register_buffer("is_no_digit", no_digit, persistent=False)
+
+    def extra_repr(self) -> str:
+        """Return what print shows."""
+        return f"{self.space}, in_features={self.in_features}, placewise={self.placewise}, tied={self.tied}"
+
+    def forward(self, hidden: torch.Tensor) -> AdelicPrediction:
+        """Return the prediction.
+
+        Raises:
+            ConfigurationError: the shape does not fit.
+        """
+        n_primes, precision = self.space.n_primes, self.space.precision
+        expected = (1 + n_primes, self.in_features) if self.placewise else (self.in_features,)
+        if tuple(hidden.shape[-len(expected) :]) != expected:
+            raise ConfigurationError(
+                f"the head was built for (*, {', '.join(map(str, expected))}), not for shape {tuple(hidden.shape)}"
+            )
+        first, others = (hidden[..., 0, :], hidden[..., 1:, :]) if self.placewise else (hidden, hidden)
+        batch = hidden.shape[: -len(expected)]
+        logits: torch.Tensor = self.linear(others).reshape(*batch, n_primes, precision, self._width)
+        if self.scale is not None:
+            logits = self.scale * torch.einsum("...jkf,jcf->...jkc", logits, self.tables)
+        return AdelicPrediction(self.real(first)[..., 0], logits.masked_fill(self.is_no_digit, -math.inf))
+
+    def real_value(self, prediction: AdelicPrediction) -> npt.NDArray[np.float64]:
+        """Return the real coordinates q, float64 (*); beyond float64 they are infinite.
+
+        >>> head = AdelicHead(AdeleSpace(), 6, real_scale=1000)
+        >>> head.real_value(AdelicPrediction(torch.tensor([0.0, -1.0]), torch.zeros(2, 7, 16, 17))).round(1)
+        array([    0. , -1175.2])
+        """
+        with np.errstate(over="ignore"):
+            return np.asarray(self.real_scale * np.sinh(_to_numpy(prediction.real)))
+
+    def decode(
+        self,
+        prediction: AdelicPrediction,
+        *,
+        max_numerator: int,
+        max_denominator: int = 1,
+        real_tolerance: float | None = None,
+    ) -> DecodedNumbers:
+        """Return the numbers n/m that are the likeliest, though a few places may be wrong, and how certain they are.
+
+        Args:
+            prediction: of this head.
+            max_numerator: the greatest |n|.
+            max_denominator: the greatest m; 1 for integers.
+            real_tolerance: how far asinh(q / real_scale) may be from the real place's prediction; None leaves that
+                out of account. A network's real place is seldom as good as its digits.
+
+        Returns:
+            values, object (*), `Fraction` or None; confidence, float64 (*); errors, bool (*, n_primes), the places that
+            were mended. See `adelic.numbers.RedundantResidueCode`.
+
+        Raises:
+            SpaceError: the space has too few digits to tell these numbers apart.
+            EncodingError: logits are NaN, or the tolerance is negative.
+        """
+        code = RedundantResidueCode(self.space, max_numerator, max_denominator)
+        log_probabilities = prediction.logits.detach().float().log_softmax(dim=-1).cpu().numpy()
+        if real_tolerance is None:
+            return code.decode_soft(log_probabilities)
+        if not 0 <= real_tolerance < math.inf:
+            raise EncodingError(f"real_tolerance={real_tolerance} must be finite and not negative")
+        with np.errstate(over="ignore", invalid="ignore"):
+            low, high = (
+                self.real_scale * np.sinh(_to_numpy(prediction.real) + side * real_tolerance) for side in (-1, 1)
+            )
+            middle = low / 2 + high / 2
+            radius = np.where(np.isfinite(middle), high / 2 - low / 2, 0.0)
+        return code.decode_soft(log_probabilities, real=np.where(np.isfinite(middle), middle, np.nan), tolerance=radius)
+
+
+class AdelicLoss(nn.Module):
+    """The mean cross-entropy of the digits, plus a weight times the smooth L1 distance of asinh(q / real_scale).
+
+    The digits alone say what the number is, if the space holds it; the real place helps a network that has to compare
+    sizes, or a reader who wants an estimate of an answer that was no codeword. A weight of 0 leaves it out.
+
+    Shape: an `AdelicPrediction` with batch axes (*), and targets of the same (*) -> scalar.
+
+    Args:
+        space: the primes and digits.
+        real_weight: of the real place, at least 0.
+        real_scale: that of the head.
+
+    Raises:
+        ConfigurationError: a weight or scale is not so.
+
+    >>> space = AdeleSpace(primes=(2, 3, 5), precision=1)
+    >>> loss = AdelicLoss(space, real_weight=0.0)
+    >>> prediction = AdelicHead(space, in_features=6)(torch.zeros(2, 4, 6))
+    >>> loss(prediction, space.encode([7, -3])).item()  # all digits are equally likely: (ln 2 + ln 3 + ln 5) / 3
+    1.133...
+    """
+
+    def __init__(self, space: AdeleSpace, *, real_weight: float = 1.0, real_scale: float = 1.0) -> None:
+        super().__init__()
+        if not 0 <= real_weight < math.inf:
+            raise ConfigurationError(f"real_weight={real_weight} must be finite and not negative")
+        _check_scale(real_scale)
+        self.space, self.real_weight, self.real_scale = space, real_weight, real_scale
+
+    def extra_repr(self) -> str:
+        """Return what print shows."""
+        return f"{self.space}, real_weight={self.real_weight}, real_scale={self.real_scale}"
+
+    def forward(self, prediction: AdelicPrediction, targets: Any) -> torch.Tensor:
+        """Return the loss.
+
+        Args:
+            prediction: of an `AdelicHead` of the same space.
+            targets: an AdeleArray (*), whose unknown digits are left out, or a pair of real values (*) and digits
+                (*, n_primes, precision), integers, `UNKNOWN_DIGIT` where a digit is to be left out; `adelic_targets`
+                makes them. Real values that are not finite are left out, too.
+
+        Raises:
+            ConfigurationError: the shapes do not fit together.
+        """
+        real, digits = _tensors_of(targets) if isinstance(targets, AdeleArray) else targets
+        logits = prediction.logits
+        digits = torch.as_tensor(digits, device=logits.device).long()
+        if digits.shape != logits.shape[:-1]:
+            raise ConfigurationError(
+                f"targets of shape {tuple(digits.shape)} do not fit predictions of shape {tuple(logits.shape[:-1])}"
+            )
+        n_known = (digits != UNKNOWN_DIGIT).sum().clamp(min=1)
+        total = functional.cross_entropy(
+            logits.flatten(0, -2), digits.flatten(), ignore_index=UNKNOWN_DIGIT, reduction="sum"
+        )
+        loss = total / n_known
+        if not self.real_weight:
+            return loss
+        target = torch.asinh(torch.as_tensor(real, device=logits.device).double() / self.real_scale)
+        is_known = target.isfinite()
+        distance = functional.smooth_l1_loss(
+            prediction.real, target.where(is_known, 0.0).to(prediction.real.dtype), reduction="none"
+        )
+        return loss + self.real_weight * (distance * is_known).sum() / is_known.sum().clamp(min=1)
+
+
+def adelic_targets(space: AdeleSpace, numbers: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the targets of numbers, those whose denominators the window of a prime cannot hold included.
+
+    Args:
+        space: the primes and digits.
+        numbers: whatever `AdeleSpace.encode` takes, (*).
+
+    Returns:
+        real values, float64 (*), and digits, int64 (*, n_primes, precision): `UNKNOWN_DIGIT` at a prime that divides
+        the denominator more than `fractional_digits` times, where the number has no digits.
+
+    Raises:
+        EncodingError, DivisionByZeroError: as for `AdeleSpace.encode`.
+
+    >>> adelic_targets(AdeleSpace(primes=(2, 3, 5), precision=1), ["1/2", 4])[1][..., 0]
+    tensor([[-100,    2,    3],
+            [   0,    1,    4]])
+    """
+    rationals = read(numbers)
+    n, m = rationals.numerators, rationals.denominators
+    digits = np.empty((len(n), space.n_primes, space.precision), dtype=np.int64)
+    for j, p in enumerate(space.primes):
+        # Each place by itself, with 0 instead of the numbers that it cannot hold.
+        place = AdeleSpace((p,), space.precision, space.fractional_digits)
+        power = p ** (space.fractional_digits + 1)
+        is_beyond = np.zeros(len(n), dtype=np.bool_)
+        if power < 2**63 or not rationals.is_small:  # else it divides no int64
+            is_beyond = np.asarray(m % power == 0, dtype=np.bool_)
+        adeles = place.encode((np.where(is_beyond, 0, n), np.where(is_beyond, 1, m)))
+        digits[:, j] = np.where(is_beyond[:, None], UNKNOWN_DIGIT, adeles.digits[:, 0].astype(np.int64))
+    shape = rationals.shape
+    reals = torch.from_numpy(nearest_floats(rationals).reshape(shape))
+    return reals, torch.from_numpy(digits.reshape(*shape, space.n_primes, space.precision))
+
+
+def _tensors_of(adeles: AdeleArray) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the real values and the digits of adeles, `UNKNOWN_DIGIT` above those that are known."""
+    place = np.arange(adeles.space.precision - 1, -1, -1)  # of each digit in its window, as `digits` orders them
+    digits = np.where(place < adeles.known[..., None], adeles.digits.astype(np.int64), UNKNOWN_DIGIT)
+    return torch.tensor(adeles.real), torch.from_numpy(digits)
+
+
+def _to_numpy(values: torch.Tensor) -> npt.NDArray[np.float64]:
+    array: npt.NDArray[np.float64] = values.detach().double().cpu().numpy()
+    return array
+
+
+def _check_scale(real_scale: float) -> None:
+    if not 0 < real_scale < math.inf:
+        raise ConfigurationError(f"real_scale={real_scale} must be positive and finite")

@@ -1,0 +1,254 @@
+"""Place-wise layers: a block of weights for every place, so that what is a law at each place stays one.
+
+Sums and products of numbers are sums and products at every place, the real one and each prime. A dense layer on the
+flattened encoding mixes the places in its first product and has to learn to separate them again; a place-wise layer
+never mixes them.
+"""
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.numbers import AdeleArray, AdeleSpace
+
+PLACE_FEATURES = ("characters", "one-hot-digits", "digits")
+"""What `PlaceEmbedding` can give a place."""
+ACTIVATIONS = ("product", "relu", "gelu")
+"""The hidden units of `PlacewiseMLP`."""
+N_CHARACTERS = 6
+"""Features of one digit: 1, two of the additive character, a flag for 0, two of the multiplicative character."""
+N_REAL = 4
+"""Features of the real place."""
+
+
+def primitive_root(p: int) -> int:
+    """Return the least generator of the multiplicative group of Z/p, p prime (OEIS A001918).
+
+    >>> [primitive_root(p) for p in (2, 3, 5, 7, 11, 13, 17, 19, 23)]
+    [1, 2, 2, 3, 2, 2, 3, 2, 5]
+    """
+    factors = [q for q in range(2, p) if (p - 1) % q == 0 and all(q % r for r in range(2, math.isqrt(q) + 1))]
+    return next(g for g in range(1, p) if all(pow(g, (p - 1) // q, p) != 1 for q in factors))
+
+
+def digit_characters(p: int) -> torch.Tensor:
+    """Return the characters of the digits 0 … p − 1, float32 (p, 6).
+
+    The columns: 1; cos and sin of 2πx/p, the first additive character of Z/p; whether x is 0; cos and sin of
+    2π·log_g(x)/(p − 1), the first multiplicative (Dirichlet) character, 0 at x = 0. Sums multiply the former, products
+    and quotients the latter, so that products of two digits' characters hold the characters of their sum and product.
+
+    >>> digit_characters(5)[[0, 1, 4]].round(decimals=2) + 0.0
+    tensor([[ 1.0000,  1.0000,  0.0000,  1.0000,  0.0000,  0.0000],
+            [ 1.0000,  0.3100,  0.9500,  0.0000,  1.0000,  0.0000],
+            [ 1.0000,  0.3100, -0.9500,  0.0000, -1.0000,  0.0000]])
+    """
+    x, logarithm, power = np.arange(p), np.zeros(p), 1
+    for exponent in range(p - 1):
+        logarithm[power] = exponent
+        power = power * primitive_root(p) % p
+    additive, multiplicative = 2 * np.pi * x / p, 2 * np.pi * logarithm / max(1, p - 1)
+    is_unit = x != 0
+    columns = [
+        np.ones(p), np.cos(additive), np.sin(additive),
+        ~is_unit, np.cos(multiplicative) * is_unit, np.sin(multiplicative) * is_unit,
+    ]  # fmt: skip
+    return torch.from_numpy(np.stack(columns, axis=-1).astype(np.float32))
+
+
+def stack_places(tables: list[torch.Tensor]) -> torch.Tensor:
+    """Return tables of different numbers of rows as one, padded with zeros: (n_tables, most rows, columns)."""
+    return nn.utils.rnn.pad_sequence(tables, batch_first=True)
+
+
+class PlaceEmbedding(nn.Module):
+    """The features of numbers, place by place, without parameters.
+
+    Shape: an AdeleArray (*,), or (real float64 (*,), digits (*, n_primes, precision)) -> float32 (*, n_places, width).
+    Place 0 is the real one, then come the primes in the space's order; shorter features are padded with zeros.
+
+    - Real place: 1, q/real_scale, sign(q)·ln(1 + |q|/real_scale), sign(q).
+    - "characters" of p^v·u with a unit u: 1; cos and sin of 2πx/p^k for k = 1 … precision, the additive characters;
+      whether v >= k; cos and sin of the first multiplicative character of u. x is p^F·q, F = fractional_digits.
+    - "one-hot-digits": each digit as a one-hot vector, lowest digit first.
+    - "digits": the digits themselves over p, lowest digit first: the paper's coordinates, in [0, 1).
+
+    Args:
+        space: the primes and digits.
+        features: one of `PLACE_FEATURES`.
+        real_scale: the unit of the real place; about the size of the numbers, so that its features are near 1.
+
+    Raises:
+        UnknownNameError: there are no such features.
+        ConfigurationError: real_scale is not positive and finite.
+
+    >>> space = AdeleSpace(primes=(2, 3, 5), precision=1)
+    >>> embedding = PlaceEmbedding(space)
+    >>> embedding(space.encode([7, -2, "1/7"])).shape
+    torch.Size([3, 4, 6])
+    >>> PlaceEmbedding(space, "one-hot-digits")(space.encode(7))[3]  # 7 ≡ 2 (mod 5)
+    tensor([0., 0., 1., 0., 0.])
+    """
+
+    tables: torch.Tensor
+    primes: torch.Tensor
+
+    def __init__(self, space: AdeleSpace, features: str = "characters", *, real_scale: float = 1.0) -> None:
+        super().__init__()
+        if features not in PLACE_FEATURES:
+            raise UnknownNameError.of("features", features, PLACE_FEATURES, listed="features")
+        if not 0 < real_scale < math.inf:
+            raise ConfigurationError(f"real_scale={real_scale} must be positive and finite")
+        self.space, self.features, self.real_scale = space, features, real_scale
+        self.n_places = 1 + space.n_primes
+        width_of_a_digit = {"characters": 3, "one-hot-digits": max(space.primes), "digits": 1}[features]
+        self.width = max(N_REAL, (features == "characters") * 3 + width_of_a_digit * space.precision)
+        self.register_buffer("tables", stack_places([digit_characters(p) for p in space.primes]), persistent=False)
+        self.register_buffer("primes", torch.tensor(space.primes, dtype=torch.float64)[:, None], persistent=False)
+
+    def forward(self, numbers: Any) -> torch.Tensor:
+        """Return the features, float32 (*, n_places, width)."""
+        if isinstance(numbers, AdeleArray):
+            numbers = (torch.tensor(numbers.real), torch.tensor(numbers.digits, dtype=torch.int64))
+        real, digits = numbers
+        real, digits = real.to(self.primes.device), digits.to(self.primes.device).long().flip(-1)  # lowest first
+        places = self._digit_features(digits)
+        others = functional.pad(places, (0, self.width - places.shape[-1]))
+        first = functional.pad(self._real_features(real), (0, self.width - N_REAL))
+        return torch.cat([first[..., None, :], others], dim=-2).float()
+
+    def _real_features(self, real: torch.Tensor) -> torch.Tensor:
+        """Return the features of the real place, float64 (*, 4)."""
+        scaled = real / self.real_scale
+        sign = torch.sign(scaled)
+        return torch.stack([torch.ones_like(scaled), scaled, sign * torch.log1p(scaled.abs()), sign], dim=-1)
+
+    def _digit_features(self, digits: torch.Tensor) -> torch.Tensor:
+        """Return the features of the primes, (*, n_primes, its width), from digits, lowest first."""
+        if self.features == "digits":
+            return digits / self.primes
+        if self.features == "one-hot-digits":
+            return functional.one_hot(digits, max(self.space.primes)).flatten(-2)
+        parts, part = [], torch.zeros_like(digits[..., 0], dtype=torch.float64)
+        for k in range(digits.shape[-1]):
+            part = (part + digits[..., k]) / self.primes[:, 0]  # (x mod p^k)/p^k from the level before
+            parts.append(part)
+        angles = 2 * math.pi * torch.stack(parts, dim=-1)
+        is_above = torch.cumsum(digits != 0, dim=-1) == 0  # v >= k
+        unit = digits.gather(-1, is_above.sum(-1, keepdim=True).clamp(max=digits.shape[-1] - 1))[..., 0]
+        rows = torch.arange(len(self.tables), device=digits.device)
+        characters = self.tables[rows, unit]
+        waves = torch.stack([angles.cos(), angles.sin()], dim=-1).flatten(-2)
+        return torch.cat([characters[..., :1], waves, is_above, characters[..., 4:]], dim=-1)
+
+
+class PlacewiseLinear(nn.Module):
+    """One `nn.Linear` a place, computed as one batched product.
+
+    Shape: (*, n_places, in_features) -> (*, n_places, out_features).
+
+    Args:
+        n_places: places, each with its own weights.
+        in_features: numbers a place that come in.
+        out_features: numbers a place that go out.
+        bias: whether a vector is added, which starts at 0.
+
+    Raises:
+        ConfigurationError: a size is not positive.
+
+    >>> layer = PlacewiseLinear(n_places=3, in_features=4, out_features=2)
+    >>> layer(torch.ones(5, 3, 4)).shape, layer.weight.shape
+    (torch.Size([5, 3, 2]), torch.Size([3, 4, 2]))
+    """
+
+    def __init__(self, n_places: int, in_features: int, out_features: int, bias: bool = True) -> None:
+        super().__init__()
+        for name, size in (("n_places", n_places), ("in_features", in_features), ("out_features", out_features)):
+            if size < 1:
+                raise ConfigurationError(f"{name}={size} must be at least 1")
+        self.n_places, self.in_features, self.out_features = n_places, in_features, out_features
+        self.weight = nn.Parameter(torch.empty(n_places, in_features, out_features))
+        self.bias = nn.Parameter(torch.zeros(n_places, out_features)) if bias else None
+        nn.init.uniform_(self.weight, -(in_features**-0.5), in_features**-0.5)  # as nn.Linear does
+
+    def extra_repr(self) -> str:
+        """Return what print shows."""
+        sizes = f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        return f"n_places={self.n_places}, {sizes}"
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the places' products, (*, n_places, out_features)."""
+        blocks = x.reshape(-1, self.n_places, self.in_features).transpose(0, 1)
+        if self.bias is None:
+            products = torch.bmm(blocks, self.weight)
+        else:
+            products = torch.baddbmm(self.bias[:, None], blocks, self.weight)
+        return products.transpose(0, 1).reshape(*x.shape[:-1], self.out_features)
+
+
+class PlacewiseMLP(nn.Module):
+    """One multi-layer perceptron a place.
+
+    Shape: (*, n_places, in_features) -> (*, n_places, out_features).
+
+    With activation="product" a hidden unit is the product of two linear forms: the characters of a sum or a product
+    are such products of the operands' characters, so one layer can represent both laws exactly (cos(α + β) =
+    cos α · cos β − sin α · sin β). Units of this kind are the bilinear form of gated linear units (Shazeer 2020,
+    arXiv 2002.05202).
+
+    Args:
+        n_places: places, each with its own weights.
+        in_features: numbers a place that come in; for several operands, their features one after the other.
+        hidden_features: hidden units a layer and place.
+        out_features: numbers a place that go out.
+        n_layers: hidden layers.
+        activation: one of `ACTIVATIONS`.
+
+    Raises:
+        UnknownNameError: there is no such activation.
+        ConfigurationError: a size is not positive.
+
+    >>> mlp = PlacewiseMLP(n_places=3, in_features=12, hidden_features=32, out_features=6)
+    >>> mlp(torch.ones(5, 3, 12)).shape
+    torch.Size([5, 3, 6])
+    """
+
+    def __init__(
+        self,
+        n_places: int,
+        in_features: int,
+        hidden_features: int,
+        out_features: int,
+        n_layers: int = 1,
+        activation: str = "product",
+    ) -> None:
+        super().__init__()
+        if activation not in ACTIVATIONS:
+            raise UnknownNameError.of("activation", activation, ACTIVATIONS)
+        if n_layers < 1:
+            raise ConfigurationError(f"n_layers={n_layers} must be at least 1")
+        self.activation = activation
+        sizes = [in_features] + [hidden_features] * n_layers
+        factors = 2 if activation == "product" else 1
+        self.hidden = nn.ModuleList(
+            PlacewiseLinear(n_places, before, factors * after) for before, after in itertools.pairwise(sizes)
+        )
+        self.output = PlacewiseLinear(n_places, hidden_features, out_features)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the places' values, (*, n_places, out_features)."""
+        for layer in self.hidden:
+            x = layer(x)
+            if self.activation == "product":
+                one, other = x.chunk(2, dim=-1)
+                x = one * other
+            else:
+                x = functional.relu(x) if self.activation == "relu" else functional.gelu(x)
+        values: torch.Tensor = self.output(x)
+        return values

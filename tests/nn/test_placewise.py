@@ -1,0 +1,145 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adelic import AdeleSpace
+from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.nn import PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
+from adelic.nn.placewise import digit_characters, primitive_root
+
+PRIMES = (2, 3, 5, 7, 11, 13, 59)
+
+
+def complex_characters(p):
+    """Return the additive and the multiplicative character of 0 … p − 1, as complex numbers."""
+    table = digit_characters(p).double().numpy()
+    return table[:, 1] + 1j * table[:, 2], table[:, 4] + 1j * table[:, 5]
+
+
+@pytest.mark.parametrize("p", PRIMES)
+def test_characters_turn_sums_and_products_into_products(p):
+    additive, multiplicative = complex_characters(p)
+    x, y = np.meshgrid(np.arange(p), np.arange(p))
+    np.testing.assert_allclose(additive[(x + y) % p], additive[x] * additive[y], atol=1e-6)
+    np.testing.assert_allclose(multiplicative[x * y % p], multiplicative[x] * multiplicative[y], atol=1e-6)
+
+
+@pytest.mark.parametrize("p", PRIMES)
+def test_characters_tell_all_digits_apart(p):
+    table = digit_characters(p)
+    assert torch.cdist(table, table).fill_diagonal_(9).min() > 1e-2
+    assert table[:, 3].tolist() == [1.0] + [0.0] * (p - 1)
+
+
+@pytest.mark.parametrize("p", [p for p in range(2, 200) if all(p % q for q in range(2, p))])
+def test_a_primitive_root_generates(p):
+    assert {pow(primitive_root(p), k, p) for k in range(p - 1)} == set(range(1, p))
+
+
+@settings(deadline=None)
+@given(st.integers(-(10**6), 10**6))
+def test_features_of_integers_from_their_definition(q):
+    space = AdeleSpace(primes=(2, 5, 7), precision=3)
+    characters = PlaceEmbedding(space, real_scale=100.0)(space.encode(q)).double()
+    assert characters.shape == (4, 3 + 3 * 3)
+    sign = (q > 0) - (q < 0)
+    expected = [1, q / 100, sign * math.log1p(abs(q) / 100), sign]
+    torch.testing.assert_close(characters[0, :4], torch.tensor(expected, dtype=torch.float64), atol=1e-6, rtol=1e-6)
+    for j, p in enumerate(space.primes):
+        angles = [2 * math.pi * (q % p**k) / p**k for k in (1, 2, 3)]
+        waves = [f(angle) for angle in angles for f in (math.cos, math.sin)]
+        is_above = [float(q % p**k == 0) for k in (1, 2, 3)]
+        unit = q
+        while unit and unit % p == 0:
+            unit //= p
+        known = digit_characters(p)[unit % p if any(v == 0 for v in is_above) else 0, 4:].tolist()
+        expected = torch.tensor([1.0, *waves, *is_above, *known], dtype=torch.float64)
+        torch.testing.assert_close(characters[1 + j], expected, atol=1e-6, rtol=1e-6)
+
+
+@settings(deadline=None)
+@given(st.lists(st.fractions(max_denominator=50), min_size=1, max_size=4))
+def test_digits_and_one_hot_digits_are_the_digits(numbers):
+    space = AdeleSpace(primes=(2, 3, 7), precision=7, fractional_digits=5)
+    adeles = space.encode(numbers)
+    digits = torch.tensor(adeles.digits.astype(np.int64)).flip(-1)
+    raw = PlaceEmbedding(space, "digits")(adeles)[:, 1:]
+    torch.testing.assert_close(raw * torch.tensor(space.primes)[:, None], digits.float())
+    hot = PlaceEmbedding(space, "one-hot-digits")(adeles)[:, 1:].unflatten(-1, (digits.shape[-1], 7))
+    assert torch.equal(hot.argmax(-1), digits)
+    assert torch.equal(hot.sum(-1), torch.ones(digits.shape))
+
+
+@pytest.mark.parametrize("features", PLACE_FEATURES)
+def test_numbers_come_as_adeles_or_as_tensors(features):
+    space = AdeleSpace(primes=(3, 11), precision=2)
+    embedding, adeles = PlaceEmbedding(space, features), space.encode([[5, -7], [Fraction(1, 2), 0]])
+    parts = (torch.tensor(adeles.real), torch.tensor(adeles.digits.astype(np.uint8)))
+    assert embedding(adeles).shape == (2, 2, embedding.n_places, embedding.width)
+    assert torch.equal(embedding(parts), embedding(adeles))
+    assert not list(embedding.parameters())
+    assert not embedding.state_dict()
+
+
+def test_a_place_wise_linear_layer_is_a_linear_layer_a_place():
+    layer = PlacewiseLinear(3, 4, 5)
+    torch.nn.init.normal_(layer.bias)
+    x = torch.randn(2, 6, 3, 4)
+    for place in range(3):
+        expected = torch.nn.functional.linear(x[..., place, :], layer.weight[place].T, layer.bias[place])
+        torch.testing.assert_close(layer(x)[..., place, :], expected)
+    bare = PlacewiseLinear(3, 4, 5, bias=False)
+    torch.testing.assert_close(bare(torch.zeros(2, 3, 4)), torch.zeros(2, 3, 5))
+
+
+@pytest.mark.parametrize("activation", ["product", "relu", "gelu"])
+@pytest.mark.parametrize("n_layers", [1, 2])
+def test_places_do_not_mix(activation, n_layers):
+    mlp = PlacewiseMLP(3, 4, 8, 2, n_layers, activation)
+    x = torch.randn(5, 3, 4, requires_grad=True)
+    for place in range(3):
+        (gradient,) = torch.autograd.grad(mlp(x)[:, place].square().sum(), x)
+        assert gradient[:, place].abs().sum() > 0
+        others = [other for other in range(3) if other != place]
+        assert gradient[:, others].abs().sum() == 0
+
+
+def test_one_layer_of_products_can_be_addition_and_multiplication():
+    """Set the weights by the trigonometric identity; no training."""
+    p = 11
+    mlp = PlacewiseMLP(1, 12, 8, 4)
+    with torch.no_grad():
+        for layer in (*mlp.hidden, mlp.output):
+            layer.weight.zero_()
+        for law, (cos, sin) in enumerate([(1, 2), (4, 5)]):  # columns of the additive, the multiplicative character
+            for unit, (a, b) in enumerate([(cos, cos), (sin, sin), (cos, sin), (sin, cos)]):
+                mlp.hidden[0].weight[0, a, 4 * law + unit] = 1  # of the first operand
+                mlp.hidden[0].weight[0, 6 + b, 8 + 4 * law + unit] = 1  # of the second
+            mlp.output.weight[0, 4 * law + 0, 2 * law] = 1
+            mlp.output.weight[0, 4 * law + 1, 2 * law] = -1
+            mlp.output.weight[0, 4 * law + 2, 2 * law + 1] = 1
+            mlp.output.weight[0, 4 * law + 3, 2 * law + 1] = 1
+    table = digit_characters(p)
+    x, y = torch.meshgrid(torch.arange(p), torch.arange(p), indexing="ij")
+    found = mlp(torch.cat([table[x], table[y]], dim=-1)[:, :, None])[:, :, 0]
+    torch.testing.assert_close(found[..., :2], table[(x + y) % p][..., 1:3], atol=1e-5, rtol=0)
+    torch.testing.assert_close(found[..., 2:], table[x * y % p][..., 4:], atol=1e-5, rtol=0)
+
+
+def test_bad_arguments():
+    space = AdeleSpace(primes=(2, 3), precision=1)
+    with pytest.raises(UnknownNameError, match="unknown features 'charcters'; did you mean 'characters'"):
+        PlaceEmbedding(space, "charcters")
+    with pytest.raises(ConfigurationError, match="real_scale=0 must be positive"):
+        PlaceEmbedding(space, real_scale=0)
+    with pytest.raises(ConfigurationError, match="out_features=0 must be at least 1"):
+        PlacewiseLinear(2, 3, 0)
+    with pytest.raises(ConfigurationError, match="n_layers=0 must be at least 1"):
+        PlacewiseMLP(2, 3, 4, 5, 0)
+    with pytest.raises(UnknownNameError, match="unknown activation 'reul'"):
+        PlacewiseMLP(2, 3, 4, 5, 1, "reul")
