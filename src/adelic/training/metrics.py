@@ -52,6 +52,26 @@ def several_classes_metrics(labels: Labels, predictions: Labels) -> dict[str, fl
     return means | {"exact_match": float(np.mean((labels == predictions).all(axis=1)))}
 
 
+def number_metrics(numbers: Labels, answers: Labels) -> dict[str, float]:
+    """Return the figures of answers that are numbers: the rate of right ones, mean absolute and mean squared error.
+
+    Args:
+        numbers: true numbers, (rows,).
+        answers: likewise.
+
+    >>> number_metrics(np.array([0, 0, 7, -1]), np.array([0, 0, 5, -1]))
+    {'accuracy': 0.75, 'exact_match': 0.75, 'mean_absolute_error': 0.5, 'mean_squared_error': 1.0}
+    """
+    error = np.abs(numbers.astype(np.float64) - answers.astype(np.float64))  # squares of int64 would overflow
+    right = float(np.mean(numbers == answers))
+    return {
+        "accuracy": right,
+        "exact_match": right,
+        "mean_absolute_error": float(np.mean(error)),
+        "mean_squared_error": float(np.mean(error**2)),
+    }
+
+
 def majority_rate(train_labels: Labels, labels: Labels) -> float:
     """Return the accuracy of always saying the most frequent class of the training split.
 

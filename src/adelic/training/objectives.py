@@ -2,18 +2,25 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from math import prod
 from typing import Any, Literal, Protocol
 
 import numpy as np
 import torch
 from torch.nn import functional
 
-from adelic.errors import ConfigurationError
+from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction
+from adelic.nn.functional import encode
+from adelic.numbers import AdeleSpace, RedundantResidueCode
+from adelic.numbers.primes import first_primes
 from adelic.training.metrics import (
     classification_metrics,
     confusion,
     majority_class,
     majority_rate,
+    number_metrics,
     several_classes_metrics,
 )
 
@@ -147,12 +154,12 @@ class SeveralClasses(Objective):
         guess = np.broadcast_to(np.array([majority_class(column) for column in train_labels.T]), labels.shape)
         guessed = several_classes_metrics(labels, guess)
         targets = []
-        for target, count in enumerate(self.n_classes):
+        for target, n_classes in enumerate(self.n_classes):
             true, predicted = labels[:, target], predictions[:, target]
             figures = classification_metrics(true, predicted, 0.0)
             del figures["loss"]  # outputs are not kept
             rate = majority_rate(train_labels[:, target], true)
-            targets.append(figures | {"majority": rate, "confusion": confusion(true, predicted, count)})
+            targets.append(figures | {"majority": rate, "confusion": confusion(true, predicted, n_classes)})
         return {
             "majority": guessed["accuracy"],
             "guess": guessed,
@@ -161,25 +168,81 @@ class SeveralClasses(Objective):
         }
 
 
+@dataclass(frozen=True)
+class OneNumber(Objective):
+    """A row has one integer, told by its digits modulo several primes and by its real value. Uniform sampling.
+
+    The loss is `AdelicLoss`. An answer is the number that the digits decode to, wrong digits mended, where that is
+    more likely than a word met by chance; else the real value, rounded.
+
+    Attributes:
+        bound: the greatest absolute value that is an answer.
+
+    >>> OneNumber(bound=16336320).space.primes
+    (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43)
+    """
+
+    bound: int
+
+    @cached_property
+    def space(self) -> AdeleSpace:
+        """Return as many primes, one digit each, as hold twice the bits that the answers need: half mend the others."""
+        enough = (2 * self.bound + 1) ** 2
+        primes = next(primes for primes in map(first_primes, count(1)) if prod(primes) > enough)
+        return AdeleSpace(primes, precision=1)
+
+    def model_options(self, d_model: int) -> dict[str, Any]:
+        """Return the head that speaks numbers."""
+        return {"head": AdelicHead(self.space, d_model, placewise=False)}
+
+    def loss(self, output: Any, labels: torch.Tensor, *, reduction: Reduction) -> torch.Tensor:
+        """Return the cross-entropy of the digits plus the distance of the real values."""
+        prediction = AdelicPrediction(*(part.float() for part in output))
+        digits = encode(labels, space=self.space, dtype=torch.int64, real_row=False)
+        loss: torch.Tensor = AdelicLoss(self.space)(prediction, (labels, digits))
+        return loss if reduction == "mean" else loss * len(labels)
+
+    def predictions(self, output: Any) -> torch.Tensor:
+        """Return the answers, and whether they come from the digits, (rows, 2)."""
+        logits = output.logits.float().log_softmax(dim=-1).cpu().numpy()
+        decoded = RedundantResidueCode(self.space, self.bound).decode_soft(logits)
+        is_decoded = decoded.confidence > 0.5
+        real = np.sinh(output.real.double().cpu().numpy()).clip(-self.bound, self.bound)
+        answers = np.rint(real).astype(np.int64)
+        answers[is_decoded] = [int(value) for value in decoded.values[is_decoded]]
+        return torch.from_numpy(np.stack([answers, is_decoded], axis=-1))
+
+    def figures(self, labels: np.ndarray, predictions: np.ndarray, loss: float) -> dict[str, float]:
+        """Return the rate of right answers, that of decoded ones, the mean errors, and the loss."""
+        answers, is_decoded = predictions.T
+        return number_metrics(labels, answers) | {"decoded": float(np.mean(is_decoded)), "loss": float(loss)}
+
+    def result(self, train_labels: np.ndarray, labels: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
+        """Return the figures of always answering the most frequent number."""
+        guess = number_metrics(labels, np.full_like(labels, majority_class(train_labels)))
+        return {
+            "majority": guess["accuracy"],
+            "guess": guess,
+            "predicts_one_class": len(np.unique(predictions[:, 0])) == 1,
+        }
+
+
 def make_objective(data: Targets) -> Objective:
     """Return what a model of these data has to predict.
 
-    How many classes a target has is a fact of the task as `class_names` is; it is read off the targets of all splits,
-    since a value may be so rare that the training split lacks it.
-
-    Raises:
-        ConfigurationError: a target has values that are no classes 0, 1, 2, …
+    How many classes a target has, and how great numbers are, is a fact of the task as `class_names` is; it is read off
+    the targets of all splits, since a value may be so rare that the training split lacks it.
 
     >>> from adelic import acd
-    >>> make_objective(acd.load("kl", n=4)), make_objective(acd.load("schubert", n=3))
-    (SeveralClasses(n_classes=(2, 2, 1)), OneClass(n_classes=2))
+    >>> make_objective(acd.load("schubert", n=3)), make_objective(acd.load("characters", n=4))
+    (OneClass(n_classes=2), OneNumber(bound=3))
+    >>> make_objective(acd.load("kl", n=4))
+    SeveralClasses(n_classes=(2, 2, 1))
     """
     if data.class_names is not None:
         return OneClass(len(data.class_names))
     splits = [y for y in (data.y_train, data.y_validation, data.y_test) if len(y)]
     if data.y_train.ndim == 1:
-        raise ConfigurationError("numbers")
-    if min(int(y.min()) for y in splits) < 0:
-        raise ConfigurationError("the targets have negative values, which are no classes")
+        return OneNumber(max(int(np.abs(y).max()) for y in splits))
     greatest = np.max([y.max(axis=0) for y in splits], axis=0)
     return SeveralClasses(tuple(int(g) + 1 for g in greatest))
