@@ -44,7 +44,7 @@ def test_equal_budgets(search, tmp_path):
 def test_no_search_can_touch_the_test_split(search, tmp_path, monkeypatch):
     """The very same search, on data whose test split has been torn out."""
     names = {f.name for f in fields(DevelopmentData)}
-    assert names == {"X_train", "y_train", "X_validation", "y_validation", "class_names", "vocabulary", "sha256"}
+    assert names == {"X_train", "y_train", "X_validation", "y_validation", "objective", "vocabulary", "sha256"}
     whole = tune(search(), trials=2, storage=tmp_path / "whole.db", device="cpu")
     load = acd.load
     monkeypatch.setattr(acd, "load", lambda *a, **k: replace(load(*a, **k), X_test=None, y_test=None))

@@ -94,7 +94,10 @@ class Search:
 
 @dataclass(frozen=True, eq=False)
 class DevelopmentData:
-    """The splits that a search may see. It has no test split, so that no search can look at it."""
+    """The splits that a search may see. It has no test split, so that no search can look at it.
+
+    The objective knows how many classes a target has, or how great a number may be; see `make_objective`.
+    """
 
     X_train: np.ndarray
     y_train: np.ndarray
