@@ -14,6 +14,9 @@ from click.testing import CliRunner
 from adelic import acd
 from adelic.acd.auditing import to_markdown
 from adelic.benchmark import published_rows
+from adelic.benchmark.arithmetic import read_plan
+from adelic.benchmark.arithmetic.report import gather
+from adelic.benchmark.arithmetic.report import to_markdown as to_arithmetic_table
 from adelic.cli import commands
 
 ROOT = Path(__file__).parent.parent
@@ -85,6 +88,16 @@ def test_the_tables_of_benchmarks_are_made_from_the_committed_results():
         [sys.executable, str(ROOT / "benchmarks" / "tables.py"), "--check"], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_table_of_arithmetic_is_made_from_the_committed_results():
+    """By `adelic reproduce arithmetic`, which writes both."""
+    page = (ROOT / "docs" / "arithmetic.md").read_text(encoding="utf-8")
+    shown = re.search(r"<!-- table: arithmetic -->\n(.*?)\n<!-- end of table -->", page, flags=re.DOTALL)
+    assert shown is not None
+    assert shown[1] == to_arithmetic_table(gather(read_plan("full"), ROOT / "results" / "arithmetic"))
+    for figure in re.findall(r"\]\((arithmetic/[^)]+)\)", page):
+        assert (ROOT / "docs" / figure).exists()
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)

@@ -76,7 +76,8 @@ def lazily_imported(path):
 def home_of(name):
     """Return the layer that a name below adelic comes from."""
     part = name.split(".")[1]
-    numbers = dict.fromkeys(("AdeleArray", "AdeleSpace", "SpaceChoice", "choose_space"), "numbers")
+    names = ("AdeleArray", "AdeleSpace", "RedundantResidueCode", "SpaceChoice", "choose_space")
+    numbers = dict.fromkeys(names, "numbers")
     return (numbers | {"AdelicError": "errors"}).get(part, part)
 
 

@@ -13,6 +13,7 @@ MODULES = (
     "adelic.nn",
     "adelic.training",
     "adelic.benchmark",
+    "adelic.benchmark.arithmetic",
 )
 
 

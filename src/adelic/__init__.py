@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from adelic.errors import AdelicError
-from adelic.numbers import AdeleArray, AdeleSpace
+from adelic.numbers import AdeleArray, AdeleSpace, RedundantResidueCode
 
 if TYPE_CHECKING:
     from adelic import acd, benchmark, nn, numbers, training
@@ -27,6 +27,7 @@ __all__ = [
     "AdeleArray",
     "AdeleSpace",
     "AdelicError",
+    "RedundantResidueCode",
     "SpaceChoice",
     "acd",
     "benchmark",

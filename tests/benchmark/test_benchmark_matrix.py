@@ -142,3 +142,23 @@ def test_a_damaged_run_is_named(tiny_config, tmp_path):
     (tmp_path / "runs" / config.label / "result.json").write_text("{")
     with pytest.raises(RunFolderError, match=config.label):
         run_matrix([config], **options)
+
+
+def test_where_places_meet_is_part_of_an_embeddings_name():
+    configs = plan(["schubert-4"], ["adelic:late", "adelic:one-hot-digits:axial", "adelic:digits"], [0])
+    found = [(config.embedding.features, config.embedding.places) for config in configs]
+    assert found == [("characters", "late"), ("one-hot-digits", "axial"), ("digits", "flat")]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("adelic:characters:digits", "'adelic:characters:digits' is no embedding"),
+        ("adelic:standardized:late", "features='standardized' belong to places='flat'"),
+        ("adelic:characters:laet", "is no embedding; write adelic:characters or adelic:characters:late"),
+        ("learned:late", "--places belongs to the embedding 'adelic'"),
+    ],
+)
+def test_bad_names_of_place_wise_embeddings(text, words):
+    with pytest.raises(AdelicError, match=words):
+        plan(["schubert-4"], [text], [0])

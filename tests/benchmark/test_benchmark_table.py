@@ -136,3 +136,14 @@ def test_no_runs():
     assert len(table.to_csv(table.paper_content([])).splitlines()) == 1
     assert len(table.lines([], all_rows=True)) == 26
     Console(width=170, file=io.StringIO()).print(table.to_rich(table.paper_content([])))
+
+
+def test_the_place_wise_model_is_named_and_is_not_the_papers(result):
+    """Results of older versions do not say where places meet: theirs is the flat model."""
+    placewise, older = result("weaving-6"), result("weaving-6")
+    placewise |= {"features": "characters", "places": "late"}
+    del older["places"]
+    assert [(line_of(r).model, line_of(r).paper) for r in (placewise, older)] == [
+        ("AOE (characters, late)", "–"),
+        ("AOE (digits)", "100.00"),
+    ]

@@ -89,6 +89,18 @@ def test_options_reach_the_run(works):
     assert again["test"] == result_in("mine")["test"]
 
 
+def test_the_place_wise_model_and_its_command(works, refused):
+    start = ["train", "schubert", "--n", "3", *QUICK, "--primes", "2,3", "--precision", "3"]
+    assert "adelic" in works(*start, "--places", "late", "--batch-size", "62", "--run-dir", "mine")
+    mine = result_in("mine")
+    assert (mine["features"], mine["places"]) == ("characters", "late")
+    assert mine["configuration"]["embedding"]["places"] == "late"
+    works(*shlex.split(mine["command"])[1:], "--run-dir", "again", "--device", "cpu")
+    assert result_in("again")["configuration"] == mine["configuration"]
+    assert result_in("again")["test"] == mine["test"]
+    assert "another configuration" in refused(*start, "--places", "apart", "--batch-size", "62", "--run-dir", "mine")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -108,6 +120,9 @@ def test_options_reach_the_run(works):
         (["--edition", "leaky"], "edition"),
         (["--embedding", "learned", "--features", "digits"], "--features belongs to"),
         (["--embedding", "learned", "--primes", "2,3"], "--primes belongs to"),
+        (["--embedding", "learned", "--places", "late"], "--places belongs to"),
+        (["--places", "axail"], "did you mean 'axial'"),
+        (["--places", "late", "--features", "standardized"], "belong to places='flat'"),
         (["--projection", "mlp"], "linear"),
         (["--primes", "2,9"], "9 is not a prime"),
         (["--primes", "2,3,2"], "occurs twice"),

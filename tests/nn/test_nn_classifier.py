@@ -162,7 +162,7 @@ def test_several_targets(classifier, batch):
 
 
 def test_a_head_of_ones_own(classifier, batch, space):
-    model = classifier(n_classes=None, head=nn.AdelicHead(space, 16, placewise=False))
+    model = classifier(n_classes=None, head=lambda d: nn.AdelicHead(space, d, placewise=False))
     prediction = model(torch.arange(6).expand(*batch, 6))
     assert prediction.real.shape == batch
     assert prediction.logits.shape == (*batch, 3, 4, 5)
@@ -175,7 +175,7 @@ def test_a_head_of_ones_own(classifier, batch, space):
         ({"n_heads": 0}, "n_heads"),
         ({"n_classes": 1}, "n_classes=1"),
         ({"n_classes": None}, "n_classes or head"),
-        ({"head": torch.nn.Identity()}, "n_classes or head"),
+        ({"head": torch.nn.Identity}, "n_classes or head"),
         ({"n_classes": ()}, "one target or more"),
         ({"n_classes": (2, 0)}, "n_classes=.2, 0."),
         ({"max_length": 0}, "max_length=0"),

@@ -1,6 +1,7 @@
 """One class, several classes, a number: losses, figures, whole runs."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +13,7 @@ from torch.nn import functional
 from adelic import acd
 from adelic.errors import ConfigurationError, RunFolderError
 from adelic.nn import AdelicPrediction, Vocabulary
-from adelic.training import load_recipe, read_result, run
+from adelic.training import EmbeddingConfig, load_recipe, read_result, run
 from adelic.training.loop import Split, Trainer, evaluate
 from adelic.training.objectives import OneClass, OneNumber, SeveralClasses, make_objective
 from adelic.training.result import read_result_file
@@ -182,6 +183,16 @@ def test_a_run(small, tmp_path, embedding):
     curve = result["history"]["validation_accuracy"]
     assert len(curve) == 3
     assert max(curve) == pytest.approx(result["validation"]["accuracy"], abs=1e-6)
+
+
+@pytest.mark.parametrize("task", SMALL)
+def test_the_place_wise_model_has_the_same_heads(tiny_config, tmp_path, task):
+    task, n = SMALL[task]
+    embedding = EmbeddingConfig.of("adelic", places="late", primes=(2, 3), precision=3)
+    config = replace(tiny_config(task=task, n=n, epochs=1, max_rows=30), embedding=embedding)
+    result = run(config, tmp_path, device="cpu")
+    assert 0 <= result["test"]["exact_match"] <= 1
+    assert result["configuration"]["embedding"]["places"] == "late"
 
 
 def test_evaluation_by_hand(small):

@@ -7,7 +7,7 @@ import torch
 
 from adelic import acd
 from adelic.errors import AdelicError, ConfigurationError, SpaceError, UnknownNameError
-from adelic.nn import AdelicEmbedding, LearnedEmbedding, Vocabulary
+from adelic.nn import AdelicEmbedding, LearnedEmbedding, PlacewiseClassifier, Vocabulary
 from adelic.training import EmbeddingConfig, RunConfig, load_recipe
 from adelic.training.objectives import make_objective
 
@@ -57,6 +57,10 @@ def test_the_baseline():
         ("learned", {"features": "digits"}, ConfigurationError, "--features belongs to"),
         ("learned", {"primes": (2, 3)}, ConfigurationError, "--primes belongs to"),
         ("learned", {"fractional_digits": 0}, ConfigurationError, "--fractional-digits belongs to"),
+        ("adelic", {"places": "laet"}, UnknownNameError, "did you mean 'late'"),
+        ("adelic", {"places": "late", "features": "standardized"}, ConfigurationError, "use characters"),
+        ("adelic", {"places": "late", "projection": "linear"}, ConfigurationError, "belongs to places='flat'"),
+        ("learned", {"places": "late"}, ConfigurationError, "--places belongs to"),
     ],
 )
 def test_bad_embeddings(name, options, error, words):
@@ -171,3 +175,51 @@ def test_a_command_never_names_another_run(tiny_config):
     packaged = load_recipe("quick", "schubert", 3)
     reseeded = RunConfig(task="schubert", n=3, embedding=EmbeddingConfig.of("learned"), recipe=packaged, data_seed=3)
     assert reseeded.command() != plain
+
+
+def test_the_place_wise_model(tiny_config):
+    config = dataclasses.replace(
+        tiny_config("adelic", n_layers=2, dropout=0.2, norm="pre", d_model=32),
+        embedding=EmbeddingConfig.of("adelic", primes=(2, 3, 5), precision=4, places="axial"),
+    )
+    assert config.embedding.features == "characters"
+    assert "-adelic-characters-axial-" in config.label
+    assert config.as_dict()["embedding"]["places"] == "axial"
+    assert tomllib.loads(config.to_toml()) == config.as_dict()
+    data = acd.load("schubert", n=3)
+    model = model_of(config, data)
+    assert isinstance(model, PlacewiseClassifier)
+    assert (model.encoder.n_places, model.encoder.d_place, len(model.encoder.layers)) == (4, 16, 2)
+    assert model.encoder.layers[0].linear1.out_features == 16  # the recipe's 32 on 32, in proportion
+    assert model.encoder.layers[0].norm_first
+    assert model.encoder.dropout == model.dropout.p == 0.2
+    same, other = model_of(config, data), model_of(dataclasses.replace(config, seed=1), data)
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), same.parameters(), strict=True))
+    assert not torch.equal(model.cls, other.cls)
+
+
+def test_the_flat_model_is_configured_as_before_there_was_another():
+    """So that runs and results of older versions are still the same runs."""
+    flat = EmbeddingConfig.of("adelic", places="flat")
+    assert flat == EmbeddingConfig.of("adelic")
+    assert "places" not in flat.as_dict()
+    assert EmbeddingConfig.of("learned", places="flat") == EmbeddingConfig.of("learned")
+    assert {flat.label, EmbeddingConfig.of("learned").label} == {"adelic-digits", "learned"}
+
+
+def test_the_command_of_a_place_wise_run():
+    embedding = EmbeddingConfig.of("adelic", features="one-hot-digits", places="late")
+    recipe = load_recipe("quick", "schubert", 4)
+    words = shlex.split(RunConfig(task="schubert", n=4, embedding=embedding, recipe=recipe).command())
+    pairs = dict(zip(words[3::2], words[4::2], strict=True))
+    assert (pairs["--features"], pairs["--places"]) == ("one-hot-digits", "late")
+    assert EmbeddingConfig.of("adelic", **embedding.options()) == embedding
+
+
+def test_a_recipes_file_stores_where_places_meet(tmp_path):
+    path = tmp_path / "mine.toml"
+    table = 'learning_rate = 1e-3\nepochs = 2\n[embedding]\nname = "adelic"\nplaces = "late"\n'
+    path.write_text(f"[recipe]\n{table}", encoding="utf-8")
+    assert EmbeddingConfig.choose(str(path)).places == "late"
+    assert EmbeddingConfig.choose(str(path), places="flat").places == "flat"
+    assert EmbeddingConfig.choose(str(path), "learned").places == "flat"

@@ -11,17 +11,27 @@ from adelic.benchmark.engines import Budget, EmbeddedEngine, Engine, OnRun
 from adelic.benchmark.further_rows import split_row
 from adelic.benchmark.rows import published_rows
 from adelic.errors import ConfigurationError
+from adelic.nn import PLACES
 from adelic.training import EmbeddingConfig, RunConfig, load_recipe
 
 
 def parse_embedding(text: str, recipe: str = "paper") -> EmbeddingConfig:
     """Return the embedding that "adelic", "learned" or "adelic:characters" names; a recipe's file adds its options.
 
-    >>> parse_embedding("adelic:characters").label
-    'adelic-characters'
+    Where the places of AOE meet stands behind its features, or in their place.
+
+    Raises:
+        ConfigurationError: the text has too many parts.
+        UnknownNameError: a part names nothing.
+
+    >>> [parse_embedding(text).label for text in ("adelic:characters", "adelic:one-hot-digits:axial", "adelic:late")]
+    ['adelic-characters', 'adelic-one-hot-digits-axial', 'adelic-characters-late']
     """
-    name, _, features = text.partition(":")
-    return EmbeddingConfig.choose(recipe, name, features=features or None)
+    name, *parts = text.split(":")
+    places = parts.pop() if parts and parts[-1] in PLACES else None
+    if len(parts) > 1:
+        raise ConfigurationError(f"{text!r} is no embedding; write adelic:characters or adelic:characters:late")
+    return EmbeddingConfig.choose(recipe, name, features=parts[0] if parts and parts[0] else None, places=places)
 
 
 def plan(

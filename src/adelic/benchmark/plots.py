@@ -21,7 +21,7 @@ _PANELS = (
     ("train_loss", "training loss", 1.0),
 )
 # Okabe and Ito's colours, told apart by readers with any colour vision, on light and on dark ground.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _INK = "#123456"  # stands for the page's text colour, and is replaced by it
 
 
@@ -67,9 +67,13 @@ def plot_learning_curves(curves: list[Curves], path: Path, *, majority: float | 
     atomic_write(path, _render(curves, majority, kind, ink="black", transparent=False))
 
 
-def _render(curves: list[Curves], majority: float | None, kind: str, *, ink: str, transparent: bool) -> bytes:
-    """Return a figure of learning curves as a file's content."""
-    style: dict[Any, Any] = {
+def style(ink: str) -> dict[Any, Any]:
+    """Return matplotlib's settings for figures whose lines and texts have one colour.
+
+    >>> style("black")["text.color"]
+    'black'
+    """
+    return {
         "svg.fonttype": "none",
         "svg.hashsalt": "adelic",
         "text.parse_math": False,
@@ -83,10 +87,26 @@ def _render(curves: list[Curves], majority: float | None, kind: str, *, ink: str
         "axes.spines.top": False,
         "axes.spines.right": False,
     }
-    with mpl.rc_context(style):
+
+
+def render(figure: Figure, kind: str, *, transparent: bool) -> bytes:
+    """Return a figure as the content of a file ("svg", "png" or "pdf") that is the same each time.
+
+    >>> render(Figure(), "png", transparent=False)[1:4]
+    b'PNG'
+    """
+    out = io.BytesIO()
+    dates: dict[str, Any] = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}, "png": {}}
+    figure.savefig(out, format=kind, dpi=150, transparent=transparent, metadata=dates[kind])
+    return out.getvalue()
+
+
+def _render(curves: list[Curves], majority: float | None, kind: str, *, ink: str, transparent: bool) -> bytes:
+    """Return a figure of learning curves as a file's content."""
+    with mpl.rc_context(style(ink)):
         figure = Figure(figsize=(10.5, 3.0), layout="constrained")
         for axes, (key, title, scale) in zip(figure.subplots(1, 3), _PANELS, strict=True):
-            for colour, drawn in zip(_COLOURS * len(curves), curves, strict=False):
+            for colour, drawn in zip(COLOURS * len(curves), curves, strict=False):
                 histories = [scale * np.array(history[key]) for history in drawn.histories]
                 epochs = np.arange(1, len(histories[0]) + 1)
                 # A run of a single epoch is a point, which a line alone would not show.
@@ -120,10 +140,7 @@ def _render(curves: list[Curves], majority: float | None, kind: str, *, ink: str
             axes.grid(visible=True, color=ink, alpha=0.12)
         handles, labels = axes.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=min(max(len(labels), 1), 3), frameon=False)
-        out = io.BytesIO()
-        dates: dict[str, Any] = {"svg": {"Date": None, "Creator": None}, "pdf": {"CreationDate": None}, "png": {}}
-        figure.savefig(out, format=kind, dpi=150, transparent=transparent, metadata=dates[kind])
-    return out.getvalue()
+        return render(figure, kind, transparent=transparent)
 
 
 def _label(summary: Summary) -> str:

@@ -72,9 +72,9 @@ class Summary:
 
     @property
     def label(self) -> str:
-        """Return the model's name: AOE (digits), learned."""
+        """Return the model's name: AOE (digits), AOE (characters, late), learned."""
         if self.first["embedding"] == "adelic":
-            return f"AOE ({self.first['features']})"
+            return f"AOE ({self.first['features']}{'' if self.is_flat else ', ' + self.first['places']})"
         return str(self.first["embedding"])
 
     @property
@@ -86,6 +86,11 @@ class Summary:
     def has_one_class_a_row(self) -> bool:
         """Return whether rows have one class each, as those of the paper's table; else several targets, or a number."""
         return "exact_match" not in self.first["test"]
+
+    @property
+    def is_flat(self) -> bool:
+        """Return whether the model is the flat one, the paper's; older results know no other."""
+        return bool(self.first.get("places", "flat") == "flat")
 
     @property
     def seeds(self) -> tuple[int, ...]:

@@ -81,7 +81,7 @@ def lines(summaries: Iterable[Summary], *, all_rows: bool = False) -> list[Line]
 def _line(summary: Summary) -> Line:
     first = summary.first
     row = published_rows().get(summary.row)
-    paper = row.paper(first["embedding"]) if row else None
+    paper = row.paper(first["embedding"]) if row and summary.is_flat else None
     return Line(
         task=summary.title,
         model=summary.label + (f" {ONE_CLASS}" if summary.predicts_one_class else ""),

@@ -38,6 +38,7 @@ def commands() -> None:
     Train one model           adelic train schubert --n 4 --embedding adelic --recipe quick
     Search a recipe           adelic tune schubert --n 4 --embedding adelic --recipe quick --trials 20
     Run a matrix of models    adelic reproduce schubert-4 weaving-6 --embeddings adelic,learned --seeds 0-4
+    Learn arithmetic          adelic reproduce arithmetic --quick
     Make the table            adelic report
     See what runs there are   adelic runs list
 

@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 
 from adelic.cli.allocator import FLAG
+from adelic.cli.arithmetic import arithmetic
 from adelic.cli.data import size_options
 from adelic.cli.options import DURATION, INTEGERS, NAMES, Tick, progress_bar, space_options, stack
 from adelic.errors import Interrupted
@@ -31,6 +32,9 @@ recipe_options = stack(
 embedding_options = stack(
     click.option("--features", help="AOE's form: digits (the paper), standardized, characters, one-hot-digits."),
     click.option("--projection", help="none or linear, for AOE."),
+    click.option(
+        "--places", help="Where AOE's places meet: flat (the paper: one vector), apart, late or axial.  [default: flat]"
+    ),
     space_options(),
 )
 folder = click.Path(path_type=Path)
@@ -67,6 +71,7 @@ def train(
     embedding: str | None,
     features: str | None,
     projection: str | None,
+    places: str | None,
     primes: tuple[int, ...] | None,
     precision: int | None,
     fractional_digits: int | None,
@@ -97,6 +102,7 @@ def train(
     adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
     adelic train weaving --n 6 --embedding learned --recipe quick --seed 3
     adelic train mheight --n 8 --features characters --primes 2,3,5 --precision 8 --recipe quick
+    adelic train schubert --n 4 --features characters --places axial --recipe quick
     adelic train schubert --n 4 --recipe quick --device cpu --devices 2
     """
     from adelic import acd, training
@@ -113,6 +119,7 @@ def train(
             embedding,
             features=features,
             projection=projection,
+            places=places,
             primes=primes,
             precision=precision,
             fractional_digits=fractional_digits,
@@ -162,10 +169,28 @@ def _summary(result: dict[str, Any]) -> str:
     return text + ("; it predicts one class only" if result["predicts_one_class"] else "")
 
 
-@click.command()
+class Reproduce(click.Command):
+    """The command for the paper's rows; with the word arithmetic first, the one for the arithmetic benchmark."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Return the context of the command that the arguments mean."""
+        if args[:1] == ["arithmetic"]:
+            return arithmetic.make_context(f"{info_name} arithmetic", args[1:], parent, **extra)
+        if "arithmetic" in args:
+            raise click.UsageError("arithmetic comes first: adelic reproduce arithmetic …", ctx=parent)
+        return super().make_context(info_name, args, parent, **extra)
+
+
+@click.command(cls=Reproduce)
 @click.argument("rows", nargs=-1)
 @click.option(
-    "--embeddings", type=NAMES, default="adelic,learned", show_default=True, help="With AOE's form: adelic:characters."
+    "--embeddings",
+    type=NAMES,
+    default="adelic,learned",
+    show_default=True,
+    help="With AOE's form: adelic:characters:late.",
 )
 @click.option("--seeds", type=INTEGERS, default="0", show_default=True, help="As 0,1,2 or 0-4.")
 @click.option("--edition", default="published", show_default=True, help="Of the data.")
@@ -207,6 +232,8 @@ def reproduce(
     **changes: Any,
 ) -> None:
     """Run the paper's ROWS (all whose data is available, if none is named): every embedding, every seed.
+
+    The arithmetic benchmark has options of its own: adelic reproduce arithmetic --help.
 
     Finished runs are read, killed ones resumed, so the command can be given again at any time: with a --budget, until
     all is done. With Ray, a run whose machine is lost is started again, and goes on if --runs-dir is on a shared disk.

@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from adelic.errors import UnknownNameError
 
@@ -122,12 +130,17 @@ def space_options(default_primes: str | None = None) -> Callable[[Command], Comm
 
 
 @contextmanager
-def progress_bar(title: str) -> Iterator[Tick]:
-    """Show a progress bar on stderr; yield the function that moves it: tick(done, total, text)."""
+def progress_bar(title: str, *, percent: bool = False) -> Iterator[Tick]:
+    """Show a progress bar on stderr; yield the function that moves it: tick(done, total, text).
+
+    Args:
+        title: stands before the text.
+        percent: show the share that is done, instead of both numbers.
+    """
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        TaskProgressColumn() if percent else MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),

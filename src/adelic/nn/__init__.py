@@ -10,37 +10,62 @@ torch.Size([1, 5])
 """
 
 from adelic.nn import functional
-from adelic.nn.classifier import SequenceClassifier
+from adelic.nn.classifier import Classifier, SequenceClassifier
 from adelic.nn.embeddings import AdelicEmbedding, LearnedEmbedding, NumberEmbedding
 from adelic.nn.features import FEATURE_KINDS, FeatureLayout, compute_features
 from adelic.nn.head import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
 from adelic.nn.placewise import ACTIVATIONS, PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
+from adelic.nn.placewise_classifier import PLACES, PlacewiseClassifier, place_sizes
+from adelic.nn.placewise_transformer import PlacewiseTransformer
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.registry import EMBEDDINGS, build_embedding
+from adelic.nn.rivals import (
+    AbacusEmbedding,
+    FeatureEmbedding,
+    FoNEEmbedding,
+    OneHotEmbedding,
+    PeriodicEmbedding,
+    RandomEmbedding,
+    ScaledEmbedding,
+    XValEmbedding,
+)
 from adelic.nn.vocabulary import Vocabulary
 
 __all__ = [
     "ACTIVATIONS",
     "EMBEDDINGS",
     "FEATURE_KINDS",
+    "PLACES",
     "PLACE_FEATURES",
+    "AbacusEmbedding",
     "AdelicEmbedding",
     "AdelicHead",
     "AdelicLoss",
     "AdelicPositionalEncoding",
     "AdelicPrediction",
+    "Classifier",
+    "FeatureEmbedding",
     "FeatureLayout",
+    "FoNEEmbedding",
     "LearnedEmbedding",
     "NumberEmbedding",
+    "OneHotEmbedding",
+    "PeriodicEmbedding",
     "PlaceEmbedding",
+    "PlacewiseClassifier",
     "PlacewiseLinear",
     "PlacewiseMLP",
+    "PlacewiseTransformer",
     "PositionalEncoding",
+    "RandomEmbedding",
+    "ScaledEmbedding",
     "SequenceClassifier",
     "SinusoidalPositionalEncoding",
     "Vocabulary",
+    "XValEmbedding",
     "adelic_targets",
     "build_embedding",
     "compute_features",
     "functional",
+    "place_sizes",
 ]

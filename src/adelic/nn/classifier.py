@@ -1,7 +1,8 @@
 """The paper's model: a Transformer encoder over embedded numbers, read at [CLS]."""
 
 import math
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import torch
@@ -49,16 +50,106 @@ class ClassHeads(nn.Module):
         return logits
 
 
-class SequenceClassifier(nn.Module):
-    """Embedding, positional encoding, [CLS], Transformer encoder, head on the [CLS] state.
+class Classifier(nn.Module):
+    """The interface of classifiers towards training: ids to logits, all but the encoder.
+
+    Tokens are embedded, [CLS] stands before them, positions are added; a subclass says how [CLS] gets its last state,
+    which a head reads.
 
     Shape: ids (*, length) -> logits (*, n_classes), float32; with several targets (*, n_targets, most classes); with a
-    head of one's own, what it makes of a state (*, d_model).
+    head of one's own, what it makes of states (*, d).
+
+    Attributes:
+        max_length: longest sequence, without [CLS].
+        cls: the vector of [CLS], (d,).
+        positional: the positional encoding.
+        dropout: of embedded tokens.
+        head: from the state of [CLS] to logits, or what a head of one's own gives.
+
+    >>> from adelic import nn
+    >>> embedding = nn.LearnedEmbedding(nn.Vocabulary(range(8)), d_model=8)
+    >>> isinstance(nn.SequenceClassifier(embedding, n_classes=2, max_length=8), Classifier)
+    True
+    """
+
+    max_length: int
+    cls: nn.Parameter
+    positional: PositionalEncoding
+    dropout: nn.Dropout
+    head: nn.Module
+
+    @abstractmethod
+    def embed(self, ids: Any, noise: Noise | None = None) -> torch.Tensor:
+        """Return the vectors of ids, (*, length, d), some of them random in training."""
+
+    @abstractmethod
+    def encode(self, x: torch.Tensor, noise: Noise | None, compute: Compute) -> torch.Tensor:
+        """Return the last states of [CLS], (batch, d), from tokens (batch, length + 1, d); site 0 of noise is used."""
+
+    def forward(self, ids: Any, *, noise: Noise | None = None, compute: Compute = "float32") -> Any:
+        """Return what the head makes of the [CLS] state: logits, float32 (*, n_classes), where it is a classifier.
+
+        Args:
+            ids: ids of numbers, or numbers without a vocabulary, (*, length).
+            noise: dropout's random numbers on the CPU; drawn from torch's generator if there is none.
+            compute: precision of the encoder's products on the CPU; elsewhere `torch.autocast` decides.
+        """
+        tokens = self.embed(ids, noise)
+        if tokens.shape[-2] > self.max_length:
+            raise ConfigurationError(f"a sequence of length {tokens.shape[-2]} exceeds max_length={self.max_length}")
+        batch = tokens.shape[:-2]
+        tokens = tokens.reshape(math.prod(batch), *tokens.shape[-2:])
+        x = torch.cat([self.cls.expand(len(tokens), 1, -1), tokens], dim=1)
+        x = self.positional(x)
+        if self.training and self.dropout.p and is_fused(x):
+            noise = draw_noise() if noise is None else noise
+            site = Site(noise.key(0), noise.first_row, self.dropout.p)
+            x = fused.apply(fused.Dropout, x, site, x.numel() // len(x))
+        else:
+            x = self.dropout(x)
+        states = self.encode(x, noise, compute)
+        return self.head(states.reshape(*batch, states.shape[-1]))
+
+    @property
+    def n_parameters(self) -> int:
+        """Return the number of trained parameters."""
+        return sum(p.numel() for p in self.parameters() if p.requires_grad)
+
+
+def make_head(d: int, n_classes: int | Sequence[int] | None, head: Callable[[int], nn.Module] | None) -> nn.Module:
+    """Return what reads a state of length d: a linear classifier, one a target, or what `head` makes of d.
+
+    Raises:
+        ConfigurationError: there are both classes and a head, or neither.
+
+    >>> make_head(8, 3, None)
+    Linear(in_features=8, out_features=3, bias=True)
+    """
+    if head is not None and n_classes is None:
+        return head(d)
+    if head is not None or n_classes is None:
+        raise ConfigurationError("a model ends in classes or in a head: give n_classes or head, and not both")
+    return nn.Linear(d, n_classes) if isinstance(n_classes, int) else ClassHeads(d, n_classes)
+
+
+def check_sizes(n_classes: int | Sequence[int] | None, max_length: int, n_layers: int) -> None:
+    """Raise ConfigurationError unless a classifier can have these sizes."""
+    if (isinstance(n_classes, int) and n_classes < 2) or max_length < 1 or n_layers < 1:
+        raise ConfigurationError(
+            f"n_classes={n_classes}, max_length={max_length}, n_layers={n_layers}: "
+            "a classifier needs at least 2, 1 and 1"
+        )
+
+
+class SequenceClassifier(Classifier):
+    """Embedding, positional encoding, [CLS], Transformer encoder, head on the [CLS] state.
+
+    Shape: ids (*, length) -> logits (*, n_classes), float32, or as `Classifier` says.
 
     Args:
         embedding: any `NumberEmbedding`; the two models of the paper differ in it alone.
         n_classes: number of classes; or that of each target, where a row has several (see `ClassHeads`).
-        head: a module that takes the state in place of a classifier, as `AdelicHead`; then there are no classes.
+        head: makes, from d_model, a module that reads the state in place of a classifier, as `AdelicHead` does.
         max_length: longest sequence, without [CLS].
         n_layers, n_heads, dropout: the paper's 6, 8 and 0.1.
         d_feedforward: # NOTE[paper]: it gives none; 512 = 4 · d_model, as usual.
@@ -80,7 +171,7 @@ class SequenceClassifier(nn.Module):
         embedding: NumberEmbedding,
         *,
         n_classes: int | Sequence[int] | None = None,
-        head: nn.Module | None = None,
+        head: Callable[[int], nn.Module] | None = None,
         max_length: int,
         n_layers: int = 6,
         n_heads: int = 8,
@@ -93,13 +184,7 @@ class SequenceClassifier(nn.Module):
         d_model = embedding.d_model
         if n_heads < 1 or d_model % n_heads:
             raise ConfigurationError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
-        if (n_classes is None) == (head is None):
-            raise ConfigurationError("a model ends in classes or in a head: give n_classes or head, and not both")
-        if (isinstance(n_classes, int) and n_classes < 2) or max_length < 1 or n_layers < 1:
-            raise ConfigurationError(
-                f"n_classes={n_classes}, max_length={max_length}, n_layers={n_layers}: "
-                "a classifier needs at least 2, 1 and 1"
-            )
+        check_sizes(n_classes, max_length, n_layers)
         if norm not in ("post", "pre"):
             raise ConfigurationError(f"norm={norm!r} is unknown; use 'post' or 'pre'")
         self.embedding = embedding
@@ -112,44 +197,21 @@ class SequenceClassifier(nn.Module):
             EncoderLayer(d_model, n_heads, d_feedforward, dropout, norm=norm) for _ in range(n_layers)
         )
         self.final_norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
-        self.head = _head(d_model, n_classes) if head is None else head
+        self.head = make_head(d_model, n_classes, head)
 
-    def forward(self, ids: Any, *, noise: Noise | None = None, compute: Compute = "float32") -> Any:
-        """Return what the head makes of the [CLS] state: logits, float32 (*, n_classes), where it is a classifier.
+    def embed(self, ids: Any, noise: Noise | None = None) -> torch.Tensor:
+        """Return the embedding's vectors, (*, length, d_model)."""
+        vectors: torch.Tensor = self.embedding(ids, noise=noise) if self.embedding.is_noisy else self.embedding(ids)
+        return vectors
 
-        Args:
-            ids: ids of numbers, or numbers without a vocabulary, (*, length).
-            noise: dropout's random numbers on the CPU; drawn from torch's generator if there is none.
-            compute: precision of the encoder's products on the CPU; elsewhere `torch.autocast` decides.
-        """
-        tokens: torch.Tensor = self.embedding(ids)
-        if tokens.shape[-2] > self.max_length:
-            raise ConfigurationError(f"a sequence of length {tokens.shape[-2]} exceeds max_length={self.max_length}")
-        batch = tokens.shape[:-2]
-        tokens = tokens.reshape(math.prod(batch), *tokens.shape[-2:])
-        x = torch.cat([self.cls.expand(len(tokens), 1, -1), tokens], dim=1)
-        x = self.positional(x)
-        if self.training and self.dropout.p and is_fused(x):
-            noise = draw_noise() if noise is None else noise
-            site = Site(noise.key(0), noise.first_row, self.dropout.p)
-            x = fused.apply(fused.Dropout, x, site, x.numel() // len(x))
-        else:
-            x = self.dropout(x)
+    def encode(self, x: torch.Tensor, noise: Noise | None, compute: Compute) -> torch.Tensor:
+        """Return the last states of [CLS], (batch, d_model)."""
         for i, layer in enumerate(self.layers):
             # Of the last layer, [CLS] alone is read.
             is_last = i == len(self.layers) - 1
             x = layer(x, cls_only=is_last, noise=noise, first_site=1 + SITES * i, compute=compute)
-        return self.head(self.final_norm(x[:, 0]).reshape(*batch, x.shape[-1]))
-
-    @property
-    def n_parameters(self) -> int:
-        """Return the number of trained parameters."""
-        return sum(p.numel() for p in self.parameters() if p.requires_grad)
-
-
-def _head(d_model: int, n_classes: int | Sequence[int] | None) -> nn.Module:
-    assert n_classes is not None  # there is a head of the caller's own otherwise
-    return nn.Linear(d_model, n_classes) if isinstance(n_classes, int) else ClassHeads(d_model, n_classes)
+        states: torch.Tensor = self.final_norm(x[:, 0])
+        return states
 
 
 def _positional(kind: str, embedding: NumberEmbedding, max_length: int) -> PositionalEncoding:

@@ -23,6 +23,7 @@ class NumberEmbedding(nn.Module):
     Attributes:
         vocabulary: the numbers that can occur; None for open-ended numbers.
         d_model: length of a vector.
+        is_noisy: whether `forward` takes `noise`, the random numbers of a training step.
 
     >>> class Halves(NumberEmbedding):
     ...     def forward(self, ids):
@@ -31,6 +32,8 @@ class NumberEmbedding(nn.Module):
     tensor([[[1.5000, 1.5000],
              [2.5000, 2.5000]]])
     """
+
+    is_noisy = False
 
     def __init__(self, vocabulary: Vocabulary | None, d_model: int) -> None:
         super().__init__()

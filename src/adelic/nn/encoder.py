@@ -1,6 +1,7 @@
 """The encoder layer: `torch.nn.TransformerEncoderLayer`'s parameters and mathematics, made to be trained fast."""
 
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Literal, NamedTuple
 
 import torch
 from torch import nn
@@ -71,7 +72,8 @@ class EncoderLayer(nn.TransformerEncoderLayer):
     def _plain(self, x: torch.Tensor, cls_only: bool) -> torch.Tensor:
         """Return the states by torch's own functions."""
         inner = self.norm1(x) if self.norm_first else x
-        q, k, v = self._qkv(inner, cls_only, functional.linear)
+        in_proj = Affine(self.self_attn.in_proj_weight, self.self_attn.in_proj_bias)
+        q, k, v = queries_keys_values(inner, in_proj, self.self_attn.num_heads, cls_only, functional.linear)
         states = functional.scaled_dot_product_attention(q, k, v, dropout_p=self.dropout.p if self.training else 0.0)
         attended = self.self_attn.out_proj(states.transpose(1, 2).flatten(2))
         x = x[:, :1] if cls_only else x
@@ -83,55 +85,85 @@ class EncoderLayer(nn.TransformerEncoderLayer):
         x = x + self.dropout2(inner)
         return x if self.norm_first else self.norm2(x)
 
-    def _qkv(self, x: torch.Tensor, cls_only: bool, linear: Any) -> list[torch.Tensor]:
-        """Return queries, keys and values, (batch, heads, tokens, head dimension) each."""
-        batch, _, d = x.shape
-        weight, bias = self.self_attn.in_proj_weight, self.self_attn.in_proj_bias
-        if cls_only:
-            parts = [(x[:, :1], weight[:d], bias[:d], 1), (x, weight[d:], bias[d:], 2)]
-        else:
-            parts = [(x, weight, bias, 3)]
-        heads = self.self_attn.num_heads
-        return [
-            tensor
-            for part, w, b, count in parts
-            for tensor in linear(part, w, b).view(batch, part.shape[1], count, heads, d // heads).permute(2, 0, 3, 1, 4)
-        ]
-
     def _fused(self, x: torch.Tensor, cls_only: bool, sites: list[Site], dtype: torch.dtype) -> torch.Tensor:
         """Return the states by `adelic.nn.fused`."""
         batch, _, d = x.shape
-
-        def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-            return fused.apply(fused.Linear, x.reshape(-1, x.shape[-1]), weight, bias, dtype)
-
-        q, k, v = self._qkv(self.norm1(x) if self.norm_first else x, cls_only, linear)
-        states = fused.apply(fused.Attention, q, k, v, sites[0]).transpose(1, 2).reshape(-1, d)
-        attended = linear(states, self.self_attn.out_proj.weight, self.self_attn.out_proj.bias)
+        first, second = (affine(norm) for norm in (self.norm1, self.norm2))
+        attention = self.self_attn
+        in_proj = Affine(attention.in_proj_weight, attention.in_proj_bias)
+        inner = normalize(x, first) if self.norm_first else x
+        attended = attend(inner, in_proj, affine(attention.out_proj), attention.num_heads, cls_only, sites[0], dtype)
         x = (x[:, 0] if cls_only else x).reshape(-1, d)
-        x, inner = self._add(x, attended, self.norm1, self.norm2, sites[1], batch)
-        inner = linear(inner, self.linear1.weight, self.linear1.bias)
-        inner = fused.apply(fused.ReluDropout, inner, sites[2], inner.numel() // batch)
-        inner = linear(inner, self.linear2.weight, self.linear2.bias)
-        x, _ = self._add(x, inner, self.norm2, None, sites[3], batch)
-        return x.view(batch, -1, d)
+        x = add(x, attended, None if self.norm_first else first, sites[1], batch)
+        inner = normalize(x, second) if self.norm_first else x
+        inner = feed_forward(inner, affine(self.linear1), affine(self.linear2), sites[2], dtype, batch)
+        return add(x, inner, None if self.norm_first else second, sites[3], batch).view(batch, -1, d)
 
-    def _add(
-        self,
-        x: torch.Tensor,
-        change: torch.Tensor,
-        norm: nn.LayerNorm,
-        next_norm: nn.LayerNorm | None,
-        site: Site,
-        batch: int,
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the residual stream after a change, and what the next part of the layer reads."""
-        per_row = x.numel() // batch
-        if not self.norm_first:
-            x = fused.apply(fused.DropoutAddNorm, change, x.contiguous(), norm.weight, norm.bias, site, per_row)
-            return x, x
-        x = x + (fused.apply(fused.Dropout, change, site, per_row) if site.p else change)
-        return x, x if next_norm is None else next_norm(x)
+
+class Affine(NamedTuple):
+    """What a linear layer, (out, in) and (out,), or a layer norm, (d,) and (d,), learns."""
+
+    weight: torch.Tensor
+    bias: torch.Tensor
+
+
+def affine(module: nn.Module) -> Affine:
+    """Return the parameters of a linear layer or a layer norm."""
+    return Affine(module.weight, module.bias)  # type: ignore[arg-type]
+
+
+def queries_keys_values(
+    x: torch.Tensor, in_proj: Affine, heads: int, cls_only: bool, linear: Callable[..., torch.Tensor]
+) -> list[torch.Tensor]:
+    """Return queries (of the first token alone if `cls_only`), keys and values, (batch, heads, tokens, head size)."""
+    batch, _, d = x.shape
+    weight, bias = in_proj
+    parts = [(x[:, :1], weight[:d], bias[:d], 1), (x, weight[d:], bias[d:], 2)] if cls_only else [(x, weight, bias, 3)]
+    return [
+        tensor
+        for part, w, b, count in parts
+        for tensor in linear(part, w, b).view(batch, part.shape[1], count, heads, d // heads).permute(2, 0, 3, 1, 4)
+    ]
+
+
+def attend(
+    x: torch.Tensor, in_proj: Affine, out_proj: Affine, heads: int, cls_only: bool, site: Site, dtype: torch.dtype
+) -> torch.Tensor:
+    """Return what self-attention gives for x, (batch, length, d), by `adelic.nn.fused`: (batch · tokens, d)."""
+
+    def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        return project(x, Affine(weight, bias), dtype)
+
+    q, k, v = queries_keys_values(x, in_proj, heads, cls_only, linear)
+    states = fused.apply(fused.Attention, q, k, v, site)
+    return project(states.transpose(1, 2).reshape(-1, x.shape[-1]), out_proj, dtype)
+
+
+def feed_forward(
+    x: torch.Tensor, linear1: Affine, linear2: Affine, site: Site, dtype: torch.dtype, batch: int
+) -> torch.Tensor:
+    """Return what the feed-forward layer gives for x, (batch · tokens, d), by `adelic.nn.fused`."""
+    inner = project(x, linear1, dtype)
+    inner = fused.apply(fused.ReluDropout, inner, site, inner.numel() // batch)
+    return project(inner, linear2, dtype)
+
+
+def project(x: torch.Tensor, linear: Affine, dtype: torch.dtype) -> torch.Tensor:
+    """Return x @ weight.T + bias by `adelic.nn.fused`, (*, in) -> (rows, out)."""
+    return fused.apply(fused.Linear, x.reshape(-1, x.shape[-1]), *linear, dtype)
+
+
+def normalize(x: torch.Tensor, norm: Affine) -> torch.Tensor:
+    """Return layer_norm(x)."""
+    return functional.layer_norm(x, x.shape[-1:], *norm)
+
+
+def add(x: torch.Tensor, change: torch.Tensor, norm: Affine | None, site: Site, batch: int) -> torch.Tensor:
+    """Return x + dropout(change), (batch · tokens, d), normalized if there is a norm, by `adelic.nn.fused`."""
+    per_row = x.numel() // batch
+    if norm is not None:
+        return fused.apply(fused.DropoutAddNorm, change, x.contiguous(), *norm, site, per_row)
+    return x + (fused.apply(fused.Dropout, change, site, per_row) if site.p else change)
 
 
 def is_fused(x: torch.Tensor) -> bool:

@@ -5,11 +5,25 @@ from typing import Any
 
 from adelic.errors import UnknownNameError
 from adelic.nn.embeddings import AdelicEmbedding, LearnedEmbedding, NumberEmbedding
+from adelic.nn.rivals import (
+    AbacusEmbedding,
+    FoNEEmbedding,
+    OneHotEmbedding,
+    PeriodicEmbedding,
+    RandomEmbedding,
+    XValEmbedding,
+)
 from adelic.nn.vocabulary import Vocabulary
 
 EMBEDDINGS: dict[str, Callable[..., NumberEmbedding]] = {
     "adelic": AdelicEmbedding,
     "learned": LearnedEmbedding,
+    "random": RandomEmbedding,
+    "one-hot": OneHotEmbedding,
+    "fone": FoNEEmbedding,
+    "xval": XValEmbedding,
+    "abacus": AbacusEmbedding,
+    "periodic": PeriodicEmbedding,
 }
 
 

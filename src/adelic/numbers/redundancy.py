@@ -22,27 +22,31 @@ answers are likely then, the confidence says.
 
 **Doubtful digits.** With probabilities of the digits at hand, the least trusted ones are erased one after another, and
 after each erasure what is left is decoded; the most likely of the numbers found is the answer. That is generalized
-minimum distance decoding: an erasure costs the bound one factor of p, an error two.
+minimum distance decoding: an erasure costs the bound one factor of p, an error two. Where the answer is still in doubt
+(a confidence below 0.9), up to three of the six digits that hardly beat the next likely ones give way to these, in all
+combinations, as in Chase's algorithm.
 
 Sources: D. Mandelbaum, "Error correction in residue arithmetic", IEEE Trans. Comput. 21 (1972), and O. Goldreich,
 D. Ron, M. Sudan, "Chinese remaindering with errors", IEEE Trans. Inf. Theory 46 (2000), for integers; J. Böhm,
 W. Decker, C. Fieker, G. Pfister, "The use of bad primes in rational reconstruction", Math. Comp. 84 (2015), for
-rationals; G. D. Forney, "Generalized minimum distance decoding", IEEE Trans. Inf. Theory 12 (1966), and V. Guruswami,
+rationals; G. D. Forney, "Generalized minimum distance decoding", IEEE Trans. Inf. Theory 12 (1966), D. Chase, "A class
+of algorithms for decoding block codes with channel measurement information", ibid. 18 (1972), and V. Guruswami,
 A. Sahai, M. Sudan, "Soft-decision decoding of Chinese remainder codes", FOCS 2000, for doubtful digits.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import exp, inf, isinf, isnan, isqrt, log, log1p, pi, prod
-from typing import Any, NamedTuple, Protocol
+from math import exp, inf, isinf, isnan, isqrt, log, pi, prod
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import EncodingError, SpaceError
 from adelic.numbers.array import AdeleArray
+from adelic.numbers.channels import Channel, HardChannel, SoftChannel
 from adelic.numbers.decoding import chinese_remainder
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.finite import FinitePlaces
@@ -55,6 +59,7 @@ DEFAULT_ERROR_RATE = 0.01
 _FAST_DENOMINATOR = 2**53
 _FAST_NUMERATOR = 2**62
 _LARGEST_EXPONENT = 700.0
+_CERTAIN = 0.9  # answers less certain are not the last word
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +129,7 @@ class RedundantResidueCode:
                 raise SpaceError(f"{name}={describe(bound)} must be an integer, at least {least}")
             object.__setattr__(self, name, int(bound))
         if not self.capacity:
-            size = "2·S·|n|·m, S = ∏ p^fractional_digits," if self._fractional else "2·|n|·m"
+            size = "2·S·|n|·m, S = ∏ p^fractional_digits," if self.space.fractional_digits else "2·|n|·m"
             raise SpaceError(
                 f"the digits of {self.space} do not tell apart all n/m with |n| <= {describe(self.max_numerator)} and "
                 f"m <= {describe(self.max_denominator)}: {size} must stay below {describe(self._modulus)}; take more "
@@ -217,7 +222,7 @@ class RedundantResidueCode:
             raise EncodingError(f"error_rate={error_rate!r} is no probability between 0 and 1")
         shape = digits.shape[:-2]
         counts = _counts(known, (*shape, self.space.n_primes), self.space.precision)
-        channel = _HardChannel(self.space, counts.reshape(-1, self.space.n_primes), error_rate)
+        channel = HardChannel(self.space, counts.reshape(-1, self.space.n_primes), error_rate)
         return self._decode(digits, channel, real, tolerance)
 
     def decode_soft(self, log_probabilities: Any, *, real: Any = None, tolerance: Any = 0.0) -> DecodedNumbers:
@@ -264,12 +269,12 @@ class RedundantResidueCode:
                 f"the log-probability of the digit {digits[at]}{at_position(at)}, the greatest there, is {best[at]}: "
                 f"those of 0 … {primes[at[-2]] - 1} must be numbers, one of them finite, and the others −inf"
             )
-        channel = _SoftChannel(
+        channel = SoftChannel(
             self.space, array.reshape(-1, *expected), best.reshape(-1, self.space.n_primes, precision)
         )
         return self._decode(digits, channel, real, tolerance)
 
-    def _decode(self, digits: Array, channel: "_Channel", real: Any, tolerance: Any) -> DecodedNumbers:
+    def _decode(self, digits: Array, channel: Channel, real: Any, tolerance: Any) -> DecodedNumbers:
         """Return the numbers of digits (*, n_primes, precision); `channel` has the same words, flattened."""
         shape = digits.shape[:-2]
         reals = _broadcast("real values", np.nan if real is None else real, shape)
@@ -284,18 +289,22 @@ class RedundantResidueCode:
         done = self._read_codewords(words, channel.known, reals, tolerances, values)
         with np.errstate(over="ignore"):
             confidence[done] = 1 / (1 + np.exp(self._log_chance - hits[done].sum(axis=-1)))
-        weights = self._powers_of_all(self.space.precision - 1)
-        for i in np.flatnonzero(~done).tolist():
-            residues = [
-                sum(d * w for d, w in zip(place, powers, strict=True))
-                for place, powers in zip(words[i].tolist(), weights, strict=True)
-            ]
+        rest = np.flatnonzero(~done)
+        for i, residues in zip(rest.tolist(), self._residues(words[rest]), strict=True):
             found = self._candidates(residues, channel, i, hits[i].tolist(), float(reals[i]), float(tolerances[i]))
             if found:
                 values[i], confidence[i], errors[i] = self._choose(found, channel.known[i].tolist())
         return DecodedNumbers(
             values.reshape(shape), confidence.reshape(shape), errors.reshape(*shape, self.space.n_primes)
         )
+
+    def _residues(self, words: Array) -> list[list[int]]:
+        """Return p^F · q modulo p^N at each prime, from digits (size, n_primes, N)."""
+        precision = self.space.precision
+        weights = np.array([[p**k for k in range(precision - 1, -1, -1)] for p in self.space.primes], dtype=object)
+        dtype = np.int64 if max(self._powers) < 2**63 else object
+        residues: list[list[int]] = (words.astype(dtype) * weights.astype(dtype)).sum(axis=-1).tolist()
+        return residues
 
     def _read_codewords(
         self, words: Array, known: Array, reals: Array, tolerances: Array, values: npt.NDArray[np.object_]
@@ -316,9 +325,9 @@ class RedundantResidueCode:
         return done
 
     def _candidates(
-        self, residues: list[int], channel: "_Channel", i: int, hits: list[float], real: float, tolerance: float
+        self, residues: list[int], channel: Channel, i: int, hits: list[float], real: float, tolerance: float
     ) -> "dict[tuple[int, int], _Candidate]":
-        """Return the numbers found for a word, first with all digits that are known, then with ever fewer.
+        """Return the numbers found for a word.
 
         Args:
             residues: of p^F · q, one a prime.
@@ -328,40 +337,60 @@ class RedundantResidueCode:
             real: the approximation, or NaN.
             tolerance: the greatest distance from it.
         """
-        primes, fractional = self.space.primes, self._fractional
         known = channel.known[i].tolist()
-        trusted = list(known)
-        moduli = tuple(p**k for p, k in zip(primes, trusted, strict=True))
-        modulus, scale = prod(moduli), prod(f for f, k in zip(self._fractional_scales, trusted, strict=True) if k)
-        parts = [r * (scale // f) if fractional else r for r, f in zip(residues, self._fractional_scales, strict=True)]
-        y = chinese_remainder(parts, moduli)
         found: dict[tuple[int, int], _Candidate] = {}
-        for erasure in (None, *channel.erasures(i)):
-            if erasure is not None:
-                j, kept = erasure
-                if kept >= trusted[j]:
-                    continue
-                modulus //= primes[j] ** (trusted[j] - kept)
-                trusted[j] = kept
-                if fractional and not kept:
-                    scale //= self._fractional_scales[j]
-                    y *= pow(self._fractional_scales[j], -1, modulus)
-                y %= modulus
-            if 2 * scale * self.max_numerator * self.max_denominator >= modulus:
-                break
-            number = self._nearest(y, modulus, scale)
+
+        def take(number: tuple[int, int] | None) -> _Candidate | None:
+            """Return the candidate that a number is, new or known, or None."""
             if number is None or not _is_near(number, real, tolerance):
-                continue
+                return None
             if number not in found:
-                right = [self._right_digits(j, number, r) for j, r in enumerate(residues)]
+                right = self._right_digits(number, residues)
                 likelihood = sum(
-                    hits[j] if right[j] >= known[j] else channel.log_probability(i, j, self._residue(j, number))
-                    for j in range(len(primes))
+                    hit if a >= b else channel.log_probability(i, j, self._residue(j, number))
+                    for j, (hit, a, b) in enumerate(zip(hits, right, known, strict=True))
                 )
                 found[number] = _Candidate(likelihood, right)
-            if all(a >= b for a, b in zip(found[number].right, trusted, strict=True)):
+            return found[number]
+
+        for y, modulus, scale, trusted in self._trials(residues, known, channel.erasures(i)):
+            candidate = take(self._nearest(y, modulus, scale))
+            if candidate and all(a >= b for a, b in zip(candidate.right, trusted, strict=True)):
                 break  # it will be found again and again: all digits that are left are its own
+        if not found or self._choose(found, known)[1] < _CERTAIN:
+            for other in channel.substitutions(i, residues):
+                for y, modulus, scale, _ in self._trials(other, known, ()):
+                    take(self._nearest(y, modulus, scale))
         return found
+
+    def _trials(
+        self, residues: list[int], known: list[int], erasures: Iterable[tuple[int, int]]
+    ) -> Iterator[tuple[int, int, int, list[int]]]:
+        """Yield (y, M, S, trusted digits a prime), before the erasures and after each, while the code's numbers differ.
+
+        `trusted` is the same list every time.
+        """
+        primes, scales, fractional = self.space.primes, self._fractional_scales, self.space.fractional_digits
+        trusted = list(known)
+        moduli = tuple(p**k for p, k in zip(primes, trusted, strict=True))
+        modulus, scale = prod(moduli), prod(f for f, k in zip(scales, trusted, strict=True) if k)
+        parts = [r * (scale // f) for r, f in zip(residues, scales, strict=True)] if fractional else residues
+        y = chinese_remainder(parts, moduli)
+        bound = 2 * self.max_numerator * self.max_denominator
+        if bound * scale < modulus:
+            yield y, modulus, scale, trusted
+        for j, kept in erasures:
+            if kept >= trusted[j]:
+                continue
+            modulus //= primes[j] ** (trusted[j] - kept)
+            trusted[j] = kept
+            if fractional and not kept:
+                scale //= scales[j]
+                y *= pow(scales[j], -1, modulus)
+            y %= modulus
+            if bound * scale >= modulus:
+                return
+            yield y, modulus, scale, trusted
 
     def _nearest(self, y: int, modulus: int, scale: int) -> tuple[int, int] | None:
         """Return n/m from the shortest vector of {(u, v) : u ≡ y·v}, in lowest terms, or None where it is too large."""
@@ -377,26 +406,30 @@ class RedundantResidueCode:
         n, m = q.numerator, q.denominator
         return (n, m) if abs(n) <= self.max_numerator and m <= self.max_denominator else None
 
-    def _right_digits(self, j: int, number: tuple[int, int], residue: int) -> int:
-        """Return how many digits, from the lowest on, a number and a residue have in common at the j-th prime."""
-        p, (n, m) = self.space.primes[j], number
-        precision = self.space.precision
-        lost = 0 if m % p else valuation(m, p)
-        if lost > self._fractional:
-            return 0
-        difference = n * self._fractional_scales[j] - residue * m
-        if difference % (self._powers[j] * p**lost) == 0:
-            return precision
-        return valuation(difference, p) - lost
+    def _right_digits(self, number: tuple[int, int], residues: list[int]) -> list[int]:
+        """Return how many digits, from the lowest on, a number and residues have in common at each prime."""
+        (n, m), precision, right = number, self.space.precision, []
+        for p, power, scale, residue in zip(
+            self.space.primes, self._powers, self._fractional_scales, residues, strict=True
+        ):
+            difference = n * scale - residue * m
+            lost = valuation(m, p) if m % p == 0 else 0
+            if lost > self.space.fractional_digits:
+                right.append(0)
+            elif difference % (power * p**lost if lost else power) == 0:
+                right.append(precision)
+            else:
+                right.append(valuation(difference, p) - lost)
+        return right
 
     def _residue(self, j: int, number: tuple[int, int]) -> int | None:
         """Return p^F · n/m modulo p^N at the j-th prime, or None where the window does not hold it."""
         p, (n, m) = self.space.primes[j], number
         lost = 0 if m % p else valuation(m, p)
-        if lost > self._fractional:
+        if lost > self.space.fractional_digits:
             return None
         power = self._powers[j]
-        residue: int = n * p ** (self._fractional - lost) * pow(m // p**lost, -1, power) % power
+        residue: int = n * p ** (self.space.fractional_digits - lost) * pow(m // p**lost, -1, power) % power
         return residue
 
     def _choose(
@@ -412,14 +445,6 @@ class RedundantResidueCode:
         errors = [right < count for right, count in zip(best.right, known, strict=True)]
         return Fraction(n, m), confidence, errors
 
-    @property
-    def _fractional(self) -> int:
-        return self.space.fractional_digits
-
-    def _powers_of_all(self, highest: int) -> list[list[int]]:
-        """Return p^highest, …, p^0 for each prime."""
-        return [[p**k for k in range(highest, -1, -1)] for p in self.space.primes]
-
     @cached_property
     def _powers(self) -> tuple[int, ...]:
         """Return p^N for each prime."""
@@ -428,7 +453,7 @@ class RedundantResidueCode:
     @cached_property
     def _fractional_scales(self) -> tuple[int, ...]:
         """Return p^F for each prime."""
-        return tuple(p**self._fractional for p in self.space.primes)
+        return tuple(p**self.space.fractional_digits for p in self.space.primes)
 
     @cached_property
     def _modulus(self) -> int:
@@ -454,83 +479,6 @@ class _Candidate(NamedTuple):
 
     likelihood: float
     right: list[int]
-
-
-class _Channel(Protocol):
-    """How digits become wrong: the probabilities of words, which are flattened to one axis."""
-
-    @property
-    def known(self) -> Array:
-        """Return how many digits are not erased, (size, n_primes)."""
-
-    @property
-    def hits(self) -> npt.NDArray[np.float64]:
-        """Return the log-probability of the digits given, (size, n_primes)."""
-
-    def log_probability(self, i: int, j: int, residue: int | None) -> float:
-        """Return that of other digits in the i-th word at the j-th prime; None stands for arbitrary ones."""
-
-    def erasures(self, i: int) -> Iterable[tuple[int, int]]:
-        """Yield (j, k), the least trusted first: that the j-th prime keeps only its k lowest digits."""
-
-
-@dataclass(frozen=True, eq=False)
-class _HardChannel:
-    """Each place is wrong with the same probability, and then all other digits are equally likely."""
-
-    space: AdeleSpace
-    known: Array
-    error_rate: float
-
-    @property
-    def hits(self) -> npt.NDArray[np.float64]:
-        logs = np.log(np.array(self.space.primes, dtype=np.float64))
-        right = np.where(self.known > 0, log1p(-self.error_rate), 0.0)
-        return np.asarray(right - (self.space.precision - self.known) * logs)
-
-    def log_probability(self, i: int, j: int, residue: int | None) -> float:
-        p, known = self.space.primes[j], int(self.known[i, j])
-        if residue is None or not known:
-            return -self.space.precision * log(p)
-        return log(self.error_rate) - log(p**known - 1) - (self.space.precision - known) * log(p)
-
-    def erasures(self, i: int) -> Iterable[tuple[int, int]]:
-        return ()
-
-
-@dataclass(frozen=True, eq=False)
-class _SoftChannel:
-    """Each digit has its own probability; best (size, n_primes, precision) are those of the likeliest digits."""
-
-    space: AdeleSpace
-    log_probabilities: Array
-    best: npt.NDArray[np.float64]
-
-    @cached_property
-    def known(self) -> Array:
-        return np.broadcast_to(np.int32(self.space.precision), self.best.shape[:-1])
-
-    @cached_property
-    def hits(self) -> npt.NDArray[np.float64]:
-        return np.asarray(self.best.sum(axis=-1))
-
-    def log_probability(self, i: int, j: int, residue: int | None) -> float:
-        p, precision = self.space.primes[j], self.space.precision
-        if residue is None:
-            return -precision * log(p)
-        total = 0.0
-        for k in range(precision - 1, -1, -1):
-            residue, digit = divmod(residue, p)
-            total += float(self.log_probabilities[i, j, k, digit])
-        return total
-
-    def erasures(self, i: int) -> Iterable[tuple[int, int]]:
-        # A digit is as good as all that are below it, too: so higher ones come before lower ones.
-        precision = self.space.precision
-        trust = self.best[i, :, ::-1].cumsum(axis=-1)[:, ::-1]
-        for unit in np.argsort(trust, axis=None, kind="stable").tolist():
-            j, k = divmod(unit, precision)
-            yield j, precision - 1 - k
 
 
 def _is_near(number: tuple[int, int], real: float, tolerance: float) -> bool:

@@ -16,7 +16,19 @@ import torch
 from adelic.acd.files import read_bytes
 from adelic.acd.protocol import check_seed
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError
-from adelic.nn import EMBEDDINGS, FEATURE_KINDS, NumberEmbedding, SequenceClassifier, Vocabulary, build_embedding
+from adelic.nn import (
+    EMBEDDINGS,
+    FEATURE_KINDS,
+    PLACE_FEATURES,
+    PLACES,
+    Classifier,
+    NumberEmbedding,
+    PlacewiseClassifier,
+    SequenceClassifier,
+    Vocabulary,
+    build_embedding,
+    place_sizes,
+)
 from adelic.numbers import AdeleSpace
 from adelic.numbers.space import DEFAULT_PRECISION, DEFAULT_PRIMES
 from adelic.training.objectives import Objective
@@ -33,6 +45,8 @@ class EmbeddingConfig:
         features: AOE's form, see `adelic.nn.AdelicEmbedding`; "none" for other embeddings.
         projection: "none" or "linear", for AOE.
         primes, precision, fractional_digits: AOE's space.
+        places: "flat" for AOE's vector in the flat model, as in the paper, or where places meet in the place-wise one:
+            "apart", "late" or "axial", see `adelic.nn.PlacewiseClassifier`.
     """
 
     name: str
@@ -41,6 +55,7 @@ class EmbeddingConfig:
     primes: tuple[int, ...] = ()
     precision: int = 0
     fractional_digits: int = 0
+    places: str = "flat"
 
     @classmethod
     def of(
@@ -52,11 +67,14 @@ class EmbeddingConfig:
         primes: tuple[int, ...] | None = None,
         precision: int | None = None,
         fractional_digits: int | None = None,
+        places: str | None = None,
     ) -> "EmbeddingConfig":
         """Return the configuration of an embedding; AOE's options have the paper's values where they are None.
 
+        The features of the place-wise model are characters unless others are given.
+
         Raises:
-            UnknownNameError: there is no such embedding, or no such features.
+            UnknownNameError: there is no such embedding, no such features, or no such form of places.
             ConfigurationError: an option of AOE was given to another embedding, or has no such value.
 
         >>> EmbeddingConfig.of("adelic").features, EmbeddingConfig.of("learned").features
@@ -65,10 +83,19 @@ class EmbeddingConfig:
         if name not in EMBEDDINGS:
             raise UnknownNameError.of("embedding", name, EMBEDDINGS)
         if name == "adelic":
+            if places not in (None, "flat", *PLACES):
+                raise UnknownNameError.of("places", places, ("flat", *PLACES), listed="places")
+            is_flat = places in (None, "flat")
             if features not in (None, *FEATURE_KINDS):
                 raise UnknownNameError.of("features", features, FEATURE_KINDS, listed="features")
+            if not is_flat and features not in (None, *PLACE_FEATURES):
+                raise ConfigurationError(
+                    f"features={features!r} belong to places='flat'; with {places!r} use {', '.join(PLACE_FEATURES)}"
+                )
             if projection not in (None, "none", "linear"):
                 raise ConfigurationError(f"projection={projection!r} is unknown; use none or linear")
+            if not is_flat and projection == "linear":
+                raise ConfigurationError(f"projection='linear' belongs to places='flat'; {places!r} has one anyway")
             space = AdeleSpace(
                 DEFAULT_PRIMES if primes is None else primes,
                 DEFAULT_PRECISION if precision is None else precision,
@@ -76,11 +103,12 @@ class EmbeddingConfig:
             )
             return cls(
                 name=name,
-                features=features or "digits",
+                features=features or ("digits" if is_flat else "characters"),
                 projection=projection or "none",
                 primes=space.primes,
                 precision=space.precision,
                 fractional_digits=space.fractional_digits,
+                places=places or "flat",
             )
         given = {
             "features": features,
@@ -88,6 +116,7 @@ class EmbeddingConfig:
             "primes": primes,
             "precision": precision,
             "fractional-digits": fractional_digits,
+            "places": None if places == "flat" else places,
         }
         wrong = next((option for option, value in given.items() if value not in (None, "none")), None)
         if wrong:
@@ -127,20 +156,30 @@ class EmbeddingConfig:
         return {name: getattr(self, name) for name in names}
 
     def build(self, vocabulary: Vocabulary, d_model: int) -> NumberEmbedding:
-        """Return the embedding."""
+        """Return the embedding of the flat model."""
         options: dict[str, Any] = {}
         if self.name == "adelic":
             options = {
                 "features": self.features,
                 "projection": None if self.projection == "none" else self.projection,
-                "space": AdeleSpace(self.primes, self.precision, self.fractional_digits),
+                "space": self.space(),
             }
         return build_embedding(self.name, vocabulary, d_model=d_model, **options)
 
+    def space(self) -> AdeleSpace:
+        """Return AOE's space."""
+        return AdeleSpace(self.primes, self.precision, self.fractional_digits)
+
     @property
     def label(self) -> str:
-        """Return a short name for tables and files: adelic-digits, learned."""
-        return self.name if self.features == "none" else f"{self.name}-{self.features}"
+        """Return a short name for tables and files: adelic-digits, adelic-characters-late, learned."""
+        parts = [self.name, self.features, self.places]
+        return "-".join(part for part in parts if part not in ("none", "flat"))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the table of config.toml; `places` is left out of the flat model's, as before there was another."""
+        table = {field.name: getattr(self, field.name) for field in fields(self)} | {"primes": list(self.primes)}
+        return {key: value for key, value in table.items() if (key, value) != ("places", "flat")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,11 +222,10 @@ class RunConfig:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the tables of config.toml."""
-        embedding = {f.name: getattr(self.embedding, f.name) for f in fields(self.embedding)}
         return {
             "seed": self.seed,
             "data": {"task": self.task, "n": self.n, "edition": self.edition, "seed": self.data_seed},
-            "embedding": embedding | {"primes": list(self.embedding.primes)},
+            "embedding": self.embedding.as_dict(),
             "recipe": self.recipe.as_dict(),
         }
 
@@ -195,27 +233,36 @@ class RunConfig:
         """Return config.toml."""
         return tomli_w.dumps(self.as_dict())
 
-    def model(self, data: "ModelData", objective: Objective) -> SequenceClassifier:
+    def model(self, data: "ModelData", objective: Objective) -> Classifier:
         """Return the untrained model for this run's data, its initial weights drawn with the run's seed.
 
         The embedding's weights have a stream of random numbers of their own, so that two runs that differ in the
-        embedding start from equal weights everywhere else.
+        embedding start from equal weights everywhere else. The place-wise model's sizes follow from the recipe's, which
+        are the flat one's: it has about as many parameters, see `adelic.nn.place_sizes`.
         """
-        recipe = self.recipe
+        recipe, vocabulary = self.recipe, Vocabulary(data.vocabulary)
+        options: dict[str, Any] = {
+            **objective.model_options(),
+            "max_length": data.X_train.shape[1],
+            "n_layers": recipe.n_layers,
+            "n_heads": recipe.n_heads,
+            "d_feedforward": recipe.d_feedforward,
+            "dropout": recipe.dropout,
+            "norm": recipe.norm,
+        }
         with torch.random.fork_rng(devices=[]):  # modules are made on the CPU
-            torch.manual_seed(stream_seed(self.seed, "embedding"))
-            embedding = self.embedding.build(Vocabulary(data.vocabulary), recipe.d_model)
-            torch.manual_seed(stream_seed(self.seed, "initialisation"))
-            return SequenceClassifier(
-                embedding,
-                **objective.model_options(recipe.d_model),
-                max_length=data.X_train.shape[1],
-                n_layers=recipe.n_layers,
-                n_heads=recipe.n_heads,
-                d_feedforward=recipe.d_feedforward,
-                dropout=recipe.dropout,
-                norm=recipe.norm,  # type: ignore[arg-type]  # checked by Recipe
+            if self.embedding.places == "flat":
+                torch.manual_seed(stream_seed(self.seed, "embedding"))
+                embedding = self.embedding.build(vocabulary, recipe.d_model)
+                torch.manual_seed(stream_seed(self.seed, "initialisation"))
+                return SequenceClassifier(embedding, **options)
+            space = self.embedding.space()
+            options |= {"space": space, "features": self.embedding.features, "places": self.embedding.places}
+            options |= place_sizes(
+                space.n_primes + 1, d_model=recipe.d_model, n_heads=recipe.n_heads, d_feedforward=recipe.d_feedforward
             )
+            torch.manual_seed(stream_seed(self.seed, "initialisation"))
+            return PlacewiseClassifier(vocabulary, **options)
 
     def command(self, *, devices: int = 1, nodes: int = 1) -> str:
         """Return the command line that repeats this run; for one that no command line can define, say so.

@@ -66,10 +66,10 @@ class RunSummary:
 
     @property
     def embedding(self) -> str:
-        """Return the embedding: adelic:digits, learned."""
+        """Return the embedding: adelic:digits, adelic:characters:late, learned."""
         embedding = self.configuration.get("embedding", {})
-        features = embedding.get("features", "none")
-        return str(embedding.get("name", "")) + ("" if features == "none" else f":{features}")
+        parts = [str(embedding.get(key, "")) for key in ("name", "features", "places")]
+        return ":".join(part for part in parts if part not in ("", "none"))
 
     @property
     def recipe(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from adelic.nn import SequenceClassifier
+from adelic.nn import Classifier
 from adelic.nn.fused import Noise
 from adelic.training.checkpoint import Progress, Weights
 from adelic.training.divergence import divergence
@@ -54,7 +54,7 @@ class Trainer:
 
     def __init__(
         self,
-        model: SequenceClassifier,
+        model: Classifier,
         recipe: Recipe,
         train: Split,
         validation: Split,
@@ -214,7 +214,7 @@ def _add(total: Gradients, other: Gradients) -> Gradients:
     return total
 
 
-def _output(model: SequenceClassifier, ids: torch.Tensor, compute: str, noise: Noise | None = None) -> Any:
+def _output(model: Classifier, ids: torch.Tensor, compute: str, noise: Noise | None = None) -> Any:
     """Return what the model makes of rows; products have the recipe's precision."""
     is_low = compute == "bfloat16" and ids.device.type != "cpu"
     with torch.autocast(ids.device.type, torch.bfloat16, enabled=is_low):
@@ -223,7 +223,7 @@ def _output(model: SequenceClassifier, ids: torch.Tensor, compute: str, noise: N
 
 @torch.no_grad()
 def evaluate(
-    model: SequenceClassifier, split: Split, *, objective: Objective, compute: str = "float32", world: World = ALONE
+    model: Classifier, split: Split, *, objective: Objective, compute: str = "float32", world: World = ALONE
 ) -> tuple[dict[str, float], np.ndarray]:
     """Return the figures of a model on a split, and its predictions, int64 (rows, …)."""
     model.eval()

@@ -47,8 +47,8 @@ class Objective(ABC):
     """
 
     @abstractmethod
-    def model_options(self, d_model: int) -> dict[str, Any]:
-        """Return how `SequenceClassifier` is to end: its `n_classes` or its `head`."""
+    def model_options(self) -> dict[str, Any]:
+        """Return how a `Classifier` is to end: its `n_classes` or its `head`."""
 
     @abstractmethod
     def loss(self, output: Any, labels: torch.Tensor, *, reduction: Reduction) -> torch.Tensor:
@@ -84,7 +84,7 @@ class OneClass(Objective):
 
     n_classes: int
 
-    def model_options(self, d_model: int) -> dict[str, Any]:
+    def model_options(self) -> dict[str, Any]:
         """Return the number of classes."""
         return {"n_classes": self.n_classes}
 
@@ -130,7 +130,7 @@ class SeveralClasses(Objective):
 
     n_classes: tuple[int, ...]
 
-    def model_options(self, d_model: int) -> dict[str, Any]:
+    def model_options(self) -> dict[str, Any]:
         """Return the number of classes of each target."""
         return {"n_classes": self.n_classes}
 
@@ -191,9 +191,9 @@ class OneNumber(Objective):
         primes = next(primes for primes in map(first_primes, count(1)) if prod(primes) > enough)
         return AdeleSpace(primes, precision=1)
 
-    def model_options(self, d_model: int) -> dict[str, Any]:
+    def model_options(self) -> dict[str, Any]:
         """Return the head that speaks numbers."""
-        return {"head": AdelicHead(self.space, d_model, placewise=False)}
+        return {"head": lambda d: AdelicHead(self.space, d, placewise=False)}
 
     def loss(self, output: Any, labels: torch.Tensor, *, reduction: Reduction) -> torch.Tensor:
         """Return the cross-entropy of the digits plus the distance of the real values."""

@@ -19,6 +19,7 @@ _EMBEDDING = {
     "primes": list,
     "precision": int,
     "fractional_digits": int,
+    "places": str,
 }
 
 
@@ -37,7 +38,8 @@ class Recipe:
         sampling_power: a row of a class of n_i rows is drawn with weight n_i^(−power); the paper's 1/√n_i is 0.5. Rows
             with several targets, or a number, are drawn with equal weights.
         norm: "post" or "pre" layer norm.
-        d_model, n_layers, n_heads, d_feedforward, dropout: the encoder's.
+        d_model, n_layers, n_heads, d_feedforward, dropout: the encoder's. A place-wise model has the same n_layers and
+            dropout; its other sizes follow from these, so that it has about as many parameters.
         compute: "float32", or "bfloat16" for matrix products whose factors are rounded to bfloat16; weights, gradients,
             optimizer and all other steps are float32 in both.
 

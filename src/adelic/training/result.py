@@ -34,8 +34,12 @@ SCHEMA: dict[str, Any] = {
 """What every result has at least: a type, or a table of further keys."""
 
 
-def read_result_file(path: Path) -> dict[str, Any] | None:
+def read_result_file(path: Path, schema: dict[str, Any] = SCHEMA) -> dict[str, Any] | None:
     """Return the content of a result file, or None if there is no such file.
+
+    Args:
+        path: of the file.
+        schema: the keys that it must have, and the types of their values.
 
     Raises:
         RunFolderError: it is damaged, or no result of a run.
@@ -48,13 +52,19 @@ def read_result_file(path: Path) -> dict[str, Any] | None:
         result = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise RunFolderError(f"{path} is no result of a run ({error})") from None
-    _check(result, SCHEMA, path, "")
+    _check(result, schema, path, "")
+    if schema is SCHEMA:
+        _check_figures(result, path)
+    assert isinstance(result, dict)
+    return result
+
+
+def _check_figures(result: dict[str, Any], path: Path) -> None:
+    """Raise `RunFolderError` where the figures lack one that this kind of prediction has."""
     is_number = "mean_squared_error" in result["test"]
     _check(result["test"], _NUMBER_METRICS if is_number else _CLASS_METRICS, path, "test.")
     if "exact_match" in result["test"]:  # several targets, or a number
         _check(result, {"guess": {"exact_match": float}}, path, "")
-    assert isinstance(result, dict)
-    return result
 
 
 def _check(part: Any, schema: dict[str, Any], path: Path, prefix: str) -> None:

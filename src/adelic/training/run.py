@@ -17,7 +17,7 @@ from adelic.acd import Dataset
 from adelic.acd.files import atomic_write, read_bytes, storage_errors
 from adelic.acd.provenance import source_commit, versions
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
-from adelic.nn import SequenceClassifier, Vocabulary
+from adelic.nn import Classifier, Vocabulary
 from adelic.training.checkpoint import load_checkpoint, save_checkpoint
 from adelic.training.configuration import ModelData, RunConfig, check_same
 from adelic.training.generators import set_generator_states
@@ -153,7 +153,7 @@ class TrainingData(ModelData, Protocol):
 
 def make_trainer(
     config: RunConfig,
-    model: SequenceClassifier,
+    model: Classifier,
     data: TrainingData,
     objective: Objective,
     device: torch.device,
@@ -318,9 +318,7 @@ def _resume(trainer: Trainer, folder: Path) -> list[str]:
     return lines
 
 
-def _result(
-    config: RunConfig, data: Dataset, model: SequenceClassifier, trainer: Trainer, test: Split
-) -> dict[str, Any]:
+def _result(config: RunConfig, data: Dataset, model: Classifier, trainer: Trainer, test: Split) -> dict[str, Any]:
     """Evaluate the best weights on the test split, the only time that it is touched, and return result.json."""
     world = trainer.world
     figures, predictions = trainer.evaluate(test)
@@ -330,6 +328,7 @@ def _result(
         "edition": config.edition,
         "embedding": config.embedding.name,
         "features": config.embedding.features,
+        "places": config.embedding.places,
         "recipe": config.recipe.name,
         "seed": config.seed,
         "test": figures,

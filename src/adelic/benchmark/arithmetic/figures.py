@@ -1,0 +1,148 @@
+"""The figures of the arithmetic benchmark, in colours that are readable on light and on dark ground."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from adelic.benchmark.arithmetic.problems import problem
+from adelic.benchmark.plots import COLOURS, render, style
+from adelic.benchmark.results import confidence_interval
+
+if TYPE_CHECKING:
+    from adelic.benchmark.arithmetic.report import Entry
+
+_INK = "#767676"  # 4.5 : 1 on white and 4.1 : 1 on GitHub's dark ground
+_MARKERS = "osD^vP*X<>"
+_DASHES = ("--", ":", "-.")
+_PANELS = 3
+_LEGEND_COLUMNS = 7
+_CURVE = 2  # sizes that make a curve
+
+
+def draw_accuracy(entries: "Sequence[Entry]") -> bytes | None:
+    """Return an SVG of accuracy against the number of examples, a panel a problem; None if no problem has two sizes.
+
+    Lines are means over seeds, bands go from the least to the greatest seed.
+
+    Args:
+        entries: with results.
+
+    >>> draw_accuracy([]) is None
+    True
+    """
+    sizes: dict[str, set[int]] = {}
+    for entry in entries:
+        sizes.setdefault(entry.problem, set()).add(entry.examples)
+    most = max(map(len, sizes.values()), default=0)
+    panels = [name for name, found in sizes.items() if len(found) >= max(_CURVE, most - 1)][:_PANELS]
+    if not panels:
+        return None
+    looks = _looks(entries)
+    with mpl.rc_context(style(_INK)):
+        figure = Figure(figsize=(10.5, 3.6), layout="constrained")
+        axes: Axes
+        for axes, name in zip(figure.subplots(1, len(panels), sharey=True, squeeze=False)[0], panels, strict=True):
+            for solver, look in looks.items():
+                mine = sorted((e for e in entries if (e.problem, e.solver) == (name, solver)), key=lambda e: e.examples)
+                if not mine:
+                    continue
+                values = [100 * np.array(e.accuracies()) for e in mine]
+                x = [e.examples for e in mine]
+                axes.plot(x, [v.mean() for v in values], label=solver, markersize=4, **look)
+                axes.fill_between(
+                    x,
+                    [v.min() for v in values],
+                    [v.max() for v in values],
+                    color=look["color"],
+                    alpha=0.18,
+                    linewidth=0,
+                )
+            axes.set_xscale("log")
+            ticks = sorted(sizes[name])
+            axes.set_xticks(ticks, [f"{size:,}" for size in ticks], fontsize=8)
+            axes.set_xticks([], minor=True)
+            axes.set_title(problem(name).title, fontsize=10, loc="left")
+            axes.set_xlabel("training examples")
+            axes.set_ylim(-3, 103)
+            axes.grid(visible=True, color=_INK, alpha=0.25)
+        figure.axes[0].set_ylabel("exact answers (%)")
+        _add_legend(figure)
+        return render(figure, "svg", transparent=True)
+
+
+def draw_never_seen(entries: "Sequence[Entry]") -> bytes | None:
+    """Return an SVG of the accuracy on questions unlike all in training, a row a split; None if there is none.
+
+    The entries with the most examples count. Bars are 95 % confidence intervals of the mean over seeds.
+
+    Args:
+        entries: with results.
+
+    >>> draw_never_seen([]) is None
+    True
+    """
+    largest: dict[str, int] = {}
+    for entry in entries:
+        largest[entry.problem] = max(entry.examples, largest.get(entry.problem, 0))
+    rows = [(name, split) for name in largest for split in problem(name).never_seen]
+    if not rows:
+        return None
+    looks = _looks(entries)
+    offsets = np.linspace(-0.3, 0.3, len(looks)) if len(looks) > 1 else np.zeros(1)
+    with mpl.rc_context(style(_INK)):
+        figure = Figure(figsize=(10.5, 1.3 + 0.5 * len(rows)), layout="constrained")
+        axes = figure.subplots()
+        for offset, (solver, look) in zip(offsets, looks.items(), strict=True):
+            points = []
+            for y, (name, split) in enumerate(rows):
+                for e in entries:
+                    if (e.problem, e.solver, e.examples) == (name, solver, largest[name]):
+                        values = e.accuracies(split)
+                        width = 100 * (confidence_interval(values) or 0.0)
+                        points.append((100 * float(np.mean(values)), y + offset, width))
+            if points:
+                x, y_values, widths = zip(*points, strict=True)
+                point_look = look | {"linestyle": "none", "markersize": 5}
+                axes.errorbar(x, y_values, xerr=widths, label=solver, elinewidth=1.2, **point_look)
+        axes.set_yticks(range(len(rows)), [problem(name).never_seen_titles[split] for name, split in rows], fontsize=8)
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        axes.set_xlim(-2, 102)
+        axes.set_xlabel("exact answers (%) on questions unlike all in training")
+        axes.grid(visible=True, color=_INK, alpha=0.25)
+        _add_legend(figure)
+        return render(figure, "svg", transparent=True)
+
+
+def _looks(entries: "Sequence[Entry]") -> dict[str, dict[str, Any]]:
+    """Return how each solver is drawn: AOE's variants in one colour with different dashes, each rival in another."""
+    solvers = list(dict.fromkeys(entry.solver for entry in entries))
+    rivals = iter(COLOURS[1:] * len(solvers))
+    dashes = iter(_DASHES * len(solvers))
+    looks: dict[str, dict[str, Any]] = {}
+    for i, solver in enumerate(solvers):
+        is_ours = solver.startswith("adelic-")
+        is_first = solver == "adelic-placewise"
+        looks[solver] = {
+            "color": COLOURS[0] if is_ours else next(rivals),
+            "linestyle": "-" if is_first or not is_ours else next(dashes),
+            "linewidth": 2.4 if is_first else 1.6,
+            "marker": _MARKERS[i % len(_MARKERS)],
+            "markerfacecolor": "none" if is_ours and not is_first else None,
+        }
+    return looks
+
+
+def _add_legend(figure: Figure) -> None:
+    """Name every solver once, under the panels."""
+    named = {label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels())}  # noqa: B905
+    figure.legend(
+        list(named.values()),
+        list(named),
+        loc="outside lower center",
+        ncols=min(len(named), _LEGEND_COLUMNS),
+        frameon=False,
+    )

@@ -1,0 +1,96 @@
+"""Digits of integers in one base, the real-world notation that the rivals of the adeles read and write."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.errors import EncodingError
+from adelic.numbers import rationals
+from adelic.numbers.describe import at_position, describe
+
+
+def count_digits(number: int, base: int) -> int:
+    """Return the number of base-B digits of |number|, at least 1.
+
+    >>> count_digits(0, 10), count_digits(-1000, 10), count_digits(999, 1000)
+    (1, 4, 1)
+    """
+    count, bound = 1, base
+    while bound <= abs(number):
+        count, bound = count + 1, bound * base
+    return count
+
+
+def to_digits(
+    numbers: Any, *, base: int, n_digits: int, fractional_digits: int = 0
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the base-B digits of |numbers|, least significant first, and the signs.
+
+    Args:
+        numbers: (*,), whatever `AdeleSpace.encode` takes.
+        base: at least 2.
+        n_digits: how many digits there are, those after the point among them.
+        fractional_digits: how many of them stand after the point.
+
+    Returns:
+        digits, int64 (*, n_digits), and signs −1, 0 or 1, int64 (*).
+
+    Raises:
+        EncodingError: a number has more digits, before or after the point.
+
+    >>> to_digits([-120, 7], base=10, n_digits=4)
+    (array([[0, 2, 1, 0],
+           [7, 0, 0, 0]]), array([-1,  1]))
+    >>> to_digits("1.25", base=10, n_digits=4, fractional_digits=3)[0]
+    array([0, 5, 2, 1])
+    """
+    parsed = rationals.read(numbers)
+    scaled = parsed.numerators
+    if not parsed.is_integral:
+        product = parsed.numerators.astype(object) * base**fractional_digits
+        _check(parsed, product % parsed.denominators != 0, _too_fine(base, fractional_digits))
+        scaled = product // parsed.denominators
+    elif fractional_digits:
+        scaled = scaled.astype(object) * base**fractional_digits
+    sign = np.sign(scaled).astype(np.int64)
+    # |−2^63| is no int64, but an uint64 it is
+    rest = np.abs(scaled) if scaled.dtype == object else np.abs(scaled).astype(np.uint64)
+    digits = np.empty((len(rest), n_digits), dtype=np.int64)
+    for k in range(n_digits):
+        digits[:, k] = rest % base
+        rest = rest // base
+    room = n_digits - fractional_digits
+    _check(parsed, rest != 0, f"more than {room} base-{base} digits before the point; allow more digits")
+    return digits.reshape(*parsed.shape, n_digits), sign.reshape(parsed.shape)
+
+
+def from_digits(digits: npt.NDArray[Any], negative: npt.NDArray[np.bool_], *, base: int) -> npt.NDArray[np.object_]:
+    """Return the integers of digits, the inverse of `to_digits`: Python integers in an object array (*,).
+
+    Args:
+        digits: (*, n_digits), least significant first.
+        negative: whether the number is negative, (*,).
+        base: of the digits.
+
+    >>> from_digits(np.array([[0, 2, 1], [7, 0, 0]]), np.array([True, False]), base=10)
+    array([-120, 7], dtype=object)
+    """
+    n_digits = digits.shape[-1]
+    dtype = np.int64 if base**n_digits < 2**63 else object
+    values = digits.astype(dtype) @ np.array([base**k for k in range(n_digits)], dtype=dtype)
+    return np.asarray(np.where(negative, -values, values)).astype(object)
+
+
+def _too_fine(base: int, fractional_digits: int) -> str:
+    if fractional_digits:
+        return f"more than {fractional_digits} base-{base} digits after the point; fractional_digits says how many"
+    return "a denominator, and these digits hold integers alone; the adelic embedding holds fractions"
+
+
+def _check(parsed: rationals.Rationals, wrong: npt.NDArray[np.bool_], what: str) -> None:
+    """Raise `EncodingError` for the first number that is marked as wrong."""
+    found = np.flatnonzero(wrong)
+    if len(found):
+        position = at_position(tuple(int(i) for i in np.unravel_index(found[0], parsed.shape)))
+        raise EncodingError(f"{describe(parsed.fraction(int(found[0])))}{position} has {what}")

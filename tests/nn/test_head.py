@@ -1,0 +1,231 @@
+"""The head that speaks numbers: shapes, ties, losses by hand, perfect logits but for some places, a sum learned."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from adelic import AdeleSpace, nn
+from adelic.errors import ConfigurationError, EncodingError, SpaceError
+from adelic.nn.head import UNKNOWN_DIGIT
+from adelic.nn.placewise import digit_characters
+
+PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
+SPACE = AdeleSpace(PRIMES, precision=1)
+DEEP = AdeleSpace((2, 3, 5), precision=3)
+
+
+def perfect(space, numbers, height=20.0):
+    """Return a prediction that is certain of the digits of numbers, those it has."""
+    real, digits = nn.adelic_targets(space, numbers)
+    classes = torch.arange(max(space.primes))
+    logits = height * (classes == digits[..., None]).float()
+    return nn.AdelicPrediction(
+        torch.asinh(real).float(), logits.masked_fill(classes >= torch.tensor(space.primes)[:, None, None], -math.inf)
+    )
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("placewise", [True, False])
+@pytest.mark.parametrize("in_features", [5, 18])
+def test_shapes(batch, generator, placewise, tied, in_features):
+    head = nn.AdelicHead(DEEP, in_features, placewise=placewise, tied=tied)
+    shape = (*batch, 4, in_features) if placewise else (*batch, in_features)
+    prediction = head(torch.randn(shape, generator=generator))
+    assert prediction.real.shape == batch
+    assert prediction.logits.shape == (*batch, 3, 3, 5)
+    is_digit = torch.arange(5) < torch.tensor([2, 3, 5])[:, None]
+    assert (prediction.logits.isfinite() == is_digit[:, None]).all()
+    adeles = DEEP.encode(np.zeros(batch, dtype=int))
+    loss = nn.AdelicLoss(DEEP)(prediction, adeles)
+    assert loss.shape == ()
+    loss.backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in head.parameters())
+    result = head.decode(prediction, max_numerator=3)
+    assert result.values.shape == result.confidence.shape == head.real_value(prediction).shape == batch
+    assert result.errors.shape == (*batch, 3)
+
+
+def test_no_place_sees_another():
+    head = nn.AdelicHead(DEEP, 7)
+    hidden = torch.randn(4, 7, generator=torch.Generator().manual_seed(1))
+    before = head(hidden)
+    hidden[2] += 1
+    after = head(hidden)
+    assert (before.real == after.real).all()
+    assert (before.logits != after.logits)[1, :, :3].all()
+    assert torch.equal(before.logits[[0, 2]], after.logits[[0, 2]])
+
+
+def test_tied_logits_by_hand():
+    """scale · ⟨h, characters of j⟩, the slices from the highest digit to the lowest."""
+    head = nn.AdelicHead(DEEP, 18)
+    assert not list(head.linear.parameters())
+    with torch.no_grad():
+        head.scale[:, 0, 0] = torch.tensor([1.0, 2.0, 3.0])
+    hidden = torch.randn(4, 18, generator=torch.Generator().manual_seed(0))
+    logits = head(hidden).logits
+    for j, p in enumerate(DEEP.primes):
+        for k in range(3):
+            expected = (j + 1) * digit_characters(p) @ hidden[j + 1, 6 * k : 6 * k + 6]
+            assert logits[j, k, :p].detach() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("space", [SPACE, DEEP], ids=str)
+def test_the_characters_of_a_number_are_read_as_it(space):
+    head = nn.AdelicHead(space, 6 * space.precision)
+    numbers = [3, -7, 0, 11]
+    digits = space.encode(numbers).digits
+    places = [
+        torch.stack([digit_characters(p)[d].flatten() for d in digits[:, j].tolist()])
+        for j, p in enumerate(space.primes)
+    ]
+    hidden = torch.stack([torch.zeros_like(places[0]), *places], dim=1)
+    result = head.decode(head(hidden), max_numerator=12)
+    assert result.values.tolist() == numbers
+    assert not result.errors.any()
+    assert result.confidence.min() > 0.99
+
+
+def test_the_loss_by_hand():
+    space = AdeleSpace((2, 3), precision=2)
+    logits = torch.tensor([[[0.0, 1, -math.inf], [2, 0, -math.inf]], [[0, 0, 1], [1, 2, 3]]])
+    prediction = nn.AdelicPrediction(torch.tensor(1.0), logits)
+    chosen = [(logits[0, 0], 1), (logits[0, 1], 1), (logits[1, 0], 2), (logits[1, 1], 1)]  # 7 is 11 and 21
+    parts = [-functional.log_softmax(row, dim=0)[digit].item() for row, digit in chosen]
+    distance = 1 - math.asinh(7 / 10)
+    loss = nn.AdelicLoss(space, real_weight=0.5, real_scale=10)(prediction, space.encode(7))
+    assert loss.item() == pytest.approx(sum(parts) / 4 + 0.5 * distance**2 / 2)
+    far = nn.AdelicPrediction(torch.tensor(5.0), logits)
+    loss = nn.AdelicLoss(space)(far, space.encode(7))
+    assert loss.item() == pytest.approx(sum(parts) / 4 + abs(5 - math.asinh(7)) - 0.5)
+    # Half of the digits unknown, and the real value.
+    digits = torch.tensor([[UNKNOWN_DIGIT, 1], [UNKNOWN_DIGIT, 1]])
+    loss = nn.AdelicLoss(space)(prediction, (math.nan, digits))
+    assert loss.item() == pytest.approx((parts[1] + parts[3]) / 2)
+    assert nn.AdelicLoss(space)(prediction, (math.nan, torch.full((2, 2), UNKNOWN_DIGIT))).item() == 0
+
+
+def test_digits_that_an_array_does_not_know_are_left_out():
+    space = AdeleSpace((2, 3), precision=3)
+    quotient = space.encode([6]) / 6  # one digit less at both primes
+    assert quotient.known.tolist() == [[2, 2]]
+    prediction = perfect(space, [1])
+    loss = nn.AdelicLoss(space)
+    assert loss(prediction, quotient).item() < 1e-6
+    prediction.logits[0, :, 0] = torch.tensor([0.0, 9.0, -math.inf])
+    assert loss(prediction, quotient).item() < 1e-6
+    assert loss(prediction, space.encode([1])).item() > 1
+
+
+def test_targets():
+    real, digits = nn.adelic_targets(AdeleSpace((2, 3, 5), 2, 1), [["1/2", "7/20"], [-1, 10**30]])
+    assert real.tolist() == [[0.5, 0.35], [-1.0, 1e30]]
+    assert digits.shape == (2, 2, 3, 2)
+    unknown = (digits == UNKNOWN_DIGIT).all(-1)
+    assert unknown.tolist() == [[[False] * 3, [True, False, False]], [[False] * 3] * 2]  # 4 divides 20, 2 does not
+    adeles = AdeleSpace((2, 3, 5), 2, 1).encode(["1/2", -1])
+    assert torch.equal(digits[[0, 1], [0, 0]], torch.from_numpy(adeles.digits.astype(np.int64)))
+    wide = nn.adelic_targets(AdeleSpace((2**31 - 1, 3), 1), np.array([5, 6]))[1]
+    assert wide[..., 0].tolist() == [[5, 2], [6, 0]]
+    assert nn.adelic_targets(SPACE, 7)[1].shape == (9, 1)
+
+
+NUMBERS = [
+    Fraction(7),
+    Fraction(-100),
+    Fraction(0),
+    Fraction(1, 2),
+    Fraction(-99, 10),
+    Fraction(83, 58),
+    Fraction(1, 97),
+]
+
+
+def test_perfect_logits_with_spoiled_places():
+    """Integers, negatives, rationals; those with 2 or 5 in the denominator have no digits there."""
+    head = nn.AdelicHead(SPACE, 6)
+    prediction = perfect(SPACE, NUMBERS)
+    prediction.logits[:, 3, 0, :7] = torch.randn(7, generator=torch.Generator().manual_seed(0))
+    wrong = SPACE.encode([7]).digits[0, 8, 0] + 1
+    prediction.logits[0, 8, 0, wrong] = 22.0  # rather certain, and wrong
+    result = head.decode(prediction, max_numerator=100, max_denominator=100)
+    assert result.values.tolist() == NUMBERS
+    assert result.errors[0, 8]
+    assert result.confidence.min() > 0.9
+    assert head.decode(prediction, max_numerator=100).values[:3].tolist() == NUMBERS[:3]
+
+
+def test_noise_is_no_number():
+    head = nn.AdelicHead(SPACE, 6)
+    noise = perfect(SPACE, [0] * 50)
+    generator = torch.Generator().manual_seed(0)
+    logits = noise.logits.where(noise.logits.isinf(), torch.randn(noise.logits.shape, generator=generator))
+    result = head.decode(nn.AdelicPrediction(noise.real, logits), max_numerator=1000)
+    assert result.confidence.max() < 0.9
+    assert result.confidence.mean() < 0.1
+
+
+def test_the_real_place_is_read_and_checks():
+    head = nn.AdelicHead(SPACE, 6, real_scale=10)
+    prediction = perfect(SPACE, [70, -70, 70])
+    reals = torch.asinh(torch.tensor([7.0, -8.0, 7000.0]))
+    prediction = nn.AdelicPrediction(reals, prediction.logits)
+    assert head.real_value(prediction) == pytest.approx([70, -80, 70000])
+    check = [head.decode(prediction, max_numerator=100, real_tolerance=t).values.tolist() for t in (1e-3, 0.5, None)]
+    assert check == [[70, None, None], [70, -70, None], [70, -70, 70]]
+    beyond = nn.AdelicPrediction(torch.full((3,), 5000.0), prediction.logits)
+    assert np.isinf(head.real_value(beyond)).all()
+    assert head.decode(beyond, max_numerator=100, real_tolerance=1.0).values.tolist() == [70, -70, 70]
+    with pytest.raises(EncodingError, match="real_tolerance=-1"):
+        head.decode(prediction, max_numerator=100, real_tolerance=-1)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_a_sum_is_learned_exactly_in_a_few_dozen_steps(tied):
+    """From 300 of 40,000 pairs; a few places are still wrong, and mended."""
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    embedding = nn.PlaceEmbedding(SPACE)
+    pairs = rng.integers(-100, 101, (500, 2))
+    sums = pairs.sum(axis=1)
+    features = torch.cat([embedding(SPACE.encode(pairs[:, i])) for i in (0, 1)], dim=-1)
+    body = nn.PlacewiseMLP(embedding.n_places, 2 * embedding.width, 32, 6)
+    head, loss = nn.AdelicHead(SPACE, 6, tied=tied), nn.AdelicLoss(SPACE, real_weight=0.01)
+    optimizer = torch.optim.Adam([*body.parameters(), *head.parameters()], lr=0.05)
+    for _ in range(60 if tied else 120):
+        value = loss(head(body(features[:300])), SPACE.encode(sums[:300]))
+        optimizer.zero_grad()
+        value.backward()
+        optimizer.step()
+    result = head.decode(head(body(features[300:])), max_numerator=200)
+    assert (result.values == sums[300:]).all()
+
+
+def test_state_without_tables():
+    head = nn.AdelicHead(SPACE, 8)
+    assert set(head.state_dict()) == {"scale", "linear.weight", "linear.bias", "real.weight", "real.bias"}
+    assert "placewise=True, tied=True" in repr(head)
+    assert "real_weight=1.0" in repr(nn.AdelicLoss(SPACE))
+
+
+def test_what_cannot_be():
+    with pytest.raises(ConfigurationError, match="in_features=0 must be at least 1"):
+        nn.AdelicHead(SPACE, 0)
+    with pytest.raises(ConfigurationError, match="real_scale=0 must be positive and finite"):
+        nn.AdelicHead(SPACE, 6, real_scale=0)
+    with pytest.raises(ConfigurationError, match="real_weight=-1 must be"):
+        nn.AdelicLoss(SPACE, real_weight=-1)
+    head = nn.AdelicHead(SPACE, 6)
+    with pytest.raises(ConfigurationError, match=r"built for \(\*, 10, 6\), not for shape \(9, 6\)"):
+        head(torch.zeros(9, 6))
+    prediction = head(torch.zeros(2, 10, 6))
+    with pytest.raises(
+        ConfigurationError, match=r"targets of shape \(3, 9, 1\) do not fit predictions of shape \(2, 9, 1\)"
+    ):
+        nn.AdelicLoss(SPACE)(prediction, SPACE.encode([1, 2, 3]))
+    with pytest.raises(SpaceError, match="do not tell apart"):
+        head.decode(prediction, max_numerator=10**9)
