@@ -39,6 +39,7 @@ from adelic.benchmark import published_rows
 from adelic.cli.allocator import GUARD, SETTINGS, environment_with_settings
 from adelic.nn import SequenceClassifier, Vocabulary, build_embedding
 from adelic.training.loop import Split, Trainer
+from adelic.training.objectives import OneClass, make_objective
 
 SIDES = ("stock", "float32", "bfloat16")
 ROWS = ("mheight-8", "schubert-4")
@@ -261,7 +262,7 @@ def worker_steps(side: str, length: int, n_steps: int, batch_size: int) -> float
     if side == "stock":
         loop = StockLoop(Stock(model), recipe, train.ids, train.labels)
     else:
-        loop = Trainer(model, recipe, train, validation, seed=0)
+        loop = Trainer(model, recipe, train, validation, objective=OneClass(N_CLASSES), seed=0)
     loop.run_epoch()
     start = time.perf_counter()
     loop.run_epoch()
@@ -272,7 +273,8 @@ def worker_embedding(length: int, n_steps: int, batch_size: int, repetitions: in
     """Return the seconds of some steps with each embedding, in turn."""
     recipe, splits = paper_recipe(batch_size), random_splits(length, n_steps * batch_size)
     trainers = {
-        name: Trainer(model_for(name, length, recipe), recipe, *splits, seed=0) for name in ("adelic", "learned")
+        name: Trainer(model_for(name, length, recipe), recipe, *splits, objective=OneClass(N_CLASSES), seed=0)
+        for name in ("adelic", "learned")
     }
     return common.interleaved({name: trainer.run_epoch for name, trainer in trainers.items()}, repetitions)
 
@@ -301,7 +303,7 @@ def worker_accuracy(side: str, row: str, seed: int, epochs: int | None) -> Resul
         )
     )  # fmt: skip
     torch.manual_seed(seed)
-    loop = StockLoop(Stock(config.model(data)), config.recipe, *train)
+    loop = StockLoop(Stock(config.model(data, make_objective(data))), config.recipe, *train)
     best, start = ((-1.0, 0.0), 0.0), time.perf_counter()
     for _ in range(config.recipe.epochs):
         loop.run_epoch()
@@ -321,7 +323,8 @@ def worker_setup(row: str) -> float:
         Split(vocabulary.ids(X), y, CPU)
         for X, y in ((data.X_train, data.y_train), (data.X_validation, data.y_validation))
     ]
-    Trainer(config.model(data), config.recipe, *splits, seed=0)
+    objective = make_objective(data)
+    Trainer(config.model(data, objective), config.recipe, *splits, objective=objective, seed=0)
     return time.perf_counter() - start
 
 

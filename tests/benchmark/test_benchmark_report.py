@@ -60,7 +60,7 @@ def summaries(result):
 
 @pytest.fixture
 def page(summaries):
-    return render_page(summaries, table.lines(summaries, all_rows=True))
+    return render_page(summaries, table.contents(summaries, all_rows=True))
 
 
 def test_the_page_is_self_contained(page):
@@ -101,8 +101,8 @@ def test_learning_curves_of_every_row(page):
 
 
 def test_the_page_is_the_same_each_time(summaries):
-    lines = table.lines(summaries)
-    assert render_page(summaries, lines) == render_page(summaries, lines)
+    tables = table.contents(summaries)
+    assert render_page(summaries, tables) == render_page(summaries, tables)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_texts_are_escaped(result, evil):
     odd = result() | {"device": evil, "command": evil, "embedding": evil, "recipe": evil, "task": evil}
     odd["versions"] = {evil: evil}
     found = summarise([odd])
-    text = render_page(found, table.lines(found))
+    text = render_page(found, table.contents(found))
     parsed = Page(text)
     assert not {"script", "b"} & set(parsed.tags)
     assert parsed.cells.count(evil) >= 2
@@ -125,8 +125,8 @@ def test_files(tmp_path, summaries):
     files = write_report(summaries, page)
     assert files == [page, page.with_suffix(".csv"), page.with_suffix(".md")]
     lines = table.lines(summaries)
-    assert page.read_text(encoding="utf-8") == render_page(summaries, lines)
-    assert files[2].read_text(encoding="utf-8") == table.to_markdown(lines)
+    assert page.read_text(encoding="utf-8") == render_page(summaries, table.contents(summaries))
+    assert files[2].read_text(encoding="utf-8") == table.to_markdown(table.paper_content(lines))
     rows = list(csv.reader(io.StringIO(files[1].read_text(encoding="utf-8"))))
     assert rows[1:] == [list(astuple(line)) for line in lines]
 

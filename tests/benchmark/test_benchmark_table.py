@@ -106,13 +106,13 @@ def lines(result):
 
 
 def test_csv(lines):
-    rows = list(csv.reader(io.StringIO(table.to_csv(lines))))
+    rows = list(csv.reader(io.StringIO(table.to_csv(table.paper_content(lines)))))
     assert rows[0] == list(table.HEADERS.values())
     assert rows[1:] == [list(astuple(line)) for line in lines]
 
 
 def test_markdown(lines):
-    text = table.to_markdown(lines)
+    text = table.to_markdown(table.paper_content(lines))
     rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in text.splitlines() if row.startswith("|")]
     assert rows[0] == list(table.HEADERS.values())
     assert all(set(cell) <= set("-:") for cell in rows[1])
@@ -125,7 +125,7 @@ def test_markdown(lines):
 def test_rich(lines, width):
     """170 columns, the width of a pipe, hold every figure in one piece."""
     console = Console(width=width, file=io.StringIO(), color_system=None)
-    console.print(table.to_rich(lines))
+    console.print(table.to_rich(table.paper_content(lines)))
     text = console.file.getvalue()
     rows = [[cell.strip() for cell in row.strip("│").split("│")] for row in text.splitlines() if row.startswith("│")]
     assert rows == [list(astuple(line)) for line in lines]
@@ -133,9 +133,9 @@ def test_rich(lines, width):
 
 def test_no_runs():
     assert table.lines([]) == []
-    assert len(table.to_csv([]).splitlines()) == 1
+    assert len(table.to_csv(table.paper_content([])).splitlines()) == 1
     assert len(table.lines([], all_rows=True)) == 26
-    Console(width=170, file=io.StringIO()).print(table.to_rich([]))
+    Console(width=170, file=io.StringIO()).print(table.to_rich(table.paper_content([])))
 
 
 def test_the_place_wise_model_is_named_and_is_not_the_papers(result):

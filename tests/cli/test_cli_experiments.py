@@ -111,6 +111,7 @@ def test_the_place_wise_model_and_its_command(works, refused):
         (["--epochs", "0"], "epochs=0"),
         (["--epochs", "1.5"], "--epochs"),
         (["--batch-size", "0"], "batch-size=0"),
+        (["--max-rows", "-5"], "max-rows=-5"),
         (["--learning-rate", "0"], "learning-rate=0"),
         (["--learning-rate", "nan"], "learning-rate=nan"),
         (["--learning-rate", "fast"], "--learning-rate"),
@@ -145,6 +146,22 @@ def test_errors_of_training(refused, folder, arguments, words):
     rest += [] if "--recipe" in arguments else ["--recipe", "quick"]
     rest += [] if "--epochs" in arguments else ["--epochs", "1"]
     assert words in refused("train", "schubert", *rest, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("task", "n", "words"),
+    [
+        ("kl", 3, ("exact match", "trivial rule", "balanced", "macro-F1")),
+        ("rsk", 4, ("exact match", "majority class")),
+        ("characters", 5, ("exact match", "mean absolute error", "mean squared error", "trivial rule")),
+    ],
+)
+def test_several_targets_and_numbers(works, task, n, words):
+    out = works("train", task, "--n", n, "--embedding", "learned", "--max-rows", 16, *QUICK)
+    assert all(word in out for word in (*words, f"{task}-{n} learned: test", "trained on 16 rows"))
+    assert works("train", task, "--n", n, "--embedding", "learned", "--max-rows", 16, *QUICK) == out
+    (label,) = (path.name for path in Path("runs").iterdir())
+    assert "exact match" in works("runs", "show", label)
 
 
 @pytest.mark.parametrize(("task", "n"), [("weaving", 3), ("schubert", 2), ("mheight", 4)])

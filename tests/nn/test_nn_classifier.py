@@ -141,12 +141,43 @@ def test_dropout_acts_in_training_only(classifier):
     assert not torch.equal(model(ids), model(ids))
 
 
+def test_several_targets(classifier, batch):
+    """Each target has a linear classifier of its own on the [CLS] state; classes that it lacks are impossible."""
+    counts = (2, 4, 1)
+    model = classifier(n_classes=counts)
+    ids = torch.arange(6).expand(*batch, 6)
+    logits = model(ids)
+    assert logits.shape == (*batch, 3, 4)
+    states = []
+    model.final_norm.register_forward_hook(lambda module, inputs, output: states.append(output))
+    model(ids)
+    weights, biases = (part.split(counts) for part in (model.head.linear.weight, model.head.linear.bias))
+    for target, count in enumerate(counts):
+        found = logits[..., target, :].reshape(-1, 4)
+        assert torch.allclose(found[:, :count], states[0] @ weights[target].T + biases[target], atol=1e-6)
+        assert torch.isneginf(found[:, count:]).all()
+    loss = torch.nn.functional.cross_entropy(logits.reshape(-1, 4), torch.zeros(logits[..., 0].numel()).long())
+    loss.backward()
+    assert all(p.grad.isfinite().all() for p in model.parameters() if p.grad is not None)
+
+
+def test_a_head_of_ones_own(classifier, batch, space):
+    model = classifier(n_classes=None, head=lambda d: nn.AdelicHead(space, d, placewise=False))
+    prediction = model(torch.arange(6).expand(*batch, 6))
+    assert prediction.real.shape == batch
+    assert prediction.logits.shape == (*batch, 3, 4, 5)
+
+
 @pytest.mark.parametrize(
     ("options", "word"),
     [
         ({"n_heads": 3}, "d_model=16.*n_heads=3"),
         ({"n_heads": 0}, "n_heads"),
         ({"n_classes": 1}, "n_classes=1"),
+        ({"n_classes": None}, "n_classes or head"),
+        ({"head": torch.nn.Identity}, "n_classes or head"),
+        ({"n_classes": ()}, "one target or more"),
+        ({"n_classes": (2, 0)}, "n_classes=.2, 0."),
         ({"max_length": 0}, "max_length=0"),
         ({"n_layers": 0}, "n_layers=0"),
         ({"norm": "middle"}, "pre"),

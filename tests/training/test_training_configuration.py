@@ -9,6 +9,7 @@ from adelic import acd
 from adelic.errors import AdelicError, ConfigurationError, SpaceError, UnknownNameError
 from adelic.nn import AdelicEmbedding, LearnedEmbedding, PlacewiseClassifier, Vocabulary
 from adelic.training import EmbeddingConfig, RunConfig, load_recipe
+from adelic.training.objectives import make_objective
 
 
 def test_the_papers_embedding():
@@ -90,9 +91,13 @@ def test_labels_are_readable_and_differ(tiny_config):
     assert all(label.replace("-", "").isalnum() for label in labels)
 
 
+def model_of(config, data):
+    return config.model(data, make_objective(data))
+
+
 def test_the_model_is_the_recipes(tiny_config):
     config = tiny_config(n_layers=2, dropout=0.2, norm="pre")
-    model = config.model(acd.load("schubert", n=3))
+    model = model_of(config, acd.load("schubert", n=3))
     assert len(model.layers) == 2
     assert model.layers[0].norm_first
     assert model.dropout.p == 0.2
@@ -102,18 +107,18 @@ def test_the_model_is_the_recipes(tiny_config):
 
 def test_models_of_a_seed_start_from_equal_weights_but_for_the_embedding(tiny_config):
     data = acd.load("schubert", n=3)
-    first, second = (config.model(data).state_dict() for config in (tiny_config("adelic"), tiny_config("learned")))
+    first, second = (model_of(config, data).state_dict() for config in (tiny_config("adelic"), tiny_config("learned")))
     shared = [key for key in second if not key.startswith("embedding.")]
     assert "cls" in shared
     assert "head.weight" in shared
     assert all(torch.equal(first[key], second[key]) for key in shared)
-    other = tiny_config("learned", seed=1).model(data).state_dict()
+    other = model_of(tiny_config("learned", seed=1), data).state_dict()
     assert not torch.equal(second["cls"], other["cls"])
 
 
 def test_making_a_model_leaves_the_global_generator_alone(tiny_config):
     before = torch.random.get_rng_state()
-    tiny_config().model(acd.load("schubert", n=3))
+    model_of(tiny_config(), acd.load("schubert", n=3))
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
@@ -182,13 +187,13 @@ def test_the_place_wise_model(tiny_config):
     assert config.as_dict()["embedding"]["places"] == "axial"
     assert tomllib.loads(config.to_toml()) == config.as_dict()
     data = acd.load("schubert", n=3)
-    model = config.model(data)
+    model = model_of(config, data)
     assert isinstance(model, PlacewiseClassifier)
     assert (model.encoder.n_places, model.encoder.d_place, len(model.encoder.layers)) == (4, 16, 2)
     assert model.encoder.layers[0].linear1.out_features == 16  # the recipe's 32 on 32, in proportion
     assert model.encoder.layers[0].norm_first
     assert model.encoder.dropout == model.dropout.p == 0.2
-    same, other = config.model(data), dataclasses.replace(config, seed=1).model(data)
+    same, other = model_of(config, data), model_of(dataclasses.replace(config, seed=1), data)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), same.parameters(), strict=True))
     assert not torch.equal(model.cls, other.cls)
 

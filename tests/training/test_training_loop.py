@@ -12,6 +12,7 @@ from adelic.nn import Vocabulary
 from adelic.nn.fused import Noise
 from adelic.training import ClassBalancedSampler, EmbeddingConfig, run
 from adelic.training.loop import Split, Trainer, evaluate
+from adelic.training.objectives import make_objective
 from adelic.training.workers import Workers
 
 
@@ -25,6 +26,11 @@ def splits(task="schubert", n=3):
     )
 
 
+def new_trainer(config, data, train, validation, *, seed):
+    objective = make_objective(data)
+    return Trainer(config.model(data, objective), config.recipe, train, validation, objective=objective, seed=seed)
+
+
 @pytest.fixture(autouse=True)
 def keep_the_global_generator():
     with torch.random.fork_rng():
@@ -35,10 +41,10 @@ def test_the_loop_is_the_textbooks(tiny_config):
     """Adam (0.9, 0.999) without weight decay, CosineAnnealingLR once an epoch, cross-entropy on the sampled batches."""
     config = tiny_config(dropout=0.0, epochs=4)
     data, train, validation = splits()
-    trainer = Trainer(config.model(data), config.recipe, train, validation, seed=3)
+    trainer = new_trainer(config, data, train, validation, seed=3)
     lines = [trainer.run_epoch() for _ in range(4)]
 
-    model = config.model(data).train()
+    model = config.model(data, make_objective(data)).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3, betas=(0.9, 0.999), weight_decay=0)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=4)
     sampler = ClassBalancedSampler(data.y_train, batch_size=16, power=0.5, seed=3)
@@ -66,7 +72,7 @@ def test_splitting_a_batch_changes_no_gradient(tiny_config, monkeypatch):
     gradients = []
     for workers, tokens in ((1, 10**6), (2, 10**6), (2, 40), (3, 12)):
         monkeypatch.setattr(importlib.import_module("adelic.training.workers"), "TOKENS", tokens)
-        trainer = Trainer(config.model(data), config.recipe, train, validation, seed=3)
+        trainer = new_trainer(config, data, train, validation, seed=3)
         trainer.model.train()
         with Workers(workers) as pool:
             loss = trainer._backward(torch.arange(17), Noise(5), pool)
@@ -100,7 +106,7 @@ def test_a_step_of_a_gpu_reads_nothing_back(tiny_config, monkeypatch):
         monkeypatch.setattr(f"adelic.nn.{module}.is_fused", lambda x: False)
     data, train, validation = splits()
     config = tiny_config(dropout=0.5)
-    trainer = Trainer(config.model(data), config.recipe, train, validation, seed=3)
+    trainer = new_trainer(config, data, train, validation, seed=3)
     trainer.model.train()
     trainer.device = torch.device("meta")  # anything but the CPU
     with Workers(1) as workers, Reads() as reads:
@@ -118,7 +124,7 @@ def test_bfloat16_is_near_float32_and_another_recipe(tiny_config):
     losses = []
     for compute in ("float32", "bfloat16"):
         config = tiny_config(dropout=0.0, compute=compute)
-        trainer = Trainer(config.model(data), config.recipe, train, validation, seed=3)
+        trainer = new_trainer(config, data, train, validation, seed=3)
         losses.append(trainer.run_epoch()["train_loss"])
         assert {p.dtype for p in trainer.model.parameters()} == {torch.float32}
     assert losses[0] != losses[1]
@@ -128,7 +134,7 @@ def test_bfloat16_is_near_float32_and_another_recipe(tiny_config):
 def test_the_best_weights_are_kept(tiny_config):
     config = tiny_config(epochs=6, learning_rate=2e-2)
     data, train, validation = splits()
-    trainer = Trainer(config.model(data), config.recipe, train, validation, seed=0)
+    trainer = new_trainer(config, data, train, validation, seed=0)
     seen = []
     for _ in range(6):
         figures = trainer.run_epoch()["validation"]
@@ -137,7 +143,7 @@ def test_the_best_weights_are_kept(tiny_config):
     assert trainer.progress.best_score == max(seen)
     assert trainer.progress.best_epoch == seen.index(max(seen)) + 1
     trainer.model.load_state_dict(trainer.best)
-    figures, _ = evaluate(trainer.model, validation)
+    figures, _ = evaluate(trainer.model, validation, objective=trainer.objective)
     assert figures["accuracy"] == max(seen)[0]
     assert math.isclose(figures["loss"], -max(seen)[1], rel_tol=1e-6)
 
@@ -145,9 +151,9 @@ def test_the_best_weights_are_kept(tiny_config):
 def test_evaluation_by_hand_in_batches(tiny_config, monkeypatch):
     config = tiny_config()
     data, train, _ = splits()
-    model = config.model(data)
+    model = config.model(data, make_objective(data))
     monkeypatch.setattr(importlib.import_module("adelic.training.loop"), "EVALUATION_BATCH", 7)
-    figures, predictions = evaluate(model, train)
+    figures, predictions = evaluate(model, train, objective=make_objective(data))
     assert not model.training
     with torch.no_grad():
         probabilities = model(train.ids).softmax(dim=-1)
@@ -162,7 +168,7 @@ def test_an_epoch_depends_on_seed_and_number_alone(tiny_config):
     data, train, validation = splits()
     lines = []
     for _ in range(2):
-        trainer = Trainer(config.model(data), config.recipe, train, validation, seed=1)
+        trainer = new_trainer(config, data, train, validation, seed=1)
         torch.manual_seed(99)  # what others draw in between changes nothing
         lines.append([trainer.run_epoch(), torch.rand(3) is None, trainer.run_epoch()])
         torch.rand(5)
@@ -172,7 +178,7 @@ def test_an_epoch_depends_on_seed_and_number_alone(tiny_config):
 def test_ticks(tiny_config):
     config = tiny_config(epochs=2, batch_size=20)
     data, train, validation = splits()
-    trainer = Trainer(config.model(data), config.recipe, train, validation, seed=1)
+    trainer = new_trainer(config, data, train, validation, seed=1)
     ticks = []
     for _ in range(2):
         trainer.run_epoch(lambda *tick: ticks.append(tick))

@@ -8,7 +8,8 @@ from typing import Any
 from adelic import acd
 from adelic.acd.files import atomic_write, read_bytes
 from adelic.benchmark.engines import Budget, EmbeddedEngine, Engine, OnRun
-from adelic.benchmark.rows import published_row, published_rows
+from adelic.benchmark.further_rows import split_row
+from adelic.benchmark.rows import published_rows
 from adelic.errors import ConfigurationError
 from adelic.nn import PLACES
 from adelic.training import EmbeddingConfig, RunConfig, load_recipe
@@ -45,7 +46,7 @@ def plan(
     """Return the configurations of a matrix of runs, row by row, each once.
 
     Args:
-        rows: names such as "schubert-4"; none means all of the paper's table.
+        rows: names such as "schubert-4", or "kl-5" of the further rows; none means all of the paper's table.
         embeddings: texts for `parse_embedding`.
         seeds: seeds of the runs.
         recipe: name of a packaged recipe, or path of a recipe's file, in which {row} and {embedding} stand for the
@@ -66,13 +67,13 @@ def plan(
         raise ConfigurationError("a matrix of runs needs at least one embedding and one seed")
     configs = []
     for name in names:
-        row = published_row(name)
-        acd.task(row.task).check_edition(edition)
+        task, n = split_row(name)
+        acd.task(task).check_edition(edition)
         for text in chosen_embeddings:
             path = recipe.replace("{row}", name).replace("{embedding}", text.partition(":")[0])
-            chosen, embedding = load_recipe(path, row.task, row.n, **(changes or {})), parse_embedding(text, path)
+            chosen, embedding = load_recipe(path, task, n, **(changes or {})), parse_embedding(text, path)
             configs += [
-                RunConfig(task=row.task, n=row.n, edition=edition, embedding=embedding, recipe=chosen, seed=seed)
+                RunConfig(task=task, n=n, edition=edition, embedding=embedding, recipe=chosen, seed=seed)
                 for seed in chosen_seeds
             ]
     return list(dict.fromkeys(configs))  # a run named twice is one run
@@ -136,6 +137,7 @@ def outstanding_work(config: RunConfig, runs: Path) -> float:
     """
     task, recipe = acd.task(config.task), config.recipe
     rows, tokens = task.estimate(config.n, config.edition).rows, task.length(config.n, config.edition) + 1
+    rows = min(rows, recipe.max_rows or rows)
     token = recipe.n_layers * recipe.d_model * (4 * recipe.d_model + 2 * recipe.d_feedforward + 2 * tokens)
     return (recipe.epochs - epochs_done(config, runs)) * rows * tokens * token
 

@@ -14,7 +14,7 @@ from adelic.errors import ConfigurationError
 
 
 def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False) -> list[Path]:
-    """Write the HTML page, and the table beside it as CSV and Markdown.
+    """Write the HTML page, and its tables beside it as CSV and Markdown; two tables have an empty line between them.
 
     Args:
         summaries: what was run.
@@ -35,18 +35,18 @@ def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False
     """
     if page.suffix not in (".html", ".htm"):
         raise ConfigurationError(f"the report {str(page)!r} is a page: give it a name that ends in .html")
-    lines = table.lines(summaries, all_rows=all_rows)
+    tables = table.contents(summaries, all_rows=all_rows)
     files = {
-        page: render_page(summaries, lines),
-        page.with_suffix(".csv"): table.to_csv(lines),
-        page.with_suffix(".md"): table.to_markdown(lines),
+        page: render_page(summaries, tables),
+        page.with_suffix(".csv"): "\n".join(map(table.to_csv, tables)),
+        page.with_suffix(".md"): "\n".join(map(table.to_markdown, tables)),
     }
     for path, text in files.items():
         atomic_write(path, text)
     return list(files)
 
 
-def render_page(summaries: list[Summary], lines: list[table.Line]) -> str:
+def render_page(summaries: list[Summary], tables: list[table.Content]) -> str:
     """Return the HTML page."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("adelic.benchmark"),
@@ -60,9 +60,7 @@ def render_page(summaries: list[Summary], lines: list[table.Line]) -> str:
         rows.setdefault(summary.row, []).append(summary)
     return environment.get_template("report.html").render(
         version=adelic.__version__,
-        headers=table.HEADERS,
-        lines=lines,
-        notes=table.notes(lines),
+        tables=tables,
         curves=[(name, learning_curves(found)) for name, found in rows.items()],
         runs=[_provenance(result) for summary in summaries for result in summary.results],
     )

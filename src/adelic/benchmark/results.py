@@ -78,6 +78,16 @@ class Summary:
         return str(self.first["embedding"])
 
     @property
+    def title(self) -> str:
+        """Return the row with its edition, unless that is the published one: weaving-6 (levels)."""
+        return self.row + ("" if self.first["edition"] == "published" else f" ({self.first['edition']})")
+
+    @property
+    def has_one_class_a_row(self) -> bool:
+        """Return whether rows have one class each, as those of the paper's table; else several targets, or a number."""
+        return "exact_match" not in self.first["test"]
+
+    @property
     def is_flat(self) -> bool:
         """Return whether the model is the flat one, the paper's; older results know no other."""
         return bool(self.first.get("places", "flat") == "flat")
@@ -111,6 +121,29 @@ def confidence_interval(values: Iterable[float]) -> float | None:
     if len(sample) < 2:
         return None
     return float(stats.t.ppf(0.975, len(sample) - 1) * sample.std(ddof=1) / np.sqrt(len(sample)))
+
+
+def mean_with_interval(values: Iterable[float], *, scale: float = 1.0, decimals: int) -> str:
+    """Return a mean, with the half width of its confidence interval where there are several values, as text.
+
+    >>> mean_with_interval([0.90, 0.92, 0.94], scale=100, decimals=2), mean_with_interval([0.5], decimals=1)
+    ('92.00 ± 4.97', '0.5')
+    """
+    sample = list(values)
+    interval = confidence_interval(sample)
+    text = f"{scale * float(np.mean(sample)):.{decimals}f}"
+    return text if interval is None else f"{text} ± {scale * interval:.{decimals}f}"
+
+
+def recipe_text(result: Result) -> str:
+    """Return a result's recipe as a table shows it.
+
+    >>> recipe_text({"recipe": "quick", "configuration": {"recipe": {"epochs": 3, "max_rows": 20000}}})
+    'quick, 3 epochs, 20,000 rows'
+    """
+    recipe = result["configuration"]["recipe"]
+    rows = f", {recipe['max_rows']:,} rows" if recipe.get("max_rows") else ""
+    return f"{result['recipe']}, {recipe['epochs']} epochs{rows}"
 
 
 def summarise(results: Iterable[Result]) -> list[Summary]:

@@ -2,12 +2,14 @@
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
+from typing import Any
 
 from rich.table import Table
 
-from adelic.benchmark.results import Summary
+from adelic.benchmark import further_table
+from adelic.benchmark.results import Summary, mean_with_interval, recipe_text
 from adelic.benchmark.rows import published_rows
 
 ONE_CLASS = "†"
@@ -63,7 +65,7 @@ def lines(summaries: Iterable[Summary], *, all_rows: bool = False) -> list[Line]
         summaries: what was run.
         all_rows: also say "not run" of the paper's rows and models that were not.
     """
-    found = list(summaries)
+    found = [summary for summary in summaries if summary.has_one_class_a_row]  # others: `further_table`
     names = list(published_rows())
     names += [s.row for s in found if s.row not in names]
     result = []
@@ -80,12 +82,10 @@ def _line(summary: Summary) -> Line:
     first = summary.first
     row = published_rows().get(summary.row)
     paper = row.paper(first["embedding"]) if row and summary.is_flat else None
-    edition = "" if first["edition"] == "published" else f" ({first['edition']})"
-    recipe = first["configuration"]["recipe"]
     return Line(
-        task=summary.row + edition,
+        task=summary.title,
         model=summary.label + (f" {ONE_CLASS}" if summary.predicts_one_class else ""),
-        recipe=f"{first['recipe']}, {recipe['epochs']} epochs",
+        recipe=recipe_text(first),
         seeds=str(len(summary.seeds)),
         majority=f"{100 * first['majority']:.2f}",
         accuracy=_figure(summary, "accuracy", 100, 2),
@@ -98,9 +98,8 @@ def _line(summary: Summary) -> Line:
 
 
 def _figure(summary: Summary, metric: str, scale: float, decimals: int) -> str:
-    interval = summary.interval(metric)
-    text = f"{scale * summary.mean(metric):.{decimals}f}"
-    return text if interval is None else f"{text} ± {scale * interval:.{decimals}f}"
+    values = (result["test"][metric] for result in summary.results)
+    return mean_with_interval(values, scale=scale, decimals=decimals)
 
 
 def _not_run(name: str, embedding: str, label: str) -> Line:
@@ -125,29 +124,60 @@ def notes(table: Iterable[Line]) -> list[str]:
     return [NOTES] + ([ONE_CLASS_NOTE] if any(ONE_CLASS in line.model for line in table) else [])
 
 
-def to_rich(table: list[Line]) -> Table:
-    """Return the table for the terminal."""
-    rich_table = Table(caption="\n".join(notes(table)), caption_justify="left", header_style="bold")
-    for i, header in enumerate(HEADERS.values()):
+@dataclass(frozen=True)
+class Content:
+    """A table ready to be written, the paper's or another one.
+
+    Attributes:
+        lines: instances of one dataclass whose fields are texts; the first three columns are names, then figures.
+        headers: header of each field.
+        notes: sentences under the table.
+    """
+
+    lines: Sequence[Any]
+    headers: Mapping[str, str]
+    notes: Sequence[str]
+
+
+def paper_content(table: list[Line]) -> Content:
+    """Return the paper's table from its lines."""
+    return Content(table, HEADERS, notes(table))
+
+
+def contents(summaries: Iterable[Summary], *, all_rows: bool = False) -> list[Content]:
+    """Return the paper's table, and that of the tasks with several targets or numbers if there are results of them.
+
+    The first is left out where all results belong to the second.
+    """
+    found = list(summaries)
+    first, second = lines(found, all_rows=all_rows), further_table.lines(found)
+    tables = [paper_content(first)] if first or not second else []
+    return tables + ([Content(second, further_table.HEADERS, further_table.NOTES)] if second else [])
+
+
+def to_rich(table: Content) -> Table:
+    """Return a table for the terminal."""
+    rich_table = Table(caption="\n".join(table.notes), caption_justify="left", header_style="bold")
+    for i, header in enumerate(table.headers.values()):
         rich_table.add_column(header, justify="left" if i < 3 else "right", overflow="fold")
-    for before, line in zip([None, *table], table, strict=False):
+    for before, line in zip([None, *table.lines], table.lines, strict=False):
         if before is not None and before.task != line.task:
             rich_table.add_section()
         rich_table.add_row(*astuple(line))
     return rich_table
 
 
-def to_markdown(table: list[Line]) -> str:
-    """Return the table in Markdown, with its notes."""
-    head = "| " + " | ".join(HEADERS.values()) + " |\n|" + "---|" * 3 + "---:|" * (len(HEADERS) - 3)
-    body = "\n".join("| " + " | ".join(astuple(line)) + " |" for line in table)
-    return f"{head}\n{body}\n\n" + "\n".join(notes(table)) + "\n"
+def to_markdown(table: Content) -> str:
+    """Return a table in Markdown, with its notes."""
+    head = "| " + " | ".join(table.headers.values()) + " |\n|" + "---|" * 3 + "---:|" * (len(table.headers) - 3)
+    body = "\n".join("| " + " | ".join(astuple(line)) + " |" for line in table.lines)
+    return f"{head}\n{body}\n\n" + "\n".join(table.notes) + "\n"
 
 
-def to_csv(table: list[Line]) -> str:
-    """Return the table as CSV, headers first."""
+def to_csv(table: Content) -> str:
+    """Return a table as CSV, headers first."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(HEADERS.values())
-    writer.writerows(astuple(line) for line in table)
+    writer.writerow(table.headers.values())
+    writer.writerows(astuple(line) for line in table.lines)
     return out.getvalue()

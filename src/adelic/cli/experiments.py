@@ -26,6 +26,7 @@ recipe_options = stack(
     click.option("--epochs", type=int, help="Instead of the recipe's."),
     click.option("--learning-rate", type=float, help="Instead of the recipe's."),
     click.option("--batch-size", type=int, help="Instead of the recipe's."),
+    click.option("--max-rows", type=int, help="Train on so many random rows at most; 0: on all."),
     click.option("--compute", help="Precision of matrix products: float32 or bfloat16.  [default: the recipe's]"),
 )
 embedding_options = stack(
@@ -155,11 +156,19 @@ def train(
 def _summary(result: dict[str, Any]) -> str:
     """Return a result in a line."""
     test = result["test"]
-    text = (
-        f"{result['task']}-{result['n']} {result['embedding']}: test accuracy {100 * test['accuracy']:.2f} % "
-        f"(majority class {100 * result['majority']:.2f} %), balanced {100 * test['balanced_accuracy']:.2f} %, "
-        f"macro-F1 {100 * test['macro_f1']:.2f} %, loss {test['loss']:.4f}, {result['seconds']:.0f} s"
-    )
+    figures = [f"test accuracy {100 * test['accuracy']:.2f} % (majority class {100 * result['majority']:.2f} %)"]
+    if "exact_match" in test:
+        rate = f"{100 * test['exact_match']:.2f} % (trivial rule {100 * result['guess']['exact_match']:.2f} %)"
+        figures = [f"test exact match {rate}"] if "mean_squared_error" in test else [*figures, f"exact match {rate}"]
+    if "mean_squared_error" in test:
+        for name in ("mean_absolute_error", "mean_squared_error"):
+            figures.append(f"{name.replace('_', ' ')} {test[name]:.4g} (trivial rule {result['guess'][name]:.4g})")
+    else:
+        figures.append(f"balanced {100 * test['balanced_accuracy']:.2f} %, macro-F1 {100 * test['macro_f1']:.2f} %")
+    figures.append(f"loss {test['loss']:.4f}, {result['seconds']:.0f} s")
+    if result["configuration"]["recipe"].get("max_rows"):
+        figures.append(f"trained on {result['rows']['train']:,} rows")
+    text = f"{result['task']}-{result['n']} {result['embedding']}: {', '.join(figures)}"
     return text + ("; it predicts one class only" if result["predicts_one_class"] else "")
 
 
@@ -232,6 +241,8 @@ def reproduce(
     Finished runs are read, killed ones resumed, so the command can be given again at any time: with a --budget, until
     all is done. With Ray, a run whose machine is lost is started again, and goes on if --runs-dir is on a shared disk.
 
+    Further rows, in a table of their own: characters-18, kl-5, kl-6, rsk-8 and other sizes of these tasks.
+
     In the path of a recipe's file, {row} and {embedding} stand for each row and embedding, so that each gets the
     recipe that was searched for it.
 
@@ -300,7 +311,8 @@ def _print_table(summaries: list[Any], *, all_rows: bool) -> None:
 
     # A pipe has no width; the table is wide, and cutting it would lose figures.
     console = Console(width=None if sys.stdout.isatty() else 170)
-    console.print(table.to_rich(table.lines(summaries, all_rows=all_rows)))
+    for content in table.contents(summaries, all_rows=all_rows):
+        console.print(table.to_rich(content))
 
 
 @click.command()
@@ -309,7 +321,7 @@ def _print_table(summaries: list[Any], *, all_rows: bool) -> None:
 @click.option("--all-rows", is_flag=True, help="Also list the paper's rows that were not run.")
 @click.option("--markdown", is_flag=True, help="Print the table in Markdown and write nothing.")
 def report(results_dir: Path, output: Path, *, all_rows: bool, markdown: bool) -> None:
-    """Print the table of all results, and write it as an HTML page with learning curves, as CSV and as Markdown.
+    """Print the tables of all results, and write them as an HTML page with learning curves, as CSV and as Markdown.
 
     \b
     adelic report --results-dir results --output report.html
@@ -319,7 +331,8 @@ def report(results_dir: Path, output: Path, *, all_rows: bool, markdown: bool) -
 
     summaries = benchmark.summarise(benchmark.read_results(results_dir))
     if markdown:
-        click.echo(table.to_markdown(table.lines(summaries, all_rows=all_rows)), nl=False)
+        tables = table.contents(summaries, all_rows=all_rows)
+        click.echo("\n".join(map(table.to_markdown, tables)), nl=False)
         return
     _print_table(summaries, all_rows=all_rows)
     _write_report(summaries, output, all_rows=all_rows)

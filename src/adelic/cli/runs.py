@@ -259,8 +259,9 @@ def _figures(run: "RunSummary") -> dict[str, str]:
         figures["last training loss"] = f"{run.metrics[-1]['train_loss']:.4f}"
     if run.result:
         test = run.result["test"]
-        figures |= {f"test {name.replace('_', ' ')}": f"{test[name]:.2%}" for name in test if name != "loss"}
-        figures["test loss"] = f"{test['loss']:.4f}"
+        for name, value in test.items():  # errors and losses are no rates
+            is_rate = not name.endswith(("loss", "error"))
+            figures[f"test {name.replace('_', ' ')}"] = f"{value:.2%}" if is_rate else f"{value:.4f}"
         figures["parameters"] = f"{run.result['parameters']:,}"
         figures["seconds"] = f"{run.result['seconds']:,.0f}"
     return figures

@@ -2,6 +2,7 @@
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import torch
@@ -15,20 +16,55 @@ from adelic.nn.fused import Noise, Site
 from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncoding
 
 
+class ClassHeads(nn.Module):
+    """One linear classifier a target, on a common state; a target with fewer classes than others has logits −inf.
+
+    Shape: state (*, in_features) -> logits (*, n_targets, most classes), float32.
+
+    Args:
+        in_features: length of the state.
+        n_classes: number of classes of each target; 1 for a target that never varies.
+
+    >>> logits = ClassHeads(8, (2, 3, 1))(torch.zeros(4, 8))
+    >>> logits.shape, torch.isinf(logits[0]).tolist()
+    (torch.Size([4, 3, 3]), [[False, False, True], [False, False, False], [False, True, True]])
+    """
+
+    def __init__(self, in_features: int, n_classes: Sequence[int]) -> None:
+        super().__init__()
+        if not n_classes or min(n_classes) < 1:
+            raise ConfigurationError(f"n_classes={list(n_classes)}: name one target or more, each with a class or more")
+        self.n_classes = tuple(n_classes)
+        self.linear = nn.Linear(in_features, sum(n_classes))
+        most = max(n_classes)
+        places = [target * most + c for target, count in enumerate(n_classes) for c in range(count)]
+        self.places: torch.Tensor
+        self.register_buffer("places", torch.tensor(places), persistent=False)
+
+    def forward(self, state: torch.Tensor) -> torch.Tensor:
+        """Return the logits, float32 (*, n_targets, most classes)."""
+        found = self.linear(state)
+        n_targets, most = len(self.n_classes), max(self.n_classes)
+        padded = found.new_full((*found.shape[:-1], n_targets * most), -math.inf)
+        logits: torch.Tensor = padded.index_copy(-1, self.places, found).unflatten(-1, (n_targets, most))
+        return logits
+
+
 class Classifier(nn.Module):
     """The interface of classifiers towards training: ids to logits, all but the encoder.
 
     Tokens are embedded, [CLS] stands before them, positions are added; a subclass says how [CLS] gets its last state,
-    from which a linear head reads the logits.
+    which a head reads.
 
-    Shape: ids (*, length) -> logits (*, n_classes), float32.
+    Shape: ids (*, length) -> logits (*, n_classes), float32; with several targets (*, n_targets, most classes); with a
+    head of one's own, what it makes of states (*, d).
 
     Attributes:
         max_length: longest sequence, without [CLS].
         cls: the vector of [CLS], (d,).
         positional: the positional encoding.
         dropout: of embedded tokens.
-        head: from the state of [CLS] to logits.
+        head: from the state of [CLS] to logits, or what a head of one's own gives.
 
     >>> from adelic import nn
     >>> embedding = nn.LearnedEmbedding(nn.Vocabulary(range(8)), d_model=8)
@@ -40,7 +76,7 @@ class Classifier(nn.Module):
     cls: nn.Parameter
     positional: PositionalEncoding
     dropout: nn.Dropout
-    head: nn.Linear
+    head: nn.Module
 
     @abstractmethod
     def embed(self, ids: Any, noise: Noise | None = None) -> torch.Tensor:
@@ -50,8 +86,8 @@ class Classifier(nn.Module):
     def encode(self, x: torch.Tensor, noise: Noise | None, compute: Compute) -> torch.Tensor:
         """Return the last states of [CLS], (batch, d), from tokens (batch, length + 1, d); site 0 of noise is used."""
 
-    def forward(self, ids: Any, *, noise: Noise | None = None, compute: Compute = "float32") -> torch.Tensor:
-        """Return the logits, float32 (*, n_classes).
+    def forward(self, ids: Any, *, noise: Noise | None = None, compute: Compute = "float32") -> Any:
+        """Return what the head makes of the [CLS] state: logits, float32 (*, n_classes), where it is a classifier.
 
         Args:
             ids: ids of numbers, or numbers without a vocabulary, (*, length).
@@ -71,8 +107,8 @@ class Classifier(nn.Module):
             x = fused.apply(fused.Dropout, x, site, x.numel() // len(x))
         else:
             x = self.dropout(x)
-        logits: torch.Tensor = self.head(self.encode(x, noise, compute))
-        return logits.reshape(*batch, logits.shape[-1])
+        states = self.encode(x, noise, compute)
+        return self.head(states.reshape(*batch, states.shape[-1]))
 
     @property
     def n_parameters(self) -> int:
@@ -80,9 +116,25 @@ class Classifier(nn.Module):
         return sum(p.numel() for p in self.parameters() if p.requires_grad)
 
 
-def check_sizes(n_classes: int, max_length: int, n_layers: int) -> None:
+def make_head(d: int, n_classes: int | Sequence[int] | None, head: Callable[[int], nn.Module] | None) -> nn.Module:
+    """Return what reads a state of length d: a linear classifier, one a target, or what `head` makes of d.
+
+    Raises:
+        ConfigurationError: there are both classes and a head, or neither.
+
+    >>> make_head(8, 3, None)
+    Linear(in_features=8, out_features=3, bias=True)
+    """
+    if head is not None and n_classes is None:
+        return head(d)
+    if head is not None or n_classes is None:
+        raise ConfigurationError("a model ends in classes or in a head: give n_classes or head, and not both")
+    return nn.Linear(d, n_classes) if isinstance(n_classes, int) else ClassHeads(d, n_classes)
+
+
+def check_sizes(n_classes: int | Sequence[int] | None, max_length: int, n_layers: int) -> None:
     """Raise ConfigurationError unless a classifier can have these sizes."""
-    if n_classes < 2 or max_length < 1 or n_layers < 1:
+    if (isinstance(n_classes, int) and n_classes < 2) or max_length < 1 or n_layers < 1:
         raise ConfigurationError(
             f"n_classes={n_classes}, max_length={max_length}, n_layers={n_layers}: "
             "a classifier needs at least 2, 1 and 1"
@@ -90,13 +142,14 @@ def check_sizes(n_classes: int, max_length: int, n_layers: int) -> None:
 
 
 class SequenceClassifier(Classifier):
-    """Embedding, positional encoding, [CLS], Transformer encoder, linear head on the [CLS] state.
+    """Embedding, positional encoding, [CLS], Transformer encoder, head on the [CLS] state.
 
-    Shape: ids (*, length) -> logits (*, n_classes), float32.
+    Shape: ids (*, length) -> logits (*, n_classes), float32, or as `Classifier` says.
 
     Args:
         embedding: any `NumberEmbedding`; the two models of the paper differ in it alone.
-        n_classes: number of classes.
+        n_classes: number of classes; or that of each target, where a row has several (see `ClassHeads`).
+        head: makes, from d_model, a module that reads the state in place of a classifier, as `AdelicHead` does.
         max_length: longest sequence, without [CLS].
         n_layers, n_heads, dropout: the paper's 6, 8 and 0.1.
         d_feedforward: # NOTE[paper]: it gives none; 512 = 4 · d_model, as usual.
@@ -117,7 +170,8 @@ class SequenceClassifier(Classifier):
         self,
         embedding: NumberEmbedding,
         *,
-        n_classes: int,
+        n_classes: int | Sequence[int] | None = None,
+        head: Callable[[int], nn.Module] | None = None,
         max_length: int,
         n_layers: int = 6,
         n_heads: int = 8,
@@ -143,7 +197,7 @@ class SequenceClassifier(Classifier):
             EncoderLayer(d_model, n_heads, d_feedforward, dropout, norm=norm) for _ in range(n_layers)
         )
         self.final_norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
-        self.head = nn.Linear(d_model, n_classes)
+        self.head = make_head(d_model, n_classes, head)
 
     def embed(self, ids: Any, noise: Noise | None = None) -> torch.Tensor:
         """Return the embedding's vectors, (*, length, d_model)."""

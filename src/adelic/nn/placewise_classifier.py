@@ -1,6 +1,7 @@
 """The place-wise form of AOE's model: a Transformer encoder at every place, read at each place's [CLS]."""
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Literal, get_args
 
 import torch
@@ -8,7 +9,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn.classifier import Classifier, check_sizes
+from adelic.nn.classifier import Classifier, check_sizes, make_head
 from adelic.nn.encoder import Compute, Norm
 from adelic.nn.fused import Noise
 from adelic.nn.placewise import PlaceEmbedding, PlacewiseLinear
@@ -36,11 +37,11 @@ class PlacewiseClassifier(Classifier):
     The vocabulary's features are one frozen table (a buffer); columns that are the same for all its numbers are left
     out, and each place's are centred and scaled to a mean square of 1.
 
-    Shape: ids (*, length) -> logits (*, n_classes), float32.
+    Shape: ids (*, length) -> logits (*, n_classes), float32, or as `Classifier` says.
 
     Args:
         vocabulary: the numbers that can occur.
-        n_classes: number of classes.
+        n_classes, head: as of `adelic.nn.SequenceClassifier`; the state has n_places · d_place numbers.
         max_length: longest sequence, without [CLS].
         space: the primes and digits; the default has 8 places.
         features: "characters", "one-hot-digits" or "digits", see `adelic.nn.PlaceEmbedding`.
@@ -66,7 +67,8 @@ class PlacewiseClassifier(Classifier):
         self,
         vocabulary: Vocabulary,
         *,
-        n_classes: int,
+        n_classes: int | Sequence[int] | None = None,
+        head: Callable[[int], nn.Module] | None = None,
         max_length: int,
         space: AdeleSpace | None = None,
         features: str = "characters",
@@ -101,7 +103,7 @@ class PlacewiseClassifier(Classifier):
             norm=norm,
             across="none" if places == "apart" else places,
         )
-        self.head = nn.Linear(n_places * d_place, n_classes)
+        self.head = make_head(n_places * d_place, n_classes, head)
 
     def embed(self, ids: torch.Tensor, noise: Noise | None = None) -> torch.Tensor:
         """Return the numbers' vectors, those of the places one after the other, (*, length, n_places · d_place)."""

@@ -31,6 +31,7 @@ from adelic.nn import (
 )
 from adelic.numbers import AdeleSpace
 from adelic.numbers.space import DEFAULT_PRECISION, DEFAULT_PRIMES
+from adelic.training.objectives import Objective
 from adelic.training.recipes import Recipe, load_recipe, stored_embedding, stored_values
 from adelic.training.sampler import stream_seed
 
@@ -232,21 +233,16 @@ class RunConfig:
         """Return config.toml."""
         return tomli_w.dumps(self.as_dict())
 
-    def model(self, data: "ModelData") -> Classifier:
+    def model(self, data: "ModelData", objective: Objective) -> Classifier:
         """Return the untrained model for this run's data, its initial weights drawn with the run's seed.
 
         The embedding's weights have a stream of random numbers of their own, so that two runs that differ in the
         embedding start from equal weights everywhere else. The place-wise model's sizes follow from the recipe's, which
         are the flat one's: it has about as many parameters, see `adelic.nn.place_sizes`.
-
-        Raises:
-            ConfigurationError: the task is a regression.
         """
-        if data.class_names is None:
-            raise ConfigurationError(f"{self.task} is a regression task; this model classifies")
         recipe, vocabulary = self.recipe, Vocabulary(data.vocabulary)
         options: dict[str, Any] = {
-            "n_classes": len(data.class_names),
+            **objective.model_options(),
             "max_length": data.X_train.shape[1],
             "n_layers": recipe.n_layers,
             "n_heads": recipe.n_heads,
@@ -295,7 +291,10 @@ class RunConfig:
             without: fields of the embedding to leave out.
         """
         name, task, n = self.recipe.name, self.task, self.n
-        flags = {field: getattr(self.recipe, field) for field in ("epochs", "learning_rate", "batch_size", "compute")}
+        flags = {
+            field: getattr(self.recipe, field)
+            for field in ("epochs", "learning_rate", "batch_size", "max_rows", "compute")
+        }
         try:
             given = load_recipe(name, task, n, **flags) == self.recipe
             plain = EmbeddingConfig.choose(name, self.embedding.name)
@@ -314,7 +313,7 @@ class RunConfig:
                 parts += [f"--{option.replace('_', '-')}", text]
         parts += ["--recipe", name, "--epochs", str(self.recipe.epochs)]
         packaged = {f.name: f.default for f in fields(Recipe)} | stored
-        for option in ("learning_rate", "batch_size", "compute"):
+        for option in ("learning_rate", "batch_size", "max_rows", "compute"):
             value = getattr(self.recipe, option)
             if value != packaged[option]:
                 parts += [f"--{option.replace('_', '-')}", str(value)]
@@ -326,8 +325,6 @@ class ModelData(Protocol):
 
     @property
     def X_train(self) -> np.ndarray: ...  # noqa: D102, N802
-    @property
-    def class_names(self) -> tuple[str, ...] | None: ...  # noqa: D102
     @property
     def vocabulary(self) -> tuple[int, ...]: ...  # noqa: D102
 

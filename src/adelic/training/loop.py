@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.nn import functional
 
 from adelic.nn import Classifier
 from adelic.nn.fused import Noise
 from adelic.training.checkpoint import Progress, Weights
 from adelic.training.divergence import divergence
 from adelic.training.generators import generator_states
-from adelic.training.metrics import classification_metrics
+from adelic.training.objectives import Objective
 from adelic.training.recipes import Recipe
 from adelic.training.sampler import ClassBalancedSampler, stream_seed
 from adelic.training.workers import Workers
@@ -32,7 +31,7 @@ class Split:
 
     Attributes:
         ids: int64 (rows, length).
-        labels: int64 (rows,).
+        labels: int64 (rows,) or (rows, n_targets).
     """
 
     def __init__(self, ids: torch.Tensor, labels: np.ndarray, device: torch.device) -> None:
@@ -60,10 +59,12 @@ class Trainer:
         train: Split,
         validation: Split,
         *,
+        objective: Objective,
         seed: int,
         world: World = ALONE,
     ) -> None:
         self.model = model
+        self.objective = objective
         self.world = world
         self.recipe = recipe
         self.train = train
@@ -76,7 +77,10 @@ class Trainer:
             model.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.999), fused=is_fused
         )
         self.sampler = ClassBalancedSampler(
-            train.labels.cpu().numpy(), batch_size=recipe.batch_size, power=recipe.sampling_power, seed=seed
+            objective.strata(train.labels.cpu().numpy()),
+            batch_size=recipe.batch_size,
+            power=recipe.sampling_power,
+            seed=seed,
         )
         self.progress = Progress()
         self.best: Weights = {}
@@ -137,8 +141,8 @@ class Trainer:
         self._clock = now
 
     def evaluate(self, split: Split) -> tuple[dict[str, float], np.ndarray]:
-        """Return the model's figures on a split, and its predictions, int64 (rows,)."""
-        return evaluate(self.model, split, compute=self.recipe.compute, world=self.world)
+        """Return the model's figures on a split, and its predictions, int64 (rows, …)."""
+        return evaluate(self.model, split, objective=self.objective, compute=self.recipe.compute, world=self.world)
 
     def _train(self, epoch: int, tick: Tick | None, between_steps: Callable[[], None] | None) -> float:
         """Take the steps of an epoch that are left; return the mean loss over the whole epoch."""
@@ -178,8 +182,8 @@ class Trainer:
         """Set the gradients of the weighted mean loss of rows; return this loss."""
         if self.device.type != "cpu":
             self.optimizer.zero_grad(set_to_none=True)
-            logits = _logits(self.model, self.train.ids[batch], self.recipe.compute)
-            loss = functional.cross_entropy(logits, self.train.labels[batch]) * weight
+            output = _output(self.model, self.train.ids[batch], self.recipe.compute)
+            loss = self.objective.loss(output, self.train.labels[batch], reduction="mean") * weight
             loss.backward()  # type: ignore[no-untyped-call]
             return loss.detach()
         size = workers.rows_of_a_part(len(batch), self.train.ids.shape[1] + 1)
@@ -189,8 +193,8 @@ class Trainer:
             total: Gradients = []
             for index, rows in parts:
                 part_noise = noise.from_row(noise.first_row + index * size)
-                logits = _logits(self.model, self.train.ids[rows], self.recipe.compute, part_noise)
-                loss = functional.cross_entropy(logits, self.train.labels[rows], reduction="sum") / len(batch) * weight
+                output = _output(self.model, self.train.ids[rows], self.recipe.compute, part_noise)
+                loss = self.objective.loss(output, self.train.labels[rows], reduction="sum") / len(batch) * weight
                 found: Gradients = [loss.detach(), *torch.autograd.grad(loss, self.parameters, allow_unused=True)]
                 total = _add(total, found) if total else found
             return total
@@ -210,19 +214,18 @@ def _add(total: Gradients, other: Gradients) -> Gradients:
     return total
 
 
-def _logits(model: Classifier, ids: torch.Tensor, compute: str, noise: Noise | None = None) -> torch.Tensor:
-    """Return the logits, float32; products have the recipe's precision."""
+def _output(model: Classifier, ids: torch.Tensor, compute: str, noise: Noise | None = None) -> Any:
+    """Return what the model makes of rows; products have the recipe's precision."""
     is_low = compute == "bfloat16" and ids.device.type != "cpu"
     with torch.autocast(ids.device.type, torch.bfloat16, enabled=is_low):
-        logits: torch.Tensor = model(ids, noise=noise, compute=compute)
-    return logits.float()
+        return model(ids, noise=noise, compute=compute)
 
 
 @torch.no_grad()
 def evaluate(
-    model: Classifier, split: Split, *, compute: str = "float32", world: World = ALONE
+    model: Classifier, split: Split, *, objective: Objective, compute: str = "float32", world: World = ALONE
 ) -> tuple[dict[str, float], np.ndarray]:
-    """Return the figures of a model on a split, and its predictions, int64 (rows,)."""
+    """Return the figures of a model on a split, and its predictions, int64 (rows, …)."""
     model.eval()
     first, last = world.bounds(len(split))
     ids, labels = split.ids[first:last], split.labels[first:last]
@@ -233,13 +236,12 @@ def evaluate(
 
     @torch.no_grad()  # which holds in one thread alone
     def figures(part: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
-        logits = _logits(model, part[0], compute)
-        loss = functional.cross_entropy(logits, part[1], reduction="sum")
-        return loss.double(), logits.argmax(dim=-1)
+        output = _output(model, part[0], compute)
+        return objective.loss(output, part[1], reduction="sum").double(), objective.predictions(output)
 
     with workers:
         found = workers.map(figures, zip(torch.split(ids, rows), torch.split(labels, rows), strict=True))
     loss = torch.stack([labels.new_zeros((), dtype=torch.float64), *(loss for loss, _ in found)]).sum()
-    predicted = world.gather(torch.cat([labels[:0], *(predictions for _, predictions in found)]).cpu().numpy())
+    predicted = world.gather(torch.cat([predictions for _, predictions in found]).cpu().numpy())
     mean_loss = float(world.sum(loss)) / len(split)  # a process may have no row
-    return classification_metrics(split.labels.cpu().numpy(), predicted, mean_loss), predicted
+    return objective.figures(split.labels.cpu().numpy(), predicted, mean_loss), predicted

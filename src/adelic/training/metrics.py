@@ -1,4 +1,4 @@
-"""Figures of a classifier on a split."""
+"""Figures of a model on a split."""
 
 import warnings
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import balanced_accuracy_score, confusion_matrix, f1_score
+from sklearn.metrics import balanced_accuracy_score, f1_score
 
 Labels = npt.NDArray[np.integer[Any]]
 
@@ -36,14 +36,59 @@ def classification_metrics(labels: Labels, predictions: Labels, loss: float) -> 
     }
 
 
+def several_classes_metrics(labels: Labels, predictions: Labels) -> dict[str, float]:
+    """Return the figures of rows with several targets: means over the targets, and the rate of rows without an error.
+
+    Args:
+        labels: true classes, (rows, n_targets).
+        predictions: predicted classes, likewise.
+
+    >>> several_classes_metrics(np.array([[0, 0], [0, 1]]), np.array([[0, 0], [0, 0]]))["exact_match"]
+    0.5
+    """
+    targets = [classification_metrics(*columns, 0.0) for columns in zip(labels.T, predictions.T, strict=True)]
+    names = ("accuracy", "balanced_accuracy", "macro_f1")
+    means = {name: float(np.mean([figures[name] for figures in targets])) for name in names}
+    return means | {"exact_match": float(np.mean((labels == predictions).all(axis=1)))}
+
+
+def number_metrics(numbers: Labels, answers: Labels) -> dict[str, float]:
+    """Return the figures of answers that are numbers: the rate of right ones, mean absolute and mean squared error.
+
+    Args:
+        numbers: true numbers, (rows,).
+        answers: likewise.
+
+    >>> number_metrics(np.array([0, 0, 7, -1]), np.array([0, 0, 5, -1]))
+    {'accuracy': 0.75, 'exact_match': 0.75, 'mean_absolute_error': 0.5, 'mean_squared_error': 1.0}
+    """
+    error = np.abs(numbers.astype(np.float64) - answers.astype(np.float64))  # squares of int64 would overflow
+    right = float(np.mean(numbers == answers))
+    return {
+        "accuracy": right,
+        "exact_match": right,
+        "mean_absolute_error": float(np.mean(error)),
+        "mean_squared_error": float(np.mean(error**2)),
+    }
+
+
 def majority_rate(train_labels: Labels, labels: Labels) -> float:
     """Return the accuracy of always saying the most frequent class of the training split.
 
     >>> majority_rate(np.array([0, 0, 1]), np.array([0, 1, 1, 1]))
     0.25
     """
-    classes, counts = np.unique(train_labels, return_counts=True)
-    return float(np.mean(labels == classes[counts.argmax()]))
+    return float(np.mean(labels == majority_class(train_labels)))
+
+
+def majority_class(labels: Labels) -> int:
+    """Return the most frequent class; of equally frequent ones, the first.
+
+    >>> majority_class(np.array([0, 2, 2]))
+    2
+    """
+    classes, counts = np.unique(labels, return_counts=True)
+    return int(classes[counts.argmax()])
 
 
 def confusion(labels: Labels, predictions: Labels, n_classes: int) -> list[list[Any]]:
@@ -52,7 +97,8 @@ def confusion(labels: Labels, predictions: Labels, n_classes: int) -> list[list[
     >>> confusion(np.array([0, 1, 1]), np.array([0, 0, 1]), 2)
     [[1, 0], [1, 1]]
     """
-    matrix: list[list[Any]] = confusion_matrix(labels, predictions, labels=range(n_classes)).tolist()
+    pairs = labels.astype(np.int64) * n_classes + predictions
+    matrix: list[list[Any]] = np.bincount(pairs, minlength=n_classes**2).reshape(n_classes, n_classes).tolist()
     return matrix
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from adelic.acd.files import read_bytes
 from adelic.errors import ConfigurationError, StorageError, UnknownNameError
 
-_COUNTS = ("epochs", "batch_size", "warmup_steps", "d_model", "n_layers", "n_heads", "d_feedforward")
+_COUNTS = ("epochs", "batch_size", "max_rows", "warmup_steps", "d_model", "n_layers", "n_heads", "d_feedforward")
 _EMBEDDING = {
     "name": str,
     "features": str,
@@ -32,9 +32,11 @@ class Recipe:
         learning_rate: Adam's, at its peak.
         epochs: each draws as many rows as the training split has.
         batch_size: rows a step.
+        max_rows: train on so many rows at most, a random part of the training split; 0 for all of them.
         warmup_steps: steps over which the learning rate rises linearly from 0.
         schedule: "cosine" (once an epoch, T_max = epochs, as CosineAnnealingLR) or "constant".
-        sampling_power: a row of a class of n_i rows is drawn with weight n_i^(−power); the paper's 1/√n_i is 0.5.
+        sampling_power: a row of a class of n_i rows is drawn with weight n_i^(−power); the paper's 1/√n_i is 0.5. Rows
+            with several targets, or a number, are drawn with equal weights.
         norm: "post" or "pre" layer norm.
         d_model, n_layers, n_heads, d_feedforward, dropout: the encoder's. A place-wise model has the same n_layers and
             dropout; its other sizes follow from these, so that it has about as many parameters.
@@ -49,6 +51,7 @@ class Recipe:
     learning_rate: float
     epochs: int
     batch_size: int = 2048
+    max_rows: int = 0
     warmup_steps: int = 0
     schedule: str = "cosine"
     sampling_power: float = 0.5
@@ -63,7 +66,7 @@ class Recipe:
     def __post_init__(self) -> None:
         """Check the values."""
         for name in _COUNTS:
-            value, least = getattr(self, name), 0 if name == "warmup_steps" else 1
+            value, least = getattr(self, name), 0 if name in ("warmup_steps", "max_rows") else 1
             if type(value) is not int or value < least:
                 raise ConfigurationError(f"{name.replace('_', '-')}={value} must be a whole number from {least} on")
         if not 0 < self.learning_rate < math.inf:
@@ -96,8 +99,15 @@ class Recipe:
         return rate
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary, for TOML."""
-        return asdict(self)
+        """Return the fields as a dictionary, for TOML; `max_rows` only where it says something.
+
+        >>> "max_rows" in Recipe(name="example", learning_rate=1.0, epochs=4).as_dict()
+        False
+        """
+        values = asdict(self)
+        if not self.max_rows:
+            del values["max_rows"]  # runs have names and folders that are older than this field
+        return values
 
 
 @cache

@@ -7,7 +7,9 @@ from typing import Any
 from adelic.acd.files import read_bytes
 from adelic.errors import RunFolderError
 
-_METRICS = dict.fromkeys(("accuracy", "balanced_accuracy", "macro_f1", "loss"), float)
+_METRICS = dict.fromkeys(("accuracy", "loss"), float)
+_CLASS_METRICS = dict.fromkeys(("balanced_accuracy", "macro_f1"), float)
+_NUMBER_METRICS = dict.fromkeys(("exact_match", "mean_absolute_error", "mean_squared_error"), float)
 _CURVES = dict.fromkeys(("train_loss", "validation_loss", "validation_accuracy"), list)
 SCHEMA: dict[str, Any] = {
     "task": str,
@@ -51,8 +53,18 @@ def read_result_file(path: Path, schema: dict[str, Any] = SCHEMA) -> dict[str, A
     except (ValueError, RecursionError) as error:
         raise RunFolderError(f"{path} is no result of a run ({error})") from None
     _check(result, schema, path, "")
+    if schema is SCHEMA:
+        _check_figures(result, path)
     assert isinstance(result, dict)
     return result
+
+
+def _check_figures(result: dict[str, Any], path: Path) -> None:
+    """Raise `RunFolderError` where the figures lack one that this kind of prediction has."""
+    is_number = "mean_squared_error" in result["test"]
+    _check(result["test"], _NUMBER_METRICS if is_number else _CLASS_METRICS, path, "test.")
+    if "exact_match" in result["test"]:  # several targets, or a number
+        _check(result, {"guess": {"exact_match": float}}, path, "")
 
 
 def _check(part: Any, schema: dict[str, Any], path: Path, prefix: str) -> None:

@@ -22,10 +22,12 @@ from adelic.training.checkpoint import load_checkpoint, save_checkpoint
 from adelic.training.configuration import ModelData, RunConfig, check_same
 from adelic.training.generators import set_generator_states
 from adelic.training.loop import Split, Tick, Trainer
-from adelic.training.metrics import confusion, history, majority_rate
+from adelic.training.metrics import history
+from adelic.training.objectives import Objective, make_objective
 from adelic.training.result import read_result_file
 from adelic.training.sampler import stream_seed
 from adelic.training.signals import Stopped, deferred_signals
+from adelic.training.subsets import training_subset
 from adelic.training.tensorboard import EVENT_FILES, LOG_FOLDER, TensorBoardLog, has_log, require_tensorboard
 from adelic.training.world import ALONE, World
 
@@ -92,8 +94,10 @@ def run(
     if not len(data.y_validation) or not len(data.y_test):
         raise ConfigurationError(f"{config.row} ({config.edition}) is too small: it has no validation or no test row")
     with torch.random.fork_rng():
-        model = config.model(data).to(torch_device)
-        trainer = make_trainer(config, model, data, torch_device, world)
+        objective = make_objective(data)
+        model = config.model(data, objective).to(torch_device)
+        data = training_subset(data, config.recipe.max_rows, config.data_seed)
+        trainer = make_trainer(config, model, data, objective, torch_device, world)
         with world.copy_of(folder, FILES) as source:
             lines = _resume(trainer, source)
         world.lead(lambda: _describe(config, folder))
@@ -148,7 +152,12 @@ class TrainingData(ModelData, Protocol):
 
 
 def make_trainer(
-    config: RunConfig, model: Classifier, data: TrainingData, device: torch.device, world: World = ALONE
+    config: RunConfig,
+    model: Classifier,
+    data: TrainingData,
+    objective: Objective,
+    device: torch.device,
+    world: World = ALONE,
 ) -> Trainer:
     """Return the trainer of a run, before its first epoch; it is given no test split."""
     vocabulary = Vocabulary(data.vocabulary)
@@ -156,7 +165,7 @@ def make_trainer(
         Split(vocabulary.ids(X), y, device)
         for X, y in ((data.X_train, data.y_train), (data.X_validation, data.y_validation))
     )
-    return Trainer(model, config.recipe, train, validation, seed=config.seed, world=world)
+    return Trainer(model, config.recipe, train, validation, objective=objective, seed=config.seed, world=world)
 
 
 def _train(
@@ -313,7 +322,6 @@ def _result(config: RunConfig, data: Dataset, model: Classifier, trainer: Traine
     """Evaluate the best weights on the test split, the only time that it is touched, and return result.json."""
     world = trainer.world
     figures, predictions = trainer.evaluate(test)
-    assert data.class_names is not None  # RunConfig.model has checked it
     return {
         "task": config.task,
         "n": config.n,
@@ -329,9 +337,7 @@ def _result(config: RunConfig, data: Dataset, model: Classifier, trainer: Traine
             "loss": -trainer.progress.best_score[1],
             "epoch": trainer.progress.best_epoch,
         },
-        "majority": majority_rate(data.y_train, data.y_test),
-        "predicts_one_class": len(np.unique(predictions)) == 1,
-        "confusion": confusion(data.y_test, predictions, len(data.class_names)),
+        **trainer.objective.result(data.y_train, data.y_test, predictions),
         "rows": {"train": len(data.y_train), "validation": len(data.y_validation), "test": len(data.y_test)},
         "parameters": model.n_parameters,
         "seconds": round(trainer.progress.seconds, 3),

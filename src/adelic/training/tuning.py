@@ -24,9 +24,11 @@ from adelic.acd.provenance import source_commit, versions
 from adelic.errors import ConfigurationError
 from adelic.training.configuration import RunConfig
 from adelic.training.loop import Tick
+from adelic.training.objectives import Objective, make_objective
 from adelic.training.recipes import read_recipe_file
 from adelic.training.run import choose_device, device_name, make_trainer
 from adelic.training.search import DIMENSIONS, apply, check_search
+from adelic.training.subsets import training_subset
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -92,13 +94,16 @@ class Search:
 
 @dataclass(frozen=True, eq=False)
 class DevelopmentData:
-    """The splits that a search may see. It has no test split, so that no search can look at it."""
+    """The splits that a search may see. It has no test split, so that no search can look at it.
+
+    The objective knows how many classes a target has, or how great a number may be; see `make_objective`.
+    """
 
     X_train: np.ndarray
     y_train: np.ndarray
     X_validation: np.ndarray
     y_validation: np.ndarray
-    class_names: tuple[str, ...] | None
+    objective: Objective
     vocabulary: tuple[int, ...]
     sha256: str
 
@@ -107,7 +112,7 @@ class DevelopmentData:
         """Return the development data of a run.
 
         Raises:
-            ConfigurationError: the task is a regression, or there is no validation row.
+            ConfigurationError: there is no validation row.
 
         >>> from adelic.training import EmbeddingConfig, load_recipe
         >>> recipe = load_recipe("quick", "schubert", 3)
@@ -117,19 +122,18 @@ class DevelopmentData:
         (62, 6, False)
         """
         data = acd.load(config.task, n=config.n, edition=config.edition, seed=config.data_seed)
-        if data.class_names is None:
-            raise ConfigurationError(f"{config.task} is a regression task; this model classifies")
         if not len(data.y_validation):
             raise ConfigurationError(f"{config.row} ({config.edition}) is too small: it has no validation row")
-        return cls(
+        development = cls(
             X_train=data.X_train,
             y_train=data.y_train,
             X_validation=data.X_validation,
             y_validation=data.y_validation,
-            class_names=data.class_names,
+            objective=make_objective(data),
             vocabulary=data.vocabulary,
             sha256=data.provenance["sha256"],
         )
+        return training_subset(development, config.recipe.max_rows, config.data_seed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -323,7 +327,7 @@ def train_trial(
     """
     with torch.random.fork_rng():
         try:
-            trainer = make_trainer(config, config.model(data).to(device), data, device)
+            trainer = make_trainer(config, config.model(data, data.objective).to(device), data, data.objective, device)
             progress = trainer.progress
             while progress.epoch < config.recipe.epochs:
                 trainer.run_epoch()

@@ -1,0 +1,248 @@
+"""What a model predicts of a row, how far off it is, and how it is judged: one class, several, or a number."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from math import prod
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction
+from adelic.nn.functional import encode
+from adelic.numbers import AdeleSpace, RedundantResidueCode
+from adelic.numbers.primes import first_primes
+from adelic.training.metrics import (
+    classification_metrics,
+    confusion,
+    majority_class,
+    majority_rate,
+    number_metrics,
+    several_classes_metrics,
+)
+
+Reduction = Literal["mean", "sum"]
+
+
+class Targets(Protocol):
+    """What an objective is made from: the targets of all splits, and the names of the classes if there are any."""
+
+    @property
+    def class_names(self) -> tuple[str, ...] | None: ...  # noqa: D102
+    @property
+    def y_train(self) -> np.ndarray: ...  # noqa: D102
+    @property
+    def y_validation(self) -> np.ndarray: ...  # noqa: D102
+    @property
+    def y_test(self) -> np.ndarray: ...  # noqa: D102
+
+
+class Objective(ABC):
+    """A kind of prediction. Objectives hold no weights and no data, only what tells one task from another.
+
+    Labels are int64, (rows,) or (rows, n_targets); outputs are what a model makes of a batch.
+    """
+
+    @abstractmethod
+    def model_options(self) -> dict[str, Any]:
+        """Return how a `Classifier` is to end: its `n_classes` or its `head`."""
+
+    @abstractmethod
+    def loss(self, output: Any, labels: torch.Tensor, *, reduction: Reduction) -> torch.Tensor:
+        """Return the loss of a batch, float32 (): the mean over its rows, or their sum."""
+
+    @abstractmethod
+    def predictions(self, output: Any) -> torch.Tensor:
+        """Return what a batch's output says, int64 (rows, …)."""
+
+    @abstractmethod
+    def figures(self, labels: np.ndarray, predictions: np.ndarray, loss: float) -> dict[str, float]:
+        """Return the figures of a split; `accuracy` and `loss` decide which epoch is the best one."""
+
+    @abstractmethod
+    def result(self, train_labels: np.ndarray, labels: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
+        """Return what result.json says of the test split besides `figures`: the trivial rule, and what lies deeper."""
+
+    def strata(self, labels: np.ndarray) -> np.ndarray:
+        """Return the class of each row that sampling balances, int64 (rows,); one class means uniform sampling."""
+        return np.zeros(len(labels), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class OneClass(Objective):
+    """A row has one class: cross-entropy, class-balanced sampling.
+
+    Attributes:
+        n_classes: how many classes there are.
+
+    >>> OneClass(3).figures(np.array([0, 2]), np.array([0, 1]), 0.5)["accuracy"]
+    0.5
+    """
+
+    n_classes: int
+
+    def model_options(self) -> dict[str, Any]:
+        """Return the number of classes."""
+        return {"n_classes": self.n_classes}
+
+    def loss(self, output: Any, labels: torch.Tensor, *, reduction: Reduction) -> torch.Tensor:
+        """Return the cross-entropy."""
+        return functional.cross_entropy(output.float(), labels, reduction=reduction)
+
+    def predictions(self, output: Any) -> torch.Tensor:
+        """Return the class with the greatest logit, (rows,)."""
+        found: torch.Tensor = output.argmax(dim=-1)
+        return found
+
+    def figures(self, labels: np.ndarray, predictions: np.ndarray, loss: float) -> dict[str, float]:
+        """Return accuracy, balanced accuracy, macro-F1 and loss."""
+        return classification_metrics(labels, predictions, loss)
+
+    def result(self, train_labels: np.ndarray, labels: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
+        """Return the rate of the most frequent class, whether the model says one class only, the confusion matrix."""
+        return {
+            "majority": majority_rate(train_labels, labels),
+            "predicts_one_class": len(np.unique(predictions)) == 1,
+            "confusion": confusion(labels, predictions, self.n_classes),
+        }
+
+    def strata(self, labels: np.ndarray) -> np.ndarray:
+        """Return the classes themselves."""
+        return labels
+
+
+@dataclass(frozen=True)
+class SeveralClasses(Objective):
+    """A row has several targets, each with classes of its own: bits, or small coefficients. Uniform sampling.
+
+    The loss is the mean of the targets' cross-entropies; with two classes that is the loss of a multi-label classifier.
+
+    Attributes:
+        n_classes: how many classes each target has; 1 where it never varies.
+
+    >>> found = SeveralClasses((2, 2)).figures(np.array([[0, 1], [1, 1]]), np.array([[0, 1], [0, 1]]), 0.5)
+    >>> found["accuracy"], found["exact_match"]
+    (0.75, 0.5)
+    """
+
+    n_classes: tuple[int, ...]
+
+    def model_options(self) -> dict[str, Any]:
+        """Return the number of classes of each target."""
+        return {"n_classes": self.n_classes}
+
+    def loss(self, output: Any, labels: torch.Tensor, *, reduction: Reduction) -> torch.Tensor:
+        """Return the mean of the targets' cross-entropies."""
+        logits = output.float().flatten(0, -2)
+        loss = functional.cross_entropy(logits, labels.flatten(), reduction=reduction)
+        return loss if reduction == "mean" else loss / len(self.n_classes)
+
+    def predictions(self, output: Any) -> torch.Tensor:
+        """Return each target's class with the greatest logit, (rows, n_targets)."""
+        found: torch.Tensor = output.argmax(dim=-1)
+        return found
+
+    def figures(self, labels: np.ndarray, predictions: np.ndarray, loss: float) -> dict[str, float]:
+        """Return the means over the targets of their figures, the rate of rows with no error, and the loss."""
+        return several_classes_metrics(labels, predictions) | {"loss": float(loss)}
+
+    def result(self, train_labels: np.ndarray, labels: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
+        """Return the figures of always saying each target's most frequent class, and figures for each target."""
+        guess = np.broadcast_to(np.array([majority_class(column) for column in train_labels.T]), labels.shape)
+        guessed = several_classes_metrics(labels, guess)
+        targets = []
+        for target, n_classes in enumerate(self.n_classes):
+            true, predicted = labels[:, target], predictions[:, target]
+            figures = classification_metrics(true, predicted, 0.0)
+            del figures["loss"]  # outputs are not kept
+            rate = majority_rate(train_labels[:, target], true)
+            targets.append(figures | {"majority": rate, "confusion": confusion(true, predicted, n_classes)})
+        return {
+            "majority": guessed["accuracy"],
+            "guess": guessed,
+            "predicts_one_class": len(np.unique(predictions, axis=0)) == 1,
+            "targets": targets,
+        }
+
+
+@dataclass(frozen=True)
+class OneNumber(Objective):
+    """A row has one integer, told by its digits modulo several primes and by its real value. Uniform sampling.
+
+    The loss is `AdelicLoss`. An answer is the number that the digits decode to, wrong digits mended, where that is
+    more likely than a word met by chance; else the real value, rounded.
+
+    Attributes:
+        bound: the greatest absolute value that is an answer.
+
+    >>> OneNumber(bound=16336320).space.primes
+    (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43)
+    """
+
+    bound: int
+
+    @cached_property
+    def space(self) -> AdeleSpace:
+        """Return as many primes, one digit each, as hold twice the bits that the answers need: half mend the others."""
+        enough = (2 * self.bound + 1) ** 2
+        primes = next(primes for primes in map(first_primes, count(1)) if prod(primes) > enough)
+        return AdeleSpace(primes, precision=1)
+
+    def model_options(self) -> dict[str, Any]:
+        """Return the head that speaks numbers."""
+        return {"head": lambda d: AdelicHead(self.space, d, placewise=False)}
+
+    def loss(self, output: Any, labels: torch.Tensor, *, reduction: Reduction) -> torch.Tensor:
+        """Return the cross-entropy of the digits plus the distance of the real values."""
+        prediction = AdelicPrediction(*(part.float() for part in output))
+        digits = encode(labels, space=self.space, dtype=torch.int64, real_row=False)
+        loss: torch.Tensor = AdelicLoss(self.space)(prediction, (labels, digits))
+        return loss if reduction == "mean" else loss * len(labels)
+
+    def predictions(self, output: Any) -> torch.Tensor:
+        """Return the answers, and whether they come from the digits, (rows, 2)."""
+        logits = output.logits.float().log_softmax(dim=-1).cpu().numpy()
+        decoded = RedundantResidueCode(self.space, self.bound).decode_soft(logits)
+        is_decoded = decoded.confidence > 0.5
+        real = np.sinh(output.real.double().cpu().numpy()).clip(-self.bound, self.bound)
+        answers = np.rint(real).astype(np.int64)
+        answers[is_decoded] = [int(value) for value in decoded.values[is_decoded]]
+        return torch.from_numpy(np.stack([answers, is_decoded], axis=-1))
+
+    def figures(self, labels: np.ndarray, predictions: np.ndarray, loss: float) -> dict[str, float]:
+        """Return the rate of right answers, that of decoded ones, the mean errors, and the loss."""
+        answers, is_decoded = predictions.T
+        return number_metrics(labels, answers) | {"decoded": float(np.mean(is_decoded)), "loss": float(loss)}
+
+    def result(self, train_labels: np.ndarray, labels: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
+        """Return the figures of always answering the most frequent number."""
+        guess = number_metrics(labels, np.full_like(labels, majority_class(train_labels)))
+        return {
+            "majority": guess["accuracy"],
+            "guess": guess,
+            "predicts_one_class": len(np.unique(predictions[:, 0])) == 1,
+        }
+
+
+def make_objective(data: Targets) -> Objective:
+    """Return what a model of these data has to predict.
+
+    How many classes a target has, and how great numbers are, is a fact of the task as `class_names` is; it is read off
+    the targets of all splits, since a value may be so rare that the training split lacks it.
+
+    >>> from adelic import acd
+    >>> make_objective(acd.load("schubert", n=3)), make_objective(acd.load("characters", n=4))
+    (OneClass(n_classes=2), OneNumber(bound=3))
+    >>> make_objective(acd.load("kl", n=4))
+    SeveralClasses(n_classes=(2, 2, 1))
+    """
+    if data.class_names is not None:
+        return OneClass(len(data.class_names))
+    splits = [y for y in (data.y_train, data.y_validation, data.y_test) if len(y)]
+    if data.y_train.ndim == 1:
+        return OneNumber(max(int(np.abs(y).max()) for y in splits))
+    greatest = np.max([y.max(axis=0) for y in splits], axis=0)
+    return SeveralClasses(tuple(int(g) + 1 for g in greatest))

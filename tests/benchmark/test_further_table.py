@@ -1,0 +1,149 @@
+"""The rows that the paper's table lacks: several targets, or a number."""
+
+import copy
+import csv
+import io
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from adelic import acd
+from adelic.benchmark import plan, published_rows, read_results, run_matrix, summarise, table, write_report
+from adelic.benchmark.further_rows import further_rows, split_row
+from adelic.benchmark.further_table import HEADERS, lines
+from adelic.benchmark.matrix import outstanding_work
+from adelic.errors import UnknownNameError
+from adelic.training import run
+
+
+@pytest.fixture(scope="module")
+def further_results(tiny_config, tmp_path_factory):
+    """Results of very small runs of the three tasks, by task."""
+    folder = tmp_path_factory.mktemp("further")
+    sizes = {"kl": 4, "rsk": 5, "characters": 5}
+    return {
+        task: run(tiny_config("adelic", task=task, n=n, epochs=1, max_rows=30), folder / task, device="cpu")
+        for task, n in sizes.items()
+    }
+
+
+@pytest.fixture
+def further(further_results):
+    """Return results like real ones with other sizes, seeds and figures."""
+
+    def make(row, seed=0, **test):
+        task, _, n = row.rpartition("-")
+        made = copy.deepcopy(further_results[task]) | {"n": int(n), "seed": seed}
+        made["test"] |= test
+        made["configuration"]["seed"] = seed
+        made["configuration"]["data"]["n"] = int(n)
+        return made
+
+    return make
+
+
+def test_the_rows():
+    assert {"characters-18", "kl-5", "kl-6", "rsk-8"} <= further_rows().keys()
+    assert not further_rows().keys() & published_rows().keys()
+    for name, row in further_rows().items():
+        task, n = split_row(name)
+        assert n in acd.task(task).sizes
+        errors = [row.trivial, row.linear, row.mlp, row.transformer]
+        assert [error is None for error in errors] == [row.measure is None] * 4
+        assert all(error.value > 0 for error in errors[1:] if error is not None)
+
+
+def test_published_errors():
+    assert further_rows()["rsk-8"].published == "0.21 / 0.43 ± 0.05 / 1.51 ± 0.02"
+    assert further_rows()["kl-6"].published == "–"
+
+
+def test_an_unknown_row():
+    with pytest.raises(UnknownNameError, match="did you mean 'kl-5'"):
+        split_row("kl5")
+
+
+def test_a_plan():
+    configs = plan(["kl-5", "rsk-8", "characters-18"], ["adelic", "learned"], [0, 1], recipe="quick")
+    assert [(c.row, c.embedding.name) for c in configs[::2]] == [
+        (row, name) for row in ("kl-5", "rsk-8", "characters-18") for name in ("adelic", "learned")
+    ]
+    assert not {c.row for c in plan([], ["learned"], [0], recipe="quick")} & further_rows().keys()
+
+
+def test_less_work_with_fewer_rows():
+    few, more = (plan(["rsk-8"], ["learned"], [0], recipe="quick", changes={"max_rows": m})[0] for m in (100, 200))
+    assert outstanding_work(more, Path("no runs")) == 2 * outstanding_work(few, Path("no runs"))
+
+
+def test_a_line_of_a_number(further):
+    made = [
+        further("characters-18", seed, exact_match=a, mean_squared_error=e, mean_absolute_error=1234.5678)
+        for seed, (a, e) in enumerate([(0.90, 1e10), (0.92, 2e10), (0.94, 3e10)])
+    ]
+    (line,) = lines(summarise(made))
+    assert (line.task, line.target, line.model, line.seeds) == ("characters-18", "all", "AOE (digits)", "3")
+    assert line.recipe == "quick, 1 epochs, 30 rows"
+    assert line.exact_match == "92.00 ± 4.97"
+    assert line.mean_squared_error == "2e+10 ± 2.5e+10"
+    assert line.mean_absolute_error == "1235 ± 0"
+    assert line.trivial_squared_error == f"{made[0]['guess']['mean_squared_error']:.4g}"
+    assert line.acd_authors.startswith("1.592e+10 / ")
+    assert (line.accuracy, line.balanced_accuracy, line.majority) == ("–",) * 3
+
+
+def test_lines_of_several_targets(further):
+    made = [further("kl-5", seed, accuracy=a) for seed, a in enumerate([0.5, 0.75])]
+    for result, accuracy in zip(made, (0.25, 0.75), strict=True):
+        result["targets"][1] |= {"accuracy": accuracy, "majority": 0.125}
+    whole, *targets = lines(summarise(made))
+    assert whole.accuracy.startswith("62.50 ± ")
+    assert whole.trivial_exact_match == f"{100 * made[0]['guess']['exact_match']:.2f}"
+    assert [line.target for line in targets] == ["q^0", "q^1", "q^2"]
+    assert targets[1].accuracy.startswith("50.00 ± ")
+    assert targets[1].majority == "12.50"
+    assert {line.mean_squared_error for line in (whole, *targets)} == {"–"}
+    assert len(lines(summarise([further("rsk-8")]))) == 1  # ten targets are too many
+
+
+def test_each_result_is_in_one_table(result, further):
+    summaries = summarise([further("rsk-8"), result("schubert-4"), further("kl-5"), further("kl-4")])
+    first, second = table.contents(summaries)
+    assert [line.task for line in first.lines] == ["schubert-4"]
+    assert [line.task for line in second.lines] == ["kl-5"] * 4 + ["rsk-8"] + ["kl-4"] * 4
+    assert first == table.contents(summarise([result("schubert-4")]))[0]
+    assert [content.headers for content in table.contents(summarise([further("rsk-8")]))] == [HEADERS]
+    assert [content.headers for content in table.contents([])] == [table.HEADERS]
+
+
+def test_the_report_has_both(result, further, tmp_path):
+    files = write_report(summarise([result("schubert-4"), further("characters-18")]), tmp_path / "page.html")
+    page, text, markdown = (path.read_text(encoding="utf-8") for path in files)
+    tables = [list(csv.reader(io.StringIO(part))) for part in text.split("\n\n")]
+    assert [rows[0] for rows in tables] == [list(table.HEADERS.values()), list(HEADERS.values())]
+    assert [rows[1][0] for rows in tables] == ["schubert-4", "characters-18"]
+    assert page.count("<tbody>") == 3  # and the commands
+    for cell in tables[1][1]:
+        assert f">{cell}</td>" in page
+        assert f"| {cell} |" in markdown
+    assert "the mean squared error for characters" in page
+
+
+def test_the_terminals_table(further):
+    (content,) = table.contents(summarise([further("kl-5")]))
+    console = Console(width=250, file=io.StringIO())
+    console.print(table.to_rich(content))
+    text = console.file.getvalue()
+    assert "q^2" in text
+    assert "trivial rule" in text
+
+
+def test_a_matrix_of_further_rows(tiny_config, tmp_path):
+    configs = [tiny_config("learned", task="characters", n=5, epochs=1, seed=seed) for seed in (0, 1)]
+    folders = {"runs": tmp_path / "runs", "results": tmp_path / "results"}
+    found = run_matrix(configs, **folders, device="cpu", on_run=lambda index, count, config: nullcontext())
+    assert read_results(tmp_path / "results") == sorted(found, key=lambda r: f"{r['configuration']['seed']}")
+    (line,) = lines(summarise(found))
+    assert " ± " in line.exact_match
