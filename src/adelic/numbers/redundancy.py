@@ -24,7 +24,7 @@ answers are likely then, the confidence says.
 after each erasure what is left is decoded; the most likely of the numbers found is the answer. That is generalized
 minimum distance decoding: an erasure costs the bound one factor of p, an error two. Where the answer is still in doubt
 (a confidence below 0.9), up to three of the six digits that hardly beat the next likely ones give way to these, in all
-combinations, as in Chase's algorithm.
+combinations, as in Chase's algorithm (but not where all digits together are no likelier than chance).
 
 Sources: D. Mandelbaum, "Error correction in residue arithmetic", IEEE Trans. Comput. 21 (1972), and O. Goldreich,
 D. Ron, M. Sudan, "Chinese remaindering with errors", IEEE Trans. Inf. Theory 46 (2000), for integers; J. Böhm,
@@ -357,7 +357,8 @@ class RedundantResidueCode:
             candidate = take(self._nearest(y, modulus, scale))
             if candidate and all(a >= b for a, b in zip(candidate.right, trusted, strict=True)):
                 break  # it will be found again and again: all digits that are left are its own
-        if not found or self._choose(found, known)[1] < _CERTAIN:
+        # No answer is likelier than the likeliest digits; where these are no likelier than chance, a search is vain.
+        if sum(hits) > self._log_chance and (not found or self._choose(found, known)[1] < _CERTAIN):
             for other in channel.substitutions(i, residues):
                 for y, modulus, scale, _ in self._trials(other, known, ()):
                     take(self._nearest(y, modulus, scale))
