@@ -53,7 +53,8 @@ def arithmetic(
     problems: addition, subtraction, multiplication, exact-division, modular-inverse,
               modular-inverse-prime, fraction-addition, fraction-multiplication, sum, product,
               polynomial, comparison
-    solvers:  adelic-placewise, adelic-flat (AOE in and out); fone, xval, abacus, base-10, base-1000;
+    solvers:  adelic-placewise, adelic-one-hot, adelic-3-digits, adelic-flat (AOE in and out); fone, xval,
+              abacus, base-10, base-1000;
               package.module:Class, a subclass of adelic.benchmark.arithmetic.Solver of your own
 
     Finished runs are read, never run again, so the command can be given again after Ctrl-C, a kill or a spent --budget.
