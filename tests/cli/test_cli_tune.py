@@ -60,10 +60,12 @@ def test_a_storage_and_an_output(works, folder):
     assert len(tomllib.loads(Path("new/mine.toml").read_text(encoding="utf-8"))["study"]["trials"]) == 2
 
 
-def test_the_recorded_command_repeats_the_study(works):
-    works(*TUNE)
+@pytest.mark.parametrize("options", [[], ["--max-rows", "20", "--compute", "bfloat16"]])
+def test_the_recorded_command_repeats_the_study(works, options):
+    works(*TUNE, *options)
     before = FILE.read_text(encoding="utf-8")
     study = tomllib.loads(before)["study"]
+    assert " ".join(options) in study["command"]
     works(*study["command"].split()[1:], "--device", "cpu")
     assert FILE.read_text(encoding="utf-8") == before
 

@@ -92,7 +92,7 @@ def tune(
     definition = acd.task(task)
     definition.check_edition(edition)
     size = definition.sizes[0] if n is None else definition.check_size(n, edition)
-    changes = {name: given.pop(name) for name in ("epochs", "learning_rate", "batch_size")}
+    changes = {name: given.pop(name) for name in ("epochs", "learning_rate", "batch_size", "max_rows", "compute")}
     config = training.RunConfig(
         task=definition.name,
         n=size,
