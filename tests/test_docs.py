@@ -100,6 +100,16 @@ def test_the_table_of_arithmetic_is_made_from_the_committed_results():
         assert (ROOT / "docs" / figure).exists()
 
 
+def test_the_tables_of_reports_are_made_from_the_committed_results():
+    text = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
+    found = re.findall(r"<!-- table: adelic (.*?) -->\n(.*?)<!-- end of table -->", text, flags=re.DOTALL)
+    assert found
+    for command, table in found:
+        printed = CliRunner().invoke(commands, command.replace("results/", f"{ROOT}/results/").split())
+        assert printed.exit_code == 0
+        assert table.strip() == printed.output.strip()
+
+
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
 def test_examples_run(page):
     failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)

@@ -12,6 +12,7 @@ import torch
 from adelic.nn import Classifier
 from adelic.nn.fused import Noise
 from adelic.training.checkpoint import Progress, Weights
+from adelic.training.compiling import Compiled, is_wanted
 from adelic.training.divergence import divergence
 from adelic.training.generators import generator_states
 from adelic.training.objectives import Objective
@@ -82,6 +83,7 @@ class Trainer:
             power=recipe.sampling_power,
             seed=seed,
         )
+        self._batch_loss = Compiled(self._plain_loss) if is_wanted(self.device) else self._plain_loss
         self.progress = Progress()
         self.best: Weights = {}
         self._loss = torch.zeros((), dtype=torch.float64, device=train.labels.device)  # summed over the epoch's rows
@@ -178,12 +180,16 @@ class Trainer:
         self.world.average(self.parameters)
         return loss
 
+    def _plain_loss(self, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """Return the mean loss of a batch, on devices other than the CPU."""
+        loss: torch.Tensor = self.objective.loss(_output(self.model, ids, self.recipe.compute), labels, reduction="mean")
+        return loss
+
     def _own_gradients(self, batch: torch.Tensor, weight: float, noise: Noise, workers: Workers) -> torch.Tensor:
         """Set the gradients of the weighted mean loss of rows; return this loss."""
         if self.device.type != "cpu":
             self.optimizer.zero_grad(set_to_none=True)
-            output = _output(self.model, self.train.ids[batch], self.recipe.compute)
-            loss = self.objective.loss(output, self.train.labels[batch], reduction="mean") * weight
+            loss = self._batch_loss(self.train.ids[batch], self.train.labels[batch]) * weight
             loss.backward()  # type: ignore[no-untyped-call]
             return loss.detach()
         size = workers.rows_of_a_part(len(batch), self.train.ids.shape[1] + 1)
