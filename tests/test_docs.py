@@ -15,7 +15,7 @@ from adelic import acd
 from adelic.acd.auditing import to_markdown
 from adelic.benchmark import published_rows
 from adelic.benchmark.arithmetic import read_plan
-from adelic.benchmark.arithmetic.report import gather
+from adelic.benchmark.arithmetic.entries import gather
 from adelic.benchmark.arithmetic.report import to_markdown as to_arithmetic_table
 from adelic.cli import commands
 

@@ -17,7 +17,8 @@ from click.testing import CliRunner
 
 from adelic.benchmark.arithmetic import PROBLEMS, SOLVER_MODULES, Cell, Plan, read_cell, read_plan, run_cell, run_plan
 from adelic.benchmark.arithmetic.crew import Crew
-from adelic.benchmark.arithmetic.report import gather, to_markdown, write_report
+from adelic.benchmark.arithmetic.entries import gather
+from adelic.benchmark.arithmetic.report import to_markdown, write_report
 from adelic.benchmark.engines import Budget
 from adelic.cli import commands, main
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError, WorkerError
@@ -117,18 +118,22 @@ def files(results=Path("results")):
 
 
 def test_the_packaged_plans():
-    full = read_plan("full")
+    own = "own_solvers:Linear"
+    full = read_plan("full", own_solvers=[own])
     for name in ("addition", "subtraction", "multiplication"):
         mine = {(c.solver, c.examples, c.seed) for c in full.cells if c.problem == name}
-        sizes = {100, 1_000, 10_000, 30_000}
-        assert mine >= {(solver, size, seed) for solver in SOLVER_MODULES for size in sizes for seed in range(5)}
+        flat = (own, "adelic-flat", "fone", "xval", "abacus", "base-10", "base-1000")
+        sizes = dict.fromkeys(flat, (100, 1000, 10000, 30000))
+        sizes["adelic-placewise"] = (100, 300, 1_000, 3_000, 10_000)
+        assert mine >= {(solver, size, seed) for solver in sizes for size in sizes[solver] for seed in range(5)}
     by_entry = {}
     for c in full.cells:
         by_entry.setdefault((c.problem, c.solver, c.examples), []).append(c.seed)
     assert all(seeds == [0, 1, 2, 3, 4] for seeds in by_entry.values())
-    for name in PROBLEMS:  # at the largest size, where the splits never seen are compared, all are there
-        largest = max(size for p, _, size in by_entry if p == name)
-        assert {solver for p, solver, size in by_entry if (p, size) == (name, largest)} == set(SOLVER_MODULES)
+    for name in set(PROBLEMS) - {"modular-inverse-prime"}:  # which is a failure of AOE, not a comparison
+        asked = {solver for p, solver, _ in by_entry if p == name}
+        assert asked >= {own, *SOLVER_MODULES} - {"adelic-one-hot", "adelic-3-digits"}
+    assert {solver for _, solver, _ in by_entry} == {own, *SOLVER_MODULES}
     assert {c.problem for c in full.cells} == set(PROBLEMS)
     assert {(c.test_cases, c.confirmation_cases, c.never_seen_cases) for c in full.cells} == {(10_000, 100_000, 2_000)}
     assert len({c.label for c in full.cells}) == len(full.cells)
@@ -337,7 +342,7 @@ def test_the_command_writes_the_report(folder):
     assert rows[0] == ["problem", "examples", "own_solvers:Linear"]
     assert ["a + b, 6 digits", "10", "**100**"] in rows
     assert ["a · b, 6 digits", "50", "0"] in rows
-    assert ["a + b, 9 to 10 digits", "50", "**100**"] in rows
+    assert ["a + b, 9 to 10 digits", "**100**"] in rows
     assert ["a/b + c/d, 3 digits over 1 to 10", "50", "—"] in rows
     assert "own_solvers:Linear: least squares knows no fractions (fraction-addition)" in table
     (subtraction,) = [row[2] for row in rows if row[:2] == ["a − b, 6 digits", "50"]]

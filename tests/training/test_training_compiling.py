@@ -5,11 +5,16 @@ from torch.nn import functional
 from adelic.nn import LearnedEmbedding, SequenceClassifier, Vocabulary
 from adelic.training.compiling import SWITCH, Compiled, is_wanted
 
+# Torch's compiler warns of its own parts when it is first loaded.
+pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.*is deprecated:DeprecationWarning")
+
 
 def model_and_batch():
     torch.manual_seed(0)
     embedding = LearnedEmbedding(Vocabulary(range(5)), d_model=16)
-    model = SequenceClassifier(embedding, n_classes=3, max_length=4, n_layers=1, n_heads=2, d_feedforward=16, dropout=0.0)
+    model = SequenceClassifier(
+        embedding, n_classes=3, max_length=4, n_layers=1, n_heads=2, d_feedforward=16, dropout=0.0
+    )
     return model, torch.randint(5, (6, 4)), torch.randint(3, (6,))
 
 
@@ -42,7 +47,7 @@ def test_a_compiler_that_fails_costs_speed_alone(capsys):
 
 def test_an_error_of_the_step_itself_is_raised():
     step = Compiled(lambda x: x @ torch.ones(3), backend="eager")
-    with pytest.raises(RuntimeError, match="inconsistent tensor size|size mismatch"):
+    with pytest.raises(RuntimeError, match=r"inconsistent tensor size|size mismatch"):
         step(torch.ones(2))
 
 

@@ -23,8 +23,8 @@ def is_wanted(device: torch.device) -> bool:
 class Compiled:
     """A function compiled by `torch.compile` when it is first called, or itself where that fails.
 
-    A failure of the compiler (there is no C compiler, a part of the model that it does not know) is said in one line and
-    costs speed alone. An error of the function itself is raised.
+    A failure of the compiler (there is no C compiler, or the model has a part that it does not know) is said in one
+    line and costs speed alone. An error of the function itself is raised.
 
     Args:
         function: of tensors of fixed shapes, differentiable; a new shape is compiled anew.
@@ -45,7 +45,8 @@ class Compiled:
         if not self.is_compiled:
             return self._function(*arguments)
         try:
-            torch.compiler.cudagraph_mark_step_begin()  # the last step's tensors are read; their memory is free
+            # The last step's tensors are read; their memory is free.
+            torch.compiler.cudagraph_mark_step_begin()  # type: ignore[no-untyped-call]
             return self._compiled(*arguments)
         except Exception as error:
             found = self._function(*arguments)  # which raises if the fault is not the compiler's

@@ -182,7 +182,9 @@ class Trainer:
 
     def _plain_loss(self, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Return the mean loss of a batch, on devices other than the CPU."""
-        loss: torch.Tensor = self.objective.loss(_output(self.model, ids, self.recipe.compute), labels, reduction="mean")
+        loss: torch.Tensor = self.objective.loss(
+            _output(self.model, ids, self.recipe.compute), labels, reduction="mean"
+        )
         return loss
 
     def _own_gradients(self, batch: torch.Tensor, weight: float, noise: Noise, workers: Workers) -> torch.Tensor:

@@ -1,19 +1,17 @@
 """The figures of the arithmetic benchmark, in colours that are readable on light and on dark ground."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from adelic.benchmark.arithmetic.entries import Entry, in_order, with_most_examples
 from adelic.benchmark.arithmetic.problems import problem
 from adelic.benchmark.plots import COLOURS, render, style
 from adelic.benchmark.results import confidence_interval
-
-if TYPE_CHECKING:
-    from adelic.benchmark.arithmetic.report import Entry
 
 _INK = "#767676"  # 4.5 : 1 on white and 4.1 : 1 on GitHub's dark ground
 _MARKERS = "osD^vP*X<>"
@@ -23,7 +21,7 @@ _LEGEND_COLUMNS = 7
 _CURVE = 2  # sizes that make a curve
 
 
-def draw_accuracy(entries: "Sequence[Entry]") -> bytes | None:
+def draw_accuracy(entries: Sequence[Entry]) -> bytes | None:
     """Return an SVG of accuracy against the number of examples, a panel a problem; None if no problem has two sizes.
 
     Lines are means over seeds, bands go from the least to the greatest seed.
@@ -74,10 +72,11 @@ def draw_accuracy(entries: "Sequence[Entry]") -> bytes | None:
         return render(figure, "svg", transparent=True)
 
 
-def draw_never_seen(entries: "Sequence[Entry]") -> bytes | None:
+def draw_never_seen(entries: Sequence[Entry]) -> bytes | None:
     """Return an SVG of the accuracy on questions unlike all in training, a row a split; None if there is none.
 
-    The entries with the most examples count. Bars are 95 % confidence intervals of the mean over seeds.
+    Of each problem and solver the entry with the most examples counts. Bars are 95 % confidence intervals of the mean
+    over seeds.
 
     Args:
         entries: with results.
@@ -85,10 +84,8 @@ def draw_never_seen(entries: "Sequence[Entry]") -> bytes | None:
     >>> draw_never_seen([]) is None
     True
     """
-    largest: dict[str, int] = {}
-    for entry in entries:
-        largest[entry.problem] = max(entry.examples, largest.get(entry.problem, 0))
-    rows = [(name, split) for name in largest for split in problem(name).never_seen]
+    largest = {(e.problem, e.solver): e for e in with_most_examples(entries)}
+    rows = [(name, split) for name in dict.fromkeys(e.problem for e in entries) for split in problem(name).never_seen]
     if not rows:
         return None
     looks = _looks(entries)
@@ -99,11 +96,10 @@ def draw_never_seen(entries: "Sequence[Entry]") -> bytes | None:
         for offset, (solver, look) in zip(offsets, looks.items(), strict=True):
             points = []
             for y, (name, split) in enumerate(rows):
-                for e in entries:
-                    if (e.problem, e.solver, e.examples) == (name, solver, largest[name]):
-                        values = e.accuracies(split)
-                        width = 100 * (confidence_interval(values) or 0.0)
-                        points.append((100 * float(np.mean(values)), y + offset, width))
+                if (name, solver) in largest:
+                    values = largest[name, solver].accuracies(split)
+                    width = 100 * (confidence_interval(values) or 0.0)
+                    points.append((100 * float(np.mean(values)), y + offset, width))
             if points:
                 x, y_values, widths = zip(*points, strict=True)
                 point_look = look | {"linestyle": "none", "markersize": 5}
@@ -117,9 +113,9 @@ def draw_never_seen(entries: "Sequence[Entry]") -> bytes | None:
         return render(figure, "svg", transparent=True)
 
 
-def _looks(entries: "Sequence[Entry]") -> dict[str, dict[str, Any]]:
+def _looks(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
     """Return how each solver is drawn: AOE's variants in one colour with different dashes, each rival in another."""
-    solvers = list(dict.fromkeys(entry.solver for entry in entries))
+    solvers = in_order(entries)
     rivals = iter(COLOURS[1:] * len(solvers))
     dashes = iter(_DASHES * len(solvers))
     looks: dict[str, dict[str, Any]] = {}

@@ -17,6 +17,7 @@ from adelic.benchmark.arithmetic.solvers import SOLVER_MODULES, check_solver
 from adelic.errors import AdelicError, ConfigurationError
 
 PACKAGED = ("full", "quick")
+_OWN = "own"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +131,7 @@ def read_plan(source: str | Path, *, own_solvers: Iterable[str] = ()) -> Plan:
 
     Args:
         source: "full", "quick", or the path of a file.
-        own_solvers: further solvers ("module:Class") for the parts that name none.
+        own_solvers: further solvers ("module:Class"), for the parts that name none or "own".
 
     Raises:
         ConfigurationError: the file is missing, or says something else, or names no problem or solver.
@@ -148,14 +149,14 @@ def read_plan(source: str | Path, *, own_solvers: Iterable[str] = ()) -> Plan:
     if content is None:
         raise ConfigurationError(f"there is no plan {str(source)!r}; name a TOML file")
     try:
-        return Plan(cells=_cells(tomllib.loads(content.decode()), [*SOLVER_MODULES, *own_solvers]), option=option)
+        return Plan(cells=_cells(tomllib.loads(content.decode()), list(own_solvers)), option=option)
     except (AdelicError, ValueError, TypeError, KeyError, AttributeError) as error:
         if isinstance(error, AdelicError):
             raise ConfigurationError(f"the plan {source}: {error}") from None
         raise ConfigurationError(f"{source} is no plan ({type(error).__name__}: {error})") from None
 
 
-def _cells(table: dict[str, Any], solvers: list[str]) -> tuple[Cell, ...]:
+def _cells(table: dict[str, Any], own_solvers: list[str]) -> tuple[Cell, ...]:
     """Return the cells of a parsed plan."""
     cases = {key: table[key] for key in ("test_cases", "confirmation_cases", "never_seen_cases") if key in table}
     unknown = set(table) - {"seeds", "steps", "part", *cases}
@@ -165,10 +166,13 @@ def _cells(table: dict[str, Any], solvers: list[str]) -> tuple[Cell, ...]:
     for part in table["part"]:
         if set(part) - {"problems", "solvers", "examples"}:
             raise ConfigurationError(f"a part has problems, solvers and examples, not {', '.join(sorted(part))}")
+        named = part.get("solvers", [*SOLVER_MODULES, _OWN])
+        solvers = [*(solver for solver in named if solver != _OWN), *(own_solvers if _OWN in named else [])]
+        for solver in solvers:
+            check_solver(solver)
         for name in part["problems"]:
             problem(name)
-            for solver in part.get("solvers", solvers):
-                check_solver(solver)
+            for solver in solvers:
                 cells += [
                     Cell(
                         problem=name,

@@ -3,116 +3,18 @@
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from adelic.acd.files import atomic_write, storage_errors
+from adelic.benchmark.arithmetic.entries import IMPOSSIBLE, NOT_RUN, Entry, gather, in_order, with_most_examples
 from adelic.benchmark.arithmetic.figures import draw_accuracy, draw_never_seen
 from adelic.benchmark.arithmetic.plans import Plan
 from adelic.benchmark.arithmetic.problems import problem
-from adelic.benchmark.arithmetic.runner import Result, read_cell
-from adelic.benchmark.arithmetic.solvers import solver_class
-from adelic.benchmark.results import confidence_interval
 from adelic.errors import ConfigurationError
 
-NOT_RUN, IMPOSSIBLE = "not run", "—"
 PLANNED_NOT = ""
 MARK, END = "<!-- table: arithmetic -->\n", "<!-- end of table -->"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """The cells that differ in the seed alone.
-
-    Attributes:
-        problem, solver, examples: what they have in common.
-        n_planned: how many the plan has.
-        results: of those that were run.
-        obstacle: why the solver cannot express the problem; None where it can.
-
-    >>> results = [{"test": {"cases": 200, "correct": c}, "never_seen": {}} for c in (180, 190)]
-    >>> entry = Entry("addition", "fone", 300, 2, tuple(results))
-    >>> entry.accuracies(), entry.text()
-    ([0.9, 0.95], '92.5 ± 31.8')
-    """
-
-    problem: str
-    solver: str
-    examples: int
-    n_planned: int
-    results: tuple[Result, ...]
-    obstacle: str | None = None
-
-    def accuracies(self, split: str = "test") -> list[float]:
-        """Return the share of exact answers, one a seed."""
-        scores = (result["test"] if split == "test" else result["never_seen"][split] for result in self.results)
-        return [score["correct"] / score["cases"] for score in scores]
-
-    def text(self, split: str = "test") -> str:
-        """Return the accuracy in percent as a table shows it: mean ± half width of the 95 % confidence interval."""
-        if self.obstacle:
-            return IMPOSSIBLE
-        if not self.results:
-            return NOT_RUN
-        values = self.accuracies(split)
-        interval = confidence_interval(values)
-        text = percent(float(np.mean(values))) + (f" ± {100 * interval:.1f}" if interval else "")
-        text = f"**{text}**" if min(values) == 1 else text
-        return text if len(values) == self.n_planned else f"{text} ({len(values)} of {self.n_planned} seeds)"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return what the summary's file says."""
-
-        def figures(split: str) -> dict[str, Any]:
-            values = self.accuracies(split)
-            return {"accuracy": float(np.mean(values)), "interval": confidence_interval(values), "least": min(values)}
-
-        about = {"problem": self.problem, "solver": self.solver, "examples": self.examples, "seeds": len(self.results)}
-        if self.obstacle:
-            return about | {"obstacle": self.obstacle}
-        if not self.results:
-            return about
-        return about | {
-            "test": figures("test") | {"cases": [result["test"]["cases"] for result in self.results]},
-            "never_seen": {split: figures(split) for split in self.results[0]["never_seen"]},
-            "parameters": self.results[0]["parameters"],
-            "training_seconds": float(np.mean([result["training_seconds"] for result in self.results])),
-        }
-
-
-def percent(share: float) -> str:
-    """Return a share in percent with one decimal; "100" is exactly all, and "0" nothing at all.
-
-    >>> [percent(share) for share in (1, 0.99996, 0.5, 0.0001, 0)]
-    ['100', '99.9', '50.0', '0.0', '0']
-    """
-    return f"{100 * share:.0f}" if share in (0, 1) else f"{min(100 * share, 99.9):.1f}"
-
-
-def gather(plan: Plan, results: Path) -> list[Entry]:
-    """Return the entries of a plan with the results that a folder has; in the plan's order.
-
-    Raises:
-        RunFolderError: a file is damaged.
-        ConfigurationError: a solver cannot be imported.
-
-    >>> gather(Plan(cells=()), Path("results"))
-    []
-    """
-    groups: dict[tuple[str, str, int], list[Result | None]] = {}
-    for cell in plan.cells:
-        groups.setdefault((cell.problem, cell.solver, cell.examples), []).append(read_cell(cell, results))
-    is_empty = not any(any(found) for found in groups.values())
-    entries = []
-    for (name, solver, examples), found in groups.items():
-        there = tuple(result for result in found if result is not None)
-        # A solver is imported only for what it has no results of, in a table that has some.
-        reason = None if there or is_empty else solver_class(solver).obstacle(problem(name))
-        entries.append(Entry(name, solver, examples, len(found), there, reason))
-    return entries
 
 
 def to_markdown(entries: Iterable[Entry]) -> str:
@@ -124,24 +26,30 @@ def to_markdown(entries: Iterable[Entry]) -> str:
     listed = list(entries)
     if not any(entry.results for entry in listed):
         return NOT_RUN
-    solvers = list(dict.fromkeys(entry.solver for entry in listed))
+    solvers = in_order(listed)
     by_key = {(entry.problem, entry.examples, entry.solver): entry for entry in listed}
-    sizes: dict[str, list[int]] = {}
+    largest = {(entry.problem, entry.solver): entry for entry in with_most_examples(listed)}
+    sizes: dict[str, set[int]] = {}
     for entry in listed:
-        sizes.setdefault(entry.problem, []).append(entry.examples)
+        sizes.setdefault(entry.problem, set()).add(entry.examples)
 
-    def line(name: str, size: int, split: str) -> list[str]:
-        chosen = (by_key.get((name, size, solver)) for solver in solvers)
-        title = problem(name).title if split == "test" else problem(name).never_seen_titles[split]
-        return [title, f"{size:,}", *(PLANNED_NOT if entry is None else entry.text(split) for entry in chosen)]
+    def cells(found: Iterable[Entry | None], split: str) -> list[str]:
+        return [PLANNED_NOT if entry is None else entry.text(split) for entry in found]
 
-    head = ["problem", "examples", *solvers]
-    seen = [line(name, size, "test") for name, found in sizes.items() for size in sorted(set(found))]
-    unlike = [line(name, max(found), split) for name, found in sizes.items() for split in problem(name).never_seen]
-    tables = [_table(head, seen)]
+    seen = [
+        [problem(name).title, f"{size:,}", *cells((by_key.get((name, size, solver)) for solver in solvers), "test")]
+        for name, found in sizes.items()
+        for size in sorted(found)
+    ]
+    unlike = [
+        [problem(name).never_seen_titles[split], *cells((largest.get((name, solver)) for solver in solvers), split)]
+        for name in sizes
+        for split in problem(name).never_seen
+    ]
+    tables = [_table(["problem", "examples", *solvers], seen)]
     if unlike:
-        tables += ["The same runs (the largest number of examples) on questions unlike all in training:"]
-        tables += [_table(head, unlike)]
+        tables += ["The same runs, of each solver those with the most examples, on questions unlike all in training:"]
+        tables += [_table(["problem", *solvers], unlike)]
     return "\n\n".join([*tables, *_notes(listed)])
 
 
@@ -158,7 +66,7 @@ def _notes(entries: list[Entry]) -> list[str]:
     notes = [
         "Answers that are exactly right, in percent: the mean over the seeds ± half the width of its 95 % confidence "
         f"interval (Student's t), on {_list(cases)} questions that were not trained on, {_list(more)} where the first "
-        "of them are all answered right. **Bold**: no mistake, whatever the seed."
+        "of them are all answered right. **Bold**: no mistake, whatever the seed. Blank: not planned."
     ]
     reasons: dict[str, list[str]] = {}
     for entry in entries:

@@ -1,0 +1,133 @@
+"""What the results of a plan say: one entry a problem, solver and number of examples, over the seeds."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adelic.benchmark.arithmetic.plans import Plan
+from adelic.benchmark.arithmetic.problems import problem
+from adelic.benchmark.arithmetic.runner import Result, read_cell
+from adelic.benchmark.arithmetic.solvers import SOLVER_MODULES, solver_class
+from adelic.benchmark.results import confidence_interval
+
+NOT_RUN, IMPOSSIBLE = "not run", "—"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The cells that differ in the seed alone.
+
+    Attributes:
+        problem, solver, examples: what they have in common.
+        n_planned: how many the plan has.
+        results: of those that were run.
+        obstacle: why the solver cannot express the problem; None where it can.
+
+    >>> results = [{"test": {"cases": 200, "correct": c}, "never_seen": {}} for c in (180, 190)]
+    >>> entry = Entry("addition", "fone", 300, 2, tuple(results))
+    >>> entry.accuracies(), entry.text()
+    ([0.9, 0.95], '92.5 ± 31.8')
+    """
+
+    problem: str
+    solver: str
+    examples: int
+    n_planned: int
+    results: tuple[Result, ...] = ()
+    obstacle: str | None = None
+
+    def accuracies(self, split: str = "test") -> list[float]:
+        """Return the share of exact answers, one a seed."""
+        scores = (result["test"] if split == "test" else result["never_seen"][split] for result in self.results)
+        return [score["correct"] / score["cases"] for score in scores]
+
+    def text(self, split: str = "test") -> str:
+        """Return the accuracy in percent as a table shows it: mean ± half width of the 95 % confidence interval."""
+        if self.obstacle:
+            return IMPOSSIBLE
+        if not self.results:
+            return NOT_RUN
+        values = self.accuracies(split)
+        interval = confidence_interval(values)
+        text = percent(float(np.mean(values))) + (f" ± {100 * interval:.1f}" if interval else "")
+        text = f"**{text}**" if min(values) == 1 else text
+        return text if len(values) == self.n_planned else f"{text} ({len(values)} of {self.n_planned} seeds)"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what the summary's file says."""
+
+        def figures(split: str) -> dict[str, Any]:
+            values = self.accuracies(split)
+            return {"accuracy": float(np.mean(values)), "interval": confidence_interval(values), "least": min(values)}
+
+        about = {"problem": self.problem, "solver": self.solver, "examples": self.examples, "seeds": len(self.results)}
+        if self.obstacle:
+            return about | {"obstacle": self.obstacle}
+        if not self.results:
+            return about
+        return about | {
+            "test": figures("test") | {"cases": [result["test"]["cases"] for result in self.results]},
+            "never_seen": {split: figures(split) for split in self.results[0]["never_seen"]},
+            "parameters": self.results[0]["parameters"],
+            "training_seconds": float(np.mean([result["training_seconds"] for result in self.results])),
+        }
+
+
+def percent(share: float) -> str:
+    """Return a share in percent with one decimal; "100" is exactly all, and "0" nothing at all.
+
+    >>> [percent(share) for share in (1, 0.99996, 0.5, 0.0001, 0)]
+    ['100', '99.9', '50.0', '0.0', '0']
+    """
+    return f"{100 * share:.0f}" if share in (0, 1) else f"{min(100 * share, 99.9):.1f}"
+
+
+def gather(plan: Plan, results: Path) -> list[Entry]:
+    """Return the entries of a plan with the results that a folder has; in the plan's order.
+
+    Raises:
+        RunFolderError: a file is damaged.
+        ConfigurationError: a solver cannot be imported.
+
+    >>> gather(Plan(cells=()), Path("results"))
+    []
+    """
+    groups: dict[tuple[str, str, int], list[Result | None]] = {}
+    for cell in plan.cells:
+        groups.setdefault((cell.problem, cell.solver, cell.examples), []).append(read_cell(cell, results))
+    is_empty = not any(any(found) for found in groups.values())
+    entries = []
+    for (name, solver, examples), found in groups.items():
+        there = tuple(result for result in found if result is not None)
+        # A solver is imported only for what it has no results of, in a table that has some.
+        reason = None if there or is_empty else solver_class(solver).obstacle(problem(name))
+        entries.append(Entry(name, solver, examples, len(found), there, reason))
+    return entries
+
+
+def in_order(entries: Iterable[Entry]) -> list[str]:
+    """Return the names of the entries' solvers, in the order of `SOLVER_MODULES`, others last.
+
+    >>> in_order([Entry("addition", name, 100, 1) for name in ("fone", "my_solvers:Mine", "adelic-flat")])
+    ['adelic-flat', 'fone', 'my_solvers:Mine']
+    """
+    known = list(SOLVER_MODULES)
+    names = dict.fromkeys(entry.solver for entry in entries)
+    return sorted(names, key=lambda name: known.index(name) if name in known else len(known))
+
+
+def with_most_examples(entries: Iterable[Entry]) -> list[Entry]:
+    """Return of each problem and solver the entry with the most examples.
+
+    >>> [e.examples for e in with_most_examples(Entry("sum", "fone", size, 1) for size in (100, 3000, 1000))]
+    [3000]
+    """
+    found: dict[tuple[str, str], Entry] = {}
+    for entry in entries:
+        key = (entry.problem, entry.solver)
+        if key not in found or entry.examples > found[key].examples:
+            found[key] = entry
+    return list(found.values())
