@@ -6,7 +6,7 @@ from adelic.nn import LearnedEmbedding, SequenceClassifier, Vocabulary
 from adelic.training.compiling import SWITCH, Compiled, is_wanted
 
 # Torch's compiler warns of its own parts when it is first loaded.
-pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.*is deprecated:DeprecationWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:torch.*")
 
 
 def model_and_batch():

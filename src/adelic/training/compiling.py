@@ -2,6 +2,7 @@
 
 import os
 import sys
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -51,6 +52,6 @@ class Compiled:
         except Exception as error:
             found = self._function(*arguments)  # which raises if the fault is not the compiler's
             self.is_compiled = False
-            reason = next(iter(str(error).splitlines()), "") or type(error).__name__
+            reason = textwrap.shorten(str(error), 160, placeholder=" …") or type(error).__name__
             sys.stderr.write(f"adelic: torch.compile failed ({reason}); steps run uncompiled, which is slower\n")
             return found
