@@ -100,6 +100,13 @@ def test_the_table_of_arithmetic_is_made_from_the_committed_results():
         assert (ROOT / "docs" / figure).exists()
 
 
+def test_the_table_of_longer_trainings_is_made_from_the_committed_results():
+    page = (ROOT / "docs" / "arithmetic.md").read_text(encoding="utf-8")
+    shown = re.search(r"<!-- table: arithmetic (\S+) (\S+) -->\n(.*?)\n<!-- end of table -->", page, flags=re.DOTALL)
+    assert shown is not None
+    assert shown[3] == to_arithmetic_table(gather(read_plan(ROOT / shown[1]), ROOT / shown[2]))
+
+
 def test_the_tables_of_reports_are_made_from_the_committed_results():
     text = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").glob("*.md"))
     found = re.findall(r"<!-- table: adelic (.*?) -->\n(.*?)<!-- end of table -->", text, flags=re.DOTALL)
