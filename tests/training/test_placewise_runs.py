@@ -13,6 +13,7 @@ from adelic.nn import PLACES, Vocabulary
 from adelic.nn.fused import Noise
 from adelic.training import EmbeddingConfig, list_runs, run
 from adelic.training.loop import Split
+from adelic.training.objectives import make_objective
 from adelic.training.run import make_trainer
 from adelic.training.signals import Stopped
 from adelic.training.workers import Workers
@@ -56,10 +57,11 @@ def test_stopped_after_every_third_step(config, tmp_path, read_folder, places):
 @pytest.mark.parametrize("places", PLACES)
 def test_splitting_a_batch_changes_no_gradient(config, monkeypatch, places):
     data, gradients = acd.load("schubert", n=3), []
+    objective = make_objective(data)
     for workers, tokens in ((1, 10**6), (2, 10**6), (3, 12)):
         monkeypatch.setattr(importlib.import_module("adelic.training.workers"), "TOKENS", tokens)
         chosen = config(places)
-        trainer = make_trainer(chosen, chosen.model(data), data, torch.device("cpu"))
+        trainer = make_trainer(chosen, chosen.model(data, objective), data, objective, torch.device("cpu"))
         trainer.model.train()
         with Workers(workers) as pool:
             loss = trainer._backward(torch.arange(17), Noise(5), pool)
@@ -72,7 +74,8 @@ def test_it_learns(config):
     """Well above the majority class, half, and well below its loss, 0.69."""
     data = acd.load("schubert", n=4)
     chosen = config("late", task="schubert", n=4, dropout=0.0, epochs=3, batch_size=64, norm="pre")
-    trainer = make_trainer(chosen, chosen.model(data), data, torch.device("cpu"))
+    objective = make_objective(data)
+    trainer = make_trainer(chosen, chosen.model(data, objective), data, objective, torch.device("cpu"))
     figures = [trainer.run_epoch()["validation"] for _ in range(3)][-1]
     assert figures["loss"] < 0.5
     assert figures["accuracy"] > 0.75
@@ -82,7 +85,7 @@ def test_the_model_reads_the_places_of_its_numbers(config):
     """Numbers that agree at a place have the same vector there: 1 and 3 at the prime 2 with one digit."""
     data = acd.load("schubert", n=3)
     embedding = EmbeddingConfig.of("adelic", primes=(2, 3), precision=1, places="apart", features="one-hot-digits")
-    model = dataclasses.replace(config(), embedding=embedding).model(data)
+    model = dataclasses.replace(config(), embedding=embedding).model(data, make_objective(data))
     ids = Split(Vocabulary(data.vocabulary).ids([[1, 3]]), data.y_train[:1], torch.device("cpu")).ids
     first, second = model.embed(ids).view(2, 3, -1)
     assert torch.equal(first[1], second[1])
