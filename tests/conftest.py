@@ -1,6 +1,7 @@
 """What the tests of several layers share: a store of their own, and runs that take a fraction of a second."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 # Before torch is imported, here and in the processes that tests start: threads that wait for each other's tiny matrices
 # on cores that others use too make these tests ten times as slow.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A shell that starts the tests in the background has Ctrl-C ignored, and processes that tests start would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
