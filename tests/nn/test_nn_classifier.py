@@ -113,6 +113,35 @@ def test_positional_encodings(classifier):
         assert module.table.shape == (7, 16)  # [CLS] stands first
 
 
+@pytest.mark.parametrize("positional", ["embedding", "sinusoidal", "none"])
+def test_folded_positions_are_added_positions(classifier, positional):
+    model, ids = classifier(positional=positional), ids_of(3, 5)
+    folded = model.place(ids)
+    assert torch.equal(folded, nn.Classifier.place(model, ids))
+    assert model.folded.shape == (len(model.embedding.table) * 6, 16)
+    assert "folded" not in model.state_dict()
+    for wrong in (-1, len(model.embedding.table)):
+        with pytest.raises(IndexError):
+            model.place(torch.full((1, 5), wrong))
+
+
+def test_positions_are_folded_into_what_stays_as_it_is_alone(classifier, monkeypatch):
+    vocabulary = nn.Vocabulary(range(8))
+    for embedding in (
+        nn.LearnedEmbedding(vocabulary, d_model=16),
+        nn.RandomEmbedding(vocabulary, d_model=16),  # a state dict brings other vectors
+        nn.AdelicEmbedding(vocabulary, d_model=16, projection="linear"),
+    ):
+        assert nn.SequenceClassifier(embedding, n_classes=2, max_length=4).folded is None
+    monkeypatch.setattr("adelic.nn.classifier._MOST_FOLDED", 0)
+    model, ids = classifier(), ids_of(3, 6)
+    assert model.folded is None
+    monkeypatch.undo()
+    other = classifier()
+    other.load_state_dict(model.state_dict())
+    assert torch.equal(model(ids), other(ids))
+
+
 def test_norms(classifier):
     pre, post = classifier(norm="pre"), classifier(norm="post")
     assert all(layer.norm_first for layer in pre.layers)

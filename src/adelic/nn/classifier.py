@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import torch
 from torch import nn
+from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn import fused
@@ -14,6 +15,9 @@ from adelic.nn.embeddings import NumberEmbedding
 from adelic.nn.encoder import SITES, Compute, EncoderLayer, Norm, draw_noise, is_fused
 from adelic.nn.fused import Noise, Site
 from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncoding
+
+_MOST_FOLDED = 2**22
+"""Elements of a table of all numbers at all positions; a larger one would be slower to read than to add."""
 
 
 class ClassHeads(nn.Module):
@@ -94,13 +98,9 @@ class Classifier(nn.Module):
             noise: dropout's random numbers on the CPU; drawn from torch's generator if there is none.
             compute: precision of the encoder's products on the CPU; elsewhere `torch.autocast` decides.
         """
-        tokens = self.embed(ids, noise)
-        if tokens.shape[-2] > self.max_length:
-            raise ConfigurationError(f"a sequence of length {tokens.shape[-2]} exceeds max_length={self.max_length}")
-        batch = tokens.shape[:-2]
-        tokens = tokens.reshape(math.prod(batch), *tokens.shape[-2:])
-        x = torch.cat([self.cls.expand(len(tokens), 1, -1), tokens], dim=1)
-        x = self.positional(x)
+        x = self.place(ids, noise)
+        batch = x.shape[:-2]
+        x = x.reshape(math.prod(batch), *x.shape[-2:])
         if self.training and self.dropout.p and is_fused(x):
             noise = draw_noise() if noise is None else noise
             site = Site(noise.key(0), noise.first_row, self.dropout.p)
@@ -110,10 +110,25 @@ class Classifier(nn.Module):
         states = self.encode(x, noise, compute)
         return self.head(states.reshape(*batch, states.shape[-1]))
 
+    def place(self, ids: Any, noise: Noise | None = None) -> torch.Tensor:
+        """Return [CLS] and the vectors of ids, positions added, (*, length + 1, d)."""
+        tokens = self.embed(ids, noise)
+        self._check_length(tokens.shape[-2])
+        return self.positional(_after(self.cls, tokens))  # type: ignore[no-any-return]
+
+    def _check_length(self, length: int) -> None:
+        if length > self.max_length:
+            raise ConfigurationError(f"a sequence of length {length} exceeds max_length={self.max_length}")
+
     @property
     def n_parameters(self) -> int:
         """Return the number of trained parameters."""
         return sum(p.numel() for p in self.parameters() if p.requires_grad)
+
+
+def _after(cls: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """Return tokens, (*, length, d), behind a vector (d,)."""
+    return torch.cat([cls.expand(*tokens.shape[:-2], 1, -1), tokens], dim=-2)
 
 
 def make_head(d: int, n_classes: int | Sequence[int] | None, head: Callable[[int], nn.Module] | None) -> nn.Module:
@@ -143,6 +158,9 @@ def check_sizes(n_classes: int | Sequence[int] | None, max_length: int, n_layers
 
 class SequenceClassifier(Classifier):
     """Embedding, positional encoding, [CLS], Transformer encoder, head on the [CLS] state.
+
+    Where the embedding's vectors are frozen, positions are added to them once: `folded` has the vector of every number
+    at every position, and a step reads it as `nn.Embedding` reads its own.
 
     Shape: ids (*, length) -> logits (*, n_classes), float32, or as `Classifier` says.
 
@@ -191,6 +209,8 @@ class SequenceClassifier(Classifier):
         self.max_length = max_length
         self.cls = nn.Parameter(torch.randn(d_model))
         self.positional = _positional(positional, embedding, max_length + 1)
+        self.folded: torch.Tensor | None
+        self.register_buffer("folded", _fold(embedding.frozen, self.positional.table[1:]), persistent=False)
         self.dropout = nn.Dropout(dropout)
         # One object a layer: nn.TransformerEncoder would copy the first, and all layers would start from equal weights.
         self.layers = nn.ModuleList(
@@ -204,6 +224,16 @@ class SequenceClassifier(Classifier):
         vectors: torch.Tensor = self.embedding(ids, noise=noise) if self.embedding.is_noisy else self.embedding(ids)
         return vectors
 
+    def place(self, ids: Any, noise: Noise | None = None) -> torch.Tensor:
+        """Return [CLS] and the vectors of ids, positions added, (*, length + 1, d_model)."""
+        if self.folded is None:
+            return super().place(ids, noise)
+        length = ids.shape[-1]
+        self._check_length(length)
+        # In this order an id that is no number's lies outside the table, at whatever position, and is told.
+        places = ids * self.max_length + torch.arange(length, device=ids.device)
+        return _after(self.cls + self.positional.table[0], functional.embedding(places, self.folded))
+
     def encode(self, x: torch.Tensor, noise: Noise | None, compute: Compute) -> torch.Tensor:
         """Return the last states of [CLS], (batch, d_model)."""
         for i, layer in enumerate(self.layers):
@@ -212,6 +242,13 @@ class SequenceClassifier(Classifier):
             x = layer(x, n_read=1 if is_last else None, noise=noise, first_site=1 + SITES * i, compute=compute)
         states: torch.Tensor = self.final_norm(x[:, 0])
         return states
+
+
+def _fold(table: torch.Tensor | None, positions: torch.Tensor) -> torch.Tensor | None:
+    """Return a table's vectors at each position, (numbers · positions, d), or None where there is none or too much."""
+    if table is None or table.numel() * len(positions) > _MOST_FOLDED:
+        return None
+    return (table[:, None] + positions).flatten(0, 1)
 
 
 def _positional(kind: str, embedding: NumberEmbedding, max_length: int) -> PositionalEncoding:

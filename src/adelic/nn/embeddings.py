@@ -46,6 +46,11 @@ class NumberEmbedding(nn.Module):
     def forward(self, ids_or_numbers: Any) -> torch.Tensor:
         """Return the vectors, float32 (*, length, d_model)."""
 
+    @property
+    def frozen(self) -> torch.Tensor | None:
+        """Return the vectors of the vocabulary, (numbers, d_model), where neither training nor loading changes them."""
+        return None
+
     def positional_encoding(self, max_length: int) -> PositionalEncoding:
         """Return the positional encoding that goes with this embedding."""
         return SinusoidalPositionalEncoding(self.d_model, max_length=max_length)
@@ -150,6 +155,11 @@ class AdelicEmbedding(NumberEmbedding):
         else:
             vectors = self._features(ids_or_numbers).to(self.table.device)
         return vectors if self.projection is None else self.projection(vectors)
+
+    @property
+    def frozen(self) -> torch.Tensor | None:
+        """Return the vectors of the vocabulary, (numbers, d_model), unless a projection is trained or there is none."""
+        return None if self.vocabulary is None or self.projection is not None else self.table
 
     def positional_encoding(self, max_length: int) -> PositionalEncoding:
         """Return the joint encoding where coordinates are digits, else the sinusoidal one."""
