@@ -17,7 +17,7 @@ from adelic.acd import Dataset
 from adelic.acd.files import atomic_write, read_bytes, storage_errors
 from adelic.acd.provenance import source_commit, versions
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
-from adelic.nn import Classifier, Vocabulary
+from adelic.nn import Classifier, Vocabulary, forward_flops
 from adelic.training.checkpoint import load_checkpoint, save_checkpoint
 from adelic.training.configuration import ModelData, RunConfig, check_same
 from adelic.training.generators import set_generator_states
@@ -340,6 +340,7 @@ def _result(config: RunConfig, data: Dataset, model: Classifier, trainer: Traine
         **trainer.objective.result(data.y_train, data.y_test, predictions),
         "rows": {"train": len(data.y_train), "validation": len(data.y_validation), "test": len(data.y_test)},
         "parameters": model.n_parameters,
+        "flops": forward_flops(model, data.X_test.shape[1]),
         "seconds": round(trainer.progress.seconds, 3),
         "device": device_name(test.labels.device),
         "devices": world.devices,
