@@ -143,7 +143,8 @@ def recipe_text(result: Result) -> str:
     """
     recipe = result["configuration"]["recipe"]
     rows = f", {recipe['max_rows']:,} rows" if recipe.get("max_rows") else ""
-    return f"{result['recipe']}, {recipe['epochs']} epochs{rows}"
+    images = ", symmetries" if recipe.get("symmetries") else ""
+    return f"{result['recipe']}, {recipe['epochs']} epochs{rows}{images}"
 
 
 def summarise(results: Iterable[Result]) -> list[Summary]:

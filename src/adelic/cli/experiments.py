@@ -27,6 +27,11 @@ recipe_options = stack(
     click.option("--learning-rate", type=float, help="Instead of the recipe's."),
     click.option("--batch-size", type=int, help="Instead of the recipe's."),
     click.option("--max-rows", type=int, help="Train on so many random rows at most; 0: on all."),
+    click.option(
+        "--symmetries/--no-symmetries",
+        default=None,
+        help="Train on the images of rows under the task's symmetries, too.  [default: the recipe's]",
+    ),
     click.option("--compute", help="Precision of matrix products: float32 or bfloat16.  [default: the recipe's]"),
 )
 embedding_options = stack(
