@@ -148,8 +148,10 @@ def recipe_text(result: Result) -> str:
     """
     recipe = result["configuration"]["recipe"]
     rows = f", {recipe['max_rows']:,} rows" if recipe.get("max_rows") else ""
-    length = f"{recipe['trials']} trial{'s' * (recipe['trials'] > 1)}" if "trials" in recipe else f"{recipe['epochs']} epochs"
-    return f"{result['recipe']}, {length}{rows}"
+    images = ", symmetries" if recipe.get("symmetries") else ""
+    unit = "trial" if "trials" in recipe else "epoch"
+    count = recipe[unit + "s"]
+    return f"{result['recipe']}, {count} {unit}{'s' if count > 1 else ''}{rows}{images}"
 
 
 def summarise(results: Iterable[Result]) -> list[Summary]:

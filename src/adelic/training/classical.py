@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.nn import Vocabulary
-from adelic.training.metrics import history
+from adelic.training import metrics
 from adelic.training.search import Dimension
 from adelic.training.tuning import DevelopmentData
 
@@ -52,7 +52,7 @@ class Fitted(NamedTuple):
     parameters: int
     flops: int
     converged: bool | None = None
-    history: dict[str, list[float]] = history([])
+    history: dict[str, list[float]] = metrics.history([])
 
 
 Fit = Callable[[Options, DevelopmentData, int, Callable[[], None]], Fitted]
@@ -183,7 +183,8 @@ def _fit_mlp(options: Options, data: DevelopmentData, seed: int, between: Callab
     )
     X_train = inputs(data.X_train).astype(np.float32)
     probabilities, classes = _probabilities(estimator, inputs, data), np.unique(data.y_train)
-    best, weights, lines = (-math.inf, -math.inf), ([], []), []
+    best, lines = (-math.inf, -math.inf), []
+    weights: tuple[list[Array], list[Array]] = [], []
     for epoch in range(EPOCHS):
         between()
         estimator.partial_fit(X_train, data.y_train, classes=classes)
@@ -203,7 +204,7 @@ def _fit_mlp(options: Options, data: DevelopmentData, seed: int, between: Callab
         probabilities,
         parameters=size + sum(b.size for b in estimator.intercepts_),
         flops=2 * size,
-        history=history(lines),
+        history=metrics.history(lines),
     )
 
 

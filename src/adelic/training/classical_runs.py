@@ -198,6 +198,8 @@ def run_classical(
         start = time.perf_counter()
         model = _fit(config.name, chosen, development, config.seed, between)
         seconds = time.perf_counter() - start
+    if tick is not None:
+        tick(config.trials + 1, config.trials + 1, "chosen and fitted")
     # Here, once, for the model that was chosen, and nowhere else in this package, its test rows are read.
     test, predictions = judge(model, data.X_test, data.y_test, development.objective)
     validation, _ = judge(model, development.X_validation, development.y_validation, development.objective)
@@ -240,7 +242,9 @@ def run_classical(
 
 
 def judge(model: Fitted, X: Array, y: Array, objective: Objective) -> tuple[dict[str, float], Array]:
-    """Return a model's figures on a split, and its predictions: of equally probable classes, the first.
+    """Return a model's figures on a split, and its predictions as `OneClass` has them, float64 (rows, 2).
+
+    Those are a class, of equally probable ones the first, and its probability.
 
     Args:
         model: a fitted model.
@@ -249,7 +253,7 @@ def judge(model: Fitted, X: Array, y: Array, objective: Objective) -> tuple[dict
         objective: the task's.
     """
     probabilities = model.probabilities(X)
-    predictions = probabilities.argmax(axis=1)
+    predictions = np.stack([probabilities.argmax(axis=1), probabilities.max(axis=1)], axis=1, dtype=np.float64)
     return objective.figures(y, predictions, cross_entropy(probabilities, y)), predictions
 
 
@@ -291,9 +295,7 @@ def _search(
     return trials
 
 
-def _fit(
-    name: str, options: dict[str, Any], data: DevelopmentData, seed: int, between: Callable[[], None]
-) -> Fitted:
+def _fit(name: str, options: dict[str, Any], data: DevelopmentData, seed: int, between: Callable[[], None]) -> Fitted:
     """Fit a model; its seed is one that NumPy's older generators take."""
     return CLASSICAL_MODELS[name].fit(options, data, stream_seed(seed, "initialisation") % 2**32, between)
 

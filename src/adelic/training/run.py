@@ -161,11 +161,24 @@ def make_trainer(
 ) -> Trainer:
     """Return the trainer of a run, before its first epoch; it is given no test split."""
     vocabulary = Vocabulary(data.vocabulary)
+    symmetries = acd.task(config.task).symmetries if config.recipe.symmetries else {}
+    if config.recipe.symmetries and not symmetries:
+        raise ConfigurationError(f"{config.task} has no symmetries that keep labels; use --no-symmetries")
+    X, y = acd.images(data.X_train, data.y_train, symmetries)
     train, validation = (
         Split(vocabulary.ids(X), y, device)
-        for X, y in ((data.X_train, data.y_train), (data.X_validation, data.y_validation))
+        for X, y in ((np.concatenate(X), np.concatenate(y)), (data.X_validation, data.y_validation))
     )
-    return Trainer(model, config.recipe, train, validation, objective=objective, seed=config.seed, world=world)
+    return Trainer(
+        model,
+        config.recipe,
+        train,
+        validation,
+        objective=objective,
+        seed=config.seed,
+        n_images=X.shape[1],
+        world=world,
+    )
 
 
 def _train(
