@@ -42,8 +42,14 @@ def learning_curves(summaries: list[Summary]) -> str:
     """Return the learning curves of the models of one row as an SVG element: mean over seeds, band from least to most.
 
     Args:
-        summaries: the models; each run's history has one value an epoch.
+        summaries: the models; each run's history has one value an epoch. Those without epochs are passed over.
+
+    Returns:
+        The element; empty where no model has epochs.
     """
+    summaries = [summary for summary in summaries if summary.first["history"]["train_loss"]]
+    if not summaries:
+        return ""
     curves = [Curves(_label(summary), tuple(result["history"] for result in summary.results)) for summary in summaries]
     svg = _render(curves, summaries[0].first["majority"], "svg", ink=_INK, transparent=True).decode()
     return _embeddable(svg, f"Learning curves of {summaries[0].row}")

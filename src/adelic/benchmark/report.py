@@ -61,7 +61,7 @@ def render_page(summaries: list[Summary], tables: list[table.Content]) -> str:
     return environment.get_template("report.html").render(
         version=adelic.__version__,
         tables=tables,
-        curves=[(name, learning_curves(found)) for name, found in rows.items()],
+        curves=[(name, svg) for name, found in rows.items() if (svg := learning_curves(found))],
         runs=[_provenance(result) for summary in summaries for result in summary.results],
     )
 

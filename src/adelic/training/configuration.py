@@ -216,6 +216,11 @@ class RunConfig:
         return f"{self.task}-{self.n}"
 
     @property
+    def model_label(self) -> str:
+        """Return a short name of what is trained: adelic-digits."""
+        return self.embedding.label
+
+    @property
     def label(self) -> str:
         """Return a readable name that no other configuration has: it ends in a digest of all fields."""
         digest = hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()[:8]

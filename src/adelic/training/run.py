@@ -2,7 +2,6 @@
 
 import json
 import platform
-import signal
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -17,7 +16,7 @@ from adelic.acd import Dataset
 from adelic.acd.files import atomic_write, read_bytes, storage_errors
 from adelic.acd.provenance import source_commit, versions
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
-from adelic.nn import Classifier, Vocabulary
+from adelic.nn import Classifier, Vocabulary, forward_flops
 from adelic.training.checkpoint import load_checkpoint, save_checkpoint
 from adelic.training.configuration import ModelData, RunConfig, check_same
 from adelic.training.generators import set_generator_states
@@ -26,7 +25,7 @@ from adelic.training.metrics import history
 from adelic.training.objectives import Objective, make_objective
 from adelic.training.result import read_result_file
 from adelic.training.sampler import stream_seed
-from adelic.training.signals import Stopped, deferred_signals
+from adelic.training.signals import Stopped, cause, deferred_signals
 from adelic.training.subsets import training_subset
 from adelic.training.tensorboard import EVENT_FILES, LOG_FOLDER, TensorBoardLog, has_log, require_tensorboard
 from adelic.training.world import ALONE, World
@@ -245,8 +244,7 @@ def _farewell(signum: int, trainer: Trainer, folder: Path) -> str:
     where = f"epoch {progress.epoch} of {epochs}"
     if progress.batch:
         where = f"step {progress.batch:,} of {len(trainer.sampler):,} in epoch {progress.epoch + 1} of {epochs}"
-    cause = "interrupted" if signum == signal.SIGINT else f"stopped by {signal.Signals(signum).name}"
-    return f"{cause} after {where}; saved in {folder}; the same command goes on from there"
+    return f"{cause(signum)} after {where}; saved in {folder}; the same command goes on from there"
 
 
 def choose_device(name: str) -> torch.device:
@@ -353,6 +351,7 @@ def _result(config: RunConfig, data: Dataset, model: Classifier, trainer: Traine
         **trainer.objective.result(data.y_train, data.y_test, predictions),
         "rows": {"train": len(data.y_train), "validation": len(data.y_validation), "test": len(data.y_test)},
         "parameters": model.n_parameters,
+        "flops": forward_flops(model, data.X_test.shape[1]),
         "seconds": round(trainer.progress.seconds, 3),
         "device": device_name(test.labels.device),
         "devices": world.devices,
