@@ -28,7 +28,7 @@ def test_the_files_of_a_run(finished):
     assert [line["epoch"] for line in lines] == [1, 2, 3]
     for line in lines:
         assert line.keys() == {"epoch", "learning_rate", "train_loss", "validation"}
-        assert line["validation"].keys() == {"accuracy", "balanced_accuracy", "macro_f1", "loss"}
+        assert line["validation"].keys() == {"accuracy", "balanced_accuracy", "macro_f1", "loss", "calibration_error"}
     assert (folder / "config.toml").read_text(encoding="utf-8") == config.to_toml()
 
 
@@ -40,7 +40,7 @@ def test_the_result_holds_the_contract(tiny_config, tmp_path, embedding):
     assert (result["task"], result["n"], result["edition"], result["seed"]) == ("weaving", 5, "levels", 2)
     assert (result["embedding"], result["recipe"]) == (embedding, "quick")
     assert result["features"] == {"learned": "none", "adelic": "digits"}[embedding]
-    assert result["test"].keys() == {"accuracy", "balanced_accuracy", "macro_f1", "loss"}
+    assert result["test"].keys() == {"accuracy", "balanced_accuracy", "macro_f1", "loss", "calibration_error"}
     assert all(type(value) is float and math.isfinite(value) for value in result["test"].values())
     rows = np.array(result["confusion"])
     assert rows.sum() == result["rows"]["test"] > 0

@@ -24,7 +24,7 @@ def expected(folder):
         "learning_rate": [line["learning_rate"] for line in lines],
         "loss/train": [line["train_loss"] for line in lines],
     }
-    for name in ("accuracy", "balanced_accuracy", "macro_f1", "loss"):
+    for name in ("accuracy", "balanced_accuracy", "macro_f1", "loss", "calibration_error"):
         wanted[f"{name}/validation"] = [line["validation"][name] for line in lines]
     return {tag: [(i + 1, pytest.approx(v, rel=1e-6)) for i, v in enumerate(values)] for tag, values in wanted.items()}
 
