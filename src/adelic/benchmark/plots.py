@@ -55,8 +55,8 @@ class Look:
 def looks(models: Mapping[str, Summary]) -> dict[str, Look]:
     """Return how each model is drawn in every figure: AOE's forms blue, its rivals in other colours, the rest as ink.
 
-    >>> looks({"learned": Summary(({"embedding": "learned"},)), "boosted": Summary(({"embedding": "boosted"},))})
-    {'learned': Look(colour='#D55E00', dash='-', marker='o'), 'boosted': Look(colour='#123456', dash='-', marker='o')}
+    >>> looks({name: Summary(({"embedding": name},)) for name in ("learned", "fone")})
+    {'fone': Look(colour='#CC79A7', dash='-', marker='o'), 'learned': Look(colour='#D55E00', dash='-', marker='o')}
     """
     found: dict[str, Look] = {}
     used: set[tuple[str, int]] = set()
