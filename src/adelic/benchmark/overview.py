@@ -31,6 +31,11 @@ class Grid:
     notes: tuple[str, ...] = ()
     published: int = 0
 
+    def __post_init__(self) -> None:
+        """Explain the mark of models that predict one class, where it stands."""
+        if any(ONE_CLASS in cell for row in self.rows for cell in row):
+            object.__setattr__(self, "notes", (*self.notes, ONE_CLASS_NOTE))
+
     def to_markdown(self) -> str:
         """Return the table in Markdown, under its heading."""
         return f"## {self.title}\n\n" + markdown(self.headers, self.rows, self.notes, names=1)
@@ -161,28 +166,31 @@ def paper_grid(found: Sequence[Comparison], metric: str) -> Grid:
     """
     published_edition = [c for c in found if c.first.first["edition"] == "published" and c.published is not None]
     recipes = list(dict.fromkeys(c.recipe for c in published_edition))
-    headers = ["row", "majority class", "paper: learned", "paper: AOE"]
+    is_accuracy = metric == "accuracy"
+    headers = ["row", *(["majority class"] if is_accuracy else []), "paper: learned", "paper: AOE"]
     for recipe in recipes or ["any recipe"]:
         headers += [f"ours: learned, {recipe_title(recipe)}", f"ours: AOE, {recipe_title(recipe)}"]
     lines = []
     for name, row in published_rows().items():
-        cells = [name, f"{row.majority:g}"]
+        cells = [name, *([f"{row.majority:g}"] if is_accuracy else [])]
         papers = (row.paper_baseline, row.paper_aoe)
-        cells += [f"{paper.accuracy:.2f}" if metric == "accuracy" else f"{paper.loss:.4f}" for paper in papers]
+        cells += [f"{paper.accuracy:.2f}" if is_accuracy else f"{paper.loss:.4f}" for paper in papers]
         for recipe in recipes or [""]:
             comparison = next((c for c in published_edition if (c.row, c.recipe) == (name, recipe)), None)
             cells += [_ours(comparison, embedding, metric) for embedding in ("learned", "adelic")]
         lines.append(tuple(cells))
-    what = "Test accuracy (%)" if metric == "accuracy" else "Test loss (mean cross-entropy)"
+    notes = [
+        f"{'Test accuracy in percent' if is_accuracy else 'Test loss (mean cross-entropy)'}; ours as mean over seeds ± "
+        "half width of the 95 % confidence interval, AOE in its best form on validation data. A number of rows stands "
+        "where training had fewer than there are.",
+    ]
+    if is_accuracy:
+        notes.append("majority class: the rate that the ACD authors give.")
     return Grid(
-        f"The paper’s table of test {'accuracies' if metric == 'accuracy' else 'losses'}, and ours",
+        f"The paper’s table of test {'accuracies' if is_accuracy else 'losses'}, and ours",
         tuple(headers),
         tuple(lines),
-        (
-            f"{what}; ours as mean over seeds ± half width of the 95 % confidence interval, AOE in its best form on "
-            "validation data. majority class: the rate that the ACD authors give, in percent. A number of rows stands "
-            "where training had fewer than there are.",
-        ),
+        tuple(notes),
     )
 
 
@@ -209,13 +217,11 @@ def models_grid(comparison: Comparison) -> Grid:
             loss = NONE if published.loss is None else f"{published.loss:.4f}"
             blank = [NONE] * 5
             lines.append((name, str(published), NONE, NONE, NONE, NONE, loss, *blank))
-    notes = [
+    notes = (
         "Rates in percent on the test split; ± is the half width of the 95 % confidence interval over seeds. "
         "calibration error: expected calibration error, in percent. FLOPs: millions, of a forward pass over a row. "
         "seconds: mean time of a run’s training, without a search that came before.",
-    ]
-    if any(model.predicts_one_class for model in comparison.models.values()):
-        notes.append(ONE_CLASS_NOTE)
+    )
     return Grid(
         comparison.heading,
         (
@@ -223,7 +229,7 @@ def models_grid(comparison: Comparison) -> Grid:
             "calibration error", "parameters", "FLOPs (M)", "seconds", "training",
         ),
         tuple(lines),
-        tuple(notes),
+        notes,
         published=len(row.published()) if row else 0,
     )  # fmt: skip
 
@@ -251,7 +257,8 @@ def _training(model: Summary) -> str:
     recipe = model.first["configuration"]["recipe"]
     if not is_network(model):
         return f"search of {recipe['trials']} trials" if recipe.get("trials", 1) > 1 else NONE
-    return f"{recipe['epochs']} epochs, batch {recipe['batch_size']:,}, rate {recipe['learning_rate']:g}"
+    epochs = f"{recipe['epochs']} epoch{'s' if recipe['epochs'] > 1 else ''}"
+    return f"{epochs}, batch {recipe['batch_size']:,}, rate {recipe['learning_rate']:g}"
 
 
 @dataclass(frozen=True)

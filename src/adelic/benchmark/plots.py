@@ -187,6 +187,8 @@ def _render(curves: list[Curves], majority: float | None, kind: str, *, ink: str
             axes.set_title(title, fontsize=10, loc="left")
             axes.set_xlabel("epoch")
             axes.xaxis.get_major_locator().set_params(integer=True)
+            if max(len(drawn.histories[0]["train_loss"]) for drawn in curves) == 1:
+                axes.set_xticks([1])
             axes.grid(visible=True, color=ink, alpha=0.12)
         handles, labels = axes.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=min(max(len(labels), 1), 3), frameon=False)
