@@ -1,7 +1,8 @@
 """Measure training on the CPU: our loop against the stock loop, AOE against a learned embedding, accuracy, set-up.
 
     python benchmarks/training.py throughput embedding setup    # about 40 minutes on two cores
-    python benchmarks/training.py accuracy                      # 30 runs, 45 minutes on one core
+    python benchmarks/training.py accuracy                      # 30 runs, an hour and a half on two cores
+    python benchmarks/training.py accuracy --recipe quick       # 30 runs, 45 minutes on one core
 
 The stock loop is `nn.TransformerEncoder`, eager, float32, `DataLoader` with `WeightedRandomSampler`, and no settings of
 the allocator. Every figure comes from a process of its own, since the allocator is set at a process's start; processes
@@ -10,7 +11,8 @@ of the sides alternate, and medians are compared. The network and the batch are 
 parts:
   throughput tokens a second (with [CLS]) at the lengths of the paper's rows and at 6 and 20
   embedding  the time of training steps, AOE against nn.Embedding, in turn in one process
-  accuracy   test accuracy on mheight-8 and schubert-4, recipe `quick` with dropout 0.1, of the stock loop and of ours
+  accuracy   test accuracy on mheight-8 and schubert-4, of the stock loop and of ours; run folders are kept, and a run
+             that is done is read. The stock loop has the allocator's settings here, which change its time alone
   setup      seconds from a loaded data set to the first step: encoding, model, trainer
 """
 
@@ -21,7 +23,6 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
 
 from adelic import acd, training
+from adelic.acd.files import atomic_write
 from adelic.benchmark import published_rows
 from adelic.cli.allocator import GUARD, SETTINGS, environment_with_settings
 from adelic.nn import SequenceClassifier, Vocabulary, build_embedding
@@ -119,6 +121,8 @@ def main() -> None:
     parser.add_argument("--lengths", type=int, nargs="+", help="default: those of the paper's rows, 6 and 20")
     parser.add_argument("--seeds", type=int, default=5, help="runs a side of `accuracy` (default: 5)")
     parser.add_argument("--epochs", type=int, help="of `accuracy`, instead of the recipe's")
+    parser.add_argument("--recipe", choices=("paper", "quick"), default="paper", help="of `accuracy` (default: paper)")
+    parser.add_argument("--runs", type=Path, default=Path("runs"), help="run folders of `accuracy` (default: runs)")
     parser.add_argument("--output", type=Path, default=common.RESULTS, help="a folder (default: benchmarks/results)")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)  # what one process does: name, JSON of arguments
     chosen = parser.parse_args()
@@ -128,7 +132,8 @@ def main() -> None:
     else:
         for part in chosen.parts or parts:
             results = {"threads": torch.get_num_threads(), "repetitions": chosen.repetitions, **parts[part](chosen)}
-            common.write(chosen.output / f"training_{part}.json", "training.py", ("torch", "numpy", "numba"), results)
+            name = f"training_{part}_{chosen.recipe}" if part == "accuracy" else f"training_{part}"
+            common.write(chosen.output / f"{name}.json", "training.py", ("torch", "numpy", "numba"), results)
 
 
 def in_a_process(name: str, *, settings: bool, **arguments: Any) -> Any:
@@ -200,8 +205,8 @@ def accuracy(chosen: argparse.Namespace) -> Results:
         found: dict[str, list[Results]] = {side: [] for side in SIDES}
         for seed in range(chosen.seeds):
             for side in SIDES:
-                options = {"side": side, "row": row, "seed": seed, "epochs": chosen.epochs}
-                found[side].append(in_a_process("accuracy", settings=side != "stock", **options))
+                options = {"row": row, "seed": seed, "recipe": chosen.recipe, "epochs": chosen.epochs}
+                found[side].append(in_a_process("accuracy", settings=True, side=side, runs=str(chosen.runs), **options))
                 say(f"{row} seed {seed} {side}: {found[side][-1]}")
         for side in SIDES:
             values = [result["accuracy"] for result in found[side]]
@@ -210,7 +215,8 @@ def accuracy(chosen: argparse.Namespace) -> Results:
                  "interval": interval(values) if len(values) > 1 else None,
                  "seconds": [result["seconds"] for result in found[side]]}
             )  # fmt: skip
-    return {"recipe": "quick", "dropout": DROPOUT, "embedding": "adelic", "epochs": chosen.epochs, "entries": entries}
+    return {"recipe": chosen.recipe, "dropout": DROPOUT, "embedding": "adelic", "epochs": chosen.epochs,
+            "entries": entries}  # fmt: skip
 
 
 def setup(chosen: argparse.Namespace) -> Results:
@@ -279,21 +285,30 @@ def worker_embedding(length: int, n_steps: int, batch_size: int, repetitions: in
     return common.interleaved({name: trainer.run_epoch for name, trainer in trainers.items()}, repetitions)
 
 
-def configuration(row: str, seed: int, **changes: Any) -> training.RunConfig:
-    """Return a run of AOE with the recipe `quick` and dropout, which the two loops do differently."""
+def configuration(row: str, seed: int, *, recipe: str = "quick", **changes: Any) -> training.RunConfig:
+    """Return a run of AOE with a recipe and the paper's dropout, which the two loops do differently."""
     task, _, n = row.rpartition("-")
-    recipe = training.load_recipe("quick", task, int(n), dropout=DROPOUT, **changes)
+    chosen = training.load_recipe(recipe, task, int(n), dropout=DROPOUT, **changes)
     aoe = training.EmbeddingConfig.of("adelic")
-    return training.RunConfig(task=task, n=int(n), embedding=aoe, recipe=recipe, seed=seed)
+    return training.RunConfig(task=task, n=int(n), embedding=aoe, recipe=chosen, seed=seed)
 
 
-def worker_accuracy(side: str, row: str, seed: int, epochs: int | None) -> Results:
+def worker_accuracy(side: str, row: str, seed: int, recipe: str, epochs: int | None, runs: str) -> Results:
     """Return test accuracy, at the best epoch of validation, and training time of one run."""
-    config = configuration(row, seed, epochs=epochs, compute="float32" if side == "stock" else side)
+    compute = "float32" if side == "stock" else side
+    config = configuration(row, seed, recipe=recipe, epochs=epochs, compute=compute)
     if side != "stock":
-        with tempfile.TemporaryDirectory() as folder:
-            result = training.run(config, Path(folder), device="cpu")
+        result = training.run(config, Path(runs, config.label), device="cpu")
         return {"accuracy": result["test"]["accuracy"], "seconds": result["seconds"]}
+    finished = Path(runs, f"{config.label}-stock.json")
+    if not finished.exists():
+        atomic_write(finished, json.dumps(stock_accuracy(config)))
+    found: Results = json.loads(finished.read_text(encoding="utf-8"))
+    return found
+
+
+def stock_accuracy(config: training.RunConfig) -> Results:
+    """Return test accuracy and training time of a run by the stock loop."""
     data = acd.load(config.task, n=config.n)
     vocabulary = Vocabulary(data.vocabulary)
     train, validation, test = (
@@ -302,7 +317,7 @@ def worker_accuracy(side: str, row: str, seed: int, epochs: int | None) -> Resul
             (data.X_train, data.y_train), (data.X_validation, data.y_validation), (data.X_test, data.y_test),
         )
     )  # fmt: skip
-    torch.manual_seed(seed)
+    torch.manual_seed(config.seed)
     loop = StockLoop(Stock(config.model(data, make_objective(data))), config.recipe, *train)
     best, start = ((-1.0, 0.0), 0.0), time.perf_counter()
     for _ in range(config.recipe.epochs):

@@ -85,7 +85,7 @@ def test_a_line_of_a_number(further):
     ]
     (line,) = lines(summarise(made))
     assert (line.task, line.target, line.model, line.seeds) == ("characters-18", "all", "AOE (digits)", "3")
-    assert line.recipe == "quick, 1 epochs, 30 rows"
+    assert line.recipe == "quick, 1 epoch, 30 rows"
     assert line.exact_match == "92.00 ± 4.97"
     assert line.mean_squared_error == "2e+10 ± 2.5e+10"
     assert line.mean_absolute_error == "1235 ± 0"

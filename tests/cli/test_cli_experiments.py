@@ -241,6 +241,34 @@ def test_dry_run(works, folder):
     assert any("--n 10" in line for line in everything)
 
 
+def test_models_outside_the_transformer(works, folder):
+    command = ["reproduce", "schubert-4", "--models", "majority,logistic", "--trials", "2", "--max-rows", "200"]
+    assert works(*command, "--seeds", "0,1", "--dry-run").splitlines() == [
+        f"adelic reproduce schubert-4 --models {name} --trials {trials} --max-rows 200 --seeds {seed}"
+        for name, trials in (("majority", 1), ("logistic", 2))
+        for seed in (0, 1)
+    ]
+    assert list(folder.iterdir()) == []
+    out = works(*command)
+    assert "majority class" in out
+    assert "logistic" in out
+    assert "AOE (" not in out
+    assert works(*command) == out
+    assert len(read_results(folder / "results")) == 2
+    repeated = read_results(folder / "results")[0]["command"]
+    works(*shlex.split(repeated)[1:], "--results-dir", "again", "--runs-dir", "anew")
+    again, first = (read_results(folder / name)[0] for name in ("again", "results"))
+    assert (again["test"], again["configuration"]) == (first["test"], first["configuration"])
+    assert "schubert" not in works("runs", "list")  # searches are no run folders, and are passed over
+
+
+def test_both_kinds_of_models_in_one_matrix(works):
+    command = ["reproduce", "schubert-4", "--models", "trees", "--recipe", "quick", "--dry-run"]
+    assert len(works(*command).splitlines()) == 1
+    kinds = [line.split()[1] for line in works(*command, "--embeddings", "adelic,learned").splitlines()]
+    assert kinds == ["reproduce", "train", "train"]
+
+
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory):
     """A real, small matrix: one row, one embedding, two seeds, one epoch; in processes of its own."""
@@ -319,6 +347,12 @@ def test_report_of_all_rows(reproduced, works, folder):
         (["reproduce", "schubert-4", "--epochs", "-1"], "epochs=-1"),
         (["reproduce", "schubert-4", "--edition", "leaky"], "edition"),
         (["reproduce", "schubert-4", "--recipe", "quick", "--device", "potato"], "device"),
+        (["reproduce", "schubert-4", "--models", "tree"], "did you mean 'trees'"),
+        (["reproduce", "schubert-4", "--models", ","], "at least one model"),
+        (["reproduce", "schubert-4", "--models", "mlp", "--trials", "0"], "trials=0"),
+        (["reproduce", "schubert-4", "--trials", "3"], "--trials belongs to --models"),
+        (["reproduce", "kl-5", "--models", "mlp"], "kl-5 has several targets or a number a row"),
+        (["reproduce", "schubert-4", "--models", "majority", "--runs-dir", "odd/odd.json"], "odd.json"),
         (["reproduce", "schubert-4", "--recipe", "quick", "--runs-dir", "odd/odd.json"], "odd.json"),
     ],
     ids=lambda value: str(value)[:60],

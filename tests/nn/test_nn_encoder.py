@@ -109,6 +109,55 @@ def test_bfloat16_products(norm):
         assert (found - expected).norm() <= 0.05 * expected.norm() + 1e-3
 
 
+def low_feed_forward(p):
+    """Return the feed-forward layer in bfloat16 and in float32, and arguments that rounding leaves alone."""
+    generator = torch.Generator().manual_seed(5)
+    shapes = [(12, 32), (64, 32), (64,), (32, 64), (32,)]
+    arguments = [torch.randint(-2, 3, shape, generator=generator).float().requires_grad_() for shape in shapes]
+    site = Site(Noise(3).key(0), 0, p)
+
+    def plain(x, weight1, bias1, weight2, bias2):
+        inner = fused.apply(fused.ReluDropout, torch.nn.functional.linear(x, weight1, bias1), site, 64)
+        return torch.nn.functional.linear(inner, weight2, bias2)
+
+    return lambda *arrays: fused.apply(fused.LowFeedForward, *arrays, site, 64), plain, arguments
+
+
+@pytest.mark.parametrize("p", [0.0, 0.3])
+def test_the_inner_layer_in_bfloat16(p):
+    """The same masks, so the same values and gradients but for the rounding of results, and of dropout's scale."""
+    low, plain, arguments = low_feed_forward(p)
+    outputs = [function(*arguments) for function in (low, plain)]
+    direction = torch.linspace(-1, 1, 32)
+    gradients = [torch.autograd.grad((y * direction).sum(), arguments) for y in outputs]
+    for found, expected in zip((outputs[0], *gradients[0]), (outputs[1], *gradients[1]), strict=True):
+        assert found.dtype == torch.float32
+        assert (found - expected).norm() < 2**-7 * expected.norm()
+
+
+def test_what_is_no_number_goes_through_the_inner_layer():
+    low, _, arguments = low_feed_forward(0.0)
+    for nan in (float("nan"), -float("nan")):
+        with torch.no_grad():
+            x = arguments[0].clone()
+            x[3, 0] = nan
+            found = low(x, *arguments[1:])
+        assert found[3].isnan().all()
+        assert found[[*range(3), *range(4, 12)]].isfinite().all()
+
+
+def test_attention_in_bfloat16_is_attention():
+    q, k, v = (torch.randn(3, 2, 9, 4, generator=torch.Generator().manual_seed(i)).requires_grad_() for i in range(3))
+    site = Site(Noise(3).key(0), 0, 0.3)
+    exact = fused.apply(fused.Attention, q, k, v, site)
+    low = fused.apply(fused.Attention, *(t.bfloat16() for t in (q, k, v)), site)
+    assert low.dtype == torch.bfloat16
+    assert (low - exact).norm() < 0.02 * exact.norm()
+    gradients = [torch.autograd.grad(y.float().sin().sum(), (q, k, v)) for y in (low, exact)]
+    for found, expected in zip(*gradients, strict=True):
+        assert (found - expected).norm() < 0.03 * expected.norm()
+
+
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_gradients_with_dropout_are_those_of_the_masked_function(norm):
     """With fixed noise the layer is a fixed function; its derivative along a direction, by differences."""

@@ -8,11 +8,13 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from adelic import acd
+from adelic.errors import ConfigurationError
 from adelic.nn import Vocabulary
 from adelic.nn.fused import Noise
 from adelic.training import ClassBalancedSampler, EmbeddingConfig, run
 from adelic.training.loop import Split, Trainer, evaluate
 from adelic.training.objectives import make_objective
+from adelic.training.run import make_trainer
 from adelic.training.workers import Workers
 
 
@@ -157,10 +159,46 @@ def test_evaluation_by_hand_in_batches(tiny_config, monkeypatch):
     assert not model.training
     with torch.no_grad():
         probabilities = model(train.ids).softmax(dim=-1)
-    assert np.array_equal(predictions, probabilities.argmax(dim=-1).numpy())
+    assert np.array_equal(predictions[:, 0], probabilities.argmax(dim=-1).numpy())
+    np.testing.assert_allclose(predictions[:, 1], probabilities.max(dim=-1).values, rtol=1e-6)
     right = probabilities[torch.arange(len(train)), train.labels]
     assert math.isclose(figures["loss"], -right.log().mean().item(), rel_tol=1e-5)
-    assert math.isclose(figures["accuracy"], np.mean(predictions == data.y_train))
+    assert math.isclose(figures["accuracy"], np.mean(predictions[:, 0] == data.y_train))
+
+
+def test_images_of_rows_are_trained_on(tiny_config, monkeypatch):
+    """Each draw is of one image of a row, all of them occur, and labels go with them."""
+    config = tiny_config(symmetries=True, epochs=30)
+    data = acd.load(config.task, n=config.n)
+    objective = make_objective(data)
+    trainer = make_trainer(config, config.model(data, objective), data, objective, torch.device("cpu"))
+    X, y = acd.images(data.X_train, data.y_train, acd.task(config.task).symmetries)
+    assert trainer.sampler.n_images == X.shape[1] == 4
+    vocabulary = Vocabulary(data.vocabulary)
+    for row in range(len(X)):
+        for image in range(4):
+            assert torch.equal(trainer.train.ids[4 * row + image], vocabulary.ids(X[row, image]))
+            assert trainer.train.labels[4 * row + image] == y[row, image]
+    seen = []
+    plain = Trainer._backward
+
+    def backward(self, batch, *rest):
+        seen.append(batch)
+        return plain(self, batch, *rest)
+
+    monkeypatch.setattr(Trainer, "_backward", backward)
+    lines = [trainer.run_epoch() for _ in range(2)]
+    assert len(torch.cat(seen)) == 2 * len(data.y_train)
+    assert set((torch.cat(seen) % 4).tolist()) == {0, 1, 2, 3}
+    assert all(math.isfinite(line["train_loss"]) for line in lines)
+
+
+def test_a_task_without_symmetries_is_told(tiny_config):
+    config = tiny_config(task="lattice", n=4, symmetries=True)
+    data = acd.load("lattice", n=4)
+    objective = make_objective(data)
+    with pytest.raises(ConfigurationError, match="lattice has no symmetries that keep labels"):
+        make_trainer(config, config.model(data, objective), data, objective, torch.device("cpu"))
 
 
 def test_an_epoch_depends_on_seed_and_number_alone(tiny_config):

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from adelic.training.metrics import classification_metrics, confusion, majority_rate
+from adelic.training.metrics import calibration_error, classification_metrics, confusion, majority_rate
 
 
 def metrics(labels, predictions):
@@ -52,6 +52,33 @@ def test_the_loss_is_passed_on():
 def test_majority_is_that_of_the_training_split():
     assert majority_rate(np.array([2, 2, 2, 0, 0]), np.array([0, 0, 2, 1])) == 0.25
     assert majority_rate(np.array([5]), np.array([0, 1])) == 0.0
+
+
+def test_calibration_by_hand():
+    # bins (0.4, 7/15], (0.6, 2/3] and (14/15, 1]; the second holds two rows, one of them right
+    confidence, is_right = np.array([0.45, 0.61, 0.66, 0.95]), np.array([True, True, False, True])
+    assert calibration_error(confidence, is_right) == pytest.approx((0.55 + abs(1 - 0.61 - 0.66) + 0.05) / 4)
+    assert calibration_error(np.array([1.0, 1.0]), np.array([True, True])) == 0
+    assert calibration_error(np.array([1.0, 1.0]), np.array([False, False])) == 1
+
+
+def test_a_bin_has_its_upper_edge():
+    edge = 9 / 15
+    pair = np.array([True, False])
+    assert calibration_error(np.array([edge, edge - 1e-9]), pair) == pytest.approx(abs(1 - 2 * edge) / 2)
+    assert calibration_error(np.array([edge, edge + 1e-9]), pair) == pytest.approx((1 - edge + edge) / 2)
+
+
+def test_calibration_of_calibrated_guesses_vanishes():
+    rng = np.random.default_rng(0)
+    confidence = rng.uniform(0.2, 1, 200_000)
+    is_right = rng.uniform(size=200_000) < confidence
+    assert calibration_error(confidence, is_right) < 0.01
+    assert calibration_error(confidence, ~is_right) > 0.2
+
+
+def test_calibration_of_a_model_that_diverged_is_no_number():
+    assert math.isnan(calibration_error(np.array([np.nan, 0.5]), np.array([True, True])))
 
 
 def test_confusion_has_true_classes_in_rows():

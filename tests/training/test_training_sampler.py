@@ -96,6 +96,14 @@ def test_an_epoch_depends_on_seed_and_number_alone():
     assert not torch.equal(epoch(0), epoch(0, seed=1))
 
 
+def test_images_are_drawn_with_equal_probabilities():
+    found = ClassBalancedSampler(LABELS, batch_size=64, power=0.5, seed=0, n_images=3)
+    assert len(found) == len(sampler())
+    for epoch in range(3):
+        assert torch.equal(found.rows(epoch) // 3, sampler().rows(epoch))  # of the same rows
+    assert stats.chisquare(np.bincount(draws(found) % 3)).pvalue > 1e-3
+
+
 def test_the_global_generators_are_left_alone():
     before, numpys = torch.random.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
     draws(sampler(), epochs=2)

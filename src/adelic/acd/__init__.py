@@ -27,6 +27,7 @@ from adelic.acd.protocol import Estimate, Progress, Request, Rows, Task
 from adelic.acd.published import Published, load_published
 from adelic.acd.registry import TASKS, task
 from adelic.acd.store import StoreWarning
+from adelic.acd.symmetries import images
 
 __all__ = [
     "TASKS",
@@ -45,6 +46,7 @@ __all__ = [
     "characters",
     "export",
     "grassmannian",
+    "images",
     "info",
     "kl",
     "lattice",

@@ -4,7 +4,7 @@ import math
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,12 +13,12 @@ import torch
 
 from adelic import training
 from adelic.errors import AdelicError, ConfigurationError, StorageError, WorkerError
-from adelic.training import RunConfig
+from adelic.training import AnyConfig, ClassicalConfig
 from adelic.training.loop import Tick
 from adelic.training.signals import Stopped
 
-OnRun = Callable[[int, int, RunConfig], AbstractContextManager[Tick | None]]
-Finished = tuple[RunConfig, dict[str, Any]]
+OnRun = Callable[[int, int, AnyConfig], AbstractContextManager[Tick | None]]
+Finished = tuple[AnyConfig, dict[str, Any]]
 _REACHABLE = 10.0
 """In how many seconds a machine answers that can be reached."""
 
@@ -48,7 +48,7 @@ class Engine(Protocol):
 
     def execute(
         self,
-        configs: list[RunConfig],
+        configs: Sequence[AnyConfig],
         *,
         runs: Path,
         device: str,
@@ -78,7 +78,7 @@ class EmbeddedEngine:
 
     def execute(
         self,
-        configs: list[RunConfig],
+        configs: Sequence[AnyConfig],
         *,
         runs: Path,
         device: str,
@@ -92,14 +92,7 @@ class EmbeddedEngine:
                 return
             try:
                 with on_run(i, len(configs), config) as tick:
-                    result = training.run(
-                        config,
-                        runs / config.label,
-                        device=device,
-                        tick=tick,
-                        tensorboard=tensorboard,
-                        stop=lambda: budget.spent,
-                    )
+                    result = _run(config, runs, device=device, tick=tick, tensorboard=tensorboard, budget=budget)
             except Stopped:
                 return
             yield config, result
@@ -134,7 +127,7 @@ class RayEngine:
 
     def execute(
         self,
-        configs: list[RunConfig],
+        configs: Sequence[AnyConfig],
         *,
         runs: Path,
         device: str,
@@ -181,7 +174,7 @@ class RayEngine:
     def _gather(
         self,
         ray: Any,
-        configs: list[RunConfig],
+        configs: Sequence[AnyConfig],
         runs: Path,
         device: str,
         budget: Budget,
@@ -191,9 +184,7 @@ class RayEngine:
         """Start all tasks, and yield what they return."""
         task = ray.remote(num_cpus=self.cpus, num_gpus=self.gpus, max_retries=self.max_retries)(_run_in_task)
         threads = max(1, int(self.cpus))
-        waiting = {
-            task.remote(config, runs / config.label, device, budget, threads, tensorboard): config for config in configs
-        }
+        waiting = {task.remote(config, runs, device, budget, threads, tensorboard): config for config in configs}
         while waiting:
             (done,), _ = ray.wait(list(waiting), num_returns=1)
             config = waiting.pop(done)
@@ -215,15 +206,33 @@ class RayEngine:
                 yield config, result
 
 
+def _run(
+    config: AnyConfig, runs: Path, *, device: str, tick: Tick | None = None, tensorboard: bool, budget: Budget
+) -> dict[str, Any]:
+    """Return the result of a run, of whichever kind; TensorBoard and devices are for Transformers.
+
+    Raises:
+        Stopped: the budget is spent.
+    """
+
+    def stop() -> bool:
+        return budget.spent
+
+    if isinstance(config, ClassicalConfig):
+        return training.run_classical(config, runs, tick=tick, stop=stop)
+    folder = runs / config.label
+    return training.run(config, folder, device=device, tick=tick, tensorboard=tensorboard, stop=stop)
+
+
 def _run_in_task(
-    config: RunConfig, folder: Path, device: str, budget: Budget, threads: int, tensorboard: bool
+    config: AnyConfig, runs: Path, device: str, budget: Budget, threads: int, tensorboard: bool
 ) -> dict[str, Any] | AdelicError | None:
     """Return the result of a run; None when the budget ended it. An error of the user's is a value: Ray keeps it."""
     if budget.spent:
         return None
     torch.set_num_threads(threads)
     try:
-        return training.run(config, folder, device=device, tensorboard=tensorboard, stop=lambda: budget.spent)
+        return _run(config, runs, device=device, tensorboard=tensorboard, budget=budget)
     except Stopped:
         return None
     except StorageError as error:  # an OSError, whose arguments are lost on the way

@@ -1,7 +1,7 @@
 """A matrix of runs: rows × embeddings × seeds, each in its run folder, resumable, results gathered in one folder."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ from adelic.benchmark.further_rows import split_row
 from adelic.benchmark.rows import published_rows
 from adelic.errors import ConfigurationError
 from adelic.nn import PLACES
-from adelic.training import EmbeddingConfig, RunConfig, load_recipe
+from adelic.training import AnyConfig, ClassicalConfig, EmbeddingConfig, RunConfig, load_recipe
+from adelic.training.classical_runs import TRIALS, fits_done
 
 
 def parse_embedding(text: str, recipe: str = "paper") -> EmbeddingConfig:
@@ -79,8 +80,49 @@ def plan(
     return list(dict.fromkeys(configs))  # a run named twice is one run
 
 
+def plan_classical(
+    rows: Iterable[str],
+    models: Iterable[str],
+    seeds: Iterable[int],
+    *,
+    trials: int = TRIALS,
+    edition: str = "published",
+    max_rows: int = 0,
+) -> list[ClassicalConfig]:
+    """Return the runs of models outside the Transformer, row by row, each once.
+
+    Args:
+        rows: as for `plan`.
+        models: names of `adelic.training.CLASSICAL_MODELS`.
+        seeds: seeds of the runs; a model's search is the same for all.
+        trials: of each model's search.
+        edition: of the data.
+        max_rows: train on so many rows at most; 0 for all.
+
+    Raises:
+        UnknownNameError: a row, an edition or a model does not exist.
+        ConfigurationError: there is no model or no seed, or a row has several targets or a number.
+
+    >>> [config.label for config in plan_classical(["schubert-4"], ["logistic", "majority"], [0])]
+    ['schubert-4-logistic-search-...-seed0', 'schubert-4-majority-search-...-seed0']
+    """
+    names = list(rows) or list(published_rows())
+    chosen_models, chosen_seeds = list(models), list(seeds)
+    if not chosen_models or not chosen_seeds:
+        raise ConfigurationError("a matrix of runs needs at least one model and one seed")
+    configs = []
+    for task, n in map(split_row, names):
+        acd.task(task).check_edition(edition)
+        configs += [
+            ClassicalConfig(task=task, n=n, edition=edition, name=name, trials=trials, max_rows=max_rows, seed=seed)
+            for name in chosen_models
+            for seed in chosen_seeds
+        ]
+    return list(dict.fromkeys(configs))
+
+
 def run_matrix(
-    configs: list[RunConfig],
+    configs: Sequence[AnyConfig],
     *,
     runs: Path,
     results: Path,
@@ -112,7 +154,7 @@ def run_matrix(
     ...     silent = lambda index, count, config: contextlib.nullcontext()
     ...     (result,) = run_matrix([config], runs=Path(name, "runs"), results=Path(name, "results"), on_run=silent)
     >>> result["test"].keys()
-    dict_keys(['accuracy', 'balanced_accuracy', 'macro_f1', 'loss'])
+    dict_keys(['accuracy', 'balanced_accuracy', 'macro_f1', 'loss', 'calibration_error'])
     """
     found = {}
     order = configs if budget is None else sorted(configs, key=lambda config: outstanding_work(config, runs))
@@ -128,18 +170,35 @@ def run_matrix(
     return [found[config] for config in configs if config in found]
 
 
-def outstanding_work(config: RunConfig, runs: Path) -> float:
+def outstanding_work(config: AnyConfig, runs: Path) -> float:
     """Return about how many multiplications the forward passes that a run still has to do take.
+
+    Fits of models outside the Transformer count as one pass of a linear model, so that they come first.
 
     >>> small, large = plan(["schubert-4", "schubert-5"], ["learned"], [0])
     >>> outstanding_work(small, Path("no runs")) < outstanding_work(large, Path("no runs"))
     True
     """
-    task, recipe = acd.task(config.task), config.recipe
+    task = acd.task(config.task)
     rows, tokens = task.estimate(config.n, config.edition).rows, task.length(config.n, config.edition) + 1
+    done, whole, _ = progress(config, runs)
+    if isinstance(config, ClassicalConfig):
+        return (whole - done) * min(rows, config.max_rows or rows) * tokens
+    recipe = config.recipe
     rows = min(rows, recipe.max_rows or rows)
     token = recipe.n_layers * recipe.d_model * (4 * recipe.d_model + 2 * recipe.d_feedforward + 2 * tokens)
-    return (recipe.epochs - epochs_done(config, runs)) * rows * tokens * token
+    return (whole - done) * rows * tokens * token
+
+
+def progress(config: AnyConfig, runs: Path) -> tuple[int, int, str]:
+    """Return how many of a run's parts are done, how many there are, and what they are called.
+
+    >>> [progress(config, Path("no runs")) for config in plan_classical(["schubert-4"], ["mlp"], [0], trials=5)]
+    [(0, 6, 'fits')]
+    """
+    if isinstance(config, ClassicalConfig):
+        return fits_done(config, runs), config.trials + 1, "fits"
+    return epochs_done(config, runs), config.recipe.epochs, "epochs"
 
 
 def epochs_done(config: RunConfig, runs: Path) -> int:

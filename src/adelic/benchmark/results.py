@@ -11,6 +11,7 @@ from scipy import stats
 
 from adelic.acd.files import storage_errors
 from adelic.errors import RunFolderError, StorageError
+from adelic.training import CLASSICAL_MODELS
 from adelic.training.result import read_result_file
 
 Result = dict[str, Any]
@@ -72,7 +73,9 @@ class Summary:
 
     @property
     def label(self) -> str:
-        """Return the model's name: AOE (digits), AOE (characters, late), learned."""
+        """Return the model's name: AOE (digits), AOE (characters, late), learned, boosted trees."""
+        if self.first["embedding"] in CLASSICAL_MODELS:
+            return CLASSICAL_MODELS[self.first["embedding"]].title
         if self.first["embedding"] == "adelic":
             return f"AOE ({self.first['features']}{'' if self.is_flat else ', ' + self.first['places']})"
         return str(self.first["embedding"])
@@ -140,10 +143,15 @@ def recipe_text(result: Result) -> str:
 
     >>> recipe_text({"recipe": "quick", "configuration": {"recipe": {"epochs": 3, "max_rows": 20000}}})
     'quick, 3 epochs, 20,000 rows'
+    >>> recipe_text({"recipe": "search", "configuration": {"recipe": {"trials": 20}}})
+    'search, 20 trials'
     """
     recipe = result["configuration"]["recipe"]
     rows = f", {recipe['max_rows']:,} rows" if recipe.get("max_rows") else ""
-    return f"{result['recipe']}, {recipe['epochs']} epochs{rows}"
+    images = ", symmetries" if recipe.get("symmetries") else ""
+    unit = "trial" if "trials" in recipe else "epoch"
+    count = recipe[unit + "s"]
+    return f"{result['recipe']}, {count} {unit}{'s' if count > 1 else ''}{rows}{images}"
 
 
 def summarise(results: Iterable[Result]) -> list[Summary]:

@@ -95,6 +95,21 @@ class Row:
         field = max((f for f in _PUBLISHED if f not in self.set_aside), key=lambda f: float(getattr(self, f).accuracy))
         return _PUBLISHED[field], getattr(self, field)
 
+    def acd_authors(self, embedding: str) -> Figure | None:
+        """Return the ACD authors' figure for a model of the same kind; None for boosted trees, which they do not have.
+
+        >>> row = published_row("schubert-4")
+        >>> [str(row.acd_authors(name)) for name in ("majority", "logistic", "mlp", "trees", "adelic", "fone")]
+        ['52.3', '88.8', '93.1 ± 2.6', 'None', '94.6 ± 1.0', '94.6 ± 1.0']
+        """
+        outside = {
+            "majority": Figure(self.majority),
+            "logistic": self.acd_logistic_regression,
+            "mlp": self.acd_mlp,
+            "trees": None,
+        }
+        return outside.get(embedding, self.acd_transformer)
+
 
 @cache
 def published_rows() -> dict[str, Row]:

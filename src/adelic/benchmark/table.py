@@ -53,7 +53,8 @@ NOTES = (
     "Accuracies in percent on the test split, for the weights with the best validation accuracy. "
     "majority class: the accuracy of always saying the most frequent class. "
     "paper: the accuracy that the AOE paper gives for the model. "
-    "ACD authors: their small Transformer (for weaving on an older format of the data)."
+    "ACD authors: their small model of the same kind, for every embedding their Transformer (for weaving on an older "
+    "format of the data)."
 )
 ONE_CLASS_NOTE = f"{ONE_CLASS} the model predicts one class only."
 
@@ -82,6 +83,7 @@ def _line(summary: Summary) -> Line:
     first = summary.first
     row = published_rows().get(summary.row)
     paper = row.paper(first["embedding"]) if row and summary.is_flat else None
+    acd_authors = row.acd_authors(first["embedding"]) if row else None
     return Line(
         task=summary.title,
         model=summary.label + (f" {ONE_CLASS}" if summary.predicts_one_class else ""),
@@ -93,7 +95,7 @@ def _line(summary: Summary) -> Line:
         macro_f1=_figure(summary, "macro_f1", 100, 2),
         loss=_figure(summary, "loss", 1, 4),
         paper="–" if paper is None else f"{paper.accuracy:.2f}",
-        acd_authors="–" if row is None else str(row.acd_transformer),
+        acd_authors="–" if acd_authors is None else str(acd_authors),
     )
 
 

@@ -27,6 +27,11 @@ recipe_options = stack(
     click.option("--learning-rate", type=float, help="Instead of the recipe's."),
     click.option("--batch-size", type=int, help="Instead of the recipe's."),
     click.option("--max-rows", type=int, help="Train on so many random rows at most; 0: on all."),
+    click.option(
+        "--symmetries/--no-symmetries",
+        default=None,
+        help="Train on the images of rows under the task's symmetries, too.  [default: the recipe's]",
+    ),
     click.option("--compute", help="Precision of matrix products: float32 or bfloat16.  [default: the recipe's]"),
 )
 embedding_options = stack(
@@ -191,10 +196,10 @@ class Reproduce(click.Command):
 @click.option(
     "--embeddings",
     type=NAMES,
-    default="adelic,learned",
-    show_default=True,
-    help="With AOE's form: adelic:characters:late.",
+    help="With AOE's form: adelic:characters:late.  [default: adelic,learned; none with --models]",
 )
+@click.option("--models", type=NAMES, help="Outside the Transformer: majority, logistic, mlp, trees.")
+@click.option("--trials", type=int, help="Of the search of each of these models.  [default: 20]")
 @click.option("--seeds", type=INTEGERS, default="0", show_default=True, help="As 0,1,2 or 0-4.")
 @click.option("--edition", default="published", show_default=True, help="Of the data.")
 @recipe_options
@@ -216,7 +221,9 @@ def reproduce(
     command: str,
     /,
     rows: tuple[str, ...],
-    embeddings: tuple[str, ...],
+    embeddings: tuple[str, ...] | None,
+    models: tuple[str, ...] | None,
+    trials: int | None,
     seeds: tuple[int, ...],
     edition: str,
     runs_dir: Path,
@@ -241,6 +248,10 @@ def reproduce(
     Finished runs are read, killed ones resumed, so the command can be given again at any time: with a --budget, until
     all is done. With Ray, a run whose machine is lost is started again, and goes on if --runs-dir is on a shared disk.
 
+    With --models: of each model outside the Transformer, --trials random draws of its options are judged by the
+    validation split, one search for all seeds, and the best is judged by the test split. Of the recipe's options, they
+    have --max-rows alone.
+
     Further rows, in a table of their own: characters-18, kl-5, kl-6, rsk-8 and other sizes of these tasks.
 
     In the path of a recipe's file, {row} and {embedding} stand for each row and embedding, so that each gets the
@@ -250,13 +261,23 @@ def reproduce(
     adelic reproduce schubert-4 weaving-6 --seeds 0-4 --recipe quick
     adelic reproduce mheight-8 --embeddings adelic:digits,adelic:characters,learned
     adelic reproduce schubert-4 --recipe recipes/{row}-{embedding}.toml
+    adelic reproduce schubert-4 --models majority,logistic,mlp,trees --seeds 0-4
     adelic reproduce --budget 25m
     adelic reproduce --engine ray --address auto --cpus-per-run 4 --gpus-per-run 1
     adelic reproduce --dry-run
     """
     from adelic import benchmark
 
-    configs = benchmark.plan(rows, embeddings, seeds, recipe=recipe, edition=edition, changes=changes)
+    if trials is not None and models is None:
+        raise click.UsageError("--trials belongs to --models", ctx=click.get_current_context())
+    configs: list[Any] = []
+    if models is not None:
+        own = {"trials": trials, "max_rows": changes["max_rows"]}
+        chosen = {name: value for name, value in own.items() if value is not None}
+        configs += benchmark.plan_classical(rows, models, seeds, edition=edition, **chosen)
+    if embeddings is not None or models is None:
+        named = ("adelic", "learned") if embeddings is None else embeddings
+        configs += benchmark.plan(rows, named, seeds, recipe=recipe, edition=edition, changes=changes)
     if dry_run:
         for config in configs:
             click.echo(config.command())
@@ -289,17 +310,17 @@ def _print_rest(configs: list[Any], runs: Path, command: str) -> None:
     """Say what a spent budget has left to do, and how to go on."""
     from adelic import benchmark
 
-    rest = [(config, benchmark.epochs_done(config, runs)) for config in configs]
-    rest = [(config, done) for config, done in rest if done < config.recipe.epochs]
+    rest = [(config, *benchmark.progress(config, runs)) for config in configs]
+    rest = [(config, done, whole, parts) for config, done, whole, parts in rest if done < whole]
     click.echo(f"The budget is used up: {len(configs) - len(rest)} of {len(configs)} runs are done. These remain:")
-    for config, done in rest:
-        click.echo(f"  {config.label}: {done} of {config.recipe.epochs} epochs done")
+    for config, done, whole, parts in rest:
+        click.echo(f"  {config.label}: {done} of {whole} {parts} done")
     click.echo(f"Go on with: {command}")
 
 
 @contextmanager
 def _show_run(index: int, count: int, config: Any) -> Iterator[Tick]:
-    with progress_bar(f"[{index + 1}/{count}] {config.row} {config.embedding.label} seed {config.seed}") as tick:
+    with progress_bar(f"[{index + 1}/{count}] {config.row} {config.model_label} seed {config.seed}") as tick:
         try:
             yield tick
         except Interrupted as stop:

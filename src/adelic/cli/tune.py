@@ -67,6 +67,7 @@ def tune(
     epochs *          0.25, 0.5, 1.0 of --epochs
     schedule *        cosine, constant
     sampling-power *  0.0, 0.25, 0.5, 0.75, 1.0
+    symmetries *      False, True
     features          digits, standardized, characters, one-hot-digits (adelic alone, as what follows)
     projection        none, linear
     primes            2, 3, 4, 5, 6, 7 first primes
@@ -88,11 +89,12 @@ def tune(
     from adelic.acd.files import atomic_write
     from adelic.training import search as space
     from adelic.training import tuning
+    from adelic.training.configuration import RECIPE_OPTIONS
 
     definition = acd.task(task)
     definition.check_edition(edition)
     size = definition.sizes[0] if n is None else definition.check_size(n, edition)
-    changes = {name: given.pop(name) for name in ("epochs", "learning_rate", "batch_size", "max_rows", "compute")}
+    changes = {name: given.pop(name) for name in ("epochs", *RECIPE_OPTIONS)}
     config = training.RunConfig(
         task=definition.name,
         n=size,

@@ -13,6 +13,7 @@ from adelic.nn import functional
 from adelic.nn.classifier import Classifier, SequenceClassifier
 from adelic.nn.embeddings import AdelicEmbedding, LearnedEmbedding, NumberEmbedding
 from adelic.nn.features import FEATURE_KINDS, FeatureLayout, compute_features
+from adelic.nn.flops import forward_flops
 from adelic.nn.head import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
 from adelic.nn.placewise import ACTIVATIONS, PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
 from adelic.nn.placewise_classifier import PLACES, PlacewiseClassifier, place_sizes
@@ -66,6 +67,7 @@ __all__ = [
     "adelic_targets",
     "build_embedding",
     "compute_features",
+    "forward_flops",
     "functional",
     "place_sizes",
 ]

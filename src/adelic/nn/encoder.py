@@ -134,7 +134,7 @@ def attend(
     """Return what self-attention gives for x, (batch, length, d), by `adelic.nn.fused`: (batch · tokens, d)."""
 
     def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-        return project(x, Affine(weight, bias), dtype)
+        return project(x, Affine(weight, bias), dtype, result=dtype)
 
     q, k, v = queries_keys_values(x, in_proj, heads, n_read, linear)
     states = fused.apply(fused.Attention, q, k, v, site)
@@ -145,14 +145,18 @@ def feed_forward(
     x: torch.Tensor, linear1: Affine, linear2: Affine, site: Site, dtype: torch.dtype, batch: int
 ) -> torch.Tensor:
     """Return what the feed-forward layer gives for x, (batch · tokens, d), by `adelic.nn.fused`."""
+    if dtype == torch.bfloat16:
+        return fused.apply(fused.LowFeedForward, x, *linear1, *linear2, site, len(x) * len(linear1.bias) // batch)
     inner = project(x, linear1, dtype)
     inner = fused.apply(fused.ReluDropout, inner, site, inner.numel() // batch)
     return project(inner, linear2, dtype)
 
 
-def project(x: torch.Tensor, linear: Affine, dtype: torch.dtype) -> torch.Tensor:
-    """Return x @ weight.T + bias by `adelic.nn.fused`, (*, in) -> (rows, out)."""
-    return fused.apply(fused.Linear, x.reshape(-1, x.shape[-1]), *linear, dtype)
+def project(
+    x: torch.Tensor, linear: Affine, dtype: torch.dtype, *, result: torch.dtype = torch.float32
+) -> torch.Tensor:
+    """Return x @ weight.T + bias by `adelic.nn.fused`, (*, in) -> (rows, out), factors rounded to dtype."""
+    return fused.apply(fused.Linear, x.reshape(-1, x.shape[-1]), *linear, dtype, result)
 
 
 def normalize(x: torch.Tensor, norm: Affine) -> torch.Tensor:

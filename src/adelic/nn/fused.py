@@ -1,8 +1,8 @@
 """Steps of the encoder on the CPU, differentiable: products by oneDNN, all between them by `adelic.nn.kernels`.
 
 Each is a `torch.autograd.Function` on float32 tensors, with first derivatives only; products may round their factors to
-bfloat16. They run in the calling thread alone and free Python's lock, so that several threads can each work on a part
-of the batch.
+bfloat16, and what lies between two products then stays bfloat16 where nothing is summed. They run in the calling thread
+alone and free Python's lock, so that several threads can each work on a part of the batch.
 """
 
 from dataclasses import dataclass, replace
@@ -101,16 +101,17 @@ def apply(function: type[torch.autograd.Function], *arguments: Any) -> torch.Ten
 
 
 class Linear(torch.autograd.Function):
-    """x @ weight.T + bias; factors rounded to bfloat16 if asked for, results float32."""
+    """x @ weight.T + bias; factors rounded to bfloat16 if asked for, results float32 or likewise."""
 
     @staticmethod
     def forward(
-        ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, dtype: torch.dtype
+        ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, dtype: torch.dtype, result: torch.dtype
     ) -> torch.Tensor:
-        """Return the product, float32 (rows, out)."""
+        """Return the product, (rows, out)."""
+        ctx.dtype = x.dtype
         x, weight = x.to(dtype), weight.to(dtype)
         ctx.save_for_backward(x, weight)
-        return product(x, weight, bias.to(dtype)).float()
+        return product(x, weight, bias.to(dtype)).to(result)
 
     @staticmethod
     @once_differentiable
@@ -126,8 +127,8 @@ class Linear(torch.autograd.Function):
             else:
                 dweight = product(small.t(), x.t())
         else:
-            dx, dweight = (small @ weight).float(), (small.t() @ x).float()
-        return dx, dweight, grad.sum(0), None
+            dx, dweight = (small @ weight).to(ctx.dtype), (small.t() @ x).float()
+        return dx, dweight, grad.sum(0, dtype=torch.float32), None, None
 
 
 class DropoutAddNorm(torch.autograd.Function):
@@ -190,6 +191,46 @@ class ReluDropout(torch.autograd.Function):
         return dx, None, None
 
 
+class LowFeedForward(torch.autograd.Function):
+    """dropout(relu(x @ weight1.T + bias1)) @ weight2.T + bias2, factors rounded to bfloat16, the result float32.
+
+    The inner layer stays in bfloat16, and dropout's scale goes to the second weight: so ReLU and dropout only decide
+    which elements are 0, forwards and backwards.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: torch.Tensor,
+        weight1: torch.Tensor,
+        bias1: torch.Tensor,
+        weight2: torch.Tensor,
+        bias2: torch.Tensor,
+        site: Site,
+        elements_per_row: int,
+    ) -> torch.Tensor:
+        """Return the result, (rows, out); `elements_per_row` counts those of the inner layer."""
+        x, weight1, weight2 = x.bfloat16(), weight1.bfloat16(), (weight2 * float(site.scale)).bfloat16()
+        inner = product(x, weight1, bias1.bfloat16())
+        _kernels().relu_mask(_bits(inner).reshape(-1), *site.arguments(elements_per_row)[:3])
+        ctx.save_for_backward(x, weight1, weight2, inner)
+        ctx.scale = float(site.scale)
+        return product(inner, weight2, bias2.bfloat16()).float()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        """Return the gradients of x, of both weights and of both biases."""
+        x, weight1, weight2, inner = ctx.saved_tensors
+        (grad,) = grads
+        small = grad.bfloat16()
+        dweight2 = (small.t() @ inner).float().mul_(ctx.scale)
+        dinner = small @ weight2
+        dbias1 = torch.zeros(dinner.shape[1])
+        _kernels().relu_mask_backward(_bits(dinner), _bits(inner), np.empty(len(dbias1), np.int32), _array(dbias1))
+        return (dinner @ weight1).float(), (dinner.t() @ x).float(), dbias1, dweight2, grad.sum(0), None, None
+
+
 class Dropout(torch.autograd.Function):
     """dropout(x)."""
 
@@ -211,7 +252,10 @@ class Dropout(torch.autograd.Function):
 
 
 class Attention(torch.autograd.Function):
-    """dropout(softmax(q·kᵀ/√e))·v for queries (batch, heads, m, e) and keys, values (batch, heads, length, e)."""
+    """dropout(softmax(q·kᵀ/√e))·v for queries (batch, heads, m, e) and keys, values (batch, heads, length, e).
+
+    Of bfloat16 tensors the products are bfloat16, too; softmax and dropout are float32.
+    """
 
     @staticmethod
     def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, site: Site) -> torch.Tensor:
@@ -219,13 +263,14 @@ class Attention(torch.autograd.Function):
         batch, heads, m, e = q.shape
         length = k.shape[2]
         q, k, v = (t.reshape(batch * heads, -1, e) for t in (q, k, v))
-        weights = torch.bmm(q, k.transpose(1, 2))
+        weights = torch.bmm(q, k.transpose(1, 2)).float()
         dropped = torch.empty_like(weights)
         factor = np.float32(e**-0.5)
         bits = np.empty(max(1, _BLOCK // length) * length, np.int32)
         rows = [_array(t).reshape(-1, length) for t in (weights, dropped)]
         first, key, threshold, scale = site.arguments(heads * m * length)
         _kernels().softmax_dropout(rows[0], factor, first, key, threshold, scale, bits, rows[1])
+        dropped = dropped.to(q.dtype)
         ctx.save_for_backward(q, k, v, weights, dropped)
         ctx.scalars, ctx.shape = (factor, scale), (batch, heads)
         return torch.bmm(dropped, v).view(batch, heads, m, e)
@@ -237,9 +282,11 @@ class Attention(torch.autograd.Function):
         q, k, v, weights, dropped = ctx.saved_tensors
         grad = grads[0].reshape(q.shape)
         dv = torch.bmm(dropped.transpose(1, 2), grad)
-        dscores = torch.bmm(grad, v.transpose(1, 2))
-        rows = [_array(t).reshape(-1, k.shape[1]) for t in (dscores, weights, dropped)]
+        dscores = torch.bmm(grad, v.transpose(1, 2)).float()
+        kept = dropped if dropped.dtype == torch.float32 else dropped.view(torch.int16)  # that is not 0 is what counts
+        rows = [_array(t).reshape(-1, k.shape[1]) for t in (dscores, weights, kept)]
         _kernels().softmax_dropout_backward(*rows, *ctx.scalars)
+        dscores = dscores.to(q.dtype)
         dq, dk = torch.bmm(dscores, k), torch.bmm(dscores.transpose(1, 2), q)
         return *(t.view(*ctx.shape, *t.shape[1:]) for t in (dq, dk, dv)), None
 
@@ -248,3 +295,8 @@ def _array(tensor: torch.Tensor) -> np.ndarray:
     """Return a contiguous tensor as an array that shares its memory."""
     array: np.ndarray = tensor.detach().numpy()
     return array
+
+
+def _bits(tensor: torch.Tensor) -> np.ndarray:
+    """Return a contiguous bfloat16 tensor as an array of int16 that shares its memory."""
+    return _array(tensor.view(torch.int16))

@@ -58,6 +58,33 @@ def relu_dropout_backward(grad: Array, y: Array, scale: Any, out: Array) -> None
         out[i] = grad[i] * scale if y[i] != 0 else np.float32(0.0)
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def relu_mask(x: Array, first: int, key: Any, threshold: Any) -> None:
+    """Replace bfloat16 numbers x, given as int16 (size,), by 0 where they are negative or dropped."""
+    start = np.uint32(first)
+    for i in range(x.shape[0]):
+        kept = _hash(np.uint32(start + np.uint32(i)), key) >= threshold
+        value = x[i]  # −∞ is −128, numbers below 0 are less, and negative NaNs are more
+        x[i] = np.int16(0) if (value <= -128) | (not kept) else value
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
+def relu_mask_backward(grad: Array, y: Array, bits: Array, total: Array) -> None:
+    """Replace bfloat16 gradients, as int16 (rows, d), by 0 where y is 0; add their columns' sums to total, float32.
+
+    `bits`, int32 (d,), is room for a row in float32.
+    """
+    values = bits.view(np.float32)
+    for r in range(grad.shape[0]):
+        gr, yr = grad[r], y[r]
+        for j in range(grad.shape[1]):
+            g = gr[j] if yr[j] != 0 else np.int16(0)
+            gr[j] = g
+            bits[j] = np.int32(g) << np.int32(16)
+        for j in range(grad.shape[1]):
+            total[j] += values[j]
+
+
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
 def add_norm(
     x: Array, kept: Array, residual: Array, weight: Array, bias: Array, scale: Any, hat: Array, rstd: Array, y: Array

@@ -1,5 +1,7 @@
 """Layer 3, training: recipes, class-balanced sampling, the loop, checkpoints, run folders, search."""
 
+from adelic.training.classical import CLASSICAL_MODELS
+from adelic.training.classical_runs import AnyConfig, ClassicalConfig, run_classical
 from adelic.training.configuration import EmbeddingConfig, RunConfig
 from adelic.training.distributed import run_distributed
 from adelic.training.listing import RunSummary, find_run, list_runs
@@ -9,7 +11,10 @@ from adelic.training.sampler import ClassBalancedSampler
 from adelic.training.tuning import Search, StudyResult, tune
 
 __all__ = [
+    "CLASSICAL_MODELS",
+    "AnyConfig",
     "ClassBalancedSampler",
+    "ClassicalConfig",
     "EmbeddingConfig",
     "Recipe",
     "RunConfig",
@@ -22,6 +27,7 @@ __all__ = [
     "read_result",
     "recipe_names",
     "run",
+    "run_classical",
     "run_distributed",
     "tune",
 ]

@@ -35,6 +35,9 @@ from adelic.training.objectives import Objective
 from adelic.training.recipes import Recipe, load_recipe, stored_embedding, stored_values
 from adelic.training.sampler import stream_seed
 
+RECIPE_OPTIONS = ("learning_rate", "batch_size", "max_rows", "symmetries", "compute")
+"""Fields of a recipe that options of the command line change, besides `epochs`."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class EmbeddingConfig:
@@ -213,6 +216,11 @@ class RunConfig:
         return f"{self.task}-{self.n}"
 
     @property
+    def model_label(self) -> str:
+        """Return a short name of what is trained: adelic-digits."""
+        return self.embedding.label
+
+    @property
     def label(self) -> str:
         """Return a readable name that no other configuration has: it ends in a digest of all fields."""
         digest = hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()[:8]
@@ -291,10 +299,7 @@ class RunConfig:
             without: fields of the embedding to leave out.
         """
         name, task, n = self.recipe.name, self.task, self.n
-        flags = {
-            field: getattr(self.recipe, field)
-            for field in ("epochs", "learning_rate", "batch_size", "max_rows", "compute")
-        }
+        flags = {field: getattr(self.recipe, field) for field in ("epochs", *RECIPE_OPTIONS)}
         try:
             given = load_recipe(name, task, n, **flags) == self.recipe
             plain = EmbeddingConfig.choose(name, self.embedding.name)
@@ -313,10 +318,10 @@ class RunConfig:
                 parts += [f"--{option.replace('_', '-')}", text]
         parts += ["--recipe", name, "--epochs", str(self.recipe.epochs)]
         packaged = {f.name: f.default for f in fields(Recipe)} | stored
-        for option in ("learning_rate", "batch_size", "max_rows", "compute"):
-            value = getattr(self.recipe, option)
+        for option in RECIPE_OPTIONS:
+            value, flag = getattr(self.recipe, option), f"--{option.replace('_', '-')}"
             if value != packaged[option]:
-                parts += [f"--{option.replace('_', '-')}", str(value)]
+                parts += ([flag] if value else [f"--no-{flag[2:]}"]) if type(value) is bool else [flag, str(value)]
         return [*parts, "--seed", str(self.seed)]
 
 

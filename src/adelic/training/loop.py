@@ -50,6 +50,8 @@ class Trainer:
     after any epoch goes on as if it had never stopped. Inside an epoch, `snapshot` notes what it takes to go on after
     the last step.
 
+    `train` may have several images of each row, one after the other (`n_images`); an epoch is as long as with one.
+
     # NOTE[paper]: of epochs with equal validation accuracy, the one with the lower validation loss is kept.
     """
 
@@ -62,6 +64,7 @@ class Trainer:
         *,
         objective: Objective,
         seed: int,
+        n_images: int = 1,
         world: World = ALONE,
     ) -> None:
         self.model = model
@@ -78,10 +81,11 @@ class Trainer:
             model.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.999), fused=is_fused
         )
         self.sampler = ClassBalancedSampler(
-            objective.strata(train.labels.cpu().numpy()),
+            objective.strata(train.labels[::n_images].cpu().numpy()),
             batch_size=recipe.batch_size,
             power=recipe.sampling_power,
             seed=seed,
+            n_images=n_images,
         )
         self._batch_loss = Compiled(self._plain_loss) if is_wanted(self.device) else self._plain_loss
         self.progress = Progress()
@@ -143,7 +147,7 @@ class Trainer:
         self._clock = now
 
     def evaluate(self, split: Split) -> tuple[dict[str, float], np.ndarray]:
-        """Return the model's figures on a split, and its predictions, int64 (rows, …)."""
+        """Return the model's figures on a split, and its objective's predictions."""
         return evaluate(self.model, split, objective=self.objective, compute=self.recipe.compute, world=self.world)
 
     def _train(self, epoch: int, tick: Tick | None, between_steps: Callable[[], None] | None) -> float:
@@ -170,7 +174,7 @@ class Trainer:
                     tick(done, self.recipe.epochs * len(self.sampler), f"epoch {epoch + 1}/{self.recipe.epochs}")
                 if between_steps and self.progress.batch < len(batches):
                     between_steps()
-        return self._finite_loss() / len(self.train)
+        return self._finite_loss() / self.sampler.n_rows
 
     def _backward(self, batch: torch.Tensor, noise: Noise, workers: Workers) -> torch.Tensor:
         """Set the parameters' gradients for a batch; return its mean loss, of several processes this one's share."""
@@ -233,7 +237,7 @@ def _output(model: Classifier, ids: torch.Tensor, compute: str, noise: Noise | N
 def evaluate(
     model: Classifier, split: Split, *, objective: Objective, compute: str = "float32", world: World = ALONE
 ) -> tuple[dict[str, float], np.ndarray]:
-    """Return the figures of a model on a split, and its predictions, int64 (rows, …)."""
+    """Return the figures of a model on a split, and its objective's predictions."""
     model.eval()
     first, last = world.bounds(len(split))
     ids, labels = split.ids[first:last], split.labels[first:last]

@@ -16,6 +16,7 @@ from adelic.nn.functional import encode
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.primes import first_primes
 from adelic.training.metrics import (
+    calibration_error,
     classification_metrics,
     confusion,
     majority_class,
@@ -56,7 +57,7 @@ class Objective(ABC):
 
     @abstractmethod
     def predictions(self, output: Any) -> torch.Tensor:
-        """Return what a batch's output says, int64 (rows, …)."""
+        """Return what a batch's output says, (rows,) or (rows, …)."""
 
     @abstractmethod
     def figures(self, labels: np.ndarray, predictions: np.ndarray, loss: float) -> dict[str, float]:
@@ -78,7 +79,7 @@ class OneClass(Objective):
     Attributes:
         n_classes: how many classes there are.
 
-    >>> OneClass(3).figures(np.array([0, 2]), np.array([0, 1]), 0.5)["accuracy"]
+    >>> OneClass(3).figures(np.array([0, 2]), np.array([[0, 0.9], [1, 0.5]]), 0.5)["accuracy"]
     0.5
     """
 
@@ -93,20 +94,23 @@ class OneClass(Objective):
         return functional.cross_entropy(output.float(), labels, reduction=reduction)
 
     def predictions(self, output: Any) -> torch.Tensor:
-        """Return the class with the greatest logit, (rows,)."""
-        found: torch.Tensor = output.argmax(dim=-1)
-        return found
+        """Return the class with the greatest logit, and its probability, float64 (rows, 2)."""
+        probabilities, classes = output.double().softmax(dim=-1).max(dim=-1)
+        return torch.stack([classes.double(), probabilities], dim=-1)
 
     def figures(self, labels: np.ndarray, predictions: np.ndarray, loss: float) -> dict[str, float]:
-        """Return accuracy, balanced accuracy, macro-F1 and loss."""
-        return classification_metrics(labels, predictions, loss)
+        """Return accuracy, balanced accuracy, macro-F1, loss and calibration error."""
+        classes, probabilities = predictions.T
+        figures = classification_metrics(labels, classes.astype(np.int64), loss)
+        return figures | {"calibration_error": calibration_error(probabilities, classes == labels)}
 
     def result(self, train_labels: np.ndarray, labels: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
         """Return the rate of the most frequent class, whether the model says one class only, the confusion matrix."""
+        classes = predictions[:, 0].astype(np.int64)
         return {
             "majority": majority_rate(train_labels, labels),
-            "predicts_one_class": len(np.unique(predictions)) == 1,
-            "confusion": confusion(labels, predictions, self.n_classes),
+            "predicts_one_class": len(np.unique(classes)) == 1,
+            "confusion": confusion(labels, classes, self.n_classes),
         }
 
     def strata(self, labels: np.ndarray) -> np.ndarray:

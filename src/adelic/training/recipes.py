@@ -34,14 +34,15 @@ class Recipe:
         batch_size: rows a step.
         max_rows: train on so many rows at most, a random part of the training split; 0 for all of them.
         warmup_steps: steps over which the learning rate rises linearly from 0.
+        symmetries: whether each draw of a training row is one of its images under the task's symmetries.
         schedule: "cosine" (once an epoch, T_max = epochs, as CosineAnnealingLR) or "constant".
         sampling_power: a row of a class of n_i rows is drawn with weight n_i^(−power); the paper's 1/√n_i is 0.5. Rows
             with several targets, or a number, are drawn with equal weights.
         norm: "post" or "pre" layer norm.
         d_model, n_layers, n_heads, d_feedforward, dropout: the encoder's. A place-wise model has the same n_layers and
             dropout; its other sizes follow from these, so that it has about as many parameters.
-        compute: "float32", or "bfloat16" for matrix products whose factors are rounded to bfloat16; weights, gradients,
-            optimizer and all other steps are float32 in both.
+        compute: "float32", or "bfloat16" for matrix products whose factors are rounded to bfloat16, with what lies between
+            two of them; weights, their gradients, optimizer, residual branches, norms, softmax and loss are float32.
 
     Raises:
         ConfigurationError: a value makes no sense.
@@ -52,6 +53,7 @@ class Recipe:
     epochs: int
     batch_size: int = 2048
     max_rows: int = 0
+    symmetries: bool = False
     warmup_steps: int = 0
     schedule: str = "cosine"
     sampling_power: float = 0.5
@@ -69,6 +71,8 @@ class Recipe:
             value, least = getattr(self, name), 0 if name in ("warmup_steps", "max_rows") else 1
             if type(value) is not int or value < least:
                 raise ConfigurationError(f"{name.replace('_', '-')}={value} must be a whole number from {least} on")
+        if type(self.symmetries) is not bool:
+            raise ConfigurationError(f"symmetries={self.symmetries!r} must be true or false")
         if not 0 < self.learning_rate < math.inf:
             raise ConfigurationError(f"learning-rate={self.learning_rate} must be positive")
         if not math.isfinite(self.sampling_power):
@@ -99,15 +103,14 @@ class Recipe:
         return rate
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary, for TOML; `max_rows` only where it says something.
+        """Return the fields as a dictionary, for TOML; `max_rows` and `symmetries` only where they say something.
 
         >>> "max_rows" in Recipe(name="example", learning_rate=1.0, epochs=4).as_dict()
         False
         """
         values = asdict(self)
-        if not self.max_rows:
-            del values["max_rows"]  # runs have names and folders that are older than this field
-        return values
+        # Runs have names and folders that are older than these fields.
+        return {key: value for key, value in values.items() if value or key not in ("max_rows", "symmetries")}
 
 
 @cache

@@ -28,7 +28,7 @@ SCHEMA: dict[str, Any] = {
     "versions": dict,
     "commit": (str, type(None)),
     "command": str,
-    "configuration": {"recipe": {"epochs": int}},
+    "configuration": {"recipe": dict},
     "history": _CURVES,
 }
 """What every result has at least: a type, or a table of further keys."""
@@ -55,6 +55,8 @@ def read_result_file(path: Path, schema: dict[str, Any] = SCHEMA) -> dict[str, A
     _check(result, schema, path, "")
     if schema is SCHEMA:
         _check_figures(result, path)
+        recipe = result["configuration"]["recipe"]  # of a model outside the Transformer, a search with trials
+        _check(recipe, {"trials" if "trials" in recipe else "epochs": int}, path, "configuration.recipe.")
     assert isinstance(result, dict)
     return result
 

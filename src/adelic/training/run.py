@@ -17,7 +17,7 @@ from adelic.acd import Dataset
 from adelic.acd.files import atomic_write, read_bytes, storage_errors
 from adelic.acd.provenance import source_commit, versions
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
-from adelic.nn import Classifier, Vocabulary
+from adelic.nn import Classifier, Vocabulary, forward_flops
 from adelic.training.checkpoint import load_checkpoint, save_checkpoint
 from adelic.training.configuration import ModelData, RunConfig, check_same
 from adelic.training.generators import set_generator_states
@@ -161,11 +161,24 @@ def make_trainer(
 ) -> Trainer:
     """Return the trainer of a run, before its first epoch; it is given no test split."""
     vocabulary = Vocabulary(data.vocabulary)
+    symmetries = acd.task(config.task).symmetries if config.recipe.symmetries else {}
+    if config.recipe.symmetries and not symmetries:
+        raise ConfigurationError(f"{config.task} has no symmetries that keep labels; use --no-symmetries")
+    X, y = acd.images(data.X_train, data.y_train, symmetries)
     train, validation = (
         Split(vocabulary.ids(X), y, device)
-        for X, y in ((data.X_train, data.y_train), (data.X_validation, data.y_validation))
+        for X, y in ((np.concatenate(X), np.concatenate(y)), (data.X_validation, data.y_validation))
     )
-    return Trainer(model, config.recipe, train, validation, objective=objective, seed=config.seed, world=world)
+    return Trainer(
+        model,
+        config.recipe,
+        train,
+        validation,
+        objective=objective,
+        seed=config.seed,
+        n_images=X.shape[1],
+        world=world,
+    )
 
 
 def _train(
@@ -340,6 +353,7 @@ def _result(config: RunConfig, data: Dataset, model: Classifier, trainer: Traine
         **trainer.objective.result(data.y_train, data.y_test, predictions),
         "rows": {"train": len(data.y_train), "validation": len(data.y_validation), "test": len(data.y_test)},
         "parameters": model.n_parameters,
+        "flops": forward_flops(model, data.X_test.shape[1]),
         "seconds": round(trainer.progress.seconds, 3),
         "device": device_name(test.labels.device),
         "devices": world.devices,

@@ -13,6 +13,8 @@ class ClassBalancedSampler:
     distribution is that of `WeightedRandomSampler` with these weights, without its limit of 2^24 rows and in linear
     time. Epoch e of seed s is the same sequence always, so that a resumed run draws what it would have drawn.
 
+    Where rows have equivalent images, each draw of a row is a draw of one of them, with equal probabilities.
+
     # NOTE[paper]: "the sampling weight for class i is proportional to 1/√n_i" is read as the weight of each row of it.
 
     Args:
@@ -20,13 +22,14 @@ class ClassBalancedSampler:
         batch_size: rows a batch; the last batch of an epoch may be smaller.
         power: see above; 0 is uniform over rows, 1 uniform over classes.
         seed: of the whole run.
+        n_images: how many images each row has; image i of row r has the index r · n_images + i.
 
     >>> sampler = ClassBalancedSampler(np.array([0, 0, 0, 1]), batch_size=3, power=0.5, seed=0)
     >>> [len(batch) for batch in sampler.epoch(0)]
     [3, 1]
     """
 
-    def __init__(self, labels: np.ndarray, *, batch_size: int, power: float, seed: int) -> None:
+    def __init__(self, labels: np.ndarray, *, batch_size: int, power: float, seed: int, n_images: int = 1) -> None:
         classes, counts = np.unique(labels, return_counts=True)
         self._rows = torch.from_numpy(np.argsort(labels, kind="stable"))  # rows of each class lie together
         self._counts = torch.from_numpy(counts)
@@ -35,10 +38,12 @@ class ClassBalancedSampler:
         self.classes = classes
         self.batch_size = batch_size
         self.seed = seed
+        self.n_images = n_images
+        self.n_rows = len(labels)
 
     def __len__(self) -> int:
         """Return the number of batches of an epoch."""
-        return -(-len(self._rows) // self.batch_size)
+        return -(-self.n_rows // self.batch_size)
 
     def epoch(self, epoch: int) -> Iterator[torch.Tensor]:
         """Yield the batches of an epoch, int64 row indices."""
@@ -47,11 +52,14 @@ class ClassBalancedSampler:
     def rows(self, epoch: int) -> torch.Tensor:
         """Return the row indices of a whole epoch, int64 (rows,), on the CPU: they go to a device in one transfer."""
         generator = torch.Generator().manual_seed(stream_seed(self.seed, "sampler", epoch))
-        size = len(self._rows)
+        size = self.n_rows
         drawn = torch.multinomial(self.class_probabilities, size, replacement=True, generator=generator)
         fraction = torch.rand(size, dtype=torch.float64, generator=generator)
         offset = (fraction * self._counts[drawn]).long()
-        return self._rows[self._starts[drawn] + offset]
+        rows = self._rows[self._starts[drawn] + offset]
+        if self.n_images == 1:
+            return rows
+        return rows * self.n_images + torch.randint(self.n_images, (size,), generator=generator)
 
 
 def stream_seed(seed: int, stream: str, index: int = 0) -> int:

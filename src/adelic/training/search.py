@@ -45,6 +45,7 @@ DIMENSIONS: dict[str, Dimension] = {
     "epochs": Dimension(field="epochs", choices=(0.25, 0.5, 1.0), default=False, note="of --epochs"),
     "schedule": Dimension(field="schedule", choices=("cosine", "constant"), default=False),
     "sampling-power": Dimension(field="sampling_power", choices=(0.0, 0.25, 0.5, 0.75, 1.0), default=False),
+    "symmetries": Dimension(field="symmetries", choices=(False, True), default=False),
     "features": Dimension(field="features", choices=FEATURE_KINDS, embedding="adelic"),
     "projection": Dimension(field="projection", choices=("none", "linear"), embedding="adelic"),
     "primes": Dimension(field="primes", choices=(2, 3, 4, 5, 6, 7), embedding="adelic", note="first primes"),

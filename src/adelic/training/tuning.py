@@ -122,8 +122,23 @@ class DevelopmentData:
         (62, 6, False)
         """
         data = acd.load(config.task, n=config.n, edition=config.edition, seed=config.data_seed)
+        return cls.of(data, max_rows=config.recipe.max_rows)
+
+    @classmethod
+    def of(cls, data: acd.Dataset, *, max_rows: int = 0) -> "DevelopmentData":
+        """Return the development data of a data set.
+
+        Args:
+            data: all of it.
+            max_rows: the most rows to train on; 0 for all. See `training_subset`.
+
+        Raises:
+            ConfigurationError: there is no validation row.
+        """
+        about = data.provenance
         if not len(data.y_validation):
-            raise ConfigurationError(f"{config.row} ({config.edition}) is too small: it has no validation row")
+            row = f"{about['task']}-{about['n']} ({about['edition']})"
+            raise ConfigurationError(f"{row} is too small: it has no validation row")
         development = cls(
             X_train=data.X_train,
             y_train=data.y_train,
@@ -131,9 +146,9 @@ class DevelopmentData:
             y_validation=data.y_validation,
             objective=make_objective(data),
             vocabulary=data.vocabulary,
-            sha256=data.provenance["sha256"],
+            sha256=about["sha256"],
         )
-        return training_subset(development, config.recipe.max_rows, config.data_seed)
+        return training_subset(development, max_rows, about["seed"])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,48 @@
+"""What a model costs: the floating-point operations of a forward pass."""
+
+from itertools import chain
+
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from adelic.nn.classifier import Classifier
+
+
+def forward_flops(model: Classifier, length: int) -> int:
+    """Return the floating-point operations that the matrix products of a forward pass over one row take.
+
+    A multiplication with an addition counts as two. Norms, softmax, ReLU and look-ups are not counted, as is usual:
+    they are a hundredth of the whole. Nothing is computed, only shapes are followed (torch's "meta" device), so that
+    weights, mode and random state of the model stay as they are. Counted are torch's plain functions, whose products
+    are those of `adelic.nn.fused`: of the last layer, [CLS] alone is computed.
+
+    Args:
+        model: any classifier.
+        length: tokens a row, without [CLS].
+
+    Raises:
+        ConfigurationError: the length exceeds the model's max_length.
+
+    >>> from adelic import nn
+    >>> embedding = nn.LearnedEmbedding(nn.Vocabulary(range(8)), d_model=16)
+    >>> model = nn.SequenceClassifier(embedding, n_classes=5, max_length=8, n_layers=1, n_heads=2, d_feedforward=32)
+    >>> keys_and_values, query, attention = 9 * 2 * 16 * 32, 2 * 16 * 16, 2 * 2 * 9 * 16
+    >>> projection, feed_forward, head = 2 * 16 * 16, 2 * 2 * 16 * 32, 2 * 16 * 5
+    >>> forward_flops(model, 8) == keys_and_values + query + attention + projection + feed_forward + head
+    True
+    """
+    tensors = {
+        name: torch.empty_like(tensor, device="meta")
+        for name, tensor in chain(model.named_parameters(), model.named_buffers())
+    }
+    ids = torch.zeros(1, length, dtype=torch.int64, device="meta")
+    was_training = model.training
+    model.eval()
+    try:
+        # Of the ways to compute attention, this one consists of products that every version of torch counts.
+        with torch.no_grad(), sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+            torch.func.functional_call(model, tensors, (ids,))
+    finally:
+        model.train(was_training)
+    return int(counter.get_total_flops())

@@ -1,0 +1,334 @@
+"""Runs of models outside the Transformer: a search judged by the validation split, one last fit, one look at the test.
+
+The search is random: trial i draws its options from a stream of random numbers of its own, so that all seeds of a model
+share one search, and a search that was killed goes on after its last trial. All models have equally many trials.
+"""
+
+import hashlib
+import json
+import shlex
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from adelic import acd
+from adelic.acd.files import atomic_write, read_bytes
+from adelic.acd.protocol import check_seed
+from adelic.acd.provenance import source_commit, versions
+from adelic.errors import ConfigurationError, Interrupted, RunFolderError, UnknownNameError
+from adelic.training.classical import CLASSICAL_MODELS, Array, Fitted, cross_entropy
+from adelic.training.configuration import RunConfig
+from adelic.training.loop import Tick
+from adelic.training.objectives import Objective
+from adelic.training.result import read_result_file
+from adelic.training.run import device_name
+from adelic.training.sampler import stream_seed
+from adelic.training.signals import Stopped, deferred_signals
+from adelic.training.tuning import DevelopmentData
+
+TRIALS = 20
+"""Trials of a search, unless others are asked for."""
+SEARCH_SEED = 0
+"""Of the options that are drawn, and of the fits of all trials; as `adelic tune` uses one seed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassicalConfig:
+    """One run of a model outside the Transformer.
+
+    Attributes:
+        task, n, edition: the data, see `adelic.acd.load`; each row has one class.
+        data_seed: as of `RunConfig`.
+        name: a name of `CLASSICAL_MODELS`.
+        trials: of the search; 1 for a model without options.
+        max_rows: train on so many rows at most; 0 for all. See `training_subset`.
+        seed: of the last fit's initial weights, order of rows and choice of features; logistic regression and the
+            majority class know no chance, and give every seed the same.
+
+    Raises:
+        UnknownNameError: there is no such task, or no such model.
+        ConfigurationError: a value makes no sense, or rows have several targets or a number.
+
+    >>> config = ClassicalConfig(task="schubert", n=4, name="logistic")
+    >>> config.command()
+    'adelic reproduce schubert-4 --models logistic --trials 20 --seeds 0'
+    >>> ClassicalConfig(task="rsk", n=8, name="mlp")
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: rsk-8 has several targets or a number a row; mlp is for rows with one class
+    """
+
+    task: str
+    n: int
+    edition: str = "published"
+    data_seed: int = 0
+    name: str
+    trials: int = TRIALS
+    max_rows: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if self.name not in CLASSICAL_MODELS:
+            raise UnknownNameError.of("model", self.name, CLASSICAL_MODELS)
+        for name, least in (("trials", 1), ("max_rows", 0)):
+            value = getattr(self, name)
+            if type(value) is not int or value < least:
+                raise ConfigurationError(f"{name.replace('_', '-')}={value} must be a whole number from {least} on")
+        for name in ("seed", "data_seed"):
+            object.__setattr__(self, name, check_seed(getattr(self, name)))
+        if acd.task(self.task).class_names(self.n, self.edition) is None:
+            raise ConfigurationError(
+                f"{self.row} has several targets or a number a row; {self.name} is for rows with one class"
+            )
+        if not CLASSICAL_MODELS[self.name].space:
+            object.__setattr__(self, "trials", 1)
+
+    @property
+    def row(self) -> str:
+        """Return the row of the table: schubert-4."""
+        return f"{self.task}-{self.n}"
+
+    @property
+    def model_label(self) -> str:
+        """Return the model's name."""
+        return self.name
+
+    @property
+    def search_label(self) -> str:
+        """Return a readable name that no other search has: it ends in a digest of all that defines it."""
+        everything = {key: value for key, value in self.as_dict().items() if key != "seed"}
+        digest = hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()[:8]
+        edition = "" if self.edition == "published" else f"-{self.edition}"
+        return f"{self.row}{edition}-{self.name}-search-{digest}"
+
+    @property
+    def label(self) -> str:
+        """Return a readable name that no other configuration has.
+
+        >>> ClassicalConfig(task="schubert", n=4, name="trees", seed=3).label
+        'schubert-4-trees-search-...-seed3'
+        """
+        return f"{self.search_label}-seed{self.seed}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the tables of a result's configuration; `searched` says from which values options are drawn."""
+        recipe: dict[str, Any] = {"name": "search", "trials": self.trials}
+        if self.max_rows:
+            recipe["max_rows"] = self.max_rows
+        recipe["searched"] = {name: str(values) for name, values in CLASSICAL_MODELS[self.name].space.items()}
+        return {
+            "seed": self.seed,
+            "data": {"task": self.task, "n": self.n, "edition": self.edition, "seed": self.data_seed},
+            "embedding": {"name": self.name},
+            "recipe": recipe,
+        }
+
+    def command(self) -> str:
+        """Return the command line that repeats this run; for one that no command line can define, say so."""
+        if self.data_seed:
+            return "adelic.training.run_classical, with the configuration that stands in this result"
+        parts = ["adelic", "reproduce", self.row, "--models", self.name, "--trials", str(self.trials)]
+        parts += [] if self.edition == "published" else ["--edition", self.edition]
+        parts += ["--max-rows", str(self.max_rows)] if self.max_rows else []
+        return shlex.join([*parts, "--seeds", str(self.seed)])
+
+
+AnyConfig = RunConfig | ClassicalConfig
+"""What a matrix of runs is made of."""
+
+
+def run_classical(
+    config: ClassicalConfig, runs: Path, *, tick: Tick | None = None, stop: Callable[[], bool] | None = None
+) -> dict[str, Any]:
+    """Search, fit and judge a model, or go on with that, or read the result.
+
+    The search has a folder in `runs`, with its trials, one a line, and the results of all seeds. Signals, and `stop`,
+    are obeyed between two fits, and between two epochs.
+
+    Args:
+        config: what to run.
+        runs: folder of the run folders.
+        tick: called with (fits done, fits in all, text) for a progress bar.
+        stop: asked whether to stop.
+
+    Returns:
+        The result, with the keys of a Transformer's, and `search`: what was tried, and what was chosen.
+
+    Raises:
+        ConfigurationError: the data have no validation row, no test row, or one class only to train on.
+        RunFolderError: the folder's files are damaged.
+        StorageError: it cannot be written.
+        Interrupted: a signal asked to stop.
+        Stopped: `stop` asked to stop.
+
+    >>> import tempfile
+    >>> config = ClassicalConfig(task="schubert", n=3, name="trees", trials=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = run_classical(config, Path(folder))
+    ...     again = run_classical(config, Path(folder))
+    >>> len(result["search"]["trials"]), again == result
+    (2, True)
+    """
+    path = result_path(config, runs)
+    finished = read_result_file(path)
+    if finished is not None:
+        return finished
+    data = acd.load(config.task, n=config.n, edition=config.edition, seed=config.data_seed)
+    development = DevelopmentData.of(data, max_rows=config.max_rows)
+    if not len(data.y_test):
+        raise ConfigurationError(f"{config.row} ({config.edition}) is too small: it has no test row")
+    if len(np.unique(development.y_train)) < 2:
+        raise ConfigurationError(f"{config.row} ({config.edition}) has training rows of one class only")
+    with deferred_signals() as request:
+
+        def between() -> None:
+            if request.signum is not None:
+                raise Interrupted(request.signum, _farewell(request.signum, config, runs))
+            if stop is not None and stop():
+                raise Stopped(f"stopped in the search {config.search_label}")
+
+        trials = _search(config, development, runs, between, tick)
+        chosen = max(trials, key=_score)["options"]
+        start = time.perf_counter()
+        model = _fit(config.name, chosen, development, config.seed, between)
+        seconds = time.perf_counter() - start
+    if tick is not None:
+        tick(config.trials + 1, config.trials + 1, "chosen and fitted")
+    # Here, once, for the model that was chosen, and nowhere else in this package, its test rows are read.
+    test, predictions = judge(model, data.X_test, data.y_test, development.objective)
+    validation, _ = judge(model, development.X_validation, development.y_validation, development.objective)
+    result = {
+        "task": config.task,
+        "n": config.n,
+        "edition": config.edition,
+        "embedding": config.name,
+        "features": chosen.get("inputs", "none"),
+        "recipe": "search",
+        "seed": config.seed,
+        "test": test,
+        "validation": {"accuracy": validation["accuracy"], "loss": validation["loss"]},
+        **development.objective.result(development.y_train, data.y_test, predictions),
+        "rows": {
+            "train": len(development.y_train),
+            "validation": len(development.y_validation),
+            "test": len(data.y_test),
+        },
+        "parameters": model.parameters,
+        "flops": model.flops,
+        "converged": model.converged,
+        "seconds": round(seconds, 3),
+        "device": device_name(torch.device("cpu")),
+        "versions": versions("scikit-learn", "numpy"),
+        "commit": source_commit(),
+        "command": config.command(),
+        "configuration": config.as_dict(),
+        "data_sha256": development.sha256,
+        "search": {
+            "seed": SEARCH_SEED,
+            "chosen": chosen,
+            "seconds": round(sum(trial["seconds"] for trial in trials), 3),
+            "trials": trials,
+        },
+        "history": model.history,
+    }
+    atomic_write(path, json.dumps(result, indent=2) + "\n")
+    return result
+
+
+def judge(model: Fitted, X: Array, y: Array, objective: Objective) -> tuple[dict[str, float], Array]:
+    """Return a model's figures on a split, and its predictions as `OneClass` has them, float64 (rows, 2).
+
+    Those are a class, of equally probable ones the first, and its probability.
+
+    Args:
+        model: a fitted model.
+        X: rows, (rows, length).
+        y: their classes, (rows,).
+        objective: the task's.
+    """
+    probabilities = model.probabilities(X)
+    predictions = np.stack([probabilities.argmax(axis=1), probabilities.max(axis=1)], axis=1, dtype=np.float64)
+    return objective.figures(y, predictions, cross_entropy(probabilities, y)), predictions
+
+
+def result_path(config: ClassicalConfig, runs: Path) -> Path:
+    """Return where a run's result is, once it is finished."""
+    return runs / config.search_label / f"seed{config.seed}.json"
+
+
+def fits_done(config: ClassicalConfig, runs: Path) -> int:
+    """Return how many of a run's fits, its trials and the last one, are done.
+
+    >>> fits_done(ClassicalConfig(task="schubert", n=4, name="mlp"), Path("no runs"))
+    0
+    """
+    if result_path(config, runs).exists():
+        return config.trials + 1
+    return min(config.trials, (read_bytes(_trials_path(config, runs)) or b"").count(b"\n"))
+
+
+def _search(
+    config: ClassicalConfig, data: DevelopmentData, runs: Path, between: Callable[[], None], tick: Tick | None
+) -> list[dict[str, Any]]:
+    """Return all trials: those that are stored, and those that were left to make, each stored as soon as it is made."""
+    model, path = CLASSICAL_MODELS[config.name], _trials_path(config, runs)
+    trials = _stored(config, path)
+    for number in range(len(trials), config.trials):
+        between()
+        options = model.draw(np.random.default_rng(stream_seed(SEARCH_SEED, "trial", number)))
+        start = time.perf_counter()
+        fitted = _fit(config.name, options, data, SEARCH_SEED, between)
+        figures, _ = judge(fitted, data.X_validation, data.y_validation, data.objective)
+        trial = {"options": options, "accuracy": figures["accuracy"], "loss": figures["loss"]}
+        trial |= {"converged": fitted.converged, "seconds": round(time.perf_counter() - start, 3)}
+        trials.append(trial)
+        atomic_write(path, "".join(json.dumps(trial) + "\n" for trial in trials))
+        if tick is not None:
+            best = max(trial["accuracy"] for trial in trials)
+            tick(len(trials), config.trials + 1, f"trial {len(trials)}/{config.trials}, best {100 * best:.2f} %")
+    return trials
+
+
+def _fit(name: str, options: dict[str, Any], data: DevelopmentData, seed: int, between: Callable[[], None]) -> Fitted:
+    """Fit a model; its seed is one that NumPy's older generators take."""
+    return CLASSICAL_MODELS[name].fit(options, data, stream_seed(seed, "initialisation") % 2**32, between)
+
+
+def _score(trial: dict[str, Any]) -> tuple[float, float]:
+    """Return what trials are compared by: validation accuracy, then validation loss; of equal ones the first counts."""
+    return trial["accuracy"], -trial["loss"]
+
+
+def _trials_path(config: ClassicalConfig, runs: Path) -> Path:
+    return runs / config.search_label / "trials.jsonl"
+
+
+def _stored(config: ClassicalConfig, path: Path) -> list[dict[str, Any]]:
+    """Return the trials that are stored.
+
+    Raises:
+        RunFolderError: they are damaged, or another program's.
+    """
+    try:
+        lines = [json.loads(line) for line in (read_bytes(path) or b"").decode().splitlines()]
+        for number, line in enumerate(lines):
+            rng = np.random.default_rng(stream_seed(SEARCH_SEED, "trial", number))
+            is_ours = line["options"] == CLASSICAL_MODELS[config.name].draw(rng)
+            if not (is_ours and all(type(line[key]) is float for key in ("accuracy", "loss", "seconds"))):
+                raise ValueError(f"line {number + 1}")
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise RunFolderError(f"{path} is damaged ({error}); delete it to begin the search anew") from None
+    return lines[: config.trials]
+
+
+def _farewell(signum: int, config: ClassicalConfig, runs: Path) -> str:
+    """Return the line that says what is saved and how to go on."""
+    cause = "interrupted" if signum == signal.SIGINT else f"stopped by {signal.Signals(signum).name}"
+    where = f"{fits_done(config, runs)} of {config.trials} trials"
+    return f"{cause} after {where}; saved in {runs / config.search_label}; the same command goes on from there"

@@ -1,0 +1,253 @@
+"""Searches and runs of the models outside the Transformer."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from adelic import acd
+from adelic.errors import ConfigurationError, Interrupted, RunFolderError, UnknownNameError
+from adelic.training import CLASSICAL_MODELS, ClassicalConfig, classical_runs, run_classical
+from adelic.training.classical import EPOCHS
+from adelic.training.classical_runs import fits_done, result_path
+from adelic.training.metrics import majority_rate
+from adelic.training.result import SCHEMA, read_result_file
+from adelic.training.signals import Stopped
+
+
+def config_of(name="logistic", *, task="schubert", n=3, **changes):
+    return ClassicalConfig(task=task, n=n, name=name, **{"trials": 3} | changes)
+
+
+@pytest.fixture
+def fits(monkeypatch):
+    """The arguments of every fit that is made, but for the data."""
+    made = []
+    plain = classical_runs._fit
+
+    def counting(name, options, data, seed, between):
+        made.append((options, seed))
+        return plain(name, options, data, seed, between)
+
+    monkeypatch.setattr(classical_runs, "_fit", counting)
+    return made
+
+
+@pytest.mark.parametrize("name", CLASSICAL_MODELS)
+def test_a_result_has_what_the_table_reads(tmp_path, name):
+    config = config_of(name, trials=2, seed=1)
+    result = run_classical(config, tmp_path)
+    assert read_result_file(result_path(config, tmp_path)) == result
+    assert set(SCHEMA) <= set(result)
+    assert (result["embedding"], result["recipe"], result["seed"]) == (name, "search", 1)
+    names = {"accuracy", "balanced_accuracy", "macro_f1", "loss", "calibration_error"}
+    assert set(result["test"]) == names
+    data = acd.load("schubert", n=3)
+    confusion = np.array(result["confusion"])
+    assert confusion.sum() == len(data.y_test) == result["rows"]["test"]
+    assert confusion.trace() / confusion.sum() == pytest.approx(result["test"]["accuracy"])
+    assert result["majority"] == majority_rate(data.y_train, data.y_test)
+    chosen = result["search"]["chosen"]
+    assert chosen.keys() == CLASSICAL_MODELS[name].space.keys()
+    assert result["features"] == chosen.get("inputs", "none")
+    assert len(result["history"]["train_loss"]) == (EPOCHS if name == "mlp" else 0)
+
+
+def test_majority_is_the_rate_of_the_majority_class(tmp_path):
+    result = run_classical(config_of("majority", n=4), tmp_path)
+    data = acd.load("schubert", n=4)
+    classes, counts = np.unique(data.y_train, return_counts=True)
+    assert result["test"]["accuracy"] == result["majority"] == np.mean(data.y_test == classes[counts.argmax()])
+    assert result["predicts_one_class"]
+    shares = counts / counts.sum()
+    assert result["test"]["loss"] == pytest.approx(-np.log(shares[data.y_test]).mean())
+    assert result["test"]["calibration_error"] == pytest.approx(abs(shares.max() - result["majority"]))
+
+
+def test_logistic_regression_learns_schubert_4(tmp_path):
+    result = run_classical(config_of(n=4), tmp_path)
+    assert result["test"]["accuracy"] > 0.8  # the ACD authors publish 88.8 %
+
+
+def test_the_best_trial_on_validation_is_chosen(tmp_path, fits):
+    result = run_classical(config_of("trees", n=4, seed=5), tmp_path)
+    trials = result["search"]["trials"]
+    assert len(trials) == 3
+    best = max(trials, key=lambda trial: (trial["accuracy"], -trial["loss"]))
+    assert result["search"]["chosen"] == best["options"]
+    assert fits == [*((trial["options"], 0) for trial in trials), (best["options"], 5)]
+
+
+def test_trials_with_equal_accuracy_are_judged_by_their_loss():
+    trials = [{"accuracy": a, "loss": b} for a, b in ((0.9, 0.3), (0.9, 0.2), (0.8, 0.1), (0.9, 0.2))]
+    assert max(trials, key=classical_runs._score) is trials[1]
+
+
+def test_the_test_split_decides_nothing(tmp_path, monkeypatch):
+    """With other test rows, everything but the figures on them is the same."""
+    plain = acd.load
+
+    def upside_down(*arguments, **options):
+        data = plain(*arguments, **options)
+        object.__setattr__(data, "y_test", 1 - data.y_test)
+        object.__setattr__(data, "X_test", data.X_test[:, ::-1].copy())
+        return data
+
+    config = config_of("mlp", trials=2)
+    before = run_classical(config, tmp_path / "before")
+    monkeypatch.setattr(acd, "load", upside_down)
+    after = run_classical(config, tmp_path / "after")
+    assert after["test"] != before["test"]
+    for key in ("validation", "history", "parameters", "rows"):
+        assert after[key] == before[key]
+    assert [{**trial, "seconds": 0} for trial in after["search"]["trials"]] == [
+        {**trial, "seconds": 0} for trial in before["search"]["trials"]
+    ]
+
+
+def test_seeds_share_one_search_and_results_are_read(tmp_path, fits):
+    first = run_classical(config_of("trees", seed=0), tmp_path)
+    assert len(fits) == 4
+    second = run_classical(config_of("trees", seed=1), tmp_path)
+    assert len(fits) == 5
+    assert second["search"] == first["search"]
+    assert run_classical(config_of("trees", seed=0), tmp_path) == first
+    assert len(fits) == 5
+    assert fits_done(config_of("trees", seed=1), tmp_path) == 4
+    assert fits_done(config_of("trees", seed=2), tmp_path) == 3
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_search_goes_on_after_its_last_trial(tmp_path, fits):
+    config = config_of("trees", trials=4)
+    asked = []
+
+    def stop():
+        asked.append(True)
+        return len(asked) == 3
+
+    with pytest.raises(Stopped):
+        run_classical(config, tmp_path / "parts", stop=stop)
+    assert len(fits) == fits_done(config, tmp_path / "parts") == 2
+    parts = run_classical(config, tmp_path / "parts")
+    assert len(fits) == 5
+    whole = run_classical(config, tmp_path / "whole")
+    for key in ("test", "validation", "parameters", "confusion", "configuration", "features"):
+        assert parts[key] == whole[key]
+
+
+def test_more_trials_are_another_search(tmp_path):
+    few, many = config_of(trials=2), config_of(trials=3)
+    assert few.search_label != many.search_label
+    assert (
+        run_classical(few, tmp_path)["search"]["trials"][0]["options"]
+        == (run_classical(many, tmp_path)["search"]["trials"][0]["options"])
+    )
+
+
+def test_labels_tell_all_configurations_apart():
+    configs = [
+        config_of(), config_of("mlp"), config_of(seed=1), config_of(max_rows=9), config_of(data_seed=1),
+        config_of(n=4), config_of(task="weaving", n=6), config_of(task="weaving", n=6, edition="leaky"),
+    ]  # fmt: skip
+    assert len({config.label for config in configs}) == len(configs)
+    assert len({config.search_label for config in configs}) == len(configs) - 1
+    assert config_of("majority", trials=3) == config_of("majority", trials=9)  # there is nothing to search
+
+
+def test_fewer_rows(tmp_path):
+    config = config_of(n=4, max_rows=100)
+    assert run_classical(config, tmp_path)["rows"] == {"train": 100, "validation": 12, "test": 421}
+    assert "--max-rows 100" in config.command()
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["{", "[]\n", "{}\n", '{"options": {}, "accuracy": 1.0, "loss": 0.0, "seconds": 0.0}\n', "\xff"],
+)
+def test_a_damaged_search_is_named(tmp_path, content):
+    config = config_of("trees")
+    folder = tmp_path / config.search_label
+    folder.mkdir()
+    (folder / "trials.jsonl").write_bytes(content.encode("latin-1"))
+    with pytest.raises(RunFolderError, match=r"trials\.jsonl is damaged.*delete it") as caught:
+        run_classical(config, tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_damaged_result_is_named(tmp_path):
+    config = config_of("majority")
+    run_classical(config, tmp_path)
+    result_path(config, tmp_path).write_text("{")
+    with pytest.raises(RunFolderError, match=r"seed0\.json"):
+        run_classical(config, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "words"),
+    [
+        ({"name": "tree"}, UnknownNameError, "did you mean 'trees'"),
+        ({"task": "schubart"}, UnknownNameError, "did you mean 'schubert'"),
+        ({"trials": 0}, ConfigurationError, "trials=0 must be a whole number from 1 on"),
+        ({"trials": 2.0}, ConfigurationError, "trials=2.0"),
+        ({"max_rows": -1}, ConfigurationError, "max-rows=-1"),
+        ({"seed": -1}, ConfigurationError, "seed"),
+        ({"task": "kl", "n": 5}, ConfigurationError, "kl-5 has several targets or a number a row"),
+        ({"task": "characters", "n": 18}, ConfigurationError, "characters-18 has several targets or a number"),
+    ],
+    ids=str,
+)
+def test_what_makes_no_sense(changes, error, words):
+    with pytest.raises(error, match=words) as caught:
+        ClassicalConfig(**{"task": "schubert", "n": 4, "name": "trees"} | changes)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("task", "n"), [("weaving", 3), ("schubert", 2), ("mheight", 4)])
+def test_data_too_small_to_learn_from(tmp_path, task, n):
+    with pytest.raises(ConfigurationError, match=r"too small|one class only"):
+        run_classical(config_of(task=task, n=n), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_is_told(tmp_path):
+    told = []
+    run_classical(config_of("trees"), tmp_path, tick=lambda *step: told.append(step))
+    assert [step[:2] for step in told] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert told[0][2].startswith("trial 1/3, best ")
+
+
+def test_a_signal_stops_between_two_fits(tmp_path):
+    config = config_of("trees")
+
+    def tick(done, total, text):
+        signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(Interrupted, match="stopped by SIGTERM after 1 of 3 trials; saved in") as caught:
+        run_classical(config, tmp_path, tick=tick)
+    assert caught.value.exit_code == 143
+    assert fits_done(config, tmp_path) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+def test_ctrl_c_reaches_a_perceptron_that_is_being_trained(tmp_path):
+    """scikit-learn would turn it into a warning, and go on."""
+    config = config_of("mlp", n=4, trials=100_000)
+    code = "import sys; from adelic.cli import main; main(sys.argv[1:])"
+    command = [sys.executable, "-c", code, *shlex.split(config.command())[1:], "--runs-dir", str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    trials = tmp_path / config.search_label / "trials.jsonl"
+    while process.poll() is None and not trials.exists():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    (line,) = [line for line in err.splitlines() if line.startswith("adelic: ")]
+    assert "the same command goes on from there" in line
+    assert all(json.loads(line) for line in trials.read_text(encoding="utf-8").splitlines())
