@@ -12,7 +12,7 @@ def found(*results):
 def outside(result):
     """Return results of a model that no recipe trains."""
 
-    def make(embedding="trees", **options):
+    def make(embedding="neighbours", **options):
         made = result(embedding=embedding, **options) | {"recipe": "search"}
         made["history"] = {key: [] for key in made["history"]}
         rows = {k: v for k, v in made["configuration"]["recipe"].items() if k == "max_rows"}
@@ -68,10 +68,10 @@ def test_models_outside_the_transformer_stand_beside_every_recipe(result, outsid
     runs = [result(), result(recipe={"name": "paper"}) | {"recipe": "paper"}, outside(), result("mheight-8")]
     parts = found(*runs, outside(recipe={"max_rows": 5}))
     assert {part.title: set(part.models) for part in parts} == {
-        "schubert-4, recipe paper": {"AOE (digits)", "trees"},
-        "schubert-4, recipe quick": {"AOE (digits)", "trees"},
+        "schubert-4, recipe paper": {"AOE (digits)", "neighbours"},
+        "schubert-4, recipe quick": {"AOE (digits)", "neighbours"},
         "mheight-8, recipe quick": {"AOE (digits)"},
-        "schubert-4, recipe search, 5 training rows": {"trees"},
+        "schubert-4, recipe search, 5 training rows": {"neighbours"},
     }
     assert [kind(model) for model in parts[0].models.values()] == ["AOE", "outside"]
 
