@@ -81,6 +81,8 @@ def test_the_papers_tables(found, result):
         "ours: AOE, quick": "96.00 ± 0.25 (digits)",
     }
     assert accuracies["weaving-6"]["ours: learned, paper"] == "75.00 (†)"
+    one_class = lines(overview(comparisons(summarise([result(accuracy=0.5, one_class=True)]))))["schubert-4"]
+    assert one_class["AOE"] == "50.00 (digits †)"
     assert (losses["schubert-4"]["paper: AOE"], losses["schubert-4"]["ours: AOE, quick"]) == (
         "0.3052",
         "0.2500 ± 0.0000 (digits)",

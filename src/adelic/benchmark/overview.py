@@ -1,5 +1,6 @@
 """The tables of the report beside that of the runs: who wins each row, the paper's tables with ours, every model."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -101,7 +102,7 @@ def _choose(found: list[Comparison]) -> Comparison:
 def _named_figure(comparison: Comparison, name: str | None) -> str:
     if name is None:
         return NOT_RUN
-    return f"{figure(comparison.models[name], 'accuracy')} ({_name(comparison, name).removeprefix('AOE ').strip('()')})"
+    return f"{figure(comparison.models[name], 'accuracy')} ({_form(comparison, name)})"
 
 
 def figure(summary: Summary, metric: str) -> str:
@@ -129,6 +130,11 @@ def _best_validation(comparison: Comparison) -> float:
 
 def _name(comparison: Comparison, name: str) -> str:
     return name + (f" {ONE_CLASS}" if comparison.models[name].predicts_one_class else "")
+
+
+def _form(comparison: Comparison, name: str) -> str:
+    """Return a model's name, of AOE's the form alone, in the column of AOE: characters, late."""
+    return re.sub(r"^AOE \(([^)]*)\)", r"\1", _name(comparison, name))
 
 
 def verdict(summary: Summary, published: Figure) -> str:
@@ -201,7 +207,7 @@ def _ours(comparison: Comparison | None, embedding: str, metric: str) -> str:
     if not mine:
         return NOT_RUN
     best = max(mine, key=lambda name: validation_accuracy(mine[name]))
-    name = _name(comparison, best).removeprefix("AOE ").removeprefix("learned").strip("(), ")
+    name = _form(comparison, best).removeprefix("learned").lstrip(", ")
     rows = f"{comparison.max_rows:,} rows" if comparison.max_rows else ""
     said = ", ".join(part for part in (name, rows) if part)
     return figure(mine[best], metric) + (f" ({said})" if said else "")
