@@ -216,7 +216,7 @@ def percent(axes: Axes) -> None:
 
 
 def logarithmic(axes: Axes) -> None:
-    """Make the horizontal axis logarithmic, with plain numbers at powers of ten, on a short one at 2 and 5 of them too."""
+    """Make the horizontal axis logarithmic, with plain numbers at powers of ten; 2 and 5 times them if it is short."""
     axes.set_xscale("log")
     low, high = axes.get_xlim()
     if high / low < 4:  # too short an axis for several ticks
