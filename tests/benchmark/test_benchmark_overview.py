@@ -122,8 +122,8 @@ def test_figures_that_only_newer_results_have(result):
     old["test"].pop("calibration_error", None)
     old.pop("flops", None)
     rows = lines(models_grid(comparisons(summarise([old, new]))[0]))
-    assert (rows["AOE (digits)"]["calibration error"], rows["AOE (digits)"]["FLOPs (M)"]) == ("–", "–")
-    assert (rows["learned"]["calibration error"], rows["learned"]["FLOPs (M)"]) == ("3.10", "12.35")
+    assert (rows["AOE (digits)"]["calibration error"], rows["AOE (digits)"]["FLOPs (k)"]) == ("–", "–")
+    assert (rows["learned"]["calibration error"], rows["learned"]["FLOPs (k)"]) == ("3.10", "12,345.7")
 
 
 def test_the_matrix_of_differences(found):

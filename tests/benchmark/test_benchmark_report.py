@@ -62,14 +62,14 @@ class Page(HTMLParser):
             assert "url(" not in data
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def summaries(result):
     results = [result(seed=s, accuracy=0.9 + s / 100) for s in range(3)]
     results += [result(embedding="learned", one_class=True), result("mheight-8", "learned"), result("schubert-3")]
     return summarise(results)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(summaries):
     return render_page(summaries, table.contents(summaries, all_rows=True))
 

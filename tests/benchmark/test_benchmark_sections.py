@@ -143,3 +143,11 @@ def test_models_look_different_from_each_other(result):
     assert len({(look.colour, look.dash) for look in found.values()}) == 15
     assert {look.marker for look in found.values()} <= set(MARKERS)
     assert len({look.colour for name, look in found.items() if name.startswith("AOE")}) == 1
+
+
+def test_runs_of_different_lengths_share_a_curve(result):
+    """Models that stop early have histories of different lengths; the mean goes on over those that there are."""
+    long, short = result(seed=0), result(seed=1)
+    short["history"] = {key: values[:-1] for key, values in short["history"].items()}
+    (part,) = comparisons(summarise([long, short]))
+    assert "AOE (digits)" in texts(learning_curves(part.models, "A title"))

@@ -225,14 +225,14 @@ def models_grid(comparison: Comparison) -> Grid:
             lines.append((name, str(published), NONE, NONE, NONE, NONE, loss, *blank))
     notes = (
         "Rates in percent on the test split; ± is the half width of the 95 % confidence interval over seeds. "
-        "calibration error: expected calibration error, in percent. FLOPs: millions, of a forward pass over a row. "
+        "calibration error: expected calibration error, in percent. FLOPs: thousands, of a forward pass over a row. "
         "seconds: mean time of a run’s training, without a search that came before.",
     )
     return Grid(
         comparison.heading,
         (
             "model", "accuracy", "seeds", "− best published", "balanced accuracy", "macro-F1", "loss",
-            "calibration error", "parameters", "FLOPs (M)", "seconds", "training",
+            "calibration error", "parameters", "FLOPs (k)", "seconds", "training",
         ),
         tuple(lines),
         notes,
@@ -253,7 +253,7 @@ def _model_line(comparison: Comparison, name: str, best: Figure | None) -> tuple
         figure(model, "loss"),
         figure(model, "calibration_error"),
         f"{model.first['parameters']:,}",
-        NONE if flops is None else f"{flops / 1e6:,.2f}",
+        NONE if flops is None else f"{flops / 1000:,.1f}",
         f"{mean_seconds(model):,.1f}",
         _training(model),
     )

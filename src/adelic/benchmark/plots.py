@@ -168,8 +168,10 @@ def _render(curves: list[Curves], majority: float | None, kind: str, *, ink: str
         for axes, (key, title, scale) in zip(figure.subplots(1, 3), _PANELS, strict=True):
             for i, drawn in enumerate(curves):
                 look = drawn.look or plain[i % len(plain)]
-                histories = [scale * np.array(history[key]) for history in drawn.histories]
-                epochs = np.arange(1, len(histories[0]) + 1)
+                epochs = np.arange(1, max(len(history[key]) for history in drawn.histories) + 1)
+                histories = np.full((len(drawn.histories), len(epochs)), np.nan)  # runs may stop early
+                for values, history in zip(histories, drawn.histories, strict=True):
+                    values[: len(history[key])] = scale * np.array(history[key])
                 # A run of a single epoch is a point, which a line alone would not show.
                 marker = look.marker if len(epochs) == 1 else ""
                 line: dict[str, Any] = {
@@ -178,9 +180,9 @@ def _render(curves: list[Curves], majority: float | None, kind: str, *, ink: str
                     "linewidth": 1.8,
                     "marker": marker,
                 }
-                axes.plot(epochs, np.mean(histories, axis=0), label=drawn.label, **line)
+                axes.plot(epochs, np.nanmean(histories, axis=0), label=drawn.label, **line)
                 if len(histories) > 1:
-                    least, most = np.min(histories, axis=0), np.max(histories, axis=0)
+                    least, most = np.nanmin(histories, axis=0), np.nanmax(histories, axis=0)
                     axes.fill_between(epochs, least, most, color=look.colour, alpha=0.15, linewidth=0)
             if key == "validation_accuracy" and majority is not None:
                 mark_majority(axes, majority, "majority class (test)")
@@ -214,13 +216,13 @@ def percent(axes: Axes) -> None:
 
 
 def logarithmic(axes: Axes) -> None:
-    """Make the horizontal axis logarithmic, with ticks at 1, 2 and 5 times powers of ten, written as plain numbers."""
+    """Make the horizontal axis logarithmic, with plain numbers at powers of ten; 2 and 5 times them if it is short."""
     axes.set_xscale("log")
     low, high = axes.get_xlim()
     if high / low < 4:  # too short an axis for several ticks
         middle = math.sqrt(low * high)
         axes.set_xlim(middle / 2, middle * 2)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=8))
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 100 else (1,), numticks=8))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.10g}"))
     axes.xaxis.set_minor_locator(NullLocator())
 
