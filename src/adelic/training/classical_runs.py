@@ -7,7 +7,6 @@ share one search, and a search that was killed goes on after its last trial. All
 import hashlib
 import json
 import shlex
-import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from adelic.training.objectives import Objective
 from adelic.training.result import read_result_file
 from adelic.training.run import device_name
 from adelic.training.sampler import stream_seed
-from adelic.training.signals import Stopped, deferred_signals
+from adelic.training.signals import Stopped, cause, deferred_signals
 from adelic.training.tuning import DevelopmentData
 
 TRIALS = 20
@@ -277,11 +276,11 @@ def _search(
     config: ClassicalConfig, data: DevelopmentData, runs: Path, between: Callable[[], None], tick: Tick | None
 ) -> list[dict[str, Any]]:
     """Return all trials: those that are stored, and those that were left to make, each stored as soon as it is made."""
-    model, path = CLASSICAL_MODELS[config.name], _trials_path(config, runs)
+    path = _trials_path(config, runs)
     trials = _stored(config, path)
     for number in range(len(trials), config.trials):
         between()
-        options = model.draw(np.random.default_rng(stream_seed(SEARCH_SEED, "trial", number)))
+        options = _draw(config.name, number)
         start = time.perf_counter()
         fitted = _fit(config.name, options, data, SEARCH_SEED, between)
         figures, _ = judge(fitted, data.X_validation, data.y_validation, data.objective)
@@ -293,6 +292,11 @@ def _search(
             best = max(trial["accuracy"] for trial in trials)
             tick(len(trials), config.trials + 1, f"trial {len(trials)}/{config.trials}, best {100 * best:.2f} %")
     return trials
+
+
+def _draw(name: str, number: int) -> dict[str, Any]:
+    """Return the options of a trial, from 0."""
+    return CLASSICAL_MODELS[name].draw(np.random.default_rng(stream_seed(SEARCH_SEED, "trial", number)))
 
 
 def _fit(name: str, options: dict[str, Any], data: DevelopmentData, seed: int, between: Callable[[], None]) -> Fitted:
@@ -318,8 +322,7 @@ def _stored(config: ClassicalConfig, path: Path) -> list[dict[str, Any]]:
     try:
         lines = [json.loads(line) for line in (read_bytes(path) or b"").decode().splitlines()]
         for number, line in enumerate(lines):
-            rng = np.random.default_rng(stream_seed(SEARCH_SEED, "trial", number))
-            is_ours = line["options"] == CLASSICAL_MODELS[config.name].draw(rng)
+            is_ours = line["options"] == _draw(config.name, number)
             if not (is_ours and all(type(line[key]) is float for key in ("accuracy", "loss", "seconds"))):
                 raise ValueError(f"line {number + 1}")
     except (ValueError, LookupError, TypeError, RecursionError) as error:
@@ -329,6 +332,5 @@ def _stored(config: ClassicalConfig, path: Path) -> list[dict[str, Any]]:
 
 def _farewell(signum: int, config: ClassicalConfig, runs: Path) -> str:
     """Return the line that says what is saved and how to go on."""
-    cause = "interrupted" if signum == signal.SIGINT else f"stopped by {signal.Signals(signum).name}"
     where = f"{fits_done(config, runs)} of {config.trials} trials"
-    return f"{cause} after {where}; saved in {runs / config.search_label}; the same command goes on from there"
+    return f"{cause(signum)} after {where}; saved in {runs / config.search_label}; the same command goes on from there"

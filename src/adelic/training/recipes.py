@@ -41,8 +41,8 @@ class Recipe:
         norm: "post" or "pre" layer norm.
         d_model, n_layers, n_heads, d_feedforward, dropout: the encoder's. A place-wise model has the same n_layers and
             dropout; its other sizes follow from these, so that it has about as many parameters.
-        compute: "float32", or "bfloat16" for matrix products whose factors are rounded to bfloat16, with what lies between
-            two of them; weights, their gradients, optimizer, residual branches, norms, softmax and loss are float32.
+        compute: "float32", or "bfloat16": factors of matrix products, and what lies between two products, are rounded;
+            weights, their gradients, optimizer, residual branches, norms, softmax and loss are float32 in both.
 
     Raises:
         ConfigurationError: a value makes no sense.

@@ -2,7 +2,6 @@
 
 import json
 import platform
-import signal
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -26,7 +25,7 @@ from adelic.training.metrics import history
 from adelic.training.objectives import Objective, make_objective
 from adelic.training.result import read_result_file
 from adelic.training.sampler import stream_seed
-from adelic.training.signals import Stopped, deferred_signals
+from adelic.training.signals import Stopped, cause, deferred_signals
 from adelic.training.subsets import training_subset
 from adelic.training.tensorboard import EVENT_FILES, LOG_FOLDER, TensorBoardLog, has_log, require_tensorboard
 from adelic.training.world import ALONE, World
@@ -245,8 +244,7 @@ def _farewell(signum: int, trainer: Trainer, folder: Path) -> str:
     where = f"epoch {progress.epoch} of {epochs}"
     if progress.batch:
         where = f"step {progress.batch:,} of {len(trainer.sampler):,} in epoch {progress.epoch + 1} of {epochs}"
-    cause = "interrupted" if signum == signal.SIGINT else f"stopped by {signal.Signals(signum).name}"
-    return f"{cause} after {where}; saved in {folder}; the same command goes on from there"
+    return f"{cause(signum)} after {where}; saved in {folder}; the same command goes on from there"
 
 
 def choose_device(name: str) -> torch.device:

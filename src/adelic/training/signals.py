@@ -13,6 +13,15 @@ class Stopped(Exception):  # noqa: N818  (no error: whoever starts a run with `s
     """A run was asked to stop, and has saved a checkpoint from which it goes on."""
 
 
+def cause(signum: int) -> str:
+    """Return what a signal has done to a run, in words.
+
+    >>> cause(signal.SIGINT), cause(signal.SIGTERM)
+    ('interrupted', 'stopped by SIGTERM')
+    """
+    return "interrupted" if signum == signal.SIGINT else f"stopped by {signal.Signals(signum).name}"
+
+
 class StopRequest:
     """Which signal has asked to stop.
 
