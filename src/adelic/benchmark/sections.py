@@ -126,7 +126,7 @@ def rank_sections(found: Iterable[Comparison]) -> list[RankSection]:
         recipes.setdefault(comparison.recipe, []).append(comparison)
     command = "adelic reproduce schubert-4 weaving-6 mheight-8 --embeddings adelic,learned --seeds 0-4"
     if not recipes:
-        return [RankSection("any", Part(None, "Nothing was run; this would be a start:", command))]
+        return [RankSection("any", Part(None, "No row with one class each was run; this would be a start:", command))]
     sections = []
     for recipe, mine in recipes.items():
         ranking = rank_over_rows(mine)
