@@ -74,6 +74,11 @@ def test_models_outside_the_transformer_stand_beside_every_recipe(result, outsid
         "schubert-4, recipe search, 5 training rows": {"neighbours"},
     }
     assert [kind(model) for model in parts[0].models.values()] == ["AOE", "outside"]
+    assert {part.recipe: part.option for part in parts} == {
+        "paper": "--recipe paper",
+        "quick": "--recipe quick",
+        "search": "--recipe quick",  # which is none of a Transformer
+    }
 
 
 def test_runs_of_one_label_are_told_apart(result):

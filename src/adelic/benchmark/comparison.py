@@ -52,6 +52,11 @@ class Comparison:
         """Return the row's published figures, where there are any."""
         return published_rows().get(self.row)
 
+    @property
+    def option(self) -> str:
+        """Return the option of `adelic reproduce` that trains Transformers here; where none ran, with any recipe."""
+        return f"--recipe {self.recipe if any(map(is_network, self.models.values())) else 'quick'}"
+
     def best(self, *kinds: str) -> str | None:
         """Return the model with the best mean validation accuracy, None if there is none: test figures choose nothing.
 

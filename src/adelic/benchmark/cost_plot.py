@@ -45,7 +45,7 @@ def cost_scatter(models: Mapping[str, Summary], title: str) -> str:
     """
     drawn = looks(models)
     with mpl.rc_context(style(INK)):
-        figure = Figure(figsize=(5.6, 3.2 + 0.2 * -(-len(models) // 2)), layout="constrained")
+        figure = Figure(figsize=(4.8, 3.0 + 0.2 * -(-len(models) // 2)), layout="constrained")
         axes = figure.subplots()
         for name, model in models.items():
             look = drawn[name]

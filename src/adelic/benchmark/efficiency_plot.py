@@ -35,7 +35,7 @@ def efficiency_curves(found: dict[str, dict[int, Summary]], title: str) -> str:
     drawn = looks({name: next(iter(sizes.values())) for name, sizes in found.items()})
     ticks = sorted({size for sizes in found.values() for size in sizes})
     with mpl.rc_context(style(INK)):
-        figure = Figure(figsize=(5.6, 3.2 + 0.2 * -(-len(found) // 2)), layout="constrained")
+        figure = Figure(figsize=(4.8, 3.0 + 0.2 * -(-len(found) // 2)), layout="constrained")
         axes = figure.subplots()
         for name, sizes in found.items():
             look = drawn[name]

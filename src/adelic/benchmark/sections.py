@@ -93,7 +93,7 @@ def _efficiency(comparison: Comparison, same: list[Comparison]) -> Part:
     if found:
         return Part(efficiency_curves(found, f"Accuracy against training rows: {comparison.title}"))
     rows = comparison.first.first.get("rows", {}).get("train", 1000)
-    command = f"adelic reproduce {comparison.row} --recipe {comparison.recipe} --max-rows {max(rows // 10, 1)}"
+    command = f"adelic reproduce {comparison.row} {comparison.option} --max-rows {max(rows // 10, 1)}"
     return Part(None, "No model ran on several numbers of training rows; a tenth of them:", command)
 
 
@@ -126,7 +126,7 @@ def rank_sections(found: Iterable[Comparison]) -> list[RankSection]:
         recipes.setdefault(comparison.recipe, []).append(comparison)
     command = "adelic reproduce schubert-4 weaving-6 mheight-8 --embeddings adelic,learned --seeds 0-4"
     if not recipes:
-        return [RankSection("any", Part(None, "Nothing was run; this would be a start:", command))]
+        return [RankSection("any", Part(None, "No row with one class each was run; this would be a start:", command))]
     sections = []
     for recipe, mine in recipes.items():
         ranking = rank_over_rows(mine)
@@ -136,7 +136,7 @@ def rank_sections(found: Iterable[Comparison]) -> list[RankSection]:
                 f"No diagram: mean ranks need at least {LEAST_ROWS} rows on which the same two models or more ran, and "
                 f"{count} {'row has' if count == 1 else 'rows have'} runs under this recipe. This runs three:"
             )
-            sections.append(RankSection(recipe_title(recipe), Part(None, text, f"{command} --recipe {recipe}")))
+            sections.append(RankSection(recipe_title(recipe), Part(None, text, f"{command} {mine[0].option}")))
         else:
             svg = ranking_diagram(ranking, f"Critical-difference diagram, recipe {recipe}")
             sections.append(RankSection(recipe_title(recipe), Part(svg, ranking_text(ranking))))
