@@ -13,7 +13,7 @@ def real_results(tiny_config, tmp_path_factory) -> dict[str, dict[str, Any]]:
     return {name: run(tiny_config(name), folder / name, device="cpu") for name in ("learned", "adelic")}
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def result(real_results):
     """Return results like real ones with other names and figures."""
 

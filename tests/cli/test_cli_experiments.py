@@ -302,7 +302,7 @@ def test_report(reproduced, works, folder):
     results = reproduced[0] / "results"
     out = works("report", "--results-dir", results, "--output", "pages/page.html")
     assert [line for line in out.splitlines() if line.startswith("wrote ")] == [
-        f"wrote pages/page.{suffix}" for suffix in ("html", "csv", "md")
+        f"wrote pages/page{suffix}" for suffix in (".html", ".csv", ".md", "-tables.md")
     ]
     rows = list(csv.reader((folder / "pages" / "page.csv").read_text(encoding="utf-8").splitlines()))
     assert len(rows) == 2
@@ -315,6 +315,9 @@ def test_report(reproduced, works, folder):
     figures = [r["test"]["accuracy"] for r in read_results(results)]
     assert f"{100 * sum(figures) / 2:.2f} ± " in rows[1][5]
     assert works("report", "--results-dir", results, "--markdown") == markdown
+    overview = works("report", "--results-dir", results, "--markdown", "--table", "overview")
+    assert overview.startswith("## Who wins each row\n")
+    assert (folder / "pages" / "page-tables.md").read_text(encoding="utf-8").startswith(overview)
 
 
 def test_report_of_all_rows(reproduced, works, folder):
@@ -333,6 +336,7 @@ def test_report_of_all_rows(reproduced, works, folder):
         (["report", "--results-dir", "odd/odd.json"], "odd.json"),
         (["report", "--results-dir", "odd"], "odd.json"),
         (["report", "--results-dir", "a" * 300], "too long"),
+        (["report", "--results-dir", "odd", "--table", "loss"], "--table belongs to --markdown"),
         (["reproduce", "nothing-4"], "unknown row"),
         (["reproduce", "schubert-4", "--seeds", "a"], "'a' is no integer"),
         (["reproduce", "schubert-4", "--seeds", ""], "no integer"),

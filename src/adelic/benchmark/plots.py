@@ -2,14 +2,19 @@
 
 import html
 import io
+import math
 import re
+import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from adelic.acd.files import atomic_write
 from adelic.benchmark.results import Summary
@@ -22,7 +27,47 @@ _PANELS = (
 )
 # Okabe and Ito's colours, told apart by readers with any colour vision, on light and on dark ground.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-_INK = "#123456"  # stands for the page's text colour, and is replaced by it
+INK = "#123456"
+"""Stands for the page's text colour in figures that go through `svg_element`, which puts that in its place."""
+
+DASHES = ("-", "--", ":", "-.")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_RIVALS = {
+    "learned": ("#D55E00", 0),
+    "random": ("#E69F00", 0),
+    "one-hot": ("#009E73", 0),
+    "fone": ("#CC79A7", 0),
+    "xval": ("#E69F00", 1),
+    "abacus": ("#009E73", 1),
+    "periodic": ("#CC79A7", 1),
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a model is drawn: colour, and a dash and a marker where several have the colour."""
+
+    colour: str
+    dash: str = "-"
+    marker: str = "o"
+
+
+def looks(models: Mapping[str, Summary]) -> dict[str, Look]:
+    """Return how each model is drawn in every figure: AOE's forms blue, its rivals in other colours, the rest as ink.
+
+    >>> looks({name: Summary(({"embedding": name},)) for name in ("learned", "fone")})
+    {'fone': Look(colour='#CC79A7', dash='-', marker='o'), 'learned': Look(colour='#D55E00', dash='-', marker='o')}
+    """
+    found: dict[str, Look] = {}
+    used: set[tuple[str, int]] = set()
+    for name in sorted(models):  # by name, so that a form looks alike on every row that has the same models
+        embedding = str(models[name].first["embedding"])
+        colour, i = (COLOURS[0], 0) if embedding == "adelic" else _RIVALS.get(embedding, (INK, 0))
+        while (colour, i) in used:
+            i += 1
+        used.add((colour, i))
+        found[name] = Look(colour, DASHES[i % len(DASHES)], MARKERS[i % len(MARKERS)])
+    return found
 
 
 @dataclass(frozen=True)
@@ -32,27 +77,34 @@ class Curves:
     Attributes:
         label: what the legend says.
         histories: one table of curves a run, each with one value an epoch; several are drawn as mean and band.
+        look: how the line is drawn; by its place in the figure where none is given.
     """
 
     label: str
     histories: tuple[dict[str, list[float]], ...]
+    look: Look | None = None
 
 
-def learning_curves(summaries: list[Summary]) -> str:
-    """Return the learning curves of the models of one row as an SVG element: mean over seeds, band from least to most.
+def learning_curves(models: Mapping[str, Summary], title: str) -> str | None:
+    """Return the learning curves of models as an SVG element: mean over seeds, band from least to most.
 
     Args:
-        summaries: the models; each run's history has one value an epoch. Those without epochs are passed over.
+        models: name -> runs, of one row; each run's history has one value an epoch.
+        title: what the figure is, for those who do not see it.
 
     Returns:
-        The element; empty where no model has epochs.
+        None if no model has learned in epochs.
     """
-    summaries = [summary for summary in summaries if summary.first["history"]["train_loss"]]
-    if not summaries:
-        return ""
-    curves = [Curves(_label(summary), tuple(result["history"] for result in summary.results)) for summary in summaries]
-    svg = _render(curves, summaries[0].first["majority"], "svg", ink=_INK, transparent=True).decode()
-    return _embeddable(svg, f"Learning curves of {summaries[0].row}")
+    drawn = looks(models)
+    curves = [
+        Curves(name, tuple(result["history"] for result in summary.results), drawn[name])
+        for name, summary in models.items()
+        if all(result["history"]["train_loss"] for result in summary.results)
+    ]
+    if not curves:
+        return None
+    majority = next(iter(models.values())).first["majority"]
+    return svg_element(_render(curves, majority, "svg", ink=INK, transparent=True), title)
 
 
 def plot_learning_curves(curves: list[Curves], path: Path, *, majority: float | None = None) -> None:
@@ -109,55 +161,82 @@ def render(figure: Figure, kind: str, *, transparent: bool) -> bytes:
 
 def _render(curves: list[Curves], majority: float | None, kind: str, *, ink: str, transparent: bool) -> bytes:
     """Return a figure of learning curves as a file's content."""
+    legend_rows = -(-len(curves) // 3)
+    plain = [Look(colour, dash) for dash in DASHES for colour in COLOURS]
     with mpl.rc_context(style(ink)):
-        figure = Figure(figsize=(10.5, 3.0), layout="constrained")
+        figure = Figure(figsize=(10.5, 2.8 + 0.2 * legend_rows), layout="constrained")
         for axes, (key, title, scale) in zip(figure.subplots(1, 3), _PANELS, strict=True):
-            for colour, drawn in zip(COLOURS * len(curves), curves, strict=False):
-                histories = [scale * np.array(history[key]) for history in drawn.histories]
-                epochs = np.arange(1, len(histories[0]) + 1)
+            for i, drawn in enumerate(curves):
+                look = drawn.look or plain[i % len(plain)]
+                epochs = np.arange(1, max(len(history[key]) for history in drawn.histories) + 1)
+                histories = np.full((len(drawn.histories), len(epochs)), np.nan)  # runs may stop early
+                for values, history in zip(histories, drawn.histories, strict=True):
+                    values[: len(history[key])] = scale * np.array(history[key])
                 # A run of a single epoch is a point, which a line alone would not show.
-                marker = "o" if len(epochs) == 1 else ""
-                axes.plot(
-                    epochs, np.mean(histories, axis=0), color=colour, label=drawn.label, linewidth=1.8, marker=marker
-                )
+                marker = look.marker if len(epochs) == 1 else ""
+                line: dict[str, Any] = {
+                    "color": look.colour,
+                    "linestyle": look.dash,
+                    "linewidth": 1.8,
+                    "marker": marker,
+                }
+                axes.plot(epochs, np.nanmean(histories, axis=0), label=drawn.label, **line)
                 if len(histories) > 1:
-                    axes.fill_between(
-                        epochs,
-                        np.min(histories, axis=0),
-                        np.max(histories, axis=0),
-                        color=colour,
-                        alpha=0.2,
-                        linewidth=0,
-                    )
+                    least, most = np.nanmin(histories, axis=0), np.nanmax(histories, axis=0)
+                    axes.fill_between(epochs, least, most, color=look.colour, alpha=0.15, linewidth=0)
             if key == "validation_accuracy" and majority is not None:
-                axes.axhline(100 * majority, color=ink, linewidth=1, linestyle=":", alpha=0.7)
-                axes.annotate(
-                    "majority class (test)",
-                    (1, 100 * majority),
-                    xycoords=("axes fraction", "data"),
-                    xytext=(0, 3),
-                    textcoords="offset points",
-                    ha="right",
-                    fontsize=8,
-                )
+                mark_majority(axes, majority, "majority class (test)")
             axes.set_title(title, fontsize=10, loc="left")
             axes.set_xlabel("epoch")
             axes.xaxis.get_major_locator().set_params(integer=True)
+            if max(len(drawn.histories[0]["train_loss"]) for drawn in curves) == 1:
+                axes.set_xticks([1])
             axes.grid(visible=True, color=ink, alpha=0.12)
         handles, labels = axes.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=min(max(len(labels), 1), 3), frameon=False)
         return render(figure, kind, transparent=transparent)
 
 
-def _label(summary: Summary) -> str:
-    seeds = len(summary.seeds)
-    return f"{summary.label}, {summary.first['recipe']}" + (f", {seeds} seeds" if seeds > 1 else "")
+def mark_majority(axes: Axes, majority: float, text: str) -> None:
+    """Draw the accuracy of the most frequent class into axes of accuracies in percent."""
+    axes.axhline(100 * majority, color=mpl.rcParams["text.color"], linewidth=1, linestyle=":", alpha=0.7)
+    place: dict[str, Any] = {
+        "xycoords": ("axes fraction", "data"),
+        "textcoords": "offset points",
+        "ha": "right",
+        "fontsize": 8,
+    }
+    axes.annotate(text, (1, 100 * majority), xytext=(0, 3), **place)
 
 
-def _embeddable(svg: str, title: str) -> str:
-    """Return an SVG document as an element of a page: no prologue, the page's text colour, unique identifiers."""
-    element = svg[svg.index("<svg") :].replace(_INK, "currentColor")
-    prefix = re.sub(r"\W+", "-", title.lower())
+def percent(axes: Axes) -> None:
+    """Let the vertical axis show accuracies in percent, and no room above 100 where bars of uncertainty reach there."""
+    axes.set_ylabel("test accuracy (%)")
+    axes.set_ylim(top=min(axes.get_ylim()[1], 101))
+
+
+def logarithmic(axes: Axes) -> None:
+    """Make the horizontal axis logarithmic, with plain numbers at powers of ten; 2 and 5 times them if it is short."""
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    if high / low < 4:  # too short an axis for several ticks
+        middle = math.sqrt(low * high)
+        axes.set_xlim(middle / 2, middle * 2)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 100 else (1,), numticks=8))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.10g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def svg_element(svg: bytes, title: str) -> str:
+    """Return an SVG document as an element of a page: no prologue, the page's text colour, unique identifiers.
+
+    Args:
+        svg: the document, drawn with `INK` where the page's text colour belongs.
+        title: unique on the page; read out in place of the figure.
+    """
+    text = svg.decode()
+    element = text[text.index("<svg") :].replace(INK, "currentColor")
+    prefix = f"f{zlib.crc32(title.encode()):08x}"
     element = re.sub(r'(id="|xlink:href="#|url\(#)', rf"\g<1>{prefix}-", element)
     element = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", element, count=1)
     element = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", element, count=1)

@@ -1,5 +1,6 @@
 """The report: terminal table, Markdown, CSV, and one self-contained HTML page."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +9,17 @@ import jinja2
 import adelic
 from adelic.acd.files import atomic_write
 from adelic.benchmark import table
-from adelic.benchmark.plots import learning_curves
+from adelic.benchmark.comparison import comparisons, on_most_rows
+from adelic.benchmark.overview import Grid, differences_grid, models_grid, overview, paper_grid
 from adelic.benchmark.results import Summary
+from adelic.benchmark.sections import further_curves, rank_sections, row_sections
 from adelic.errors import ConfigurationError
 
 
 def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False) -> list[Path]:
-    """Write the HTML page, and its tables beside it as CSV and Markdown; two tables have an empty line between them.
+    """Write the HTML page, the table of the runs beside it as CSV and Markdown, and all other tables as Markdown.
+
+    Where there are two tables of runs, they have an empty line between them.
 
     Args:
         summaries: what was run.
@@ -31,7 +36,7 @@ def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     [path.name for path in write_report([], Path(folder) / "page.html", all_rows=True)]
-    ['page.html', 'page.csv', 'page.md']
+    ['page.html', 'page.csv', 'page.md', 'page-tables.md']
     """
     if page.suffix not in (".html", ".htm"):
         raise ConfigurationError(f"the report {str(page)!r} is a page: give it a name that ends in .html")
@@ -40,6 +45,7 @@ def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False
         page: render_page(summaries, tables),
         page.with_suffix(".csv"): "\n".join(map(table.to_csv, tables)),
         page.with_suffix(".md"): "\n".join(map(table.to_markdown, tables)),
+        page.with_name(f"{page.stem}-tables.md"): "\n".join(grid.to_markdown() for grid in grids(summaries)),
     }
     for path, text in files.items():
         atomic_write(path, text)
@@ -55,15 +61,40 @@ def render_page(summaries: list[Summary], tables: list[table.Content]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    rows: dict[str, list[Summary]] = {}
-    for summary in summaries:
-        rows.setdefault(summary.row, []).append(summary)
+    found = comparisons(summaries)
+    main = on_most_rows(found)
     return environment.get_template("report.html").render(
         version=adelic.__version__,
+        overview=overview(main),
+        ranks=rank_sections(found),
+        paper=[paper_grid(main, "accuracy"), paper_grid(main, "loss")],
+        rows=row_sections(found),
         tables=tables,
-        curves=[(name, svg) for name, found in rows.items() if (svg := learning_curves(found))],
+        further_curves=further_curves(summaries),
         runs=[_provenance(result) for summary in summaries for result in summary.results],
     )
+
+
+TABLES = ("overview", "accuracy", "loss", "models", "differences")
+"""What `grids` makes besides the tables of the runs."""
+
+
+def grids(summaries: list[Summary], *names: str) -> list[Grid]:
+    """Return the page's tables but for those of the runs: those with these names of `TABLES`, all by default.
+
+    >>> [grid.title for grid in grids([], "overview", "loss")]
+    ['Who wins each row', 'The paper’s table of test losses, and ours']
+    """
+    found = comparisons(summaries)
+    main = on_most_rows(found)
+    makers: dict[str, Callable[[], list[Grid]]] = {
+        "overview": lambda: [overview(main)],
+        "accuracy": lambda: [paper_grid(main, "accuracy")],
+        "loss": lambda: [paper_grid(main, "loss")],
+        "models": lambda: [models_grid(comparison) for comparison in found],
+        "differences": lambda: [differences_grid(comparison) for comparison in main if len(comparison.models) > 1],
+    }
+    return [grid for name in names or TABLES for grid in makers[name]()]
 
 
 def _provenance(result: dict[str, Any]) -> dict[str, str]:

@@ -171,9 +171,29 @@ def to_rich(table: Content) -> Table:
 
 def to_markdown(table: Content) -> str:
     """Return a table in Markdown, with its notes."""
-    head = "| " + " | ".join(table.headers.values()) + " |\n|" + "---|" * 3 + "---:|" * (len(table.headers) - 3)
-    body = "\n".join("| " + " | ".join(astuple(line)) + " |" for line in table.lines)
-    return f"{head}\n{body}\n\n" + "\n".join(table.notes) + "\n"
+    return markdown(list(table.headers.values()), map(astuple, table.lines), table.notes, names=3)
+
+
+def markdown(headers: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str], *, names: int) -> str:
+    """Return a table in Markdown, with its notes.
+
+    Args:
+        headers: of the columns.
+        rows: of cells, as many as headers.
+        notes: sentences under the table.
+        names: how many columns at the left are names; the others are figures.
+
+    >>> print(markdown(["row", "rate"], [["a", "1"]], ["A note."], names=1))
+    | row | rate |
+    |---|---:|
+    | a | 1 |
+    <BLANKLINE>
+    A note.
+    <BLANKLINE>
+    """
+    head = "| " + " | ".join(headers) + " |\n|" + "---|" * names + "---:|" * (len(headers) - names)
+    body = "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
+    return f"{head}\n{body}\n\n" + "\n".join(notes) + "\n"
 
 
 def to_csv(table: Content) -> str:

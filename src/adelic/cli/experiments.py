@@ -336,21 +336,43 @@ def _print_table(summaries: list[Any], *, all_rows: bool) -> None:
         console.print(table.to_rich(content))
 
 
+REPORT_TABLES = ("runs", "overview", "accuracy", "loss", "models", "differences")
+
+
 @click.command()
 @results_option
 @click.option("--output", type=folder, default="report.html", show_default=True, help="HTML page.")
 @click.option("--all-rows", is_flag=True, help="Also list the paper's rows that were not run.")
-@click.option("--markdown", is_flag=True, help="Print the table in Markdown and write nothing.")
-def report(results_dir: Path, output: Path, *, all_rows: bool, markdown: bool) -> None:
-    """Print the tables of all results, and write them as an HTML page with learning curves, as CSV and as Markdown.
+@click.option("--markdown", is_flag=True, help="Print a table in Markdown and write nothing.")
+@click.option(
+    "--table",
+    "chosen",
+    type=click.Choice(REPORT_TABLES),
+    default="runs",
+    show_default=True,
+    help="What --markdown prints: all runs; who wins each row; the paper's accuracies, or losses, and ours; every "
+    "model of each row; their paired differences.",
+)
+def report(results_dir: Path, output: Path, *, all_rows: bool, markdown: bool, chosen: str) -> None:
+    """Print the table of all runs, and write the report: an HTML page, its tables as Markdown, that of the runs as CSV.
+
+    The page says who wins each row, with mean ranks, paired tests, confusion matrices, learning curves, accuracy
+    against training rows and against training time.
 
     \b
     adelic report --results-dir results --output report.html
+    adelic report --results-dir results --markdown --table overview
     """
     from adelic import benchmark
     from adelic.benchmark import table
+    from adelic.benchmark.report import grids
 
+    if chosen != "runs" and not markdown:
+        raise click.UsageError("--table belongs to --markdown", ctx=click.get_current_context())
     summaries = benchmark.summarise(benchmark.read_results(results_dir))
+    if chosen != "runs":
+        click.echo("\n".join(grid.to_markdown() for grid in grids(summaries, chosen)), nl=False)
+        return
     if markdown:
         tables = table.contents(summaries, all_rows=all_rows)
         click.echo("\n".join(map(table.to_markdown, tables)), nl=False)

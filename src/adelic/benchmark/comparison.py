@@ -1,0 +1,195 @@
+"""What may be compared: the models that ran on one row under one recipe, on equally many training rows."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from adelic.benchmark.results import Result, Summary
+from adelic.benchmark.rows import Row, published_rows
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The models that ran on one row under one recipe, on equally many training rows.
+
+    Attributes:
+        models: name -> runs; the name is the label, with what tells two of the same label apart. The greatest mean test
+            accuracy comes first.
+        recipe: see `recipe_family`.
+        max_rows: most training rows that were allowed, 0 for all.
+    """
+
+    models: dict[str, Summary]
+    recipe: str
+    max_rows: int = 0
+
+    @property
+    def first(self) -> Summary:
+        """Return one model, for what all have in common."""
+        return next(iter(self.models.values()))
+
+    @property
+    def row(self) -> str:
+        """Return the row: schubert-4."""
+        return self.first.row
+
+    @property
+    def title(self) -> str:
+        """Return what is compared, unlike any other: schubert-4, recipe quick, 300 training rows."""
+        return f"{self.first.title}, recipe {self.recipe}{self._rows()}"
+
+    @property
+    def heading(self) -> str:
+        """Return what is compared, in few words: schubert-4, quick recipe, 300 training rows."""
+        return f"{self.first.title}, {recipe_title(self.recipe)} recipe{self._rows()}"
+
+    def _rows(self) -> str:
+        return f", {self.max_rows:,} training rows" if self.max_rows else ""
+
+    @property
+    def published(self) -> Row | None:
+        """Return the row's published figures, where there are any."""
+        return published_rows().get(self.row)
+
+    @property
+    def option(self) -> str:
+        """Return the option of `adelic reproduce` that trains Transformers here; where none ran, with any recipe."""
+        return f"--recipe {self.recipe if any(map(is_network, self.models.values())) else 'quick'}"
+
+    def best(self, *kinds: str) -> str | None:
+        """Return the model with the best mean validation accuracy, None if there is none: test figures choose nothing.
+
+        Args:
+            kinds: of the models that count, see `kind`; none for all.
+        """
+        names = [name for name, model in self.models.items() if not kinds or kind(model) in kinds]
+        return max(names, key=lambda name: validation_accuracy(self.models[name]), default=None)
+
+
+def kind(summary: Summary) -> str:
+    """Return "AOE", "rival" for a Transformer with another embedding, or "outside" for what is no Transformer."""
+    if not is_network(summary):
+        return "outside"
+    return "AOE" if summary.first["embedding"] == "adelic" else "rival"
+
+
+def is_network(summary: Summary) -> bool:
+    """Return whether a model is one of ours, a Transformer that a recipe trains; others have no width in theirs."""
+    return "d_model" in summary.first["configuration"]["recipe"]
+
+
+def validation_accuracy(summary: Summary) -> float:
+    """Return the mean over seeds of the validation accuracy of the weights that were kept; -1 where it is not told."""
+    found = [
+        r["validation"]["accuracy"] if "validation" in r else max(r["history"]["validation_accuracy"], default=-1.0)
+        for r in summary.results
+    ]
+    return float(sum(found) / len(found))
+
+
+def recipe_family(result: Result) -> str:
+    """Return the recipe that a result shares with those it may be compared with, as `adelic reproduce --recipe` has it.
+
+    A recipe that was searched for each row and embedding has a file for each; they are of one search.
+
+    >>> names = "recipes/schubert-4-adelic.toml", "recipes/tuned/schubert-4-adelic-characters.toml", "quick"
+    >>> aoe = {"task": "schubert", "n": 4, "embedding": "adelic", "features": "characters"}
+    >>> [recipe_family(aoe | {"recipe": name}) for name in names]
+    ['recipes/{row}-{embedding}.toml', 'recipes/tuned/{row}-{embedding}.toml', 'quick']
+    """
+    name = str(result["recipe"])
+    if not name.endswith(".toml"):
+        return name
+    path = PurePath(name)
+    stem = path.stem.replace(f"{result['task']}-{result['n']}", "{row}", 1)
+    parts = [result["embedding"], result["features"], result.get("places", "flat")]
+    label = "-".join(part for part in parts if part not in ("none", "flat"))
+    for written in (label, str(result["embedding"])):
+        if written in stem:
+            stem = stem.replace(written, "{embedding}", 1)
+            break
+    return path.with_name(stem + path.suffix).as_posix()
+
+
+def recipe_title(family: str) -> str:
+    """Return a recipe family in one word: a packaged recipe's name, or the folder of those that were searched.
+
+    >>> [recipe_title(name) for name in ("paper", "recipes/{row}-{embedding}.toml", "recipes/long/{row}.toml")]
+    ['paper', 'tuned', 'long']
+    """
+    if not family.endswith(".toml"):
+        return family
+    folder = PurePath(family).parent.name
+    return "tuned" if folder in ("", "recipes") else folder
+
+
+def comparisons(summaries: Iterable[Summary]) -> list[Comparison]:
+    """Return what may be compared: in the paper's order of rows, then the recipe with the most models first.
+
+    Models that no recipe trains (the majority class, boosted trees) stand beside those of every recipe.
+    """
+    groups: dict[tuple[str, str, int], dict[str, list[Summary]]] = {}  # row, edition, rows -> recipe -> models
+    for summary in summaries:
+        if summary.has_one_class_a_row:
+            first = summary.first
+            data = (summary.row, str(first["edition"]), int(first["configuration"]["recipe"].get("max_rows", 0)))
+            recipe = recipe_family(first) if is_network(summary) else ""
+            groups.setdefault(data, {}).setdefault(recipe, []).append(summary)
+    found = []
+    for (_, _, max_rows), recipes in groups.items():
+        beside = recipes.pop("", [])
+        if not recipes:
+            recipes[str(beside[0].first["recipe"])] = []
+        for recipe, trained in recipes.items():
+            ranked = sorted(named(trained + beside).items(), key=lambda item: -item[1].mean("accuracy"))
+            found.append(Comparison(dict(ranked), recipe, max_rows))
+    order = list(published_rows())
+    place = {row: i for i, row in enumerate([*order, *(c.row for c in found if c.row not in order)])}
+    return sorted(found, key=lambda c: (place[c.row], c.first.title, -len(c.models), c.recipe, c.max_rows))
+
+
+def on_most_rows(found: Iterable[Comparison]) -> list[Comparison]:
+    """Return of the comparisons of a row under a recipe the one on the most training rows, in the given order."""
+    most: dict[tuple[str, str], Comparison] = {}
+    for comparison in found:
+        key = (comparison.first.title, comparison.recipe)
+        if key not in most or _size(comparison) > _size(most[key]):
+            most[key] = comparison
+    return list(most.values())
+
+
+def _size(comparison: Comparison) -> float:
+    return comparison.max_rows or float("inf")
+
+
+def named(summaries: list[Summary]) -> dict[str, Summary]:
+    """Return the summaries by label; those with the same label also have the settings in which they differ.
+
+    >>> runs = [{"embedding": "fone", "configuration": {"seed": 0, "recipe": {"epochs": e}}} for e in (3, 30)]
+    >>> list(named([Summary((run,)) for run in runs]))
+    ['fone, epochs=3', 'fone, epochs=30']
+    """
+    settings = [_settings(summary.first["configuration"]) for summary in summaries]
+    result = {}
+    for summary, mine in zip(summaries, settings, strict=True):
+        others = [s for s, other in zip(settings, summaries, strict=True) if other.label == summary.label]
+        differing = [key for key in mine if any(other.get(key) != mine[key] for other in others)]
+        if len(differing) > 1:  # the name of a recipe says less than what is in it
+            differing = [key for key in differing if key != ("recipe", "name")]
+        name = ", ".join([summary.label, *(f"{key[-1].replace('_', ' ')}={mine[key]}" for key in differing)])
+        while name in result:  # they differ in a setting that only one of them has
+            name += "′"
+        result[name] = summary
+    return result
+
+
+def _settings(table: dict[str, Any], above: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
+    """Return the values of nested tables, but for the seed of the run."""
+    found: dict[tuple[str, ...], Any] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            found |= _settings(value, (*above, key))
+        elif (*above, key) != ("seed",):
+            found[(*above, key)] = value
+    return found

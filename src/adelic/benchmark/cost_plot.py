@@ -1,0 +1,64 @@
+"""Cost against accuracy: what a model's accuracy takes to train."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from adelic.benchmark.plots import INK, logarithmic, looks, mark_majority, percent, render, style, svg_element
+from adelic.benchmark.results import Summary
+
+
+def mean_seconds(summary: Summary) -> float:
+    """Return the mean time of a run's training in seconds.
+
+    >>> mean_seconds(Summary(({"seconds": 10.0}, {"seconds": 20.0})))
+    15.0
+    """
+    return float(np.mean([result["seconds"] for result in summary.results]))
+
+
+def crowd(models: Mapping[str, Summary]) -> tuple[dict[str, Summary], list[str]]:
+    """Return the models that a figure shows together, and the names of those so far below that the rest would be a dot.
+
+    Far below is what lies more than three times as far from the best model as the median one, and 5 points.
+
+    >>> runs = {f"model {a}": Summary(({"test": {"accuracy": a / 100}},)) for a in (99, 98, 97, 96, 50)}
+    >>> crowd(runs)[1]
+    ['model 50']
+    """
+    accuracies = [model.mean("accuracy") for model in models.values()]
+    best = max(accuracies)
+    least = best - max(3 * (best - float(np.median(accuracies))), 0.05)
+    shown = {name: model for name, model in models.items() if model.mean("accuracy") >= least}
+    return shown, [name for name in models if name not in shown]
+
+
+def cost_scatter(models: Mapping[str, Summary], title: str) -> str:
+    """Return mean test accuracy against mean training time as an SVG element; bars are 95 % intervals.
+
+    Args:
+        models: name -> runs, of one row.
+        title: what the figure is.
+    """
+    drawn = looks(models)
+    with mpl.rc_context(style(INK)):
+        figure = Figure(figsize=(4.8, 3.0 + 0.2 * -(-len(models) // 2)), layout="constrained")
+        axes = figure.subplots()
+        for name, model in models.items():
+            look = drawn[name]
+            point: dict[str, Any] = {"color": look.colour, "marker": look.marker, "markersize": 6, "linestyle": "none"}
+            seconds = max(mean_seconds(model), 1e-3)  # a logarithm needs more than 0, and clocks show no less
+            interval = 100 * (model.interval("accuracy") or 0.0)
+            axes.errorbar([seconds], [100 * model.mean("accuracy")], yerr=[interval], label=name, capsize=2.5, **point)
+        majority = next(iter(models.values())).first["majority"]
+        if 100 * majority >= axes.get_ylim()[0]:
+            mark_majority(axes, majority, "majority class")
+        logarithmic(axes)
+        axes.set_xlabel("training time (s)")
+        percent(axes)
+        axes.grid(visible=True, color=INK, alpha=0.12)
+        figure.legend(loc="outside lower center", ncols=2, frameon=False)
+        return svg_element(render(figure, "svg", transparent=True), title)

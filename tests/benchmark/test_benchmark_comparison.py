@@ -1,0 +1,120 @@
+import pytest
+
+from adelic.benchmark import summarise
+from adelic.benchmark.comparison import comparisons, kind, on_most_rows, recipe_family, validation_accuracy
+
+
+def found(*results):
+    return comparisons(summarise(results))
+
+
+@pytest.fixture
+def outside(result):
+    """Return results of a model that no recipe trains."""
+
+    def make(embedding="neighbours", **options):
+        made = result(embedding=embedding, **options) | {"recipe": "search"}
+        made["history"] = {key: [] for key in made["history"]}
+        rows = {k: v for k, v in made["configuration"]["recipe"].items() if k == "max_rows"}
+        made["configuration"]["recipe"] = {"name": "search", "trials": 20} | rows
+        return made
+
+    return make
+
+
+def test_rows_recipes_editions_and_sizes_are_apart(result):
+    leaky = result("schubert-4") | {"edition": "leaky"}
+    leaky["configuration"]["data"]["edition"] = "leaky"
+    parts = found(
+        result("mheight-8"),
+        result("schubert-4", "learned", accuracy=0.7),
+        result("schubert-4", accuracy=0.8),
+        result("schubert-4", recipe={"max_rows": 1000}),
+        result("schubert-4", recipe={"name": "paper"}) | {"recipe": "paper"},
+        leaky,
+        result("schubert-3"),
+    )
+    assert [(part.title, list(part.models)) for part in parts] == [
+        ("schubert-4, recipe quick", ["AOE (digits)", "learned"]),
+        ("schubert-4, recipe paper", ["AOE (digits)"]),
+        ("schubert-4, recipe quick, 1,000 training rows", ["AOE (digits)"]),
+        ("schubert-4 (leaky), recipe quick", ["AOE (digits)"]),
+        ("mheight-8, recipe quick", ["AOE (digits)"]),
+        ("schubert-3, recipe quick", ["AOE (digits)"]),
+    ]
+    assert [part.title for part in on_most_rows(parts[:3])] == ["schubert-4, recipe quick", "schubert-4, recipe paper"]
+    assert on_most_rows([parts[2]]) == [parts[2]]
+
+
+def test_searched_recipes_of_a_row_are_one_family(result):
+    names = ["recipes/schubert-4-adelic.toml", "recipes/schubert-4-learned.toml"]
+    runs = [result(embedding=e) | {"recipe": name} for e, name in zip(("adelic", "learned"), names, strict=True)]
+    (part,) = found(*runs)
+    assert (part.recipe, part.heading) == ("recipes/{row}-{embedding}.toml", "schubert-4, tuned recipe")
+    assert len(part.models) == 2
+
+
+@pytest.mark.parametrize("form", ["", "-one-hot-digits", "-one-hot-digits-late"])
+def test_the_form_may_be_part_of_the_name_of_a_recipe(result, form):
+    run = result() | {"features": "one-hot-digits", "places": "late", "recipe": f"best/schubert-4-adelic{form}.toml"}
+    family = recipe_family(run)
+    assert family.startswith("best/{row}-{embedding}")
+    assert family.endswith(".toml")
+    if form != "-one-hot-digits":
+        assert family == "best/{row}-{embedding}.toml"
+
+
+def test_models_outside_the_transformer_stand_beside_every_recipe(result, outside):
+    runs = [result(), result(recipe={"name": "paper"}) | {"recipe": "paper"}, outside(), result("mheight-8")]
+    parts = found(*runs, outside(recipe={"max_rows": 5}))
+    assert {part.title: set(part.models) for part in parts} == {
+        "schubert-4, recipe paper": {"AOE (digits)", "neighbours"},
+        "schubert-4, recipe quick": {"AOE (digits)", "neighbours"},
+        "mheight-8, recipe quick": {"AOE (digits)"},
+        "schubert-4, recipe search, 5 training rows": {"neighbours"},
+    }
+    assert [kind(model) for model in parts[0].models.values()] == ["AOE", "outside"]
+    assert {part.recipe: part.option for part in parts} == {
+        "paper": "--recipe paper",
+        "quick": "--recipe quick",
+        "search": "--recipe quick",  # which is none of a Transformer
+    }
+
+
+def test_runs_of_one_label_are_told_apart(result):
+    runs = [result(recipe={"epochs": 5}), result(), result(embedding="learned")]
+    linear = result()
+    linear["configuration"]["embedding"]["projection"] = "linear"
+    (part,) = found(*runs, linear)
+    assert len(part.models) == 4
+    assert {"learned", "AOE (digits), projection=none, epochs=5", "AOE (digits), projection=linear, epochs=3"} <= set(
+        part.models
+    )
+
+
+def test_an_option_that_only_some_runs_have_is_named(result):
+    (part,) = found(result(), result(recipe={"symmetries": True}))
+    assert set(part.models) == {"AOE (digits)", "AOE (digits), symmetries=True"}
+
+
+def test_the_best_model_is_chosen_on_validation_data(result):
+    """The model with the worse test accuracy is chosen."""
+    good, lucky = result(accuracy=0.8), result(embedding="learned", accuracy=0.9)
+    good["validation"]["accuracy"], lucky["validation"]["accuracy"] = 0.95, 0.85
+    (part,) = found(good, lucky)
+    assert list(part.models) == ["learned", "AOE (digits)"]  # shown by test accuracy
+    assert part.best() == "AOE (digits)"
+    assert part.best("rival") == "learned"
+    assert part.best("outside") is None
+
+
+def test_validation_accuracy_of_older_results_and_of_none(result):
+    older, silent = result(), result()
+    del older["validation"], silent["validation"]
+    older["history"]["validation_accuracy"] = [0.5, 0.75, 0.25]
+    silent["history"]["validation_accuracy"] = []
+    assert [validation_accuracy(s) for s in (*summarise([older]), *summarise([silent]))] == [0.75, -1]
+
+
+def test_several_targets_and_numbers_are_left_out(result):
+    assert found(result("kl-5", exact_match=0.5)) == []

@@ -1,0 +1,153 @@
+import re
+
+import pytest
+
+from adelic.benchmark import summarise
+from adelic.benchmark.comparison import comparisons
+from adelic.benchmark.confusion_plot import confusion_matrix
+from adelic.benchmark.efficiency_plot import efficiency
+from adelic.benchmark.plots import MARKERS, learning_curves, looks
+from adelic.benchmark.sections import rank_sections, row_sections
+
+
+def texts(svg):
+    return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+
+
+@pytest.fixture
+def runs(result):
+    """Return runs of three models on some rows."""
+
+    def make(*rows, **options):
+        names = {"adelic": 0.9, "learned": 0.8, "fone": 0.7}
+        return [result(row, e, accuracy=a, **options) for row in rows for e, a in names.items()]
+
+    return make
+
+
+def test_mean_ranks_of_three_rows(runs):
+    (section,) = rank_sections(comparisons(summarise(runs("schubert-4", "weaving-6", "mheight-8"))))
+    assert section.recipe == "quick"
+    assert {"AOE (digits)  1.00", "learned  2.00", "fone  3.00"} <= set(texts(section.diagram.svg))
+    assert "critical difference 1.91" in texts(section.diagram.svg)
+    assert "χ² = 6.00" in section.diagram.text
+    assert 'aria-label="Critical-difference diagram, recipe quick"' in section.diagram.svg
+
+
+def test_two_rows_have_a_sentence_instead(runs):
+    (section,) = rank_sections(comparisons(summarise(runs("schubert-4", "weaving-6"))))
+    assert section.diagram.svg is None
+    assert "need at least 3 rows" in section.diagram.text
+    assert "2 rows have runs" in section.diagram.text
+    assert section.diagram.command.endswith("--recipe quick")
+
+
+def test_the_confusion_matrix_is_the_mean_over_seeds(result):
+    runs = [result("quiver-11", seed=s) for s in range(2)]
+    size = 7
+    for seed, run in enumerate(runs):
+        run["confusion"] = [[10 if i == j else 0 for j in range(size)] for i in range(size)]
+        run["confusion"][0] = [6 + seed, 4 - seed, 0, 0, 0, 0, 0]
+        run["confusion"][6] = [0] * size
+    (summary,) = summarise(runs)
+    found = texts(confusion_matrix(summary, "A title"))
+    assert found.count("100.0 %") == 5
+    assert {"65.0 %", "6.5", "35.0 %", "3.5", "A", "BD", "DE", "true class", "the model says"} <= set(found)
+    assert found.count("–") == size  # a class without rows has no rates
+
+
+def test_results_without_a_confusion_matrix_say_so(result):
+    run = result()
+    del run["confusion"]
+    (section,) = row_sections(comparisons(summarise([run])))
+    assert [(name, part.svg) for name, part in section.confusion] == [("AOE (digits)", None)]
+    assert "no confusion matrix" in section.confusion[0][1].text
+
+
+def test_accuracy_against_training_rows(runs):
+    def of(rows):
+        made = runs("schubert-4", recipe={"max_rows": rows} if rows < 1515 else {})
+        return [run | {"rows": run["rows"] | {"train": rows}} for run in made]
+
+    parts = comparisons(summarise([*of(1515), *of(151)[:2], *of(15)[:1]]))
+    found = efficiency(parts)
+    assert {name: list(sizes) for name, sizes in found.items()} == {
+        "AOE (digits)": [15, 151, 1515],
+        "learned": [151, 1515],
+    }
+    (section,) = row_sections(parts)
+    assert section.title == "schubert-4, quick recipe"
+    assert {"15", "151", "1,515", "AOE (digits)", "learned"} <= set(texts(section.efficiency.svg))
+    assert "fone" not in texts(section.efficiency.svg)
+    assert [grid.title.split(", ")[-1] for grid in section.smaller] == ["151 training rows", "15 training rows"]
+
+
+def test_one_number_of_training_rows_has_a_command_instead(runs):
+    (section,) = row_sections(comparisons(summarise(runs("schubert-4"))))
+    assert section.efficiency.svg is None
+    train = runs("schubert-4")[0]["rows"]["train"]
+    assert section.efficiency.command == f"adelic reproduce schubert-4 --recipe quick --max-rows {train // 10}"
+
+
+def test_cost_names_the_devices_and_what_is_far_below(runs, result):
+    made = [*runs("schubert-4"), result(embedding="random", accuracy=0.85), result(embedding="xval", accuracy=0.1)]
+    made[0] |= {"device": "a fast one"}
+    (section,) = row_sections(comparisons(summarise(made)))
+    assert "different devices: a fast one; cpu" in section.cost.text
+    assert section.cost.text.endswith("Far below, and not shown: xval.")
+    assert "xval" not in texts(section.cost.svg)
+    assert {"AOE (digits)", "learned", "fone", "random"} <= set(texts(section.cost.svg))
+
+
+def test_models_without_epochs_have_no_learning_curves(runs):
+    first, second = runs("schubert-4")[:2]
+    second["history"] = {key: [] for key in second["history"]}
+    (part,) = comparisons(summarise([first, second]))
+    assert "learned" not in texts(learning_curves(part.models, "A title"))
+    assert learning_curves({"learned": part.models["learned"]}, "A title") is None
+
+
+def test_a_single_model_has_no_matrix_and_single_seeds_are_not_tested(runs):
+    alone, several = (row_sections(comparisons(summarise(r)))[0] for r in (runs("schubert-4")[:1], runs("schubert-4")))
+    assert alone.matrix == []
+    assert len(several.matrix) == 3
+    assert several.untested
+    seeds = [run | {"test": run["test"] | {"accuracy": run["test"]["accuracy"] - s * i / 100}} for s in range(3)
+             for i, run in enumerate(runs("schubert-4", seed=s))]  # fmt: skip
+    assert not row_sections(comparisons(summarise(seeds)))[0].untested
+
+
+def test_models_look_different_from_each_other(result):
+    names = (
+        "learned",
+        "random",
+        "one-hot",
+        "fone",
+        "xval",
+        "abacus",
+        "periodic",
+        "trees",
+        "mlp",
+        "logistic",
+        "majority",
+    )
+    made = [result(embedding=name) for name in names]
+    for features in ("digits", "standardized", "characters", "one-hot-digits"):
+        run = result() | {"features": features}
+        run["configuration"]["embedding"]["features"] = features
+        made.append(run)
+    (part,) = comparisons(summarise(made))
+    found = looks(part.models)
+    assert len(found) == 15
+    assert len({(look.colour, look.marker) for look in found.values()}) == 15
+    assert len({(look.colour, look.dash) for look in found.values()}) == 15
+    assert {look.marker for look in found.values()} <= set(MARKERS)
+    assert len({look.colour for name, look in found.items() if name.startswith("AOE")}) == 1
+
+
+def test_runs_of_different_lengths_share_a_curve(result):
+    """Models that stop early have histories of different lengths; the mean goes on over those that there are."""
+    long, short = result(seed=0), result(seed=1)
+    short["history"] = {key: values[:-1] for key, values in short["history"].items()}
+    (part,) = comparisons(summarise([long, short]))
+    assert "AOE (digits)" in texts(learning_curves(part.models, "A title"))
