@@ -50,6 +50,11 @@ def test_tune_and_train_with_it(works, refused, folder):
     assert "no data base" not in works(*TUNE[:-1], "3")
 
 
+def test_the_file_is_named_after_a_given_form(works, folder):
+    works("tune", *TINY, "--trials", "1", "--search", "norm", "--features", "characters", "--places", "late")
+    assert (folder / "recipes" / "schubert-3-adelic-characters-late.toml").exists()
+
+
 def test_a_storage_and_an_output(works, folder):
     command = TUNE[:-1]
     works(*command, "1", "--storage", "sqlite:///mine.db", "--output", "new/mine.toml")

@@ -102,8 +102,12 @@ def test_a_file_that_has_changed_or_gone_defines_no_command(path, tmp_path):
 def test_a_matrix_takes_the_file_of_each_row_and_embedding(path, study, tmp_path):
     learned = tomli_w.dumps({"recipe": {"learning_rate": 0.5, "epochs": 3}})
     (tmp_path / "recipes" / "schubert-4-learned.toml").write_text(learned)
-    found = plan(["schubert-4"], ["adelic", "learned", "adelic:digits"], [0], recipe="recipes/{row}-{embedding}.toml")
-    assert [config.recipe.learning_rate for config in found] == [0.002, 0.5, 0.002]
+    searched = (tmp_path / "recipes" / "schubert-4-adelic.toml").read_text()
+    form = searched.replace("learning_rate = 0.002", "learning_rate = 0.25")
+    (tmp_path / "recipes" / "schubert-4-adelic-digits.toml").write_text(form)
+    names = ["adelic", "learned", "adelic:digits"]
+    found = plan(["schubert-4"], names, [0], recipe="recipes/{row}-{embedding}.toml")
+    assert [config.recipe.learning_rate for config in found] == [0.002, 0.5, 0.25]
     assert [config.embedding.features for config in found] == ["characters", "none", "digits"]
     assert found[0].embedding == study.config.embedding
     assert found[1].recipe == Recipe(name="recipes/schubert-4-learned.toml", learning_rate=0.5, epochs=3)

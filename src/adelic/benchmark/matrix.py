@@ -71,7 +71,7 @@ def plan(
         task, n = split_row(name)
         acd.task(task).check_edition(edition)
         for text in chosen_embeddings:
-            path = recipe.replace("{row}", name).replace("{embedding}", text.partition(":")[0])
+            path = recipe.replace("{row}", name).replace("{embedding}", text.replace(":", "-"))
             chosen, embedding = load_recipe(path, task, n, **(changes or {})), parse_embedding(text, path)
             configs += [
                 RunConfig(task=task, n=n, edition=edition, embedding=embedding, recipe=chosen, seed=seed)

@@ -254,8 +254,8 @@ def reproduce(
 
     Further rows, in a table of their own: characters-18, kl-5, kl-6, rsk-8 and other sizes of these tasks.
 
-    In the path of a recipe's file, {row} and {embedding} stand for each row and embedding, so that each gets the
-    recipe that was searched for it.
+    In the path of a recipe's file, {row} and {embedding} stand for each row and embedding (adelic-characters for
+    adelic:characters), so that each gets the recipe that was searched for it.
 
     \b
     adelic reproduce schubert-4 weaving-6 --seeds 0-4 --recipe quick

@@ -32,7 +32,7 @@ _SHOWN = 10  # trials in the table
 @click.option("--pruning", default="median", show_default=True, help="median, hyperband or none.")
 @click.option("--storage", help="SQLite file, or URL of a data base.  [default: RUNS-DIR/tune/STUDY.db]")
 @click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Where studies are kept.")
-@click.option("--output", type=folder, help="File of the recipe.  [default: recipes/TASK-N-EMBEDDING.toml]")
+@click.option("--output", type=folder, help="File of the recipe.  [default: recipes/TASK-N-EMBEDDING.toml, with given features]")
 @click.option("--plot", "picture", type=folder, help="Also draw the study here, as a PNG or SVG file.")
 @device_option
 def tune(
@@ -107,7 +107,8 @@ def tune(
     name = config.embedding.name
     chosen = space.default_search(name, fixed=fixed) if search is None else search
     plan = training.Search(config=config, dimensions=space.check_search(chosen, name, fixed=fixed), pruning=pruning)
-    path = output or Path("recipes") / f"{config.row}-{name}.toml"
+    form = [part for part in (given["features"], given["places"]) if part is not None]
+    path = output or Path("recipes") / f"{'-'.join([config.row, name, *form])}.toml"
     tuning.check_output(path, plan)
     with progress_bar(f"tune {config.row} {name}") as tick:
         study = training.tune(
