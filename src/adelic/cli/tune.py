@@ -32,7 +32,7 @@ _SHOWN = 10  # trials in the table
 @click.option("--pruning", default="median", show_default=True, help="median, hyperband or none.")
 @click.option("--storage", help="SQLite file, or URL of a data base.  [default: RUNS-DIR/tune/STUDY.db]")
 @click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Where studies are kept.")
-@click.option("--output", type=folder, help="File of the recipe.  [default: recipes/TASK-N-EMBEDDING.toml, with given features]")
+@click.option("--output", type=folder, help="File of the recipe.  [default: recipes/TASK-N-EMBEDDING[-FORM].toml]")
 @click.option("--plot", "picture", type=folder, help="Also draw the study here, as a PNG or SVG file.")
 @device_option
 def tune(
