@@ -288,7 +288,7 @@ def test_the_digits_can_be_watched(report):
     assert first["said"][1] == "At 3⁰: 2 + 0 = 2; write 2, carry nothing."
     assert third["said"][1] == "At 3²: 2 + 2 = 4; write 1, carry 1."
     assert fourth["said"][0] == "At 2¹: 1 + 0 = 1; write 1, carry nothing."
-    assert fourth["said"][1] == "At 3³: 1 + 0 + 1 = 2; write 2, carry nothing."
+    assert fourth["said"][1] == "At 3³: 1 + 0 + carry 1 = 2; write 2, carry nothing."
 
 
 @needs_browser
@@ -341,7 +341,7 @@ def test_entered_text_cannot_end_the_script():
         (("7/5",), {"precision": 0}, SpaceError, "precision=0"),
         (("7/5",), {"precision": 201}, ConfigurationError, "precision=201 is more than the page can show"),
         (("7/5",), {"fractional_digits": 0}, PrecisionError, "fractional_digits=1 would hold"),
-        (("1/32",), {"precision": 5}, SpaceError, "does not fit"),
+        (("1/32",), {"precision": 5}, PrecisionError, "5 digits after the point, which precision=5 does not hold; "),
     ],
 )
 def test_wrong_arguments(arguments, options, error, message):

@@ -13,7 +13,8 @@ import jinja2
 
 import adelic
 from adelic.acd.files import atomic_write, cache_folder
-from adelic.errors import ConfigurationError, DivisionByZeroError
+from adelic.errors import ConfigurationError, DivisionByZeroError, PrecisionError
+from adelic.numbers.describe import describe
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import read
 from adelic.numbers.space import AdeleSpace
@@ -48,7 +49,7 @@ def render_page(
     Raises:
         EncodingError: a text is no number.
         DivisionByZeroError: a denominator is zero, or 0 is the divisor.
-        PrecisionError: a prime divides a denominator more often than there are fractional digits.
+        PrecisionError: a prime divides a denominator more often than there are fractional digits, or digits at all.
         SpaceError: the primes, the precision and the fractional digits make no space.
         ConfigurationError: the operation is none of the four, or the page cannot show so many primes or digits.
 
@@ -92,6 +93,11 @@ def _fitting_space(
     if fractional_digits is None:
         denominators = read(numbers).denominators.tolist()
         needed = max(valuation(m, p) for m in denominators for p in space.primes)
+        if needed >= precision:
+            raise PrecisionError(
+                f"{' and '.join(map(describe, numbers))} need {needed} digits after the point, which "
+                f"precision={precision} does not hold; precision={needed + 1} would"
+            )
         space = AdeleSpace(space.primes, precision, needed)
     space.encode(numbers)
     return space

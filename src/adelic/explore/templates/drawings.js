@@ -2,6 +2,7 @@
 // The two drawings: the number line, and the tree of Z_p. Both are inline SVG with a text alternative.
 
 const SVG = "http://www.w3.org/2000/svg";
+const LEAF = 13; // the least width of a leaf of a tree
 const TREE_DEPTH = { 2: 4, 3: 3, 5: 2 };
 
 /** Make an element: h("p", {class: "soft"}, "text", child, …); null children are left out. */
@@ -34,11 +35,13 @@ function numberLine(numbers, width) {
     : (left + right) / 2;
   const [start, end] = [toNumber(low), toNumber(sorted.at(-1))];
   const marks = Number.isFinite(end - start) && end - start > 1e-300 ? ticks(start, end) : [0];
-  const text = (value) => Number(value.toPrecision(6)).toString().replace("-", "−");
+  const text = (value) => Number(value.toPrecision(6)).toString().replace(/^-/, "−")
+    .replace(/e\+?(-?\d+)/, (_, exponent) => `·10${superscript(exponent)}`);
   const position = (value) => end > start ? left + (right - left) * (value - start) / (end - start) : place(zero);
   const rows = { x: 34, y: 16, z: 108 };
+  const height = numbers.length > 2 ? 116 : 88;
   return h("figure", {},
-    svg("svg", { viewBox: `0 0 ${width} 116`, style: `max-width:${width}px`, role: "img",
+    svg("svg", { viewBox: `0 0 ${width} ${height}`, style: `max-width:${width}px`, role: "img",
       "aria-label": `Number line with ${numbers.map(({ symbol, q }) => `${symbol} = ${decimalText(q)}`).join(", ")}` },
     svg("path", { class: "axis", d: `M6 ${y}H${width - 6}m-6 -4l6 4l-6 4` }),
     marks.map((value) => [
@@ -55,13 +58,14 @@ function numberLine(numbers, width) {
 /** Where the numbers sit in the tree of p^start Z_p: from the root one branch a digit, the lowest digit first. */
 function tree(place, F, width) {
   const { prime, numbers } = place;
-  const depth = TREE_DEPTH[prime];
+  let depth = TREE_DEPTH[prime];
+  while (prime ** depth > width / LEAF) depth -= 1;
   const start = Math.min(0, ...numbers.map(({ valuation: v }) => v));
   const paths = numbers.map(({ symbol, digits }) => ({ symbol, digits: digits.slice(F + start, F + start + depth).map(Number) }))
     .filter(({ digits }) => digits.length === depth);
   if (!paths.length) return null;
   const [top, level] = [10, 52];
-  const radius = Math.min(9, 0.46 * width / prime ** depth);
+  const radius = Math.min(9, 0.45 * width / prime ** depth);
   const point = (digits) => {
     const index = digits.reduce((a, digit) => a * prime + digit, 0);
     return [width * (index + 0.5) / prime ** digits.length, top + level * digits.length];
@@ -83,28 +87,32 @@ function tree(place, F, width) {
     const points = [...digits, null].map((_, k) => point(digits.slice(0, k)));
     return svg("path", { class: `path ${symbol}`, d: `M${points.map(([a, b]) => `${a + shift} ${b}`).join("L")}` });
   });
+  const labels = drawLabels(paths, point);
   const ring = start ? `${prime}${superscript(start)}ℤ${subscript(prime)}` : `ℤ${subscript(prime)}`;
   const spoken = paths.map(({ symbol, digits }) => `${symbol}: ${digits.join(", ")}`).join("; ");
   const caption = [`The tree of ${ring}. From the top, each branch is a digit, the lowest one first`,
     start ? ` (that of ${prime}${superscript(start)})` : "", ". Numbers are close where their paths stay together."].join("");
   return h("figure", {},
-    svg("svg", { viewBox: `0 0 ${width} ${top + level * depth + 36}`, style: `max-width:${width}px`, role: "img", "aria-label": `Paths in the tree of ${ring}, digits from the root: ${spoken}` },
-      svg("path", { class: "branch", d: branches.join("") }), drawn, nodes, drawLabels(paths, point),
+    svg("svg", { viewBox: `0 0 ${width} ${top + level * depth + 28 + 13 * Math.max(...labels.map(({ row }) => row))}`, style: `max-width:${width}px`, role: "img", "aria-label": `Paths in the tree of ${ring}, digits from the root: ${spoken}` },
+      svg("path", { class: "branch", d: branches.join("") }), drawn, nodes, labels.map(({ label }) => label),
       svg("circle", { cx: width / 2, cy: top, r: 4, fill: "currentColor" })),
     h("figcaption", {}, caption, distanceText(place)));
 }
 
-/** Under each leaf, the numbers that end there. */
+/** Under each leaf, the numbers that end there: {label, row}, where neighbours stand below each other. */
 function drawLabels(paths, point) {
   const leaves = new Map();
   for (const { symbol, digits } of paths) {
     const leaf = digits.join();
     leaves.set(leaf, { digits, symbols: [...leaves.get(leaf)?.symbols ?? [], symbol] });
   }
-  return [...leaves.values()].map(({ digits, symbols }) => {
-    const [x, y] = point(digits);
+  const sorted = [...leaves.values()].map((leaf) => ({ ...leaf, at: point(leaf.digits) })).sort((a, b) => a.at[0] - b.at[0]);
+  let [row, last] = [0, -Infinity];
+  return sorted.map(({ symbols, at: [x, y] }) => {
+    row = x - last < 50 ? row + 1 : 0;
+    last = x;
     const names = symbols.flatMap((symbol, i) => [i ? ", " : null, svg("tspan", { class: symbol }, SYMBOLS[symbol] ?? symbol)]);
-    return svg("text", { class: "label", x, y: y + 26, "text-anchor": "middle" }, names);
+    return { row, label: svg("text", { class: "label", x, y: y + 24 + 13 * row }, names) };
   });
 }
 
@@ -112,7 +120,7 @@ function drawLabels(paths, point) {
 function distanceText({ prime, p, numbers }) {
   if (numbers.length < 2) return "";
   const v = valuation(OPERATIONS.sub.apply(numbers[0].q, numbers[1].q), p);
-  return v === Infinity ? " Here x = y." : ` Here |x\u00a0−\u00a0y|${subscript(prime)} = ${absoluteText(v, prime)}.`;
+  return v === Infinity ? " Here x = y." : ` Here |x\u00a0−\u00a0y|${subscript(prime)}\u00a0=\u00a0${absoluteText(v, prime)}.`;
 }
 
 function superscript(k) { return String(k).replace(/[-\d]/g, (c) => c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]); }

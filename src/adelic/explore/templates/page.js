@@ -95,7 +95,7 @@ function decimalText(q) {
   const value = Math.abs(toNumber(q));
   if (value >= 1e-4 && value < 1e15) return sign + Number(value.toPrecision(12));
   const { digits, exponent } = significantDigits(q, 12);
-  return `${sign}${digits[0]}.${digits.slice(1)} · 10${superscript(exponent)}`;
+  return `${sign}${`${digits[0]}.${digits.slice(1)}`.replace(/\.?0+$/, "")}·10${superscript(exponent)}`;
 }
 
 // ---- a prime
@@ -115,17 +115,19 @@ function drawPlace(place, model) {
 function drawNumber({ symbol, q, valuation: v, digits, expansion: whole }, { prime, p }, N, F) {
   const text = expansionText(digits, prime, F, whole);
   const repeating = whole.period === null ? `period longer than ${LONGEST_PERIOD.toLocaleString("en")} digits`
-    : isFinite(whole) ? "" : whole.period.length === 1 ? "period 1" : `period ${whole.period.length.toLocaleString("en")}`;
+    : ends(whole) ? "" : whole.period.length === 1 ? "period 1" : `period ${whole.period.length.toLocaleString("en")}`;
   return h("li", {},
     ...nameOf(symbol), h("span", { class: "digits" }, ...text), h("sub", {}, String(prime)),
     h("span", { class: "facts" },
       `v${subscript(prime)} = ${v === Infinity ? "∞" : String(v).replace("-", "−")}, |${SYMBOLS[symbol] ?? symbol}|${subscript(prime)} = ${absoluteText(v, prime)}`,
       repeating ? `, ${repeating}` : ""),
-    h("span", { class: "facts" }, `${rationalText(q, 20)} = `, ...sumText(digits, prime, F, isFinite(whole))));
+    h("span", { class: "facts" }, `${rationalText(q, 20)} = `, ...sumText(digits, prime, F, ends(whole, N - F))));
 }
 
-/** Whether an expansion ends: only zeros follow. */
-function isFinite({ period }) { return period !== null && period.length === 1 && period[0] === 0n; }
+/** Whether from p^most on, or from anywhere on, an expansion has zeros alone. */
+function ends({ start, before, period }, most = Infinity) {
+  return period !== null && period.length === 1 && period[0] === 0n && start + before.length <= most;
+}
 
 function digitText(digit, prime) { return prime <= 10 ? String(digit) : `(${digit})`; }
 
@@ -142,21 +144,21 @@ function expansionText(digits, prime, F, whole) {
   const written = [...before];
   while (start + written.length <= 0 && start < 0) written.push(period[(written.length - before.length) % period.length]);
   const turned = [...period.keys()].map((i) => period[(i + written.length - before.length) % period.length]);
-  if (isFinite(whole)) return [write(written.length ? written : [0n], start)];
+  if (ends(whole)) return [write(written.length ? written : [0n], start)];
   const block = turned.map((digit) => digitText(digit, prime)).reverse().join("");
   return ["…", h("span", { class: "period", "aria-label": `${block} repeating` }, block), write(written, start)];
 }
 
 /** c · p^k + …, lowest power first, zeros left out. */
-function sumText(digits, prime, F, ends) {
+function sumText(digits, prime, F, isWhole) {
   const terms = digits.map((digit, i) => [digit, i - F]).filter(([digit]) => digit);
-  if (!terms.length) return [ends && digits.every((digit) => !digit) ? "0" : "…"];
+  if (!terms.length) return [isWhole ? "0" : `a multiple of ${prime}${superscript(digits.length - F)}`];
   const parts = terms.slice(0, TERMS).map(([digit, k]) => {
     if (k === 0) return String(digit);
     const power = k === 1 ? String(prime) : `${prime}${superscript(k)}`;
     return digit === 1n ? power : `${digit}·${power}`;
   });
-  return [parts.join(" + "), terms.length > TERMS || !ends ? " + …" : ""];
+  return [parts.join(" + "), terms.length > TERMS || !isWhole ? " + …" : ""];
 }
 
 /** The table of digits: a column for each power of p, the lowest one on the right. */
@@ -245,17 +247,17 @@ function describeStep({ prime, numbers, work }, { operation, fractionalDigits: F
   if (k >= work.known) return `${at}not determined.`;
   const carry = work.carries[k];
   const minus = (n) => String(n).replace("-", "−");
-  const carryText = carry ? (carry < 0n ? ` − ${-carry}` : ` + ${carry}`) : "";
+  const carryText = carry > 0n ? ` + carry ${carry}` : carry < 0n ? ` − borrow ${-carry}` : "";
   if (operation === "div") {
     return work.sums[k] || k >= F + Math.min(0, numbers[2].valuation)
       ? `${at}${minus(work.sums[k])} is left, times ${work.unit}⁻¹ ≡ ${work.inverted} gives ${work.digits[k]} (mod ${prime}).` : `${at}0.`;
   }
   const sign = OPERATIONS[operation].sign;
-  const left = operation === "mul" ? `${work.sums[k]}` : `${numbers[0].digits[k]} ${sign} ${numbers[1].digits[k]}`;
+  const left = operation === "mul" ? `products ${work.sums[k]}` : `${numbers[0].digits[k]} ${sign} ${numbers[1].digits[k]}`;
   const total = (operation === "mul" ? work.sums[k] : operation === "add" ? numbers[0].digits[k] + numbers[1].digits[k]
     : numbers[0].digits[k] - numbers[1].digits[k]) + carry;
   const next = (total - work.digits[k]) / BigInt(prime);
-  const sum = left + carryText === minus(total) ? left : `${left}${carryText} = ${minus(total)}`;
+  const sum = operation === "mul" && !carry ? left : `${left}${carryText} = ${minus(total)}`;
   const passed = next > 0n ? `carry ${next}` : next < 0n ? `borrow ${-next}` : "carry nothing";
   return `${at}${sum}; write ${work.digits[k]}, ${passed}.`;
 }
