@@ -2,7 +2,7 @@
 // p-adic digits, lowest first, as adelic.numbers.hensel defines them: a window holds the digits of p^(-F) … p^(N-F-1).
 // BigInt throughout: digits go up to 2^31, their products beyond what a float holds.
 
-const LONGEST_PERIOD = 2000;
+const LONGEST = 2000;
 const LARGEST_PRIME = 2 ** 31;
 
 /** A digit below the window is not zero; `needed` fractional digits would hold it. */
@@ -48,7 +48,7 @@ function inverse(a, m) {
 function* henselSteps(n, m, p) {
   const inverted = inverse(m, p);
   for (;;) {
-    const digit = modulo(n * inverted, p);
+    const digit = modulo((n % p) * inverted, p);
     n = (n - digit * m) / p;
     yield [digit, n];
   }
@@ -67,8 +67,9 @@ function windowDigits(q, p, N, F) {
 }
 
 /**
- * The whole expansion: digits from p^start on, then for ever `period`; null where that is longer than LONGEST_PERIOD.
- * Once n lies in −m … 0 it stays there, and there one step is a bijection: from then on the digits repeat.
+ * The whole expansion: digits from p^start on, then for ever `period`. Where one of them is longer than LONGEST the
+ * period is null, and `isLate` says whether it was the digits before it. Once n lies in −m … 0 it stays there, and there
+ * one step is a bijection: from then on the digits repeat.
  */
 function expansion(q, p) {
   const e = integerValuation(q.m, p);
@@ -79,7 +80,7 @@ function expansion(q, p) {
     const part = first === null ? result.before : result.period;
     part.push(digit);
     if (n === first) return result;
-    if (part.length >= LONGEST_PERIOD) return { start: -e, before: [], period: null };
+    if (part.length >= LONGEST) return { start: -e, before: [], period: null, isLate: first === null };
     if (first === null && -m <= n && n <= 0n) first = n;
   }
 }

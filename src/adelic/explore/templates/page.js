@@ -114,7 +114,9 @@ function drawPlace(place, model) {
 
 function drawNumber({ symbol, q, valuation: v, digits, expansion: whole }, { prime, p }, N, F) {
   const text = expansionText(digits, prime, F, whole);
-  const repeating = whole.period === null ? `period longer than ${LONGEST_PERIOD.toLocaleString("en")} digits`
+  const longest = LONGEST.toLocaleString("en");
+  const repeating = whole.isLate ? `more than ${longest} digits before they repeat`
+    : whole.period === null ? `a period longer than ${longest} digits`
     : ends(whole) ? "" : whole.period.length === 1 ? "period 1" : `period ${whole.period.length.toLocaleString("en")}`;
   return h("li", {},
     ...nameOf(symbol), h("span", { class: "digits" }, ...text), h("sub", {}, String(prime)),
