@@ -100,16 +100,17 @@ def draw_operation(sign: str, x: str, y: str, p: int, precision: int) -> Figure:
     space = AdeleSpace((p,), precision)
     a, b = space.encode(x), space.encode(y)
     result = a + b if sign == "⊕" else a * b
-    number = Fraction(x) + Fraction(y) if sign == "⊕" else Fraction(x) * Fraction(y)
-    low_a, low_b = (digits.digits[0, ::-1].astype(int) for digits in (a, b))
-    sums = low_a + low_b if sign == "⊕" else np.convolve(low_a, low_b)[:precision]
-    low = result.digits[0, ::-1].astype(int)
-    carries = carried(sums.tolist(), p)
-    assert [(s + c) % p for s, c in zip(sums, carries, strict=True)] == low.tolist()
-    assert space.encode(number) == result
-    rows = [("x", x, low_a, X), ("y", y, low_b, Y)]
+    exact = Fraction(x) + Fraction(y) if sign == "⊕" else Fraction(x) * Fraction(y)
+    low_a, low_b = (number.digits[0, ::-1].tolist() for number in (a, b))
+    combined = np.add(low_a, low_b) if sign == "⊕" else np.convolve(low_a, low_b)
+    sums = combined[:precision].tolist()
+    low = result.digits[0, ::-1].tolist()
+    carries = carried(sums, p)
+    assert [(s + c) % p for s, c in zip(sums, carries, strict=True)] == low
+    assert space.encode(exact) == result
+    rows: list[tuple[str, str, list[int], str]] = [("x", x, low_a, X), ("y", y, low_b, Y)]
     rows += [("Σ aᵢbⱼ" if sign == "⊗" else "sum", "", sums, INK), ("carry", "", carries, INK)]
-    rows += [(f"x {sign} y", str(number), low, Z)]
+    rows += [(f"x {sign} y", str(exact), low, Z)]
     figure = Figure(figsize=(9, 0.42 * (len(rows) + 2.6)), layout="constrained")
     axes = figure.subplots()
     for i in range(precision):
@@ -140,7 +141,7 @@ def draw_operation(sign: str, x: str, y: str, p: int, precision: int) -> Figure:
         0.5,
         last - 1.35,
         f"In Q{subscript(p)} each column is taken modulo {p}, and the rest is carried to the left. "
-        f"The digits are those of {number}.",
+        f"The digits are those of {exact}.",
         color=INK,
         ha="right",
         va="center",

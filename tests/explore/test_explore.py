@@ -23,6 +23,7 @@ from adelic.errors import (
     StorageError,
 )
 from adelic.explore import MAX_PRIMES, render_page, write_page
+from adelic.numbers.decoding import rational_candidates
 from adelic.numbers.expansion import parse_expansion
 from adelic.numbers.hensel import window_digits
 from adelic.numbers.primes import valuation
@@ -213,7 +214,13 @@ def test_real_values_and_decoding(report):
         known = [place["digitwise"]["known"] if place["digitwise"] else found["precision"] for place in found["places"]]
         modulus = prod(p**k for p, k in zip(primes, known, strict=True))
         assert int(decoded["modulus"]) == modulus
-        scaled = numbers[-1] * prod(primes) ** found["fractional_digits"]
+        scale = prod(primes) ** found["fractional_digits"]
+        scaled = numbers[-1] * scale
+        residue = int(decoded["residue"])
+        assert 0 <= residue < modulus
+        assert (residue * scaled.denominator - scaled.numerator) % modulus == 0
+        small = [Fraction(n, m * scale) for n, m in rational_candidates(residue, modulus)]
+        assert list(map(Fraction, decoded["candidates"])) == small
         height = 2 * abs(scaled.numerator) * scaled.denominator
         assert decoded["in_reach"] == (height < modulus)
         if decoded["in_reach"]:

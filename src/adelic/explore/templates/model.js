@@ -108,7 +108,8 @@ function toExport(model, entered) {
         digits: list(work.digits), known: work.known, carries: list(work.carries), agrees: work.agrees,
       }),
     })),
-    decoded: decoded && { modulus: decoded.modulus.toString(), in_reach: decoded.inReach,
+    decoded: decoded && { modulus: decoded.modulus.toString(), residue: decoded.x.toString(),
+      candidates: decoded.candidates.map(plainText), in_reach: decoded.inReach,
       number: decoded.inReach ? plainText(decoded.found) : null, digits_missing: decoded.more },
   };
 }
