@@ -21,7 +21,8 @@ BELOW = {
     "training": {"numbers", "acd", "nn"},
     "benchmark": {"numbers", "acd", "nn", "training"},
     "integrations": {"numbers", "acd", "nn", "training", "benchmark"},
-    "cli": {"numbers", "acd", "nn", "training", "benchmark", "integrations"},
+    "explore": {"numbers", "acd"},
+    "cli": {"numbers", "acd", "nn", "training", "benchmark", "integrations", "explore"},
 }
 # What the lower layers may import from outside the standard library; the upper ones are free.
 LIBRARIES = {

@@ -16,6 +16,7 @@ import adelic
 from adelic.cli.allocator import restart_with_settings
 from adelic.cli.data import data
 from adelic.cli.experiments import report, reproduce, train
+from adelic.cli.explore import explore
 from adelic.cli.numbers import decode, encode, space
 from adelic.cli.options import SuggestingGroup
 from adelic.cli.runs import runs
@@ -33,6 +34,7 @@ def commands() -> None:
 
     \b
     Look at a number          adelic encode 7/5 --primes 2,3,5,7 --precision 6 --fractional-digits 1
+    See it at every place     adelic explore 7/5 --with 3/4
     Choose primes and digits  adelic space 0.1 2.75 19.99 --operations 2
     See what data there is    adelic data list
     Train one model           adelic train schubert --n 4 --embedding adelic --recipe quick
@@ -46,7 +48,7 @@ def commands() -> None:
     """
 
 
-for command in (encode, decode, space, data, train, tune, reproduce, report, runs):
+for command in (encode, decode, explore, space, data, train, tune, reproduce, report, runs):
     commands.add_command(command)
 
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 import click
 
 from adelic import AdeleArray, AdeleSpace
-from adelic.cli.options import INTEGERS, space_options
+from adelic.cli.options import INTEGERS, refuse_options, space_options
 from adelic.errors import AdelicError, DecodingError, EncodingError, StorageError
 from adelic.numbers import rationals
 from adelic.numbers.describe import integer_text
@@ -47,7 +47,7 @@ def encode(
     adelic encode 22/19 -5 --json | adelic decode
     adelic encode pi 0.3333 --floats limit:1000 --primes 2,5,7
     """
-    _refuse_options(numbers)
+    refuse_options(numbers)
     space = AdeleSpace(primes, DEFAULT_PRECISION if precision is None else precision, fractional_digits or 0)
     values = [_as_float(number) for number in numbers] if floats else list(numbers)
     adeles = space.encode(values, floats=floats or "error")
@@ -63,13 +63,6 @@ def encode(
         click.echo(f"  real  {float(adeles.real[i])!r}")
         for j, p in enumerate(space.primes):
             click.echo(f"  Q_{p:<3} {_expansion(exact.fraction(i), adeles, i, j)}")
-
-
-def _refuse_options(numbers: tuple[str, ...]) -> None:
-    """Raise for an unknown option, which a command that takes -3 for a number gets as an argument."""
-    for number in numbers:
-        if number.startswith("--"):
-            raise click.NoSuchOption(number, ctx=click.get_current_context())
 
 
 def _as_float(number: str) -> str | float:
@@ -200,7 +193,7 @@ def space(
     """
     from adelic.numbers.choice import CANDIDATES, choose_space
 
-    _refuse_options(numbers)
+    refuse_options(numbers)
     if bool(numbers) == (values is not None):
         raise click.UsageError("give NUMBERS or --values FILE, one of the two", ctx=click.get_current_context())
     choice = choose_space(

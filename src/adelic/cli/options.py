@@ -129,6 +129,13 @@ def space_options(default_primes: str | None = None) -> Callable[[Command], Comm
     )
 
 
+def refuse_options(numbers: tuple[str, ...]) -> None:
+    """Raise for an unknown option, which a command that takes -3 for a number gets as an argument."""
+    for number in numbers:
+        if number.startswith("--"):
+            raise click.NoSuchOption(number, ctx=click.get_current_context())
+
+
 @contextmanager
 def progress_bar(title: str, *, percent: bool = False) -> Iterator[Tick]:
     """Show a progress bar on stderr; yield the function that moves it: tick(done, total, text).

@@ -1,0 +1,136 @@
+"""One self-contained HTML page that shows a number at every place, and how adeles are added and multiplied.
+
+The page computes in the reader's browser: its scripts mirror `adelic.numbers.hensel` on integers of any size, and tests
+hold both equal. Here the page is put together, checked and opened.
+"""
+
+import webbrowser
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+import jinja2
+
+import adelic
+from adelic.acd.files import atomic_write, cache_folder
+from adelic.errors import ConfigurationError, DivisionByZeroError, PrecisionError
+from adelic.numbers.describe import describe
+from adelic.numbers.primes import valuation
+from adelic.numbers.rationals import read
+from adelic.numbers.space import AdeleSpace
+
+OPERATIONS = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
+PRIMES = (2, 3, 5, 7)
+PRECISION = 16
+MAX_PRECISION = 200
+MAX_PRIMES = 24
+_SCRIPTS = ("numbers.js", "padic.js", "model.js", "drawings.js", "page.js")  # each needs those before it
+
+
+def render_page(
+    number: str = "7/5",
+    other: str | None = None,
+    *,
+    operation: str = "+",
+    primes: Sequence[int] = PRIMES,
+    precision: int = PRECISION,
+    fractional_digits: int | None = None,
+) -> str:
+    """Return the page that opens with these numbers, as HTML; it needs no network and no other file.
+
+    Args:
+        number: an integer, a fraction or a decimal of any length.
+        other: the second operand.
+        operation: "+", "-", "*" or "/"; what the page shows of the two.
+        primes: at most 24 different primes.
+        precision: p-adic digits a prime, at most 200.
+        fractional_digits: how many of them stand after the point; as many as are needed when left out.
+
+    Raises:
+        EncodingError: a text is no number.
+        DivisionByZeroError: a denominator is zero, or 0 is the divisor.
+        PrecisionError: a prime divides a denominator more often than there are fractional digits, or digits at all.
+        SpaceError: the primes, the precision and the fractional digits make no space.
+        ConfigurationError: the operation is none of the four, or the page cannot show so many primes or digits.
+
+    >>> page = render_page("7/5", "3/4", operation="*")
+    >>> page.count("https://"), '"x": "7/5"' in page
+    (0, True)
+    """
+    if operation not in OPERATIONS:
+        raise ConfigurationError(f"operation={operation!r} is none of the four: {' '.join(OPERATIONS)}")
+    space = _fitting_space([number] if other is None else [number, other], primes, precision, fractional_digits)
+    if other is not None and operation == "/" and space.encode(other) == 0:
+        raise DivisionByZeroError(f"{number} cannot be divided by {other}")
+    start = {
+        "x": number,
+        "y": other or "",
+        "operation": OPERATIONS[operation],
+        "primes": ", ".join(map(str, space.primes)),
+        "precision": str(space.precision),
+        "fractional": "" if fractional_digits is None else str(fractional_digits),
+    }
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("adelic.explore"), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    return environment.get_template("explore.html").render(
+        version=adelic.__version__,
+        style=_template("style.css"),
+        scripts=[_template(name) for name in _SCRIPTS],
+        start=start,
+    )
+
+
+def _fitting_space(
+    numbers: list[str], primes: Sequence[int], precision: int, fractional_digits: int | None
+) -> AdeleSpace:
+    """Return the space in which the page shows these numbers, or raise what is wrong with them."""
+    space = AdeleSpace(tuple(primes), precision, fractional_digits or 0)
+    if space.n_primes > MAX_PRIMES:
+        raise ConfigurationError(f"{space.n_primes} primes are more than the page can show; at most {MAX_PRIMES}")
+    if precision > MAX_PRECISION:
+        raise ConfigurationError(f"precision={precision} is more than the page can show; at most {MAX_PRECISION}")
+    if fractional_digits is None:
+        denominators = read(numbers).denominators.tolist()
+        needed = max(valuation(m, p) for m in denominators for p in space.primes)
+        if needed >= precision:
+            raise PrecisionError(
+                f"{' and '.join(map(describe, numbers))} need {needed} digits after the point, which "
+                f"precision={precision} does not hold; precision={needed + 1} would"
+            )
+        space = AdeleSpace(space.primes, precision, needed)
+    space.encode(numbers)
+    return space
+
+
+def _template(name: str) -> str:
+    return (resources.files("adelic.explore") / "templates" / name).read_text(encoding="utf-8")
+
+
+def default_path() -> Path:
+    """Return where a page goes that nobody named a file for: one file in the user's cache folder.
+
+    >>> default_path().name
+    'explore.html'
+    """
+    return cache_folder() / "explore.html"
+
+
+def write_page(page: str, path: Path) -> None:
+    """Write a page.
+
+    Raises:
+        ConfigurationError: the file's name does not end in .html.
+        StorageError: the file cannot be written.
+    """
+    if path.suffix not in (".html", ".htm"):
+        raise ConfigurationError(f"{str(path)!r} is to be a page: give it a name that ends in .html")
+    atomic_write(path, page)
+
+
+def open_page(path: Path) -> bool:
+    """Open a page in the user's browser; return whether there was one to ask."""
+    try:
+        return webbrowser.open(path.absolute().as_uri())
+    except webbrowser.Error:  # BROWSER names a program that is not there
+        return False

@@ -1,0 +1,136 @@
+"use strict";
+// The two drawings: the number line, and the tree of Z_p. Both are inline SVG with a text alternative.
+
+const SVG = "http://www.w3.org/2000/svg";
+const LEAF = 13; // the least width of a leaf of a tree
+const TREE_DEPTH = { 2: 4, 3: 3, 5: 2 };
+
+/** Make an element: h("p", {class: "soft"}, "text", child, …); null children are left out. */
+function h(tag, attributes = {}, ...children) { return fill(document.createElement(tag), attributes, children); }
+
+function svg(tag, attributes = {}, ...children) { return fill(document.createElementNS(SVG, tag), attributes, children); }
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) if (value !== null) element.setAttribute(name, value);
+  element.append(...children.flat().filter((child) => child !== null));
+  return element;
+}
+
+/** Round tick marks in an interval of floats. */
+function ticks(low, high) {
+  const step = 10 ** Math.floor(Math.log10((high - low) / 3));
+  const width = [5, 2, 1].map((k) => k * step).find((w) => (high - low) / w >= 3);
+  const count = Math.floor(high / width) - Math.ceil(low / width) + 1;
+  return Array.from({ length: count }, (_, i) => (Math.ceil(low / width) + i) * width);
+}
+
+/** The numbers {symbol, q} on a line that 0 is on. Positions are exact quotients, so that any size works. */
+function numberLine(numbers, width) {
+  const [left, right, y] = [40, width - 40, 62];
+  const zero = { n: 0n, m: 1n };
+  const sorted = [zero, ...numbers.map(({ q }) => q)].sort(compare);
+  const low = sorted[0];
+  const span = OPERATIONS.sub.apply(sorted.at(-1), low);
+  const place = (q) => span.n ? left + (right - left) * toNumber(OPERATIONS.div.apply(OPERATIONS.sub.apply(q, low), span))
+    : (left + right) / 2;
+  const [start, end] = [toNumber(low), toNumber(sorted.at(-1))];
+  const marks = Number.isFinite(end - start) && end - start > 1e-300 ? ticks(start, end) : [0];
+  const text = (value) => Number(value.toPrecision(6)).toString().replace(/^-/, "−")
+    .replace(/e\+?(-?\d+)/, (_, exponent) => `·10${superscript(exponent)}`);
+  const position = (value) => end > start ? left + (right - left) * (value - start) / (end - start) : place(zero);
+  const rows = { x: 34, y: 16, z: 108 };
+  const height = numbers.length > 2 ? 116 : 88;
+  return h("figure", {},
+    svg("svg", { viewBox: `0 0 ${width} ${height}`, style: `max-width:${width}px`, role: "img",
+      "aria-label": `Number line with ${numbers.map(({ symbol, q }) => `${symbol} = ${decimalText(q)}`).join(", ")}` },
+    svg("path", { class: "axis", d: `M6 ${y}H${width - 6}m-6 -4l6 4l-6 4` }),
+    marks.map((value) => [
+      svg("path", { class: "axis", d: `M${position(value)} ${y - 4}v8` }),
+      svg("text", { class: "soft", x: position(value), y: y + 20 }, text(value)),
+    ]).flat(),
+    numbers.map(({ symbol, q }) => [
+      svg("path", { class: symbol, d: `M${place(q)} ${y}V${symbol === "z" ? rows.z - 12 : rows[symbol] + 4}`, fill: "none" }),
+      svg("circle", { class: symbol, cx: place(q), cy: y, r: 5 }),
+      svg("text", { class: `${symbol} label`, x: place(q), y: rows[symbol] }, SYMBOLS[symbol] ?? symbol),
+    ]).flat()));
+}
+
+/** Where the numbers sit in the tree of p^start Z_p: from the root one branch a digit, the lowest digit first. */
+function tree(place, F, width) {
+  const { prime, numbers } = place;
+  let depth = TREE_DEPTH[prime];
+  while (prime ** depth > width / LEAF) depth -= 1;
+  const start = Math.min(0, ...numbers.map(({ valuation: v }) => v));
+  const paths = numbers.map(({ symbol, digits }) => ({ symbol, digits: digits.slice(F + start, F + start + depth).map(Number) }))
+    .filter(({ digits }) => digits.length === depth);
+  if (!paths.length) return null;
+  const [top, level] = [10, 52];
+  const radius = Math.min(9, 0.45 * width / prime ** depth);
+  const point = (digits) => {
+    const index = digits.reduce((a, digit) => a * prime + digit, 0);
+    return [width * (index + 0.5) / prime ** digits.length, top + level * digits.length];
+  };
+  const branches = [];
+  const nodes = [];
+  const grow = (digits) => {
+    if (digits.length) {
+      const [[x0, y0], [x1, y1]] = [point(digits.slice(0, -1)), point(digits)];
+      branches.push(`M${x0} ${y0}L${x1} ${y1}`);
+      nodes.push(svg("circle", { class: "node", cx: x1, cy: y1, r: radius }),
+        svg("text", { class: "digit", x: x1, y: y1 + 0.5 * radius, style: `font-size:${1.4 * radius}px` }, String(digits.at(-1))));
+    }
+    if (digits.length < depth) for (let digit = 0; digit < prime; digit += 1) grow([...digits, digit]);
+  };
+  grow([]);
+  const drawn = paths.map(({ symbol, digits }, i) => {
+    const shift = 3.5 * (i - (paths.length - 1) / 2); // paths that run together stay apart by a little
+    const points = [...digits, null].map((_, k) => point(digits.slice(0, k)));
+    return svg("path", { class: `path ${symbol}`, d: `M${points.map(([a, b]) => `${a + shift} ${b}`).join("L")}` });
+  });
+  const labels = drawLabels(paths, point);
+  const ring = start ? `${prime}${superscript(start)}ℤ${subscript(prime)}` : `ℤ${subscript(prime)}`;
+  const spoken = paths.map(({ symbol, digits }) => `${symbol}: ${digits.join(", ")}`).join("; ");
+  const caption = [`The tree of ${ring}. From the top, each branch is a digit, the lowest one first`,
+    start ? ` (that of ${prime}${superscript(start)})` : "", ". Numbers are close where their paths stay together."].join("");
+  return h("figure", {},
+    svg("svg", { viewBox: `0 0 ${width} ${top + level * depth + 28 + 13 * Math.max(...labels.map(({ row }) => row))}`, style: `max-width:${width}px`, role: "img", "aria-label": `Paths in the tree of ${ring}, digits from the root: ${spoken}` },
+      svg("path", { class: "branch", d: branches.join("") }), drawn, nodes, labels.map(({ label }) => label),
+      svg("circle", { cx: width / 2, cy: top, r: 4, fill: "currentColor" })),
+    h("figcaption", {}, caption, distanceText(place)));
+}
+
+/** Under each leaf, the numbers that end there: {label, row}, where neighbours stand below each other. */
+function drawLabels(paths, point) {
+  const leaves = new Map();
+  for (const { symbol, digits } of paths) {
+    const leaf = digits.join();
+    leaves.set(leaf, { digits, symbols: [...leaves.get(leaf)?.symbols ?? [], symbol] });
+  }
+  const sorted = [...leaves.values()].map((leaf) => ({ ...leaf, at: point(leaf.digits) })).sort((a, b) => a.at[0] - b.at[0]);
+  let [row, last] = [0, -Infinity];
+  return sorted.map(({ symbols, at: [x, y] }) => {
+    row = x - last < 50 ? row + 1 : 0;
+    last = x;
+    const names = symbols.flatMap((symbol, i) => [i ? ", " : null, svg("tspan", { class: symbol }, SYMBOLS[symbol] ?? symbol)]);
+    return { row, label: svg("text", { class: "label", x, y: y + 24 + 13 * row }, names) };
+  });
+}
+
+/** How far x and y are apart at a prime. */
+function distanceText({ prime, p, numbers }) {
+  if (numbers.length < 2) return "";
+  const v = valuation(OPERATIONS.sub.apply(numbers[0].q, numbers[1].q), p);
+  return v === Infinity ? " Here x = y." : ` Here |x\u00a0−\u00a0y|${subscript(prime)}\u00a0=\u00a0${absoluteText(v, prime)}.`;
+}
+
+function superscript(k) { return String(k).replace(/[-\d]/g, (c) => c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]); }
+
+function subscript(k) { return String(k).replace(/\d/g, (c) => "₀₁₂₃₄₅₆₇₈₉"[c]); }
+
+/** |q|_p = p^(−v). */
+function absoluteText(v, p) {
+  if (v === Infinity) return "0";
+  const size = BigInt(p) ** BigInt(Math.abs(v));
+  const text = size < 10n ** 12n ? String(size) : `${p}${superscript(Math.abs(v))}`;
+  return v > 0 ? `1/${text}` : text;
+}
