@@ -1,6 +1,7 @@
 """`AdelicEncoder` keeps scikit-learn's contract, and its features are the numbers' exact digits."""
 
 import math
+import os
 import pickle
 import subprocess
 import sys
@@ -48,6 +49,22 @@ def encoder(**options):
 )
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
+
+
+def test_no_check_is_skipped():
+    """One runs only where SciPy was told beforehand to take other arrays than NumPy's."""
+    program = (
+        "from sklearn.utils.estimator_checks import check_estimator\n"
+        "from adelic.integrations.sklearn import AdelicEncoder\n"
+        "done = check_estimator(AdelicEncoder(), on_skip='raise')\n"
+        "print(len(done), {check['status'] for check in done})"
+    )
+    environment = os.environ | {"SCIPY_ARRAY_API": "1"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    count, statuses = done.stdout.split(maxsplit=1)
+    assert int(count) > 40
+    assert statuses.strip() == "{'passed'}"
 
 
 # Features

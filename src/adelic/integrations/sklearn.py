@@ -31,6 +31,8 @@ from adelic.numbers.features import FEATURE_KINDS
 from adelic.numbers.rationals import EXACT
 from adelic.numbers.space import DEFAULT_PRECISION, DEFAULT_PRIMES, check_float32
 
+__all__ = ["AdelicEncoder"]
+
 HANDLE_MISSING = ("error", "propagate", "zero", "indicator")
 DENOMINATORS = ("truncate", "error")
 _OPERATIONS = {"digits": 0.5, "standardized": 1, "characters": 8, "one-hot-digits": 8}
