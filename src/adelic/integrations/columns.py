@@ -190,6 +190,16 @@ def encode_column(numbers: Rationals, space: AdeleSpace, *, truncate: bool) -> C
     """
     n, m = numbers.numerators, numbers.denominators
     real = nearest_floats(numbers)
+    if not numbers.is_small and (fits := _fits_int64(numbers)).any():  # a few long numbers do not slow the others
+        parts = [
+            encode_column(
+                Rationals(n[rows].astype(dtype), m[rows].astype(dtype), (int(rows.sum()),)), space, truncate=truncate
+            )
+            for rows, dtype in ((fits, np.int64), (~fits, object))
+        ]
+        digits = np.empty((len(n), *parts[0].digits.shape[1:]), dtype=parts[0].digits.dtype)
+        digits[fits], digits[~fits] = parts[0].digits, parts[1].digits
+        return Coordinates(real, digits)
     below = np.flatnonzero(_has_digits_below(numbers, space)) if truncate else np.empty(0, dtype=np.int64)
     if not len(below):
         return Coordinates(real, _encode(numbers, space).digits[..., ::-1])
@@ -201,6 +211,11 @@ def encode_column(numbers: Rationals, space: AdeleSpace, *, truncate: bool) -> C
     for j, p in enumerate(space.primes):
         digits[below, j] = _window(n[below], m[below], p, space)
     return Coordinates(real, digits[..., ::-1])
+
+
+def _fits_int64(numbers: Rationals) -> npt.NDArray[np.bool_]:
+    n, m = numbers.numerators.astype(object), numbers.denominators.astype(object)
+    return np.asarray((np.abs(n) < 2**63) & (m < 2**63), dtype=np.bool_)
 
 
 def _encode(numbers: Rationals, space: AdeleSpace) -> AdeleArray:

@@ -128,7 +128,6 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         for j, (name, column) in enumerate(columns):
             with _naming(name):
                 coordinates = self._encode(column)
-                self._check_range(self._layout.real_feature(coordinates.real))
             if is_standardized and not column.is_missing.all():
                 found = self._layout.compute(coordinates)[~column.is_missing]
                 deviation = found.std(axis=0)
@@ -143,9 +142,6 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         Raises:
             AdelicError: a number will not do.
 
-        >>> AdelicEncoder(primes=(3,), precision=2, features="one-hot-digits").fit_transform(["5", "1/2"]).shape
-        Traceback (most recent call last):
-        ValueError: Expected 2D array, got 1D array instead:...
         >>> AdelicEncoder(primes=(3,), precision=2).fit_transform([["5"], ["1/2"]])
         array([[5. , 2. , 1. ],
                [0.5, 2. , 1. ]])
@@ -158,7 +154,6 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         for j, (name, column) in enumerate(columns):
             with _naming(name):
                 coordinates = self._encode(column)
-                self._check_range(self._layout.real_feature(coordinates.real))
             if dense is None:
                 parts.append(self._sparse_block(column, coordinates))
             else:
@@ -282,16 +277,16 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         return columns
 
     def _encode(self, column: Column) -> Coordinates:
-        return encode_column(column.numbers, self.space_, truncate=self.denominators == "truncate")
-
-    def _check_range(self, values: npt.NDArray[np.float64]) -> None:
-        """Raise RangeError unless the features' type holds the features of real values."""
-        beyond = np.flatnonzero(~(np.abs(values) <= np.finfo(self.dtype).max))
+        """Return the coordinates of a column; raise RangeError unless the features' type holds the real feature."""
+        coordinates = encode_column(column.numbers, self.space_, truncate=self.denominators == "truncate")
+        feature = self._layout.real_feature(coordinates.real)
+        beyond = np.flatnonzero(~(np.abs(feature) <= np.finfo(self.dtype).max))
         if len(beyond):
             raise RangeError(
                 f"the real value at position [{beyond[0]}] is beyond {np.dtype(self.dtype)}; use dtype=numpy.float64, "
                 "features='characters' or scale the numbers"
             )
+        return coordinates
 
     def _block(self, j: int, column: Column, coordinates: Coordinates) -> npt.NDArray[np.float64]:
         """Return the features of a column."""
