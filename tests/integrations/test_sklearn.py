@@ -234,6 +234,12 @@ def test_what_is_missing(missing):
     assert encoder(handle_missing="indicator").fit_transform(X).tolist() == [[*plain, 0], [0] * 16 + [1]]
 
 
+def test_masked_entries_are_missing():
+    X = np.ma.array([[1, 2], [3, 4]], mask=[[0, 0], [1, 0]])
+    expected = encoder(handle_missing="indicator").fit_transform([[1, 2], [None, 4]])
+    assert np.array_equal(encoder(handle_missing="indicator").fit_transform(X), expected)
+
+
 def test_missing_numbers_are_left_out_of_the_scale():
     with_gap, without = np.array([[1.0], [np.nan], [4.0]]), np.array([[1.0], [4.0]])
     gap = encoder(features="standardized", handle_missing="propagate").fit(with_gap)
@@ -409,9 +415,10 @@ def test_pipelines_searches_and_copies():
 
 
 def test_clones_have_the_same_options():
-    model = encoder(features="characters", dtype=np.float32, primes=[2, 5])
+    model = encoder(features="characters", dtype="float32", primes=[2, 5])
     assert clone(model).get_params() == model.get_params()
     assert clone(model).fit([[1]]).space_.primes == (2, 5)
+    assert clone(model).fit_transform([[1]]).dtype == np.float32
 
 
 def test_propagated_gaps_are_read_by_boosted_trees():
@@ -458,6 +465,9 @@ def test_torch_is_not_loaded():
         ({"dtype": np.float32}, [[10**39]], RangeError, "beyond float32; use dtype=numpy.float64"),
         ({}, [[10**400]], RangeError, "beyond float64"),
         ({"features": "characters"}, [[10**400]], RangeError, "beyond float64"),
+        ({"features": "standardized"}, [[1e308], [1.7e308]], RangeError, "variance of column 'x0' is beyond float64"),
+        ({"dtype": "number"}, [[1]], ConfigurationError, "dtype='number' is unknown"),
+        ({}, np.ma.array([[1], [2]], mask=[[0], [1]]), EncodingError, r"contains NaN at position \[1\]"),
     ],
 )
 def test_errors_are_one_line(options, X, kind, message):

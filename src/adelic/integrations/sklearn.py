@@ -130,8 +130,11 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
                 coordinates = self._encode(column)
             if is_standardized and not column.is_missing.all():
                 found = self._layout.compute(coordinates)[~column.is_missing]
-                deviation = found.std(axis=0)
-                means[j], scales[j] = found.mean(axis=0), np.where(deviation == 0, 1, deviation)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    mean, deviation = found.mean(axis=0), found.std(axis=0)
+                if not np.isfinite(deviation).all():
+                    raise RangeError(f"the variance of column {name} is beyond float64; scale the numbers")
+                means[j], scales[j] = mean, np.where(deviation == 0, 1, deviation)
         if is_standardized:
             self.mean_, self.scale_ = means, scales
         return self
@@ -239,9 +242,13 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             value = getattr(self, name)
             if value not in known:
                 raise ConfigurationError(f"{name}={value!r} is unknown; use one of {', '.join(known)}")
-        if self.dtype not in (np.float32, np.float64):
+        try:
+            is_known = np.dtype(self.dtype) in (np.float32, np.float64)
+        except TypeError:
+            is_known = False
+        if not is_known:
             raise ConfigurationError(f"dtype={self.dtype!r} is unknown; use numpy.float64 or numpy.float32")
-        if self.features in ("digits", "standardized") and self.dtype == np.float32:
+        if self.features in ("digits", "standardized") and np.dtype(self.dtype) == np.float32:
             check_float32(self.space_.primes)
         if self.sparse_output and self.features != "one-hot-digits":
             raise ConfigurationError(
@@ -280,7 +287,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         """Return the coordinates of a column; raise RangeError unless the features' type holds the real feature."""
         coordinates = encode_column(column.numbers, self.space_, truncate=self.denominators == "truncate")
         feature = self._layout.real_feature(coordinates.real)
-        beyond = np.flatnonzero(~(np.abs(feature) <= np.finfo(self.dtype).max))
+        beyond = np.flatnonzero(~(np.abs(feature) <= np.finfo(np.dtype(self.dtype)).max))
         if len(beyond):
             raise RangeError(
                 f"the real value at position [{beyond[0]}] is beyond {np.dtype(self.dtype)}; use dtype=numpy.float64, "
@@ -330,7 +337,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         block = block[~is_missing]
         if np.isnan(block).any():
             raise DecodingError("some features of a number are NaN, and not all")
-        error = float(np.finfo(self.dtype).eps)  # of rounding to the type, and of a few operations in float64
+        error = float(np.finfo(np.dtype(self.dtype)).eps)  # of rounding to the type, and of a few operations in float64
         offsets = np.zeros(len(block))
         if self.features == "standardized":
             offsets = 2 * error * np.abs(block[:, 0] * self.scale_[j, 0])
@@ -342,7 +349,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             self.space_,
             integral=integral,
             floats=(dtype, self.floats) if dtype.kind == "f" else None,
-            exact=self.features == "digits" and np.finfo(self.dtype).nmant >= _mantissa(dtype),
+            exact=self.features == "digits" and np.finfo(np.dtype(self.dtype)).nmant >= _mantissa(dtype),
             truncate=self.denominators == "truncate",
             rows=np.flatnonzero(~is_missing),
         )
@@ -354,7 +361,12 @@ def _mantissa(dtype: np.dtype[Any]) -> int:
 
 
 def _as_matrix(X: Any) -> Any:
-    """Return nested lists as an array that loses nothing: objects where NumPy would make floats or text of integers."""
+    """Return arrays and nested lists as an array that loses nothing.
+
+    Of objects where NumPy would make floats or text of integers, and where it would forget which entries are masked.
+    """
+    if isinstance(X, np.ma.MaskedArray) and np.any(X.mask):
+        return np.where(np.ma.getmaskarray(X), None, X.data.astype(object))
     if not isinstance(X, list | tuple):
         return X
     array = np.asarray(X)
