@@ -190,7 +190,7 @@ def encode_column(numbers: Rationals, space: AdeleSpace, *, truncate: bool) -> C
     """
     n, m = numbers.numerators, numbers.denominators
     real = nearest_floats(numbers)
-    if not numbers.is_small and (fits := _fits_int64(numbers)).any():  # a few long numbers do not slow the others
+    if truncate and not numbers.is_small and (fits := _fits_int64(numbers)).any():  # few long numbers slow no others
         parts = [
             encode_column(
                 Rationals(n[rows].astype(dtype), m[rows].astype(dtype), (int(rows.sum()),)), space, truncate=truncate

@@ -75,7 +75,8 @@ def _integers_near(
 ) -> tuple[npt.NDArray[np.int64], Rationals]:
     """Return the rows where one integer alone is within a radius, and these integers."""
     nearest = np.rint(real)
-    distance = np.abs(nearest - real)
+    with np.errstate(invalid="ignore"):  # infinities
+        distance = np.abs(nearest - real)
     of = np.flatnonzero((distance <= radius) & (distance + radius < 1) & (np.abs(nearest) < EXACT))
     return of, rationals.read(nearest[of].astype(np.int64))
 

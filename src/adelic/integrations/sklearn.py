@@ -366,7 +366,9 @@ def _as_matrix(X: Any) -> Any:
     Of objects where NumPy would make floats or text of integers, and where it would forget which entries are masked.
     """
     if isinstance(X, np.ma.MaskedArray) and np.any(X.mask):
-        return np.where(np.ma.getmaskarray(X), None, X.data.astype(object))
+        values = X.data.astype(object)
+        values[np.ma.getmaskarray(X)] = None
+        return values
     if not isinstance(X, list | tuple):
         return X
     array = np.asarray(X)
