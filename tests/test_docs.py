@@ -117,6 +117,9 @@ def test_the_tables_of_reports_are_made_from_the_committed_results():
         assert table.strip() == printed.output.strip()
 
 
+# What other libraries say of themselves: x-transformers when imported, torch's ONNX exporter.
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::FutureWarning:copyreg")
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
 def test_examples_run(page):
     failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
