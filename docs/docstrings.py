@@ -26,17 +26,14 @@ class PlainDocstrings(griffe.Extension):
 def to_markdown(docstring: str) -> str:
     r"""Return a docstring as Markdown.
 
-    >>> print(to_markdown("Return sums.\n\n>>> add(1, 2)\n3"))
-    Return sums.
-    <BLANKLINE>
-    ```pycon
-    >>> add(1, 2)
-    3
-    ```
-    >>> print(to_markdown("Shape: (*, length). `a ** b` is a power:\n- here"))
-    Shape: (\*, length). `a ** b` is a power:
-    <BLANKLINE>
-    - here
+    >>> to_markdown("Return sums.\n\n>>> add(1, 2)\n3").splitlines()
+    ['Return sums.', '', '```pycon', '>>> add(1, 2)', '3', '```']
+    >>> print(to_markdown("Shape: (*, length). `a ** b` is a power."))
+    Shape: (\*, length). `a ** b` is a power.
+    >>> to_markdown("Parts:\n- one\n- two").splitlines()
+    ['Parts:', '', '- one', '- two']
+    >>> to_markdown("Return them.\n# NOTE[paper]: it has\n# none.").splitlines()
+    ['Return them.', 'Note on the paper: it has', 'none.']
     """
     return "\n\n".join(_paragraph(text) for text in re.split(r"\n[ \t]*\n", docstring.strip("\n")))
 
@@ -53,7 +50,8 @@ def _paragraph(text: str) -> str:
             lines.append("")
         if line.lstrip().startswith(">>>") and "" not in lines[-1:]:
             return "\n".join([*lines, "", _paragraph(text[text.index(line) :])])
-        parts = line.replace("# NOTE[paper]:", "Note on the paper:").split("`")
+        line = re.sub(r"# NOTE\[(\w+)\]:", r"Note on the \1:", line)
+        parts = re.sub(r"^( *)# ", r"\1", line).split("`")  # a comment is no heading
         parts[::2] = [part.replace("*", r"\*").replace("<", "&lt;") for part in parts[::2]]
         lines.append("`".join(parts))
     return "\n".join(lines)

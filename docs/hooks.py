@@ -40,6 +40,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Turn the links of a page into links of the site."""
     source = source_of(page.file)
     parts = FENCED.split(markdown)
+    parts[1::2] = [re.sub(r"^```python\n(?=>>>)", "```pycon\n", part) for part in parts[1::2]]  # colours of a console
     parts[::2] = [LINK.sub(lambda link: _in_site(source, *link.groups()), part) for part in parts[::2]]
     return "".join(parts)
 
@@ -72,5 +73,5 @@ def _in_site(source: PurePosixPath, text: str, target: str) -> str:
     elif not path.is_relative_to(DOCS) or path.suffix not in {".md", *IMAGES}:
         return f"`{path}`" if str(path).endswith(text.rstrip("/")) else f"{text} (`{path}`)"
     home = DOCS if str(source) in ROOT_PAGES else source.parent
-    name, mark, anchor = target.partition("#")
-    return f"[{text}]({os.path.relpath(path, home)}{mark}{anchor})"
+    anchor = target[len(target.partition("#")[0]) :]
+    return f"[{text}]({os.path.relpath(path, home)}{anchor})"
