@@ -52,6 +52,17 @@ def _paragraph(text: str) -> str:
             return "\n".join([*lines, "", _paragraph(text[text.index(line) :])])
         line = re.sub(r"# NOTE\[(\w+)\]:", r"Note on the \1:", line)
         parts = re.sub(r"^( *)# ", r"\1", line).split("`")  # a comment is no heading
-        parts[::2] = [part.replace("*", r"\*").replace("<", "&lt;") for part in parts[::2]]
+        parts[::2] = [_prose(part) for part in parts[::2]]
         lines.append("`".join(parts))
     return "\n".join(lines)
+
+
+def _prose(text: str) -> str:
+    r"""Return text outside code, with powers raised.
+
+    >>> _prose("(*, length), p^k < p^(-F), x^code(w)")
+    '(\\*, length), p<sup>k</sup> &lt; p<sup>-F</sup>, x<sup>code(w)</sup>'
+    """
+    escaped = text.replace("*", r"\*").replace("<", "&lt;")
+    raised = r"<sup>\1\2</sup>"
+    return re.sub(r"(?<=[\w)])\^(?:\(([^()]*)\)|(-?\w+(?:\([^()]*\))?))", raised, escaped)
