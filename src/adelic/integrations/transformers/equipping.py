@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,20 +75,23 @@ def equip(
         raise ConfigurationError(
             f"{type(model).__name__}.forward takes no inputs_embeds, so nothing can be added there"
         )
-    token_id = add_number_token(tokenizer)
-    settings = NumberSettings(
+    settings = NumberSettings(  # before anything is changed
         space=space,
-        token_id=token_id,
+        token_id=-1,
         features=features,
         real_scale=real_scale,
         max_numerator=max_numerator,
         max_denominator=max_denominator,
         loss_weight=loss_weight,
     )
+    token_id = add_number_token(tokenizer)
+    settings = replace(settings, token_id=token_id)
     if token_id >= model.get_input_embeddings().num_embeddings:
         model.resize_token_embeddings(len(tokenizer))
     embeddings = model.get_input_embeddings().weight
     layers = NumberLayers(settings, embeddings.shape[1], embedding_std=float(embeddings.detach().float().std()))
+    ignored = getattr(model.config, "keys_to_ignore_at_inference", ["past_key_values"])
+    model.config.keys_to_ignore_at_inference = [*ignored, "number_loss", "number_states"]  # Trainer collects the rest
     model.config.adelic = {"model": type(model).__name__, **settings.to_dict()}
     model.__class__ = equipped_class(type(model))
     model.numbers = layers.to(embeddings.device, embeddings.dtype).train(model.training)
@@ -123,6 +127,7 @@ def from_pretrained(path: str | Path, **options: Any) -> "PreTrainedModel":
         ConfigurationError: the model was not equipped, or is none of the library's own.
 
     >>> import tempfile
+    >>> import torch
     >>> from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
     >>> from tokenizers import Tokenizer, models
     >>> words = Tokenizer(models.WordLevel({"[UNK]": 0, "[PAD]": 1, "and": 2}, unk_token="[UNK]"))
@@ -190,4 +195,6 @@ def equipped_class(base: type) -> type:
         parameters=[*parameters[:at], *added, *parameters[at:]]
     )
     kind = EquippedGenerator if base.can_generate() else EquippedModel  # type: ignore[attr-defined]
-    return type(f"Adelic{base.__name__}", (kind, base), {"forward": forward, "__module__": __name__})
+    # Transformers keeps what it knows of a class, such as how to collect hidden states, under str(class).
+    alike = {"__module__": base.__module__, "__qualname__": base.__qualname__}
+    return type(f"Adelic{base.__name__}", (kind, base), {"forward": forward, **alike})

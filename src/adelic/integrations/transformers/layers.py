@@ -1,5 +1,8 @@
 """The two layers that an equipped model has more: from numbers to embeddings, from hidden states to numbers."""
 
+from collections.abc import Callable
+from typing import Self
+
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -67,28 +70,36 @@ class NumberLayers(nn.Module):
         return vectors
 
     def predict(self, states: torch.Tensor) -> AdelicPrediction:
-        """Return what hidden states say of numbers, in float32."""
-        prediction: AdelicPrediction = self.head(states.to(self.projection.weight.dtype))
-        return AdelicPrediction(prediction.real.float(), prediction.logits.float())
+        """Return what hidden states say of numbers, computed in float32 whatever the model's type."""
+        parameters = {name: parameter.float() for name, parameter in self.head.named_parameters()}
+        prediction: AdelicPrediction = torch.func.functional_call(self.head, parameters, states.float())
+        return prediction
 
     def number_loss(self, states: torch.Tensor, reals: torch.Tensor, digits: torch.Tensor) -> torch.Tensor:
         """Return the `AdelicLoss` of hidden states (k, hidden_size) for the numbers that they should say, a scalar."""
         loss: torch.Tensor = self.loss(self.predict(states), (reals, digits))
         return loss
 
+    @torch.no_grad()
     def decode(self, states: torch.Tensor) -> npt.NDArray[np.object_]:
         """Return the numbers that hidden states say, `Fraction` or None where the digits are near no number."""
-        logits = self.predict(states.detach()).logits
+        logits = self.predict(states).logits
         return self.settings.code.decode_soft(logits.log_softmax(dim=-1).cpu().numpy()).values
 
     @torch.no_grad()
     def restore_tables(self) -> None:
-        """Compute the constant tables again, which weights' files do not hold and from_pretrained leaves empty."""
-        with torch.device("cpu"):
+        """Compute the constant tables again, which weights' files do not hold and `from_pretrained` leaves empty."""
+        with torch.random.fork_rng(devices=[]), torch.device("cpu"):
             fresh = NumberLayers(self.settings, self.projection.out_features)
         for name, table in fresh.named_buffers():
-            module = self.get_submodule(name.rpartition(".")[0])
-            setattr(module, name.rpartition(".")[2], table.to(self.projection.weight.device))
+            module, _, key = name.rpartition(".")
+            setattr(self.get_submodule(module), key, table.to(self.projection.weight.device))
+
+    def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Self:
+        """Move or convert the weights; the tables keep their types, since bfloat16 does not hold primes above 256."""
+        super()._apply(fn, recurse)
+        self.restore_tables()
+        return self
 
 
 _LARGEST = float(np.finfo(np.float32).max)

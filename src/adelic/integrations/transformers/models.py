@@ -82,7 +82,7 @@ class EquippedModel:
 
     @classmethod
     def from_pretrained(cls, path: Any, *args: Any, **options: Any) -> Any:
-        """Return a model of this class, as `PreTrainedModel.from_pretrained` does, with its constant tables in place."""
+        """Return a model of this class as `PreTrainedModel.from_pretrained` does, and make its constant tables."""
         loaded = super().from_pretrained(path, *args, **options)  # type: ignore[misc]
         model = loaded[0] if isinstance(loaded, tuple) else loaded
         model.numbers.restore_tables()

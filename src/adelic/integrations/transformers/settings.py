@@ -22,7 +22,7 @@ class NumberSettings:
         space: the primes and digits.
         token_id: of `NUMBER_TOKEN`.
         features: what the digits become, one of `adelic.nn.PLACE_FEATURES`.
-        real_scale: the unit of the real place, about the size of the numbers: asinh(q / real_scale) is read and written.
+        real_scale: the unit of the real place, about the size of the numbers: asinh(q / real_scale) is what is read.
         max_numerator: numbers n/m that are written have |n| up to it; None for `default_max_numerator`.
         max_denominator: and m up to it; 1 for integers.
         loss_weight: of the number head's loss beside the language model's.

@@ -184,7 +184,8 @@ class NumberCollator:
             raise ConfigurationError(
                 f"objective={objective!r} is none of 'causal', 'masked', None; see model.objective"
             )
-        self.tokenizer, self.objective, self.max_length = tokenizer, objective, max_length
+        self.number_tokenizer, self.objective, self.max_length = tokenizer, objective, max_length
+        self.tokenizer = tokenizer.tokenizer  # where Trainer looks for what it saves beside the model
         self._mask = None
         if objective == "masked":
             from transformers import DataCollatorForLanguageModeling
@@ -205,14 +206,14 @@ class NumberCollator:
         prompts = [row.pop("prompt", "") for row in rows]
         texts = [prompt + _text_of(row) for prompt, row in zip(prompts, rows, strict=True)]
         cut = {} if self.max_length is None else {"truncation": True, "max_length": self.max_length}
-        batch = self.tokenizer(texts, return_offsets_mapping=any(prompts), **cut)
+        batch = self.number_tokenizer(texts, return_offsets_mapping=any(prompts), **cut)
         offsets = batch.pop("offset_mapping", None)
         tensors: dict[str, torch.Tensor] = dict(batch)
         if self.objective == "causal":
             labels = tensors["input_ids"].masked_fill(tensors["attention_mask"] == 0, _IGNORED)
             for row, prompt in enumerate(prompts):
                 if prompt:
-                    is_completion = offsets[row, :, 0] >= len(self.tokenizer.mark(prompt)[0])
+                    is_completion = offsets[row, :, 0] >= len(self.number_tokenizer.mark(prompt)[0])
                     labels[row, is_completion.cumsum(0) == 0] = _IGNORED
             tensors["labels"] = labels
         elif self._mask is not None:
