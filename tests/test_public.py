@@ -14,6 +14,7 @@ MODULES = (
     "adelic.training",
     "adelic.benchmark",
     "adelic.benchmark.arithmetic",
+    "adelic.integrations.transformers",
 )
 
 

@@ -196,7 +196,7 @@ def test_loaded_in_bfloat16_and_converted_to_it(equipped, tmp_path):
 
 def test_great_primes_in_bfloat16(equipped):
     space = AdeleSpace(primes=(257, 509), precision=1)
-    model, tokenizer = equipped("LlamaForCausalLM", space=space, max_numerator=500)
+    model, _ = equipped("LlamaForCausalLM", space=space, max_numerator=100)
     numbers = adelic_targets(space, list(range(500)))
     expected = model.numbers.embed(*numbers)
     low = model.to(torch.bfloat16).numbers.embed(*numbers).float()
@@ -355,6 +355,10 @@ def test_what_cannot_be_equipped(equipped, word_tokenizer, tiny_model):
     plain = word_tokenizer()
     with pytest.raises(ConfigurationError, match="is an encoder-decoder"):
         equip(t5, plain, SPACE)
+    hooked = tiny_model("BertModel", len(plain))
+    hooked.forward = hooked.forward
+    with pytest.raises(ConfigurationError, match="was replaced, as device_map"):
+        equip(hooked, plain, SPACE)
     bert = tiny_model("BertModel", len(plain))
     for options, message in (
         ({"features": "fourier"}, "features='fourier'"),

@@ -53,8 +53,8 @@ def equip(
         loss_weight: of the number head's loss.
 
     Raises:
-        ConfigurationError: the model is an encoder-decoder, equipped already or takes no `inputs_embeds`; an option
-            is wrong.
+        ConfigurationError: the model is an encoder-decoder, equipped already, spread over devices already or takes no
+            `inputs_embeds`; an option is wrong.
         SpaceError: the space has too few digits to tell apart the numbers that are to be written.
 
     >>> from tokenizers import Tokenizer, models
@@ -75,6 +75,10 @@ def equip(
         raise ConfigurationError(
             f"{type(model).__name__}.forward takes no inputs_embeds, so nothing can be added there"
         )
+    if "forward" in vars(model):
+        raise ConfigurationError(
+            f"the forward of this {type(model).__name__} was replaced, as device_map and compilers do; equip it before"
+        )
     settings = NumberSettings(  # before anything is changed
         space=space,
         token_id=-1,
@@ -93,7 +97,8 @@ def equip(
     ignored = getattr(model.config, "keys_to_ignore_at_inference", ["past_key_values"])
     model.config.keys_to_ignore_at_inference = [*ignored, "number_loss", "number_states"]  # Trainer collects the rest
     model.config.adelic = {"model": type(model).__name__, **settings.to_dict()}
-    model.__class__ = equipped_class(type(model))
+    base: Any = type(model)
+    model.__class__ = equipped_class(base)
     model.numbers = layers.to(embeddings.device, embeddings.dtype).train(model.training)
     return model
 
@@ -146,10 +151,8 @@ def from_pretrained(path: str | Path, **options: Any) -> "PreTrainedModel":
     config = AutoConfig.from_pretrained(path, trust_remote_code=False, **hub)
     if not isinstance(getattr(config, "adelic", None), dict):
         raise ConfigurationError(f"{path} holds no equipped model: its config.json lacks 'adelic'; see equip")
-    model = equipped_class(named_class(config.adelic.get("model"))).from_pretrained(
-        path, config=config, use_safetensors=True, **options
-    )
-    return model
+    model_class: Any = equipped_class(named_class(config.adelic.get("model")))
+    return model_class.from_pretrained(path, config=config, use_safetensors=True, **options)
 
 
 def named_class(name: Any) -> type:

@@ -28,7 +28,11 @@ _POINT = re.compile(rf"(?:{_BEFORE}|{_BEFORE}[-\u2212])\.\Z")
 
 @dataclass(frozen=True)
 class FoundNumber:
-    """A number in a text: text[start:end] says value."""
+    """A number in a text: text[start:end] says value.
+
+    >>> find_numbers("about 2.50 each")
+    [FoundNumber(start=6, end=10, value=Fraction(5, 2))]
+    """
 
     start: int
     end: int

@@ -97,7 +97,7 @@ class NumberLayers(nn.Module):
 
     def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Self:
         """Move or convert the weights; the tables keep their types, since bfloat16 does not hold primes above 256."""
-        super()._apply(fn, recurse)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self.restore_tables()
         return self
 

@@ -94,4 +94,5 @@ def default_max_numerator(space: AdeleSpace, max_denominator: int = 1) -> int:
     """
     modulus = prod(space.primes) ** space.precision
     scale = prod(space.primes) ** space.fractional_digits
-    return max(1, isqrt(modulus) // (2 * scale * max(1, max_denominator)))
+    largest: int = isqrt(modulus) // (2 * scale * max(1, max_denominator))
+    return max(1, largest)

@@ -116,13 +116,14 @@ class NumberTokenizer:
         >>> NumberTokenizer(plain, AdeleSpace()).mark("[NUM] of 7, 8")
         ('[NUM] of [NUM], [NUM]', [None, Fraction(7, 1), Fraction(8, 1)])
         """
-        found = [(number.start, number.end, number.value) for number in self.find(text)]
+        found: list[tuple[int, int, Fraction | None]] = [(n.start, n.end, n.value) for n in self.find(text)]
         found += [(*match.span(), None) for match in re.finditer(re.escape(NUMBER_TOKEN), text)]
+        found.sort(key=lambda number: number[0])
         parts, end = [], 0
-        for start, after, _ in sorted(found, key=lambda number: number[0]):
+        for start, after, _ in found:
             parts += [text[end:start], NUMBER_TOKEN]
             end = after
-        return "".join([*parts, text[end:]]), [value for _, _, value in sorted(found, key=lambda number: number[0])]
+        return "".join([*parts, text[end:]]), [value for _, _, value in found]
 
     def decode(self, token_ids: Any, numbers: Any, **options: Any) -> list[str]:
         """Return texts with their numbers, "7/5" or "-3"; the number token stays where a number is None.
@@ -134,9 +135,10 @@ class NumberTokenizer:
         """
         texts = []
         for ids, row in zip(torch.as_tensor(token_ids).tolist(), numbers, strict=True):
-            values = iter([value for token, value in zip(ids, row, strict=True) if token == self.token_id])
-            text = self.tokenizer.decode(ids, **{"skip_special_tokens": True} | options)
-            texts.append(re.sub(re.escape(NUMBER_TOKEN), lambda match, left=values: _shown(next(left), match[0]), text))
+            values = [value for token, value in zip(ids, row, strict=True) if token == self.token_id]
+            first, *rest = self.tokenizer.decode(ids, **{"skip_special_tokens": True} | options).split(NUMBER_TOKEN)
+            shown = [NUMBER_TOKEN if value is None else str(value) for value in values]
+            texts.append(first + "".join(number + part for number, part in zip(shown, rest, strict=True)))
         return texts
 
 
@@ -230,8 +232,3 @@ def _text_of(row: dict[str, Any]) -> str:
             text: str = row.pop(key)
             return text
     raise ConfigurationError(f"an example with {', '.join(row) or 'nothing'} has no 'text'")
-
-
-def _shown(value: Any, token: str) -> str:
-    """Return a number as text, or the token where there is none."""
-    return token if value is None else str(value)
