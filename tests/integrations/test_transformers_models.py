@@ -194,6 +194,21 @@ def test_loaded_in_bfloat16_and_converted_to_it(equipped, tmp_path):
         assert low.numbers.head.linear.weight.grad.isfinite().all()
 
 
+@pytest.mark.parametrize("name", LANGUAGE_MODELS)
+def test_mixed_precision_and_gradient_checkpoints(equipped, name):
+    model, tokenizer = equipped(name)
+    batch = batch_for(model, tokenizer)
+    expected = model(**batch).loss
+    model.train()
+    getattr(model, "activation_checkpointing_enable", model.gradient_checkpointing_enable)()  # the new and the old name
+    with torch.autocast("cpu", torch.bfloat16):
+        loss = model(**batch).loss
+    loss.backward()
+    torch.testing.assert_close(loss, expected, rtol=0.2, atol=0.2)
+    assert model.numbers.projection.weight.grad.isfinite().all()
+    assert model.numbers.head.linear.weight.grad.abs().sum() > 0
+
+
 def test_great_primes_in_bfloat16(equipped):
     space = AdeleSpace(primes=(257, 509), precision=1)
     model, _ = equipped("LlamaForCausalLM", space=space, max_numerator=100)

@@ -14,7 +14,7 @@ from adelic.integrations.transformers import NumberCollator, NumberTokenizer, eq
 
 SPACE = AdeleSpace(primes=(2, 3, 5, 7), precision=1)
 LARGEST = 50
-N_TRAIN, N_TEST = 1000, 200
+N_TRAIN, N_TEST = 800, 500
 STEPS = 500
 
 
@@ -38,6 +38,7 @@ def small_llama(tokenizer):
         intermediate_size=128,
         num_hidden_layers=2,
         num_attention_heads=4,
+        initializer_range=0.08,  # about 1/√64: 0.02 is for ten times the width
         bos_token_id=None,
         eos_token_id=None,
         pad_token_id=tokenizer.pad_token_id,

@@ -129,7 +129,7 @@ def from_pretrained(path: str | Path, **options: Any) -> "PreTrainedModel":
         options: of `PreTrainedModel.from_pretrained`, such as `dtype` or `device_map`.
 
     Raises:
-        ConfigurationError: the model was not equipped, or is none of the library's own.
+        ConfigurationError: the model was not equipped, or is none of the library's own; Transformers is missing.
 
     >>> import tempfile
     >>> import torch
@@ -145,7 +145,10 @@ def from_pretrained(path: str | Path, **options: Any) -> "PreTrainedModel":
     >>> type(again).__name__, torch.equal(again.numbers.projection.weight, model.numbers.projection.weight)
     ('AdelicBertModel', True)
     """
-    from transformers import AutoConfig
+    try:
+        from transformers import AutoConfig
+    except ImportError:
+        raise ConfigurationError("models need Transformers: pip install 'adelic[hf]'") from None
 
     hub = {key: options[key] for key in ("cache_dir", "revision", "token", "local_files_only") if key in options}
     config = AutoConfig.from_pretrained(path, trust_remote_code=False, **hub)
