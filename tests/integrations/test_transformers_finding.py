@@ -1,5 +1,7 @@
 """Numbers are found in texts; what only looks like a number is left alone."""
 
+import subprocess
+import sys
 from fractions import Fraction
 
 import pytest
@@ -116,3 +118,19 @@ def test_any_text_is_read_without_overlaps(text):
     for found in find_numbers(text):
         assert end <= found.start < found.end <= len(text)
         end = found.end
+
+
+def test_without_the_library_numbers_are_found_and_models_say_what_is_missing():
+    program = """
+import sys
+sys.modules["transformers"] = None
+from adelic.errors import ConfigurationError
+from adelic.integrations.transformers import find_numbers, from_pretrained
+print(find_numbers("5")[0].value)
+try:
+    from_pretrained("folder")
+except ConfigurationError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["5", "models need Transformers: pip install 'adelic[hf]'"]

@@ -355,6 +355,8 @@ def test_wrong_shapes_of_numbers(equipped):
         model(batch["input_ids"], number_reals=batch["number_reals"])
     with pytest.raises(ConfigurationError, match=r"number_digits of shape \(1, 2, 6, 1\) do not fit"):
         model(batch["input_ids"], number_reals=batch["number_reals"], number_digits=batch["number_digits"][:, 1:])
+    with pytest.raises(ConfigurationError, match="say the same"):
+        model(batch["input_ids"], inputs_embeds=torch.zeros(1, 3, 32))
     other = NumberTokenizer(tokenizer.tokenizer, AdeleSpace())("1 and 2")
     with pytest.raises(ConfigurationError, match="do not fit"):
         model(**other)

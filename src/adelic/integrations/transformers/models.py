@@ -59,10 +59,13 @@ class EquippedModel:
             if there are labels of a language model and numbers, `loss` includes `number_loss`.
 
         Raises:
-            ConfigurationError: only one of the numbers' tensors is given, or its shape does not fit.
+            ConfigurationError: only one of the numbers' tensors is given, or its shape does not fit; or `inputs_embeds` is
+                given beside `input_ids`.
         """
         numbers = self._checked(input_ids, number_reals, number_digits)
         if input_ids is not None:
+            if inputs.get("inputs_embeds") is not None:
+                raise ConfigurationError("input_ids and inputs_embeds say the same; give one of them")
             embeddings = self.get_input_embeddings()(input_ids)  # type: ignore[attr-defined]
             inputs["inputs_embeds"] = self._with_numbers(embeddings, input_ids, numbers)
         return_dict = inputs.pop("return_dict", None)

@@ -155,7 +155,7 @@ class NumberCollator:
             labels. Of a masked number only the head's target is left, since the model reads numbers at number tokens.
         max_length: texts are cut there.
         mask_probability: how many of the tokens are masked; of these 10 % stay as they are and 10 % become others.
-        seed: of the masks; torch's generator if None.
+        seed: of the masks; torch's generator if None, which differs between worker processes.
 
     Raises:
         ConfigurationError: there is no such objective.
@@ -192,9 +192,7 @@ class NumberCollator:
         if objective == "masked":
             from transformers import DataCollatorForLanguageModeling
 
-            self._mask = DataCollatorForLanguageModeling(
-                tokenizer.tokenizer, mlm=True, mlm_probability=mask_probability, seed=seed
-            )
+            self._mask = DataCollatorForLanguageModeling(tokenizer.tokenizer, mlm_probability=mask_probability)
             if seed is not None:
                 self._mask.generator = torch.Generator().manual_seed(seed)
 
