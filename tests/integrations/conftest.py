@@ -59,6 +59,8 @@ def tiny_model():
         elif name.startswith("Llama"):
             ends = {"bos_token_id": None, "eos_token_id": None}
             config = transformers.LlamaConfig(**sizes, intermediate_size=64, **ends, **options)
+        elif name.startswith("Albert"):
+            config = transformers.AlbertConfig(**sizes, intermediate_size=64, embedding_size=16, **options)
         else:
             config = transformers.BertConfig(**sizes, intermediate_size=64, **options)
         return getattr(transformers, name)(config).eval()

@@ -118,7 +118,7 @@ def test_losses_add_up(equipped, name):
     torch.testing.assert_close(outputs.loss, language + 0.25 * number_loss)
 
 
-@pytest.mark.parametrize("name", LANGUAGE_MODELS)
+@pytest.mark.parametrize("name", [*LANGUAGE_MODELS, "AlbertForMaskedLM"])
 def test_gradients_reach_projection_head_and_model(equipped, name):
     model, tokenizer = equipped(name)
     model(**batch_for(model, tokenizer)).loss.backward()
@@ -156,7 +156,7 @@ def test_classifiers_train_by_their_own_loss(equipped):
     assert model.numbers.projection.weight.grad.abs().sum() > 0
 
 
-@pytest.mark.parametrize("name", [*LANGUAGE_MODELS, "BertModel"])
+@pytest.mark.parametrize("name", [*LANGUAGE_MODELS, "BertModel", "AlbertForMaskedLM"])
 def test_saved_and_loaded(equipped, tmp_path, name):
     space = AdeleSpace(primes=(3, 5, 7, 11), precision=3, fractional_digits=1)
     model, tokenizer = equipped(

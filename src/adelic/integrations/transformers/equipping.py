@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from adelic.errors import ConfigurationError
 from adelic.integrations.transformers.generating import EquippedGenerator
 from adelic.integrations.transformers.layers import NumberLayers
-from adelic.integrations.transformers.models import EquippedModel
+from adelic.integrations.transformers.models import EquippedModel, hidden_size_of
 from adelic.integrations.transformers.settings import NUMBER_TOKEN, NumberSettings
 from adelic.numbers import AdeleSpace
 
@@ -93,7 +93,13 @@ def equip(
     if token_id >= model.get_input_embeddings().num_embeddings:
         model.resize_token_embeddings(len(tokenizer))
     embeddings = model.get_input_embeddings().weight
-    layers = NumberLayers(settings, embeddings.shape[1], embedding_std=float(embeddings.detach().float().std()))
+    embedding_size = embeddings.shape[1]
+    layers = NumberLayers(
+        settings,
+        hidden_size_of(model.config, embedding_size),
+        embedding_size=embedding_size,
+        embedding_std=float(embeddings.detach().float().std()),
+    )
     ignored = getattr(model.config, "keys_to_ignore_at_inference", ["past_key_values"])
     model.config.keys_to_ignore_at_inference = [*ignored, "number_loss", "number_states"]  # Trainer collects the rest
     model.config.adelic = {"model": type(model).__name__, **settings.to_dict()}

@@ -24,12 +24,13 @@ class NumberLayers(nn.Module):
     whatever numbers a text has: asinh(q / real_scale), linear near 0 and logarithmic far from it, and the sign. A prime
     of which no digits are known, since it divides the denominator, has the features 0.
 
-    Shape: `embed`: real values (*) and digits (*, n_primes, precision) -> (*, hidden_size);
+    Shape: `embed`: real values (*) and digits (*, n_primes, precision) -> (*, embedding_size);
     `predict`: (*, hidden_size) -> `AdelicPrediction` (*).
 
     Args:
         settings: the space, the features and so on.
         hidden_size: the model's width.
+        embedding_size: that of its embeddings, where it is another, as ALBERT's.
         embedding_std: the standard deviation that embedded numbers have at first, about that of the model's own.
 
     >>> from adelic import AdeleSpace
@@ -42,13 +43,22 @@ class NumberLayers(nn.Module):
     torch.Size([5, 3, 2, 5])
     """
 
-    def __init__(self, settings: NumberSettings, hidden_size: int, *, embedding_std: float = 0.02) -> None:
+    def __init__(
+        self,
+        settings: NumberSettings,
+        hidden_size: int,
+        *,
+        embedding_size: int | None = None,
+        embedding_std: float = 0.02,
+    ) -> None:
         super().__init__()
         space = settings.space
         self.settings = settings
         self.features = PlaceEmbedding(space, settings.features)
         n_features = N_REAL + space.n_primes * self.features.width
-        self.projection = nn.Linear(n_features, hidden_size, bias=False)  # the token's own embedding is the bias
+        self.projection = nn.Linear(
+            n_features, embedding_size or hidden_size, bias=False
+        )  # the token's own embedding is the bias
         self.head = AdelicHead(space, hidden_size, placewise=False, real_scale=settings.real_scale)
         self.loss = AdelicLoss(space, real_scale=settings.real_scale)
         # About half of the features' mean square is there: cos and sin of many angles, or fewer ones among zeros.
@@ -90,7 +100,7 @@ class NumberLayers(nn.Module):
     def restore_tables(self) -> None:
         """Compute the constant tables again, which weights' files do not hold and `from_pretrained` leaves empty."""
         with torch.random.fork_rng(devices=[]), torch.device("cpu"):
-            fresh = NumberLayers(self.settings, self.projection.out_features)
+            fresh = NumberLayers(self.settings, self.head.in_features)
         for name, table in fresh.named_buffers():
             module, _, key = name.rpartition(".")
             setattr(self.get_submodule(module), key, table.to(self.projection.weight.device))

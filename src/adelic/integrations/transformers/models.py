@@ -30,8 +30,9 @@ class EquippedModel:
     def __init__(self, config: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(config, *args, **kwargs)  # type: ignore[call-arg]
         data = {key: value for key, value in config.adelic.items() if key != "model"}
-        hidden_size = self.get_input_embeddings().embedding_dim  # type: ignore[attr-defined]
-        self.numbers = NumberLayers(NumberSettings.from_dict(data), hidden_size)
+        embedding_size = self.get_input_embeddings().embedding_dim  # type: ignore[attr-defined]
+        hidden_size = hidden_size_of(config, embedding_size)
+        self.numbers = NumberLayers(NumberSettings.from_dict(data), hidden_size, embedding_size=embedding_size)
 
     @functools.cached_property
     def objective(self) -> str | None:
@@ -59,7 +60,7 @@ class EquippedModel:
             if there are labels of a language model and numbers, `loss` includes `number_loss`.
 
         Raises:
-            ConfigurationError: only one of the numbers' tensors is given, or its shape does not fit; or `inputs_embeds` is
+            ConfigurationError: only one of the numbers' tensors is given, its shape does not fit, or `inputs_embeds` is
                 given beside `input_ids`.
         """
         numbers = self._checked(input_ids, number_reals, number_digits)
@@ -126,3 +127,13 @@ class EquippedModel:
             states, labels, reals, digits = states[:, :-1], labels[:, 1:], reals[:, 1:], digits[:, 1:]
         at = (labels == self.numbers.settings.token_id) & ~reals.isnan()
         return self.numbers.number_loss(states[at], reals[at], digits[at])
+
+
+def hidden_size_of(config: Any, embedding_size: int) -> int:
+    """Return the width of a model's hidden states, which its configuration may leave to that of its embeddings.
+
+    >>> from transformers import AlbertConfig
+    >>> hidden_size_of(AlbertConfig(hidden_size=4096), 128)
+    4096
+    """
+    return int(getattr(config.get_text_config(), "hidden_size", embedding_size))
