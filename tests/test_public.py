@@ -15,6 +15,7 @@ MODULES = (
     "adelic.benchmark",
     "adelic.benchmark.arithmetic",
     "adelic.integrations.sklearn",
+    "adelic.integrations.transformers",
 )
 
 
