@@ -39,7 +39,7 @@ lint: setup
 
 # Strict: a broken link or anchor is an error. The variable turns a notice of the theme's authors off.
 docs: setup
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 demo: setup
 	$(BIN)/adelic data build schubert --n 4

@@ -50,6 +50,8 @@ def _paragraph(text: str) -> str:
             lines.append("")
         if line.lstrip().startswith(">>>") and "" not in lines[-1:]:
             return "\n".join([*lines, "", _paragraph(text[text.index(line) :])])
+        # Several names at once: griffe ends a name at a space that may break.
+        line = re.sub(r"^ {4,}\w+(?:, \w+)+:", lambda names: names[0].replace(", ", ",\N{NO-BREAK SPACE}"), line)
         line = re.sub(r"# NOTE\[(\w+)\]:", r"Note on the \1:", line)
         parts = re.sub(r"^( *)# ", r"\1", line).split("`")  # a comment is no heading
         parts[::2] = [_prose(part) for part in parts[::2]]
