@@ -18,6 +18,7 @@ from adelic.numbers.space import AdeleSpace
 
 FeatureKind = Literal["digits", "standardized", "characters", "one-hot-digits"]
 FEATURE_KINDS: tuple[str, ...] = get_args(FeatureKind)
+"""The forms in which a network can be given an adele."""
 
 
 @dataclass(frozen=True)
