@@ -169,6 +169,12 @@ def test_bad_numbers_of_trials(search, tmp_path, trials):
     [
         ({"dimensions": ("learning-rat",)}, UnknownNameError, "did you mean 'learning-rate'"),
         ({"dimensions": ()}, ConfigurationError, "nothing to search"),
+        ({"dimensions": ("batch-siz=32",)}, UnknownNameError, "did you mean 'batch-size'"),
+        ({"dimensions": ("batch-size=33",)}, ConfigurationError, "'batch-size=33' is no part of batch-size"),
+        ({"dimensions": ("learning-rate=1e-3",)}, ConfigurationError, "write learning-rate=1e-05:0.01"),
+        ({"dimensions": ("learning-rate=1e-3:x",)}, ConfigurationError, "is no part of learning-rate"),
+        ({"dimensions": ("learning-rate=1e-3:1",)}, ConfigurationError, "is no part of learning-rate"),
+        ({"dimensions": ("norm", "norm=pre")}, ConfigurationError, "'norm' is searched twice"),
         ({"dimensions": ("primes",)}, ConfigurationError, "belongs to the embedding 'adelic'"),
         ({"pruning": "some"}, ConfigurationError, "median, hyperband, none"),
     ],
@@ -192,6 +198,19 @@ def test_a_value_is_given_or_searched():
     assert "norm" not in default_search("learned", fixed=("norm",))
     with pytest.raises(ConfigurationError, match="'norm' is both given and searched"):
         check_search(["norm"], "learned", fixed=("norm",))
+
+
+def test_a_part_of_a_dimension_is_searched(search, tmp_path):
+    plan = search(dimensions=("batch-size=64:32", "learning-rate=1e-3:2e-3", "norm=PRE"), epochs=1)
+    assert plan.dimensions == ("learning-rate=1e-3:2e-3", "batch-size=64:32", "norm=PRE")
+    assert plan.name != search(dimensions=("learning-rate", "batch-size", "norm"), epochs=1).name
+    study = tune(plan, trials=4, storage=tmp_path / "study.db", device="cpu")
+    for trial in study.trials:
+        assert 1e-3 <= trial.values["learning-rate"] <= 2e-3
+        assert trial.values["batch-size"] in (32, 64)
+        assert trial.values["norm"] == "pre"
+    found = tomllib.loads(study.to_toml())["study"]
+    assert found["searched"] == {"learning-rate": "0.001 to 0.002", "batch-size": "64, 32", "norm": "pre"}
 
 
 def test_every_value_of_every_dimension_makes_a_run():

@@ -28,7 +28,9 @@ _SHOWN = 10  # trials in the table
 @recipe_options
 @click.option("--seed", type=int, default=0, show_default=True, help="Of every training, and of the proposals.")
 @click.option("--trials", type=int, default=20, show_default=True, help="How many in all, by all workers.")
-@click.option("--search", type=NAMES, help="Dimensions, as learning-rate,norm.  [default: all but the starred ones]")
+@click.option(
+    "--search", type=NAMES, help="Dimensions or parts, as norm,batch-size=32:64.  [default: unstarred]"
+)
 @click.option("--pruning", default="median", show_default=True, help="median, hyperband or none.")
 @click.option("--storage", help="SQLite file, or URL of a data base.  [default: RUNS-DIR/tune/STUDY.db]")
 @click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Where studies are kept.")
@@ -74,6 +76,8 @@ def tune(
     precision         4, 6, 8, 12, 16 digits
     * searched when --search names it
 
+    Behind a dimension's name may stand the part of it to search: learning-rate=1e-4:1e-3,batch-size=32:64:128.
+
     The study is kept in a file: the same command goes on after Ctrl-C or a kill (a killed trial is repeated), makes
     more trials when --trials is raised, and shows the study when all are done. Workers that are started with the same
     command and a --storage that all can reach share the trials.
@@ -81,7 +85,7 @@ def tune(
     \b
     adelic tune schubert --n 4 --recipe quick --epochs 10 --trials 20
     adelic tune schubert --n 4 --recipe quick --epochs 10 --trials 20 --embedding learned
-    adelic tune weaving --n 6 --recipe quick --search learning-rate,norm --features characters
+    adelic tune weaving --n 6 --recipe quick --search learning-rate=1e-4:1e-2,norm --features characters
     adelic tune mheight --n 8 --recipe quick --storage postgresql://me@machine/studies
     adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
     """
@@ -127,7 +131,7 @@ def tune(
 
 def _show(study: "StudyResult") -> None:
     """Print the best trials."""
-    table = Table("trial", "validation", "epochs", *study.search.dimensions, header_style="bold")
+    table = Table("trial", "validation", "epochs", *study.search.space, header_style="bold")
     ranked = sorted(study.trials, key=lambda t: (t.state == "complete", t.accuracy or 0.0, -(t.loss or 0.0)))[::-1]
     for trial in ranked[:_SHOWN]:
         accuracy = "–" if trial.accuracy is None else f"{100 * trial.accuracy:.2f} %"

@@ -72,27 +72,61 @@ def default_search(embedding: str, *, fixed: Collection[str] = ()) -> tuple[str,
     )
 
 
-def check_search(search: Collection[str], embedding: str, *, fixed: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the names of dimensions, each once and in the order of `DIMENSIONS`.
+def parse_dimension(text: str) -> tuple[str, Dimension]:
+    """Return a dimension's name, and the dimension, or the part of it that stands behind "=".
 
     Raises:
         UnknownNameError: there is no such dimension.
-        ConfigurationError: none is named, or one belongs to another embedding, or its value is given.
+        ConfigurationError: what stands behind "=" is no part of it.
 
-    >>> check_search(["norm", "learning-rate", "norm"], "learned")
-    ('learning-rate', 'norm')
+    >>> str(parse_dimension("learning-rate=3e-4:3e-3")[1]), str(parse_dimension("batch-size=32:64")[1])
+    ('0.0003 to 0.003', '32, 64')
     """
-    for name in search:
-        if name not in DIMENSIONS:
-            raise UnknownNameError.of("dimension", name, DIMENSIONS)
-        owner = DIMENSIONS[name].embedding
+    name, is_part, part = text.partition("=")
+    if name not in DIMENSIONS:
+        raise UnknownNameError.of("dimension", name, DIMENSIONS)
+    dimension = DIMENSIONS[name]
+    if not is_part:
+        return name, dimension
+    values = part.split(":")
+    try:
+        if dimension.bounds:
+            low, high = map(float, values)
+            if dimension.bounds[0] <= low < high <= dimension.bounds[1]:
+                return name, replace(dimension, bounds=(low, high))
+        else:
+            known = {str(choice).lower(): choice for choice in dimension.choices}
+            return name, replace(dimension, choices=tuple(dict.fromkeys(known[value.lower()] for value in values)))
+    except (ValueError, KeyError):
+        pass
+    example = ":".join(map(str, dimension.bounds or dimension.choices[:2]))
+    raise ConfigurationError(f"{text!r} is no part of {name} ({dimension}); write {name}={example}, or {name} alone")
+
+
+def check_search(search: Collection[str], embedding: str, *, fixed: Collection[str] = ()) -> tuple[str, ...]:
+    """Return dimensions, or parts of them, each once and in the order of `DIMENSIONS`.
+
+    Raises:
+        UnknownNameError: there is no such dimension.
+        ConfigurationError: none is named, or one twice, or one belongs to another embedding, or its value is given, or
+            there is no such part of it.
+
+    >>> check_search(["norm", "learning-rate=1e-4:1e-3", "norm"], "learned")
+    ('learning-rate=1e-4:1e-3', 'norm')
+    """
+    texts: dict[str, str] = {}
+    for text in search:
+        name, dimension = parse_dimension(text)
+        if texts.setdefault(name, text) != text:
+            raise ConfigurationError(f"{name!r} is searched twice, as {texts[name]!r} and {text!r}; name it once")
+        owner = dimension.embedding
         if owner not in ("", embedding):
             raise ConfigurationError(f"the dimension {name!r} belongs to the embedding {owner!r}, not to {embedding!r}")
         if name in fixed:
             raise ConfigurationError(f"{name!r} is both given and searched; drop --{name}, or leave it out of --search")
     if not search:
         raise ConfigurationError(f"there is nothing to search; dimensions: {', '.join(DIMENSIONS)}")
-    return tuple(name for name in DIMENSIONS if name in search)
+    return tuple(texts[name] for name in DIMENSIONS if name in texts)
 
 
 def apply(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:

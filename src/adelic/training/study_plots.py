@@ -12,7 +12,6 @@ from matplotlib.ticker import MaxNLocator
 
 from adelic.acd.files import atomic_write
 from adelic.errors import ConfigurationError
-from adelic.training.search import DIMENSIONS
 from adelic.training.tuning import StudyResult, TrialResult
 
 _COLUMNS = 4
@@ -33,9 +32,9 @@ def write_plot(study: StudyResult, path: Path) -> None:
         ConfigurationError: matplotlib does not know the format.
         StorageError: the file cannot be written.
     """
-    names = list(study.search.dimensions)
+    space = study.search.space
     trials = [trial for trial in study.trials if trial.accuracy is not None]
-    n_rows = math.ceil((1 + len(names)) / _COLUMNS)
+    n_rows = math.ceil((1 + len(space)) / _COLUMNS)
     figure = Figure(figsize=(3.2 * _COLUMNS, 2.8 * n_rows), layout="constrained")
     panels = figure.subplots(n_rows, _COLUMNS, sharey=True, squeeze=False).flatten()
     numbers = [trial.number for trial in trials]
@@ -44,18 +43,18 @@ def write_plot(study: StudyResult, path: Path) -> None:
     panels[0].step(numbers, np.where(best > 0, best, np.nan), where="post", color=_COMPLETE, linewidth=1)
     panels[0].xaxis.set_major_locator(MaxNLocator(integer=True))
     panels[0].set_title("trial (line: best so far; grey: pruned)", fontsize=9)
-    for axes, name in zip(panels[1:], names, strict=False):
+    for axes, (name, dimension) in zip(panels[1:], space.items(), strict=False):
         values = [trial.values[name] for trial in trials]
-        if DIMENSIONS[name].bounds:
+        if dimension.bounds:
             axes.set_xscale("log")
         else:
-            choices = list(DIMENSIONS[name].choices)
+            choices = list(dimension.choices)
             values = [choices.index(value) for value in values]
             axes.set_xlim(-0.5, len(choices) - 0.5)
             axes.set_xticks(range(len(choices)), [str(choice) for choice in choices], fontsize=7)
         _scatter(axes, trials, values)
         axes.set_title(name, fontsize=9)
-    for axes in panels[1 + len(names) :]:
+    for axes in panels[1 + len(space) :]:
         axes.set_axis_off()
     for row in range(n_rows):
         panels[row * _COLUMNS].set_ylabel("validation accuracy (%)")

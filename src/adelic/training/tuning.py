@@ -27,7 +27,7 @@ from adelic.training.loop import Tick
 from adelic.training.objectives import Objective, make_objective
 from adelic.training.recipes import read_recipe_file
 from adelic.training.run import choose_device, device_name, make_trainer
-from adelic.training.search import DIMENSIONS, apply, check_search
+from adelic.training.search import Dimension, apply, check_search, parse_dimension
 from adelic.training.subsets import training_subset
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ class Search:
     Attributes:
         config: the run whose dimensions are varied; its epochs are the budget of every trial, its seed that of every
             training and of the proposals.
-        dimensions: names of `adelic.training.search.DIMENSIONS`; the others keep their values.
+        dimensions: names of `adelic.training.search.DIMENSIONS`, or parts of them, as "batch-size=32:64"; the others
+            keep their values.
         pruning: "median" (a trial stops when it is below the median of the former ones at the same epoch),
             "hyperband" or "none".
 
@@ -70,11 +71,16 @@ class Search:
             raise ConfigurationError(f"pruning={self.pruning!r} is unknown; use {', '.join(PRUNING)}")
 
     @property
+    def space(self) -> dict[str, Dimension]:
+        """Return what is searched, by name."""
+        return dict(map(parse_dimension, self.dimensions))
+
+    @property
     def name(self) -> str:
         """Return the name of the study, which no other search has: it ends in a digest of all that defines it."""
         everything = [
             self.config.as_dict(),
-            {name: str(DIMENSIONS[name]) for name in self.dimensions},
+            {name: str(dimension) for name, dimension in self.space.items()},
             self.pruning,
         ]
         digest = hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()[:8]
@@ -85,7 +91,7 @@ class Search:
 
     def command(self, trials: int) -> str:
         """Return the command line that repeats this search, or say that none does."""
-        arguments = self.config.arguments(without=[DIMENSIONS[name].field for name in self.dimensions])
+        arguments = self.config.arguments(without=[d.field for d in self.space.values()])
         if arguments is None:
             return "adelic.training.tune, with the configuration that stands here"
         own = ["--search", ",".join(self.dimensions), "--pruning", self.pruning, "--trials", str(trials)]
@@ -233,7 +239,7 @@ class StudyResult:
             "edition": base.edition,
             "data_sha256": self.data_sha256,
             "seed": base.seed,
-            "searched": {name: str(DIMENSIONS[name]) for name in self.search.dimensions},
+            "searched": {name: str(dimension) for name, dimension in self.search.space.items()},
             "pruning": self.search.pruning,
             "epochs_per_trial": base.recipe.epochs,
             "complete": sum(t.state == "complete" for t in self.trials),
@@ -302,7 +308,7 @@ def tune(
     found = run_study(
         search.name,
         lambda values, report: train_trial(apply(search.config, values), data, torch_device, report),
-        {name: DIMENSIONS[name] for name in search.dimensions},
+        search.space,
         storage=storage,
         trials=trials,
         epochs=epochs,
