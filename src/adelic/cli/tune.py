@@ -28,9 +28,7 @@ _SHOWN = 10  # trials in the table
 @recipe_options
 @click.option("--seed", type=int, default=0, show_default=True, help="Of every training, and of the proposals.")
 @click.option("--trials", type=int, default=20, show_default=True, help="How many in all, by all workers.")
-@click.option(
-    "--search", type=NAMES, help="Dimensions or parts, as norm,batch-size=32:64.  [default: unstarred]"
-)
+@click.option("--search", type=NAMES, help="Dimensions or parts, as norm,batch-size=32:64.  [default: unstarred]")
 @click.option("--pruning", default="median", show_default=True, help="median, hyperband or none.")
 @click.option("--storage", help="SQLite file, or URL of a data base.  [default: RUNS-DIR/tune/STUDY.db]")
 @click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Where studies are kept.")
