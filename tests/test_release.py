@@ -41,6 +41,11 @@ def test_developers_have_every_extra_of_users():
     assert {extra.strip() for extra in own.split(",")} == set(EXTRAS) - OF_DEVELOPERS
 
 
+def test_the_page_about_installing_has_every_extra_of_users():
+    page = (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\| `(\w+)` \|$", page, flags=re.MULTILINE)) == set(EXTRAS) - OF_DEVELOPERS
+
+
 def test_what_is_installed_for_tests_is_pinned():
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pinned = {name_of(line) for line in lines if not line.startswith("#")}
