@@ -9,7 +9,8 @@ import click
 
 import adelic
 
-_OF_DEVELOPERS = frozenset({"bench", "dev", "fuzz", "sage"})
+OF_DEVELOPERS = frozenset({"bench", "dev", "docs", "fuzz", "sage"})
+"""Extras that only those need who work on adelic itself."""
 _REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:.*;.*\bextra == ['\"](?P<extra>[\w.-]+)['\"])?")
 
 
@@ -39,7 +40,7 @@ def _libraries() -> tuple[list[str], list[str]]:
     """Return what this package requires, and what its extras for users bring, in the order of pyproject.toml."""
     parts = [match for match in map(_REQUIREMENT.match, importlib.metadata.requires("adelic") or ()) if match]
     needed = [part["name"] for part in parts if not part["extra"]]
-    of_users = [part["name"] for part in parts if part["extra"] and part["extra"] not in _OF_DEVELOPERS]
+    of_users = [part["name"] for part in parts if part["extra"] and part["extra"] not in OF_DEVELOPERS]
     return needed, sorted({*of_users} - {*needed, "adelic"})
 
 
