@@ -7,14 +7,15 @@ BIN := $(VENV)/bin
 EPOCHS ?=
 DEMO := demo$(if $(EPOCHS),/$(EPOCHS)-epochs)
 
-.PHONY: help setup test test-all lint demo clean
+.PHONY: help setup test test-all lint docs demo clean
 
 help:
 	@echo "make demo   build data from definitions, train AOE and the baseline, print the table ($(DEMO)/report.html)"
 	@echo "make test   run the tests"
 	@echo "make test-all  run the tests, those of large data sets too (nightly)"
 	@echo "make lint   ruff and mypy"
-	@echo "make clean  remove the virtual environment and the demo's files"
+	@echo "make docs   build the site of the documentation (site/index.html)"
+	@echo "make clean  remove the virtual environment, the site and the demo's files"
 
 setup: $(VENV)/installed
 
@@ -36,6 +37,10 @@ lint: setup
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
+# Strict: a broken link or anchor is an error. The variable turns a notice of the theme's authors off.
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
 demo: setup
 	$(BIN)/adelic data build schubert --n 4
 	$(BIN)/adelic data build weaving --n 6
@@ -45,4 +50,4 @@ demo: setup
 		--report $(DEMO)/report.html
 
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) demo site

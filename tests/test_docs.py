@@ -1,13 +1,18 @@
 """The pages under docs/ keep their promises: figures come from committed results, commands exist."""
 
+import contextlib
 import doctest
+import io
+import itertools
 import json
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -20,6 +25,7 @@ from adelic.benchmark.arithmetic.report import to_markdown as to_arithmetic_tabl
 from adelic.cli import commands
 
 ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 AUDIT = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
 RESULTS = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))
@@ -74,12 +80,11 @@ def test_every_percentage_is_a_measured_or_a_published_one(task, text):
 
 
 def test_the_commands_are_there():
-    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
-    found = re.findall(r"`adelic ([^`]+)`", "\n".join(page.read_text(encoding="utf-8") for page in pages))
+    found = re.findall(r"`adelic ([^`]+)`", "\n".join(page.read_text(encoding="utf-8") for page in PAGES))
     assert found
     for command in found:
         words = shlex.split(command)
-        path = words[:2] if words[0] == "data" else words[:1]
+        path = words[:2] if words[0] == "data" else [word for word in words[:1] if not word.startswith("-")]
         assert CliRunner().invoke(commands, [*path, "--help"]).exit_code == 0, command
 
 
@@ -117,7 +122,85 @@ def test_the_tables_of_reports_are_made_from_the_committed_results():
         assert table.strip() == printed.output.strip()
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
-def test_examples_run(page):
-    failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert not failed
+def blocks(page, language):
+    """Yield (line, text) of the code blocks of a page that are written in a language."""
+    text = page.read_text(encoding="utf-8")
+    for found in re.finditer(rf"^```{language}\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE):
+        yield text[: found.start(1)].count("\n"), found[1]
+
+
+def run_program(code, names, where):
+    """Run a block and compare what it prints with the comments behind and below its `print(…)`, but for white space."""
+    promised = re.findall(r"^ *print\([^#\n]*\)((?:(?: +|\n *)# .*)+)$", code, flags=re.MULTILINE)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(compile(code, where, "exec"), names)
+    assert printed.getvalue().split() == re.sub(r"\s# ", " ", "".join(promised)).split(), where
+
+
+# What other libraries say of themselves: x-transformers when imported, torch's ONNX exporter.
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::FutureWarning:copyreg")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_run(page, tmp_path, monkeypatch):
+    """Every block, in the page's order and with the names of those before it, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    for line, code in blocks(page, "python"):
+        if ">>>" in code:
+            example = doctest.DocTestParser().get_doctest(code, names, page.name, str(page), line)
+            runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+            assert not runner.run(example, clear_globs=False).failed
+            names = example.globs
+        else:
+            run_program(code, names, f"{page.name}, line {line}")
+
+
+def shell_commands():
+    """Yield (page, words) of each command in the shell blocks of the pages."""
+    for page in PAGES:
+        for _, text in blocks(page, "sh"):
+            for line in text.replace("\\\n", " ").splitlines():
+                lexer = shlex.shlex(line.replace("$(which adelic)", "adelic"), posix=True, punctuation_chars="|&;")
+                lexer.whitespace_split = True
+                for is_end, words in itertools.groupby(lexer, lambda word: word in ("|", "&&", ";")):
+                    if not is_end:
+                        yield pytest.param(found := list(words), id=f"{page.name}: {' '.join(found)}")
+
+
+@pytest.mark.parametrize("words", list(shell_commands()))
+def test_shell_commands_name_what_there_is(words):
+    program, *arguments = words
+    if program == "torchrun":
+        program, *arguments = arguments[arguments.index("--") + 1 :]
+    match program:
+        case "adelic":
+            check_options(arguments)
+        case "make":
+            makefile = (ROOT / "Makefile").read_text(encoding="utf-8").split()
+            assert {f"{target}:" for target in arguments} <= set(makefile)
+        case "python":
+            assert (ROOT / arguments[0]).exists()
+        case "pip":
+            extras = re.findall(r"\[(.*?)\]", " ".join(arguments))
+            project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+            assert {each for extra in extras for each in extra.split(",")} <= set(project["optional-dependencies"])
+        case _:
+            assert program in ("git", "cd", "export")
+
+
+def check_options(arguments):
+    """Check that the command is there, takes these arguments and has these options; run nothing."""
+    command, *rest = commands, *arguments
+    while isinstance(command, click.Group) and not rest[0].startswith("-"):
+        command, *rest = command.commands[rest[0]], *rest[1:]
+    with contextlib.suppress(click.exceptions.Exit):  # --version, which ends here
+        command = command.make_context("adelic", list(rest), obj="").command  # another one for `reproduce arithmetic`
+    options = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    assert {word.partition("=")[0] for word in rest if word.startswith("--")} <= options
+
+
+def test_options_that_do_not_exist_are_found():
+    check_options(["explore", "7/5", "--with", "3/4"])
+    for wrong in ("explore 7/5 --beside 3/4", "train schubert --seeds 0-4", "reproduce arithmetic --embeddings adelic"):
+        with pytest.raises((AssertionError, click.UsageError)):
+            check_options(wrong.split())

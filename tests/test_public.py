@@ -14,6 +14,8 @@ MODULES = (
     "adelic.training",
     "adelic.benchmark",
     "adelic.benchmark.arithmetic",
+    "adelic.integrations.sklearn",
+    "adelic.integrations.transformers",
 )
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from adelic import AdeleSpace
 from adelic.errors import AdelicError, ConfigurationError, RangeError, UnknownNameError
 from adelic.nn import FEATURE_KINDS, AdelicEmbedding, FeatureLayout, Vocabulary, compute_features
-from adelic.nn.features import standardize
+from adelic.numbers.features import standardize
 
 PRIMES = (2, 3, 7)
 SPACE = AdeleSpace(primes=PRIMES, precision=5)

@@ -23,6 +23,7 @@ TASKS: Mapping[str, Task] = MappingProxyType(
         )
     }
 )
+"""The nine tasks by their names."""
 
 
 def task(name: str) -> Task:

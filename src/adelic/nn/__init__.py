@@ -15,7 +15,6 @@ with needs_extra("adelic.nn", "torch"):
     from adelic.nn import functional
     from adelic.nn.classifier import Classifier, SequenceClassifier
     from adelic.nn.embeddings import AdelicEmbedding, LearnedEmbedding, NumberEmbedding
-    from adelic.nn.features import FEATURE_KINDS, FeatureLayout, compute_features
     from adelic.nn.flops import forward_flops
     from adelic.nn.head import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
     from adelic.nn.placewise import ACTIVATIONS, PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
@@ -34,6 +33,7 @@ with needs_extra("adelic.nn", "torch"):
         XValEmbedding,
     )
     from adelic.nn.vocabulary import Vocabulary
+    from adelic.numbers.features import FEATURE_KINDS, FeatureLayout, compute_features
 
 __all__ = [
     "ACTIVATIONS",

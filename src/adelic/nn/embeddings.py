@@ -9,10 +9,10 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn.features import FeatureLayout, compute_features, standardize
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import AdeleSpace
+from adelic.numbers.features import FeatureLayout, compute_features, standardize
 
 
 class NumberEmbedding(nn.Module):
@@ -96,7 +96,7 @@ class AdelicEmbedding(NumberEmbedding):
         vocabulary: the numbers that can occur, or None.
         space: the adele space; the default has 128 coordinates.
         d_model: length of a vector.
-        features: "digits" (the paper), "standardized", "characters" or "one-hot-digits"; see `adelic.nn.features`.
+        features: "digits" (the paper), "standardized", "characters" or "one-hot-digits"; see `adelic.numbers.features`.
         projection: None, or "linear" for a trained linear map from all features to d_model.
 
     Raises:

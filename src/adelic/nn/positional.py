@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from adelic.errors import ConfigurationError
-from adelic.nn.features import FeatureLayout
+from adelic.numbers.features import FeatureLayout
 
 _BASE = 10_000.0
 

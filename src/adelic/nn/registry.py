@@ -25,6 +25,7 @@ EMBEDDINGS: dict[str, Callable[..., NumberEmbedding]] = {
     "abacus": AbacusEmbedding,
     "periodic": PeriodicEmbedding,
 }
+"""Every embedding by its name."""
 
 
 def build_embedding(name: str, vocabulary: Vocabulary | None, **options: Any) -> NumberEmbedding:

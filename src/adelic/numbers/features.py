@@ -1,4 +1,4 @@
-"""From numbers to feature vectors: the four forms in which a network can eat an adele.
+"""From numbers to feature vectors: the four forms in which a model can eat an adele.
 
 Every feature belongs to one place (the real one or a prime) and to one *level*: the digit of p^(k-1), or the
 residue modulo p^k. Levels count from the lowest digit of the window, so that dropping high levels keeps what tells
@@ -12,11 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import ConfigurationError, RangeError, UnknownNameError
-from adelic.numbers import AdeleArray, AdeleSpace
+from adelic.numbers.array import AdeleArray
 from adelic.numbers.describe import at_position
+from adelic.numbers.space import AdeleSpace
 
 FeatureKind = Literal["digits", "standardized", "characters", "one-hot-digits"]
 FEATURE_KINDS: tuple[str, ...] = get_args(FeatureKind)
+"""The forms in which a network can be given an adele."""
 
 
 @dataclass(frozen=True)
@@ -92,21 +94,53 @@ def compute_features(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[n
     space, levels = layout.space, layout.levels
     if layout.kind in ("digits", "standardized"):
         return adeles.tensor()[..., space.precision - levels :].reshape(*adeles.shape, layout.size)
-    beyond = np.argwhere(~np.isfinite(adeles.real))
+    parts: list[npt.NDArray[Any]] = [signed_logarithm(adeles.real)[..., None]]
+    for j, p in enumerate(space.primes):
+        digits = adeles.digits[..., j, ::-1][..., :levels]  # lowest first
+        parts.append(characters(digits, p) if layout.kind == "characters" else one_hot(digits, p))
+    return np.asarray(np.concatenate(parts, axis=-1), dtype=np.float32)
+
+
+def signed_logarithm(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return sign(q)·ln(1 + |q|) of real values.
+
+    Raises:
+        RangeError: a value is infinite.
+
+    >>> signed_logarithm(np.array([0.0, -np.e + 1]))
+    array([ 0., -1.])
+    """
+    beyond = np.argwhere(~np.isfinite(values))
     if len(beyond):
         position = at_position(tuple(beyond[0].tolist()))
         raise RangeError(
             f"the real value{position} is beyond float64, so its feature would be infinite; scale the numbers"
         )
-    parts: list[npt.NDArray[Any]] = [(np.sign(adeles.real) * np.log1p(np.abs(adeles.real)))[..., None]]
-    for j, p in enumerate(space.primes):
-        digits = adeles.digits[..., j, ::-1][..., :levels]  # lowest first
-        if layout.kind == "characters":
-            angles = 2 * np.pi * _fractional_parts(digits, p)
-            parts += [np.stack([np.cos(angles), np.sin(angles)], axis=-1).reshape(*adeles.shape, 2 * levels)]
-        else:
-            parts += [(digits[..., None] == np.arange(p)).reshape(*adeles.shape, p * levels)]
-    return np.asarray(np.concatenate(parts, axis=-1), dtype=np.float32)
+    return np.asarray(np.sign(values) * np.log1p(np.abs(values)), dtype=np.float64)
+
+
+def characters(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.float64]:
+    """Return cos and sin of 2πx/p^k for k = 1 … levels, from the digits of x, lowest first.
+
+    Shape: (*, levels) -> (*, 2 · levels), cos and sin in turn.
+
+    >>> characters(np.array([1, 0]), 2).round(3)
+    array([-1.,  0.,  0.,  1.])
+    """
+    angles = 2 * np.pi * _fractional_parts(digits, p)
+    waves = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    return waves.reshape(*digits.shape[:-1], 2 * digits.shape[-1])
+
+
+def one_hot(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.bool_]:
+    """Return each digit as a one-hot vector of length p.
+
+    Shape: (*, levels) -> (*, p · levels).
+
+    >>> one_hot(np.array([1, 0]), 3).astype(int)
+    array([0, 1, 0, 1, 0, 0])
+    """
+    return np.asarray(digits[..., None] == np.arange(p)).reshape(*digits.shape[:-1], p * digits.shape[-1])
 
 
 def _fractional_parts(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.float64]:

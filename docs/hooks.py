@@ -1,0 +1,77 @@
+"""What the site needs beside mkdocs.yml: pages from the repository's root, and links that leave docs/.
+
+Pages link as a code host reads them: relative to their own file. In the site, README.md is the home page, and a file
+outside docs/ is shown when it is an image and named by its path otherwise. A link to a file that does not exist is a
+warning, hence an error of the strict build.
+"""
+
+import logging
+import os
+import re
+from pathlib import Path, PurePosixPath
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parent.parent
+DOCS = PurePosixPath("docs")
+ROOT_PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md"}  # in the repository: in the site
+IMAGES = {".png", ".svg"}
+FENCED = re.compile(r"(^```.*?^```$)", flags=re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s]+)\)")
+
+log = logging.getLogger("mkdocs.hooks.adelic")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages of the repository's root, and the images outside docs/ that pages show."""
+    for source, page in ROOT_PAGES.items():
+        files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
+    for file in list(files.documentation_pages()):
+        for _, target in LINK.findall(file.content_string):
+            path = _path(source_of(file), target)
+            if path is not None and path.suffix in IMAGES and not path.is_relative_to(DOCS) and (ROOT / path).exists():
+                files.append(File.generated(config, f"assets/{path}", abs_src_path=str(ROOT / path)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Turn the links of a page into links of the site."""
+    source = source_of(page.file)
+    parts = FENCED.split(markdown)
+    parts[1::2] = [re.sub(r"^```python\n(?=>>>)", "```pycon\n", part) for part in parts[1::2]]  # colours of a console
+    parts[::2] = [LINK.sub(lambda link: _in_site(source, *link.groups()), part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def source_of(file: File) -> PurePosixPath:
+    """Return where in the repository a page of the site is written."""
+    at_root = {page: source for source, page in ROOT_PAGES.items()}
+    return PurePosixPath(at_root.get(file.src_uri, str(DOCS / file.src_uri)))
+
+
+def _path(source: PurePosixPath, target: str) -> PurePosixPath | None:
+    """Return what a link of a page points to, from the repository's root; None for addresses and anchors."""
+    name = target.partition("#")[0]
+    if not name or re.match(r"[a-z]+:", name):
+        return None
+    return PurePosixPath(os.path.normpath(source.parent / name))
+
+
+def _in_site(source: PurePosixPath, text: str, target: str) -> str:
+    """Return a link as the site has it."""
+    path = _path(source, target)
+    if path is None:
+        return f"[{text}]({target})"
+    if not (ROOT / path).exists():
+        log.warning("%s links to %s, which does not exist", source, target)
+    if str(path) in ROOT_PAGES:
+        path = DOCS / ROOT_PAGES[str(path)]
+    elif path.suffix in IMAGES and not path.is_relative_to(DOCS):
+        path = DOCS / "assets" / path
+    elif not path.is_relative_to(DOCS) or path.suffix not in {".md", *IMAGES}:
+        return f"`{path}`" if str(path).endswith(text.rstrip("/")) else f"{text} (`{path}`)"
+    home = DOCS if str(source) in ROOT_PAGES else source.parent
+    anchor = target[len(target.partition("#")[0]) :]
+    return f"[{text}]({os.path.relpath(path, home)}{anchor})"

@@ -1,0 +1,149 @@
+"""From the coordinates of a column of numbers to named features, and back; the formulas are those of `adelic.nn`."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.errors import DecodingError
+from adelic.integrations.columns import Coordinates
+from adelic.numbers import AdeleSpace
+from adelic.numbers.describe import at_position
+from adelic.numbers.features import characters, one_hot, signed_logarithm
+
+_NEAR = 0.25
+"""A feature farther than this from the feature of every digit is taken for none of them."""
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ColumnFeatures:
+    """The features of one column: its real value, then those of each prime, lowest power first.
+
+    Attributes:
+        kind: "digits", "standardized" (here the same), "characters" or "one-hot-digits".
+        space: the adele space.
+
+    >>> space = AdeleSpace(primes=(2, 3), precision=2, fractional_digits=1)
+    >>> ColumnFeatures("digits", space).names("x0")
+    ['x0_real', 'x0_p2_d-1', 'x0_p2_d0', 'x0_p3_d-1', 'x0_p3_d0']
+    """
+
+    kind: str
+    space: AdeleSpace
+
+    @property
+    def size(self) -> int:
+        """Return the number of features."""
+        return 1 + sum(self.place_sizes)
+
+    @property
+    def place_sizes(self) -> list[int]:
+        """Return the number of features at each prime."""
+        if self.kind == "characters":
+            return [2 * self.space.precision] * self.space.n_primes
+        return [(p if self.kind == "one-hot-digits" else 1) * self.space.precision for p in self.space.primes]
+
+    def names(self, column: str) -> list[str]:
+        """Return the features' names.
+
+        - digits: `x0_p7_d2` is the digit of 7^2.
+        - one-hot-digits: `x0_p7_d2_5` is 1 where this digit is 5.
+        - characters: `x0_p7_cos2` is cos(2πx/7^2).
+        """
+        exponents = [k - self.space.fractional_digits for k in range(self.space.precision)]
+        names = [f"{column}_real"]
+        for p in self.space.primes:
+            if self.kind == "characters":
+                names += [f"{column}_p{p}_{wave}{e + 1}" for e in exponents for wave in ("cos", "sin")]
+            elif self.kind == "one-hot-digits":
+                names += [f"{column}_p{p}_d{e}_{digit}" for e in exponents for digit in range(p)]
+            else:
+                names += [f"{column}_p{p}_d{e}" for e in exponents]
+        return names
+
+    def compute(self, coordinates: Coordinates) -> Floats:
+        """Return the features, (rows, size).
+
+        Raises:
+            RangeError: the logarithm of a real value beyond float64 is wanted.
+        """
+        out = np.empty((len(coordinates.real), self.size))
+        out[:, 0] = self.real_feature(coordinates.real)
+        start = 1
+        for j, (p, size) in enumerate(zip(self.space.primes, self.place_sizes, strict=True)):
+            digits = coordinates.digits[:, j]
+            if self.kind == "characters":
+                out[:, start : start + size] = characters(digits, p)
+            else:
+                out[:, start : start + size] = one_hot(digits, p) if self.kind == "one-hot-digits" else digits
+            start += size
+        return out
+
+    def real_feature(self, real: Floats) -> Floats:
+        """Return the feature of real values: q, or sign(q)·ln(1 + |q|) beside characters and one-hot digits."""
+        return real if self.kind in ("digits", "standardized") else signed_logarithm(real)
+
+    def read(self, features: Floats, relative_error: float) -> tuple[Coordinates, Floats]:
+        """Return the coordinates that have these features, and how far the real ones may be off.
+
+        Args:
+            features: (rows, size), finite.
+            relative_error: of the feature of the real value, and of logarithms and exponentials.
+
+        Raises:
+            DecodingError: a feature is near that of no digit.
+
+        >>> layout = ColumnFeatures("one-hot-digits", AdeleSpace(primes=(3,), precision=2))
+        >>> coordinates = Coordinates(np.array([5.0]), np.array([[[2, 1]]]))
+        >>> found, radius = layout.read(layout.compute(coordinates), 1e-15)
+        >>> found.digits, bool(abs(found.real[0] - 5) < radius[0])
+        (array([[[2, 1]]]), True)
+        """
+        real = features[:, 0]
+        radius = np.abs(real) * relative_error
+        if self.kind not in ("digits", "standardized"):
+            with np.errstate(over="ignore"):
+                real = np.sign(real) * np.expm1(np.abs(real))
+            radius = (1 + np.abs(real)) * radius + np.abs(real) * relative_error
+        digits = np.empty((len(features), self.space.n_primes, self.space.precision), dtype=np.int64)
+        start = 1
+        for j, (p, size) in enumerate(zip(self.space.primes, self.place_sizes, strict=True)):
+            digits[:, j] = self._read_digits(features[:, start : start + size], p)
+            start += size
+        return Coordinates(real, digits), radius
+
+    def _read_digits(self, features: Floats, p: int) -> npt.NDArray[np.int64]:
+        """Return the digits at one prime, (rows, precision), lowest first."""
+        precision = self.space.precision
+        if self.kind == "one-hot-digits":
+            blocks = features.reshape(len(features), precision, p)
+            digits = np.asarray(blocks.argmax(axis=-1), dtype=np.int64)
+            wrong = np.abs(blocks - one_hot(digits, p).reshape(blocks.shape)).max(axis=-1) > _NEAR
+        elif self.kind == "characters":
+            waves = features.reshape(len(features), precision, 2)
+            digits = _digits_of_angles(np.arctan2(waves[..., 1], waves[..., 0]) / (2 * np.pi), p)
+            expected = characters(digits, p).reshape(waves.shape)
+            wrong = np.abs(waves - expected).max(axis=-1) > min(_NEAR, np.pi / (2 * p))
+        else:
+            digits = np.rint(np.clip(features, -1, p)).astype(np.int64)
+            wrong = (np.abs(features - digits) > _NEAR) | (digits < 0) | (digits >= p)
+        if wrong.any():
+            row = int(np.flatnonzero(wrong.any(axis=1))[0])
+            raise DecodingError(f"the features{at_position((row,))} are near those of no digit at the prime {p}")
+        return digits
+
+
+def _digits_of_angles(turns: Floats, p: int) -> npt.NDArray[np.int64]:
+    """Return the digits of x, lowest first, from x/p^k for k = 1 … levels, each up to an integer.
+
+    >>> _digits_of_angles(np.array([[5 / 3, 5 / 9 - 1]]), 3)    # 5 is 12 in base 3
+    array([[2, 1]])
+    """
+    digits = np.empty(turns.shape, dtype=np.int64)
+    before = np.zeros(len(turns))  # (x mod p^(k-1))/p^(k-1), from digits found so far
+    for k in range(turns.shape[1]):
+        digits[:, k] = np.rint(p * turns[:, k] - before).astype(np.int64) % p
+        before = (before + digits[:, k]) / p
+    return digits

@@ -1,0 +1,385 @@
+"""scikit-learn: `AdelicEncoder`, a transformer that gives number columns their residues and p-adic digits.
+
+>>> import numpy as np
+>>> from adelic.integrations.sklearn import AdelicEncoder
+>>> encoder = AdelicEncoder(primes=(2, 7), precision=2)
+>>> encoder.fit_transform(np.array([[9], [16]]))
+array([[ 9.,  1.,  0.,  2.,  1.],
+       [16.,  0.,  0.,  2.,  2.]])
+>>> encoder.get_feature_names_out()
+array(['x0_real', 'x0_p2_d0', 'x0_p2_d1', 'x0_p7_d0', 'x0_p7_d1'],
+      dtype=object)
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_array
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+
+from adelic.errors import AdelicError, ConfigurationError, DecodingError, EncodingError, RangeError, UnknownNameError
+from adelic.integrations.column_features import ColumnFeatures
+from adelic.integrations.columns import Column, Coordinates, columns_of, encode_column, read_column
+from adelic.integrations.inverse import column_values, decode_column, join_columns
+from adelic.numbers import AdeleSpace
+from adelic.numbers.features import FEATURE_KINDS
+from adelic.numbers.rationals import EXACT
+from adelic.numbers.space import DEFAULT_PRECISION, DEFAULT_PRIMES, check_float32
+
+__all__ = ["AdelicEncoder"]
+
+HANDLE_MISSING = ("error", "propagate", "zero", "indicator")
+DENOMINATORS = ("truncate", "error")
+_OPERATIONS = {"digits": 0.5, "standardized": 1, "characters": 8, "one-hot-digits": 8}
+"""How many roundings a real value suffers, logarithms and exponentials counted as several."""
+
+
+class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Encode number columns as adeles: the real value, and the p-adic digits at some primes.
+
+    The lowest digit at p is the number modulo p, the lowest k digits are the number modulo p^k: what models that
+    compare and add real values do not see.
+
+    Input is a matrix, or a pandas or polars data frame, of integers of any size, floats, `Fraction`, `Decimal` and text
+    such as "7/5". Floats that are integers, as in columns of integers with missing entries, are these integers. Columns
+    are encoded one by one, and nothing is learned from the data but the scale of `features="standardized"`.
+
+    Args:
+        primes: the primes of the adele space.
+        precision: how many digits each prime has.
+        fractional_digits: how many of them stand below p^0, for denominators that p divides.
+        features: "digits" (the real value and the digits), "standardized" (the same, each with mean 0 and variance 1
+            over the training data), "characters" (cos and sin of 2πx/p^k, and sign(q)·ln(1 + |q|) as the real one) or
+            "one-hot-digits" (each digit one-hot, and the same real one).
+        floats: what a float that is no integer stands for: "shortest", the shortest decimal that names it (0.1 is
+            1/10); "exact", its binary value; "limit:D", the nearest fraction with a denominator of at most D; "error",
+            nothing. So for integers from 2^53 (2^24 in float32) on, which floats do not hold for sure.
+        denominators: where a prime divides a denominator more often than fractional_digits says, as 2 and 5 do with
+            decimals, "truncate" leaves out the digits below the window, at this prime alone; "error" raises.
+        handle_missing: "error" refuses NaN, None and NA; "propagate" makes all features of the number NaN, as
+            scikit-learn's scalers do; "zero" makes them 0 (after standardizing: their mean); "indicator" makes them 0
+            and adds a feature `x0_missing` for every column, which is then 1. An infinity is always an error.
+        sparse_output: return a `scipy.sparse.csr_array`; for "one-hot-digits".
+        dtype: of the features, numpy.float64 or numpy.float32.
+
+    Attributes:
+        space_: the `AdeleSpace`.
+        n_features_in_: number of columns.
+        feature_names_in_: their names, where the training data had names that are text.
+        mean_, scale_: of every feature but indicators, (columns, features of a column), for "standardized".
+
+    Source: the features are those of `adelic.nn.AdelicEmbedding` (`adelic.numbers.features`).
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> days = np.arange(1000)[:, None]
+    >>> model = make_pipeline(AdelicEncoder(primes=(7,), precision=1, features="one-hot-digits"), LogisticRegression())
+    >>> model.fit(days, days[:, 0] % 7 < 5).score([[10**6], [10**6 + 1]], [10**6 % 7 < 5, (10**6 + 1) % 7 < 5])
+    1.0
+    """
+
+    def __init__(
+        self,
+        primes: Sequence[int] = DEFAULT_PRIMES,
+        *,
+        precision: int = DEFAULT_PRECISION,
+        fractional_digits: int = 0,
+        features: str = "digits",
+        floats: str = "shortest",
+        denominators: str = "truncate",
+        handle_missing: str = "error",
+        sparse_output: bool = False,
+        dtype: Any = np.float64,
+    ) -> None:
+        self.primes = primes
+        self.precision = precision
+        self.fractional_digits = fractional_digits
+        self.features = features
+        self.floats = floats
+        self.denominators = denominators
+        self.handle_missing = handle_missing
+        self.sparse_output = sparse_output
+        self.dtype = dtype
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Check the options and the numbers; learn the scale of `features="standardized"`.
+
+        Args:
+            X: numbers, (rows, columns).
+            y: ignored.
+
+        Raises:
+            AdelicError: an option or a number will not do; a ValueError too, or a TypeError or ArithmeticError.
+
+        >>> AdelicEncoder(features="standardized", primes=(2,), precision=1).fit([[1], [2], [6]]).mean_.round(2)
+        array([[3.  , 0.33]])
+        """
+        self.space_ = AdeleSpace(self.primes, self.precision, self.fractional_digits)  # type: ignore[arg-type]
+        self._check_options()
+        columns = self._read(X, reset=True)
+        self._kinds = [(column.dtype, column.numbers.is_integral) for _, column in columns]
+        is_standardized = self.features == "standardized"
+        means, scales = (np.full((len(columns), self._layout.size), start) for start in (0.0, 1.0))
+        for j, (name, column) in enumerate(columns):
+            with _naming(name):
+                coordinates = self._encode(column)
+            if is_standardized and not column.is_missing.all():
+                found = self._layout.compute(coordinates)[~column.is_missing]
+                with np.errstate(over="ignore", invalid="ignore"):
+                    mean, deviation = found.mean(axis=0), found.std(axis=0)
+                if not np.isfinite(deviation).all():
+                    raise RangeError(f"the variance of column {name} is beyond float64; scale the numbers")
+                means[j], scales[j] = mean, np.where(deviation == 0, 1, deviation)
+        if is_standardized:
+            self.mean_, self.scale_ = means, scales
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the features, (rows, columns · features of a column), in the order of `get_feature_names_out`.
+
+        Raises:
+            AdelicError: a number will not do.
+
+        >>> AdelicEncoder(primes=(3,), precision=2).fit_transform([["5"], ["1/2"]])
+        array([[5. , 2. , 1. ],
+               [0.5, 2. , 1. ]])
+        """
+        check_is_fitted(self, "space_")
+        columns = self._read(X, reset=False)
+        rows, width = len(columns[0][1].is_missing), self._width
+        parts: list[Any] = []
+        dense = None if self.sparse_output else np.empty((rows, width * len(columns)), dtype=self.dtype)
+        for j, (name, column) in enumerate(columns):
+            with _naming(name):
+                coordinates = self._encode(column)
+            if dense is None:
+                parts.append(self._sparse_block(column, coordinates))
+            else:
+                dense[:, j * width : (j + 1) * width] = self._block(j, column, coordinates)
+        return sparse.hstack(parts, format="csr", dtype=self.dtype) if dense is None else dense
+
+    def inverse_transform(self, X: Any) -> npt.NDArray[Any]:
+        """Return the numbers that have these features, exactly, or raise.
+
+        A number is returned only if its digits and its real value are these. Columns that held integers alone when
+        fitted come back whatever the space, as long as the dtype holds them ("digits" in numpy.float64: below 2^53); so
+        do floats with `features="digits"`. All else does where the space decodes it (`AdeleArray.decode`), from primes
+        without truncated digits. A float is returned as the number that it was read as.
+
+        Args:
+            X: features, (rows, columns · features of a column), dense or sparse.
+
+        Returns:
+            (rows, columns): integers where the training data's columns were, floats where some were, objects (int and
+            `Fraction`) where some were text or objects or where float64 would round. NaN where a number was missing,
+            as far as the features say so: with `handle_missing="zero"` digits of 0 are the number 0.
+
+        Raises:
+            DecodingError: no number, or more than one, has these features.
+
+        >>> encoder = AdelicEncoder(features="characters", precision=4, dtype=np.float32)
+        >>> encoder.inverse_transform(encoder.fit_transform([["22/19", "-5"]]))
+        array([[Fraction(22, 19), -5]], dtype=object)
+        """
+        check_is_fitted(self, "space_")
+        matrix = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+        names = self.get_feature_names_out()
+        if matrix.shape[1] != len(names):
+            raise DecodingError(
+                f"X has {matrix.shape[1]} features; {len(names)} can be turned back, {names[0]} … {names[-1]}"
+            )
+        width = self._width
+        found = []
+        for j, name in enumerate(self._names_in()):
+            block = matrix[:, j * width : (j + 1) * width]
+            block = (block.toarray() if sparse.issparse(block) else block).astype(np.float64)
+            with _naming(name):
+                found.append(self._values(j, block))
+        return join_columns(found)
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Return the names of the features, such as `x0_real`, `x0_p7_d2` (the digit of 7^2), `x0_missing`.
+
+        Args:
+            input_features: names of the columns, where the training data had none.
+
+        >>> AdelicEncoder(primes=(7,), precision=1, features="characters").fit([[1]]).get_feature_names_out(["day"])
+        array(['day_real', 'day_p7_cos1', 'day_p7_sin1'], dtype=object)
+        """
+        check_is_fitted(self, "space_")
+        columns = _check_feature_names_in(self, input_features)
+        extra = ["missing"] if self.handle_missing == "indicator" else []
+        names = [
+            name for c in columns for name in [*self._layout.names(str(c)), *(f"{c}_{suffix}" for suffix in extra)]
+        ]
+        return np.array(names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn wants to know of the estimator."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.handle_missing != "error"
+        tags.transformer_tags.preserves_dtype = []  # features have the dtype that the user says
+        return tags
+
+    @property
+    def _layout(self) -> ColumnFeatures:
+        return ColumnFeatures(self.features, self.space_)
+
+    @property
+    def _width(self) -> int:
+        """Return the number of features of a column, with its indicator."""
+        return self._layout.size + (self.handle_missing == "indicator")
+
+    def _check_options(self) -> None:
+        if self.features not in FEATURE_KINDS:
+            raise UnknownNameError.of("features", self.features, FEATURE_KINDS, listed="features")
+        for name, known in (("handle_missing", HANDLE_MISSING), ("denominators", DENOMINATORS)):
+            value = getattr(self, name)
+            if value not in known:
+                raise ConfigurationError(f"{name}={value!r} is unknown; use one of {', '.join(known)}")
+        try:
+            is_known = np.dtype(self.dtype) in (np.float32, np.float64)
+        except TypeError:
+            is_known = False
+        if not is_known:
+            raise ConfigurationError(f"dtype={self.dtype!r} is unknown; use numpy.float64 or numpy.float32")
+        if self.features in ("digits", "standardized") and np.dtype(self.dtype) == np.float32:
+            check_float32(self.space_.primes)
+        if self.sparse_output and self.features != "one-hot-digits":
+            raise ConfigurationError(
+                f"features={self.features!r} are hardly ever 0; sparse_output=True is for 'one-hot-digits'"
+            )
+        if self.sparse_output and self.handle_missing == "propagate":
+            raise ConfigurationError(
+                "handle_missing='propagate' fills rows with NaN; use 'zero' or 'indicator' with sparse_output=True"
+            )
+
+    def _names_in(self) -> list[str]:
+        return [repr(str(name)) for name in _check_feature_names_in(self)]
+
+    def _read(self, X: Any, *, reset: bool) -> list[tuple[str, Column]]:
+        """Return the columns with their names."""
+        if hasattr(X, "columns") and hasattr(X, "dtypes"):  # pandas or polars: columns have types of their own
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            if not X.shape[0] or not X.shape[1]:
+                raise EncodingError(f"a data frame of shape {X.shape} has no number; a row and a column at least")
+        else:
+            X = validate_data(self, _as_matrix(X), reset=reset, dtype=None, ensure_all_finite=False)
+        columns = []
+        for name, values in zip(self._names_in(), columns_of(X), strict=True):
+            with _naming(name):
+                column = read_column(values, floats=self.floats)
+            if self.handle_missing == "error" and column.is_missing.any():
+                row = int(np.flatnonzero(column.is_missing)[0])
+                raise EncodingError(
+                    f"column {name} contains NaN at position [{row}]; handle_missing='propagate', 'zero' or "
+                    "'indicator' would take it"
+                )
+            columns.append((name, column))
+        return columns
+
+    def _encode(self, column: Column) -> Coordinates:
+        """Return the coordinates of a column; raise RangeError unless the features' type holds the real feature."""
+        coordinates = encode_column(column.numbers, self.space_, truncate=self.denominators == "truncate")
+        feature = self._layout.real_feature(coordinates.real)
+        beyond = np.flatnonzero(~(np.abs(feature) <= np.finfo(np.dtype(self.dtype)).max))
+        if len(beyond):
+            raise RangeError(
+                f"the real value at position [{beyond[0]}] is beyond {np.dtype(self.dtype)}; use dtype=numpy.float64, "
+                "features='characters' or scale the numbers"
+            )
+        return coordinates
+
+    def _block(self, j: int, column: Column, coordinates: Coordinates) -> npt.NDArray[np.float64]:
+        """Return the features of a column."""
+        found = self._layout.compute(coordinates)
+        if self.features == "standardized":
+            found = (found - self.mean_[j]) / self.scale_[j]
+        if column.is_missing.any():
+            found[column.is_missing] = np.nan if self.handle_missing == "propagate" else 0
+        return np.column_stack([found, column.is_missing]) if self.handle_missing == "indicator" else found
+
+    def _sparse_block(self, column: Column, coordinates: Coordinates) -> Any:
+        """Return the one-hot features of a column without making them dense: one of each digit's is 1."""
+        rows, n_primes, precision = coordinates.digits.shape
+        starts = [
+            start + p * k
+            for start, p in zip(np.cumsum([1, *self._layout.place_sizes]), self.space_.primes, strict=False)
+            for k in range(precision)
+        ]
+        indices = np.zeros((rows, 1 + n_primes * precision), dtype=np.int64)
+        indices[:, 1:] = coordinates.digits.reshape(rows, -1) + np.array(starts)
+        values = np.ones(indices.shape, dtype=self.dtype)
+        values[:, 0] = self._layout.real_feature(coordinates.real)
+        values[column.is_missing] = 0
+        if self.handle_missing == "indicator":
+            indices = np.column_stack([indices, np.full(rows, self._layout.size)])
+            values = np.column_stack([values, column.is_missing]).astype(self.dtype)
+        pointers = np.arange(rows + 1) * indices.shape[1]
+        block = sparse.csr_array((values.ravel(), indices.ravel(), pointers), shape=(rows, self._width))
+        block.eliminate_zeros()
+        return block
+
+    def _values(self, j: int, block: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+        """Return the numbers of a column from its features."""
+        dtype, integral = self._kinds[j]
+        is_missing = np.asarray(np.isnan(block).all(axis=1), dtype=np.bool_)
+        if self.handle_missing == "indicator":
+            is_missing |= block[:, -1] > 0.5
+            block = block[:, :-1]
+        elif self.handle_missing == "zero" and self.features != "digits":
+            is_missing |= ~block.any(axis=1)
+        block = block[~is_missing]
+        if np.isnan(block).any():
+            raise DecodingError("some features of a number are NaN, and not all")
+        error = float(np.finfo(np.dtype(self.dtype)).eps)  # of rounding to the type, and of a few operations in float64
+        offsets = np.zeros(len(block))
+        if self.features == "standardized":
+            offsets = 2 * error * np.abs(block[:, 0] * self.scale_[j, 0])
+            block = block * self.scale_[j] + self.mean_[j]
+        coordinates, radius = self._layout.read(block, error * _OPERATIONS[self.features])
+        numbers = decode_column(
+            coordinates,
+            radius + offsets,
+            self.space_,
+            integral=integral,
+            floats=(dtype, self.floats) if dtype.kind == "f" else None,
+            exact=self.features == "digits" and np.finfo(np.dtype(self.dtype)).nmant >= _mantissa(dtype),
+            truncate=self.denominators == "truncate",
+            rows=np.flatnonzero(~is_missing),
+        )
+        return column_values(numbers, is_missing, dtype)
+
+
+def _mantissa(dtype: np.dtype[Any]) -> int:
+    return int(np.finfo(dtype).nmant) if dtype.kind == "f" else 0
+
+
+def _as_matrix(X: Any) -> Any:
+    """Return arrays and nested lists as an array that loses nothing.
+
+    Of objects where NumPy would make floats or text of integers, and where it would forget which entries are masked.
+    """
+    if isinstance(X, np.ma.MaskedArray) and np.any(X.mask):
+        values = X.data.astype(object)
+        values[np.ma.getmaskarray(X)] = None
+        return values
+    if not isinstance(X, list | tuple):
+        return X
+    array = np.asarray(X)
+    is_safe = array.dtype.kind in "iuc" or (array.dtype.kind == "f" and not np.any(np.abs(array) >= EXACT))
+    return array if is_safe or array.ndim != 2 else np.array(X, dtype=object)
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Put the name of the column before the errors of a block."""
+    try:
+        yield
+    except AdelicError as error:
+        raise type(error)(f"column {name}: {error}") from None

@@ -1,0 +1,211 @@
+"""Give a model of Hugging Face Transformers numbers; load one that has them."""
+
+import functools
+import inspect
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adelic.errors import ConfigurationError, needs_extra
+from adelic.integrations.transformers.generating import EquippedGenerator
+from adelic.integrations.transformers.layers import NumberLayers
+from adelic.integrations.transformers.models import EquippedModel, hidden_size_of
+from adelic.integrations.transformers.settings import NUMBER_TOKEN, NumberSettings
+from adelic.numbers import AdeleSpace
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+
+def equip(
+    model: "PreTrainedModel",
+    tokenizer: "PreTrainedTokenizerBase",
+    space: AdeleSpace,
+    *,
+    features: str = "characters",
+    real_scale: float = 1.0,
+    max_numerator: int | None = None,
+    max_denominator: int = 1,
+    loss_weight: float = 1.0,
+) -> "PreTrainedModel":
+    """Give a model and its tokenizer a token for numbers, and return the model, which is changed in place.
+
+    The token's embedding becomes the model's own plus a projection of the number's adelic features, and a head says
+    which number comes where the language model expects the token. The model stays an instance of its class, and what
+    was true of it stays true while a text has no numbers. `NumberTokenizer` and `NumberCollator` make the inputs:
+
+    - `forward` also takes `number_reals`, floats (batch, length), and `number_digits`, integers (batch, length,
+      n_primes, precision): the numbers of the text's tokens, NaN and `UNKNOWN_DIGIT` at other tokens. They are read
+      where `input_ids` has the token, and are the head's targets where `labels` has it (of the next token in causal
+      models); so a masked number may stay there. The head's loss, times `loss_weight`, is added to the model's, and is
+      `outputs.number_loss`.
+    - `generate` feeds each number that the head says back into the model; see `EquippedModel.generate`.
+
+    Args:
+        model: a causal or masked language model, or an encoder, with or without a head for another task.
+        tokenizer: the model's; the token is added, and the model's embeddings are resized if need be.
+        space: the primes and digits. One digit at many primes is a good choice for a head.
+        features: one of `adelic.nn.PLACE_FEATURES`.
+        real_scale: about the size of the numbers.
+        max_numerator: numbers n/m that are written have |n| up to it; the default leaves half of the digits to mend
+            errors.
+        max_denominator: and m up to it; 1 for integers.
+        loss_weight: of the number head's loss.
+
+    Raises:
+        ConfigurationError: the model is an encoder-decoder, equipped already, spread over devices already or takes no
+            `inputs_embeds`; an option is wrong.
+        SpaceError: the space has too few digits to tell apart the numbers that are to be written.
+
+    >>> from tokenizers import Tokenizer, models
+    >>> from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
+    >>> words = Tokenizer(models.WordLevel({"[UNK]": 0, "[PAD]": 1, "and": 2}, unk_token="[UNK]"))
+    >>> tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, unk_token="[UNK]", pad_token="[PAD]")
+    >>> config = BertConfig(vocab_size=3, hidden_size=32, num_hidden_layers=1, num_attention_heads=2)
+    >>> space = AdeleSpace(primes=(2, 3, 5, 7, 11, 13, 17), precision=1)
+    >>> model = equip(BertForMaskedLM(config), tokenizer, space)
+    >>> type(model).__name__, isinstance(model, BertForMaskedLM), tokenizer.convert_tokens_to_ids("[NUM]")
+    ('AdelicBertForMaskedLM', True, 3)
+    """
+    if isinstance(model, EquippedModel):
+        raise ConfigurationError(f"this {type(model).__name__} is equipped already")
+    if model.config.is_encoder_decoder:
+        raise ConfigurationError(f"{type(model).__name__} is an encoder-decoder; causal, masked and encoder models do")
+    if "inputs_embeds" not in inspect.signature(model.forward).parameters:
+        raise ConfigurationError(
+            f"{type(model).__name__}.forward takes no inputs_embeds, so nothing can be added there"
+        )
+    if "forward" in vars(model):
+        raise ConfigurationError(
+            f"the forward of this {type(model).__name__} was replaced, as device_map and compilers do; equip it before"
+        )
+    settings = NumberSettings(  # before anything is changed
+        space=space,
+        token_id=-1,
+        features=features,
+        real_scale=real_scale,
+        max_numerator=max_numerator,
+        max_denominator=max_denominator,
+        loss_weight=loss_weight,
+    )
+    token_id = add_number_token(tokenizer)
+    settings = replace(settings, token_id=token_id)
+    if token_id >= model.get_input_embeddings().num_embeddings:
+        model.resize_token_embeddings(len(tokenizer))
+    embeddings = model.get_input_embeddings().weight
+    embedding_size = embeddings.shape[1]
+    layers = NumberLayers(
+        settings,
+        hidden_size_of(model.config, embedding_size),
+        embedding_size=embedding_size,
+        embedding_std=float(embeddings.detach().float().std()),
+    )
+    ignored = getattr(model.config, "keys_to_ignore_at_inference", ["past_key_values"])
+    model.config.keys_to_ignore_at_inference = [*ignored, "number_loss", "number_states"]  # Trainer collects the rest
+    model.config.adelic = {"model": type(model).__name__, **settings.to_dict()}
+    base: Any = type(model)
+    model.__class__ = equipped_class(base)
+    model.numbers = layers.to(embeddings.device, embeddings.dtype).train(model.training)
+    return model
+
+
+def add_number_token(tokenizer: "PreTrainedTokenizerBase") -> int:
+    """Add `NUMBER_TOKEN` to a tokenizer that lacks it, and return its id.
+
+    It is no special token, so that `decode(…, skip_special_tokens=True)` keeps it and masked language models learn it.
+
+    >>> from tokenizers import Tokenizer, models
+    >>> from transformers import PreTrainedTokenizerFast
+    >>> tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordLevel({"and": 0})))
+    >>> add_number_token(tokenizer) == add_number_token(tokenizer) == len(tokenizer) - 1
+    True
+    """
+    from transformers import AddedToken
+
+    if NUMBER_TOKEN not in tokenizer.get_vocab():
+        tokenizer.add_tokens([AddedToken(NUMBER_TOKEN, normalized=False, special=False)])
+    return int(tokenizer.convert_tokens_to_ids(NUMBER_TOKEN))
+
+
+def from_pretrained(path: str | Path, **options: Any) -> "PreTrainedModel":
+    """Return an equipped model that `save_pretrained` wrote; nothing in its folder is executed.
+
+    Args:
+        path: a folder, or the name of a repository on the hub.
+        options: of `PreTrainedModel.from_pretrained`, such as `dtype` or `device_map`.
+
+    Raises:
+        ConfigurationError: the model was not equipped, or is none of the library's own.
+        MissingExtraError: Transformers is not installed.
+
+    >>> import tempfile
+    >>> import torch
+    >>> from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+    >>> from tokenizers import Tokenizer, models
+    >>> words = Tokenizer(models.WordLevel({"[UNK]": 0, "[PAD]": 1, "and": 2}, unk_token="[UNK]"))
+    >>> tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, unk_token="[UNK]", pad_token="[PAD]")
+    >>> config = BertConfig(vocab_size=3, hidden_size=32, num_hidden_layers=1, num_attention_heads=2)
+    >>> model = equip(BertModel(config), tokenizer, AdeleSpace(primes=(2, 3, 5), precision=2))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save_pretrained(folder)
+    ...     again = from_pretrained(folder)
+    >>> type(again).__name__, torch.equal(again.numbers.projection.weight, model.numbers.projection.weight)
+    ('AdelicBertModel', True)
+    """
+    with needs_extra("from_pretrained()", "hf"):
+        from transformers import AutoConfig
+
+    hub = {key: options[key] for key in ("cache_dir", "revision", "token", "local_files_only") if key in options}
+    config = AutoConfig.from_pretrained(path, trust_remote_code=False, **hub)
+    if not isinstance(getattr(config, "adelic", None), dict):
+        raise ConfigurationError(f"{path} holds no equipped model: its config.json lacks 'adelic'; see equip")
+    model_class: Any = equipped_class(named_class(config.adelic.get("model")))
+    return model_class.from_pretrained(path, config=config, use_safetensors=True, **options)
+
+
+def named_class(name: Any) -> type:
+    """Return the model class of Transformers with a name.
+
+    Raises:
+        ConfigurationError: there is none.
+
+    >>> named_class("BertModel").__name__
+    'BertModel'
+    """
+    import transformers
+
+    found = getattr(transformers, name, None) if isinstance(name, str) else None
+    if not (inspect.isclass(found) and issubclass(found, transformers.PreTrainedModel)):
+        raise ConfigurationError(f"{name!r} is no model class of Transformers {transformers.__version__}")
+    return found
+
+
+@functools.cache
+def equipped_class(base: type) -> type:
+    """Return the subclass of a model class that reads and writes numbers.
+
+    It keeps the signature of `forward`, by which `Trainer` and `generate` know what a model takes.
+
+    >>> from transformers import GPT2LMHeadModel
+    >>> equipped_class(GPT2LMHeadModel).__mro__[1:4]
+    (<class '...EquippedGenerator'>, <class '...EquippedModel'>, <class '...GPT2LMHeadModel'>)
+    """
+
+    @functools.wraps(base.forward)  # type: ignore[attr-defined]
+    def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return self.forward_numbers(base.forward, *args, **kwargs)  # type: ignore[attr-defined]
+
+    signature = inspect.signature(base.forward)  # type: ignore[attr-defined]
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
+        for name in ("number_reals", "number_digits")
+    ]
+    parameters = list(signature.parameters.values())
+    at = len(parameters) - (parameters[-1].kind is inspect.Parameter.VAR_KEYWORD)
+    forward.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*parameters[:at], *added, *parameters[at:]]
+    )
+    kind = EquippedGenerator if base.can_generate() else EquippedModel  # type: ignore[attr-defined]
+    # Transformers keeps what it knows of a class, such as how to collect hidden states, under str(class).
+    alike = {"__module__": base.__module__, "__qualname__": base.__qualname__}
+    return type(f"Adelic{base.__name__}", (kind, base), {"forward": forward, **alike})

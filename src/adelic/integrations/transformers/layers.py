@@ -1,0 +1,131 @@
+"""The two layers that an equipped model has more: from numbers to embeddings, from hidden states to numbers."""
+
+from collections.abc import Callable
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from adelic.integrations.transformers.settings import NumberSettings
+from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction, PlaceEmbedding
+from adelic.nn.head import UNKNOWN_DIGIT
+from adelic.numbers import AdeleSpace
+
+N_REAL = 2
+"""Features of the real place: asinh(q / real_scale) and the sign."""
+
+
+class NumberLayers(nn.Module):
+    """A projection of adelic features to the width of a language model, and an `AdelicHead` on its hidden states.
+
+    The features of the primes are those of `adelic.nn.PlaceEmbedding`. The real place has others, which stay small
+    whatever numbers a text has: asinh(q / real_scale), linear near 0 and logarithmic far from it, and the sign. A prime
+    of which no digits are known, since it divides the denominator, has the features 0.
+
+    Shape: `embed`: real values (*) and digits (*, n_primes, precision) -> (*, embedding_size);
+    `predict`: (*, hidden_size) -> `AdelicPrediction` (*).
+
+    Args:
+        settings: the space, the features and so on.
+        hidden_size: the model's width.
+        embedding_size: that of its embeddings, where it is another, as ALBERT's.
+        embedding_std: the standard deviation that embedded numbers have at first, about that of the model's own.
+
+    >>> from adelic import AdeleSpace
+    >>> from adelic.nn import adelic_targets
+    >>> space = AdeleSpace(primes=(2, 3, 5), precision=2)
+    >>> layers = NumberLayers(NumberSettings(space=space, token_id=0), hidden_size=32)
+    >>> layers.embed(*adelic_targets(space, [[7, "1/2"], [-3, 10**30]])).shape
+    torch.Size([2, 2, 32])
+    >>> layers.predict(torch.zeros(5, 32)).logits.shape
+    torch.Size([5, 3, 2, 5])
+    """
+
+    def __init__(
+        self,
+        settings: NumberSettings,
+        hidden_size: int,
+        *,
+        embedding_size: int | None = None,
+        embedding_std: float = 0.02,
+    ) -> None:
+        super().__init__()
+        space = settings.space
+        self.settings = settings
+        self.features = PlaceEmbedding(space, settings.features)
+        n_features = N_REAL + space.n_primes * self.features.width
+        self.projection = nn.Linear(
+            n_features, embedding_size or hidden_size, bias=False
+        )  # the token's own embedding is the bias
+        self.head = AdelicHead(space, hidden_size, placewise=False, real_scale=settings.real_scale)
+        self.loss = AdelicLoss(space, real_scale=settings.real_scale)
+        # About half of the features' mean square is there: cos and sin of many angles, or fewer ones among zeros.
+        nn.init.normal_(self.projection.weight, std=embedding_std * (2 / n_features) ** 0.5)
+
+    def embed(self, reals: torch.Tensor, digits: torch.Tensor) -> torch.Tensor:
+        """Return vectors to be added to the embedding of the number token, in the projection's dtype.
+
+        Args:
+            reals: real values, floats (*); NaN where the number is not known, which gives a vector of zeros.
+            digits: integers (*, n_primes, precision), most significant first; `UNKNOWN_DIGIT` where there is none.
+        """
+        is_known = (digits != UNKNOWN_DIGIT).all(dim=-1)
+        places = self.features((torch.zeros_like(reals), digits.clamp(min=0)))[..., 1:, :] * is_known[..., None]
+        size = torch.asinh(reals.float().clamp(-_LARGEST, _LARGEST) / self.settings.real_scale)
+        features = torch.cat([torch.stack([size, reals.sign()], dim=-1), places.flatten(-2)], dim=-1)
+        features = torch.where(reals.isnan()[..., None], 0.0, features)
+        vectors: torch.Tensor = self.projection(features.to(self.projection.weight.dtype))
+        return vectors
+
+    def predict(self, states: torch.Tensor) -> AdelicPrediction:
+        """Return what hidden states say of numbers, computed in float32 whatever the model's type."""
+        parameters = {name: parameter.float() for name, parameter in self.head.named_parameters()}
+        prediction: AdelicPrediction = torch.func.functional_call(self.head, parameters, states.float())
+        return prediction
+
+    def number_loss(self, states: torch.Tensor, reals: torch.Tensor, digits: torch.Tensor) -> torch.Tensor:
+        """Return the `AdelicLoss` of hidden states (k, hidden_size) for the numbers that they should say, a scalar."""
+        loss: torch.Tensor = self.loss(self.predict(states), (reals, digits))
+        return loss
+
+    @torch.no_grad()
+    def decode(self, states: torch.Tensor) -> npt.NDArray[np.object_]:
+        """Return the numbers that hidden states say, `Fraction` or None where the digits are near no number."""
+        logits = self.predict(states).logits
+        return self.settings.code.decode_soft(logits.log_softmax(dim=-1).cpu().numpy()).values
+
+    @torch.no_grad()
+    def restore_tables(self) -> None:
+        """Compute the constant tables again, which weights' files do not hold and `from_pretrained` leaves empty."""
+        with torch.random.fork_rng(devices=[]), torch.device("cpu"):
+            fresh = NumberLayers(self.settings, self.head.in_features)
+        for name, table in fresh.named_buffers():
+            module, _, key = name.rpartition(".")
+            setattr(self.get_submodule(module), key, table.to(self.projection.weight.device))
+
+    def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Self:
+        """Move or convert the weights; the tables keep their types, since bfloat16 does not hold primes above 256."""
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self.restore_tables()
+        return self
+
+
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+def unknown_numbers(
+    space: AdeleSpace, shape: tuple[int, ...], *, device: torch.device | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the real values, float32 (*shape), and digits, int32 (*shape, n_primes, precision), of no numbers.
+
+    >>> unknown_numbers(AdeleSpace(primes=(2, 3), precision=1), (2,))
+    (tensor([nan, nan]), tensor([[[-100],
+             [-100]],
+    <BLANKLINE>
+            [[-100],
+             [-100]]], dtype=torch.int32))
+    """
+    digits = torch.full((*shape, space.n_primes, space.precision), UNKNOWN_DIGIT, dtype=torch.int32, device=device)
+    return torch.full(shape, torch.nan, device=device), digits

@@ -1,0 +1,98 @@
+"""What an equipped model remembers of its numbers: plain data in its config.json."""
+
+import math
+from dataclasses import asdict, dataclass
+from math import isqrt, prod
+from typing import Any
+
+from adelic.errors import ConfigurationError
+from adelic.nn import PLACE_FEATURES
+from adelic.numbers import AdeleSpace, RedundantResidueCode
+from adelic.numbers.describe import describe
+
+NUMBER_TOKEN = "[NUM]"
+"""The token that stands for every number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberSettings:
+    """How a model reads and writes numbers.
+
+    Attributes:
+        space: the primes and digits.
+        token_id: of `NUMBER_TOKEN`.
+        features: what the digits become, one of `adelic.nn.PLACE_FEATURES`.
+        real_scale: the unit of the real place, about the size of the numbers: asinh(q / real_scale) is what is read.
+        max_numerator: numbers n/m that are written have |n| up to it; None for `default_max_numerator`.
+        max_denominator: and m up to it; 1 for integers.
+        loss_weight: of the number head's loss beside the language model's.
+
+    Raises:
+        ConfigurationError: a value is not so.
+        SpaceError: the space has too few digits to tell apart the numbers that are to be written.
+
+    >>> settings = NumberSettings(space=AdeleSpace(primes=(2, 3, 5, 7, 11, 13), precision=1), token_id=9)
+    >>> settings.code.max_numerator, settings.code.guaranteed_errors
+    (86, 1)
+    >>> NumberSettings.from_dict(settings.to_dict()) == settings
+    True
+    """
+
+    space: AdeleSpace
+    token_id: int
+    features: str = "characters"
+    real_scale: float = 1.0
+    max_numerator: int | None = None
+    max_denominator: int = 1
+    loss_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if not isinstance(self.space, AdeleSpace):
+            raise ConfigurationError(f"space={describe(self.space)} is no AdeleSpace")
+        if self.features not in PLACE_FEATURES:
+            raise ConfigurationError(f"features={self.features!r} is none of {', '.join(PLACE_FEATURES)}")
+        if not 0 < self.real_scale < math.inf:
+            raise ConfigurationError(f"real_scale={self.real_scale} must be positive and finite")
+        if not 0 <= self.loss_weight < math.inf:
+            raise ConfigurationError(f"loss_weight={self.loss_weight} must be finite and not negative")
+        if self.max_numerator is None:
+            object.__setattr__(self, "max_numerator", default_max_numerator(self.space, self.max_denominator))
+        _ = self.code
+
+    @property
+    def code(self) -> RedundantResidueCode:
+        """Return the numbers that can be written, as a code in the space's digits."""
+        assert self.max_numerator is not None
+        return RedundantResidueCode(self.space, self.max_numerator, self.max_denominator)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> "NumberSettings":
+        """Return the settings that `to_dict` wrote.
+
+        Raises:
+            ConfigurationError: that is something else.
+            SpaceError: the space's parameters do not make sense.
+        """
+        try:
+            return cls(**data | {"space": AdeleSpace(**data["space"])})
+        except (TypeError, KeyError) as error:
+            raise ConfigurationError(f"{describe(data)} are no settings of an equipped model: {error!r}") from None
+
+
+def default_max_numerator(space: AdeleSpace, max_denominator: int = 1) -> int:
+    """Return the numerators for which half of the digits suffice, so that the other half can mend errors.
+
+    With M = ∏ p^N and S = ∏ p^F this is √M / (2·S·max_denominator), at least 1.
+
+    >>> default_max_numerator(AdeleSpace(primes=(5, 7, 11, 13), precision=2))
+    2502
+    """
+    modulus = prod(space.primes) ** space.precision
+    scale = prod(space.primes) ** space.fractional_digits
+    largest: int = isqrt(modulus) // (2 * scale * max(1, max_denominator))
+    return max(1, largest)

@@ -1,0 +1,232 @@
+"""From texts to the tensors of an equipped model, and back: a tokenizer that sees numbers, and a collator."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from adelic.errors import ConfigurationError
+from adelic.integrations.transformers.finding import FoundNumber, find_numbers
+from adelic.integrations.transformers.layers import unknown_numbers
+from adelic.integrations.transformers.settings import NUMBER_TOKEN
+from adelic.nn import adelic_targets
+from adelic.numbers import AdeleSpace
+
+if TYPE_CHECKING:
+    from transformers import BatchEncoding, PreTrainedTokenizerBase
+
+_IGNORED = -100
+"""The label of tokens that are not learned, as everywhere in Transformers."""
+
+
+class NumberTokenizer:
+    """A tokenizer that puts the number token where a text has a number, and the numbers beside the tokens.
+
+    `number_reals`, float32 (batch, length), and `number_digits`, int32 (batch, length, n_primes, precision), have NaN
+    and `UNKNOWN_DIGIT` at tokens that are no numbers. The digits are integers, so no change of floating-point type on
+    the way to a device can harm them; they are the number exactly, up to `space.decoding_bound`. A prime that divides a
+    denominator more often than the space's window holds has no digits, which is no error. How a number was written
+    ("1,000" or "1000", "1/2" or "0.5") is not kept.
+
+    Args:
+        tokenizer: of a model that went through `equip`.
+        space: the model's.
+        find: what finds numbers; `functools.partial(find_numbers, dates=True)` changes what counts as one.
+
+    Raises:
+        ConfigurationError: the tokenizer has no number token.
+
+    >>> from adelic.integrations.transformers.equipping import add_number_token
+    >>> from tokenizers import Tokenizer, models, pre_tokenizers
+    >>> from transformers import PreTrainedTokenizerFast
+    >>> words = Tokenizer(models.WordLevel({"[UNK]": 0, "[PAD]": 1, "plus": 2}, unk_token="[UNK]"))
+    >>> words.pre_tokenizer = pre_tokenizers.Whitespace()
+    >>> plain = PreTrainedTokenizerFast(tokenizer_object=words, unk_token="[UNK]", pad_token="[PAD]")
+    >>> add_number_token(plain)
+    3
+    >>> tokenizer = NumberTokenizer(plain, AdeleSpace(primes=(2, 5), precision=1))
+    >>> batch = tokenizer(["1,007 plus x2", "-3/4"])
+    >>> batch["input_ids"], batch["number_reals"]
+    (tensor([[3, 2, 0],
+            [3, 1, 1]]), tensor([[ 1.0070e+03,         nan,         nan],
+            [-7.5000e-01,         nan,         nan]]))
+    >>> batch["number_digits"][:, 0, :, 0]  # 1007 is 1 modulo 2 and 2 modulo 5; 4 is no unit modulo 2
+    tensor([[   1,    2],
+            [-100,    3]], dtype=torch.int32)
+    >>> tokenizer.decode(batch["input_ids"], [[1007, None, None], [Fraction(-3, 4), None, None]])
+    ['1007 plus', '-3/4']
+    """
+
+    def __init__(
+        self,
+        tokenizer: "PreTrainedTokenizerBase",
+        space: AdeleSpace,
+        *,
+        find: Callable[[str], Sequence[FoundNumber]] = find_numbers,
+    ) -> None:
+        if NUMBER_TOKEN not in tokenizer.get_vocab():
+            raise ConfigurationError(f"the tokenizer has no token {NUMBER_TOKEN}; equip adds it")
+        self.tokenizer, self.space, self.find = tokenizer, space, find
+        self.token_id = int(tokenizer.convert_tokens_to_ids(NUMBER_TOKEN))
+
+    def __call__(self, texts: str | Sequence[str], **options: Any) -> "BatchEncoding":
+        """Return the tokens and the numbers of texts, as tensors with one row a text.
+
+        Args:
+            texts: one or more.
+            options: of the tokenizer, such as `truncation`, `max_length`, `padding` (by default to the longest).
+
+        Raises:
+            ConfigurationError: the tokenizer did not keep a number token for each number.
+        """
+        marked = [self.mark(text) for text in ([texts] if isinstance(texts, str) else texts)]
+        options = {"padding": True} | options | {"return_tensors": "pt"}
+        batch: BatchEncoding = self.tokenizer([text for text, _ in marked], **options)
+        is_number = batch["input_ids"] == self.token_id
+        is_truncated = bool(options.get("truncation"))
+        reals, digits = unknown_numbers(self.space, tuple(is_number.shape))
+        rows, columns, values = [], [], []
+        for row, (_, numbers) in enumerate(marked):
+            at = torch.nonzero(is_number[row])[:, 0].tolist()
+            if len(at) != len(numbers) and not (is_truncated and len(at) < len(numbers)):
+                raise ConfigurationError(
+                    f"the tokenizer made {len(at)} number tokens of {len(numbers)} numbers in row {row}; is "
+                    f"{NUMBER_TOKEN} a token of its own?"
+                )
+            kept = numbers[len(numbers) - len(at) :] if self.tokenizer.truncation_side == "left" else numbers
+            for column, value in zip(at, kept, strict=False):
+                if value is not None:
+                    rows.append(row)
+                    columns.append(column)
+                    values.append(value)
+        if values:
+            known_reals, known_digits = adelic_targets(self.space, values)
+            reals[rows, columns], digits[rows, columns] = known_reals.to(reals), known_digits.to(digits)
+        batch["number_reals"], batch["number_digits"] = reals, digits
+        return batch
+
+    def mark(self, text: str) -> tuple[str, list[Fraction | None]]:
+        """Return the text with number tokens instead of numbers, and the numbers; None where the text has the token.
+
+        >>> from transformers import PreTrainedTokenizerFast
+        >>> from tokenizers import Tokenizer, models
+        >>> plain = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordLevel({"[NUM]": 0})))
+        >>> NumberTokenizer(plain, AdeleSpace()).mark("[NUM] of 7, 8")
+        ('[NUM] of [NUM], [NUM]', [None, Fraction(7, 1), Fraction(8, 1)])
+        """
+        found: list[tuple[int, int, Fraction | None]] = [(n.start, n.end, n.value) for n in self.find(text)]
+        found += [(*match.span(), None) for match in re.finditer(re.escape(NUMBER_TOKEN), text)]
+        found.sort(key=lambda number: number[0])
+        parts, end = [], 0
+        for start, after, _ in found:
+            parts += [text[end:start], NUMBER_TOKEN]
+            end = after
+        return "".join([*parts, text[end:]]), [value for _, _, value in found]
+
+    def decode(self, token_ids: Any, numbers: Any, **options: Any) -> list[str]:
+        """Return texts with their numbers, "7/5" or "-3"; the number token stays where a number is None.
+
+        Args:
+            token_ids: (rows, length), such as `sequences` of `generate`.
+            numbers: of the tokens, (rows, length), such as `numbers` of `generate`.
+            options: of the tokenizer's `decode`.
+        """
+        texts = []
+        for ids, row in zip(torch.as_tensor(token_ids).tolist(), numbers, strict=True):
+            values = [value for token, value in zip(ids, row, strict=True) if token == self.token_id]
+            first, *rest = self.tokenizer.decode(ids, **{"skip_special_tokens": True} | options).split(NUMBER_TOKEN)
+            shown = [NUMBER_TOKEN if value is None else str(value) for value in values]
+            texts.append(first + "".join(number + part for number, part in zip(shown, rest, strict=True)))
+        return texts
+
+
+class NumberCollator:
+    """Batches of texts for `Trainer`: tokens, numbers and labels.
+
+    An example is a text, or a dictionary with "text", or for causal models with "prompt" and "completion", of which
+    the completion alone is learned. Its other entries become tensors; "label" is renamed "labels". With `datasets`, say
+    `TrainingArguments(remove_unused_columns=False)`, or `Trainer` takes the texts away.
+
+    Args:
+        tokenizer: makes tokens and numbers.
+        objective: `model.objective`: "causal" labels all tokens, "masked" masks some and labels these, None adds no
+            labels. Of a masked number only the head's target is left, since the model reads numbers at number tokens.
+        max_length: texts are cut there.
+        mask_probability: how many of the tokens are masked; of these 10 % stay as they are and 10 % become others.
+        seed: of the masks; torch's generator if None, which differs between worker processes.
+
+    Raises:
+        ConfigurationError: there is no such objective.
+
+    >>> from transformers import PreTrainedTokenizerFast
+    >>> from tokenizers import Tokenizer, models, pre_tokenizers
+    >>> words = Tokenizer(models.WordLevel({"[NUM]": 0, "=": 1, "[PAD]": 2}))
+    >>> words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    >>> plain = PreTrainedTokenizerFast(tokenizer_object=words, pad_token="[PAD]")
+    >>> collator = NumberCollator(NumberTokenizer(plain, AdeleSpace()), "causal")
+    >>> batch = collator([{"prompt": "7/5 =", "completion": " 1.4"}, "3 ="])
+    >>> batch["input_ids"], batch["labels"]
+    (tensor([[0, 1, 0],
+            [0, 1, 2]]), tensor([[-100, -100,    0],
+            [   0,    1, -100]]))
+    """
+
+    def __init__(
+        self,
+        tokenizer: NumberTokenizer,
+        objective: str | None,
+        *,
+        max_length: int | None = None,
+        mask_probability: float = 0.15,
+        seed: int | None = None,
+    ) -> None:
+        if objective not in ("causal", "masked", None):
+            raise ConfigurationError(
+                f"objective={objective!r} is none of 'causal', 'masked', None; see model.objective"
+            )
+        self.number_tokenizer, self.objective, self.max_length = tokenizer, objective, max_length
+        self.tokenizer = tokenizer.tokenizer  # where Trainer looks for what it saves beside the model
+        self._mask = None
+        if objective == "masked":
+            from transformers import DataCollatorForLanguageModeling
+
+            self._mask = DataCollatorForLanguageModeling(tokenizer.tokenizer, mlm_probability=mask_probability)
+            if seed is not None:
+                self._mask.generator = torch.Generator().manual_seed(seed)
+
+    def __call__(self, examples: Sequence[str | Mapping[str, Any]]) -> dict[str, torch.Tensor]:
+        """Return a batch.
+
+        Raises:
+            ConfigurationError: an example has no text.
+        """
+        rows = [{"text": example} if isinstance(example, str) else dict(example) for example in examples]
+        prompts = [row.pop("prompt", "") for row in rows]
+        texts = [prompt + _text_of(row) for prompt, row in zip(prompts, rows, strict=True)]
+        cut = {} if self.max_length is None else {"truncation": True, "max_length": self.max_length}
+        batch = self.number_tokenizer(texts, return_offsets_mapping=any(prompts), **cut)
+        offsets = batch.pop("offset_mapping", None)
+        tensors: dict[str, torch.Tensor] = dict(batch)
+        if self.objective == "causal":
+            labels = tensors["input_ids"].masked_fill(tensors["attention_mask"] == 0, _IGNORED)
+            for row, prompt in enumerate(prompts):
+                if prompt:
+                    is_completion = offsets[row, :, 0] >= len(self.number_tokenizer.mark(prompt)[0])
+                    labels[row, is_completion.cumsum(0) == 0] = _IGNORED
+            tensors["labels"] = labels
+        elif self._mask is not None:
+            tensors["input_ids"], tensors["labels"] = self._mask.torch_mask_tokens(tensors["input_ids"])
+        for key in rows[0] if rows else ():
+            tensors["labels" if key == "label" else key] = torch.as_tensor([row[key] for row in rows])
+        return tensors
+
+
+def _text_of(row: dict[str, Any]) -> str:
+    """Take the text, or the completion, out of an example."""
+    for key in ("text", "completion"):
+        if isinstance(row.get(key), str):
+            text: str = row.pop(key)
+            return text
+    raise ConfigurationError(f"an example with {', '.join(row) or 'nothing'} has no 'text'")

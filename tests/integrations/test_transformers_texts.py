@@ -1,0 +1,146 @@
+"""From texts to tensors and back."""
+
+from fractions import Fraction
+from functools import partial
+
+import pytest
+import torch
+
+from adelic import AdeleSpace
+from adelic.errors import ConfigurationError
+from adelic.nn.head import UNKNOWN_DIGIT
+
+transformers = pytest.importorskip("transformers")
+
+from adelic.integrations.transformers import NumberCollator, NumberTokenizer, find_numbers  # noqa: E402
+from adelic.integrations.transformers.equipping import add_number_token  # noqa: E402
+
+SPACE = AdeleSpace(primes=(2, 3, 5, 7, 11), precision=4)
+
+
+@pytest.fixture
+def tokenizer(word_tokenizer):
+    plain = word_tokenizer()
+    add_number_token(plain)
+    return NumberTokenizer(plain, SPACE)
+
+
+def decoded(batch, row):
+    """Return the numbers of a row, from their digits."""
+    found = []
+    for real, digits in zip(batch["number_reals"][row], batch["number_digits"][row], strict=True):
+        if not real.isnan():
+            found.append(SPACE.from_digits(digits.numpy(), real.item(), radius=abs(real.item()) * 1e-6).decode())
+    return found
+
+
+def test_numbers_stand_at_their_tokens(tokenizer):
+    batch = tokenizer(["1,000 + -7/13 and 3", "and 2 and", "and"])
+    is_number = batch["input_ids"] == tokenizer.token_id
+    assert is_number.tolist() == [[True, False, True, False, True], [False, True, *[False] * 3], [False] * 5]
+    assert torch.equal(~batch["number_reals"].isnan(), is_number)
+    assert [decoded(batch, row) for row in range(3)] == [[1000, Fraction(-7, 13), 3], [2], []]
+    assert (batch["number_digits"][~is_number] == UNKNOWN_DIGIT).all()
+    assert batch["number_reals"].dtype == torch.float32
+    assert batch["number_digits"].dtype == torch.int32
+
+
+def test_long_numbers_and_denominators_of_the_primes(tokenizer):
+    batch = tokenizer(f"{10**400} and 1/2")
+    digits = batch["number_digits"][0]
+    assert batch["number_reals"][0, 0] == torch.inf
+    assert digits[0].tolist() == SPACE.encode(10**400).digits.tolist()
+    assert (digits[2, 0] == UNKNOWN_DIGIT).all()
+    assert digits[2, 1:].tolist() == AdeleSpace(primes=SPACE.primes[1:], precision=4).encode("1/2").digits.tolist()
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_padding_and_truncation_on_either_side(word_tokenizer, side):
+    plain = word_tokenizer(padding_side=side, truncation_side=side)
+    add_number_token(plain)
+    tokenizer = NumberTokenizer(plain, SPACE)
+    batch = tokenizer(["1 + 2 + 3 + 4", "5"], truncation=True, max_length=5)
+    assert decoded(batch, 0) == ([1, 2, 3] if side == "right" else [2, 3, 4])
+    assert decoded(batch, 1) == [5]
+    assert batch["number_reals"][1, 0 if side == "right" else -1] == 5
+
+
+def test_a_text_with_the_token_itself_has_no_number_there(tokenizer):
+    batch = tokenizer("[NUM] + 7")
+    assert batch["number_reals"].isnan().tolist() == [[True, True, False]]
+    assert decoded(batch, 0) == [7]
+
+
+def test_the_finder_is_an_option(tokenizer):
+    told = NumberTokenizer(tokenizer.tokenizer, SPACE, find=partial(find_numbers, dates=True))
+    assert decoded(told("2024-12-10"), 0) == [2024, 12, 10]
+    assert decoded(tokenizer("2024-12-10"), 0) == []
+
+
+def test_byte_level_tokenizers_keep_the_text(byte_tokenizer):
+    plain = byte_tokenizer()
+    add_number_token(plain)
+    tokenizer = NumberTokenizer(plain, SPACE)
+    text = "it costs $1,000.50, x2 and not 3/4"
+    batch = tokenizer([text])
+    values = [None] * batch["input_ids"].shape[1]
+    for column, value in zip(torch.nonzero(batch["input_ids"][0] == tokenizer.token_id)[:, 0], (7, -2), strict=True):
+        values[column] = value
+    assert tokenizer.decode(batch["input_ids"], [values]) == ["it costs $7, x2 and not -2"]
+    assert tokenizer.decode(batch["input_ids"], [[None] * len(values)]) == ["it costs $[NUM], x2 and not [NUM]"]
+
+
+def test_a_tokenizer_without_the_token_is_refused(word_tokenizer):
+    with pytest.raises(ConfigurationError, match=r"has no token \[NUM\]"):
+        NumberTokenizer(word_tokenizer(), SPACE)
+
+
+def test_a_tokenizer_that_loses_the_token_is_refused(word_tokenizer):
+    plain = word_tokenizer("[NUM]")  # a word of the vocabulary, but split before it is looked up
+    with pytest.raises(ConfigurationError, match="made 0 number tokens of 2 numbers in row 0"):
+        NumberTokenizer(plain, SPACE)("1 and 2")
+
+
+def test_causal_batches(tokenizer):
+    batch = NumberCollator(tokenizer, "causal")(["1 + 2 = 3", "4"])
+    assert set(batch) == {"input_ids", "attention_mask", "labels", "number_reals", "number_digits"}
+    assert torch.equal(batch["labels"][0], batch["input_ids"][0])
+    assert batch["labels"][1].tolist() == [tokenizer.token_id, *[-100] * 4]
+
+
+def test_completions_alone_are_learned(tokenizer):
+    batch = NumberCollator(tokenizer, "causal")([{"prompt": "1 + 2 =", "completion": " 3 and"}, "4 and"])
+    assert (batch["labels"] != -100).tolist() == [[False] * 4 + [True] * 2, [True] * 2 + [False] * 4]
+
+
+def test_masked_batches(tokenizer):
+    texts = ["1 and 2 and 3 and 4 and 5 and 6"] * 64
+    collator = NumberCollator(tokenizer, "masked", mask_probability=0.3, seed=0)
+    batch = collator(texts)
+    plain = tokenizer(texts)
+    is_masked = batch["labels"] != -100
+    assert 0.2 < is_masked.float().mean() < 0.4
+    assert torch.equal(batch["labels"][is_masked], plain["input_ids"][is_masked])
+    assert torch.equal(batch["input_ids"][~is_masked], plain["input_ids"][~is_masked])
+    mask = tokenizer.tokenizer.mask_token_id
+    assert 0.7 < (batch["input_ids"][is_masked] == mask).float().mean() < 0.9
+    assert torch.equal(batch["number_digits"], plain["number_digits"])
+    again = NumberCollator(tokenizer, "masked", mask_probability=0.3, seed=0)(texts)
+    assert torch.equal(again["labels"], batch["labels"])
+
+
+def test_other_entries_become_tensors(tokenizer):
+    batch = NumberCollator(tokenizer, None)([{"text": "1", "label": 2}, {"text": "3 and 4", "label": 0}])
+    assert batch["labels"].tolist() == [2, 0]
+    assert "text" not in batch
+
+
+def test_long_texts_are_cut(tokenizer):
+    assert NumberCollator(tokenizer, "causal", max_length=3)(["1 + 2 = 3"])["input_ids"].shape == (1, 3)
+
+
+def test_wrong_examples_and_objectives(tokenizer):
+    with pytest.raises(ConfigurationError, match="an example with txt has no 'text'"):
+        NumberCollator(tokenizer, None)([{"txt": "1"}])
+    with pytest.raises(ConfigurationError, match="objective='clm' is none of"):
+        NumberCollator(tokenizer, "clm")
