@@ -34,7 +34,9 @@ sys.meta_path[:] = [Without if finder is PathFinder else finder for finder in sy
 LIBRARY = """
 import adelic
 from adelic import acd
+from adelic.integrations.sklearn import AdelicEncoder
 
+assert AdelicEncoder(primes=(7,), precision=1).fit_transform([[9]]).tolist() == [[9, 2]]
 space = adelic.AdeleSpace(primes=(2, 3, 5, 7), precision=8)
 values = [f"{n}/11" for n in range(-500, 500)]  # enough for the compiled kernels
 assert list(map(str, (space.encode(values) * 11).decode())) == [str(n) for n in range(-500, 500)]
