@@ -9,10 +9,11 @@
 
 The parts: `adelic.numbers` (exact mathematics), `adelic.acd` (the Algebraic Combinatorics Dataset, generated from its
 definitions), `adelic.nn` (PyTorch layers), `adelic.training` and `adelic.benchmark` (the experiments). They load when
-first used: `import adelic` imports neither torch nor numba.
+first used: `import adelic` imports neither torch nor numba. The last three need `pip install 'adelic[torch]'`.
 """
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from adelic.errors import AdelicError
@@ -38,7 +39,8 @@ __all__ = [
 ]
 
 _CHOICE = frozenset({"SpaceChoice", "choose_space"})
-_SUBPACKAGES = frozenset({"acd", "benchmark", "nn", "numbers", "training"})
+_NEED_TORCH = frozenset({"benchmark", "nn", "training"})
+_SUBPACKAGES = frozenset({"acd", "numbers"}) | _NEED_TORCH
 
 
 def __getattr__(name: str) -> Any:
@@ -51,5 +53,9 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List the public names, those not loaded yet included."""
-    return sorted(__all__)
+    """List the public names, those not loaded yet included; what needs torch only where there is one.
+
+    `help(adelic)` and the like get everything that is listed.
+    """
+    absent = frozenset() if importlib.util.find_spec("torch") else _NEED_TORCH
+    return sorted({*__all__} - absent)

@@ -1,7 +1,8 @@
 """The errors that a user can cause, all under `AdelicError`; on the command line each is one line and exit code 2."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Self
 
 
@@ -95,6 +96,46 @@ class ConfigurationError(AdelicError, ValueError):
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: epochs=0 must be a whole number from 1 on
     """
+
+
+class MissingExtraError(AdelicError, ImportError):
+    """A library is missing, or cannot be imported, that only a part of the package needs; an extra brings it.
+
+    >>> issubclass(MissingExtraError, ImportError)
+    True
+    """
+
+
+@contextmanager
+def needs_extra(what: str, extra: str) -> Iterator[None]:
+    """Raise `MissingExtraError` where an import in this block fails, naming the extra that brings the library.
+
+    Blocks may be nested: the outermost one has the last word, since it knows what was asked for.
+
+    Args:
+        what: the part of the package that needs the library, such as "adelic.nn".
+        extra: of this package, as pyproject.toml names it.
+
+    Raises:
+        MissingExtraError: an import failed, other than one of adelic's own modules.
+
+    >>> with needs_extra("adelic.nn", "torch"):
+    ...     import library_that_is_not_there
+    Traceback (most recent call last):
+    adelic.errors.MissingExtraError: adelic.nn needs library_that_is_not_there, which is not installed: pip install
+    'adelic[torch]'
+    """
+    try:
+        yield
+    except ImportError as error:
+        library = (error.name or "a library").partition(".")[0]
+        if library == "adelic":  # a fault of ours, which no extra mends
+            raise
+        is_absent = isinstance(error, ModuleNotFoundError | MissingExtraError)
+        trouble = "is not installed" if is_absent else f"cannot be imported ({error})"
+        raise MissingExtraError(
+            f"{what} needs {library}, which {trouble}: pip install 'adelic[{extra}]'", name=error.name
+        ) from error
 
 
 class UnknownNameError(AdelicError, LookupError):

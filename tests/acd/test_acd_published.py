@@ -3,8 +3,8 @@
 Nothing is downloaded. The forms of the files are those that `adelic.acd.published_files` describes.
 """
 
-import builtins
 import json
+import sys
 from itertools import combinations
 from math import isqrt
 from pathlib import Path
@@ -15,7 +15,7 @@ import pytest
 from adelic import acd
 from adelic.acd import lattice, published, published_checks, quiver, rsk
 from adelic.acd.published_layouts import LAYOUTS, nested_lists, permutation_of_inversions
-from adelic.errors import ConfigurationError, EncodingError, StorageError, UnknownNameError
+from adelic.errors import ConfigurationError, EncodingError, MissingExtraError, StorageError, UnknownNameError
 
 SIZES = {"mheight": 7, "weaving": 5, "schubert": 4, "lattice": 10, "characters": 8, "kl": 4, "rsk": 5, "quiver": 6}
 """The sizes that are written here; grassmannian has one alone, which is large."""
@@ -687,15 +687,8 @@ def test_a_path_is_never_looked_for_on_the_hub():
 
 
 def test_the_hub_without_its_library(monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *args, **kwargs):
-        if name.split(".")[0] == "huggingface_hub":
-            raise ModuleNotFoundError(f"No module named {name!r}")
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ConfigurationError, match=r'pip install "adelic\[hf\]"'):
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'adelic\[hf\]'"):
         acd.load_published("ACDRepo/weaving_patterns_6")
 
 

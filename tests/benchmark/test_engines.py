@@ -12,7 +12,7 @@ import torch
 
 from adelic.benchmark import Budget, RayEngine, engines, epochs_done, run_matrix
 from adelic.benchmark.matrix import outstanding_work
-from adelic.errors import ConfigurationError, RunFolderError, WorkerError
+from adelic.errors import ConfigurationError, MissingExtraError, RunFolderError, WorkerError
 from adelic.training import run
 
 EPOCHS = 60
@@ -133,7 +133,7 @@ def test_needs_that_make_no_sense(needs, words):
 
 def test_without_ray(tiny_config, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ConfigurationError, match=r"pip install 'adelic\[ray\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'adelic\[ray\]'"):
         run_matrix([tiny_config()], **options(tmp_path), engine=RayEngine())
 
 

@@ -1,3 +1,5 @@
+import importlib.metadata
+import platform
 import re
 import shlex
 import subprocess
@@ -71,8 +73,35 @@ def test_short_help(works):
     assert works("-h") == works("--help")
 
 
-def test_version(works):
-    assert package.__version__ in works("--version")
+def test_versions_are_those_of_a_bug_report(works):
+    lines = works("--version").splitlines()
+    assert lines[0] == f"adelic {package.__version__}"
+    found = dict(line.split(" ", 1) for line in lines)
+    assert found["python"].startswith(platform.python_version())
+    assert found["platform"] == platform.platform()
+    for library in ("numpy", "numba", "pyarrow", "torch"):
+        assert found[library] == importlib.metadata.version(library)
+    assert not {"pytest", "ruff", "adelic[torch]"} & set(found)
+
+
+def test_a_missing_library_is_listed_where_it_is_needed(works, monkeypatch):
+    monkeypatch.setattr(
+        importlib.metadata,
+        "requires",
+        lambda name: ["numpy>=2", "nothing-there>=1", "adelic[torch]; extra == 'x'", 'none-such>=2; extra == "torch"'],
+    )
+    assert works("--version").splitlines()[3:] == [
+        f"numpy {importlib.metadata.version('numpy')}",
+        "nothing-there not installed",
+    ]
+
+
+def test_the_package_runs_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "adelic", "encode", "7/5", "--primes", "2"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("7/5\n  real  1.4\n")
 
 
 @pytest.mark.parametrize(

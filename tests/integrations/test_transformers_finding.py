@@ -124,13 +124,16 @@ def test_without_the_library_numbers_are_found_and_models_say_what_is_missing():
     program = """
 import sys
 sys.modules["transformers"] = None
-from adelic.errors import ConfigurationError
+from adelic.errors import MissingExtraError
 from adelic.integrations.transformers import find_numbers, from_pretrained
 print(find_numbers("5")[0].value)
 try:
     from_pretrained("folder")
-except ConfigurationError as error:
+except MissingExtraError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["5", "models need Transformers: pip install 'adelic[hf]'"]
+    assert done.stdout.splitlines() == [
+        "5",
+        "from_pretrained() needs transformers, which is not installed: pip install 'adelic[hf]'",
+    ]

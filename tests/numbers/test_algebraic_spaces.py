@@ -137,7 +137,7 @@ def test_without_python_flint():
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == (
-        "ConfigurationError algebraic numbers need python-flint, which is not installed: pip install 'adelic[flint]'"
+        "MissingExtraError AdeleSpace.over needs flint, which is not installed: pip install 'adelic[flint]'"
     )
 
 

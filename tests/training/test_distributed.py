@@ -13,7 +13,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from adelic.errors import ConfigurationError, RunFolderError
+from adelic.errors import ConfigurationError, MissingExtraError, RunFolderError
 from adelic.training import run, run_distributed
 from adelic.training.world import ALONE, World
 
@@ -152,7 +152,7 @@ def test_what_cannot_be_started(tiny_config, tmp_path, monkeypatch, options, wor
 
 def test_without_fabric(tiny_config, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "lightning_fabric", None)
-    with pytest.raises(ConfigurationError, match=r"pip install 'adelic\[fabric\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'adelic\[fabric\]'"):
         run_distributed(tiny_config(), tmp_path, device="cpu", devices=2)
 
 

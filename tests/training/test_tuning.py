@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 import pytest
 
 from adelic import acd
-from adelic.errors import ConfigurationError, StorageError, UnknownNameError
+from adelic.errors import ConfigurationError, MissingExtraError, StorageError, UnknownNameError
 from adelic.training import EmbeddingConfig, RunConfig, Search, load_recipe, studies, tune, tuning
 from adelic.training.search import DIMENSIONS, apply, check_search, default_search
 from adelic.training.tuning import DevelopmentData
@@ -231,7 +231,7 @@ def test_every_value_of_every_dimension_makes_a_run():
 def test_optuna_is_an_extra(search, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     monkeypatch.delitem(sys.modules, "adelic.training.studies")
-    with pytest.raises(ConfigurationError, match=r'pip install "adelic\[tune\]"'):
+    with pytest.raises(MissingExtraError, match=r"needs optuna, .*pip install 'adelic\[tune\]'"):
         tune(search(), trials=1, storage=tmp_path / "study.db")
 
 

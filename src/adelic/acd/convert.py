@@ -10,7 +10,7 @@ import numpy as np
 from adelic.acd.protocol import Integers
 from adelic.acd.splits import SPLITS
 from adelic.acd.store import arrow_array
-from adelic.errors import ConfigurationError
+from adelic.errors import needs_extra
 
 if TYPE_CHECKING:
     from datasets import DatasetDict as DatasetDict
@@ -27,7 +27,7 @@ def to_torch(dataset: "Dataset") -> "dict[str, TensorDataset]":
     or (rows, targets). Eight bytes a token: the tensors are copies, and share no memory with the data set.
 
     Raises:
-        ConfigurationError: torch is not installed.
+        MissingExtraError: torch is not installed.
 
     >>> import tempfile
     >>> from adelic import acd
@@ -37,11 +37,9 @@ def to_torch(dataset: "Dataset") -> "dict[str, TensorDataset]":
     >>> len(splits["test"]), tokens.shape, label.dtype
     (3, torch.Size([12]), torch.int64)
     """
-    try:
+    with needs_extra("to_torch()", "torch"):
         import torch
         from torch.utils.data import TensorDataset
-    except ImportError as error:
-        raise ConfigurationError("to_torch() needs torch, which is not installed: pip install torch") from error
     return {
         name: TensorDataset(*(torch.from_numpy(values.astype(np.int64)) for values in rows))
         for name, rows in split_arrays(dataset).items()
@@ -56,7 +54,7 @@ def to_pandas(dataset: "Dataset") -> "DataFrame":
     targets. split is categorical: train, validation, test. The provenance is in `frame.attrs["provenance"]`.
 
     Raises:
-        ConfigurationError: pandas is not installed.
+        MissingExtraError: pandas is not installed.
 
     >>> import tempfile
     >>> from adelic import acd
@@ -67,12 +65,8 @@ def to_pandas(dataset: "Dataset") -> "DataFrame":
     >>> frame["y"].cat.categories.tolist()
     ['not a weaving pattern', 'weaving pattern']
     """
-    try:
+    with needs_extra("to_pandas()", "pandas"):
         import pandas as pd
-    except ImportError as error:
-        raise ConfigurationError(
-            'to_pandas() needs pandas, which is not installed: pip install "adelic[pandas]"'
-        ) from error
     parts = split_arrays(dataset)
     X = np.concatenate([tokens for tokens, _ in parts.values()])
     y = np.concatenate([targets for _, targets in parts.values()])
@@ -95,7 +89,7 @@ def to_hf(dataset: "Dataset") -> "DatasetDict":
     names; for a regression task it is an integer, or a list of them of fixed length, of the dtype of the targets.
 
     Raises:
-        ConfigurationError: datasets is not installed.
+        MissingExtraError: datasets is not installed.
 
     >>> import tempfile
     >>> from adelic import acd
@@ -104,10 +98,8 @@ def to_hf(dataset: "Dataset") -> "DatasetDict":
     >>> splits["train"].features["y"].names, len(splits["train"][0]["x"])
     (['not a weaving pattern', 'weaving pattern'], 6)
     """
-    try:
+    with needs_extra("to_hf()", "hf"):
         import datasets
-    except ImportError as error:
-        raise ConfigurationError('to_hf() needs datasets, which is not installed: pip install "adelic[hf]"') from error
     import pyarrow as pa
 
     def feature(values: Integers) -> Any:

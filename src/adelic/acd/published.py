@@ -20,7 +20,7 @@ from adelic.acd.provenance import versions
 from adelic.acd.published_checks import Count, Known, Problem, Problems, Table
 from adelic.acd.published_files import Malformed, Row, SourceFile
 from adelic.acd.published_layouts import LAYOUTS
-from adelic.errors import ConfigurationError, StorageError, UnknownNameError
+from adelic.errors import ConfigurationError, StorageError, UnknownNameError, needs_extra
 
 CHUNK = 1 << 16
 SHOWN = 5
@@ -99,7 +99,8 @@ def load_published(
 
     Raises:
         StorageError: the folder has no such files or lacks some, a file cannot be read, or the hub cannot be reached.
-        ConfigurationError: task or size are not clear, or huggingface_hub is not installed.
+        ConfigurationError: task or size are not clear.
+        MissingExtraError: huggingface_hub is not installed.
         UnknownNameError: there is no such task.
         TaskSizeError: the rows cannot be checked, since there are none of this size, or memory cannot hold them.
 
@@ -147,14 +148,9 @@ def _folder(source: str | Path) -> Path:
         raise StorageError(
             f"{source} is neither a folder (unpack archives first) nor an id of the Hugging Face hub like ACDRepo/name"
         )
-    try:
+    with needs_extra(f"there is no folder {source}, and reading the hub", "hf"):
         import huggingface_hub
         from huggingface_hub.errors import HfHubHTTPError, HFValidationError
-    except ImportError as error:
-        raise ConfigurationError(
-            f"there is no folder {source}, and reading the hub needs huggingface_hub, which is not installed: "
-            'pip install "adelic[hf]"'
-        ) from error
     # One base of the hub's error is the HTTP library's own, which library that is depends on the version.
     bases = (base for base in HfHubHTTPError.__bases__ if issubclass(base, Exception))
     failures: tuple[type[Exception], ...] = (OSError, HFValidationError, *bases)

@@ -1,10 +1,13 @@
 """Layer 4, the benchmark: the paper's rows, matrices of runs, statistics, tables, plots, the report."""
 
-from adelic.benchmark.engines import Budget, EmbeddedEngine, RayEngine
-from adelic.benchmark.matrix import epochs_done, plan, plan_classical, progress, run_matrix
-from adelic.benchmark.report import write_report
-from adelic.benchmark.results import Summary, read_results, summarise
-from adelic.benchmark.rows import Row, published_row, published_rows
+from adelic.errors import needs_extra
+
+with needs_extra("adelic.benchmark", "torch"):
+    from adelic.benchmark.engines import Budget, EmbeddedEngine, RayEngine
+    from adelic.benchmark.matrix import epochs_done, plan, plan_classical, progress, run_matrix
+    from adelic.benchmark.report import write_report
+    from adelic.benchmark.results import Summary, read_results, summarise
+    from adelic.benchmark.rows import Row, published_row, published_rows
 
 __all__ = [
     "Budget",

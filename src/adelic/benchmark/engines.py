@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import torch
 
 from adelic import training
-from adelic.errors import AdelicError, ConfigurationError, StorageError, WorkerError
+from adelic.errors import AdelicError, ConfigurationError, StorageError, WorkerError, needs_extra
 from adelic.training import AnyConfig, ClassicalConfig
 from adelic.training.loop import Tick
 from adelic.training.signals import Stopped
@@ -111,7 +111,8 @@ class RayEngine:
         max_retries: see above.
 
     Raises:
-        ConfigurationError: a need is no need, or Ray is not installed.
+        ConfigurationError: a need is no need.
+        MissingExtraError: Ray is not installed; raised when the runs begin.
 
     >>> RayEngine(cpus=0)
     Traceback (most recent call last):
@@ -245,9 +246,7 @@ def _ray() -> Any:
     """Import Ray, with the settings that it reads from the environment then."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # Ray's new default, else it warns
-    try:
+    with needs_extra("the engine 'ray'", "ray"):
         import ray
         import ray.exceptions
-    except ImportError:
-        raise ConfigurationError("the engine 'ray' needs Ray: pip install 'adelic[ray]'") from None
     return ray

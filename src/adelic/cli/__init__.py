@@ -12,7 +12,6 @@ from typing import Any, NoReturn
 
 import click
 
-import adelic
 from adelic.cli.allocator import restart_with_settings
 from adelic.cli.data import data
 from adelic.cli.experiments import report, reproduce, train
@@ -21,6 +20,7 @@ from adelic.cli.numbers import decode, encode, space
 from adelic.cli.options import SuggestingGroup
 from adelic.cli.runs import runs
 from adelic.cli.tune import tune
+from adelic.cli.versions import version_option
 from adelic.errors import AdelicError, Interrupted
 
 USER_ERROR = 2
@@ -28,7 +28,7 @@ INTERRUPTED = 130
 
 
 @click.group(cls=SuggestingGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(adelic.__version__, prog_name="adelic")
+@version_option
 def commands() -> None:
     """Numbers that carry their own embeddings.
 

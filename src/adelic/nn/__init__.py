@@ -9,28 +9,31 @@
 torch.Size([1, 5])
 """
 
-from adelic.nn import functional
-from adelic.nn.classifier import Classifier, SequenceClassifier
-from adelic.nn.embeddings import AdelicEmbedding, LearnedEmbedding, NumberEmbedding
-from adelic.nn.flops import forward_flops
-from adelic.nn.head import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
-from adelic.nn.placewise import ACTIVATIONS, PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
-from adelic.nn.placewise_classifier import PLACES, PlacewiseClassifier, place_sizes
-from adelic.nn.placewise_transformer import PlacewiseTransformer
-from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
-from adelic.nn.registry import EMBEDDINGS, build_embedding
-from adelic.nn.rivals import (
-    AbacusEmbedding,
-    FeatureEmbedding,
-    FoNEEmbedding,
-    OneHotEmbedding,
-    PeriodicEmbedding,
-    RandomEmbedding,
-    ScaledEmbedding,
-    XValEmbedding,
-)
-from adelic.nn.vocabulary import Vocabulary
-from adelic.numbers.features import FEATURE_KINDS, FeatureLayout, compute_features
+from adelic.errors import needs_extra
+
+with needs_extra("adelic.nn", "torch"):
+    from adelic.nn import functional
+    from adelic.nn.classifier import Classifier, SequenceClassifier
+    from adelic.nn.embeddings import AdelicEmbedding, LearnedEmbedding, NumberEmbedding
+    from adelic.nn.flops import forward_flops
+    from adelic.nn.head import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
+    from adelic.nn.placewise import ACTIVATIONS, PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
+    from adelic.nn.placewise_classifier import PLACES, PlacewiseClassifier, place_sizes
+    from adelic.nn.placewise_transformer import PlacewiseTransformer
+    from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
+    from adelic.nn.registry import EMBEDDINGS, build_embedding
+    from adelic.nn.rivals import (
+        AbacusEmbedding,
+        FeatureEmbedding,
+        FoNEEmbedding,
+        OneHotEmbedding,
+        PeriodicEmbedding,
+        RandomEmbedding,
+        ScaledEmbedding,
+        XValEmbedding,
+    )
+    from adelic.nn.vocabulary import Vocabulary
+    from adelic.numbers.features import FEATURE_KINDS, FeatureLayout, compute_features
 
 __all__ = [
     "ACTIVATIONS",

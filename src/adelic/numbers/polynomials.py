@@ -11,7 +11,7 @@ from math import lcm
 from types import ModuleType
 from typing import Any
 
-from adelic.errors import ConfigurationError, DivisionByZeroError, EncodingError, SpaceError
+from adelic.errors import DivisionByZeroError, EncodingError, SpaceError, needs_extra
 from adelic.numbers import rationals
 from adelic.numbers.describe import describe
 from adelic.numbers.primes import is_prime
@@ -34,17 +34,13 @@ def load_flint() -> ModuleType:
     """Import python-flint on first use.
 
     Raises:
-        ConfigurationError: it is not installed.
+        MissingExtraError: it is not installed.
 
     >>> load_flint().fmpz_poly([-2, 0, 1])
     x^2 + (-2)
     """
-    try:
+    with needs_extra("AdeleSpace.over", "flint"):
         import flint
-    except ImportError as error:
-        raise ConfigurationError(
-            "algebraic numbers need python-flint, which is not installed: pip install 'adelic[flint]'"
-        ) from error
     module: ModuleType = flint
     return module
 

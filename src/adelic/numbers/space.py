@@ -108,7 +108,7 @@ class AdeleSpace:
         Raises:
             SpaceError: the polynomial, the root or a prime will not do; the message says why.
             EncodingError: the polynomial is no polynomial in x.
-            ConfigurationError: python-flint is not installed.
+            MissingExtraError: python-flint is not installed.
 
         >>> space = AdeleSpace.over("x^2 - 2", root=1.414)
         >>> (space.encode("1 + 3*x") ** 2).decode()    # (1 + 3√2)^2 = 19 + 6√2

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from adelic.errors import AdelicError, ConfigurationError, Interrupted, WorkerError
+from adelic.errors import AdelicError, ConfigurationError, Interrupted, WorkerError, needs_extra
 from adelic.training.configuration import RunConfig
 from adelic.training.loop import Tick
 from adelic.training.run import choose_device, run
@@ -146,7 +146,8 @@ def run_distributed(
         The content of result.json, on every machine.
 
     Raises:
-        ConfigurationError: there are not that many devices, an address is missing, or Fabric is not installed.
+        ConfigurationError: there are not that many devices, or an address is missing.
+        MissingExtraError: Fabric is not installed.
         WorkerError: another process of the run ended before its time.
 
     >>> from adelic.training import EmbeddingConfig, load_recipe
@@ -186,7 +187,7 @@ def run_distributed(
 
 
 def _check(device: str, devices: int, nodes: int, node_rank: int) -> None:
-    """Raise `ConfigurationError` for what cannot be started."""
+    """Raise `ConfigurationError` or `MissingExtraError` for what cannot be started."""
     for name, count in (("devices", devices), ("nodes", nodes)):
         if count < 1:
             raise ConfigurationError(f"{name}={count} must be a whole number from 1 on")
@@ -198,10 +199,8 @@ def _check(device: str, devices: int, nodes: int, node_rank: int) -> None:
         raise ConfigurationError(
             "several nodes meet at an address: set MASTER_ADDR and MASTER_PORT to one of the first, or use torchrun"
         )
-    try:
+    with needs_extra("a run on several devices", "fabric"):
         importlib.import_module("lightning_fabric")
-    except ImportError:
-        raise ConfigurationError("several devices need Lightning Fabric: pip install 'adelic[fabric]'") from None
 
 
 @contextmanager

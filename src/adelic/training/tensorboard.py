@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from adelic.acd.files import storage_errors
-from adelic.errors import ConfigurationError
+from adelic.errors import needs_extra
 
 LOG_FOLDER = "tensorboard"
 """Where in the run folder the logs stand."""
@@ -26,7 +26,7 @@ class TensorBoardLog:
         configuration: the text of config.toml, which TensorBoard shows under "Text".
 
     Raises:
-        ConfigurationError: tensorboard is not installed.
+        MissingExtraError: tensorboard is not installed.
         StorageError: the logs cannot be written.
     """
 
@@ -68,16 +68,12 @@ def require_tensorboard() -> Any:
     """Return the class SummaryWriter.
 
     Raises:
-        ConfigurationError: tensorboard is not installed.
+        MissingExtraError: tensorboard is not installed.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of what tensorboard itself imports
-        try:
+        with needs_extra("--tensorboard", "tensorboard"):
             from torch.utils.tensorboard import SummaryWriter
-        except ImportError as error:
-            raise ConfigurationError(
-                '--tensorboard needs tensorboard, which is not installed: pip install "adelic[tensorboard]"'
-            ) from error
     return SummaryWriter
 
 

@@ -21,7 +21,7 @@ import torch
 from adelic import acd
 from adelic.acd.files import read_bytes
 from adelic.acd.provenance import source_commit, versions
-from adelic.errors import ConfigurationError
+from adelic.errors import ConfigurationError, needs_extra
 from adelic.training.configuration import RunConfig
 from adelic.training.loop import Tick
 from adelic.training.objectives import Objective, make_objective
@@ -273,7 +273,8 @@ def tune(
         tick: called with (epochs done, epochs in all, text) for a progress bar.
 
     Raises:
-        ConfigurationError: Optuna is missing, or there are no trials to make, or none could be trained to its end.
+        ConfigurationError: there are no trials to make, or none could be trained to its end.
+        MissingExtraError: Optuna is not installed.
         StorageError: the storage cannot be reached or used.
 
     >>> import tempfile
@@ -287,10 +288,8 @@ def tune(
     """
     if type(trials) is not int or trials < 1:
         raise ConfigurationError(f"trials={trials} must be a whole number from 1 on")
-    try:
+    with needs_extra("searching", "tune"):
         from adelic.training.studies import run_study
-    except ImportError as error:
-        raise ConfigurationError(f'searching needs Optuna ({error}): pip install "adelic[tune]"') from error
     torch_device = choose_device(device)
     data = DevelopmentData.load(search.config)
     epochs = search.config.recipe.epochs

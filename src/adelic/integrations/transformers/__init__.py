@@ -4,13 +4,16 @@
 ['7/5', '1000']
 """
 
-from adelic.integrations.transformers.equipping import equip, equipped_class, from_pretrained
-from adelic.integrations.transformers.finding import FoundNumber, find_numbers
-from adelic.integrations.transformers.generating import EquippedGenerator
-from adelic.integrations.transformers.layers import NumberLayers
-from adelic.integrations.transformers.models import EquippedModel
-from adelic.integrations.transformers.settings import NUMBER_TOKEN, NumberSettings
-from adelic.integrations.transformers.texts import NumberCollator, NumberTokenizer
+from adelic.errors import needs_extra
+
+with needs_extra("adelic.integrations.transformers", "hf"):
+    from adelic.integrations.transformers.equipping import equip, equipped_class, from_pretrained
+    from adelic.integrations.transformers.finding import FoundNumber, find_numbers
+    from adelic.integrations.transformers.generating import EquippedGenerator
+    from adelic.integrations.transformers.layers import NumberLayers
+    from adelic.integrations.transformers.models import EquippedModel
+    from adelic.integrations.transformers.settings import NUMBER_TOKEN, NumberSettings
+    from adelic.integrations.transformers.texts import NumberCollator, NumberTokenizer
 
 __all__ = [
     "NUMBER_TOKEN",

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adelic.errors import ConfigurationError
+from adelic.errors import ConfigurationError, needs_extra
 from adelic.integrations.transformers.generating import EquippedGenerator
 from adelic.integrations.transformers.layers import NumberLayers
 from adelic.integrations.transformers.models import EquippedModel, hidden_size_of
@@ -135,7 +135,8 @@ def from_pretrained(path: str | Path, **options: Any) -> "PreTrainedModel":
         options: of `PreTrainedModel.from_pretrained`, such as `dtype` or `device_map`.
 
     Raises:
-        ConfigurationError: the model was not equipped, or is none of the library's own; Transformers is missing.
+        ConfigurationError: the model was not equipped, or is none of the library's own.
+        MissingExtraError: Transformers is not installed.
 
     >>> import tempfile
     >>> import torch
@@ -151,10 +152,8 @@ def from_pretrained(path: str | Path, **options: Any) -> "PreTrainedModel":
     >>> type(again).__name__, torch.equal(again.numbers.projection.weight, model.numbers.projection.weight)
     ('AdelicBertModel', True)
     """
-    try:
+    with needs_extra("from_pretrained()", "hf"):
         from transformers import AutoConfig
-    except ImportError:
-        raise ConfigurationError("models need Transformers: pip install 'adelic[hf]'") from None
 
     hub = {key: options[key] for key in ("cache_dir", "revision", "token", "local_files_only") if key in options}
     config = AutoConfig.from_pretrained(path, trust_remote_code=False, **hub)

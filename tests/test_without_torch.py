@@ -1,0 +1,175 @@
+"""Where no extra is installed, numbers, data and the explorer work; the rest says in one line which extra to install.
+
+Each test runs a program in a process of its own that finds none of the extras' libraries.
+"""
+
+import importlib.metadata
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PAGE = (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
+
+# Before any import of adelic: libraries that are there are not found, which is what their absence is.
+PRELUDE = """
+import json, sys
+from importlib.machinery import PathFinder
+
+class Without(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition(".")[0] in ABSENT else super().find_spec(name, path, target)
+
+sys.meta_path[:] = [Without if finder is PathFinder else finder for finder in sys.meta_path]
+"""
+
+LIBRARY = """
+import adelic
+from adelic import acd
+from adelic.integrations.sklearn import AdelicEncoder
+
+assert AdelicEncoder(primes=(7,), precision=1).fit_transform([[9]]).tolist() == [[9, 2]]
+space = adelic.AdeleSpace(primes=(2, 3, 5, 7), precision=8)
+values = [f"{n}/11" for n in range(-500, 500)]  # enough for the compiled kernels
+assert list(map(str, (space.encode(values) * 11).decode())) == [str(n) for n in range(-500, 500)]
+assert space.tensor([1, 2, 3]).shape == (3, 5, 8)
+assert adelic.choose_space(["1/3", 8]).space.encode("8/3").decode() * 3 == 8
+for task in acd.TASKS.values():
+    assert acd.load(task.name, n=task.minimum + 1).X_train.ndim == 2
+assert "nn" not in dir(adelic)
+help_of_all = [getattr(adelic, name) for name in dir(adelic)]
+try:
+    from adelic import nn
+except ImportError as error:
+    assert isinstance(error, adelic.AdelicError)
+    print(error)
+"""
+
+MODULES = """
+import importlib, pkgutil
+import adelic
+
+found = {}
+for module in pkgutil.walk_packages(adelic.__path__, "adelic.", onerror=lambda name: None):
+    try:
+        importlib.import_module(module.name)
+        found[module.name] = ""
+    except adelic.errors.MissingExtraError as error:
+        found[module.name] = str(error)
+print(json.dumps(found))
+"""
+
+COMMANDS = """
+import contextlib, io
+from adelic.cli import main
+
+outcomes = []
+for arguments in COMMANDS:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main(arguments)
+        except SystemExit as end:
+            status = end.code
+    outcomes.append((status, out.getvalue(), err.getvalue()))
+assert "torch" not in sys.modules
+print(json.dumps(outcomes))
+"""
+
+
+def libraries(requirements):
+    """Return the names of distributions, as they are compared, that some requirements name."""
+    return {re.match(r"[\w.-]+", text)[0].lower().replace("_", "-") for text in requirements}
+
+
+@pytest.fixture(scope="module")
+def absent():
+    """The modules that only the extras bring."""
+    extras = [text for group in PROJECT["optional-dependencies"].values() for text in group]
+    brought = libraries(extras) - libraries(PROJECT["dependencies"]) - {"adelic"}
+    modules = {
+        module
+        for module, distributions in importlib.metadata.packages_distributions().items()
+        if {name.lower().replace("_", "-") for name in distributions} <= brought
+    }
+    assert {"torch", "safetensors", "matplotlib", "tomli_w"} <= modules
+    return sorted(modules)
+
+
+@pytest.fixture
+def without_extras(absent, tmp_path):
+    """Run a program where the extras' modules are missing; return what it prints."""
+
+    def run(program, **names):
+        constants = "".join(f"{name} = {value!r}\n" for name, value in {"ABSENT": absent, **names}.items())
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", constants + PRELUDE + program],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_numbers_and_data_work(without_extras):
+    assert without_extras(LIBRARY).splitlines() == [
+        "adelic.nn needs torch, which is not installed: pip install 'adelic[torch]'"
+    ]
+
+
+def test_each_module_loads_or_names_its_extra(without_extras):
+    found = json.loads(without_extras(MODULES))
+    failed = {name: message for name, message in found.items() if message}
+    assert {"adelic.nn", "adelic.training", "adelic.benchmark"} <= set(failed)
+    assert not {name for name in failed if name.split(".")[1] in ("numbers", "acd", "explore", "cli", "errors")}
+    for message in failed.values():
+        named = re.fullmatch(r"[\w.]+ needs \w+, which is not installed: pip install 'adelic\[(\w+)\]'", message)
+        assert named, message
+        assert named[1] in PROJECT["optional-dependencies"]
+
+
+WORKING = [
+    *(shlex.split(line)[1:] for line in PAGE.splitlines() if line.startswith("adelic ")),
+    ["space", "0.5", "3"],
+    ["data", "list"],
+    ["data", "info", "schubert"],
+    ["data", "audit", "schubert", "--n", "3"],
+    ["data", "export", "schubert", "--n", "3", "--format", "csv", "--output", "exported"],
+    ["--version"],
+    ["train", "--help"],
+    ["reproduce", "--help"],
+]
+REFUSED = [
+    ["train", "schubert", "--n", "3"],
+    ["tune", "schubert", "--n", "3"],
+    ["reproduce", "schubert-3"],
+    ["reproduce", "arithmetic", "--quick"],
+    ["report"],
+    ["runs", "list"],
+]
+
+
+def test_commands(without_extras):
+    assert [arguments[0] for arguments in WORKING[:3]] == ["encode", "data", "explore"]
+    outcomes = json.loads(without_extras(COMMANDS, COMMANDS=WORKING + REFUSED))
+    for arguments, (status, out, err) in zip(WORKING, outcomes, strict=False):
+        assert status == 0, (arguments, err)
+        assert out, arguments
+    for arguments, (status, out, err) in zip(REFUSED, outcomes[len(WORKING) :], strict=True):
+        assert (status, out) == (2, ""), arguments
+        assert re.fullmatch(
+            r"adelic: adelic\.\w+ needs torch, which is not installed: pip install 'adelic\[torch\]'\n", err
+        )
+    assert outcomes[len(WORKING)][2].strip() in PAGE
