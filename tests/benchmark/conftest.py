@@ -3,7 +3,26 @@ from typing import Any
 
 import pytest
 
+from adelic.benchmark import Budget
 from adelic.training import run
+
+
+class Steps(Budget):
+    """A budget that is spent after it has been asked so many times, which is the same on every machine."""
+
+    def __init__(self, steps):
+        super().__init__()
+        self.left = steps
+
+    @property
+    def spent(self):
+        self.left -= 1
+        return self.left < 0
+
+
+@pytest.fixture
+def steps():
+    return Steps
 
 
 @pytest.fixture(scope="session")

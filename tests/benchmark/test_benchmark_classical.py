@@ -95,21 +95,9 @@ def test_what_is_left_to_do(tmp_path, tiny_config):
     assert outstanding_work(config, runs) == 0
 
 
-def test_a_budget_stops_a_search_which_goes_on(tmp_path):
-    class Steps(Budget):
-        """A budget of questions."""
-
-        def __init__(self, steps):
-            super().__init__()
-            self.left = steps
-
-        @property
-        def spent(self):
-            self.left -= 1
-            return self.left < 0
-
+def test_a_budget_stops_a_search_which_goes_on(steps, tmp_path):
     config = small("trees", trials=3)
-    assert run_matrix([config], **options(tmp_path), budget=Steps(2)) == []
+    assert run_matrix([config], **options(tmp_path), budget=steps(2)) == []
     done, _, _ = progress(config, tmp_path / "runs")
     assert 0 < done < 3
     (result,) = run_matrix([config], **options(tmp_path))

@@ -80,26 +80,14 @@ def test_a_spent_budget_starts_nothing(tiny_config, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_budget_stops_within_a_run_which_goes_on(tiny_config, tmp_path):
+def test_a_budget_stops_within_a_run_which_goes_on(tiny_config, steps, tmp_path):
     """Again and again, as long as it takes, and the result is that of a run that was never stopped."""
     configs = [tiny_config("adelic", seed=seed, epochs=4) for seed in (0, 1)]
     whole = run_matrix(configs, **options(tmp_path / "whole"))
 
-    class Steps(Budget):
-        """A budget of steps, which is the same on every machine."""
-
-        def __init__(self, steps):
-            super().__init__()
-            self.left = steps
-
-        @property
-        def spent(self):
-            self.left -= 1
-            return self.left < 0
-
     lengths = []
     while len(lengths) < 20 and (not lengths or lengths[-1] < 2):
-        lengths.append(len(run_matrix(configs, **options(tmp_path / "parts"), budget=Steps(7))))
+        lengths.append(len(run_matrix(configs, **options(tmp_path / "parts"), budget=steps(7))))
     assert lengths[0] == 0
     assert lengths == sorted(lengths)
     assert 1 in lengths

@@ -1,7 +1,7 @@
 """A matrix of runs: rows × embeddings × seeds, each in its run folder, resumable, results gathered in one folder."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,14 +62,9 @@ def plan(
     >>> [config.embedding.label for config in plan(["schubert-4"], ["adelic:characters", "learned"], [0])]
     ['adelic-characters', 'learned']
     """
-    names = list(rows) or list(published_rows())
-    chosen_embeddings, chosen_seeds = list(embeddings), list(seeds)
-    if not chosen_embeddings or not chosen_seeds:
-        raise ConfigurationError("a matrix of runs needs at least one embedding and one seed")
+    chosen_embeddings, chosen_seeds = _chosen("embedding", embeddings, seeds)
     configs = []
-    for name in names:
-        task, n = split_row(name)
-        acd.task(task).check_edition(edition)
+    for name, task, n in _sizes(rows, edition):
         for text in chosen_embeddings:
             path = recipe.replace("{row}", name).replace("{embedding}", text.replace(":", "-"))
             chosen, embedding = load_recipe(path, task, n, **(changes or {})), parse_embedding(text, path)
@@ -106,19 +101,31 @@ def plan_classical(
     >>> [config.label for config in plan_classical(["schubert-4"], ["logistic", "majority"], [0])]
     ['schubert-4-logistic-search-...-seed0', 'schubert-4-majority-search-...-seed0']
     """
-    names = list(rows) or list(published_rows())
-    chosen_models, chosen_seeds = list(models), list(seeds)
-    if not chosen_models or not chosen_seeds:
-        raise ConfigurationError("a matrix of runs needs at least one model and one seed")
+    chosen_models, chosen_seeds = _chosen("model", models, seeds)
     configs = []
-    for task, n in map(split_row, names):
-        acd.task(task).check_edition(edition)
+    for _, task, n in _sizes(rows, edition):
         configs += [
             ClassicalConfig(task=task, n=n, edition=edition, name=name, trials=trials, max_rows=max_rows, seed=seed)
             for name in chosen_models
             for seed in chosen_seeds
         ]
     return list(dict.fromkeys(configs))
+
+
+def _chosen(what: str, names: Iterable[str], seeds: Iterable[int]) -> tuple[list[str], list[int]]:
+    """Return names and seeds as lists; raise ConfigurationError where there is none."""
+    found = list(names), list(seeds)
+    if not all(found):
+        raise ConfigurationError(f"a matrix of runs needs at least one {what} and one seed")
+    return found
+
+
+def _sizes(rows: Iterable[str], edition: str) -> Iterator[tuple[str, str, int]]:
+    """Yield each row's name, task and size, all of the paper's table if there is none; each has the edition."""
+    for name in list(rows) or list(published_rows()):
+        task, n = split_row(name)
+        acd.task(task).check_edition(edition)
+        yield name, task, n
 
 
 def run_matrix(
