@@ -46,6 +46,13 @@ def test_the_place_wise_model_by_hand():
     assert forward_flops(model, LENGTH) == 3 * (place + 2 * numbers * width * d) + 2 * 3 * d * CLASSES
 
 
+def test_a_head_that_reads_all_tokens():
+    """The last layer is as the others are, and the head has as many inputs as all states."""
+    model = flat(nn.LearnedEmbedding(nn.Vocabulary(range(7)), d_model=D), readout="tokens")
+    tokens = LENGTH + 1
+    assert forward_flops(model, LENGTH) == LAYERS * layer(tokens, tokens) + 2 * tokens * D * CLASSES
+
+
 def test_a_linear_map_of_features_is_counted():
     vocabulary = nn.Vocabulary(range(7))
     plain = nn.AdelicEmbedding(vocabulary, d_model=128, features="digits")

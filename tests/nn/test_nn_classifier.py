@@ -163,6 +163,29 @@ def test_forward_by_hand(classifier, norm):
         assert torch.allclose(model(ids), x[:, 0] @ model.head.weight.T + model.head.bias, atol=1e-5)
 
 
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_all_tokens_read_by_hand(classifier, norm):
+    """The states of torch's own encoder with these layers, one after the other."""
+    model, ids = classifier(norm=norm, readout="tokens"), ids_of(3, 6)
+    assert model.head.in_features == 7 * 16
+    with torch.no_grad():
+        x = torch.cat([model.cls.expand(3, 1, 16), model.embedding.table[ids]], dim=1) + model.positional.table
+        for layer in model.layers:
+            x = layer(x)
+        if norm == "pre":
+            x = torch.nn.functional.layer_norm(x, (16,))
+        assert torch.allclose(model(ids), x.reshape(3, -1) @ model.head.weight.T + model.head.bias, atol=1e-5)
+
+
+def test_where_all_tokens_are_read_all_sequences_have_one_length(classifier):
+    model = classifier(readout="tokens")
+    for length in (5, 7):
+        with pytest.raises(ConfigurationError, match=rf"length {length}: with readout='tokens' .* max_length=6"):
+            model(ids_of(2, length))
+    with pytest.raises(ConfigurationError, match="readout='mean' is unknown; use cls or tokens"):
+        classifier(readout="mean")
+
+
 def test_dropout_acts_in_training_only(classifier):
     model, ids = classifier(dropout=0.5), ids_of(2, 6)
     assert torch.equal(model(ids), model(ids))
@@ -178,7 +201,7 @@ def test_several_targets(classifier, batch):
     logits = model(ids)
     assert logits.shape == (*batch, 3, 4)
     states = []
-    model.final_norm.register_forward_hook(lambda module, inputs, output: states.append(output))
+    model.final_norm.register_forward_hook(lambda module, inputs, output: states.append(output.flatten(1)))
     model(ids)
     weights, biases = (part.split(counts) for part in (model.head.linear.weight, model.head.linear.bias))
     for target, count in enumerate(counts):

@@ -247,6 +247,17 @@ def test_logits_of_places_apart_are_sums_over_places():
     assert not torch.allclose(swapped, logits(0, 0, 0, 0) + logits(1, 1, 1, 1), atol=1e-3)
 
 
+@pytest.mark.parametrize("places", nn.PLACES)
+def test_a_classifier_that_reads_all_tokens(places):
+    """The states of the encoder, token by token and in it place by place."""
+    model = classifier(places=places, readout="tokens", max_length=4)
+    assert model.head.in_features == 5 * 4 * 8
+    states = model.encoder(model.place(IDS).view(2, 5, 4, 8))
+    assert torch.allclose(model(IDS), model.head(states.flatten(1)), atol=1e-5)
+    with pytest.raises(ConfigurationError, match=r"length 3: with readout='tokens' .* max_length=4"):
+        model(IDS[:, :3])
+
+
 def test_the_classifiers_dropout_is_a_function_of_the_noise():
     model = classifier(dropout=0.3).train()
     assert torch.equal(model(IDS, noise=Noise(1)), model(IDS, noise=Noise(1)))

@@ -198,6 +198,22 @@ def test_the_place_wise_model(tiny_config):
     assert not torch.equal(model.cls, other.cls)
 
 
+@pytest.mark.parametrize("places", ["flat", "late"])
+def test_what_the_head_reads(tiny_config, places):
+    embedding = EmbeddingConfig.of("adelic", features="characters", places=places)
+    cls, tokens = (
+        dataclasses.replace(tiny_config(readout=readout), embedding=embedding) for readout in ("cls", "tokens")
+    )
+    assert "readout" not in cls.as_dict()["recipe"]  # as in runs that are older than this field
+    assert tokens.as_dict()["recipe"]["readout"] == "tokens"
+    assert cls.label != tokens.label
+    data = acd.load("schubert", n=3)
+    heads = [model_of(config, data).head for config in (cls, tokens)]
+    assert heads[1].in_features == (data.X_train.shape[1] + 1) * heads[0].in_features
+    with pytest.raises(ConfigurationError, match="readout='mean' is unknown; use 'cls' or 'tokens'"):
+        tiny_config(readout="mean")
+
+
 def test_the_flat_model_is_configured_as_before_there_was_another():
     """So that runs and results of older versions are still the same runs."""
     flat = EmbeddingConfig.of("adelic", places="flat")

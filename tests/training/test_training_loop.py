@@ -133,21 +133,23 @@ def test_bfloat16_is_near_float32_and_another_recipe(tiny_config):
     assert math.isclose(*losses, rel_tol=1e-2)
 
 
-def test_the_best_weights_are_kept(tiny_config):
-    config = tiny_config(epochs=6, learning_rate=2e-2)
+@pytest.mark.parametrize("keep", ["best", "last"])
+def test_the_best_weights_are_kept_or_the_last(tiny_config, keep):
+    config = tiny_config(epochs=6, learning_rate=2e-2, keep=keep)
     data, train, validation = splits()
     trainer = new_trainer(config, data, train, validation, seed=0)
     seen = []
     for _ in range(6):
         figures = trainer.run_epoch()["validation"]
         seen.append((figures["accuracy"], -figures["loss"]))
-    assert len(set(seen)) > 1
-    assert trainer.progress.best_score == max(seen)
-    assert trainer.progress.best_epoch == seen.index(max(seen)) + 1
+    assert max(seen) > seen[-1]
+    kept = max(seen) if keep == "best" else seen[-1]
+    assert trainer.progress.best_score == kept
+    assert trainer.progress.best_epoch == seen.index(kept) + 1
     trainer.model.load_state_dict(trainer.best)
     figures, _ = evaluate(trainer.model, validation, objective=trainer.objective)
-    assert figures["accuracy"] == max(seen)[0]
-    assert math.isclose(figures["loss"], -max(seen)[1], rel_tol=1e-6)
+    assert figures["accuracy"] == kept[0]
+    assert math.isclose(figures["loss"], -kept[1], rel_tol=1e-6)
 
 
 def test_evaluation_by_hand_in_batches(tiny_config, monkeypatch):

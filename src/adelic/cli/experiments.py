@@ -21,7 +21,7 @@ recipe_options = stack(
         "--recipe",
         default="paper",
         show_default=True,
-        help="paper (to the letter), quick (ours), or a file of `adelic tune`, as recipes/mine.toml.",
+        help="paper (to the letter), quick or compact (ours), or a file of `adelic tune`, as recipes/mine.toml.",
     ),
     click.option("--epochs", type=int, help="Instead of the recipe's."),
     click.option("--learning-rate", type=float, help="Instead of the recipe's."),
@@ -32,6 +32,8 @@ recipe_options = stack(
         default=None,
         help="Train on the images of rows under the task's symmetries, too.  [default: the recipe's]",
     ),
+    click.option("--keep", help="Weights of which epoch: best (by validation) or last.  [default: the recipe's]"),
+    click.option("--readout", help="What the head reads: cls (the paper) or all tokens.  [default: the recipe's]"),
     click.option("--compute", help="Precision of matrix products: float32 or bfloat16.  [default: the recipe's]"),
 )
 embedding_options = stack(

@@ -68,6 +68,7 @@ def tune(
     schedule *        cosine, constant
     sampling-power *  0.0, 0.25, 0.5, 0.75, 1.0
     symmetries *      False, True
+    readout *         cls, tokens
     features          digits, standardized, characters, one-hot-digits (adelic alone, as what follows)
     projection        none, linear
     primes            2, 3, 4, 5, 6, 7 first primes

@@ -1,9 +1,9 @@
-"""The paper's model: a Transformer encoder over embedded numbers, read at [CLS]."""
+"""The paper's model: a Transformer encoder over embedded numbers, read at [CLS], or at all tokens."""
 
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 from torch import nn
@@ -16,6 +16,9 @@ from adelic.nn.encoder import SITES, Compute, EncoderLayer, Norm, draw_noise, is
 from adelic.nn.fused import Noise, Site
 from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncoding
 
+Readout = Literal["cls", "tokens"]
+READOUTS: tuple[str, ...] = get_args(Readout)
+"""Which last states a head reads: that of [CLS], or those of all tokens, [CLS] among them, one after the other."""
 _MOST_FOLDED = 2**22
 """Elements of a table of all numbers at all positions; a larger one would be slower to read than to add."""
 
@@ -57,14 +60,15 @@ class ClassHeads(nn.Module):
 class Classifier(nn.Module):
     """The interface of classifiers towards training: ids to logits, all but the encoder.
 
-    Tokens are embedded, [CLS] stands before them, positions are added; a subclass says how [CLS] gets its last state,
-    which a head reads.
+    Tokens are embedded, [CLS] stands before them, positions are added; a subclass says how tokens get their last
+    states, of which a head reads the first, or all.
 
     Shape: ids (*, length) -> logits (*, n_classes), float32; with several targets (*, n_targets, most classes); with a
     head of one's own, what it makes of states (*, d).
 
     Attributes:
-        max_length: longest sequence, without [CLS].
+        max_length: longest sequence, without [CLS]; with readout="tokens", the length of all.
+        readout: which last states the head reads, see `READOUTS`.
         cls: the vector of [CLS], (d,).
         positional: the positional encoding.
         dropout: of embedded tokens.
@@ -77,6 +81,7 @@ class Classifier(nn.Module):
     """
 
     max_length: int
+    readout: Readout
     cls: nn.Parameter
     positional: PositionalEncoding
     dropout: nn.Dropout
@@ -88,10 +93,16 @@ class Classifier(nn.Module):
 
     @abstractmethod
     def encode(self, x: torch.Tensor, noise: Noise | None, compute: Compute) -> torch.Tensor:
-        """Return the last states of [CLS], (batch, d), from tokens (batch, length + 1, d); site 0 of noise is used."""
+        """Return the last states that are read, (batch, d), or (batch, (length + 1) · d) where all are.
+
+        Args:
+            x: tokens, (batch, length + 1, d).
+            noise: as of `forward`; its site 0 is used already.
+            compute: as of `forward`.
+        """
 
     def forward(self, ids: Any, *, noise: Noise | None = None, compute: Compute = "float32") -> Any:
-        """Return what the head makes of the [CLS] state: logits, float32 (*, n_classes), where it is a classifier.
+        """Return what the head makes of the states it reads: logits, float32 (*, n_classes), where it is a classifier.
 
         Args:
             ids: ids of numbers, or numbers without a vocabulary, (*, length).
@@ -117,6 +128,10 @@ class Classifier(nn.Module):
         return self.positional(_after(self.cls, tokens))  # type: ignore[no-any-return]
 
     def _check_length(self, length: int) -> None:
+        if self.readout == "tokens" and length != self.max_length:
+            raise ConfigurationError(
+                f"a sequence of length {length}: with readout='tokens' every sequence has max_length={self.max_length}"
+            )
         if length > self.max_length:
             raise ConfigurationError(f"a sequence of length {length} exceeds max_length={self.max_length}")
 
@@ -147,6 +162,20 @@ def make_head(d: int, n_classes: int | Sequence[int] | None, head: Callable[[int
     return nn.Linear(d, n_classes) if isinstance(n_classes, int) else ClassHeads(d, n_classes)
 
 
+def read_size(readout: str, d: int, max_length: int) -> int:
+    """Return how many numbers a head reads: the d of [CLS], or those of all tokens.
+
+    Raises:
+        ConfigurationError: there is no such readout.
+
+    >>> read_size("cls", 128, 8), read_size("tokens", 128, 8)
+    (128, 1152)
+    """
+    if readout not in READOUTS:
+        raise ConfigurationError(f"readout={readout!r} is unknown; use {' or '.join(READOUTS)}")
+    return d if readout == "cls" else (max_length + 1) * d
+
+
 def check_sizes(n_classes: int | Sequence[int] | None, max_length: int, n_layers: int) -> None:
     """Raise ConfigurationError unless a classifier can have these sizes."""
     if (isinstance(n_classes, int) and n_classes < 2) or max_length < 1 or n_layers < 1:
@@ -157,7 +186,7 @@ def check_sizes(n_classes: int | Sequence[int] | None, max_length: int, n_layers
 
 
 class SequenceClassifier(Classifier):
-    """Embedding, positional encoding, [CLS], Transformer encoder, head on the [CLS] state.
+    """Embedding, positional encoding, [CLS], Transformer encoder, head on the [CLS] state, or on all states.
 
     Where the embedding's vectors are frozen, positions are added to them once: `folded` has the vector of every number
     at every position, and a step reads it as `nn.Embedding` reads its own.
@@ -173,6 +202,8 @@ class SequenceClassifier(Classifier):
         d_feedforward: # NOTE[paper]: it gives none; 512 = 4 · d_model, as usual.
         norm: "post" (torch's default, which we take for the paper's) or "pre", which trains without warm-up.
         positional: "embedding" lets the embedding choose; "sinusoidal" and "none" override it.
+        readout: "cls", as in the paper, or "tokens": the head reads all tokens' last states, one after the other, and
+            all sequences have max_length tokens. What attention averages, such a head can count.
 
     # NOTE[paper]: what [CLS] is for AOE is not said. Here it is one trained vector in both models.
 
@@ -197,6 +228,7 @@ class SequenceClassifier(Classifier):
         dropout: float = 0.1,
         norm: Norm = "post",
         positional: Literal["embedding", "sinusoidal", "none"] = "embedding",
+        readout: Readout = "cls",
     ) -> None:
         super().__init__()
         d_model = embedding.d_model
@@ -206,7 +238,7 @@ class SequenceClassifier(Classifier):
         if norm not in ("post", "pre"):
             raise ConfigurationError(f"norm={norm!r} is unknown; use 'post' or 'pre'")
         self.embedding = embedding
-        self.max_length = max_length
+        self.max_length, self.readout = max_length, readout
         self.cls = nn.Parameter(torch.randn(d_model))
         self.positional = _positional(positional, embedding, max_length + 1)
         self.folded: torch.Tensor | None
@@ -217,7 +249,7 @@ class SequenceClassifier(Classifier):
             EncoderLayer(d_model, n_heads, d_feedforward, dropout, norm=norm) for _ in range(n_layers)
         )
         self.final_norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
-        self.head = make_head(d_model, n_classes, head)
+        self.head = make_head(read_size(readout, d_model, max_length), n_classes, head)
 
     def embed(self, ids: Any, noise: Noise | None = None) -> torch.Tensor:
         """Return the embedding's vectors, (*, length, d_model)."""
@@ -235,13 +267,13 @@ class SequenceClassifier(Classifier):
         return _after(self.cls + self.positional.table[0], functional.embedding(places, self.folded))
 
     def encode(self, x: torch.Tensor, noise: Noise | None, compute: Compute) -> torch.Tensor:
-        """Return the last states of [CLS], (batch, d_model)."""
+        """Return the last states that are read, (batch, d_model) or (batch, (length + 1) · d_model)."""
         for i, layer in enumerate(self.layers):
-            # Of the last layer, [CLS] alone is read.
-            is_last = i == len(self.layers) - 1
-            x = layer(x, n_read=1 if is_last else None, noise=noise, first_site=1 + SITES * i, compute=compute)
-        states: torch.Tensor = self.final_norm(x[:, 0])
-        return states
+            # Where [CLS] alone is read, the last layer computes no other token's state.
+            n_read = 1 if self.readout == "cls" and i == len(self.layers) - 1 else None
+            x = layer(x, n_read=n_read, noise=noise, first_site=1 + SITES * i, compute=compute)
+        states: torch.Tensor = self.final_norm(x)
+        return states.flatten(1)
 
 
 def _fold(table: torch.Tensor | None, positions: torch.Tensor) -> torch.Tensor | None:

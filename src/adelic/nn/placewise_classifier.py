@@ -1,4 +1,4 @@
-"""The place-wise form of AOE's model: a Transformer encoder at every place, read at each place's [CLS]."""
+"""The place-wise form of AOE's model: a Transformer encoder at every place, read at its [CLS], or at all tokens."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn.classifier import Classifier, check_sizes, make_head
+from adelic.nn.classifier import Classifier, Readout, check_sizes, make_head, read_size
 from adelic.nn.encoder import Compute, Norm
 from adelic.nn.fused import Noise
 from adelic.nn.placewise import PlaceEmbedding, PlacewiseLinear
@@ -27,8 +27,8 @@ _LEAST_DEVIATION = 1e-3
 class PlacewiseClassifier(Classifier):
     """The vocabulary's place features, a linear map a place, positions, `PlacewiseTransformer`, a linear head.
 
-    Every place sees the sequence at that place alone, and has a [CLS] of its own. The head reads the concatenated [CLS]
-    states. Before it, places meet
+    Every place sees the sequence at that place alone, and has a [CLS] of its own. The head reads the places' [CLS]
+    states, concatenated, or all tokens' states. Before it, places meet
 
     - places="apart": nowhere, so that logits are sums of what each place says;
     - places="late": after the last layer, in a feed-forward layer over the concatenated places;
@@ -52,6 +52,7 @@ class PlacewiseClassifier(Classifier):
         n_layers, dropout: as of `adelic.nn.SequenceClassifier`.
         n_heads, d_feedforward: of each place.
         norm: "pre" or "post".
+        readout: as of `adelic.nn.SequenceClassifier`.
 
     Raises:
         UnknownNameError: there are no such features.
@@ -79,12 +80,13 @@ class PlacewiseClassifier(Classifier):
         d_feedforward: int = 160,
         dropout: float = 0.1,
         norm: Norm = "pre",
+        readout: Readout = "cls",
     ) -> None:
         super().__init__()
         check_sizes(n_classes, max_length, n_layers)
         if places not in PLACES:
             raise ConfigurationError(f"places={places!r} is unknown; use {', '.join(PLACES)}")
-        self.max_length = max_length
+        self.max_length, self.readout = max_length, readout
         self.table: torch.Tensor
         self.register_buffer("table", _feature_table(vocabulary, space or AdeleSpace(), features), persistent=False)
         _, n_places, width = self.table.shape
@@ -103,7 +105,7 @@ class PlacewiseClassifier(Classifier):
             norm=norm,
             across="none" if places == "apart" else places,
         )
-        self.head = make_head(n_places * d_place, n_classes, head)
+        self.head = make_head(read_size(readout, n_places * d_place, max_length), n_classes, head)
 
     def embed(self, ids: torch.Tensor, noise: Noise | None = None) -> torch.Tensor:
         """Return the numbers' vectors, those of the places one after the other, (*, length, n_places · d_place)."""
@@ -111,9 +113,10 @@ class PlacewiseClassifier(Classifier):
         return functional.embedding(ids, vectors)
 
     def encode(self, x: torch.Tensor, noise: Noise | None, compute: Compute) -> torch.Tensor:
-        """Return the last states of the places' [CLS], one after the other, (batch, n_places · d_place)."""
+        """Return the last states that are read, token by token and in it place by place, (batch, …)."""
         places = x.view(*x.shape[:2], self.encoder.n_places, self.encoder.d_place)
-        states: torch.Tensor = self.encoder(places, first_only=True, noise=noise, first_site=1, compute=compute)
+        is_cls = self.readout == "cls"
+        states: torch.Tensor = self.encoder(places, first_only=is_cls, noise=noise, first_site=1, compute=compute)
         return states.flatten(1)
 
 

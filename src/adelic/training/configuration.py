@@ -35,7 +35,7 @@ from adelic.training.objectives import Objective
 from adelic.training.recipes import Recipe, load_recipe, stored_embedding, stored_values
 from adelic.training.sampler import stream_seed
 
-RECIPE_OPTIONS = ("learning_rate", "batch_size", "max_rows", "symmetries", "compute")
+RECIPE_OPTIONS = ("learning_rate", "batch_size", "max_rows", "symmetries", "keep", "readout", "compute")
 """Fields of a recipe that options of the command line change, besides `epochs`."""
 
 
@@ -257,6 +257,7 @@ class RunConfig:
             "d_feedforward": recipe.d_feedforward,
             "dropout": recipe.dropout,
             "norm": recipe.norm,
+            "readout": recipe.readout,
         }
         with torch.random.fork_rng(devices=[]):  # modules are made on the CPU
             if self.embedding.places == "flat":

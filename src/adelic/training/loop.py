@@ -44,7 +44,7 @@ class Split:
 
 
 class Trainer:
-    """Trains a model epoch by epoch, and keeps the weights with the best validation accuracy.
+    """Trains a model epoch by epoch, and keeps the weights with the best validation accuracy, or the last.
 
     Every random draw of an epoch (rows, dropout) comes from generators seeded by (seed, epoch), so that a run resumed
     after any epoch goes on as if it had never stopped. Inside an epoch, `snapshot` notes what it takes to go on after
@@ -52,7 +52,8 @@ class Trainer:
 
     `train` may have several images of each row, one after the other (`n_images`); an epoch is as long as with one.
 
-    # NOTE[paper]: of epochs with equal validation accuracy, the one with the lower validation loss is kept.
+    # NOTE[paper]: of epochs with equal validation accuracy, the one with the lower validation loss is kept, unless the
+    # recipe keeps the last.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class Trainer:
         if not math.isfinite(figures["loss"]):
             raise divergence(self.model, self.recipe, self.progress, self._finite_step, "validation")
         score = (figures["accuracy"], -figures["loss"])
-        if score > self.progress.best_score:
+        if self.recipe.keep == "last" or score > self.progress.best_score:
             self.progress.best_score, self.progress.best_epoch = score, epoch + 1
             self.best = {key: value.detach().clone() for key, value in self.model.state_dict().items()}
         rate = self.recipe.learning_rate_at(epoch, self.progress.step - 1)

@@ -12,6 +12,15 @@ from adelic.acd.files import read_bytes
 from adelic.errors import ConfigurationError, StorageError, UnknownNameError
 
 _COUNTS = ("epochs", "batch_size", "max_rows", "warmup_steps", "d_model", "n_layers", "n_heads", "d_feedforward")
+_CHOICES = {
+    "schedule": ("cosine", "constant"),
+    "norm": ("post", "pre"),
+    "keep": ("best", "last"),
+    "readout": ("cls", "tokens"),
+    "compute": ("float32", "bfloat16"),
+}
+# What runs that are older than these fields have, whose names and folders stay.
+_YOUNGER = {"max_rows": 0, "symmetries": False, "keep": "best", "readout": "cls"}
 _EMBEDDING = {
     "name": str,
     "features": str,
@@ -39,6 +48,9 @@ class Recipe:
         sampling_power: a row of a class of n_i rows is drawn with weight n_i^(−power); the paper's 1/√n_i is 0.5. Rows
             with several targets, or a number, are drawn with equal weights.
         norm: "post" or "pre" layer norm.
+        keep: the weights of which epoch are tested: the "best" by validation accuracy, then loss, or the "last" one.
+            Where validation has few rows, the best of many epochs is an early one by chance.
+        readout: which of the last states the head reads, "cls" or all "tokens"; see `adelic.nn.SequenceClassifier`.
         d_model, n_layers, n_heads, d_feedforward, dropout: the encoder's. A place-wise model has the same n_layers and
             dropout; its other sizes follow from these, so that it has about as many parameters.
         compute: "float32", or "bfloat16": factors of matrix products, and what lies between two products, are rounded;
@@ -58,6 +70,8 @@ class Recipe:
     schedule: str = "cosine"
     sampling_power: float = 0.5
     norm: str = "post"
+    keep: str = "best"
+    readout: str = "cls"
     d_model: int = 128
     n_layers: int = 6
     n_heads: int = 8
@@ -79,12 +93,9 @@ class Recipe:
             raise ConfigurationError(f"sampling-power={self.sampling_power} must be a finite number")
         if not 0 <= self.dropout < 1:
             raise ConfigurationError(f"dropout={self.dropout} must lie in [0, 1)")
-        if self.schedule not in ("cosine", "constant"):
-            raise ConfigurationError(f"schedule={self.schedule!r} is unknown; use 'cosine' or 'constant'")
-        if self.norm not in ("post", "pre"):
-            raise ConfigurationError(f"norm={self.norm!r} is unknown; use 'post' or 'pre'")
-        if self.compute not in ("float32", "bfloat16"):
-            raise ConfigurationError(f"compute={self.compute!r} is unknown; use 'float32' or 'bfloat16'")
+        for name, (one, other) in _CHOICES.items():
+            if getattr(self, name) not in (one, other):
+                raise ConfigurationError(f"{name}={getattr(self, name)!r} is unknown; use {one!r} or {other!r}")
 
     def learning_rate_at(self, epoch: int, step: int) -> float:
         """Return the learning rate of a step.
@@ -103,14 +114,12 @@ class Recipe:
         return rate
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary, for TOML; `max_rows` and `symmetries` only where they say something.
+        """Return the fields as a dictionary, for TOML; the youngest only where they are not what they once were.
 
         >>> "max_rows" in Recipe(name="example", learning_rate=1.0, epochs=4).as_dict()
         False
         """
-        values = asdict(self)
-        # Runs have names and folders that are older than these fields.
-        return {key: value for key, value in values.items() if value or key not in ("max_rows", "symmetries")}
+        return {key: value for key, value in asdict(self).items() if value != _YOUNGER.get(key)}
 
 
 @cache
@@ -123,7 +132,7 @@ def recipe_names() -> tuple[str, ...]:
     """Return the names of the packaged recipes.
 
     >>> recipe_names()
-    ('paper', 'quick')
+    ('paper', 'quick', 'compact')
     """
     return tuple(_tables())
 
