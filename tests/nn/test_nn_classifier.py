@@ -95,7 +95,7 @@ def test_the_baseline_has_more_parameters_at_the_papers_size(vocabulary):
 def test_positions_matter_unless_there_are_none(classifier):
     ids, order = torch.tensor([[0, 1, 2, 3, 4, 5]]), [3, 1, 5, 0, 2, 4]
     with torch.no_grad():
-        for positional in ("embedding", "sinusoidal"):
+        for positional in ("embedding", "sinusoidal", "learned"):
             model = classifier(positional=positional)
             assert not torch.allclose(model(ids), model(ids[:, order]), atol=1e-4)
         model = classifier(positional="none")
@@ -106,6 +106,7 @@ def test_positional_encodings(classifier):
     for positional, kind in (
         ("embedding", nn.AdelicPositionalEncoding),
         ("sinusoidal", nn.SinusoidalPositionalEncoding),
+        ("learned", nn.LearnedPositionalEncoding),
         ("none", nn.PositionalEncoding),
     ):
         module = classifier(positional=positional).positional
@@ -123,6 +124,20 @@ def test_folded_positions_are_added_positions(classifier, positional):
     for wrong in (-1, len(model.embedding.table)):
         with pytest.raises(IndexError):
             model.place(torch.full((1, 5), wrong))
+
+
+def test_learned_positions_are_trained(classifier):
+    model, ids = classifier(positional="learned"), ids_of(3, 6)
+    assert model.folded is None
+    assert isinstance(model.positional.table, torch.nn.Parameter)
+    assert "positional.table" in model.state_dict()
+    fixed = classifier()
+    assert model.n_parameters - fixed.n_parameters == 7 * 16
+    model(ids).sum().backward()
+    assert (model.positional.table.grad.abs().sum(dim=1) > 0).all()
+    other = classifier(positional="learned")
+    other.load_state_dict(model.state_dict())
+    assert torch.equal(other.positional.table, model.positional.table)
 
 
 def test_positions_are_folded_into_what_stays_as_it_is_alone(classifier, monkeypatch):

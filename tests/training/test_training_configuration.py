@@ -7,7 +7,7 @@ import torch
 
 from adelic import acd
 from adelic.errors import AdelicError, ConfigurationError, SpaceError, UnknownNameError
-from adelic.nn import AdelicEmbedding, LearnedEmbedding, PlacewiseClassifier, Vocabulary
+from adelic.nn import AdelicEmbedding, LearnedEmbedding, LearnedPositionalEncoding, PlacewiseClassifier, Vocabulary
 from adelic.training import EmbeddingConfig, RunConfig, load_recipe
 from adelic.training.objectives import make_objective
 
@@ -196,6 +196,19 @@ def test_the_place_wise_model(tiny_config):
     same, other = model_of(config, data), model_of(dataclasses.replace(config, seed=1), data)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), same.parameters(), strict=True))
     assert not torch.equal(model.cls, other.cls)
+
+
+@pytest.mark.parametrize("places", ["flat", "late"])
+def test_how_positions_are_told(tiny_config, places):
+    embedding = EmbeddingConfig.of("adelic", features="characters", places=places)
+    fixed, learned = (
+        dataclasses.replace(tiny_config(positional=kind), embedding=embedding) for kind in ("embedding", "learned")
+    )
+    assert "positional" not in fixed.as_dict()["recipe"]  # as in runs that are older than this field
+    assert learned.as_dict()["recipe"]["positional"] == "learned"
+    data = acd.load("schubert", n=3)
+    trained = [isinstance(model_of(config, data).positional, LearnedPositionalEncoding) for config in (fixed, learned)]
+    assert trained == [False, True]
 
 
 @pytest.mark.parametrize("places", ["flat", "late"])

@@ -149,10 +149,11 @@ def recipe_text(result: Result) -> str:
     recipe = result["configuration"]["recipe"]
     rows = f", {recipe['max_rows']:,} rows" if recipe.get("max_rows") else ""
     images = ", symmetries" if recipe.get("symmetries") else ""
+    positional = ", learned positions" if recipe.get("positional") == "learned" else ""
     readout = ", all tokens read" if recipe.get("readout") == "tokens" else ""
     unit = "trial" if "trials" in recipe else "epoch"
     count = recipe[unit + "s"]
-    return f"{result['recipe']}, {count} {unit}{'s' if count > 1 else ''}{rows}{images}{readout}"
+    return f"{result['recipe']}, {count} {unit}{'s' if count > 1 else ''}{rows}{images}{positional}{readout}"
 
 
 def summarise(results: Iterable[Result]) -> list[Summary]:

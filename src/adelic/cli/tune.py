@@ -68,6 +68,7 @@ def tune(
     schedule *        cosine, constant
     sampling-power *  0.0, 0.25, 0.5, 0.75, 1.0
     symmetries *      False, True
+    positional *      embedding, learned
     readout *         cls, tokens
     features          digits, standardized, characters, one-hot-digits (adelic alone, as what follows)
     projection        none, linear

@@ -20,7 +20,12 @@ with needs_extra("adelic.nn", "torch"):
     from adelic.nn.placewise import ACTIVATIONS, PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
     from adelic.nn.placewise_classifier import PLACES, PlacewiseClassifier, place_sizes
     from adelic.nn.placewise_transformer import PlacewiseTransformer
-    from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
+    from adelic.nn.positional import (
+        AdelicPositionalEncoding,
+        LearnedPositionalEncoding,
+        PositionalEncoding,
+        SinusoidalPositionalEncoding,
+    )
     from adelic.nn.registry import EMBEDDINGS, build_embedding
     from adelic.nn.rivals import (
         AbacusEmbedding,
@@ -52,6 +57,7 @@ __all__ = [
     "FeatureLayout",
     "FoNEEmbedding",
     "LearnedEmbedding",
+    "LearnedPositionalEncoding",
     "NumberEmbedding",
     "OneHotEmbedding",
     "PeriodicEmbedding",

@@ -14,7 +14,7 @@ from adelic.nn import fused
 from adelic.nn.embeddings import NumberEmbedding
 from adelic.nn.encoder import SITES, Compute, EncoderLayer, Norm, draw_noise, is_fused
 from adelic.nn.fused import Noise, Site
-from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncoding
+from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
 
 Readout = Literal["cls", "tokens"]
 READOUTS: tuple[str, ...] = get_args(Readout)
@@ -188,8 +188,8 @@ def check_sizes(n_classes: int | Sequence[int] | None, max_length: int, n_layers
 class SequenceClassifier(Classifier):
     """Embedding, positional encoding, [CLS], Transformer encoder, head on the [CLS] state, or on all states.
 
-    Where the embedding's vectors are frozen, positions are added to them once: `folded` has the vector of every number
-    at every position, and a step reads it as `nn.Embedding` reads its own.
+    Where the embedding's vectors and those of positions are frozen, they are added once: `folded` has the vector of
+    every number at every position, and a step reads it as `nn.Embedding` reads its own.
 
     Shape: ids (*, length) -> logits (*, n_classes), float32, or as `Classifier` says.
 
@@ -201,7 +201,7 @@ class SequenceClassifier(Classifier):
         n_layers, n_heads, dropout: the paper's 6, 8 and 0.1.
         d_feedforward: # NOTE[paper]: it gives none; 512 = 4 · d_model, as usual.
         norm: "post" (torch's default, which we take for the paper's) or "pre", which trains without warm-up.
-        positional: "embedding" lets the embedding choose; "sinusoidal" and "none" override it.
+        positional: "embedding" lets the embedding choose; "sinusoidal", "learned" and "none" override it.
         readout: "cls", as in the paper, or "tokens": the head reads all tokens' last states, one after the other, and
             all sequences have max_length tokens. What attention averages, such a head can count.
 
@@ -227,7 +227,7 @@ class SequenceClassifier(Classifier):
         d_feedforward: int = 512,
         dropout: float = 0.1,
         norm: Norm = "post",
-        positional: Literal["embedding", "sinusoidal", "none"] = "embedding",
+        positional: Literal["embedding", "sinusoidal", "learned", "none"] = "embedding",
         readout: Readout = "cls",
     ) -> None:
         super().__init__()
@@ -242,7 +242,7 @@ class SequenceClassifier(Classifier):
         self.cls = nn.Parameter(torch.randn(d_model))
         self.positional = _positional(positional, embedding, max_length + 1)
         self.folded: torch.Tensor | None
-        self.register_buffer("folded", _fold(embedding.frozen, self.positional.table[1:]), persistent=False)
+        self.register_buffer("folded", _fold(embedding.frozen, self.positional.table), persistent=False)
         self.dropout = nn.Dropout(dropout)
         # One object a layer: nn.TransformerEncoder would copy the first, and all layers would start from equal weights.
         self.layers = nn.ModuleList(
@@ -277,10 +277,13 @@ class SequenceClassifier(Classifier):
 
 
 def _fold(table: torch.Tensor | None, positions: torch.Tensor) -> torch.Tensor | None:
-    """Return a table's vectors at each position, (numbers · positions, d), or None where there is none or too much."""
-    if table is None or table.numel() * len(positions) > _MOST_FOLDED:
+    """Return a table's vectors at each position behind [CLS], (numbers · positions, d).
+
+    None where there is no table, or where positions are trained, or where it would be too much.
+    """
+    if table is None or positions.requires_grad or table.numel() * (len(positions) - 1) > _MOST_FOLDED:
         return None
-    return (table[:, None] + positions).flatten(0, 1)
+    return (table[:, None] + positions[1:]).flatten(0, 1)
 
 
 def _positional(kind: str, embedding: NumberEmbedding, max_length: int) -> PositionalEncoding:
@@ -288,6 +291,8 @@ def _positional(kind: str, embedding: NumberEmbedding, max_length: int) -> Posit
         return embedding.positional_encoding(max_length)
     if kind == "sinusoidal":
         return SinusoidalPositionalEncoding(embedding.d_model, max_length=max_length)
+    if kind == "learned":
+        return LearnedPositionalEncoding(embedding.d_model, max_length=max_length)
     if kind == "none":
         return PositionalEncoding(torch.zeros(max_length, embedding.d_model))
-    raise ConfigurationError(f"positional={kind!r} is unknown; use 'embedding', 'sinusoidal' or 'none'")
+    raise ConfigurationError(f"positional={kind!r} is unknown; use 'embedding', 'sinusoidal', 'learned' or 'none'")

@@ -14,7 +14,7 @@ from adelic.nn.encoder import Compute, Norm
 from adelic.nn.fused import Noise
 from adelic.nn.placewise import PlaceEmbedding, PlacewiseLinear
 from adelic.nn.placewise_transformer import PlacewiseTransformer
-from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncoding
+from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import AdeleSpace
 
@@ -52,6 +52,7 @@ class PlacewiseClassifier(Classifier):
         n_layers, dropout: as of `adelic.nn.SequenceClassifier`.
         n_heads, d_feedforward: of each place.
         norm: "pre" or "post".
+        positional: "sinusoidal", the same at every place, or "learned".
         readout: as of `adelic.nn.SequenceClassifier`.
 
     Raises:
@@ -80,6 +81,7 @@ class PlacewiseClassifier(Classifier):
         d_feedforward: int = 160,
         dropout: float = 0.1,
         norm: Norm = "pre",
+        positional: Literal["sinusoidal", "learned"] = "sinusoidal",
         readout: Readout = "cls",
     ) -> None:
         super().__init__()
@@ -92,8 +94,13 @@ class PlacewiseClassifier(Classifier):
         _, n_places, width = self.table.shape
         self.projection = PlacewiseLinear(n_places, width, d_place)
         self.cls = nn.Parameter(torch.randn(n_places * d_place))
-        waves = SinusoidalPositionalEncoding(d_place, max_length=max_length + 1)
-        self.positional = PositionalEncoding(waves.table.repeat(1, n_places))  # the same at every place
+        if positional == "learned":
+            self.positional = LearnedPositionalEncoding(n_places * d_place, max_length=max_length + 1)
+        elif positional == "sinusoidal":
+            waves = SinusoidalPositionalEncoding(d_place, max_length=max_length + 1)
+            self.positional = PositionalEncoding(waves.table.repeat(1, n_places))
+        else:
+            raise ConfigurationError(f"positional={positional!r} is unknown; use 'sinusoidal' or 'learned'")
         self.dropout = nn.Dropout(dropout)
         self.encoder = PlacewiseTransformer(
             n_places,

@@ -1,4 +1,4 @@
-"""Positional encodings without parameters: the sinusoidal one and the paper's joint one."""
+"""Positional encodings: the sinusoidal one, the paper's joint one, both without parameters, and learned vectors."""
 
 import math
 
@@ -12,10 +12,10 @@ _BASE = 10_000.0
 
 
 class PositionalEncoding(nn.Module):
-    """Add a fixed vector a position: (*, length, d_model) -> (*, length, d_model).
+    """Add a vector a position: (*, length, d_model) -> (*, length, d_model).
 
     Attributes:
-        table: buffer, float32 (max_length, d_model).
+        table: float32 (max_length, d_model); a buffer, but for learned vectors.
 
     >>> PositionalEncoding(torch.eye(3))(torch.zeros(2, 3))
     tensor([[1., 0., 0.],
@@ -49,6 +49,23 @@ class SinusoidalPositionalEncoding(PositionalEncoding):
     def __init__(self, d_model: int, *, max_length: int) -> None:
         frequency = torch.arange((d_model + 1) // 2, dtype=torch.float64) * (-2 * math.log(_BASE) / d_model)
         super().__init__(_waves(frequency.exp(), torch.zeros_like(frequency), max_length)[:, :d_model])
+
+
+class LearnedPositionalEncoding(PositionalEncoding):
+    """A trained vector a position, drawn from N(0, 1) at first, as those of `torch.nn.Embedding`.
+
+    Neighbouring positions are as different as distant ones from the start, unlike in a sinusoidal encoding, whose
+    vectors turn slowly. Where every position has a meaning of its own, as in permutations side by side, that helps.
+
+    Shape: (*, length, d_model) -> (*, length, d_model).
+
+    >>> LearnedPositionalEncoding(4, max_length=3)(torch.zeros(2, 3, 4)).requires_grad
+    True
+    """
+
+    def __init__(self, d_model: int, *, max_length: int) -> None:
+        nn.Module.__init__(self)
+        self.table = nn.Parameter(torch.randn(max_length, d_model))
 
 
 class AdelicPositionalEncoding(PositionalEncoding):

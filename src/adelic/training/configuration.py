@@ -35,7 +35,7 @@ from adelic.training.objectives import Objective
 from adelic.training.recipes import Recipe, load_recipe, stored_embedding, stored_values
 from adelic.training.sampler import stream_seed
 
-RECIPE_OPTIONS = ("learning_rate", "batch_size", "max_rows", "symmetries", "keep", "readout", "compute")
+RECIPE_OPTIONS = ("learning_rate", "batch_size", "max_rows", "symmetries", "keep", "positional", "readout", "compute")
 """Fields of a recipe that options of the command line change, besides `epochs`."""
 
 
@@ -259,6 +259,8 @@ class RunConfig:
             "norm": recipe.norm,
             "readout": recipe.readout,
         }
+        if recipe.positional == "learned":
+            options["positional"] = "learned"
         with torch.random.fork_rng(devices=[]):  # modules are made on the CPU
             if self.embedding.places == "flat":
                 torch.manual_seed(stream_seed(self.seed, "embedding"))

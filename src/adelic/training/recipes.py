@@ -15,12 +15,13 @@ _COUNTS = ("epochs", "batch_size", "max_rows", "warmup_steps", "d_model", "n_lay
 _CHOICES = {
     "schedule": ("cosine", "constant"),
     "norm": ("post", "pre"),
+    "positional": ("embedding", "learned"),
     "keep": ("best", "last"),
     "readout": ("cls", "tokens"),
     "compute": ("float32", "bfloat16"),
 }
 # What runs that are older than these fields have, whose names and folders stay.
-_YOUNGER = {"max_rows": 0, "symmetries": False, "keep": "best", "readout": "cls"}
+_YOUNGER = {"max_rows": 0, "symmetries": False, "keep": "best", "positional": "embedding", "readout": "cls"}
 _EMBEDDING = {
     "name": str,
     "features": str,
@@ -50,6 +51,7 @@ class Recipe:
         norm: "post" or "pre" layer norm.
         keep: the weights of which epoch are tested: the "best" by validation accuracy, then loss, or the "last" one.
             Where validation has few rows, the best of many epochs is an early one by chance.
+        positional: positions as the "embedding" has them, without parameters, or "learned" vectors.
         readout: which of the last states the head reads, "cls" or all "tokens"; see `adelic.nn.SequenceClassifier`.
         d_model, n_layers, n_heads, d_feedforward, dropout: the encoder's. A place-wise model has the same n_layers and
             dropout; its other sizes follow from these, so that it has about as many parameters.
@@ -71,6 +73,7 @@ class Recipe:
     sampling_power: float = 0.5
     norm: str = "post"
     keep: str = "best"
+    positional: str = "embedding"
     readout: str = "cls"
     d_model: int = 128
     n_layers: int = 6

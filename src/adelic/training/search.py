@@ -46,6 +46,7 @@ DIMENSIONS: dict[str, Dimension] = {
     "schedule": Dimension(field="schedule", choices=("cosine", "constant"), default=False),
     "sampling-power": Dimension(field="sampling_power", choices=(0.0, 0.25, 0.5, 0.75, 1.0), default=False),
     "symmetries": Dimension(field="symmetries", choices=(False, True), default=False),
+    "positional": Dimension(field="positional", choices=("embedding", "learned"), default=False),
     "readout": Dimension(field="readout", choices=("cls", "tokens"), default=False),
     "features": Dimension(field="features", choices=FEATURE_KINDS, embedding="adelic"),
     "projection": Dimension(field="projection", choices=("none", "linear"), embedding="adelic"),
