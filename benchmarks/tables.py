@@ -1,15 +1,24 @@
-"""Write the tables of docs/ from the committed results, between <!-- table: NAME --> and <!-- end of table -->.
+"""Write the tables of README.md and docs/ from the committed results.
+
+They stand between <!-- table: NAME --> and <!-- end of table -->. NAME is that of a file of benchmarks/results, or a
+command that prints the table: adelic report --results-dir results/table --markdown --table overview.
 
 python benchmarks/tables.py           # bring the pages up to date
 python benchmarks/tables.py --check   # exit code 1 if a page is not
 """
 
 import json
+import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+from click.testing import CliRunner
+
+from adelic.cli import commands
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -19,10 +28,12 @@ OF_THE_PACKAGE = ("arithmetic",)
 
 def main() -> None:
     """Write, or check, the pages."""
+    os.chdir(ROOT)  # the commands name folders of results
     stale = []
-    for page in sorted((ROOT / "docs").glob("*.md")):
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = page.read_text(encoding="utf-8")
         new = re.sub(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", fill, text, flags=re.DOTALL)
+        new = re.sub(r"(<!-- table: adelic (.+?) -->\n).*?(<!-- end of table -->)", print_, new, flags=re.DOTALL)
         if new != text:
             stale.append(page.name)
             if "--check" not in sys.argv:
@@ -47,6 +58,14 @@ def fill(match: re.Match[str]) -> str:
     versions = ", ".join(f"{package} {version}" for package, version in results["versions"].items())
     origin = f"`{results['command']}` on {results['machine']}{commit}; {versions}."
     return f"{match[1]}{TABLES[name](results)}\n\n{origin}\n{match[3]}"
+
+
+def print_(match: re.Match[str]) -> str:
+    """Return between its marks what a command prints."""
+    printed = CliRunner().invoke(commands, shlex.split(match[2]), catch_exceptions=False)
+    if printed.exit_code:
+        sys.exit(f"adelic {match[2]}: {printed.output}")
+    return f"{match[1]}{printed.output.strip()}\n{match[3]}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

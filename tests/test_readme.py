@@ -1,24 +1,10 @@
-"""The README keeps its promises: its table and figures are made from the committed results."""
+"""The README keeps its promises: its figures are made from the committed results."""
 
 import json
-import re
 from pathlib import Path
-
-from click.testing import CliRunner
-
-from adelic.cli import commands
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-def test_table_is_made_from_the_committed_results() -> None:
-    shown = re.search(r"<!-- table: adelic (.*?) -->\n(.*?)<!-- end of table -->", README, flags=re.DOTALL)
-    assert shown is not None
-    printed = CliRunner().invoke(commands, shown[1].replace("results/", f"{ROOT}/results/").split())
-    assert printed.exit_code == 0
-    assert shown[2].strip() == printed.output.strip()
-    assert shown[2].count("| quick, 30 epochs |") == 4
 
 
 def test_speeds_are_those_of_the_committed_results() -> None:
