@@ -1,14 +1,18 @@
 import csv
 import io
+import json
 import re
 from dataclasses import astuple
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+from click.testing import CliRunner
 
 from adelic.benchmark import summarise, table, write_report
-from adelic.benchmark.report import TABLES, grids, render_page
+from adelic.benchmark.report import TABLES, figures, grids, render_page
+from adelic.cli import commands
 from adelic.cli.experiments import REPORT_TABLES
 from adelic.errors import AdelicError
 
@@ -140,6 +144,33 @@ def test_files(tmp_path, summaries):
     assert files[3].read_text(encoding="utf-8") == "\n".join(grid.to_markdown() for grid in grids(summaries))
     rows = list(csv.reader(io.StringIO(files[1].read_text(encoding="utf-8"))))
     assert rows[1:] == [list(astuple(line)) for line in lines]
+
+
+def test_figures_are_the_pages(summaries, page):
+    found = figures(summaries)
+    assert len(found) == Page(page).tags.count("svg")
+    assert all(re.fullmatch(r"[\w-]+\.svg", name) for name in found)
+    assert any(name.endswith("-curves.svg") for name in found)
+    for text in found.values():
+        root = ElementTree.fromstring(text)
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert root.get("color") == "#767676"
+        assert root.get("viewBox")
+    assert figures([]) == {}
+
+
+def test_figures_by_the_command_line(tmp_path, result):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "one.json").write_text(json.dumps(result()), encoding="utf-8")
+    options = ["report", "--results-dir", f"{tmp_path}/results", "--figures", f"{tmp_path}/figures"]
+    done = CliRunner().invoke(commands, [*options, "--output", f"{tmp_path}/page.html"])
+    assert done.exit_code == 0, done.output
+    written = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert written
+    assert all(name in done.output for name in written)
+    done = CliRunner().invoke(commands, [*options, "--markdown"])
+    assert done.exit_code == 2
+    assert "--figures writes files, --markdown none" in done.output
 
 
 def test_no_runs(tmp_path):

@@ -30,6 +30,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 INK = "#123456"
 """Stands for the page's text colour in figures that go through `svg_element`, which puts that in its place."""
 
+GREY = "#767676"
+"""Ink of figures that stand alone: 4.5 : 1 on white and 4.1 : 1 on dark ground."""
 DASHES = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _RIVALS = {

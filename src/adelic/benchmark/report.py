@@ -1,5 +1,6 @@
 """The report: terminal table, Markdown, CSV, and one self-contained HTML page."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from adelic.acd.files import atomic_write
 from adelic.benchmark import table
 from adelic.benchmark.comparison import comparisons, on_most_rows
 from adelic.benchmark.overview import Grid, differences_grid, models_grid, overview, paper_grid
+from adelic.benchmark.plots import GREY
 from adelic.benchmark.results import Summary
 from adelic.benchmark.sections import further_curves, rank_sections, row_sections
 from adelic.errors import ConfigurationError
@@ -95,6 +97,27 @@ def grids(summaries: list[Summary], *names: str) -> list[Grid]:
         "differences": lambda: [differences_grid(comparison) for comparison in main if len(comparison.models) > 1],
     }
     return [grid for name in names or TABLES for grid in makers[name]()]
+
+
+def figures(summaries: list[Summary]) -> dict[str, str]:
+    """Return the page's figures, as SVG documents that are readable on light and on dark ground, by file name.
+
+    These are ranks-RECIPE.svg, and of each row and recipe ROW-RECIPE-confusion-MODEL.svg (of AOE's best form and of the
+    best other model), -rows.svg (accuracy against training rows), -cost.svg and -curves.svg.
+
+    >>> figures([])
+    {}
+    """
+    found = comparisons(summaries)
+    parts = {f"ranks {section.recipe}": section.diagram for section in rank_sections(found)}
+    for row in row_sections(found):
+        parts |= {f"{row.title} confusion {model}": part for model, part in row.confusion}
+        parts |= {f"{row.title} {what}": getattr(row, part) for what, part in _ROW_FIGURES.items()}
+    svgs = {re.sub(r"\W+", "-", name).strip("-"): part.svg for name, part in parts.items() if part.svg}
+    return {f"{name}.svg": svg.replace("<svg ", f'<svg color="{GREY}" ', 1) + "\n" for name, svg in svgs.items()}
+
+
+_ROW_FIGURES = {"rows": "efficiency", "cost": "cost", "curves": "curves"}
 
 
 def _provenance(result: dict[str, Any]) -> dict[str, str]:

@@ -345,6 +345,7 @@ REPORT_TABLES = ("runs", "overview", "accuracy", "loss", "models", "differences"
 @click.command()
 @results_option
 @click.option("--output", type=folder, default="report.html", show_default=True, help="HTML page.")
+@click.option("--figures", "figures_dir", type=folder, help="Also write the figures to this folder, as SVG files.")
 @click.option("--all-rows", is_flag=True, help="Also list the paper's rows that were not run.")
 @click.option("--markdown", is_flag=True, help="Print a table in Markdown and write nothing.")
 @click.option(
@@ -356,7 +357,9 @@ REPORT_TABLES = ("runs", "overview", "accuracy", "loss", "models", "differences"
     help="What --markdown prints: all runs; who wins each row; the paper's accuracies, or losses, and ours; every "
     "model of each row; their paired differences.",
 )
-def report(results_dir: Path, output: Path, *, all_rows: bool, markdown: bool, chosen: str) -> None:
+def report(
+    results_dir: Path, output: Path, *, figures_dir: Path | None, all_rows: bool, markdown: bool, chosen: str
+) -> None:
     """Print the table of all runs, and write the report: an HTML page, its tables as Markdown, that of the runs as CSV.
 
     The page says who wins each row, with mean ranks, paired tests, confusion matrices, learning curves, accuracy
@@ -365,13 +368,17 @@ def report(results_dir: Path, output: Path, *, all_rows: bool, markdown: bool, c
     \b
     adelic report --results-dir results --output report.html
     adelic report --results-dir results --markdown --table overview
+    adelic report --results-dir results --figures figures
     """
     from adelic import benchmark
+    from adelic.acd.files import atomic_write
     from adelic.benchmark import table
-    from adelic.benchmark.report import grids
+    from adelic.benchmark.report import figures, grids
 
     if chosen != "runs" and not markdown:
         raise click.UsageError("--table belongs to --markdown", ctx=click.get_current_context())
+    if figures_dir is not None and markdown:
+        raise click.UsageError("--figures writes files, --markdown none", ctx=click.get_current_context())
     summaries = benchmark.summarise(benchmark.read_results(results_dir))
     if chosen != "runs":
         click.echo("\n".join(grid.to_markdown() for grid in grids(summaries, chosen)), nl=False)
@@ -382,6 +389,10 @@ def report(results_dir: Path, output: Path, *, all_rows: bool, markdown: bool, c
         return
     _print_table(summaries, all_rows=all_rows)
     _write_report(summaries, output, all_rows=all_rows)
+    if figures_dir is not None:
+        for name, svg in figures(summaries).items():
+            atomic_write(figures_dir / name, svg)
+            click.echo(f"wrote {figures_dir / name}")
 
 
 def _write_report(summaries: list[Any], page: Path, *, all_rows: bool) -> None:

@@ -10,10 +10,9 @@ from matplotlib.figure import Figure
 
 from adelic.benchmark.arithmetic.entries import Entry, in_order, with_most_examples
 from adelic.benchmark.arithmetic.problems import problem
-from adelic.benchmark.plots import COLOURS, render, style
+from adelic.benchmark.plots import COLOURS, GREY, render, style
 from adelic.benchmark.results import confidence_interval
 
-_INK = "#767676"  # 4.5 : 1 on white and 4.1 : 1 on GitHub's dark ground
 _MARKERS = "osD^vP*X<>"
 _DASHES = ("--", ":", "-.")
 _PANELS = 3
@@ -40,7 +39,7 @@ def draw_accuracy(entries: Sequence[Entry]) -> bytes | None:
     if not panels:
         return None
     looks = _looks(entries)
-    with mpl.rc_context(style(_INK)):
+    with mpl.rc_context(style(GREY)):
         figure = Figure(figsize=(10.5, 3.6), layout="constrained")
         axes: Axes
         for axes, name in zip(figure.subplots(1, len(panels), sharey=True, squeeze=False)[0], panels, strict=True):
@@ -66,7 +65,7 @@ def draw_accuracy(entries: Sequence[Entry]) -> bytes | None:
             axes.set_title(problem(name).title, fontsize=10, loc="left")
             axes.set_xlabel("training examples")
             axes.set_ylim(-3, 103)
-            axes.grid(visible=True, color=_INK, alpha=0.25)
+            axes.grid(visible=True, color=GREY, alpha=0.25)
         figure.axes[0].set_ylabel("exact answers (%)")
         _add_legend(figure)
         return render(figure, "svg", transparent=True)
@@ -90,7 +89,7 @@ def draw_never_seen(entries: Sequence[Entry]) -> bytes | None:
         return None
     looks = _looks(entries)
     offsets = np.linspace(-0.3, 0.3, len(looks)) if len(looks) > 1 else np.zeros(1)
-    with mpl.rc_context(style(_INK)):
+    with mpl.rc_context(style(GREY)):
         figure = Figure(figsize=(10.5, 1.3 + 0.5 * len(rows)), layout="constrained")
         axes = figure.subplots()
         for offset, (solver, look) in zip(offsets, looks.items(), strict=True):
@@ -108,7 +107,7 @@ def draw_never_seen(entries: Sequence[Entry]) -> bytes | None:
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlim(-2, 102)
         axes.set_xlabel("exact answers (%) on questions unlike all in training")
-        axes.grid(visible=True, color=_INK, alpha=0.25)
+        axes.grid(visible=True, color=GREY, alpha=0.25)
         _add_legend(figure)
         return render(figure, "svg", transparent=True)
 
