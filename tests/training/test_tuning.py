@@ -12,7 +12,7 @@ import pytest
 from adelic import acd
 from adelic.errors import ConfigurationError, MissingExtraError, StorageError, UnknownNameError
 from adelic.training import EmbeddingConfig, RunConfig, Search, load_recipe, studies, tune, tuning
-from adelic.training.search import DIMENSIONS, apply, check_search, default_search
+from adelic.training.search import DIMENSIONS, apply, check_search, default_search, parse_dimension
 from adelic.training.tuning import DevelopmentData
 
 
@@ -34,7 +34,7 @@ def figures(study):
 def test_equal_budgets(search, tmp_path):
     rows = len(acd.load("schubert", n=3).y_train)
     for embedding in ("learned", "adelic"):
-        plan = search(embedding, dimensions=default_search(embedding), pruning="none", d_model=60)
+        plan = search(embedding, dimensions=default_search(EmbeddingConfig.of(embedding)), pruning="none", d_model=60)
         study = tune(plan, trials=3, storage=tmp_path / "both.db", device="cpu")
         assert [(t.state, t.epochs, t.samples) for t in study.trials] == [("complete", 3, 3 * rows)] * 3
         assert study.best.accuracy == max(t.accuracy for t in study.trials)
@@ -195,7 +195,7 @@ def test_several_targets_can_be_searched_on(search, tmp_path):
 
 
 def test_a_value_is_given_or_searched():
-    assert "norm" not in default_search("learned", fixed=("norm",))
+    assert "norm" not in default_search(EmbeddingConfig.of("learned"), fixed=("norm",))
     with pytest.raises(ConfigurationError, match="'norm' is both given and searched"):
         check_search(["norm"], "learned", fixed=("norm",))
 
@@ -224,8 +224,20 @@ def test_every_value_of_every_dimension_makes_a_run():
         values = dimension.bounds or dimension.choices
         runs = {apply(config, {name: value}) for value in values}
         assert len(runs) == (2 if name == "epochs" else len(values))
-        assert default_search("adelic").count(name) == dimension.default
+        assert default_search(config.embedding).count(name) == dimension.default
     assert apply(config, {"learning-rate": 0.00123456}).recipe.learning_rate == 0.00123
+
+
+def test_the_place_wise_model_is_searched_where_it_exists():
+    """A value that makes no run would cost this embedding a trial that others have."""
+    recipe = load_recipe("quick", "schubert", 4)
+    config = RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("adelic", places="late"), recipe=recipe)
+    chosen = default_search(config.embedding)
+    assert "projection" not in chosen
+    for text in check_search(chosen, "adelic"):
+        name, dimension = parse_dimension(text)
+        for value in dimension.bounds or dimension.choices:
+            assert apply(config, {name: value}).embedding.places == "late"
 
 
 def test_optuna_is_an_extra(search, tmp_path, monkeypatch):

@@ -109,7 +109,7 @@ def tune(
     )
     fixed = space.names_of({key for key, value in (changes | given).items() if value is not None} - {"epochs"})
     name = config.embedding.name
-    chosen = space.default_search(name, fixed=fixed) if search is None else search
+    chosen = space.default_search(config.embedding, fixed=fixed) if search is None else search
     plan = training.Search(config=config, dimensions=space.check_search(chosen, name, fixed=fixed), pruning=pruning)
     form = [part for part in (given["features"], given["places"]) if part is not None]
     path = output or Path("recipes") / f"{'-'.join([config.row, name, *form])}.toml"

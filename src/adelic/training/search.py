@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.nn import FEATURE_KINDS
+from adelic.nn import FEATURE_KINDS, PLACE_FEATURES
 from adelic.numbers.space import DEFAULT_PRIMES
 from adelic.training.configuration import EmbeddingConfig, RunConfig
 
@@ -56,22 +56,26 @@ DIMENSIONS: dict[str, Dimension] = {
 """All dimensions by name."""
 
 
-def default_search(embedding: str, *, fixed: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the dimensions that are searched for an embedding when none are named.
+def default_search(embedding: EmbeddingConfig, *, fixed: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the dimensions that are searched for an embedding when none are named, or the parts that it can take.
 
     Args:
-        embedding: its name.
+        embedding: the embedding.
         fixed: names of dimensions whose value the user has given.
 
-    >>> default_search("learned", fixed=["norm"])
-    ('learning-rate', 'batch-size', 'warmup-steps', 'dropout')
-    >>> set(default_search("adelic")) - set(default_search("learned")) == {"features", "projection", "primes",
-    ...     "precision"}
-    True
+    >>> default_search(EmbeddingConfig.of("learned"))
+    ('learning-rate', 'batch-size', 'warmup-steps', 'norm', 'dropout')
+    >>> default_search(EmbeddingConfig.of("adelic"), fixed=["norm"])[4:]
+    ('features', 'projection', 'primes', 'precision')
+    >>> default_search(EmbeddingConfig.of("adelic", places="late"))[5:]
+    ('features=characters:one-hot-digits:digits', 'primes', 'precision')
     """
-    return tuple(
-        name for name, d in DIMENSIONS.items() if d.default and d.embedding in ("", embedding) and name not in fixed
-    )
+    names = [name for name, d in DIMENSIONS.items() if d.default and d.embedding in ("", embedding.name)]
+    chosen = [name for name in names if name not in fixed]
+    if embedding.places == "flat":
+        return tuple(chosen)
+    parts = {"features": f"features={':'.join(PLACE_FEATURES)}"}
+    return tuple(parts.get(name, name) for name in chosen if name != "projection")
 
 
 def parse_dimension(text: str) -> tuple[str, Dimension]:
