@@ -95,6 +95,32 @@ def test_standardized_is_over_the_vocabulary(space):
 
 
 @pytest.mark.parametrize("features", FEATURE_KINDS)
+def test_coordinates_of_some_places(space, features):
+    """The real place's and the primes' are complementary; what is not given is 0."""
+    vocabulary = Vocabulary([-3, "1/7", 2, 40])
+    whole, real, padic = (
+        AdelicEmbedding(vocabulary, space=space, d_model=64, features=features, coordinates=coordinates).table
+        for coordinates in nn.COORDINATES
+    )
+    n_real = space.precision if features in ("digits", "standardized") else 1
+    assert torch.equal(real + padic, whole)
+    assert torch.equal(real[:, :n_real], whole[:, :n_real])
+    assert not real[:, n_real:].any()
+    assert not padic[:, :n_real].any()
+    assert real.any()
+    assert padic.any()
+
+
+def test_coordinates_that_do_not_tell_numbers_apart(vocabulary):
+    space = AdeleSpace(primes=(2,), precision=2)
+    with pytest.raises(ConfigurationError, match=r"\(p-adic coordinates\) give two numbers of the vocabulary the same"):
+        AdelicEmbedding(vocabulary, space=space, coordinates="p-adic")
+    assert AdelicEmbedding(vocabulary, space=space, coordinates="real").coordinates == "real"
+    with pytest.raises(ConfigurationError, match="coordinates='complex' are unknown; use all, real, p-adic"):
+        AdelicEmbedding(vocabulary, coordinates="complex")
+
+
+@pytest.mark.parametrize("features", FEATURE_KINDS)
 def test_the_projection_is_linear_in_all_features(vocabulary, space, features):
     embedding = AdelicEmbedding(vocabulary, space=space, d_model=6, features=features, projection="linear")
     assert embedding.layout.levels == space.precision

@@ -61,11 +61,26 @@ def test_the_baseline():
         ("adelic", {"places": "late", "features": "standardized"}, ConfigurationError, "use characters"),
         ("adelic", {"places": "late", "projection": "linear"}, ConfigurationError, "belongs to places='flat'"),
         ("learned", {"places": "late"}, ConfigurationError, "--places belongs to"),
+        ("adelic", {"coordinates": "rael"}, UnknownNameError, "did you mean 'real'"),
+        ("adelic", {"places": "late", "coordinates": "real"}, ConfigurationError, "belong to places='flat'"),
+        ("learned", {"coordinates": "real"}, ConfigurationError, "--coordinates belongs to"),
     ],
 )
 def test_bad_embeddings(name, options, error, words):
     with pytest.raises(error, match=words):
         EmbeddingConfig.of(name, **options)
+
+
+def test_some_coordinates(tiny_config):
+    found = EmbeddingConfig.of("adelic", features="standardized", coordinates="p-adic")
+    assert found.label == "adelic-standardized-p-adic"
+    assert found.build(Vocabulary(range(5)), 128).coordinates == "p-adic"
+    config = dataclasses.replace(tiny_config("adelic"), embedding=found)
+    assert config.as_dict()["embedding"]["coordinates"] == "p-adic"
+    assert EmbeddingConfig.of("adelic", coordinates="all") == EmbeddingConfig.of("adelic")
+    assert "coordinates" not in EmbeddingConfig.of("adelic").as_dict()  # as in runs that are older than this field
+    plain = RunConfig(task="schubert", n=3, embedding=found, recipe=load_recipe("quick", "schubert", 3))
+    assert "--coordinates p-adic" in plain.command()
 
 
 def test_to_toml_and_back(tiny_config):

@@ -43,6 +43,7 @@ embedding_options = stack(
     click.option(
         "--places", help="Where AOE's places meet: flat (the paper: one vector), apart, late or axial.  [default: flat]"
     ),
+    click.option("--coordinates", help="Which of AOE's the flat model is given: all, real or p-adic.  [default: all]"),
     space_options(),
 )
 folder = click.Path(path_type=Path)
@@ -83,6 +84,7 @@ def train(
     features: str | None,
     projection: str | None,
     places: str | None,
+    coordinates: str | None,
     primes: tuple[int, ...] | None,
     precision: int | None,
     fractional_digits: int | None,
@@ -131,6 +133,7 @@ def train(
             features=features,
             projection=projection,
             places=places,
+            coordinates=coordinates,
             primes=primes,
             precision=precision,
             fractional_digits=fractional_digits,

@@ -14,7 +14,7 @@ from adelic.errors import needs_extra
 with needs_extra("adelic.nn", "torch"):
     from adelic.nn import functional
     from adelic.nn.classifier import Classifier, SequenceClassifier
-    from adelic.nn.embeddings import AdelicEmbedding, LearnedEmbedding, NumberEmbedding
+    from adelic.nn.embeddings import COORDINATES, AdelicEmbedding, LearnedEmbedding, NumberEmbedding
     from adelic.nn.flops import forward_flops
     from adelic.nn.head import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
     from adelic.nn.placewise import ACTIVATIONS, PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
@@ -42,6 +42,7 @@ with needs_extra("adelic.nn", "torch"):
 
 __all__ = [
     "ACTIVATIONS",
+    "COORDINATES",
     "EMBEDDINGS",
     "FEATURE_KINDS",
     "PLACES",

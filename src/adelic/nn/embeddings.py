@@ -14,6 +14,9 @@ from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import AdeleSpace
 from adelic.numbers.features import FeatureLayout, compute_features, standardize
 
+COORDINATES = ("all", "real", "p-adic")
+"""Which of AOE's coordinates a model is given."""
+
 
 class NumberEmbedding(nn.Module):
     """A map from numbers to vectors; the interface of every embedding.
@@ -98,6 +101,7 @@ class AdelicEmbedding(NumberEmbedding):
         d_model: length of a vector.
         features: "digits" (the paper), "standardized", "characters" or "one-hot-digits"; see `adelic.numbers.features`.
         projection: None, or "linear" for a trained linear map from all features to d_model.
+        coordinates: "all"; "real" or "p-adic" leaves those of the other places at 0, to see what each is worth.
 
     Raises:
         ConfigurationError: no level fits, two numbers would get the same vector, or "standardized" lacks a vocabulary.
@@ -120,22 +124,25 @@ class AdelicEmbedding(NumberEmbedding):
         d_model: int = 128,
         features: str = "digits",
         projection: str | None = None,
+        coordinates: str = "all",
     ) -> None:
         super().__init__(vocabulary, d_model)
+        if coordinates not in COORDINATES:
+            raise ConfigurationError(f"coordinates={coordinates!r} are unknown; use {', '.join(COORDINATES)}")
         if projection not in (None, "linear"):
             raise ConfigurationError(f"projection={projection!r} is unknown; use None or 'linear'")
         if features == "standardized" and vocabulary is None:
             raise ConfigurationError("features='standardized' needs a vocabulary to standardize over")
-        self.space = AdeleSpace() if space is None else space
+        self.space, self.coordinates = AdeleSpace() if space is None else space, coordinates
         self.layout = FeatureLayout.fit(features, self.space, None if projection else d_model)
         self.projection = nn.Linear(self.layout.size, d_model) if projection else None
         # Without a vocabulary the table is empty, and says on which device the vectors are wanted.
         table = torch.empty(0, d_model) if vocabulary is None else self._features(list(vocabulary.numbers))
         if len(torch.unique(table, dim=0)) < len(table):
             raise ConfigurationError(
-                f"{self.layout.levels} levels of {features} at the primes {self.space.primes} give two numbers of the "
-                "vocabulary the same vector; use more primes, a higher precision, a larger d_model or "
-                "projection='linear'"
+                f"{self.layout.levels} levels of {features} at the primes {self.space.primes} ({coordinates} "
+                "coordinates) give two numbers of the vocabulary the same vector; use more primes, a higher precision, a larger "
+                "d_model or projection='linear'"
             )
         self.table: torch.Tensor
         self.register_buffer("table", table, persistent=False)
@@ -145,6 +152,8 @@ class AdelicEmbedding(NumberEmbedding):
         flat = compute_features(self.space.encode(numbers), self.layout)
         if self.layout.kind == "standardized":
             flat = standardize(flat)
+        if self.coordinates != "all":
+            flat[..., slice(self.layout.n_real, None) if self.coordinates == "real" else slice(self.layout.n_real)] = 0
         padding = 0 if self.projection is not None else self.d_model - self.layout.size
         return torch.from_numpy(np.pad(flat, [(0, 0)] * (flat.ndim - 1) + [(0, padding)]))
 

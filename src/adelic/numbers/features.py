@@ -43,6 +43,15 @@ class FeatureLayout:
         """Return the number of features of one number."""
         return self.size_of(self.kind, self.space, self.levels)
 
+    @property
+    def n_real(self) -> int:
+        """Return how many features, the first ones, belong to the real place.
+
+        >>> FeatureLayout("digits", AdeleSpace(), 16).n_real, FeatureLayout("characters", AdeleSpace(), 9).n_real
+        (16, 1)
+        """
+        return self.levels if self.kind in ("digits", "standardized") else 1
+
     @staticmethod
     def size_of(kind: str, space: AdeleSpace, levels: int) -> int:
         """Return the number of features for a number of levels."""

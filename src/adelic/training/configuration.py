@@ -17,6 +17,7 @@ from adelic.acd.files import read_bytes
 from adelic.acd.protocol import check_seed
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError
 from adelic.nn import (
+    COORDINATES,
     EMBEDDINGS,
     FEATURE_KINDS,
     PLACE_FEATURES,
@@ -50,6 +51,7 @@ class EmbeddingConfig:
         primes, precision, fractional_digits: AOE's space.
         places: "flat" for AOE's vector in the flat model, as in the paper, or where places meet in the place-wise one:
             "apart", "late" or "axial", see `adelic.nn.PlacewiseClassifier`.
+        coordinates: "all", "real" or "p-adic": which the flat model is given.
     """
 
     name: str
@@ -59,6 +61,7 @@ class EmbeddingConfig:
     precision: int = 0
     fractional_digits: int = 0
     places: str = "flat"
+    coordinates: str = "all"
 
     @classmethod
     def of(
@@ -71,6 +74,7 @@ class EmbeddingConfig:
         precision: int | None = None,
         fractional_digits: int | None = None,
         places: str | None = None,
+        coordinates: str | None = None,
     ) -> "EmbeddingConfig":
         """Return the configuration of an embedding; AOE's options have the paper's values where they are None.
 
@@ -99,6 +103,10 @@ class EmbeddingConfig:
                 raise ConfigurationError(f"projection={projection!r} is unknown; use none or linear")
             if not is_flat and projection == "linear":
                 raise ConfigurationError(f"projection='linear' belongs to places='flat'; {places!r} has one anyway")
+            if coordinates not in (None, *COORDINATES):
+                raise UnknownNameError.of("coordinates", coordinates, COORDINATES, listed="coordinates")
+            if not is_flat and coordinates not in (None, "all"):
+                raise ConfigurationError(f"coordinates={coordinates!r} belong to places='flat'; {places!r} has all")
             space = AdeleSpace(
                 DEFAULT_PRIMES if primes is None else primes,
                 DEFAULT_PRECISION if precision is None else precision,
@@ -112,6 +120,7 @@ class EmbeddingConfig:
                 precision=space.precision,
                 fractional_digits=space.fractional_digits,
                 places=places or "flat",
+                coordinates=coordinates or "all",
             )
         given = {
             "features": features,
@@ -120,6 +129,7 @@ class EmbeddingConfig:
             "precision": precision,
             "fractional-digits": fractional_digits,
             "places": None if places == "flat" else places,
+            "coordinates": None if coordinates == "all" else coordinates,
         }
         wrong = next((option for option, value in given.items() if value not in (None, "none")), None)
         if wrong:
@@ -166,6 +176,7 @@ class EmbeddingConfig:
                 "features": self.features,
                 "projection": None if self.projection == "none" else self.projection,
                 "space": self.space(),
+                "coordinates": self.coordinates,
             }
         return build_embedding(self.name, vocabulary, d_model=d_model, **options)
 
@@ -176,13 +187,13 @@ class EmbeddingConfig:
     @property
     def label(self) -> str:
         """Return a short name for tables and files: adelic-digits, adelic-characters-late, learned."""
-        parts = [self.name, self.features, self.places]
-        return "-".join(part for part in parts if part not in ("none", "flat"))
+        parts = [self.name, self.features, self.places, self.coordinates]
+        return "-".join(part for part in parts if part not in ("none", "flat", "all"))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the table of config.toml; `places` is left out of the flat model's, as before there was another."""
+        """Return the table of config.toml; places and coordinates only where they are not what they once all were."""
         table = {field.name: getattr(self, field.name) for field in fields(self)} | {"primes": list(self.primes)}
-        return {key: value for key, value in table.items() if (key, value) != ("places", "flat")}
+        return {k: v for k, v in table.items() if (k, v) not in (("places", "flat"), ("coordinates", "all"))}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,6 +30,7 @@ _EMBEDDING = {
     "precision": int,
     "fractional_digits": int,
     "places": str,
+    "coordinates": str,
 }
 
 
