@@ -141,8 +141,8 @@ class AdelicEmbedding(NumberEmbedding):
         if len(torch.unique(table, dim=0)) < len(table):
             raise ConfigurationError(
                 f"{self.layout.levels} levels of {features} at the primes {self.space.primes} ({coordinates} "
-                "coordinates) give two numbers of the vocabulary the same vector; use more primes, a higher precision, a "
-                "larger d_model or projection='linear'"
+                "coordinates) give two numbers of the vocabulary the same vector; use more primes, a higher precision, "
+                "a larger d_model or projection='linear'"
             )
         self.table: torch.Tensor
         self.register_buffer("table", table, persistent=False)

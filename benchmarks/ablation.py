@@ -1,0 +1,66 @@
+"""What each part of AOE, and of the recipe around it, is worth: one change a line, five seeds.
+
+    python benchmarks/ablation.py            # an hour and a quarter on one core; finished runs are read
+    python benchmarks/ablation.py --seeds 1 --only real p-adic
+
+Result files go to results/ablation, and benchmarks/tables.py makes the table of docs/results.md from them.
+"""
+
+import argparse
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from adelic import benchmark
+from adelic.cli.options import progress_bar
+from adelic.training import EmbeddingConfig, RunConfig, load_recipe
+
+ROW = ("schubert", 4)
+BASE = {"features": "standardized"}
+RECIPE = {"symmetries": True, "compute": "bfloat16"}
+VARIANTS: dict[str, dict[str, Any]] = {
+    "base": {},
+    "real": {"coordinates": "real"},
+    "p-adic": {"coordinates": "p-adic"},
+    "raw": {"features": "digits"},
+    "characters": {"features": "characters"},
+    "one-hot-digits": {"features": "one-hot-digits"},
+    "primes-2": {"primes": (2,)},
+    "primes-2-3": {"primes": (2, 3)},
+    "precision-3": {"precision": 3},
+    "fixed-positions": {"positional": "embedding"},
+    "cls": {"readout": "cls"},
+    "best-epoch": {"keep": "best"},
+    "no-symmetries": {"symmetries": False},
+    "learned": {"name": "learned"},
+}
+
+
+def main() -> None:
+    """Run what is missing."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=5, help="runs a variant (default: 5)")
+    parser.add_argument("--only", nargs="+", choices=VARIANTS, default=list(VARIANTS), help="variants (default: all)")
+    parser.add_argument("--runs", type=Path, default=Path("runs"), help="run folders (default: runs)")
+    parser.add_argument("--results", type=Path, default=Path("results/ablation"), help="(default: results/ablation)")
+    chosen = parser.parse_args()
+    configs = [configuration(VARIANTS[name], seed) for seed in range(chosen.seeds) for name in chosen.only]
+    benchmark.run_matrix(configs, runs=chosen.runs, results=chosen.results, device="cpu", on_run=show)
+
+
+def show(index: int, count: int, config: RunConfig) -> AbstractContextManager[Any]:
+    """Return the progress bar of a run."""
+    return progress_bar(f"{index + 1} of {count}: {config.label}")
+
+
+def configuration(change: dict[str, Any], seed: int) -> RunConfig:
+    """Return the run of a variant."""
+    of_recipe = {key: value for key, value in change.items() if key in ("positional", "readout", "keep", "symmetries")}
+    of_embedding = {key: value for key, value in change.items() if key not in of_recipe}
+    embedding = EmbeddingConfig.of(**(of_embedding if "name" in change else {"name": "adelic"} | BASE | of_embedding))
+    recipe = load_recipe("compact", *ROW, **RECIPE | of_recipe)
+    return RunConfig(task=ROW[0], n=ROW[1], embedding=embedding, recipe=recipe, seed=seed)
+
+
+if __name__ == "__main__":
+    main()
