@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from adelic import benchmark
-from adelic.cli.options import progress_bar
-from adelic.training import EmbeddingConfig, RunConfig, load_recipe
+from adelic.cli.options import Tick, progress_bar
+from adelic.training import AnyConfig, EmbeddingConfig, RunConfig, load_recipe
 
 ROW = ("schubert", 4)
-BASE = {"features": "standardized"}
-RECIPE = {"symmetries": True, "compute": "bfloat16"}
+BASE: dict[str, Any] = {"features": "standardized"}
+RECIPE: dict[str, Any] = {"symmetries": True, "compute": "bfloat16"}
 VARIANTS: dict[str, dict[str, Any]] = {
     "base": {},
     "real": {"coordinates": "real"},
@@ -48,7 +48,7 @@ def main() -> None:
     benchmark.run_matrix(configs, runs=chosen.runs, results=chosen.results, device="cpu", on_run=show)
 
 
-def show(index: int, count: int, config: RunConfig) -> AbstractContextManager[Any]:
+def show(index: int, count: int, config: AnyConfig) -> AbstractContextManager[Tick]:
     """Return the progress bar of a run."""
     return progress_bar(f"{index + 1} of {count}: {config.label}")
 
