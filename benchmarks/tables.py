@@ -16,8 +16,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from click.testing import CliRunner
 
+from adelic.benchmark.results import confidence_interval
 from adelic.cli import commands
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -150,12 +152,31 @@ def training_embedding(results: dict[str, Any]) -> str:
 
 
 def training_accuracy(results: dict[str, Any]) -> str:
-    """Return test accuracies of the loops."""
+    """Return test accuracies of the loops, and how they differ from the stock loop's with the same seeds."""
+    stock = {e["row"]: e["accuracies"] for e in results["entries"] if e["side"] == "stock"}
     rows = []
     for e in results["entries"]:
-        bounds = "–".join(f"{100 * bound:.2f}" for bound in e["interval"]) if e["interval"] else "one seed"
-        rows.append([f"{e['row']}, {e['side']}", f"{100 * e['mean']:.2f}", bounds])
-    return table(["row, loop", "test accuracy, %", "95 % interval"], rows)
+        cells = [f"{100 * e['mean']:.2f}", percent_interval(e["accuracies"])]
+        if e["side"] == "stock":
+            cells += ["", ""]
+        else:
+            difference = np.subtract(e["accuracies"], stock[e["row"]])
+            cells += [f"{100 * difference.mean():+.2f}", percent_interval(difference)]
+        rows.append([f"{e['row']}, {e['side']}", *(cell.replace("-", "−") for cell in cells)])
+    return table(["row, loop", "test accuracy, %", "95 % interval", "− stock, same seeds", "95 % interval"], rows)
+
+
+def percent_interval(values: Sequence[float]) -> str:
+    """Return the 95 % confidence interval of a mean of rates, in percent, by Student's t.
+
+    >>> percent_interval([0.5, 0.5]), percent_interval([0.5])
+    ('50.00 to 50.00', 'one seed')
+    """
+    half = confidence_interval(list(values))
+    if half is None:
+        return "one seed"
+    mean = float(np.mean(values))
+    return f"{100 * (mean - half):.2f} to {100 * (mean + half):.2f}"
 
 
 def training_setup(results: dict[str, Any]) -> str:
