@@ -166,30 +166,18 @@ def test_norms(classifier):
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_forward_by_hand(classifier, norm):
-    """The [CLS] state of torch's own encoder with these layers."""
-    model, ids = classifier(norm=norm), ids_of(3, 6)
+@pytest.mark.parametrize("readout", ["cls", "tokens"])
+def test_forward_by_hand(classifier, norm, readout):
+    """The [CLS] state of torch's own encoder with these layers, or all its states one after the other."""
+    model, ids = classifier(norm=norm, readout=readout), ids_of(3, 6)
     with torch.no_grad():
         x = torch.cat([model.cls.expand(3, 1, 16), model.embedding.table[ids]], dim=1) + model.positional.table
         for layer in model.layers:
             x = layer(x)
         if norm == "pre":
             x = torch.nn.functional.layer_norm(x, (16,))
-        assert torch.allclose(model(ids), x[:, 0] @ model.head.weight.T + model.head.bias, atol=1e-5)
-
-
-@pytest.mark.parametrize("norm", ["pre", "post"])
-def test_all_tokens_read_by_hand(classifier, norm):
-    """The states of torch's own encoder with these layers, one after the other."""
-    model, ids = classifier(norm=norm, readout="tokens"), ids_of(3, 6)
-    assert model.head.in_features == 7 * 16
-    with torch.no_grad():
-        x = torch.cat([model.cls.expand(3, 1, 16), model.embedding.table[ids]], dim=1) + model.positional.table
-        for layer in model.layers:
-            x = layer(x)
-        if norm == "pre":
-            x = torch.nn.functional.layer_norm(x, (16,))
-        assert torch.allclose(model(ids), x.reshape(3, -1) @ model.head.weight.T + model.head.bias, atol=1e-5)
+        states = x[:, 0] if readout == "cls" else x.reshape(3, 7 * 16)
+        assert torch.allclose(model(ids), states @ model.head.weight.T + model.head.bias, atol=1e-5)
 
 
 def test_where_all_tokens_are_read_all_sequences_have_one_length(classifier):

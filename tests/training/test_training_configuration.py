@@ -213,33 +213,32 @@ def test_the_place_wise_model(tiny_config):
     assert not torch.equal(model.cls, other.cls)
 
 
-@pytest.mark.parametrize("places", ["flat", "late"])
-def test_how_positions_are_told(tiny_config, places):
-    embedding = EmbeddingConfig.of("adelic", features="characters", places=places)
-    fixed, learned = (
-        dataclasses.replace(tiny_config(positional=kind), embedding=embedding) for kind in ("embedding", "learned")
-    )
-    assert "positional" not in fixed.as_dict()["recipe"]  # as in runs that are older than this field
-    assert learned.as_dict()["recipe"]["positional"] == "learned"
-    data = acd.load("schubert", n=3)
-    trained = [isinstance(model_of(config, data).positional, LearnedPositionalEncoding) for config in (fixed, learned)]
-    assert trained == [False, True]
+@pytest.mark.parametrize(
+    ("field", "first", "other"),
+    [("readout", "cls", "tokens"), ("positional", "embedding", "learned"), ("keep", "best", "last")],
+)
+def test_fields_that_are_younger_than_the_first_runs(tiny_config, field, first, other):
+    """Where they have the value that all runs once had, names and folders are those of old."""
+    old, new = tiny_config(**{field: first}), tiny_config(**{field: other})
+    assert old == tiny_config()
+    assert field not in old.as_dict()["recipe"]
+    assert new.as_dict()["recipe"][field] == other
+    assert old.label != new.label
+    with pytest.raises(ConfigurationError, match=f"{field}='other' is unknown; use '{first}' or '{other}'"):
+        tiny_config(**{field: "other"})
 
 
 @pytest.mark.parametrize("places", ["flat", "late"])
-def test_what_the_head_reads(tiny_config, places):
+def test_what_the_head_reads_and_how_positions_are_told(tiny_config, places):
     embedding = EmbeddingConfig.of("adelic", features="characters", places=places)
-    cls, tokens = (
-        dataclasses.replace(tiny_config(readout=readout), embedding=embedding) for readout in ("cls", "tokens")
-    )
-    assert "readout" not in cls.as_dict()["recipe"]  # as in runs that are older than this field
-    assert tokens.as_dict()["recipe"]["readout"] == "tokens"
-    assert cls.label != tokens.label
     data = acd.load("schubert", n=3)
-    heads = [model_of(config, data).head for config in (cls, tokens)]
-    assert heads[1].in_features == (data.X_train.shape[1] + 1) * heads[0].in_features
-    with pytest.raises(ConfigurationError, match="readout='mean' is unknown; use 'cls' or 'tokens'"):
-        tiny_config(readout="mean")
+    plain, tokens, learned = (
+        model_of(dataclasses.replace(tiny_config(**change), embedding=embedding), data)
+        for change in ({}, {"readout": "tokens"}, {"positional": "learned"})
+    )
+    assert tokens.head.in_features == (data.X_train.shape[1] + 1) * plain.head.in_features
+    kinds = [isinstance(model.positional, LearnedPositionalEncoding) for model in (plain, tokens, learned)]
+    assert kinds == [False, False, True]
 
 
 def test_the_flat_model_is_configured_as_before_there_was_another():
