@@ -1,9 +1,9 @@
 """What each part of AOE, and of the recipe around it, is worth: one change a line, five seeds.
 
-    python benchmarks/ablation.py            # an hour and a quarter on one core; finished runs are read
+    python benchmarks/ablation.py            # 70 runs; finished ones are read
     python benchmarks/ablation.py --seeds 1 --only real p-adic
 
-Result files go to results/ablation, and benchmarks/tables.py makes the table of docs/results.md from them.
+Result files go to results/ablation; `adelic report --results-dir results/ablation` compares them.
 """
 
 import argparse

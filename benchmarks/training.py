@@ -30,7 +30,6 @@ from typing import Any
 import common
 import numpy as np
 import torch
-from scipy import stats
 from torch import nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
@@ -38,6 +37,7 @@ from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
 from adelic import acd, training
 from adelic.acd.files import atomic_write
 from adelic.benchmark import published_rows
+from adelic.benchmark.results import confidence_interval
 from adelic.cli.allocator import GUARD, SETTINGS, environment_with_settings
 from adelic.nn import SequenceClassifier, Vocabulary, build_embedding
 from adelic.training.loop import Split, Trainer
@@ -230,8 +230,9 @@ def setup(chosen: argparse.Namespace) -> Results:
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """Return the 95 % confidence interval of the mean, by Student's t."""
-    half = stats.t.ppf(0.975, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
+    """Return the 95 % confidence interval of the mean, by Student's t; the values are two or more."""
+    half = confidence_interval(values)
+    assert half is not None
     return statistics.fmean(values) - half, statistics.fmean(values) + half
 
 

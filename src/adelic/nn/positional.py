@@ -55,7 +55,7 @@ class LearnedPositionalEncoding(PositionalEncoding):
     """A trained vector a position, drawn from N(0, 1) at first, as those of `torch.nn.Embedding`.
 
     Neighbouring positions are as different as distant ones from the start, unlike in a sinusoidal encoding, whose
-    vectors turn slowly. Where every position has a meaning of its own, as in permutations side by side, that helps.
+    vectors turn slowly.
 
     Shape: (*, length, d_model) -> (*, length, d_model).
 

@@ -12,7 +12,7 @@ from adelic.acd.files import read_bytes
 from adelic.errors import ConfigurationError, StorageError, UnknownNameError
 
 _COUNTS = ("epochs", "batch_size", "max_rows", "warmup_steps", "d_model", "n_layers", "n_heads", "d_feedforward")
-_CHOICES = {
+CHOICES: dict[str, tuple[str, str]] = {
     "schedule": ("cosine", "constant"),
     "norm": ("post", "pre"),
     "positional": ("embedding", "learned"),
@@ -20,6 +20,7 @@ _CHOICES = {
     "readout": ("cls", "tokens"),
     "compute": ("float32", "bfloat16"),
 }
+"""The fields of a recipe that have one of two values."""
 # What runs that are older than these fields have, whose names and folders stay.
 _YOUNGER = {"max_rows": 0, "symmetries": False, "keep": "best", "positional": "embedding", "readout": "cls"}
 _EMBEDDING = {
@@ -97,7 +98,7 @@ class Recipe:
             raise ConfigurationError(f"sampling-power={self.sampling_power} must be a finite number")
         if not 0 <= self.dropout < 1:
             raise ConfigurationError(f"dropout={self.dropout} must lie in [0, 1)")
-        for name, (one, other) in _CHOICES.items():
+        for name, (one, other) in CHOICES.items():
             if getattr(self, name) not in (one, other):
                 raise ConfigurationError(f"{name}={getattr(self, name)!r} is unknown; use {one!r} or {other!r}")
 

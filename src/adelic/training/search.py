@@ -8,6 +8,7 @@ from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn import FEATURE_KINDS, PLACE_FEATURES
 from adelic.numbers.space import DEFAULT_PRIMES
 from adelic.training.configuration import EmbeddingConfig, RunConfig
+from adelic.training.recipes import CHOICES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,14 +41,14 @@ DIMENSIONS: dict[str, Dimension] = {
     "learning-rate": Dimension(field="learning_rate", bounds=(1e-5, 1e-2)),
     "batch-size": Dimension(field="batch_size", choices=(32, 64, 128, 256, 512, 1024, 2048)),
     "warmup-steps": Dimension(field="warmup_steps", choices=(0, 10, 30, 100, 300)),
-    "norm": Dimension(field="norm", choices=("post", "pre")),
+    "norm": Dimension(field="norm", choices=CHOICES["norm"]),
     "dropout": Dimension(field="dropout", choices=(0.0, 0.05, 0.1, 0.2, 0.3)),
     "epochs": Dimension(field="epochs", choices=(0.25, 0.5, 1.0), default=False, note="of --epochs"),
-    "schedule": Dimension(field="schedule", choices=("cosine", "constant"), default=False),
+    "schedule": Dimension(field="schedule", choices=CHOICES["schedule"], default=False),
     "sampling-power": Dimension(field="sampling_power", choices=(0.0, 0.25, 0.5, 0.75, 1.0), default=False),
     "symmetries": Dimension(field="symmetries", choices=(False, True), default=False),
-    "positional": Dimension(field="positional", choices=("embedding", "learned"), default=False),
-    "readout": Dimension(field="readout", choices=("cls", "tokens"), default=False),
+    "positional": Dimension(field="positional", choices=CHOICES["positional"], default=False),
+    "readout": Dimension(field="readout", choices=CHOICES["readout"], default=False),
     "features": Dimension(field="features", choices=FEATURE_KINDS, embedding="adelic"),
     "projection": Dimension(field="projection", choices=("none", "linear"), embedding="adelic"),
     "primes": Dimension(field="primes", choices=(2, 3, 4, 5, 6, 7), embedding="adelic", note="first primes"),
