@@ -102,8 +102,8 @@ def grids(summaries: list[Summary], *names: str) -> list[Grid]:
 def figures(summaries: list[Summary]) -> dict[str, str]:
     """Return the page's figures, as SVG documents that are readable on light and on dark ground, by file name.
 
-    These are ranks-RECIPE.svg, and of each row and recipe ROW-RECIPE-confusion-MODEL.svg (of AOE's best form and of the
-    best other model), -rows.svg (accuracy against training rows), -cost.svg and -curves.svg.
+    These are ranks-RECIPE.svg, and of each row and recipe ROW-RECIPE-rows.svg (accuracy against training rows),
+    -cost.svg and -curves.svg. Confusion matrices stay on the page: no one ink is readable on all their shades.
 
     >>> figures([])
     {}
@@ -111,7 +111,6 @@ def figures(summaries: list[Summary]) -> dict[str, str]:
     found = comparisons(summaries)
     parts = {f"ranks {section.recipe}": section.diagram for section in rank_sections(found)}
     for row in row_sections(found):
-        parts |= {f"{row.title} confusion {model}": part for model, part in row.confusion}
         parts |= {f"{row.title} {what}": getattr(row, part) for what, part in _ROW_FIGURES.items()}
     svgs = {re.sub(r"\W+", "-", name).strip("-"): part.svg for name, part in parts.items() if part.svg}
     return {f"{name}.svg": svg.replace("<svg ", f'<svg color="{GREY}" ', 1) + "\n" for name, svg in svgs.items()}
