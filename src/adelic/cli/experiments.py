@@ -348,7 +348,7 @@ REPORT_TABLES = ("runs", "overview", "accuracy", "loss", "models", "differences"
 @click.command()
 @results_option
 @click.option("--output", type=folder, default="report.html", show_default=True, help="HTML page.")
-@click.option("--figures", "figures_dir", type=folder, help="Also write curves, costs and ranks to this folder, as SVG files.")
+@click.option("--figures", "figures_dir", type=folder, help="Also write curves, costs and ranks here, as SVG files.")
 @click.option("--all-rows", is_flag=True, help="Also list the paper's rows that were not run.")
 @click.option("--markdown", is_flag=True, help="Print a table in Markdown and write nothing.")
 @click.option(
