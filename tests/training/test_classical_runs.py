@@ -154,17 +154,44 @@ def test_more_trials_are_another_search(tmp_path):
 def test_labels_tell_all_configurations_apart():
     configs = [
         config_of(), config_of("mlp"), config_of(seed=1), config_of(max_rows=9), config_of(data_seed=1),
+        config_of(symmetries=True),
         config_of(n=4), config_of(task="weaving", n=6), config_of(task="weaving", n=6, edition="leaky"),
     ]  # fmt: skip
     assert len({config.label for config in configs}) == len(configs)
     assert len({config.search_label for config in configs}) == len(configs) - 1
     assert config_of("majority", trials=3) == config_of("majority", trials=9)  # there is nothing to search
+    assert config_of("majority", symmetries=True) == config_of("majority")
 
 
 def test_fewer_rows(tmp_path):
     config = config_of(n=4, max_rows=100)
     assert run_classical(config, tmp_path)["rows"] == {"train": 100, "validation": 12, "test": 421}
     assert "--max-rows 100" in config.command()
+
+
+def test_images_of_rows_are_trained_on_and_judged_by_no_more_rows(tmp_path, monkeypatch):
+    seen = []
+    plain = classical_runs._fit
+    monkeypatch.setattr(classical_runs, "_fit", lambda *given: seen.append(given[2]) or plain(*given))
+    config = config_of("trees", n=4, trials=1, max_rows=100, symmetries=True)
+    result = run_classical(config, tmp_path)
+    (data,) = {id(data): data for data in seen}.values()
+    whole = acd.load("schubert", n=4)
+    given = {tuple(row) for row in whole.X_train}
+    assert (data.X_train.shape, len(data.y_train), data.X_validation.shape) == ((400, 15), 400, (12, 15))
+    rows, images = data.X_train[::4], data.X_train.reshape(100, 4, 15)
+    assert all(tuple(row) in given for row in rows)
+    expected, labels = acd.images(rows, data.y_train[::4], acd.task("schubert").symmetries)
+    np.testing.assert_array_equal(images, expected)
+    np.testing.assert_array_equal(data.y_train.reshape(100, 4), labels)
+    assert result["rows"] == {"train": 100, "validation": 12, "test": 421}
+    assert "--symmetries" in config.command()
+    assert result["configuration"]["recipe"]["symmetries"] is True
+
+
+def test_a_task_without_symmetries_is_told(tmp_path):
+    with pytest.raises(ConfigurationError, match="lattice has no symmetries that keep labels; use --no-symmetries"):
+        run_classical(config_of(task="lattice", n=6, symmetries=True), tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,7 @@ def plan_classical(
     trials: int = TRIALS,
     edition: str = "published",
     max_rows: int = 0,
+    symmetries: bool = False,
 ) -> list[ClassicalConfig]:
     """Return the runs of models outside the Transformer, row by row, each once.
 
@@ -93,6 +94,7 @@ def plan_classical(
         trials: of each model's search.
         edition: of the data.
         max_rows: train on so many rows at most; 0 for all.
+        symmetries: whether to train on all images of rows under the task's symmetries.
 
     Raises:
         UnknownNameError: a row, an edition or a model does not exist.
@@ -105,7 +107,16 @@ def plan_classical(
     configs = []
     for _, task, n in _sizes(rows, edition):
         configs += [
-            ClassicalConfig(task=task, n=n, edition=edition, name=name, trials=trials, max_rows=max_rows, seed=seed)
+            ClassicalConfig(
+                task=task,
+                n=n,
+                edition=edition,
+                name=name,
+                trials=trials,
+                max_rows=max_rows,
+                symmetries=symmetries,
+                seed=seed,
+            )
             for name in chosen_models
             for seed in chosen_seeds
         ]

@@ -256,7 +256,7 @@ def reproduce(
 
     With --models: of each model outside the Transformer, --trials random draws of its options are judged by the
     validation split, one search for all seeds, and the best is judged by the test split. Of the recipe's options, they
-    have --max-rows alone.
+    have --max-rows and --symmetries alone.
 
     Further rows, in a table of their own: characters-18, kl-5, kl-6, rsk-8 and other sizes of these tasks.
 
@@ -278,7 +278,7 @@ def reproduce(
         raise click.UsageError("--trials belongs to --models", ctx=click.get_current_context())
     configs: list[Any] = []
     if models is not None:
-        own = {"trials": trials, "max_rows": changes["max_rows"]}
+        own = {"trials": trials, "max_rows": changes["max_rows"], "symmetries": changes["symmetries"]}
         chosen = {name: value for name, value in own.items() if value is not None}
         configs += benchmark.plan_classical(rows, models, seeds, edition=edition, **chosen)
     if embeddings is not None or models is None:

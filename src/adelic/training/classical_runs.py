@@ -9,7 +9,7 @@ import json
 import shlex
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from adelic.training.result import read_result_file
 from adelic.training.run import device_name
 from adelic.training.sampler import stream_seed
 from adelic.training.signals import Stopped, cause, deferred_signals
+from adelic.training.subsets import training_images
 from adelic.training.tuning import DevelopmentData
 
 TRIALS = 20
@@ -47,6 +48,7 @@ class ClassicalConfig:
         name: a name of `CLASSICAL_MODELS`.
         trials: of the search; 1 for a model without options.
         max_rows: train on so many rows at most; 0 for all. See `training_subset`.
+        symmetries: whether all images of a training row under the task's symmetries are trained on.
         seed: of the last fit's initial weights, order of rows and choice of features; logistic regression and the
             majority class know no chance, and give every seed the same.
 
@@ -69,6 +71,7 @@ class ClassicalConfig:
     name: str
     trials: int = TRIALS
     max_rows: int = 0
+    symmetries: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -87,6 +90,7 @@ class ClassicalConfig:
             )
         if not CLASSICAL_MODELS[self.name].space:
             object.__setattr__(self, "trials", 1)
+            object.__setattr__(self, "symmetries", False)
 
     @property
     def row(self) -> str:
@@ -120,6 +124,8 @@ class ClassicalConfig:
         recipe: dict[str, Any] = {"name": "search", "trials": self.trials}
         if self.max_rows:
             recipe["max_rows"] = self.max_rows
+        if self.symmetries:
+            recipe["symmetries"] = True
         recipe["searched"] = {name: str(values) for name, values in CLASSICAL_MODELS[self.name].space.items()}
         return {
             "seed": self.seed,
@@ -135,6 +141,7 @@ class ClassicalConfig:
         parts = ["adelic", "reproduce", self.row, "--models", self.name, "--trials", str(self.trials)]
         parts += [] if self.edition == "published" else ["--edition", self.edition]
         parts += ["--max-rows", str(self.max_rows)] if self.max_rows else []
+        parts += ["--symmetries"] if self.symmetries else []
         return shlex.join([*parts, "--seeds", str(self.seed)])
 
 
@@ -160,7 +167,8 @@ def run_classical(
         The result, with the keys of a Transformer's, and `search`: what was tried, and what was chosen.
 
     Raises:
-        ConfigurationError: the data have no validation row, no test row, or one class only to train on.
+        ConfigurationError: the data have no validation row, no test row, or one class only to train on; or
+            symmetries are wanted where the task has none.
         RunFolderError: the folder's files are damaged.
         StorageError: it cannot be written.
         Interrupted: a signal asked to stop.
@@ -179,7 +187,9 @@ def run_classical(
     if finished is not None:
         return finished
     data = acd.load(config.task, n=config.n, edition=config.edition, seed=config.data_seed)
-    development = DevelopmentData.of(data, max_rows=config.max_rows)
+    part = DevelopmentData.of(data, max_rows=config.max_rows)
+    X, y = training_images(config.task, part.X_train, part.y_train, symmetries=config.symmetries)
+    development = replace(part, X_train=np.concatenate(X), y_train=np.concatenate(y))
     if not len(data.y_test):
         raise ConfigurationError(f"{config.row} ({config.edition}) is too small: it has no test row")
     if len(np.unique(development.y_train)) < 2:
@@ -214,7 +224,7 @@ def run_classical(
         "validation": {"accuracy": validation["accuracy"], "loss": validation["loss"]},
         **development.objective.result(development.y_train, data.y_test, predictions),
         "rows": {
-            "train": len(development.y_train),
+            "train": len(part.y_train),
             "validation": len(development.y_validation),
             "test": len(data.y_test),
         },

@@ -26,7 +26,7 @@ from adelic.training.objectives import Objective, make_objective
 from adelic.training.result import read_result_file
 from adelic.training.sampler import stream_seed
 from adelic.training.signals import Stopped, cause, deferred_signals
-from adelic.training.subsets import training_subset
+from adelic.training.subsets import training_images, training_subset
 from adelic.training.tensorboard import EVENT_FILES, LOG_FOLDER, TensorBoardLog, has_log, require_tensorboard
 from adelic.training.world import ALONE, World
 
@@ -160,10 +160,7 @@ def make_trainer(
 ) -> Trainer:
     """Return the trainer of a run, before its first epoch; it is given no test split."""
     vocabulary = Vocabulary(data.vocabulary)
-    symmetries = acd.task(config.task).symmetries if config.recipe.symmetries else {}
-    if config.recipe.symmetries and not symmetries:
-        raise ConfigurationError(f"{config.task} has no symmetries that keep labels; use --no-symmetries")
-    X, y = acd.images(data.X_train, data.y_train, symmetries)
+    X, y = training_images(config.task, data.X_train, data.y_train, symmetries=config.recipe.symmetries)
     train, validation = (
         Split(vocabulary.ids(X), y, device)
         for X, y in ((np.concatenate(X), np.concatenate(y)), (data.X_validation, data.y_validation))
