@@ -1,6 +1,6 @@
 """What each part of AOE, and of the recipe around it, is worth: one change a line, five seeds.
 
-    python benchmarks/ablation.py            # 70 runs; finished ones are read
+    python benchmarks/ablation.py            # 75 runs; finished ones are read
     python benchmarks/ablation.py --seeds 1 --only real p-adic
 
 Result files go to results/ablation; `adelic report --results-dir results/ablation` compares them.
@@ -25,6 +25,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "raw": {"features": "digits"},
     "characters": {"features": "characters"},
     "one-hot-digits": {"features": "one-hot-digits"},
+    "linear-map": {"projection": "linear"},
     "primes-2": {"primes": (2,)},
     "primes-2-3": {"primes": (2, 3)},
     "precision-3": {"precision": 3},
