@@ -2,7 +2,14 @@ import pytest
 
 from adelic.benchmark import published_rows, summarise
 from adelic.benchmark.comparison import comparisons
-from adelic.benchmark.overview import differences, differences_grid, models_grid, overview, paper_grid
+from adelic.benchmark.overview import (
+    differences,
+    differences_grid,
+    models_grid,
+    overview,
+    paper_grid,
+    recipe_grids,
+)
 
 
 def lines(grid):
@@ -49,6 +56,30 @@ def test_who_wins(found):
     assert 0 < float(line["p"].removeprefix("< ")) < 0.05
     assert rows["quiver-11"]["AOE"] == rows["quiver-11"]["best other embedding"] == "not run"
     assert rows["quiver-11"]["best published"] == "92.9 ± 0.5 (ACD authors, Transformer)"
+
+
+def test_all_models_on_all_rows(found, result):
+    name = "recipes/tuned/schubert-4-learned.toml"
+    tuned = result(embedding="learned", accuracy=0.5, recipe={"name": name}) | {"recipe": name}
+    quick, searched = recipe_grids(found(result("mheight-8", "fone", accuracy=0.75), tuned))
+    assert (quick.title, searched.title) == ("Every model, quick recipe", "Every model, tuned recipe")
+    assert quick.headers == ("model", "schubert-4", "mheight-8")
+    assert quick.rows == (
+        ("AOE (characters)", "97.00 ± 0.25", "not run"),
+        ("AOE (digits)", "96.00 ± 0.25", "not run"),
+        ("fone", "50.00 ± 0.25 †", "75.00"),
+        ("learned", "90.00 ± 0.75", "not run"),
+    )
+    assert searched.rows == (("learned", "50.00"),)
+    assert [note.startswith("†") for note in quick.notes] == [False, True]
+
+
+def test_what_is_no_transformer_makes_no_table_alone(result):
+    outside = result(embedding="mlp", recipe={"trials": 20}) | {"recipe": "search"}
+    del outside["configuration"]["recipe"]["d_model"]
+    assert recipe_grids(comparisons(summarise([outside]))) == []
+    (grid,) = recipe_grids(comparisons(summarise([outside, result(embedding="learned")])))
+    assert [line[0] for line in grid.rows] == ["learned", "MLP"]
 
 
 def test_the_papers_figures_that_are_set_aside_are_no_aim(found):

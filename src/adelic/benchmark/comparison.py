@@ -37,14 +37,16 @@ class Comparison:
     @property
     def title(self) -> str:
         """Return what is compared, unlike any other: schubert-4, recipe quick, 300 training rows."""
-        return f"{self.first.title}, recipe {self.recipe}{self._rows()}"
+        return f"{self.first.title}, recipe {self.recipe}{self.fewer_rows}"
 
     @property
     def heading(self) -> str:
         """Return what is compared, in few words: schubert-4, quick recipe, 300 training rows."""
-        return f"{self.first.title}, {recipe_title(self.recipe)} recipe{self._rows()}"
+        return f"{self.first.title}, {recipe_title(self.recipe)} recipe{self.fewer_rows}"
 
-    def _rows(self) -> str:
+    @property
+    def fewer_rows(self) -> str:
+        """Return how many training rows were allowed, where not all were, after a comma: ", 300 training rows"."""
         return f", {self.max_rows:,} training rows" if self.max_rows else ""
 
     @property

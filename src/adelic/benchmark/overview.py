@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from adelic.benchmark.comparison import Comparison, is_network, recipe_title, validation_accuracy
+from adelic.benchmark.comparison import Comparison, is_network, kind, recipe_title, validation_accuracy
 from adelic.benchmark.cost_plot import mean_seconds
 from adelic.benchmark.results import Summary, mean_with_interval
 from adelic.benchmark.rows import Figure, published_rows
@@ -211,6 +211,42 @@ def _ours(comparison: Comparison | None, embedding: str, metric: str) -> str:
     rows = f"{comparison.max_rows:,} rows" if comparison.max_rows else ""
     said = ", ".join(part for part in (name, rows) if part)
     return figure(mine[best], metric) + (f" ({said})" if said else "")
+
+
+def recipe_grids(found: Iterable[Comparison]) -> list[Grid]:
+    """Return for each recipe that trained networks the test accuracies of all models on all its rows.
+
+    AOE's forms come first, then its rivals, then what is no Transformer.
+
+    Args:
+        found: one comparison a row and recipe.
+    """
+    recipes: dict[str, list[Comparison]] = {}
+    for comparison in found:
+        if any(map(is_network, comparison.models.values())):
+            recipes.setdefault(comparison.recipe, []).append(comparison)
+    return [_recipe_grid(recipe, rows) for recipe, rows in recipes.items()]
+
+
+def _recipe_grid(recipe: str, found: list[Comparison]) -> Grid:
+    kinds = {name: kind(model) for comparison in found for name, model in comparison.models.items()}
+    names = sorted(kinds, key=lambda name: (("AOE", "rival", "outside").index(kinds[name]), name.lower()))
+    return Grid(
+        f"Every model, {recipe_title(recipe)} recipe",
+        ("model", *(comparison.first.title + comparison.fewer_rows for comparison in found)),
+        tuple((name, *(_accuracy(comparison, name) for comparison in found)) for name in names),
+        (
+            "Test accuracy in percent, mean over seeds ± half width of the 95 % confidence interval; a figure without "
+            "one is of one seed. What is no Transformer has a search of its own.",
+        ),
+    )
+
+
+def _accuracy(comparison: Comparison, name: str) -> str:
+    if name not in comparison.models:
+        return NOT_RUN
+    said = figure(comparison.models[name], "accuracy")
+    return f"{said} {ONE_CLASS}" if comparison.models[name].predicts_one_class else said
 
 
 def models_grid(comparison: Comparison) -> Grid:

@@ -11,7 +11,7 @@ import adelic
 from adelic.acd.files import atomic_write
 from adelic.benchmark import table
 from adelic.benchmark.comparison import comparisons, on_most_rows
-from adelic.benchmark.overview import Grid, differences_grid, models_grid, overview, paper_grid
+from adelic.benchmark.overview import Grid, differences_grid, models_grid, overview, paper_grid, recipe_grids
 from adelic.benchmark.plots import GREY
 from adelic.benchmark.results import Summary
 from adelic.benchmark.sections import further_curves, rank_sections, row_sections
@@ -68,6 +68,7 @@ def render_page(summaries: list[Summary], tables: list[table.Content]) -> str:
     return environment.get_template("report.html").render(
         version=adelic.__version__,
         overview=overview(main),
+        recipes=recipe_grids(main),
         ranks=rank_sections(found),
         paper=[paper_grid(main, "accuracy"), paper_grid(main, "loss")],
         rows=row_sections(found),
@@ -77,7 +78,7 @@ def render_page(summaries: list[Summary], tables: list[table.Content]) -> str:
     )
 
 
-TABLES = ("overview", "accuracy", "loss", "models", "differences")
+TABLES = ("overview", "recipes", "accuracy", "loss", "models", "differences")
 """What `grids` makes besides the tables of the runs."""
 
 
@@ -91,6 +92,7 @@ def grids(summaries: list[Summary], *names: str) -> list[Grid]:
     main = on_most_rows(found)
     makers: dict[str, Callable[[], list[Grid]]] = {
         "overview": lambda: [overview(main)],
+        "recipes": lambda: recipe_grids(main),
         "accuracy": lambda: [paper_grid(main, "accuracy")],
         "loss": lambda: [paper_grid(main, "loss")],
         "models": lambda: [models_grid(comparison) for comparison in found],

@@ -342,7 +342,7 @@ def _print_table(summaries: list[Any], *, all_rows: bool) -> None:
         console.print(table.to_rich(content))
 
 
-REPORT_TABLES = ("runs", "overview", "accuracy", "loss", "models", "differences")
+REPORT_TABLES = ("runs", "overview", "recipes", "accuracy", "loss", "models", "differences")
 
 
 @click.command()
@@ -357,8 +357,8 @@ REPORT_TABLES = ("runs", "overview", "accuracy", "loss", "models", "differences"
     type=click.Choice(REPORT_TABLES),
     default="runs",
     show_default=True,
-    help="What --markdown prints: all runs; who wins each row; the paper's accuracies, or losses, and ours; every "
-    "model of each row; their paired differences.",
+    help="What --markdown prints: all runs; who wins each row; accuracies of all models on all rows, a table a "
+    "recipe; the paper's accuracies, or losses, and ours; every model of each row; their paired differences.",
 )
 def report(
     results_dir: Path, output: Path, *, figures_dir: Path | None, all_rows: bool, markdown: bool, chosen: str
