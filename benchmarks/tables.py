@@ -179,6 +179,25 @@ def percent_interval(values: Sequence[float]) -> str:
     return f"{100 * (mean - half):.2f} to {100 * (mean + half):.2f}"
 
 
+def folds(results: dict[str, Any]) -> str:
+    """Return the accuracies and losses of a cross-validation, the best first.
+
+    >>> one = {"model": "learned", "accuracies": [0.9, 0.92], "losses": [0.3, 0.2]}
+    >>> print(folds({"entries": [one]}).splitlines()[-1])
+    | learned | 91.00 | 90.00 to 92.00 | 0.2500 |
+    """
+    rows = [
+        [
+            e["model"],
+            f"{100 * np.mean(e['accuracies']):.2f}",
+            f"{100 * min(e['accuracies']):.2f} to {100 * max(e['accuracies']):.2f}",
+            f"{np.mean(e['losses']):.4f}",
+        ]
+        for e in sorted(results["entries"], key=lambda e: -float(np.mean(e["accuracies"])))
+    ]
+    return table(["model", "accuracy, %", "worst and best fold", "loss"], rows)
+
+
 def training_setup(results: dict[str, Any]) -> str:
     """Return the seconds from a loaded data set to the first step."""
     return table(["row", "seconds"], [[e["row"], f"{e['median_seconds']:.3f}"] for e in results["entries"]])
@@ -198,6 +217,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "training_accuracy_paper": training_accuracy,
     "training_accuracy_quick": training_accuracy,
     "training_setup": training_setup,
+    "folds": folds,
 }
 
 if __name__ == "__main__":
