@@ -1,10 +1,12 @@
-"""Write the tables of README.md and docs/ from the committed results.
+"""Write the tables of README.md and docs/, and the figures of docs/results, from the committed results.
 
 They stand between <!-- table: NAME --> and <!-- end of table -->. NAME is that of a file of benchmarks/results, or a
 command that prints the table: adelic report --results-dir results/table --markdown --table overview.
 
 python benchmarks/tables.py           # bring the pages up to date
-python benchmarks/tables.py --check   # exit code 1 if a page is not
+python benchmarks/tables.py --check   # exit code 1 if a page's tables are not
+
+Figures are not checked: each version of Matplotlib draws them a little differently.
 """
 
 import json
@@ -19,6 +21,8 @@ from typing import Any
 import numpy as np
 from click.testing import CliRunner
 
+from adelic import benchmark
+from adelic.benchmark.report import figures
 from adelic.benchmark.results import confidence_interval
 from adelic.cli import commands
 
@@ -31,7 +35,7 @@ OF_THE_PACKAGE = ("arithmetic",)
 def main() -> None:
     """Write, or check, the pages."""
     os.chdir(ROOT)  # the commands name folders of results
-    stale = []
+    stale = [] if "--check" in sys.argv else redraw()
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = page.read_text(encoding="utf-8")
         new = re.sub(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", fill, text, flags=re.DOTALL)
@@ -43,6 +47,19 @@ def main() -> None:
     if stale:
         sys.stdout.write(f"{'not up to date' if '--check' in sys.argv else 'brought up to date'}: {', '.join(stale)}\n")
     sys.exit("--check" in sys.argv and bool(stale))
+
+
+def redraw() -> list[str]:
+    """Draw the figures of docs/results anew; return the names of those that were others."""
+    drawn = figures(benchmark.summarise(benchmark.read_results(ROOT / "results" / "table")))
+    changed = []
+    for path in sorted((ROOT / "docs" / "results").glob("*.svg")):
+        if path.name not in drawn:
+            sys.exit(f"{path}: no such figure; there are {', '.join(drawn)}")
+        if drawn[path.name] != path.read_text(encoding="utf-8"):
+            path.write_text(drawn[path.name], encoding="utf-8")
+            changed.append(path.name)
+    return changed
 
 
 def fill(match: re.Match[str]) -> str:
