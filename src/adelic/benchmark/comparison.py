@@ -57,7 +57,12 @@ class Comparison:
     @property
     def option(self) -> str:
         """Return the option of `adelic reproduce` that trains Transformers here; where none ran, with any recipe."""
-        return f"--recipe {self.recipe if any(map(is_network, self.models.values())) else 'quick'}"
+        return f"--recipe {self.recipe if self.has_network else 'quick'}"
+
+    @property
+    def has_network(self) -> bool:
+        """Return whether a recipe trained one of the models."""
+        return any(map(is_network, self.models.values()))
 
     def best(self, *kinds: str) -> str | None:
         """Return the model with the best mean validation accuracy, None if there is none: test figures choose nothing.

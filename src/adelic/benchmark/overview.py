@@ -223,7 +223,7 @@ def recipe_grids(found: Iterable[Comparison]) -> list[Grid]:
     """
     recipes: dict[str, list[Comparison]] = {}
     for comparison in found:
-        if any(map(is_network, comparison.models.values())):
+        if comparison.has_network:
             recipes.setdefault(comparison.recipe, []).append(comparison)
     return [_recipe_grid(recipe, rows) for recipe, rows in recipes.items()]
 

@@ -120,9 +120,13 @@ class RankSection:
 
 
 def rank_sections(found: Iterable[Comparison]) -> list[RankSection]:
-    """Return the critical-difference diagram of each recipe; without any runs one section says what is missing."""
+    """Return the critical-difference diagram of each recipe; without any runs one section says what is missing.
+
+    Rows on which no network was trained have a part in it only where there are no others.
+    """
     recipes: dict[str, list[Comparison]] = {}
-    for comparison in on_most_rows(found):
+    largest = on_most_rows(found)
+    for comparison in [c for c in largest if c.has_network] or largest:
         recipes.setdefault(comparison.recipe, []).append(comparison)
     command = "adelic reproduce schubert-4 weaving-6 mheight-8 --embeddings adelic,learned --seeds 0-4"
     if not recipes:
