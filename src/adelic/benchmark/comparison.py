@@ -1,12 +1,13 @@
 """What may be compared: the models that ran on one row under one recipe, on equally many training rows."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from pathlib import PurePath
 from typing import Any
 
 from adelic.benchmark.results import Result, Summary
 from adelic.benchmark.rows import Row, published_rows
+from adelic.training import EmbeddingConfig, Recipe
 
 
 @dataclass(frozen=True)
@@ -173,15 +174,17 @@ def _size(comparison: Comparison) -> float:
 def named(summaries: list[Summary]) -> dict[str, Summary]:
     """Return the summaries by label; those with the same label also have the settings in which they differ.
 
+    A value that more than half of them have goes without saying.
+
     >>> runs = [{"embedding": "fone", "configuration": {"seed": 0, "recipe": {"epochs": e}}} for e in (3, 30)]
     >>> list(named([Summary((run,)) for run in runs]))
     ['fone, epochs=3', 'fone, epochs=30']
     """
-    settings = [_settings(summary.first["configuration"]) for summary in summaries]
+    settings = [_all_settings(summary) for summary in summaries]
     result = {}
     for summary, mine in zip(summaries, settings, strict=True):
         others = [s for s, other in zip(settings, summaries, strict=True) if other.label == summary.label]
-        differing = [key for key in mine if any(other.get(key) != mine[key] for other in others)]
+        differing = [key for key in mine if 2 * sum(other.get(key) == mine[key] for other in others) <= len(others)]
         if len(differing) > 1:  # the name of a recipe says less than what is in it
             differing = [key for key in differing if key != ("recipe", "name")]
         name = ", ".join([summary.label, *(f"{key[-1].replace('_', ' ')}={mine[key]}" for key in differing)])
@@ -189,6 +192,16 @@ def named(summaries: list[Summary]) -> dict[str, Summary]:
             name += "′"
         result[name] = summary
     return result
+
+
+def _all_settings(summary: Summary) -> dict[tuple[str, ...], Any]:
+    """Return a model's settings, also those that a network's configuration leaves out since they have the old value."""
+    configuration = summary.first["configuration"]
+    tables = {"recipe": Recipe, "embedding": EmbeddingConfig} if is_network(summary) else {}
+    old = {
+        name: {f.name: f.default for f in fields(table) if f.default is not MISSING} for name, table in tables.items()
+    }
+    return _settings(old) | _settings(configuration)
 
 
 def _settings(table: dict[str, Any], above: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
