@@ -144,6 +144,11 @@ def test_every_model_and_the_published_ones(found):
     assert rows["AOE (digits)"]["− best published"] == "+1.40"
     assert rows["learned"]["− best published"] == "−4.60"
     assert rows["AOE paper, AOE"]["loss"] == "0.3052"
+    learned = part.models["learned"]
+    tokens = sum(r["rows"]["train"] * r["configuration"]["recipe"]["epochs"] * 16 for r in learned.results)
+    seconds = sum(r["seconds"] for r in learned.results)
+    assert rows["learned"]["tokens/s"] == f"{tokens / seconds:,.0f}"
+    assert rows["AOE paper, AOE"]["tokens/s"] == "–"
     assert rows["ACD authors, MLP"]["accuracy"] == "93.1 ± 2.6"
     assert any("†" in note for note in grid.notes)
 
@@ -152,8 +157,10 @@ def test_figures_that_only_newer_results_have(result):
     old, new = result(), result(embedding="learned", calibration_error=0.031) | {"flops": 12_345_678}
     old["test"].pop("calibration_error", None)
     old.pop("flops", None)
+    old.pop("rows", None)
     rows = lines(models_grid(comparisons(summarise([old, new]))[0]))
     assert (rows["AOE (digits)"]["calibration error"], rows["AOE (digits)"]["FLOPs (k)"]) == ("–", "–")
+    assert rows["AOE (digits)"]["tokens/s"] == "–"
     assert (rows["learned"]["calibration error"], rows["learned"]["FLOPs (k)"]) == ("3.10", "12,345.7")
 
 

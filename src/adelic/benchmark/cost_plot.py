@@ -7,6 +7,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from adelic import acd
 from adelic.benchmark.plots import INK, logarithmic, looks, mark_majority, percent, render, style, svg_element
 from adelic.benchmark.results import Summary
 
@@ -18,6 +19,20 @@ def mean_seconds(summary: Summary) -> float:
     15.0
     """
     return float(np.mean([result["seconds"] for result in summary.results]))
+
+
+def tokens_per_second(summary: Summary) -> float:
+    """Return how many tokens of training rows, [CLS] counted, a network learned from in a second of `mean_seconds`.
+
+    >>> configuration = {"recipe": {"epochs": 3}}
+    >>> about = {"task": "schubert", "n": 4, "edition": "published", "configuration": configuration}
+    >>> tokens_per_second(Summary((about | {"rows": {"train": 100}, "seconds": 2.0},)))
+    2400.0
+    """
+    first = summary.first
+    tokens = acd.task(first["task"]).length(first["n"], first["edition"]) + 1
+    rows = first["rows"]["train"] * first["configuration"]["recipe"]["epochs"]
+    return float(rows * tokens / mean_seconds(summary))
 
 
 def crowd(models: Mapping[str, Summary]) -> tuple[dict[str, Summary], list[str]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from adelic.benchmark.comparison import Comparison, is_network, kind, recipe_title, validation_accuracy
-from adelic.benchmark.cost_plot import mean_seconds
+from adelic.benchmark.cost_plot import mean_seconds, tokens_per_second
 from adelic.benchmark.results import Summary, mean_with_interval
 from adelic.benchmark.rows import Figure, published_rows
 from adelic.benchmark.significance import Difference, paired_differences
@@ -257,18 +257,19 @@ def models_grid(comparison: Comparison) -> Grid:
     if row:
         for name, published in row.published().items():
             loss = NONE if published.loss is None else f"{published.loss:.4f}"
-            blank = [NONE] * 5
+            blank = [NONE] * 6
             lines.append((name, str(published), NONE, NONE, NONE, NONE, loss, *blank))
     notes = (
         "Rates in percent on the test split; ± is the half width of the 95 % confidence interval over seeds. "
         "calibration error: expected calibration error, in percent. FLOPs: thousands, of a forward pass over a row. "
-        "seconds: mean time of a run’s training, without a search that came before.",
+        "seconds: mean time of a run’s training, validation included, without a search that came before. tokens/s: in "
+        "that time, with [CLS].",
     )
     return Grid(
         comparison.heading,
         (
             "model", "accuracy", "seeds", "− best published", "balanced accuracy", "macro-F1", "loss",
-            "calibration error", "parameters", "FLOPs (k)", "seconds", "training",
+            "calibration error", "parameters", "FLOPs (k)", "seconds", "tokens/s", "training",
         ),
         tuple(lines),
         notes,
@@ -278,7 +279,7 @@ def models_grid(comparison: Comparison) -> Grid:
 
 def _model_line(comparison: Comparison, name: str, best: Figure | None) -> tuple[str, ...]:
     model = comparison.models[name]
-    flops = model.first.get("flops")
+    flops, is_timed = model.first.get("flops"), is_network(model) and "rows" in model.first
     return (
         _name(comparison, name),
         figure(model, "accuracy"),
@@ -291,6 +292,7 @@ def _model_line(comparison: Comparison, name: str, best: Figure | None) -> tuple
         f"{model.first['parameters']:,}",
         NONE if flops is None else f"{flops / 1000:,.1f}",
         f"{mean_seconds(model):,.1f}",
+        f"{tokens_per_second(model):,.0f}" if is_timed else NONE,
         _training(model),
     )
 
