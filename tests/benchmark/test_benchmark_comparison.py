@@ -1,7 +1,7 @@
 import pytest
 
 from adelic.benchmark import summarise
-from adelic.benchmark.comparison import comparisons, kind, on_most_rows, recipe_family, validation_accuracy
+from adelic.benchmark.comparison import comparisons, kind, on_most_rows, recipe_family, validation_score
 
 
 def found(*results):
@@ -113,12 +113,27 @@ def test_the_best_model_is_chosen_on_validation_data(result):
     assert part.best("outside") is None
 
 
+def test_of_equal_accuracies_the_lower_loss_is_chosen(result):
+    """Three means are equal, though their seeds are not, nor the last bit of their sums."""
+    runs = []
+    for embedding, accuracies, loss in (
+        ("learned", (0.1, 0.2, 0.3), 0.5),
+        ("fone", (0.3, 0.2, 0.1), 0.25),
+        ("xval", (0.2, 0.2, 0.2), 0.75),
+    ):
+        for seed, accuracy in enumerate(accuracies):
+            runs.append(result(embedding=embedding, seed=seed))
+            runs[-1]["validation"] |= {"accuracy": accuracy, "loss": loss}
+    assert found(*runs)[0].best() == "fone"
+    assert found(*runs[::-1])[0].best() == "fone"
+
+
 def test_validation_accuracy_of_older_results_and_of_none(result):
     older, silent = result(), result()
     del older["validation"], silent["validation"]
     older["history"]["validation_accuracy"] = [0.5, 0.75, 0.25]
     silent["history"]["validation_accuracy"] = []
-    assert [validation_accuracy(s) for s in (*summarise([older]), *summarise([silent]))] == [0.75, -1]
+    assert [validation_score(s)[0] for s in (*summarise([older]), *summarise([silent]))] == [0.75, -1]
 
 
 def test_several_targets_and_numbers_are_left_out(result):

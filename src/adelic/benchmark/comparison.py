@@ -1,5 +1,6 @@
 """What may be compared: the models that ran on one row under one recipe, on equally many training rows."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, fields
 from pathlib import PurePath
@@ -66,13 +67,13 @@ class Comparison:
         return any(map(is_network, self.models.values()))
 
     def best(self, *kinds: str) -> str | None:
-        """Return the model with the best mean validation accuracy, None if there is none: test figures choose nothing.
+        """Return the model with the best validation score, None if there is none: test figures choose nothing.
 
         Args:
             kinds: of the models that count, see `kind`; none for all.
         """
         names = [name for name, model in self.models.items() if not kinds or kind(model) in kinds]
-        return max(names, key=lambda name: validation_accuracy(self.models[name]), default=None)
+        return max(names, key=lambda name: validation_score(self.models[name]), default=None)
 
 
 def kind(summary: Summary) -> str:
@@ -87,13 +88,22 @@ def is_network(summary: Summary) -> bool:
     return "d_model" in summary.first["configuration"]["recipe"]
 
 
-def validation_accuracy(summary: Summary) -> float:
-    """Return the mean over seeds of the validation accuracy of the weights that were kept; -1 where it is not told."""
+def validation_score(summary: Summary) -> tuple[float, float]:
+    """Return what models are chosen by: their mean validation accuracy; of equal ones the lower mean loss counts.
+
+    Returns:
+        The accuracy of the weights that were kept, -1 where it is not told, and minus the loss, -inf where it is not.
+
+    >>> runs = [{"validation": {"accuracy": a, "loss": 0.5}} for a in (0.75, 0.25)]
+    >>> validation_score(Summary(tuple(runs)))
+    (0.5, -0.5)
+    """
+    results, told = summary.results, all("validation" in result for result in summary.results)
     found = [
-        r["validation"]["accuracy"] if "validation" in r else max(r["history"]["validation_accuracy"], default=-1.0)
-        for r in summary.results
+        r["validation"]["accuracy"] if told else max(r["history"]["validation_accuracy"], default=-1.0) for r in results
     ]
-    return float(sum(found) / len(found))
+    loss = sum(r["validation"]["loss"] for r in results) / len(results) if told else math.inf
+    return round(sum(found) / len(found), 9), -loss  # rounded, so that equal means of other seeds are equal
 
 
 def recipe_family(result: Result) -> str:
