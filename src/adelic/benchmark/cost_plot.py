@@ -21,8 +21,10 @@ def mean_seconds(summary: Summary) -> float:
     return float(np.mean([result["seconds"] for result in summary.results]))
 
 
-def tokens_per_second(summary: Summary) -> float:
+def tokens_per_second(summary: Summary) -> float | None:
     """Return how many tokens of training rows, [CLS] counted, a network learned from in a second of `mean_seconds`.
+
+    None where that is not known: an older result does not say how many rows there were, or the task is not ours.
 
     >>> configuration = {"recipe": {"epochs": 3}}
     >>> about = {"task": "schubert", "n": 4, "edition": "published", "configuration": configuration}
@@ -30,6 +32,8 @@ def tokens_per_second(summary: Summary) -> float:
     2400.0
     """
     first = summary.first
+    if "rows" not in first or first["task"] not in acd.TASKS:
+        return None
     tokens = acd.task(first["task"]).length(first["n"], first["edition"]) + 1
     rows = first["rows"]["train"] * first["configuration"]["recipe"]["epochs"]
     return float(rows * tokens / mean_seconds(summary))

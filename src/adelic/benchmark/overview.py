@@ -281,7 +281,7 @@ def models_grid(comparison: Comparison) -> Grid:
 
 def _model_line(comparison: Comparison, name: str, best: Figure | None) -> tuple[str, ...]:
     model = comparison.models[name]
-    flops, is_timed = model.first.get("flops"), is_network(model) and "rows" in model.first
+    flops, speed = model.first.get("flops"), tokens_per_second(model) if is_network(model) else None
     return (
         _name(comparison, name),
         figure(model, "accuracy"),
@@ -294,7 +294,7 @@ def _model_line(comparison: Comparison, name: str, best: Figure | None) -> tuple
         f"{model.first['parameters']:,}",
         NONE if flops is None else f"{flops / 1000:,.1f}",
         f"{mean_seconds(model):,.1f}",
-        f"{tokens_per_second(model):,.0f}" if is_timed else NONE,
+        NONE if speed is None else f"{speed:,.0f}",
         _training(model),
     )
 
