@@ -196,6 +196,14 @@ class RunFolderError(AdelicError, ValueError):
     """
 
 
+class RunBusyError(RunFolderError):
+    """Another process trains in the run folder; `adelic reproduce` does its other runs first.
+
+    >>> issubclass(RunBusyError, RunFolderError)
+    True
+    """
+
+
 class DivergenceError(AdelicError, ArithmeticError):
     """Training left the finite numbers.
 

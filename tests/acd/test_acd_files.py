@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from adelic.acd import files
-from adelic.acd.files import atomic_write, cache_folder, read_bytes
-from adelic.errors import StorageError
+from adelic.acd.files import atomic_write, cache_folder, read_bytes, sole_user
+from adelic.errors import RunBusyError, StorageError
 
 
 def names(folder):
@@ -120,3 +120,49 @@ def test_two_processes_write_one_path(tmp_path):
         assert content in (None, b"a" * 100_000, b"b" * 100_000)
     assert [writer.returncode for writer in writers] == [0, 0]
     assert names(tmp_path) == ["file"]
+
+
+def test_a_folder_has_one_user_until_its_process_ends(tmp_path):
+    folder = tmp_path / "new" / "folder"
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom adelic.acd.files import sole_user\n"
+        "with sole_user(Path(sys.argv[1])):\n    print('holds', flush=True)\n    sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout.readline() == "holds\n"
+        with (
+            pytest.raises(RunBusyError, match=r"^another process is at work in .*folder; wait for it"),
+            sole_user(folder),
+        ):
+            pass
+        other.kill()
+    with sole_user(folder):  # and a block that ended holds nothing
+        assert names(folder) == []
+
+
+def test_a_new_folder_is_not_left_empty(tmp_path):
+    old, new, used = (tmp_path / name for name in ("old", "new", "used"))
+    old.mkdir()
+    with sole_user(old), sole_user(new), sole_user(used):
+        (used / "file").touch()
+    assert names(tmp_path) == ["old", "used"]
+
+
+def test_where_there_are_no_locks_nothing_is_held(tmp_path, monkeypatch):
+    def refuse(descriptor, operation):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(files.fcntl, "flock", refuse)
+    with sole_user(tmp_path), sole_user(tmp_path):
+        pass
+    monkeypatch.setattr(files, "fcntl", None)
+    with sole_user(tmp_path), sole_user(tmp_path):
+        pass
+
+
+def test_a_folder_that_cannot_be_made_has_no_user(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageError, match="cannot use the folder"), sole_user(tmp_path / "file" / "run"):
+        pass

@@ -4,12 +4,13 @@ import json
 import signal
 import sys
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 import psutil
 import pytest
 import torch
 
+from adelic.acd.files import sole_user
 from adelic.benchmark import Budget, RayEngine, engines, epochs_done, run_matrix
 from adelic.benchmark.matrix import outstanding_work
 from adelic.errors import ConfigurationError, MissingExtraError, RunFolderError, WorkerError
@@ -104,6 +105,37 @@ def test_a_run_at_its_last_step_is_finished(tiny_config, tmp_path):
 
     assert run(tiny_config(epochs=2), tmp_path, device="cpu", stop=stop)["seed"] == 0
     assert len(asked) == 8
+
+
+def test_runs_of_another_process_come_last(tiny_config, tmp_path, monkeypatch):
+    """The same command, given twice, shares the work."""
+    theirs, mine = (tiny_config(seed=seed) for seed in (0, 1))
+    monkeypatch.setattr(engines, "_POLL", 0.01)
+    shown = []
+
+    with ExitStack() as other:
+        other.enter_context(sole_user(tmp_path / "runs" / theirs.label))
+
+        @contextmanager
+        def show(index, count, config):
+            def tick(done, total, text):
+                if text == "another process has this run; waiting":
+                    assert shown == [theirs, mine, theirs]
+                    other.close()
+
+            shown.append(config)
+            yield tick
+
+        found = run_matrix([theirs, mine], **options(tmp_path, on_run=show))
+    assert [result["seed"] for result in found] == [0, 1]
+    assert shown == [theirs, mine, theirs]
+
+
+def test_a_budget_ends_waiting(tiny_config, tmp_path, monkeypatch):
+    monkeypatch.setattr(engines, "_POLL", 0.01)
+    config = tiny_config()
+    with sole_user(tmp_path / "runs" / config.label):
+        assert run_matrix([config], **options(tmp_path), budget=Budget(0.3)) == []
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.errors import ConfigurationError, Interrupted, RunFolderError, UnknownNameError
+from adelic.acd.files import sole_user
+from adelic.errors import ConfigurationError, Interrupted, RunBusyError, RunFolderError, UnknownNameError
 from adelic.training import CLASSICAL_MODELS, ClassicalConfig, classical_runs, run_classical
 from adelic.training.classical import EPOCHS
 from adelic.training.classical_runs import fits_done, result_path
@@ -37,6 +38,14 @@ def fits(monkeypatch):
 
     monkeypatch.setattr(classical_runs, "_fit", counting)
     return made
+
+
+def test_a_search_of_another_process_is_left_alone(tmp_path, fits):
+    config = config_of()
+    with sole_user(result_path(config, tmp_path).parent), pytest.raises(RunBusyError):
+        run_classical(config, tmp_path)
+    assert not fits
+    assert run_classical(config, tmp_path)["seed"] == 0
 
 
 @pytest.mark.parametrize("name", CLASSICAL_MODELS)

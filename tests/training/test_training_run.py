@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from adelic.errors import AdelicError, ConfigurationError, DivergenceError, RunFolderError, StorageError
+from adelic.acd.files import sole_user
+from adelic.errors import AdelicError, ConfigurationError, DivergenceError, RunBusyError, RunFolderError, StorageError
 from adelic.training import read_result, run
 
 FILES = {"config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE"}
@@ -134,6 +135,20 @@ def test_restart_trains_anew(tiny_config, finished, read_folder):
     result = run(tiny_config(seed=1), folder, device="cpu", restart=True)
     assert result["seed"] == 1
     assert names(folder) == FILES
+
+
+def test_a_run_of_another_process_is_left_alone(tiny_config, tmp_path, finished, read_folder):
+    config, folder, result = finished
+    before = read_folder(folder)
+    with sole_user(folder):
+        with pytest.raises(RunBusyError, match="another process is at work in"):
+            run(config, folder, device="cpu", restart=True)
+        assert run(config, folder, device="cpu") == result  # reading needs no other to be away
+    assert read_folder(folder) == before
+    new = tmp_path / "new"
+    with sole_user(new), pytest.raises(RunBusyError):
+        run(config, new, device="cpu")
+    assert not new.exists()
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,19 @@ import platform
 import re
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 import platformdirs
 import psutil
 
-from adelic.errors import StorageError
+from adelic.errors import RunBusyError, StorageError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 CACHE_REMEDY = "set ADELIC_CACHE to a folder that is writable and has room"
 FOLDER_REMEDY = "choose a folder that is writable and has room"
@@ -56,8 +61,7 @@ def atomic_write(
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
     with storage_errors(f"cannot write {path}", remedy):
-        made = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(path.parent)
         _remove_leftovers(path)
         try:
             with temporary.open("xb") as file:
@@ -71,8 +75,47 @@ def atomic_write(
         except BaseException:  # an interrupt too must leave nothing behind
             temporary.unlink(missing_ok=True)
             raise
-        for folder in (path.parent, *(folder.parent for folder in made)):
-            _sync_folder(folder)
+        _sync_folder(path.parent)
+
+
+@contextmanager
+def sole_user(folder: Path) -> Iterator[None]:
+    """Hold a folder against other processes that use this function; one that was missing is made, and not left empty.
+
+    The kernel lets go of it when the process ends, however it ends. Where a file system, or Windows, has no such locks,
+    nothing is held.
+
+    Raises:
+        RunBusyError: another process, or another block, holds the folder.
+        StorageError: the folder cannot be made.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name, sole_user(Path(name)), sole_user(Path(name)):
+    ...     pass
+    Traceback (most recent call last):
+    adelic.errors.RunBusyError: another process is at work in /...; wait for it, or choose another folder
+    """
+    with storage_errors(f"cannot use the folder {folder}", FOLDER_REMEDY):
+        is_new = not folder.exists()
+        _make_folder(folder)
+        descriptor = None if fcntl is None else os.open(folder, os.O_RDONLY)
+    try:
+        if fcntl is not None and descriptor is not None:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RunBusyError(
+                    f"another process is at work in {folder}; wait for it, or choose another folder"
+                ) from None
+            except OSError:  # this file system has no such locks
+                pass
+        yield
+    finally:
+        if is_new:
+            with suppress(OSError):  # it is not empty
+                folder.rmdir()
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 def read_bytes(path: Path, *, remedy: str = FOLDER_REMEDY) -> bytes | None:
@@ -118,6 +161,14 @@ def _remove_leftovers(path: Path) -> None:
         writer = leftover.name.removesuffix(".tmp").split("-")[-2]
         if writer.isdigit() and not psutil.pid_exists(int(writer)):
             leftover.unlink(missing_ok=True)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder, and its parents, so that they outlive a power cut."""
+    made = [missing for missing in (folder, *folder.parents) if not missing.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for new in made:
+        _sync_folder(new.parent)
 
 
 def _sync_folder(folder: Path) -> None:

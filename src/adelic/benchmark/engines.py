@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import torch
 
 from adelic import training
-from adelic.errors import AdelicError, ConfigurationError, StorageError, WorkerError, needs_extra
+from adelic.errors import AdelicError, ConfigurationError, RunBusyError, StorageError, WorkerError, needs_extra
 from adelic.training import AnyConfig, ClassicalConfig
 from adelic.training.loop import Tick
 from adelic.training.signals import Stopped
@@ -21,6 +21,8 @@ OnRun = Callable[[int, int, AnyConfig], AbstractContextManager[Tick | None]]
 Finished = tuple[AnyConfig, dict[str, Any]]
 _REACHABLE = 10.0
 """In how many seconds a machine answers that can be reached."""
+_POLL = 2.0
+"""In how many seconds to look again for a run that another process has."""
 
 
 class Budget:
@@ -70,7 +72,9 @@ class Engine(Protocol):
 
 
 class EmbeddedEngine:
-    """One run after the other, in this process.
+    """One run after the other, in this process. Runs of other processes are left for last, and waited for.
+
+    So the same command, given twice, shares the work.
 
     >>> list(EmbeddedEngine().execute([], runs=Path("runs"), device="cpu", budget=Budget(), on_run=lambda *_: None))
     []
@@ -87,15 +91,22 @@ class EmbeddedEngine:
         tensorboard: bool = False,
     ) -> Iterator[Finished]:
         """Yield each run with its result; see `Engine.execute`."""
-        for i, config in enumerate(configs):
-            if budget.spent:
-                return
-            try:
-                with on_run(i, len(configs), config) as tick:
-                    result = _run(config, runs, device=device, tick=tick, tensorboard=tensorboard, budget=budget)
-            except Stopped:
-                return
-            yield config, result
+        left = list(enumerate(configs))
+        for wait in (False, True):
+            busy = []
+            for i, config in left:
+                if budget.spent:
+                    return
+                try:
+                    with on_run(i, len(configs), config) as tick:
+                        result = _run_once_free(config, runs, device, tick, tensorboard, budget, wait=wait)
+                except RunBusyError:
+                    busy.append((i, config))
+                except Stopped:
+                    return
+                else:
+                    yield config, result
+            left = busy
 
 
 class RayEngine:
@@ -207,6 +218,23 @@ class RayEngine:
                 yield config, result
 
 
+def _run_once_free(
+    config: AnyConfig, runs: Path, device: str, tick: Tick | None, tensorboard: bool, budget: Budget, *, wait: bool
+) -> dict[str, Any]:
+    """Return the result of a run; where another process has it, wait for that, or raise `RunBusyError`."""
+    while True:
+        try:
+            return _run(config, runs, device=device, tick=tick, tensorboard=tensorboard, budget=budget)
+        except RunBusyError:
+            if not wait:
+                raise
+            if budget.spent:
+                raise Stopped("the time was used up in waiting") from None
+            if tick:
+                tick(0, 1, "another process has this run; waiting")
+            time.sleep(_POLL)
+
+
 def _run(
     config: AnyConfig, runs: Path, *, device: str, tick: Tick | None = None, tensorboard: bool, budget: Budget
 ) -> dict[str, Any]:
@@ -233,7 +261,7 @@ def _run_in_task(
         return None
     torch.set_num_threads(threads)
     try:
-        return _run(config, runs, device=device, tensorboard=tensorboard, budget=budget)
+        return _run_once_free(config, runs, device, None, tensorboard, budget, wait=True)
     except Stopped:
         return None
     except StorageError as error:  # an OSError, whose arguments are lost on the way

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from adelic import acd
-from adelic.acd.files import atomic_write, read_bytes
+from adelic.acd.files import atomic_write, read_bytes, sole_user
 from adelic.acd.protocol import check_seed
 from adelic.acd.provenance import source_commit, versions
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError, UnknownNameError
@@ -170,6 +170,7 @@ def run_classical(
         ConfigurationError: the data have no validation row, no test row, or one class only to train on; or
             symmetries are wanted where the task has none.
         RunFolderError: the folder's files are damaged.
+        RunBusyError: another process is at work in it, perhaps with another seed: seeds share a search.
         StorageError: it cannot be written.
         Interrupted: a signal asked to stop.
         Stopped: `stop` asked to stop.
@@ -186,6 +187,14 @@ def run_classical(
     finished = read_result_file(path)
     if finished is not None:
         return finished
+    with sole_user(path.parent):
+        return read_result_file(path) or _run(config, runs, path, tick, stop)
+
+
+def _run(
+    config: ClassicalConfig, runs: Path, path: Path, tick: Tick | None, stop: Callable[[], bool] | None
+) -> dict[str, Any]:
+    """Search, fit and judge a model, or go on with that, in a folder that is held."""
     data = acd.load(config.task, n=config.n, edition=config.edition, seed=config.data_seed)
     part = DevelopmentData.of(data, max_rows=config.max_rows)
     X, y = training_images(config.task, part.X_train, part.y_train, symmetries=config.symmetries)

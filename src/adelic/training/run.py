@@ -4,7 +4,7 @@ import json
 import platform
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,7 +13,7 @@ import torch
 
 from adelic import acd
 from adelic.acd import Dataset
-from adelic.acd.files import atomic_write, read_bytes, storage_errors
+from adelic.acd.files import atomic_write, read_bytes, sole_user, storage_errors
 from adelic.acd.provenance import source_commit, versions
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
 from adelic.nn import Classifier, Vocabulary, forward_flops
@@ -69,6 +69,7 @@ def run(
 
     Raises:
         RunFolderError: the folder holds a run of another configuration, or its checkpoint is damaged.
+        RunBusyError: another process trains in the folder.
         StorageError: the folder cannot be written.
         DivergenceError: the loss left the finite numbers.
         Interrupted: a signal asked to stop.
@@ -85,18 +86,32 @@ def run(
     ({'train': 62, 'validation': 6, 'test': 17}, True)
     """
     torch_device = choose_device(device)
-    finished = world.lead(lambda: _prepare(config, folder, restart=restart, tensorboard=tensorboard))
-    if finished is not None:
-        return finished
+    with ExitStack() as held:
+        finished = world.lead(lambda: _prepare(config, folder, held, restart=restart, tensorboard=tensorboard))
+        return finished or _run(
+            config, folder, torch_device, tick=tick, tensorboard=tensorboard, stop=stop, world=world
+        )
+
+
+def _run(
+    config: RunConfig,
+    folder: Path,
+    device: torch.device,
+    tick: Tick | None,
+    tensorboard: bool,
+    stop: Callable[[], bool] | None,
+    world: World,
+) -> dict[str, Any]:
+    """Train, or resume, a run whose folder is held; return its result."""
     with world.one_first():
         data = acd.load(config.task, n=config.n, edition=config.edition, seed=config.data_seed)
     if not len(data.y_validation) or not len(data.y_test):
         raise ConfigurationError(f"{config.row} ({config.edition}) is too small: it has no validation or no test row")
     with torch.random.fork_rng():
         objective = make_objective(data)
-        model = config.model(data, objective).to(torch_device)
+        model = config.model(data, objective).to(device)
         data = training_subset(data, config.recipe.max_rows, config.data_seed)
-        trainer = make_trainer(config, model, data, objective, torch_device, world)
+        trainer = make_trainer(config, model, data, objective, device, world)
         with world.copy_of(folder, FILES) as source:
             lines = _resume(trainer, source)
         world.lead(lambda: _describe(config, folder))
@@ -104,17 +119,21 @@ def run(
         with TensorBoardLog(folder, map(json.loads, lines), config.to_toml()) if logs else nullcontext() as log:
             _train(trainer, folder, lines, tick, log, stop)
         model.load_state_dict(trainer.best)
-        test = Split(Vocabulary(data.vocabulary).ids(data.X_test), data.y_test, torch_device)
+        test = Split(Vocabulary(data.vocabulary).ids(data.X_test), data.y_test, device)
         result = _result(config, data, model, trainer, test)
     result["history"] = history([json.loads(line) for line in lines])
     return world.lead(lambda: _finish(folder, result))
 
 
-def _prepare(config: RunConfig, folder: Path, *, restart: bool, tensorboard: bool) -> dict[str, Any] | None:
-    """Check the run folder, emptied before if the run is to start anew; return the result of a finished run."""
+def _prepare(
+    config: RunConfig, folder: Path, held: ExitStack, *, restart: bool, tensorboard: bool
+) -> dict[str, Any] | None:
+    """Return the result of a finished run; else hold the folder, empty it if the run is to start anew, and check it."""
     if tensorboard:
         require_tensorboard()
     with storage_errors(f"cannot use the run folder {folder}", "choose another --run-dir"):
+        if restart or not (folder / "DONE").exists():
+            held.enter_context(sole_user(folder))
         if restart:
             _clear(folder)
         _check(folder, config)
