@@ -56,7 +56,7 @@ NOTES = (
     "ACD authors: their small model of the same kind, for every embedding their Transformer (for weaving on an older "
     "format of the data)."
 )
-ONE_CLASS_NOTE = f"{ONE_CLASS} the model predicts one class only."
+ONE_CLASS_NOTE = f"{ONE_CLASS} with at least one seed the model predicts one class only."
 
 
 def lines(summaries: Iterable[Summary], *, all_rows: bool = False) -> list[Line]:
