@@ -150,19 +150,50 @@ def test_a_new_folder_is_not_left_empty(tmp_path):
     assert names(tmp_path) == ["old", "used"]
 
 
+def test_a_folder_of_another_process_is_not_deleted(tmp_path, monkeypatch):
+    """Both find none and make it; the one that comes too late leaves it alone, empty as it is."""
+    folder = tmp_path / "run"
+    with sole_user(folder):
+        monkeypatch.setattr(Path, "exists", lambda path: path != folder and os.path.lexists(path))
+        with pytest.raises(RunBusyError), sole_user(folder):
+            pass
+        monkeypatch.undo()
+        assert folder.is_dir()
+    assert not folder.exists()
+
+
+def test_a_folder_that_was_deleted_while_it_was_opened_is_not_held(tmp_path, monkeypatch):
+    folder, plain = tmp_path / "run", files.fcntl.flock
+
+    def delete_first(descriptor, operation):
+        folder.rmdir()
+        plain(descriptor, operation)
+
+    monkeypatch.setattr(files.fcntl, "flock", delete_first)
+    with pytest.raises(RunBusyError), sole_user(folder):
+        pass
+    monkeypatch.undo()
+    with sole_user(folder):
+        assert folder.exists()
+
+
 def test_where_there_are_no_locks_nothing_is_held(tmp_path, monkeypatch):
     def refuse(descriptor, operation):
         raise OSError(errno.ENOLCK, "No locks available")
 
+    entered = []
     monkeypatch.setattr(files.fcntl, "flock", refuse)
     with sole_user(tmp_path), sole_user(tmp_path):
-        pass
+        entered.append("refused")
     monkeypatch.setattr(files, "fcntl", None)
     with sole_user(tmp_path), sole_user(tmp_path):
-        pass
+        entered.append("no module")
+    assert entered == ["refused", "no module"]
 
 
 def test_a_folder_that_cannot_be_made_has_no_user(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(StorageError, match="cannot use the folder"), sole_user(tmp_path / "file" / "run"):
+    folder = tmp_path / "file" / "run"
+    with pytest.raises(StorageError) as caught, sole_user(folder, remedy="choose another"):
         pass
+    assert str(caught.value) == f"cannot use the folder {folder}: {os.strerror(errno.ENOTDIR)}; choose another"

@@ -6,7 +6,7 @@ import platform
 import re
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -79,11 +79,15 @@ def atomic_write(
 
 
 @contextmanager
-def sole_user(folder: Path) -> Iterator[None]:
+def sole_user(folder: Path, *, remedy: str = FOLDER_REMEDY) -> Iterator[None]:
     """Hold a folder against other processes that use this function; one that was missing is made, and not left empty.
 
     The kernel lets go of it when the process ends, however it ends. Where a file system, or Windows, has no such locks,
     nothing is held.
+
+    Args:
+        folder: the folder.
+        remedy: what the error advises.
 
     Raises:
         RunBusyError: another process, or another block, holds the folder.
@@ -95,27 +99,32 @@ def sole_user(folder: Path) -> Iterator[None]:
     Traceback (most recent call last):
     adelic.errors.RunBusyError: another process is at work in /...; wait for it, or choose another folder
     """
-    with storage_errors(f"cannot use the folder {folder}", FOLDER_REMEDY):
-        is_new = not folder.exists()
-        _make_folder(folder)
-        descriptor = None if fcntl is None else os.open(folder, os.O_RDONLY)
+    with ExitStack() as held:
+        with storage_errors(f"cannot use the folder {folder}", remedy):
+            is_new = not folder.exists()
+            _make_folder(folder)
+            if fcntl is not None:
+                descriptor = os.open(folder, os.O_RDONLY)
+                held.callback(os.close, descriptor)
+                if not _lock(descriptor, folder):
+                    raise RunBusyError(f"another process is at work in {folder}; wait for it, or choose another folder")
+        try:
+            yield
+        finally:
+            if is_new:
+                with suppress(OSError):  # it is not empty
+                    folder.rmdir()
+
+
+def _lock(descriptor: int, folder: Path) -> bool:
+    """Lock an open folder; return whether no other process has it, or has deleted it since it was opened."""
     try:
-        if fcntl is not None and descriptor is not None:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise RunBusyError(
-                    f"another process is at work in {folder}; wait for it, or choose another folder"
-                ) from None
-            except OSError:  # this file system has no such locks
-                pass
-        yield
-    finally:
-        if is_new:
-            with suppress(OSError):  # it is not empty
-                folder.rmdir()
-        if descriptor is not None:
-            os.close(descriptor)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # this file system has no such locks
+        return True
+    return folder.exists() and os.path.samestat(os.fstat(descriptor), folder.stat())
 
 
 def read_bytes(path: Path, *, remedy: str = FOLDER_REMEDY) -> bytes | None:
@@ -138,6 +147,8 @@ def read_bytes(path: Path, *, remedy: str = FOLDER_REMEDY) -> bytes | None:
 def storage_errors(failure: str, remedy: str) -> Iterator[None]:
     """Turn any OSError inside the block into a StorageError of one line: the failure, its reason, the remedy.
 
+    A StorageError says all that already, and passes.
+
     >>> with storage_errors("cannot read x", "look elsewhere"):
     ...     raise PermissionError(13, "Permission denied")
     Traceback (most recent call last):
@@ -145,6 +156,8 @@ def storage_errors(failure: str, remedy: str) -> Iterator[None]:
     """
     try:
         yield
+    except StorageError:
+        raise
     except OSError as error:
         reason = error.strerror or str(error)
         raise StorageError(f"{failure}: {reason}; {remedy}") from error

@@ -88,9 +88,7 @@ def run(
     torch_device = choose_device(device)
     with ExitStack() as held:
         finished = world.lead(lambda: _prepare(config, folder, held, restart=restart, tensorboard=tensorboard))
-        return finished or _run(
-            config, folder, torch_device, tick=tick, tensorboard=tensorboard, stop=stop, world=world
-        )
+        return finished or _run(config, folder, torch_device, tick, tensorboard, stop, world)
 
 
 def _run(
@@ -131,9 +129,10 @@ def _prepare(
     """Return the result of a finished run; else hold the folder, empty it if the run is to start anew, and check it."""
     if tensorboard:
         require_tensorboard()
-    with storage_errors(f"cannot use the run folder {folder}", "choose another --run-dir"):
+    remedy = "choose another --run-dir"
+    with storage_errors(f"cannot use the run folder {folder}", remedy):
         if restart or not (folder / "DONE").exists():
-            held.enter_context(sole_user(folder))
+            held.enter_context(sole_user(folder, remedy=remedy))
         if restart:
             _clear(folder)
         _check(folder, config)
