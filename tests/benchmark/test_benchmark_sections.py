@@ -5,6 +5,7 @@ import pytest
 from adelic.benchmark import summarise
 from adelic.benchmark.comparison import comparisons
 from adelic.benchmark.confusion_plot import confusion_matrix
+from adelic.benchmark.cost_plot import cost_scatter
 from adelic.benchmark.efficiency_plot import efficiency
 from adelic.benchmark.plots import MARKERS, learning_curves, looks
 from adelic.benchmark.sections import rank_sections, row_sections
@@ -97,6 +98,17 @@ def test_cost_names_the_devices_and_what_is_far_below(runs, result):
     assert section.cost.text.endswith("Far below, and not shown: xval.")
     assert "xval" not in texts(section.cost.svg)
     assert {"AOE (digits)", "learned", "fone", "random"} <= set(texts(section.cost.svg))
+
+
+@pytest.mark.parametrize(("name", "columns"), [("short", 2), ("logistic regression, symmetries=True", 1)])
+def test_a_legend_has_the_columns_that_fit_and_no_mark_is_cut(result, name, columns):
+    (summary,) = summarise([result()])
+    svg = cost_scatter({f"{name} {i}": summary for i in range(5)}, "A title")
+    width, height = map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', svg).groups())
+    assert len({x for x, _ in re.findall(rf'x="(\S+)" y="\S+"[^>]*>({name}) \d<', svg)}) == columns
+    marks = [(float(x), float(y)) for x, y in re.findall(r'<use [^>]*x="(\S+)" y="(\S+)"', svg)]
+    assert len(marks) > 10
+    assert all(0 < x < width and 0 < y < height for x, y in marks)
 
 
 def test_models_without_epochs_have_no_learning_curves(runs):

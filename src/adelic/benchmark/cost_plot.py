@@ -8,7 +8,17 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from adelic import acd
-from adelic.benchmark.plots import INK, logarithmic, looks, mark_majority, percent, render, style, svg_element
+from adelic.benchmark.plots import (
+    INK,
+    legend_below,
+    logarithmic,
+    looks,
+    mark_majority,
+    percent,
+    render,
+    style,
+    svg_element,
+)
 from adelic.benchmark.results import Summary
 
 
@@ -64,7 +74,7 @@ def cost_scatter(models: Mapping[str, Summary], title: str) -> str:
     """
     drawn = looks(models)
     with mpl.rc_context(style(INK)):
-        figure = Figure(figsize=(4.8, 3.0 + 0.2 * -(-len(models) // 2)), layout="constrained")
+        figure = Figure(figsize=(4.8, 3.0), layout="constrained")
         axes = figure.subplots()
         for name, model in models.items():
             look = drawn[name]
@@ -79,5 +89,5 @@ def cost_scatter(models: Mapping[str, Summary], title: str) -> str:
         axes.set_xlabel("training time (s)")
         percent(axes)
         axes.grid(visible=True, color=INK, alpha=0.12)
-        figure.legend(loc="outside lower center", ncols=2, frameon=False)
+        legend_below(figure, axes, 2)
         return svg_element(render(figure, "svg", transparent=True), title)

@@ -7,7 +7,17 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from adelic.benchmark.comparison import Comparison
-from adelic.benchmark.plots import INK, logarithmic, looks, mark_majority, percent, render, style, svg_element
+from adelic.benchmark.plots import (
+    INK,
+    legend_below,
+    logarithmic,
+    looks,
+    mark_majority,
+    percent,
+    render,
+    style,
+    svg_element,
+)
 from adelic.benchmark.results import Summary
 
 
@@ -35,7 +45,7 @@ def efficiency_curves(found: dict[str, dict[int, Summary]], title: str) -> str:
     drawn = looks({name: next(iter(sizes.values())) for name, sizes in found.items()})
     ticks = sorted({size for sizes in found.values() for size in sizes})
     with mpl.rc_context(style(INK)):
-        figure = Figure(figsize=(4.8, 3.0 + 0.2 * -(-len(found) // 2)), layout="constrained")
+        figure = Figure(figsize=(4.8, 3.0), layout="constrained")
         axes = figure.subplots()
         for name, sizes in found.items():
             look = drawn[name]
@@ -54,5 +64,5 @@ def efficiency_curves(found: dict[str, dict[int, Summary]], title: str) -> str:
         axes.set_xlabel("training rows")
         percent(axes)
         axes.grid(visible=True, color=INK, alpha=0.12)
-        figure.legend(loc="outside lower center", ncols=2, frameon=False)
+        legend_below(figure, axes, 2)
         return svg_element(render(figure, "svg", transparent=True), title)

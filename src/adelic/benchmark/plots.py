@@ -163,10 +163,9 @@ def render(figure: Figure, kind: str, *, transparent: bool) -> bytes:
 
 def _render(curves: list[Curves], majority: float | None, kind: str, *, ink: str, transparent: bool) -> bytes:
     """Return a figure of learning curves as a file's content."""
-    legend_rows = -(-len(curves) // 3)
     plain = [Look(colour, dash) for dash in DASHES for colour in COLOURS]
     with mpl.rc_context(style(ink)):
-        figure = Figure(figsize=(10.5, 2.8 + 0.2 * legend_rows), layout="constrained")
+        figure = Figure(figsize=(10.5, 2.8), layout="constrained")
         for axes, (key, title, scale) in zip(figure.subplots(1, 3), _PANELS, strict=True):
             for i, drawn in enumerate(curves):
                 look = drawn.look or plain[i % len(plain)]
@@ -194,9 +193,19 @@ def _render(curves: list[Curves], majority: float | None, kind: str, *, ink: str
             if max(len(drawn.histories[0]["train_loss"]) for drawn in curves) == 1:
                 axes.set_xticks([1])
             axes.grid(visible=True, color=ink, alpha=0.12)
-        handles, labels = axes.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=min(max(len(labels), 1), 3), frameon=False)
+        legend_below(figure, axes, 3)
         return render(figure, kind, transparent=transparent)
+
+
+def legend_below(figure: Figure, axes: Axes, columns: int) -> None:
+    """Put the legend of axes under their figure, which grows by it, in as many columns as fit, so many at most."""
+    handles, labels = axes.get_legend_handles_labels()
+    for count in range(min(max(len(labels), 1), columns), 0, -1):
+        legend = figure.legend(handles, labels, loc="outside lower center", ncols=count, frameon=False)
+        if count == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            figure.set_figheight(figure.get_figheight() + 0.2 * -(-len(labels) // count))
+            return
+        legend.remove()
 
 
 def mark_majority(axes: Axes, majority: float, text: str) -> None:

@@ -38,7 +38,7 @@ def ranking_diagram(ranking: Ranking, title: str) -> str:
         axes.set_yticks(range(0, -count, -1), labels)
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(-count + 0.5, top + 0.5)
-        axes.set_xlim(0.8, count + 0.2)
+        axes.set_xlim(1 - 0.03 * count, count + 0.03 * count)  # no mark is cut
         axes.xaxis.tick_top()
         axes.xaxis.set_label_position("top")
         axes.set_xlabel("mean rank (1 is the best)")
