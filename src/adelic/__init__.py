@@ -33,6 +33,7 @@ __all__ = [
     "acd",
     "benchmark",
     "choose_space",
+    "data",
     "nn",
     "numbers",
     "training",
@@ -40,7 +41,7 @@ __all__ = [
 
 _CHOICE = frozenset({"SpaceChoice", "choose_space"})
 _NEED_TORCH = frozenset({"benchmark", "nn", "training"})
-_SUBPACKAGES = frozenset({"acd", "numbers"}) | _NEED_TORCH
+_SUBPACKAGES = frozenset({"acd", "data", "numbers"}) | _NEED_TORCH
 
 
 def __getattr__(name: str) -> Any:

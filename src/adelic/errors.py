@@ -182,6 +182,17 @@ class StorageError(AdelicError, OSError):
     """
 
 
+class LeakError(AdelicError, ValueError):
+    """Rows of validation or test are among the rows that would be trained on; nothing has been trained.
+
+    >>> import numpy as np
+    >>> from adelic.data import Holdout
+    >>> Holdout(np.array([[1, 2]]), np.array([[3, 4]])).check(np.array([[[3, 4]]]))
+    Traceback (most recent call last):
+    adelic.errors.LeakError: 1 test row would be trained on: test row 0 (3 4) is training row 0; keep equal rows ...
+    """
+
+
 class RunFolderError(AdelicError, ValueError):
     """A run folder belongs to another configuration, or its checkpoint is damaged.
 

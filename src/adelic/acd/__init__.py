@@ -14,12 +14,13 @@ True
 0
 
 One module is one task; `TASKS` has them by name. `load` keeps what it generates in `cache_folder()`; `build` does so
-again, `info` says what there is, and `verify` counts anew and compares with the published counts.
+again, `info` says what there is, `verify` counts anew and compares with the published counts, and `verify_orbits` looks
+for images that cross over from train.
 """
 
 from adelic.acd import characters, grassmannian, kl, lattice, mheight, quiver, rsk, schubert, weaving
 from adelic.acd.auditing import audit
-from adelic.acd.catalogue import Check, info, verify
+from adelic.acd.catalogue import Check, OrbitCheck, info, verify, verify_orbits
 from adelic.acd.dataset import Dataset, build, load
 from adelic.acd.exporting import export
 from adelic.acd.files import cache_folder
@@ -27,13 +28,14 @@ from adelic.acd.protocol import Estimate, Progress, Request, Rows, Task
 from adelic.acd.published import Published, load_published
 from adelic.acd.registry import TASKS, task
 from adelic.acd.store import StoreWarning
-from adelic.acd.symmetries import images
+from adelic.data import images
 
 __all__ = [
     "TASKS",
     "Check",
     "Dataset",
     "Estimate",
+    "OrbitCheck",
     "Progress",
     "Published",
     "Request",
@@ -58,5 +60,6 @@ __all__ = [
     "schubert",
     "task",
     "verify",
+    "verify_orbits",
     "weaving",
 ]

@@ -1,6 +1,6 @@
 """The audit of a data set: what can be had without understanding anything.
 
-Five things are measured on the splits of a data set.
+Seven things are measured on the splits of a data set.
 
 - The majority class: the accuracy of always saying the class that is most frequent in train.
 - Cues: for something trivially read off a row (a task names its own, see `Task.cues`, and the token at each position is
@@ -8,8 +8,12 @@ Five things are measured on the splits of a data set.
 - Models on the raw tokens: logistic regression, on the numbers and on their one-hot encoding, and a decision tree of
   small depth.
 - Duplicates: rows that occur twice, and test rows that occur outside test too.
-- Symmetry leaks: test rows with an equivalent row outside test. Two rows are equivalent if the task's symmetries lead
-  from one to the other through rows of the data set.
+- Symmetry leaks: test rows with an equivalent row outside test. Two rows are equivalent if they are in one orbit, see
+  `adelic.data.orbits`.
+- Overlap: rows of validation and of test that are among the training rows, and among their images under all symmetries.
+  On the split "orbits" both are 0; on "published" whoever trains on images trains on test rows.
+- Look-up: the accuracy on test of `adelic.data.LookUp`, which remembers the training rows, or all their images. A
+  network's accuracy is worth what it has above that.
 
 A regression task is audited as classification of its target: of the target's sign where there is one target, of each
 target's value where there are several, and the accuracies are means over these.
@@ -27,8 +31,9 @@ from numpy.typing import NDArray
 
 from adelic.acd import registry
 from adelic.acd.dataset import Dataset, load
-from adelic.acd.protocol import Integers, Progress, Symmetry
+from adelic.acd.protocol import Progress
 from adelic.acd.provenance import machine, source_commit, versions
+from adelic.data import Integers, LookUp, RowIndex, Symmetry, images, orbits
 
 MODEL_ROWS = 50_000
 """So many train rows, and as many test rows, divided by the number of targets but no fewer than FEWEST_MODEL_ROWS, are
@@ -60,6 +65,7 @@ def audit(
     *,
     n: int | None = None,
     edition: str = "published",
+    split: str = "published",
     seed: int = 0,
     cache: str | Path | None = None,
     progress: Progress | None = None,
@@ -70,20 +76,22 @@ def audit(
     Arguments and errors are those of `adelic.acd.load`.
 
     Returns:
-        A dictionary ready for JSON: task, n, edition, options, seed, rows, findings (a list of {"name", "test",
-        "everywhere"}, accuracies from 0 to 1), duplicates, symmetries (shares of the test rows), command, versions,
-        machine, commit, data_sha256.
+        A dictionary ready for JSON: task, n, edition, split, options, seed, rows, orbits (how many, where they were
+        divided), findings (a list of {"name", "test", "everywhere"}, accuracies from 0 to 1), duplicates, symmetries
+        (shares of the test rows), overlap ({"rows", "images"}, each by "validation" and "test" a number of "rows" and
+        their "share"), lookup ({"rows", "images"}, accuracies on test), command, versions, machine, commit,
+        data_sha256. For a task without symmetries there is no "images".
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     found = audit("weaving", n=5, edition="leaky", cache=folder)
-    >>> {f["name"]: f["test"] for f in found["findings"]}["cue: first row lacks"]
-    1.0
+    >>> {f["name"]: f["test"] for f in found["findings"]}["cue: first row lacks"], found["overlap"]["images"]["test"]
+    (1.0, {'rows': 9, 'share': 0.375})
     """
     task = registry.task(name)
-    d = load(name, n=n, edition=edition, seed=seed, cache=cache, progress=progress, workers=1, **options)
+    d = load(name, n=n, edition=edition, split=split, seed=seed, cache=cache, progress=progress, workers=1, **options)
     size = d.provenance["n"]
-    steps = 4
+    steps = 5
 
     def report(done: int, what: str) -> None:
         if progress is not None:
@@ -94,24 +102,34 @@ def audit(
     report(1, "models")
     findings += _models(d, seed)
     report(2, "duplicates")
-    rows = _Rows(d)
-    duplicates = rows.duplicates()
+    duplicates = _duplicates(d)
     report(3, "symmetries")
-    symmetries = rows.leaks(task.symmetries)
-    report(4, "done")
+    symmetries = _leaks(d)
+    report(4, "look-up")
+    overlap, lookup = {}, {}
+    for what, chosen in {"rows": {}, "images": d.symmetries}.items():
+        if chosen or what == "rows":
+            X, y = images(d.X_train, d.y_train, chosen)
+            overlap[what], lookup[what] = _overlap(d, X), _look_up(d, X, y)
+    report(5, "done")
     parts = ["adelic", "data", "audit", name, "--n", str(size), "--edition", edition]
+    parts += ["--split", split] if split != "published" else []
     parts += ["--seed", str(seed)] if seed else []
     parts += [word for option, choice in options.items() for word in ("--option", f"{option}={choice}")]
     return {
         "task": name,
         "n": size,
         "edition": edition,
+        "split": split,
         "options": d.provenance["options"],
         "seed": seed,
         "rows": d.provenance["rows"],
+        "orbits": d.provenance["orbits"],
         "findings": [{"name": f.name, "test": f.test, "everywhere": f.everywhere} for f in findings],
         "duplicates": duplicates,
         "symmetries": symmetries,
+        "overlap": overlap,
+        "lookup": lookup,
         "command": shlex.join(parts),
         "versions": versions("numpy", "scikit-learn"),
         "machine": machine(),
@@ -120,24 +138,28 @@ def audit(
     }
 
 
-def _targets(d: Dataset) -> list[tuple[Integers, Integers]]:
-    """Return (train and validation, test) classes, one pair for each target."""
-    train, test = np.concatenate([d.y_train, d.y_validation]), d.y_test
+def _targets(d: Dataset, y: Integers, y_test: Integers) -> list[tuple[Integers, Integers]]:
+    """Return the classes of labels and of labels to be told, one pair for each target."""
     if d.class_names is not None:
-        return [(train, test)]
-    if train.ndim == 1:
-        return [(np.sign(train) + 1, np.sign(test) + 1)]
+        return [(y, y_test)]
+    if y.ndim == 1:
+        return [(np.sign(y) + 1, np.sign(y_test) + 1)]
     return [
-        (codes[: len(train)], codes[len(train) :])
-        for column in np.concatenate([train, test]).T
+        (codes[: len(y)], codes[len(y) :])
+        for column in np.concatenate([y, y_test]).T
         for codes in [np.unique(column, return_inverse=True)[1]]
     ]
+
+
+def _learnt_and_tested(d: Dataset) -> list[tuple[Integers, Integers]]:
+    """Return the classes of train and validation, and those of test, one pair for each target."""
+    return _targets(d, np.concatenate([d.y_train, d.y_validation]), d.y_test)
 
 
 def _rules(d: Dataset, cues: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield the majority class, the task's cues, and the best single token."""
     train, test = np.concatenate([d.X_train, d.X_validation]), d.X_test
-    targets = _targets(d)
+    targets = _learnt_and_tested(d)
 
     def finding(name: str, in_train: Integers, in_test: Integers) -> Finding:
         scores = [
@@ -184,7 +206,7 @@ def _models(d: Dataset, seed: int) -> Iterator[Finding]:
 
     rng = np.random.default_rng(seed)
     X = np.concatenate([d.X_train, d.X_validation])
-    targets = _targets(d)
+    targets = _learnt_and_tested(d)
     shown = max(MODEL_ROWS // len(targets), FEWEST_MODEL_ROWS)
     train = rng.permutation(len(X))[:shown]
     test = rng.permutation(len(d.X_test))[:shown]
@@ -209,78 +231,88 @@ def _models(d: Dataset, seed: int) -> Iterator[Finding]:
         yield Finding(name, float(np.mean(scores)), None)
 
 
-class _Rows:
-    """The rows of all splits, found by their content."""
+def _duplicates(d: Dataset) -> dict[str, float | int]:
+    """Return how many rows have a content that occurred before, and the share of test rows known outside test."""
+    X, is_test = _all_rows(d)
+    content = RowIndex(X).find(X)
+    return {
+        "rows": len(X) - len(np.unique(content)),
+        "test rows known outside test": _known_outside(content, is_test),
+    }
 
-    def __init__(self, d: Dataset) -> None:
-        self.X = np.ascontiguousarray(np.concatenate([d.X_train, d.X_validation, d.X_test]))
-        self.y = np.concatenate([d.y_train, d.y_validation, d.y_test])
-        self.is_test = np.arange(len(self.X)) >= len(self.X) - len(d.X_test)
-        self.keys, self.content = np.unique(self._key(self.X), return_inverse=True)
 
-    @staticmethod
-    def _key(X: Integers) -> NDArray[np.void]:
-        rows = np.ascontiguousarray(X)
-        return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).reshape(-1)
+def _leaks(d: Dataset) -> dict[str, float]:
+    """Return the share of test rows with an equivalent row outside test, by symmetry and by all of them."""
+    X, is_test = _all_rows(d)
+    y = np.concatenate([d.y_train, d.y_validation, d.y_test])
+    by_name: dict[str, Mapping[str, Symmetry]] = {name: {name: symmetry} for name, symmetry in d.symmetries.items()}
+    if len(by_name) > 1:
+        by_name["all"] = d.symmetries
+    return {name: _known_outside(orbits(X, y, chosen), is_test) for name, chosen in by_name.items()}
 
-    def duplicates(self) -> dict[str, float | int]:
-        """Return how many rows have a content that occurred before, and the share of test rows known outside test."""
-        outside = np.zeros(len(self.keys), np.bool_)
-        outside[self.content[~self.is_test]] = True
-        return {
-            "rows": len(self.X) - len(self.keys),
-            "test rows known outside test": self._share(outside[self.content[self.is_test]]),
-        }
 
-    def leaks(self, symmetries: Mapping[str, Symmetry]) -> dict[str, float]:
-        """Return the share of test rows with an equivalent row outside test, by symmetry and by all of them."""
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
+def _all_rows(d: Dataset) -> tuple[Integers, NDArray[np.bool_]]:
+    """Return the rows of all parts, and which of them are test rows."""
+    X = np.concatenate([d.X_train, d.X_validation, d.X_test])
+    return X, np.arange(len(X)) >= len(X) - len(d.X_test)
 
-        shares = {}
-        edges = []
-        for name, symmetry in symmetries.items():
-            images = self._find(symmetry(self.X, self.y)[0])
-            pairs = np.stack([self.content[images >= 0], images[images >= 0]])
-            edges.append(pairs)
-            shares[name] = self._shared(pairs, coo_array, connected_components)
-        if len(symmetries) > 1:
-            shares["all"] = self._shared(np.concatenate(edges, axis=1), coo_array, connected_components)
-        return shares
 
-    def _find(self, X: Integers) -> NDArray[np.intp]:
-        """Return for each row its place among the contents, -1 where it is none."""
-        keys = self._key(X.astype(self.X.dtype))
-        found = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[found] == keys, found, -1)
+def _known_outside(numbers: NDArray[np.int64], is_test: NDArray[np.bool_]) -> float:
+    """Return the share of test rows whose number (of content, of orbit) a row outside test has as well."""
+    outside = np.zeros(int(numbers.max(initial=-1)) + 1, np.bool_)
+    outside[numbers[~is_test]] = True
+    return _share(int(outside[numbers[is_test]].sum()), int(is_test.sum()))
 
-    def _shared(self, pairs: NDArray[np.intp], coo_array: Any, connected_components: Any) -> float:
-        """Return the share of test rows whose orbit under these pairs of equivalent contents has a row outside test."""
-        size = len(self.keys)
-        graph = coo_array((np.ones(pairs.shape[1], np.bool_), tuple(pairs)), shape=(size, size))
-        orbits = connected_components(graph, directed=False)[1][self.content]
-        outside = np.zeros(size, np.bool_)
-        outside[orbits[~self.is_test]] = True
-        return self._share(outside[orbits[self.is_test]])
 
-    @staticmethod
-    def _share(which: NDArray[np.bool_]) -> float:
-        return float(which.mean()) if len(which) else 0.0
+def _share(count: int, rows: int) -> float:
+    return count / rows if rows else 0.0
+
+
+def _overlap(d: Dataset, X: Integers) -> dict[str, dict[str, float | int]]:
+    """Return how many rows of validation and of test are among rows, (rows, n_images, length), and their share."""
+    sizes = {"validation": len(d.X_validation), "test": len(d.X_test)}
+    counts = d.holdout.overlap(X)
+    return {part: {"rows": count, "share": _share(count, sizes[part])} for part, count in counts.items()}
+
+
+def _look_up(d: Dataset, X: Integers, y: Integers) -> float:
+    """Return the test accuracy of look-up among rows, (rows, n_images, length), as a mean over targets.
+
+    A row that is known has all the targets of an equal row; for another one each target has its own majority class.
+    """
+    targets = _targets(d, y.reshape(-1, *y.shape[2:]), d.y_test)
+    labels, codes = np.unique(np.stack([known for known, _ in targets], axis=1), axis=0, return_inverse=True)
+    memory = LookUp(X.reshape(-1, X.shape[2]), codes.reshape(-1))
+    counts = np.pad(memory.counts, (0, len(labels) - len(memory.counts)))
+    found = memory.find(d.X_test)
+    scores = []
+    for classes, (_, y_test) in zip(labels.T, targets, strict=True):
+        majority = np.bincount(classes, weights=counts).argmax()
+        scores.append(np.mean(np.where(found >= 0, classes[found], majority) == y_test))
+    return float(np.mean(scores))
 
 
 def to_markdown(audits: Iterable[Mapping[str, Any]]) -> str:
     """Return audits as one Markdown table by task and size, accuracies on the test split in percent.
 
-    >>> rule = {"name": "majority class", "test": 0.5, "everywhere": 0.5}
-    >>> about = {"task": "weaving", "n": 6, "edition": "leaky", "options": {}, "findings": [rule], "symmetries": {}}
-    >>> print(to_markdown([about]))
-    | data set | majority | best cue | best token | logistic regression | tree | leak by symmetry |
-    |---|---:|---:|---:|---:|---:|---:|
-    | weaving 6, leaky | 50.0 | – | – | – | – | – |
+    "Leak by symmetry" is the share of test rows with an equivalent row outside test, the next column that of test rows
+    that are images of training rows; the last one is the accuracy of look-up among these.
+
+    >>> about = {"task": "weaving", "n": 6, "edition": "leaky", "split": "orbits", "options": {}, "symmetries": {}}
+    >>> about["findings"] = [{"name": "majority class", "test": 0.5, "everywhere": 0.5}]
+    >>> about |= {"overlap": {"images": {"test": {"rows": 0, "share": 0.0}}}, "lookup": {"images": 0.5}}
+    >>> print(to_markdown([about]).splitlines()[-1])
+    | weaving 6, leaky, orbits | 50.0 | – | – | – | – | – | 0.0 | 50.0 |
     """
-    head = ("data set", "majority", "best cue", "best token", "logistic regression", "tree", "leak by symmetry")
+    models = ("majority", "best cue", "best token", "logistic regression", "tree")
+    head = ("data set", *models, "leak by symmetry", "test rows among training images", "look-up with images")
     lines = [f"| {' | '.join(head)} |", "|---|" + "---:|" * (len(head) - 1)]
-    return "\n".join([*lines, *map(_line, sorted(audits, key=lambda a: (a["task"], a["n"])))])
+    return "\n".join([*lines, *map(_line, sorted(audits, key=_place))])
+
+
+def _place(a: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return where an audit stands in the table: the published split before the orbits."""
+    return a["task"], a["n"], a["edition"], [*a["options"].values()], a["split"] != "published"
 
 
 def _line(a: Mapping[str, Any]) -> str:
@@ -292,14 +324,17 @@ def _line(a: Mapping[str, Any]) -> str:
         name = f" ({finding['name'].removeprefix(prefix)})" if prefix == "cue: " else ""
         return f"{100 * finding['test']:.1f}{name}"
 
-    leaks = a["symmetries"]
+    leaks, overlaps, lookup = a["symmetries"], a["overlap"], a["lookup"]
+    split = [a["split"]] if a["split"] != "published" else []
     cells = [
-        ", ".join([f"{a['task']} {a['n']}", a["edition"], *a["options"].values()]),
+        ", ".join([f"{a['task']} {a['n']}", a["edition"], *a["options"].values(), *split]),
         best("majority"),
         best("cue: "),
         best("best single token"),
         best("logistic"),
         best("decision"),
         f"{100 * leaks.get('all', max(leaks.values())):.1f}" if leaks else "–",
+        f"{100 * overlaps['images']['test']['share']:.1f}" if "images" in overlaps else "–",
+        f"{100 * lookup['images']:.1f}" if "images" in lookup else "–",
     ]
     return f"| {' | '.join(cells)} |"

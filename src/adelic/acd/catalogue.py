@@ -1,15 +1,18 @@
 """What there is, and whether it is right: information on the tasks, and their counts against the published ones."""
 
 import json
+from collections.abc import Iterator
 from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from adelic.acd import files, registry, store
+from adelic.acd import dataset, files, registry, store
 from adelic.acd.parallel import check_workers
 from adelic.acd.protocol import Progress, Request, Rows, Task, shown, whole_number
+from adelic.acd.splits import TEST, TRAIN, VALIDATION
+from adelic.data import Holdout, images
 from adelic.errors import TaskSizeError, UnknownNameError
 
 
@@ -66,16 +69,98 @@ def verify(
     published not a weaving pattern 62 62 True
     published weaving pattern 62 62 True
     """
+    check_workers(workers)
+    return [check for task, fact in _known(name, n, edition) for check in _compared(task, fact, progress, workers)]
+
+
+class OrbitCheck(NamedTuple):
+    """How a data set is divided where whole orbits stay together, and whether no image crosses over.
+
+    Attributes:
+        task: its name.
+        n: its size.
+        edition: its edition.
+        rows: in all.
+        orbits: how many these rows make.
+        train: rows, as the next two.
+        validation: rows.
+        test: rows.
+        overlap: rows of validation and test that equal an image of a training row, under all symmetries.
+
+    >>> check = OrbitCheck("schubert", 4, "published", 2105, 1525, 1515, 169, 421, overlap=0)
+    >>> check.holds, check._replace(overlap=1).holds, check._replace(test=420).holds
+    (True, False, False)
+    """
+
+    task: str
+    n: int
+    edition: str
+    rows: int
+    orbits: int
+    train: int
+    validation: int
+    test: int
+    overlap: int
+
+    @property
+    def holds(self) -> bool:
+        """Return whether the parts are disjoint under all symmetries and have all rows."""
+        return self.overlap == 0 and self.train + self.validation + self.test == self.rows
+
+
+def verify_orbits(
+    name: str | None = None,
+    *,
+    n: int | None = None,
+    edition: str | None = None,
+    progress: Progress | None = None,
+    workers: int = 1,
+) -> list[OrbitCheck]:
+    """Generate data sets with split="orbits" and count validation and test rows among the images of training rows.
+
+    Arguments and errors are those of `verify`, and so are sizes and editions; tasks without symmetries are left out.
+    The rows and parts are those that `load` gives for seed 0; nothing is read from the store or written to it.
+
+    >>> check = verify_orbits("schubert", n=4, edition="published")[0]
+    >>> check.orbits, check.train, check.validation, check.test, check.overlap
+    (1525, 1515, 169, 421, 0)
+    """
+    check_workers(workers)
+    return [_divided(task, fact, progress, workers) for task, fact in _known(name, n, edition) if task.symmetries]
+
+
+def _divided(task: Task, fact: dict[str, Any], progress: Progress | None, workers: int) -> OrbitCheck:
+    n, edition = fact["n"], fact["edition"]
+    task.check_memory(n, edition)
+    key = store.Key(task, n, edition, 0, task.check_options({}), "orbits")
+    rows, split, n_orbits = dataset.generate(key, progress, workers)
+    assert n_orbits is not None, "the split is that of orbits"
+    train, validation, test = split == TRAIN, split == VALIDATION, split == TEST
+    trained_on = images(rows.X[train], rows.y[train], task.symmetries)[0]
+    overlap = sum(Holdout(rows.X[validation], rows.X[test]).overlap(trained_on).values())
+    return OrbitCheck(
+        task=task.name,
+        n=n,
+        edition=edition,
+        rows=len(rows.X),
+        orbits=n_orbits,
+        train=int(np.count_nonzero(train)),
+        validation=int(np.count_nonzero(validation)),
+        test=int(np.count_nonzero(test)),
+        overlap=overlap,
+    )
+
+
+def _known(name: str | None, n: int | None, edition: str | None) -> Iterator[tuple[Task, dict[str, Any]]]:
+    """Yield the tasks and facts that are asked for, after the checks that `verify` names."""
     tasks = list(registry.TASKS.values()) if name is None else [registry.task(name)]
     if edition is not None:
         _check_edition_of_any(tasks, edition)
     size = None if n is None else _size(tasks, n, edition)
-    checks = []
     for task in tasks:
         for fact in facts(task):
             if size in (None, fact["n"]) and edition in (None, fact["edition"]):
-                checks.extend(_compared(task, fact, progress, check_workers(workers)))
-    return checks
+                yield task, fact
 
 
 def _size(tasks: list[Task], n: object, edition: str | None) -> int:
@@ -202,7 +287,8 @@ def _cached(task: Task, cache: Path) -> list[dict[str, Any]]:
             entry["damaged"] = str(damage)
         else:
             entry |= {
-                what: manifest.get(what) for what in ("n", "edition", "options", "seed", "rows", "bytes", "sha256")
+                what: manifest.get(what)
+                for what in ("n", "edition", "split", "options", "seed", "rows", "bytes", "sha256")
             }
             if manifest.get("generator_version") != task.version:
                 entry["damaged"] = f"generator version {manifest.get('generator_version')!r}, not {task.version}"

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from adelic.acd import convert, files, registry, store
 from adelic.acd.parallel import check_workers
 from adelic.acd.protocol import Integers, Progress, Request, Rows, check_seed
-from adelic.acd.splits import TEST, TRAIN, VALIDATION, split_rows
+from adelic.acd.splits import TEST, TRAIN, VALIDATION, split_orbits, split_rows
+from adelic.data import Holdout, Symmetry, orbits
 
 if TYPE_CHECKING:
     from adelic.acd.convert import DataFrame, DatasetDict, TensorDataset
@@ -32,9 +33,10 @@ class Dataset:
         y_test: classes or targets.
         class_names: the name of each class index; None for a regression task.
         vocabulary: the integers that can occur in X, in token order.
-        provenance: what the data are and where they come from: task, n, edition, seed, generator_version, sha256 and
-            path of the stored file, rows (in all and by split), counts (by split and class), notes on what is published
-            and what is settled here, versions.
+        provenance: what the data are and where they come from: task, n, edition, split, seed, generator_version, sha256
+            and path of the stored file, rows (in all and by split), counts (by split and class), orbits (how many were
+            divided, None for split "published"), notes on what is published and what is settled here, versions.
+        symmetries: name -> a map of rows to equivalent rows; empty for a task without.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -52,6 +54,12 @@ class Dataset:
     class_names: tuple[str, ...] | None
     vocabulary: tuple[int, ...]
     provenance: dict[str, Any]
+    symmetries: Mapping[str, Symmetry]
+
+    @property
+    def holdout(self) -> Holdout:
+        """Return the rows of validation and test, for the guard against leaks."""
+        return Holdout(self.X_validation, self.X_test)
 
     def to_torch(self) -> "dict[str, TensorDataset]":
         """Return split -> TensorDataset of (tokens, targets); see `adelic.acd.convert.to_torch`."""
@@ -71,6 +79,7 @@ def load(
     *,
     n: int | None = None,
     edition: str = "published",
+    split: str = "published",
     seed: int = 0,
     cache: str | Path | None = None,
     progress: Progress | None = None,
@@ -83,16 +92,19 @@ def load(
         name: the task, one of `adelic.acd.TASKS`.
         n: the size; the smallest published one by default.
         edition: see `adelic.acd.task(name).editions`.
-        seed: of the negatives and the splits, 0 <= seed < 2**63; the positives are the same for every seed.
+        split: "published", or "orbits", which keeps equivalent rows in one part; see `adelic.acd.splits`.
+        seed: of the negatives and the parts, 0 <= seed < 2**63; the positives are the same for every seed, and so are
+            the test rows where the published ones are known.
         cache: the folder that holds stored data; `cache_folder()` by default.
         progress: called with (done, total, what) while rows are generated.
         workers: how many processes may generate rows; the rows do not depend on it.
         options: what else the task lets one choose, see `adelic.acd.task(name).options`.
 
     Raises:
-        UnknownNameError: there is no such task, edition, option or choice.
+        UnknownNameError: there is no such task, edition, split, option or choice.
         TaskSizeError: there is no data set of this size, or the machine's memory cannot hold it.
-        ConfigurationError: the seed or the number of workers is no whole number, or out of range.
+        ConfigurationError: the seed or the number of workers is no whole number, or out of range; or the task has no
+            symmetries, so no orbits.
         StorageError: the store cannot be read or written.
 
     >>> import tempfile
@@ -104,15 +116,15 @@ def load(
     >>> d.class_names, d.vocabulary
     (('0', '1'), (1, 2, 3, 4, 5, 6, 7))
     """
-    key = _key(name, n, edition, seed, options)
+    key = _key(name, n, edition, split, seed, options)
     folder = key.folder(_cache(cache))
     try:
         stored = store.read(folder, key)
     except store.DamagedError as damage:
         warnings.warn(f"{damage}; it is built anew", store.StoreWarning, stacklevel=2)
         stored = None
-    rows, split, manifest = stored if stored is not None else _build(key, folder, progress, workers)
-    return _dataset(key, folder, rows, split, manifest)
+    rows, parts, manifest = stored if stored is not None else _build(key, folder, progress, workers)
+    return _dataset(key, folder, rows, parts, manifest)
 
 
 def build(
@@ -120,6 +132,7 @@ def build(
     *,
     n: int | None = None,
     edition: str = "published",
+    split: str = "published",
     seed: int = 0,
     cache: str | Path | None = None,
     progress: Progress | None = None,
@@ -136,16 +149,16 @@ def build(
     >>> provenance["rows"]["all"], provenance["rows"]["test"], provenance["splits"]
     (16, 3, ['train', 'validation', 'test'])
     """
-    key = _key(name, n, edition, seed, options)
+    key = _key(name, n, edition, split, seed, options)
     folder = key.folder(_cache(cache))
     return _provenance(folder, _build(key, folder, progress, workers)[2])
 
 
-def _key(name: str, n: int | None, edition: str, seed: int, options: Mapping[str, str]) -> store.Key:
+def _key(name: str, n: int | None, edition: str, split: str, seed: int, options: Mapping[str, str]) -> store.Key:
     task = registry.task(name)
     task.check_edition(edition)
     size = task.check_size(task.sizes[0] if n is None else n, edition)
-    return store.Key(task, size, edition, check_seed(seed), task.check_options(options))
+    return store.Key(task, size, edition, check_seed(seed), task.check_options(options), task.check_split(split))
 
 
 def _cache(cache: str | Path | None) -> Path:
@@ -159,13 +172,29 @@ def _build(
     key.task.check_memory(key.n, key.edition)
     with files.storage_errors(f"cannot write {folder}", files.CACHE_REMEDY):
         folder.mkdir(parents=True, exist_ok=True)  # a store that cannot be written is noticed before any work
+    rows, parts, n_orbits = generate(key, progress, workers)
+    return rows, parts, store.write(folder, key, rows, parts, progress, n_orbits=n_orbits)
+
+
+def generate(
+    key: store.Key, progress: Progress | None = None, workers: int = 1
+) -> tuple[Rows, NDArray[np.int8], int | None]:
+    """Return the rows of a data set, their parts, and the number of orbits, as `load` has them, without the store."""
     # Two streams, so that the splits do not depend on how many numbers the negatives take.
     negatives, splits = (np.random.default_rng(child) for child in np.random.SeedSequence(key.seed).spawn(2))
     rows = key.task.generate(
         Request(n=key.n, edition=key.edition, options=key.options, rng=negatives, progress=progress, workers=workers)
     )
-    split = split_rows(rows, splits, stratify=key.task.class_names(key.n, key.edition) is not None)
-    return rows, split, store.write(folder, key, rows, split, progress)
+    return rows, *draw_split(key, rows, splits)
+
+
+def draw_split(key: store.Key, rows: Rows, rng: np.random.Generator) -> tuple[NDArray[np.int8], int | None]:
+    """Return for each row the index of its part, see `adelic.acd.splits`, and how many orbits were divided, if any."""
+    stratify = key.task.class_names(key.n, key.edition) is not None
+    if key.split == "published":
+        return split_rows(rows, rng, stratify=stratify), None
+    of_row = orbits(rows.X, rows.y, key.task.symmetries)
+    return split_orbits(rows, of_row, rng, stratify=stratify), int(of_row.max(initial=-1)) + 1
 
 
 def _dataset(key: store.Key, folder: Path, rows: Rows, split: NDArray[np.int8], manifest: dict[str, Any]) -> Dataset:
@@ -180,6 +209,7 @@ def _dataset(key: store.Key, folder: Path, rows: Rows, split: NDArray[np.int8], 
         class_names=key.task.class_names(key.n, key.edition),
         vocabulary=key.task.vocabulary(key.n, key.edition),
         provenance=_provenance(folder, manifest),
+        symmetries=key.task.symmetries,
     )
 
 

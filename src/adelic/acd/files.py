@@ -116,6 +116,27 @@ def sole_user(folder: Path, *, remedy: str = FOLDER_REMEDY) -> Iterator[None]:
                     folder.rmdir()
 
 
+@contextmanager
+def taking_turns(folder: Path, *, remedy: str = FOLDER_REMEDY) -> Iterator[None]:
+    """Wait until no other process is in such a block with this folder, which is made if it is missing.
+
+    It is for what is read, changed and written within a moment. As with `sole_user`, the kernel ends a turn with its
+    process, and a file system without locks has no turns.
+
+    Raises:
+        StorageError: the folder cannot be made.
+    """
+    with ExitStack() as held:
+        with storage_errors(f"cannot use the folder {folder}", remedy):
+            _make_folder(folder)
+            if fcntl is not None:
+                descriptor = os.open(folder, os.O_RDONLY)
+                held.callback(os.close, descriptor)
+                with suppress(OSError):  # this file system has no such locks
+                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+
+
 def _lock(descriptor: int, folder: Path) -> bool:
     """Lock an open folder; return whether no other process has it, or has deleted it since it was opened."""
     try:

@@ -6,23 +6,27 @@ A further task is one module that ends in `TASK = Task(...)`, and one line in `a
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import psutil
 from numpy.typing import NDArray
 
+from adelic.data import Integers as Integers  # the tasks import both from here
+from adelic.data import Symmetry as Symmetry
 from adelic.errors import ConfigurationError, TaskSizeError, UnknownNameError
 
-Integers = NDArray[np.integer[Any]]
 Progress = Callable[[int, int, str], None]
 """Called with (steps done, steps in all, what is being done); None is silence."""
-Symmetry = Callable[[Integers, Integers], tuple[Integers, Integers]]
-"""Maps rows (X, y) to equivalent rows, one each, with their labels: the same ones, where y are classes."""
 Cue = Callable[[Integers], Integers]
 """Reads something trivial off every row, (rows, length) -> (rows,); the audit says how far it gives the label away."""
 
 GIBIBYTE = 1 << 30
+SPLIT_KINDS: Mapping[str, str] = {
+    "published": "as published, without regard to symmetries",
+    "orbits": "whole orbits under the task's symmetries in one part, so that images of rows may be trained on",
+}
+"""How rows are divided into train, validation and test; see `adelic.acd.splits`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +126,7 @@ class Task:
         generate: the generator.
         options: further choices, name -> what may be chosen; the first is the default.
         symmetries: name -> a map of rows to equivalent rows, for augmentation and for the audit of leaks across splits.
+        contaminated: editions that show a leak: their results stand in no ranking.
         cues: name -> what is trivially read off a row, for the audit.
         tally: rows -> what is counted and compared with the published counts; None counts the rows of each class.
 
@@ -147,6 +152,7 @@ class Task:
     generate: Generator
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     symmetries: Mapping[str, Symmetry] = field(default_factory=dict)
+    contaminated: tuple[str, ...] = ()
     cues: Mapping[str, Cue] = field(default_factory=dict)
     tally: Callable[[Rows], Mapping[str, int]] | None = None
 
@@ -155,6 +161,14 @@ class Task:
         if not isinstance(edition, str) or edition not in self.editions:
             raise UnknownNameError.of("edition", edition, self.editions, listed=f"editions of {self.name}")
         return edition
+
+    def check_split(self, split: str) -> str:
+        """Return `split`, or raise UnknownNameError; ConfigurationError for orbits of a task without symmetries."""
+        if not isinstance(split, str) or split not in SPLIT_KINDS:
+            raise UnknownNameError.of("split", split, SPLIT_KINDS)
+        if split == "orbits" and not self.symmetries:
+            raise ConfigurationError(f"{self.name} has no symmetries that keep labels; use --split published")
+        return split
 
     def check_options(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return all options with their choices, or raise UnknownNameError for an option or choice that is none."""

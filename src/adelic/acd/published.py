@@ -262,6 +262,7 @@ def _published(source: str, table: Table, known: Known, report: Report) -> Publi
         class_names=known.classes,
         vocabulary=task.vocabulary(n, "published"),
         provenance=provenance,
+        symmetries=task.symmetries,
         truth_train=known.truth[train],
         truth_test=known.truth[test],
         report=report,

@@ -333,6 +333,8 @@ _NOTES = (
     "Settled here: all n² tokens are given; the published loader drops the last one.",
     "Settled here: the train/test split is 80/20, drawn at random with our seed.",
     "From n = 9 on entries ±2 occur in BB, BD and BE only, and the skew-symmetrizer tells these three apart.",
+    "Relabelling is quotiented out already, a row an isomorphism class: an orbit is a matrix and its opposite -B, "
+    "as far as both are among the rows.",
 )
 
 TASK = Task(

@@ -4,7 +4,14 @@ As published, ⌈0.8 N⌉ of the N rows, drawn at random, are for training and t
 classes; where the seed of a published split is unknown, ours is drawn with our own. The published code uses its test
 rows for validation. We do not: a tenth of the training rows of each class becomes the validation set, so that the test
 rows are touched once. A class with fewer than five training rows is too small to be split and trains whole.
+
+That is `split="published"`. It tears rows apart that are one another's images under the task's symmetries, so that
+training on images would train on test rows. `split="orbits"` keeps whole orbits in one part, with the same proportions
+of every class: images of its training rows may be trained on. The seed of a published split that is known says nothing
+about orbits, which are always drawn anew.
 """
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +51,61 @@ def split_rows(rows: Rows, rng: np.random.Generator, *, stratify: bool = True) -
     for label in np.unique(classes):
         split[_tenth(np.flatnonzero((classes == label) & ~test), rng)] = VALIDATION
     return split
+
+
+def split_orbits(
+    rows: Rows, orbits: NDArray[np.int64], rng: np.random.Generator, *, stratify: bool = True
+) -> NDArray[np.int8]:
+    """Return for each row the index of its split in SPLITS, the same for all rows of an orbit.
+
+    Of each class a fifth of the rows is for testing and a tenth of the others for validation, as nearly as whole orbits
+    allow: orbits are drawn in random order, and one goes to a part if half of it or more still has room there. Rows
+    that share a group (`rows.groups`) share a part, too. `rows.test` is ignored.
+
+    Args:
+        rows: the rows.
+        orbits: the number of each row's orbit, (rows,); all rows of an orbit have one class.
+        rng: the source of the draws.
+        stratify: whether `rows.y` are classes.
+
+    Returns:
+        int8, shape (rows,).
+
+    >>> rows = Rows(np.zeros((100, 2), np.int8), np.repeat([0, 1], [80, 20]))
+    >>> split = split_orbits(rows, np.arange(100) // 4, np.random.default_rng(0))
+    >>> np.bincount(split).tolist(), np.bincount(rows.y[split == TEST]).tolist()
+    ([72, 8, 20], [16, 4])
+    """
+    if rows.groups is not None:
+        orbits = _joined(orbits, rows.groups)
+    numbers, first, of_row, sizes = np.unique(orbits, return_index=True, return_inverse=True, return_counts=True)
+    parts = np.full(len(numbers), TRAIN, np.int8)
+    # A group may hold rows of several classes, as in a corrected edition: then its first row's class counts.
+    classes = rows.y[first] if stratify else np.zeros(len(numbers), np.int8)
+    for label in np.unique(classes):
+        members = rng.permutation(np.flatnonzero(classes == label))
+        before = np.cumsum(sizes[members]) - sizes[members] / 2  # rows up to the middle of each orbit
+        n_rows = sizes[members].sum()
+        is_test = before <= n_rows / 5
+        rest, n_rest = members[~is_test], n_rows - sizes[members[is_test]].sum()
+        parts[members[is_test]] = TEST
+        if n_rest >= 5:
+            middle = np.cumsum(sizes[rest]) - sizes[rest] / 2
+            parts[rest[middle <= n_rest / 10]] = VALIDATION
+    return parts[of_row.reshape(-1)]
+
+
+def _joined(orbits: NDArray[np.int64], groups: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Return numbers that are equal for rows of one orbit, of one group, and of what these join."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    codes = [np.unique(numbers, return_inverse=True)[1].reshape(-1) for numbers in (orbits, groups)]
+    n_orbits, n_groups = (int(code.max(initial=-1)) + 1 for code in codes)
+    size = n_orbits + n_groups
+    graph = coo_array((np.ones(len(orbits), np.bool_), (codes[0], n_orbits + codes[1])), shape=(size, size))
+    joined: NDArray[np.int64] = connected_components(graph, directed=False)[1][codes[0]].astype(np.int64)
+    return joined
 
 
 def _tenth(members: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:

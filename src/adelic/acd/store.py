@@ -1,4 +1,4 @@
-"""The store: a folder for each task, size, edition and seed, with `data.parquet` and `manifest.json`.
+"""The store: a folder for each task, size, edition, split and seed, with `data.parquet` and `manifest.json`.
 
 The manifest is written after the data and holds its SHA-256; what does not agree with it is damaged and is built anew.
 Equal builds give equal bytes, so two processes that build the same data set at once do each other no harm. (Another
@@ -23,7 +23,7 @@ from adelic.acd.splits import SPLITS
 
 DATA_FILE = "data.parquet"
 MANIFEST_FILE = "manifest.json"
-FORMAT = 2
+FORMAT = 3
 ROW_GROUP = 1 << 20
 
 
@@ -41,11 +41,13 @@ class DamagedError(Exception):
 
 @dataclass(frozen=True)
 class Key:
-    """What a stored data set is of: task, size, edition, seed and options, all checked already.
+    """What a stored data set is of: task, size, edition, split, seed and options, all checked already.
 
     >>> from adelic.acd import mheight
     >>> Key(mheight.TASK, 8, "published", 0).folder(Path("cache")).as_posix()
     'cache/acd/mheight/n8/published/seed0'
+    >>> Key(mheight.TASK, 8, "published", 0, split="orbits").folder(Path("cache")).as_posix()
+    'cache/acd/mheight/n8/published/orbits/seed0'
     """
 
     task: Task
@@ -53,10 +55,12 @@ class Key:
     edition: str
     seed: int
     options: Mapping[str, str] = field(default_factory=dict)
+    split: str = "published"
 
     def folder(self, cache: Path) -> Path:
         """Return the folder that holds this data set."""
         chosen = [f"{name}-{choice}" for name, choice in self.options.items()]
+        chosen += [] if self.split == "published" else [self.split]
         return cache.joinpath("acd", self.task.name, f"n{self.n}", self.edition, *chosen, f"seed{self.seed}")
 
     def identity(self) -> dict[str, object]:
@@ -66,6 +70,7 @@ class Key:
             "task": self.task.name,
             "n": self.n,
             "edition": self.edition,
+            "split": self.split,
             "seed": self.seed,
             "options": dict(self.options),
             "generator_version": self.task.version,
@@ -73,9 +78,17 @@ class Key:
 
 
 def write(
-    folder: Path, key: Key, rows: Rows, split: NDArray[np.int8], progress: Progress | None = None
+    folder: Path,
+    key: Key,
+    rows: Rows,
+    split: NDArray[np.int8],
+    progress: Progress | None = None,
+    *,
+    n_orbits: int | None = None,
 ) -> dict[str, Any]:
     """Store rows and their splits, a group of rows after the other; return the manifest.
+
+    The number of orbits stands in the manifest where the split was drawn by orbits.
 
     Raises:
         StorageError: the folder cannot be written.
@@ -90,6 +103,7 @@ def write(
     manifest = {
         **key.identity(),
         **_counts(key, rows.y, split),
+        "orbits": n_orbits,
         "title": key.task.title,
         "edition_title": key.task.editions[key.edition],
         "notes": list(key.task.notes[key.edition]),

@@ -364,6 +364,7 @@ TASK = Task(
     length=_length,
     estimate=_estimate,
     generate=_generate,
+    contaminated=("leaky",),
     symmetries={
         "rotation": _symmetry(rotated, levels_half_turned),
         "reflection": _symmetry(reflected, levels_reflected),

@@ -1,38 +1,63 @@
 """A matrix of runs: rows × embeddings × seeds, each in its run folder, resumable, results gathered in one folder."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from adelic import acd
-from adelic.acd.files import atomic_write, read_bytes
+from adelic.acd.files import read_bytes
 from adelic.benchmark.engines import Budget, EmbeddedEngine, Engine, OnRun
 from adelic.benchmark.further_rows import split_row
+from adelic.benchmark.results import write_result
 from adelic.benchmark.rows import published_rows
-from adelic.errors import ConfigurationError
+from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn import PLACES
 from adelic.training import AnyConfig, ClassicalConfig, EmbeddingConfig, RunConfig, load_recipe
 from adelic.training.classical_runs import TRIALS, fits_done
+
+_RIVAL_OPTIONS = {"bases": "bases=2-5", "sigma": "sigma=0.3", "standardize": "standardize"}  # as they are written
 
 
 def parse_embedding(text: str, recipe: str = "paper") -> EmbeddingConfig:
     """Return the embedding that "adelic", "learned" or "adelic:characters" names; a recipe's file adds its options.
 
-    Where the places of AOE meet stands behind its features, or in their place.
+    Where the places of AOE meet stands behind its features, or in their place. Options of rivals stand behind their
+    names, as periodic:sigma=0.3 and fone:bases=2-5:standardize.
 
     Raises:
-        ConfigurationError: the text has too many parts.
+        ConfigurationError: the text has too many parts, or an option has no such value.
         UnknownNameError: a part names nothing.
 
     >>> [parse_embedding(text).label for text in ("adelic:characters", "adelic:one-hot-digits:axial", "adelic:late")]
     ['adelic-characters', 'adelic-one-hot-digits-axial', 'adelic-characters-late']
     """
-    name, *parts = text.split(":")
+    name, *words = text.split(":")
+    given = [_option(word) for word in words if "=" in word or word in _RIVAL_OPTIONS]
+    if len(options := dict(given)) < len(given):
+        raise ConfigurationError(f"{text!r} gives an option twice; give it once")
+    parts = [word for word in words if "=" not in word and word not in _RIVAL_OPTIONS]
     places = parts.pop() if parts and parts[-1] in PLACES else None
     if len(parts) > 1:
         raise ConfigurationError(f"{text!r} is no embedding; write adelic:characters or adelic:characters:late")
-    return EmbeddingConfig.choose(recipe, name, features=parts[0] if parts and parts[0] else None, places=places)
+    features = parts[0] if parts and parts[0] else None
+    return EmbeddingConfig.choose(recipe, name, features=features, places=places, **options)
+
+
+def _option(word: str) -> tuple[str, Any]:
+    """Return the name and the value of a rival's option: sigma=0.3, bases=2-5, standardize."""
+    name, is_given, value = word.partition("=")
+    if name not in _RIVAL_OPTIONS:
+        raise UnknownNameError.of("option", name, _RIVAL_OPTIONS)
+    if name == "bases" and value:
+        return name, value
+    if name == "standardize" and not is_given:
+        return name, True
+    try:
+        if name == "sigma":
+            return name, float(value)
+    except ValueError:
+        pass
+    raise ConfigurationError(f"{word!r} gives no {name}; write {_RIVAL_OPTIONS[name]}")
 
 
 def plan(
@@ -42,6 +67,7 @@ def plan(
     *,
     recipe: str = "paper",
     edition: str = "published",
+    split: str = "published",
     changes: dict[str, Any] | None = None,
 ) -> list[RunConfig]:
     """Return the configurations of a matrix of runs, row by row, each once.
@@ -53,6 +79,7 @@ def plan(
         recipe: name of a packaged recipe, or path of a recipe's file, in which {row} and {embedding} stand for the
             names of each row and embedding.
         edition: of the data.
+        split: of the data, "published" or "orbits".
         changes: fields of the recipe to override.
 
     Raises:
@@ -69,7 +96,7 @@ def plan(
             path = recipe.replace("{row}", name).replace("{embedding}", text.replace(":", "-"))
             chosen, embedding = load_recipe(path, task, n, **(changes or {})), parse_embedding(text, path)
             configs += [
-                RunConfig(task=task, n=n, edition=edition, embedding=embedding, recipe=chosen, seed=seed)
+                RunConfig(task=task, n=n, edition=edition, split=split, embedding=embedding, recipe=chosen, seed=seed)
                 for seed in chosen_seeds
             ]
     return list(dict.fromkeys(configs))  # a run named twice is one run
@@ -82,6 +109,7 @@ def plan_classical(
     *,
     trials: int = TRIALS,
     edition: str = "published",
+    split: str = "published",
     max_rows: int = 0,
     symmetries: bool = False,
 ) -> list[ClassicalConfig]:
@@ -93,6 +121,7 @@ def plan_classical(
         seeds: seeds of the runs; a model's search is the same for all.
         trials: of each model's search.
         edition: of the data.
+        split: of the data, "published" or "orbits".
         max_rows: train on so many rows at most; 0 for all.
         symmetries: whether to train on all images of rows under the task's symmetries.
 
@@ -111,6 +140,7 @@ def plan_classical(
                 task=task,
                 n=n,
                 edition=edition,
+                split=split,
                 name=name,
                 trials=trials,
                 max_rows=max_rows,
@@ -155,7 +185,7 @@ def run_matrix(
     Args:
         configs: what to run, in this order; with a budget, the run with the least work left comes first.
         runs: folder of the run folders.
-        results: folder of the result files, one JSON object a run.
+        results: folder of the result files, one a row.
         device: as for `adelic.training.run`.
         engine: what executes the runs; the embedded engine by default.
         budget: the time by which to stop; a run that it stops goes on from its checkpoint when it is run again.
@@ -180,10 +210,7 @@ def run_matrix(
         order, runs=runs, device=device, budget=budget or Budget(), on_run=on_run, tensorboard=tensorboard
     )
     for config, result in executed:
-        path = results / f"{config.label}.json"
-        text = json.dumps(result, indent=2) + "\n"
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            atomic_write(path, text)
+        write_result(results, config, result)
         found[config] = result
     return [found[config] for config in configs if config in found]
 

@@ -1,7 +1,7 @@
-"""Result files: one JSON object a run; read, checked, and summarised over seeds."""
+"""Result files: a file a row, a JSON object a run in each of its lines; read, written, summarised over seeds."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,20 +9,21 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from adelic.acd.files import storage_errors
+from adelic.acd.files import atomic_write, read_bytes, storage_errors, taking_turns
 from adelic.errors import RunFolderError, StorageError
-from adelic.training import CLASSICAL_MODELS
-from adelic.training.result import read_result_file
+from adelic.training import CLASSICAL_MODELS, AnyConfig
+from adelic.training.configuration import data_label
+from adelic.training.result import parse_result, read_result_file
 
 Result = dict[str, Any]
 
 
 def read_results(folder: Path) -> list[Result]:
-    """Return the results in a folder (every *.json in it), sorted by file name.
+    """Return the results in a folder, in the order of file names: every line of each *.jsonl, and every *.json.
 
     Raises:
         StorageError: the folder does not exist or cannot be read.
-        RunFolderError: a file is no result, or two are of the same run.
+        RunFolderError: a line or file is no result, or two are of the same run.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -32,18 +33,53 @@ def read_results(folder: Path) -> list[Result]:
     with storage_errors(f"cannot read {folder}", "choose another --results-dir"):
         if not folder.is_dir():
             raise StorageError(f"there is no folder {folder} with results; `adelic reproduce` makes one")
-        found: dict[str, Path] = {}
+        found: dict[str, str] = {}
         results = []
-        for path in sorted(folder.glob("*.json")):
-            result = read_result_file(path)
-            if result is None:  # a link to nowhere
-                continue
-            run = json.dumps(result["configuration"], sort_keys=True)
-            if run in found:
-                raise RunFolderError(f"{path} and {found[run]} are results of the same run; remove one of them")
-            found[run] = path
-            results.append(result)
+        for path in sorted([*folder.glob("*.json"), *folder.glob("*.jsonl")]):
+            for place, result in _read(path):
+                run = json.dumps(result["configuration"], sort_keys=True)
+                if run in found:
+                    raise RunFolderError(f"{place} and {found[run]} are results of the same run; remove one of them")
+                found[run] = place
+                results.append(result)
     return results
+
+
+def _read(path: Path) -> Iterator[tuple[str, Result]]:
+    """Yield the results of a file, each with its place in words."""
+    if path.suffix == ".json":
+        result = read_result_file(path)
+        if result is not None:  # else a link to nowhere
+            yield str(path), result
+        return
+    for number, line in enumerate((read_bytes(path) or b"").splitlines(), 1):
+        place = f"{path} line {number}"
+        yield place, parse_result(line, place)
+
+
+def write_result(folder: Path, config: AnyConfig, result: Result) -> None:
+    """Write a result into the file of its row, in the order of the runs' labels, in place of an older one of the run.
+
+    Several processes may write into one folder.
+
+    Raises:
+        RunFolderError: the file is damaged.
+        StorageError: it cannot be written.
+    """
+    path = folder / f"{data_label(config)}.jsonl"
+    with taking_turns(folder, remedy="choose another --results-dir"):
+        lines = {_key(known): known for _, known in _read(path)}
+        lines[_key(result)] = result
+        text = "".join(json.dumps(lines[key]) + "\n" for key in sorted(lines))
+        if read_bytes(path) != text.encode():
+            atomic_write(path, text)
+
+
+def _key(result: Result) -> tuple[str, str, int, str]:
+    """Return what results are sorted and told apart by: first what one reads, last the whole configuration."""
+    configuration = {key: value for key, value in result["configuration"].items() if key != "seed"}
+    model = f"{result['embedding']} {result['features']}"
+    return str(result["recipe"]), model, result["seed"], json.dumps(configuration, sort_keys=True)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -12,9 +12,18 @@ from rich.table import Table
 
 from adelic.cli.options import OPTION, SuggestingGroup, progress_bar, stack
 
+if TYPE_CHECKING:
+    from adelic import acd
+
 size_options = stack(
     click.option("--n", type=int, help="Size.  [default: the smallest published]"),
     click.option("--edition", default="published", show_default=True, help="See `adelic data info TASK`."),
+    click.option(
+        "--split",
+        default="published",
+        show_default=True,
+        help="published, or orbits: equivalent rows in one part, so that images of rows may be trained on.",
+    ),
 )
 data_options = stack(
     size_options,
@@ -61,21 +70,25 @@ def list_tasks() -> None:
 @data_options
 @workers_option
 def build(
-    task: str, n: int | None, edition: str, seed: int, options: tuple[tuple[str, str], ...], workers: int
+    task: str, n: int | None, edition: str, split: str, seed: int, options: tuple[tuple[str, str], ...], workers: int
 ) -> None:
     """Generate a data set, keep it, and say where it is; what the cache held of it is replaced.
 
     \b
     adelic data build mheight --n 8
+    adelic data build mheight --n 8 --split orbits
     adelic data build quiver --option labelling=random --workers 2
     """
     from adelic import acd
 
     with progress_bar(f"{task} {'' if n is None else f'n={n}'}".strip()) as tick:
-        provenance = acd.build(task, n=n, edition=edition, seed=seed, progress=tick, workers=workers, **dict(options))
+        provenance = acd.build(
+            task, n=n, edition=edition, split=split, seed=seed, progress=tick, workers=workers, **dict(options)
+        )
     rows = provenance["rows"]
+    of_orbits = "" if provenance["orbits"] is None else f", {provenance['orbits']:,} orbits"
     click.echo(
-        f"{provenance['task']} n={provenance['n']} ({provenance['edition']}): {rows['train']:,} train, "
+        f"{provenance['task']} n={provenance['n']} ({provenance['edition']}{of_orbits}): {rows['train']:,} train, "
         f"{rows['validation']:,} validation, {rows['test']:,} test rows in {provenance['path']}"
     )
 
@@ -120,31 +133,51 @@ def _shape(shape: dict[str, Any]) -> str:
 @data_options
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the audit as JSON, too.")
 def audit(
-    task: str, n: int | None, edition: str, seed: int, options: tuple[tuple[str, str], ...], output: Path | None
+    task: str,
+    n: int | None,
+    edition: str,
+    split: str,
+    seed: int,
+    options: tuple[tuple[str, str], ...],
+    output: Path | None,
 ) -> None:
-    """Say what can be had without understanding anything: trivial rules, simple models, leaks across the splits.
+    """Say what can be had without understanding anything: by trivial rules, simple models, memory, leaks.
 
     \b
     adelic data audit schubert --n 4
+    adelic data audit mheight --n 8 --split orbits
     adelic data audit weaving --n 6 --edition leaky --output results/audit/weaving-6-leaky.json
     """
     from adelic import acd
     from adelic.acd.files import atomic_write
 
     with progress_bar(f"auditing {task}") as tick:
-        found = acd.audit(task, n=n, edition=edition, seed=seed, progress=tick, **dict(options))
+        found = acd.audit(task, n=n, edition=edition, split=split, seed=seed, progress=tick, **dict(options))
     table = Table("accuracy in percent of", "test rows", "all rows", header_style="bold")
     for finding in found["findings"]:
         everywhere = "–" if finding["everywhere"] is None else f"{100 * finding['everywhere']:.2f}"
         table.add_row(finding["name"], f"{100 * finding['test']:.2f}", everywhere)
+    for known, score in found["lookup"].items():
+        table.add_row(_KNOWN[known].format("look-up among"), f"{100 * score:.2f}", "–")
     Console().print(table)
     known = found["duplicates"]["test rows known outside test"]
     click.echo(f"duplicate rows: {found['duplicates']['rows']:,}; test rows known outside test: {100 * known:.2f} %")
     for name, share in found["symmetries"].items():
         click.echo(f"test rows with an equivalent row outside test, by symmetry {name}: {100 * share:.2f} %")
+    for known, parts in found["overlap"].items():
+        for part, those in parts.items():
+            among = _KNOWN[known].format(f"{part} rows among")
+            click.echo(f"{among}: {those['rows']:,} of {found['rows'][part]:,} ({100 * those['share']:.2f} %)")
+    if found["symmetries"] and split == "published":
+        click.echo("images of training rows may be trained on with --split orbits only, which keeps them out of test")
+    if task == "quiver":
+        click.echo("relabelling is quotiented out, a row an isomorphism class: an orbit is a quiver and its opposite")
     if output is not None:
         atomic_write(output, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
         click.echo(f"wrote {output}")
+
+
+_KNOWN = {"rows": "{} training rows", "images": "{} the images of training rows"}
 
 
 @data.command()
@@ -170,6 +203,7 @@ def export(
     task: str,
     n: int | None,
     edition: str,
+    split: str,
     seed: int,
     options: tuple[tuple[str, str], ...],
     workers: int,
@@ -191,11 +225,14 @@ def export(
     from adelic import acd
 
     with progress_bar(f"{task} {'' if n is None else f'n={n}'}".strip()) as tick:
-        dataset = acd.load(task, n=n, edition=edition, seed=seed, progress=tick, workers=workers, **dict(options))
-        size = dataset.provenance["n"]
-        chosen = [part for name, choice in options for part in ("--option", f"{name}={choice}")]
+        dataset = acd.load(
+            task, n=n, edition=edition, split=split, seed=seed, progress=tick, workers=workers, **dict(options)
+        )
+        size = str(dataset.provenance["n"])
+        chosen = ["--n", size, "--edition", edition, "--split", split, "--seed", str(seed)]
+        chosen += [part for name, choice in options for part in ("--option", f"{name}={choice}")]
         where = ["--format", file_format, "--output", str(output)]
-        command = ["data", "export", task, "--n", str(size), "--edition", edition, "--seed", str(seed), *chosen, *where]
+        command = ["data", "export", task, *chosen, *where]
         paths = acd.export(
             dataset, output, format=file_format, force=force, command=shlex.join(["adelic", *command]), progress=tick
         )
@@ -208,20 +245,40 @@ def export(
 @click.argument("task", required=False)
 @click.option("--n", type=int, help="One size.  [default: all published]")
 @click.option("--edition", help="One edition.  [default: all with published counts]")
+@click.option("--split", type=click.Choice(["published", "orbits"]), help="One split.  [default: both]")
 @workers_option
-def verify(task: str | None, n: int | None, edition: str | None, workers: int) -> None:
+def verify(task: str | None, n: int | None, edition: str | None, split: str | None, workers: int) -> None:
     """Generate TASK (or every task) anew and compare its counts with the published ones.
 
-    The exit code is 1 if a count differs and it is not known why.
+    A second table shows how it is divided with --split orbits, and how many rows of validation and test are images of
+    training rows, which must be none.
+
+    The exit code is 1 if a count differs and it is not known why, or if the parts overlap or lack rows.
 
     \b
     adelic data verify mheight --n 8
+    adelic data verify weaving --split orbits
     adelic data verify --workers 2
     """
     from adelic import acd
 
+    if task is not None and split is not None:
+        acd.task(task).check_split(split)
+    wanted: dict[str, Any] = {"n": n, "edition": edition, "workers": workers}
     with progress_bar(f"verifying {task or 'all tasks'}") as tick:
-        checks = acd.verify(task, n=n, edition=edition, progress=tick, workers=workers)
+        checks = acd.verify(task, progress=tick, **wanted) if split != "orbits" else []
+        divided = acd.verify_orbits(task, progress=tick, **wanted) if split != "published" else []
+    if checks:
+        _print_counts(checks)
+    if divided:
+        _print_orbits(divided)
+    if not checks and not divided:
+        click.echo("no published counts are known for this size and edition", err=True)
+    if not all(check.equal or check.why for check in checks) or not all(check.holds for check in divided):
+        sys.exit(1)
+
+
+def _print_counts(checks: "list[acd.Check]") -> None:
     reasons = list(dict.fromkeys(check.why for check in checks if check.why and not check.equal))
     table = Table(header_style="bold")
     for header in ("task", "n", "edition", "count of"):
@@ -237,7 +294,21 @@ def verify(task: str | None, n: int | None, edition: str | None, workers: int) -
         click.echo(f"({i}) {reason}")
     for task_name, source in dict.fromkeys((check.task, check.source) for check in checks):
         click.echo(f"{task_name}: published in {source}")
-    if not checks:
-        click.echo("no published counts are known for this size and edition", err=True)
-    if not all(check.equal or check.why for check in checks):
-        sys.exit(1)
+
+
+def _print_orbits(divided: "list[acd.OrbitCheck]") -> None:
+    table = Table("with --split orbits", header_style="bold")
+    for header in ("orbits", "train", "validation", "test", "overlap"):
+        table.add_column(header, justify="right", no_wrap=True)
+    for check in divided:
+        counts = (check.orbits, check.train, check.validation, check.test, check.overlap)
+        table.add_row(f"{check.task} {check.n}, {check.edition}", *(f"{count:,}" for count in counts))
+    Console().print(table)
+    click.echo("overlap: rows of validation and test that are images of training rows under all symmetries; must be 0")
+    for check in divided:
+        if not check.holds:
+            parts = check.train + check.validation + check.test
+            click.echo(
+                f"NO: {check.task} {check.n}, {check.edition}: overlap {check.overlap:,}, "
+                f"and {parts:,} of {check.rows:,} rows in the parts"
+            )

@@ -21,7 +21,8 @@ recipe_options = stack(
         "--recipe",
         default="paper",
         show_default=True,
-        help="paper (to the letter), quick or compact (ours), or a file of `adelic tune`, as recipes/mine.toml.",
+        help="paper (as printed, with our choices listed in docs/paper.md), quick or compact (ours), or a file of "
+        "`adelic tune`, as recipes/mine.toml.",
     ),
     click.option("--epochs", type=int, help="Instead of the recipe's."),
     click.option("--learning-rate", type=float, help="Instead of the recipe's."),
@@ -30,7 +31,8 @@ recipe_options = stack(
     click.option(
         "--symmetries/--no-symmetries",
         default=None,
-        help="Train on the images of rows under the task's symmetries, too.  [default: the recipe's]",
+        help="Train on the images of rows under the task's symmetries, too; needs --split orbits.  [default: the "
+        "recipe's]",
     ),
     click.option("--keep", help="Weights of which epoch: best (by validation) or last.  [default: the recipe's]"),
     click.option("--positional", help="Positions: embedding (its own, fixed) or learned.  [default: the recipe's]"),
@@ -44,6 +46,13 @@ embedding_options = stack(
         "--places", help="Where AOE's places meet: flat (the paper: one vector), apart, late or axial.  [default: flat]"
     ),
     click.option("--coordinates", help="Which of AOE's the flat model is given: all, real or p-adic.  [default: all]"),
+    click.option("--bases", help="Of FoNE's periods: 10 (its paper) or 2-5 (its code).  [default: 10]"),
+    click.option(
+        "--standardize/--no-standardize",
+        default=None,
+        help="Features of fone or xval with mean 0 and variance 1 over the vocabulary.  [default: no]",
+    ),
+    click.option("--sigma", type=float, help="Deviation of periodic's first frequencies.  [default: 0.01]"),
     space_options(),
 )
 folder = click.Path(path_type=Path)
@@ -64,11 +73,12 @@ tensorboard_option = click.option(
 @size_options
 @click.option(
     "--embedding",
-    help="adelic, learned, random, one-hot, fone, xval, abacus or periodic.  [default: the recipe's, else adelic]",
+    help="adelic, learned, random, one-hot, fone, xval, periodic, or abacus where numbers have several digits.  "
+    "[default: the recipe's, else adelic]",
 )
 @embedding_options
 @recipe_options
-@click.option("--seed", type=int, default=0, show_default=True, help="Of initialisation, sampling and dropout.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the data's split, of weights and sampling.")
 @click.option("--run-dir", type=folder, help="Run folder.  [default: runs/…]")
 @device_option
 @click.option("--devices", type=int, default=1, show_default=True, help="Processes a machine, each with its GPU.")
@@ -80,11 +90,14 @@ def train(
     task: str,
     n: int | None,
     edition: str,
+    split: str,
     embedding: str | None,
     features: str | None,
     projection: str | None,
     places: str | None,
     coordinates: str | None,
+    bases: str | None,
+    sigma: float | None,
     primes: tuple[int, ...] | None,
     precision: int | None,
     fractional_digits: int | None,
@@ -95,6 +108,7 @@ def train(
     nodes: int,
     node_rank: int,
     *,
+    standardize: bool | None,
     tensorboard: bool,
     restart: bool,
     recipe: str,
@@ -116,17 +130,20 @@ def train(
     adelic train weaving --n 6 --embedding learned --recipe quick --seed 3
     adelic train mheight --n 8 --features characters --primes 2,3,5 --precision 8 --recipe quick
     adelic train schubert --n 4 --features characters --places axial --recipe quick
+    adelic train schubert --n 4 --embedding periodic --sigma 0.3 --recipe quick
     adelic train schubert --n 4 --recipe quick --device cpu --devices 2
     """
     from adelic import acd, training
 
     definition = acd.task(task)
     definition.check_edition(edition)
+    definition.check_split(split)
     size = definition.sizes[0] if n is None else definition.check_size(n, edition)
     config = training.RunConfig(
         task=definition.name,
         n=size,
         edition=edition,
+        split=split,
         embedding=training.EmbeddingConfig.choose(
             recipe,
             embedding,
@@ -134,6 +151,9 @@ def train(
             projection=projection,
             places=places,
             coordinates=coordinates,
+            bases=bases,
+            standardize=standardize,
+            sigma=sigma,
             primes=primes,
             precision=precision,
             fractional_digits=fractional_digits,
@@ -167,7 +187,8 @@ def train(
 def _summary(result: dict[str, Any]) -> str:
     """Return a result in a line."""
     test = result["test"]
-    figures = [f"test accuracy {100 * test['accuracy']:.2f} % (majority class {100 * result['majority']:.2f} %)"]
+    trivial = f"majority class {100 * result['majority']:.2f} %, look-up {100 * result['lookup']:.2f} %"
+    figures = [f"test accuracy {100 * test['accuracy']:.2f} % ({trivial})"]
     if "exact_match" in test:
         rate = f"{100 * test['exact_match']:.2f} % (trivial rule {100 * result['guess']['exact_match']:.2f} %)"
         figures = [f"test exact match {rate}"] if "mean_squared_error" in test else [*figures, f"exact match {rate}"]
@@ -202,12 +223,19 @@ class Reproduce(click.Command):
 @click.option(
     "--embeddings",
     type=NAMES,
-    help="With AOE's form: adelic:characters:late.  [default: adelic,learned; none with --models]",
+    help="With AOE's form, adelic:characters:late, or a rival's options, periodic:sigma=0.3 or fone:standardize.  "
+    "[default: adelic,learned; none with --models]",
 )
-@click.option("--models", type=NAMES, help="Outside the Transformer: majority, logistic, mlp, trees.")
+@click.option("--models", type=NAMES, help="Outside the Transformer: majority, lookup, logistic, mlp, trees.")
 @click.option("--trials", type=int, help="Of the search of each of these models.  [default: 20]")
 @click.option("--seeds", type=INTEGERS, default="0", show_default=True, help="As 0,1,2 or 0-4.")
 @click.option("--edition", default="published", show_default=True, help="Of the data.")
+@click.option(
+    "--split",
+    default="published",
+    show_default=True,
+    help="published, or orbits: equivalent rows in one part, as --symmetries needs.",
+)
 @recipe_options
 @click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Run folders.")
 @results_option
@@ -232,6 +260,7 @@ def reproduce(
     trials: int | None,
     seeds: tuple[int, ...],
     edition: str,
+    split: str,
     runs_dir: Path,
     results_dir: Path,
     device: str,
@@ -280,10 +309,10 @@ def reproduce(
     if models is not None:
         own = {"trials": trials, "max_rows": changes["max_rows"], "symmetries": changes["symmetries"]}
         chosen = {name: value for name, value in own.items() if value is not None}
-        configs += benchmark.plan_classical(rows, models, seeds, edition=edition, **chosen)
+        configs += benchmark.plan_classical(rows, models, seeds, edition=edition, split=split, **chosen)
     if embeddings is not None or models is None:
         named = ("adelic", "learned") if embeddings is None else embeddings
-        configs += benchmark.plan(rows, named, seeds, recipe=recipe, edition=edition, changes=changes)
+        configs += benchmark.plan(rows, named, seeds, recipe=recipe, edition=edition, split=split, changes=changes)
     if dry_run:
         for config in configs:
             click.echo(config.command())

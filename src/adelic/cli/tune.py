@@ -22,7 +22,8 @@ _SHOWN = 10  # trials in the table
 @size_options
 @click.option(
     "--embedding",
-    help="adelic, learned, random, one-hot, fone, xval, abacus or periodic.  [default: the recipe's, else adelic]",
+    help="adelic, learned, random, one-hot, fone, xval, periodic, or abacus where numbers have several digits.  "
+    "[default: the recipe's, else adelic]",
 )
 @embedding_options
 @recipe_options
@@ -39,6 +40,7 @@ def tune(
     task: str,
     n: int | None,
     edition: str,
+    split: str,
     embedding: str | None,
     recipe: str,
     seed: int,
@@ -70,10 +72,13 @@ def tune(
     symmetries *      False, True
     positional *      embedding, learned
     readout *         cls, tokens
-    features          digits, standardized, characters, one-hot-digits (adelic alone, as what follows)
+    features          digits, standardized, characters, one-hot-digits (adelic alone, as the next three)
     projection        none, linear
     primes            2, 3, 4, 5, 6, 7 first primes
     precision         4, 6, 8, 12, 16 digits
+    bases             10, 2-5 (fone alone)
+    standardize       False, True (fone and xval)
+    sigma             0.01 to 10 (periodic alone)
     * searched when --search names it
 
     Behind a dimension's name may stand the part of it to search: learning-rate=1e-4:1e-3,batch-size=32:64:128.
@@ -97,12 +102,14 @@ def tune(
 
     definition = acd.task(task)
     definition.check_edition(edition)
+    definition.check_split(split)
     size = definition.sizes[0] if n is None else definition.check_size(n, edition)
     changes = {name: given.pop(name) for name in ("epochs", *RECIPE_OPTIONS)}
     config = training.RunConfig(
         task=definition.name,
         n=size,
         edition=edition,
+        split=split,
         embedding=training.EmbeddingConfig.choose(recipe, embedding, **given),
         recipe=training.load_recipe(recipe, definition.name, size, **changes),
         seed=seed,
@@ -111,7 +118,10 @@ def tune(
     name = config.embedding.name
     chosen = space.default_search(config.embedding, fixed=fixed) if search is None else search
     plan = training.Search(config=config, dimensions=space.check_search(chosen, name, fixed=fixed), pruning=pruning)
+    # As adelic reproduce --embeddings names it: that is what {embedding} stands for in the path of a recipe.
     form = [part for part in (given["features"], given["places"]) if part is not None]
+    form += [f"{option}={given[option]}" for option in ("bases", "sigma") if given[option] is not None]
+    form += ["standardize"] if given["standardize"] else []
     path = output or Path("recipes") / f"{'-'.join([config.row, name, *form])}.toml"
     tuning.check_output(path, plan)
     with progress_bar(f"tune {config.row} {name}") as tick:

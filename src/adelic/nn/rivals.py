@@ -1,11 +1,12 @@
 """The embeddings that the adeles are compared with: random and one-hot vectors, FoNE, xVal, Abacus digits, PLR.
 
 Written from the formulas of the papers named below. Where we depart from a method, a comment `NOTE[rival]` says so;
-every departure is one that the method's users asked for, and makes the rival stronger.
+every departure is one that the method's users asked for, or that AOE is offered too, and makes the rival stronger.
 """
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -25,6 +26,8 @@ from adelic.numbers.real import nearest_floats
 
 _OPEN_DIGITS = 10
 """Digits before the point for open-ended numbers, as in FoNE's published runs."""
+_ROUNDING = 1e-12
+"""Waves whose deviation is less differ by rounding alone, as sin 2πx/2 does."""
 
 
 class RandomEmbedding(NumberEmbedding):
@@ -131,9 +134,14 @@ class FeatureEmbedding(NumberEmbedding):
 class FoNEEmbedding(FeatureEmbedding):
     """Fourier features of a number: two a digit, (cos 2πx/T, sin 2πx/T) for T = 10^(1−F), …, 10^I.
 
+    With other bases than 10 the periods are those of the published code: T = b·10^k for each base b, k >= −F and
+    T < 10^(I+1); so {2, 5} gives 2, 5, 20, 50 for numbers of one digit.
+
     # NOTE[rival]: the published code takes 0 for padding and drops the sign. Here padding is an explicit mask, the
     # features are those of |x|, and one more feature is the sign, −1, 0 or 1. The angles are exact for any size: they
     # come from digits, not from float64.
+
+    # NOTE[rival]: `standardize` is ours. It is what AOE is offered as features="standardized".
 
     Shape: ids or numbers (*, length) -> (*, length, d_model).
 
@@ -142,18 +150,23 @@ class FoNEEmbedding(FeatureEmbedding):
         d_model: length of a vector.
         integer_digits: I; by default as many as the vocabulary needs, 10 without one.
         fractional_digits: F; by default as many as the vocabulary needs, 0 without one.
-        projection: "linear" for a trained linear map of the 2(I + F) + 1 features; None pads them with zeros (the paper
-            finds both equally good).
+        projection: "linear" for a trained linear map of the features, 2(I + F) + 1 with base 10; None pads them with
+            zeros (the paper finds both equally good).
+        bases: of the periods, each from 2 to 10; the paper's is 10, the published code also has {2, 5}.
+        standardize: whether each feature is shifted and scaled to mean 0 and variance 1 over the vocabulary, as
+            `adelic.numbers.features.standardize` does; those that are constant become 0.
 
     Raises:
         EncodingError: a number has more digits, or no finite decimal expansion, as 1/3.
-        ConfigurationError: the features do not fit d_model.
+        ConfigurationError: the features do not fit d_model, a base is none, or `standardize` lacks a vocabulary.
 
     Source: Zhou et al., "FoNE: Precise single-token number embeddings via Fourier features", arXiv:2502.09741, 3.1.
 
     >>> FoNEEmbedding(None, d_model=6, integer_digits=2, projection=None)([[25, 0]]).round(decimals=2)
     tensor([[[-1.,  0.,  0.,  1.,  1.,  0.],
              [ 1.,  0.,  1.,  0.,  0.,  0.]]])
+    >>> FoNEEmbedding(None, d_model=32, integer_digits=2, bases=(2, 5)).n_features  # 2, 5, 20, 50, 200, 500; the sign
+    13
     """
 
     def __init__(
@@ -164,6 +177,8 @@ class FoNEEmbedding(FeatureEmbedding):
         integer_digits: int | None = None,
         fractional_digits: int | None = None,
         projection: Literal["linear"] | None = "linear",
+        bases: Sequence[int] = (10,),
+        standardize: bool = False,
     ) -> None:
         super().__init__(vocabulary, d_model)
         numbers = () if vocabulary is None else vocabulary.numbers
@@ -177,27 +192,41 @@ class FoNEEmbedding(FeatureEmbedding):
             )
         if projection not in (None, "linear"):
             raise ConfigurationError(f"projection={projection!r} is unknown; use None or 'linear'")
+        if not bases or not all(type(base) is int and 2 <= base <= 10 for base in bases):
+            raise ConfigurationError(f"bases={tuple(bases)} give no periods; use whole numbers from 2 to 10, as (2, 5)")
+        if standardize and vocabulary is None:
+            raise ConfigurationError("standardize=True needs a vocabulary to standardize over")
         self.integer_digits = integer_digits
         self.fractional_digits = fractional_digits
-        self.n_features = 2 * (integer_digits + fractional_digits) + 1
+        self.periods = _periods(bases, integer_digits, fractional_digits)
+        self.n_features = 2 * len(self.periods) + 1
         if projection is None and self.n_features > d_model:
             raise ConfigurationError(
                 f"FoNE has {self.n_features} features for {integer_digits} + {fractional_digits} digits, more than "
                 f"d_model={d_model}; use projection='linear' or a larger d_model"
             )
         self.projection = nn.Linear(self.n_features, d_model) if projection else None
+        self._mean, self._deviation = np.zeros(self.n_features), np.ones(self.n_features)
+        if standardize:
+            waves = self._waves(list(numbers))
+            self._mean, deviation = waves.mean(axis=0), waves.std(axis=0)
+            self._deviation = np.where(deviation < _ROUNDING, np.inf, deviation)
         self._tabulate()
 
     def features(self, numbers: Any) -> torch.Tensor:
-        """Return the waves of the digits' places and the sign, float32 (*, n_features)."""
+        """Return the waves of the periods and the sign, float32 (*, n_features)."""
+        return torch.from_numpy(((self._waves(numbers) - self._mean) / self._deviation).astype(np.float32))
+
+    def _waves(self, numbers: Any) -> np.ndarray:
+        """Return the features before they are standardized, float64 (*, n_features)."""
         n_digits = self.integer_digits + self.fractional_digits
         digits, sign = to_digits(numbers, base=10, n_digits=n_digits, fractional_digits=self.fractional_digits)
-        # x/T modulo 1 for the T of digit k: its digits 0 … k, as the decimal fraction 0.d_k…d_0.
-        places = np.arange(n_digits)
-        weights = np.where(places[:, None] <= places, 10.0 ** (places[:, None] - places - 1), 0.0)
+        # x/T modulo 1 is Σ d_i · (10^(i−F)/T modulo 1) modulo 1, where high digits have weight 0.
+        places = [Fraction(10) ** (i - self.fractional_digits) for i in range(n_digits)]
+        weights = np.array([[float(place / period % 1) for period in self.periods] for place in places])
         angles = 2 * np.pi * (digits @ weights)
-        waves = np.stack([np.cos(angles), np.sin(angles)], axis=-1).reshape(*sign.shape, 2 * n_digits)
-        return torch.from_numpy(np.concatenate([waves, sign[..., None]], axis=-1).astype(np.float32))
+        waves = np.stack([np.cos(angles), np.sin(angles)], axis=-1).reshape(*sign.shape, self.n_features - 1)
+        return np.concatenate([waves, sign[..., None]], axis=-1)
 
     def project(self, features: torch.Tensor, noise: Noise | None = None) -> torch.Tensor:
         """Return the vectors of features, float32 (*, d_model)."""
@@ -268,12 +297,15 @@ class XValEmbedding(ScaledEmbedding):
     # NOTE[rival]: xVal multiplies the vector of its [NUM] token, so that 0 erases it, and the scale is set by hand.
     # Here b is the token's vector, which stays, and the scale comes from the data.
 
+    # NOTE[rival]: `standardize` is ours. It is what AOE is offered as features="standardized".
+
     Shape: ids or numbers (*, length) -> (*, length, d_model). Parameters: 2·d_model.
 
     Args:
         vocabulary: the numbers that can occur; None for open-ended numbers, for which `fit` sets the scale.
         d_model: length of a vector.
         scaling: "linear" as in the paper, or "log" for sign(x)·ln(1 + |x|), as FoNE's authors ran it.
+        standardize: whether u has mean 0 and variance 1 instead of [−5, 5].
 
     Raises:
         RangeError: a number is beyond float64.
@@ -287,12 +319,18 @@ class XValEmbedding(ScaledEmbedding):
     """
 
     def __init__(
-        self, vocabulary: Vocabulary | None, d_model: int = 128, *, scaling: Literal["linear", "log"] = "linear"
+        self,
+        vocabulary: Vocabulary | None,
+        d_model: int = 128,
+        *,
+        scaling: Literal["linear", "log"] = "linear",
+        standardize: bool = False,
     ) -> None:
         super().__init__(vocabulary, d_model)
         if scaling not in ("linear", "log"):
             raise ConfigurationError(f"scaling={scaling!r} is unknown; use 'linear' or 'log'")
         self.scaling = scaling
+        self.standardize = standardize
         self.direction = nn.Parameter(torch.randn(d_model))
         self.token = nn.Parameter(torch.randn(d_model))
         self._tabulate()
@@ -301,6 +339,8 @@ class XValEmbedding(ScaledEmbedding):
         return np.sign(values) * np.log1p(np.abs(values)) if self.scaling == "log" else values
 
     def _fit(self, values: np.ndarray) -> tuple[float, float]:
+        if self.standardize:
+            return _standard(values)
         largest = float(np.abs(values).max())
         return 0.0, 5 / largest if largest else 1.0
 
@@ -319,6 +359,7 @@ class PeriodicEmbedding(ScaledEmbedding):
         d_model: length of a vector.
         n_frequencies: K.
         sigma: standard deviation of the initial frequencies; the one option that the authors say must be searched.
+            The default is theirs, with which an untrained embedding is nearly linear in x.
 
     Raises:
         RangeError: a number is beyond float64.
@@ -343,8 +384,7 @@ class PeriodicEmbedding(ScaledEmbedding):
         self._tabulate()
 
     def _fit(self, values: np.ndarray) -> tuple[float, float]:
-        deviation = float(values.std())
-        return float(values.mean()), 1 / deviation if deviation else 1.0
+        return _standard(values)
 
     def project(self, features: torch.Tensor, noise: Noise | None = None) -> torch.Tensor:
         """Return the vectors of standardized numbers (*, 1), float32 (*, d_model)."""
@@ -443,6 +483,18 @@ def _needed(vocabulary: Vocabulary | None, what: str) -> Vocabulary:
     if vocabulary is None:
         raise ConfigurationError(f"{what} has one vector a number, so it needs a vocabulary")
     return vocabulary
+
+
+def _periods(bases: Sequence[int], integer_digits: int, fractional_digits: int) -> list[Fraction]:
+    """Return FoNE's periods b·10^k < 10^(I+1) for k >= −F, ascending."""
+    powers = [Fraction(10) ** k for k in range(-fractional_digits, integer_digits + 1)]
+    return sorted({base * power for base in bases for power in powers if base * power < 10 * powers[-1]})
+
+
+def _standard(values: np.ndarray) -> tuple[float, float]:
+    """Return the shift and the scale that give values mean 0 and variance 1."""
+    deviation = float(values.std())
+    return float(values.mean()), 1 / deviation if deviation else 1.0
 
 
 def _decimal_places(number: Fraction) -> int:

@@ -1,6 +1,6 @@
-"""Models outside the Transformer: majority class, logistic regression, multi-layer perceptron, gradient-boosted trees.
+"""Models outside the Transformer: majority class, look-up, logistic regression, multi-layer perceptron, boosted trees.
 
-All four are scikit-learn's. A model reads a row as one vector, made of the row's integers in one of several forms, and
+All but look-up are scikit-learn's. A model reads a row as one vector, made of the row's integers in one of several forms, and
 which form is one of the options that a search decides (`adelic.training.classical_runs`). Every training row counts
 once: the class-balanced sampling of the recipes is not applied, as searches are judged by plain accuracy.
 
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from adelic.data import LookUp
 from adelic.nn import Vocabulary
 from adelic.training import metrics
 from adelic.training.search import Dimension
@@ -41,7 +42,8 @@ class Fitted(NamedTuple):
 
     Attributes:
         probabilities: from rows, (rows, length), to the probability of each class, (rows, n_classes).
-        parameters: how many numbers were fitted: coefficients and intercepts, class frequencies, or nodes of trees.
+        parameters: how many numbers were fitted: coefficients and intercepts, class frequencies, nodes of trees, or
+            rows that are remembered.
         flops: operations that one row takes: two a coefficient; for trees the comparisons on the way to a leaf, a mean
             over the training rows, and one addition a tree.
         converged: whether the solver reached its tolerance; None where no solver has one.
@@ -65,6 +67,7 @@ class ClassicalModel:
     Attributes:
         title: what tables call it.
         fit: from options, data, a seed below 2^32, and what to call between epochs (it may raise) to the fitted model.
+        uses_images: whether it makes a difference to train on the images of rows.
         space: what is searched: name of an option -> its values.
 
     >>> CLASSICAL_MODELS["trees"].title, str(CLASSICAL_MODELS["logistic"].space["inputs"])
@@ -73,6 +76,7 @@ class ClassicalModel:
 
     title: str
     fit: Fit
+    uses_images: bool = True
     space: Mapping[str, Dimension] = field(default_factory=dict)
 
     def draw(self, rng: np.random.Generator) -> dict[str, Any]:
@@ -150,6 +154,20 @@ def _fit_majority(options: Options, data: DevelopmentData, seed: int, between: C
     inputs = make_inputs("integers", data)
     estimator = DummyClassifier(strategy="prior").fit(inputs(data.X_train), data.y_train)
     return Fitted(_probabilities(estimator, inputs, data), parameters=len(estimator.classes_), flops=0)
+
+
+def _fit_lookup(options: Options, data: DevelopmentData, seed: int, between: Callable[[], None]) -> Fitted:
+    """Remember the training rows: the label of an equal row, else the frequencies of the classes in the table."""
+    memory = LookUp(data.X_train, data.y_train)
+    n_classes = data.objective.model_options()["n_classes"]
+    frequencies = np.zeros(n_classes)
+    frequencies[: len(memory.counts)] = memory.counts / memory.counts.sum()
+
+    def probabilities(X: Rows) -> Array:
+        found = memory.find(X)
+        return np.where((found >= 0)[:, None], np.eye(n_classes)[found], frequencies)
+
+    return Fitted(probabilities, parameters=int(memory.counts.sum()), flops=0)
 
 
 def _fit_logistic(options: Options, data: DevelopmentData, seed: int, between: Callable[[], None]) -> Fitted:
@@ -254,16 +272,17 @@ def _caught(category: type[Warning]) -> Iterator[list[warnings.WarningMessage]]:
 
 _DENSE = Dimension(field="inputs", choices=("standardized", "one-hot"))
 CLASSICAL_MODELS: dict[str, ClassicalModel] = {
-    "majority": ClassicalModel("majority class", _fit_majority),
+    "majority": ClassicalModel("majority class", _fit_majority, uses_images=False),
+    "lookup": ClassicalModel("look-up", _fit_lookup),
     "logistic": ClassicalModel(
         "logistic regression",
         _fit_logistic,
-        {"inputs": _DENSE, "C": Dimension(field="C", bounds=(1e-3, 1e3), note="inverse weight of the penalty")},
+        space={"inputs": _DENSE, "C": Dimension(field="C", bounds=(1e-3, 1e3), note="inverse weight of the penalty")},
     ),
     "mlp": ClassicalModel(
         "MLP",
         _fit_mlp,
-        {
+        space={
             "inputs": _DENSE,
             "layers": Dimension(field="layers", choices=(1, 2, 3)),
             "width": Dimension(field="width", choices=(64, 128, 256)),
@@ -275,7 +294,7 @@ CLASSICAL_MODELS: dict[str, ClassicalModel] = {
     "trees": ClassicalModel(
         "boosted trees",
         _fit_trees,
-        {
+        space={
             "inputs": Dimension(field="inputs", choices=("integers", "categories")),
             "learning_rate": Dimension(field="learning_rate", bounds=(0.02, 0.5)),
             "iterations": Dimension(field="iterations", choices=(50, 100, 200, 400)),

@@ -1,7 +1,8 @@
 """Runs of models outside the Transformer: a search judged by the validation split, one last fit, one look at the test.
 
-The search is random: trial i draws its options from a stream of random numbers of its own, so that all seeds of a model
-share one search, and a search that was killed goes on after its last trial. All models have equally many trials.
+The search is random: trial i draws its options from a stream of random numbers of its own, and a search that was killed
+goes on after its last trial. All models have equally many trials. All seeds of a model share one search, on the split of
+seed 0; each is fitted, and judged, on its own split.
 """
 
 import hashlib
@@ -20,16 +21,16 @@ from adelic import acd
 from adelic.acd.files import atomic_write, read_bytes, sole_user
 from adelic.acd.protocol import check_seed
 from adelic.acd.provenance import source_commit, versions
+from adelic.data import LookUp, training_rows
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError, UnknownNameError
 from adelic.training.classical import CLASSICAL_MODELS, Array, Fitted, cross_entropy
-from adelic.training.configuration import RunConfig
+from adelic.training.configuration import RunConfig, check_images, data_label
 from adelic.training.loop import Tick
 from adelic.training.objectives import Objective
 from adelic.training.result import read_result_file
-from adelic.training.run import device_name
+from adelic.training.run import device_name, judged
 from adelic.training.sampler import stream_seed
 from adelic.training.signals import Stopped, cause, deferred_signals
-from adelic.training.subsets import training_images
 from adelic.training.tuning import DevelopmentData
 
 TRIALS = 20
@@ -43,8 +44,7 @@ class ClassicalConfig:
     """One run of a model outside the Transformer.
 
     Attributes:
-        task, n, edition: the data, see `adelic.acd.load`; each row has one class.
-        data_seed: as of `RunConfig`.
+        task, n, edition, split: the data, see `adelic.acd.load`; each row has one class.
         name: a name of `CLASSICAL_MODELS`.
         trials: of the search; 1 for a model without options.
         max_rows: train on so many rows at most; 0 for all. See `training_subset`.
@@ -67,7 +67,7 @@ class ClassicalConfig:
     task: str
     n: int
     edition: str = "published"
-    data_seed: int = 0
+    split: str = "published"
     name: str
     trials: int = TRIALS
     max_rows: int = 0
@@ -82,15 +82,16 @@ class ClassicalConfig:
             value = getattr(self, name)
             if type(value) is not int or value < least:
                 raise ConfigurationError(f"{name.replace('_', '-')}={value} must be a whole number from {least} on")
-        for name in ("seed", "data_seed"):
-            object.__setattr__(self, name, check_seed(getattr(self, name)))
+        object.__setattr__(self, "seed", check_seed(self.seed))
         if acd.task(self.task).class_names(self.n, self.edition) is None:
             raise ConfigurationError(
                 f"{self.row} has several targets or a number a row; {self.name} is for rows with one class"
             )
         if not CLASSICAL_MODELS[self.name].space:
             object.__setattr__(self, "trials", 1)
+        if not CLASSICAL_MODELS[self.name].uses_images:
             object.__setattr__(self, "symmetries", False)
+        check_images(self.task, self.split, symmetries=self.symmetries)
 
     @property
     def row(self) -> str:
@@ -107,8 +108,7 @@ class ClassicalConfig:
         """Return a readable name that no other search has: it ends in a digest of all that defines it."""
         everything = {key: value for key, value in self.as_dict().items() if key != "seed"}
         digest = hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()[:8]
-        edition = "" if self.edition == "published" else f"-{self.edition}"
-        return f"{self.row}{edition}-{self.name}-search-{digest}"
+        return f"{data_label(self)}-{self.name}-search-{digest}"
 
     @property
     def label(self) -> str:
@@ -129,17 +129,16 @@ class ClassicalConfig:
         recipe["searched"] = {name: str(values) for name, values in CLASSICAL_MODELS[self.name].space.items()}
         return {
             "seed": self.seed,
-            "data": {"task": self.task, "n": self.n, "edition": self.edition, "seed": self.data_seed},
+            "data": {"task": self.task, "n": self.n, "edition": self.edition, "split": self.split},
             "embedding": {"name": self.name},
             "recipe": recipe,
         }
 
     def command(self) -> str:
-        """Return the command line that repeats this run; for one that no command line can define, say so."""
-        if self.data_seed:
-            return "adelic.training.run_classical, with the configuration that stands in this result"
+        """Return the command line that repeats this run."""
         parts = ["adelic", "reproduce", self.row, "--models", self.name, "--trials", str(self.trials)]
-        parts += [] if self.edition == "published" else ["--edition", self.edition]
+        for name in ("edition", "split"):
+            parts += [] if getattr(self, name) == "published" else [f"--{name}", getattr(self, name)]
         parts += ["--max-rows", str(self.max_rows)] if self.max_rows else []
         parts += ["--symmetries"] if self.symmetries else []
         return shlex.join([*parts, "--seeds", str(self.seed)])
@@ -195,14 +194,13 @@ def _run(
     config: ClassicalConfig, runs: Path, path: Path, tick: Tick | None, stop: Callable[[], bool] | None
 ) -> dict[str, Any]:
     """Search, fit and judge a model, or go on with that, in a folder that is held."""
-    data = acd.load(config.task, n=config.n, edition=config.edition, seed=config.data_seed)
-    part = DevelopmentData.of(data, max_rows=config.max_rows)
-    X, y = training_images(config.task, part.X_train, part.y_train, symmetries=config.symmetries)
-    development = replace(part, X_train=np.concatenate(X), y_train=np.concatenate(y))
+    data = _load(config, config.seed)
+    n_train, development = _development(config, data)
+    searched = development if config.seed == SEARCH_SEED else _development(config, _load(config, SEARCH_SEED))[1]
     if not len(data.y_test):
-        raise ConfigurationError(f"{config.row} ({config.edition}) is too small: it has no test row")
+        raise ConfigurationError(f"{data_label(config)} is too small: it has no test row")
     if len(np.unique(development.y_train)) < 2:
-        raise ConfigurationError(f"{config.row} ({config.edition}) has training rows of one class only")
+        raise ConfigurationError(f"{data_label(config)} has training rows of one class only")
     with deferred_signals() as request:
 
         def between() -> None:
@@ -211,7 +209,7 @@ def _run(
             if stop is not None and stop():
                 raise Stopped(f"stopped in the search {config.search_label}")
 
-        trials = _search(config, development, runs, between, tick)
+        trials = _search(config, searched, runs, between, tick)
         chosen = max(trials, key=_score)["options"]
         start = time.perf_counter()
         model = _fit(config.name, chosen, development, config.seed, between)
@@ -225,15 +223,22 @@ def _run(
         "task": config.task,
         "n": config.n,
         "edition": config.edition,
+        "split": config.split,
+        "contaminated": config.edition in acd.task(config.task).contaminated,
         "embedding": config.name,
         "features": chosen.get("inputs", "none"),
         "recipe": "search",
         "seed": config.seed,
         "test": test,
         "validation": {"accuracy": validation["accuracy"], "loss": validation["loss"]},
-        **development.objective.result(development.y_train, data.y_test, predictions),
+        **judged(
+            development.objective,
+            data,
+            predictions,
+            lambda: LookUp(development.X_train, development.y_train).predict(data.X_test),
+        ),
         "rows": {
-            "train": len(part.y_train),
+            "train": n_train,
             "validation": len(development.y_validation),
             "test": len(data.y_test),
         },
@@ -257,6 +262,21 @@ def _run(
     }
     atomic_write(path, json.dumps(result, indent=2) + "\n")
     return result
+
+
+def _load(config: ClassicalConfig, seed: int) -> acd.Dataset:
+    return acd.load(config.task, n=config.n, edition=config.edition, split=config.split, seed=seed)
+
+
+def _development(config: ClassicalConfig, data: acd.Dataset) -> tuple[int, DevelopmentData]:
+    """Return how many training rows there are, and the data with all images of these where they are wanted.
+
+    Raises:
+        LeakError: a row of validation or test is among them.
+    """
+    part = DevelopmentData.of(data, max_rows=config.max_rows)
+    X, y = training_rows(part, symmetries=config.symmetries)
+    return len(part.y_train), replace(part, X_train=np.concatenate(X), y_train=np.concatenate(y))
 
 
 def judge(model: Fitted, X: Array, y: Array, objective: Objective) -> tuple[dict[str, float], Array]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import shlex
 import tomllib
 from collections.abc import Collection, Iterator
@@ -13,6 +14,8 @@ import numpy as np
 import tomli_w
 import torch
 
+from adelic import acd
+from adelic import acd
 from adelic.acd.files import read_bytes
 from adelic.acd.protocol import check_seed
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError
@@ -38,6 +41,58 @@ from adelic.training.sampler import stream_seed
 
 RECIPE_OPTIONS = ("learning_rate", "batch_size", "max_rows", "symmetries", "keep", "positional", "readout", "compute")
 """Fields of a recipe that options of the command line change, besides `epochs`."""
+BASES = ("10", "2-5")
+"""The bases of FoNE's periods: its paper's, and those of its published code."""
+# "one-hot" is not offered standardization: its trained linear map can shift and scale by itself. Nor is "random": its
+# coordinates are drawn with mean 0 and variance 1. "periodic" always has it.
+EMBEDDING_OPTIONS: dict[str, dict[str, Any]] = {
+    "adelic": {
+        "features": "digits",
+        "projection": "none",
+        "primes": DEFAULT_PRIMES,
+        "precision": DEFAULT_PRECISION,
+        "fractional_digits": 0,
+        "places": "flat",
+        "coordinates": "all",
+    },
+    "fone": {"bases": "10", "standardize": False},
+    "xval": {"standardize": False},
+    "periodic": {"sigma": 0.01},
+}
+"""The options that an embedding takes, with their defaults; one that is missing takes none."""
+_YOUNGER = ("places", "coordinates", "bases", "standardize", "sigma")  # unknown to runs that are older than them
+# What other embeddings may be given all the same, since it asks for nothing.
+_NOTHING = {"features": "none", "projection": "none", "places": "flat", "coordinates": "all", "standardize": False}
+
+
+def owners(option: str) -> tuple[str, ...]:
+    """Return the names of the embeddings that take an option; none for what is no embedding's option.
+
+    >>> owners("precision"), owners("standardize"), owners("learning_rate")
+    (('adelic',), ('fone', 'xval'), ())
+    """
+    return tuple(name for name, options in EMBEDDING_OPTIONS.items() if option in options)
+
+
+def check_owner(what: str, option: str, embedding: str) -> None:
+    """Raise unless an embedding takes an option, or no embedding has one of this name.
+
+    Args:
+        what: the option in the user's words.
+        option: its name in `EMBEDDING_OPTIONS`.
+        embedding: name of the embedding.
+
+    Raises:
+        ConfigurationError: the option belongs to other embeddings.
+
+    >>> check_owner("--sigma", "sigma", "learned")
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: --sigma belongs to the embedding 'periodic', not to 'learned'
+    """
+    names = owners(option)
+    if names and embedding not in names:
+        whose = f"embedding{'s' if len(names) > 1 else ''} {' and '.join(map(repr, names))}"
+        raise ConfigurationError(f"{what} belongs to the {whose}, not to {embedding!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +107,9 @@ class EmbeddingConfig:
         places: "flat" for AOE's vector in the flat model, as in the paper, or where places meet in the place-wise one:
             "apart", "late" or "axial", see `adelic.nn.PlacewiseClassifier`.
         coordinates: "all", "real" or "p-adic": which the flat model is given.
+        bases: "10" or "2-5", of FoNE's periods; "none" for other embeddings.
+        standardize: whether the features of FoNE or xVal have mean 0 and variance 1 over the vocabulary.
+        sigma: of the initial frequencies of periodic features; 0 for other embeddings.
     """
 
     name: str
@@ -62,6 +120,9 @@ class EmbeddingConfig:
     fractional_digits: int = 0
     places: str = "flat"
     coordinates: str = "all"
+    bases: str = "none"
+    standardize: bool = False
+    sigma: float = 0.0
 
     @classmethod
     def of(
@@ -75,20 +136,40 @@ class EmbeddingConfig:
         fractional_digits: int | None = None,
         places: str | None = None,
         coordinates: str | None = None,
+        bases: str | None = None,
+        standardize: bool | None = None,
+        sigma: float | None = None,
     ) -> "EmbeddingConfig":
-        """Return the configuration of an embedding; AOE's options have the paper's values where they are None.
+        """Return the configuration of an embedding; options have the values of `EMBEDDING_OPTIONS` where they are None.
 
         The features of the place-wise model are characters unless others are given.
 
         Raises:
             UnknownNameError: there is no such embedding, no such features, or no such form of places.
-            ConfigurationError: an option of AOE was given to another embedding, or has no such value.
+            ConfigurationError: an option was given to an embedding that has no such option, or has no such value.
 
         >>> EmbeddingConfig.of("adelic").features, EmbeddingConfig.of("learned").features
         ('digits', 'none')
+        >>> EmbeddingConfig.of("periodic", sigma=0.3).options()
+        {'sigma': 0.3}
         """
         if name not in EMBEDDINGS:
             raise UnknownNameError.of("embedding", name, EMBEDDINGS)
+        given = {
+            "features": features,
+            "projection": projection,
+            "primes": primes,
+            "precision": precision,
+            "fractional_digits": fractional_digits,
+            "places": places,
+            "coordinates": coordinates,
+            "bases": bases,
+            "standardize": standardize,
+            "sigma": sigma,
+        }
+        for option, value in given.items():
+            if value is not None and value != _NOTHING.get(option):
+                check_owner(f"--{option.replace('_', '-')}", option, name)
         if name == "adelic":
             if places not in (None, "flat", *PLACES):
                 raise UnknownNameError.of("places", places, ("flat", *PLACES), listed="places")
@@ -122,19 +203,15 @@ class EmbeddingConfig:
                 places=places or "flat",
                 coordinates=coordinates or "all",
             )
-        given = {
-            "features": features,
-            "projection": projection,
-            "primes": primes,
-            "precision": precision,
-            "fractional-digits": fractional_digits,
-            "places": None if places == "flat" else places,
-            "coordinates": None if coordinates == "all" else coordinates,
-        }
-        wrong = next((option for option, value in given.items() if value not in (None, "none")), None)
-        if wrong:
-            raise ConfigurationError(f"--{wrong} belongs to the embedding 'adelic', not to {name!r}")
-        return cls(name=name)
+        if bases not in (None, *BASES):
+            raise ConfigurationError(f"bases={bases!r} are unknown; use {' or '.join(BASES)}")
+        if type(standardize) not in (bool, type(None)):
+            raise ConfigurationError(f"standardize={standardize!r} must be true or false")
+        if sigma is not None and not 0 < sigma < math.inf:
+            raise ConfigurationError(f"sigma={sigma} must be a positive number; the default is 0.01")
+        own = EMBEDDING_OPTIONS.get(name, {})
+        chosen = own | {key: given[key] for key in own if given[key] is not None}
+        return cls(name=name, **{key: type(own[key])(value) for key, value in chosen.items()})
 
     @classmethod
     def choose(cls, recipe: str, name: str | None = None, **options: Any) -> "EmbeddingConfig":
@@ -165,12 +242,11 @@ class EmbeddingConfig:
         >>> EmbeddingConfig.of("learned").options(), EmbeddingConfig.of("adelic").options()["precision"]
         ({}, 16)
         """
-        names = [f.name for f in fields(self) if f.name != "name"] if self.name == "adelic" else []
-        return {name: getattr(self, name) for name in names}
+        return {option: getattr(self, option) for option in EMBEDDING_OPTIONS.get(self.name, {})}
 
     def build(self, vocabulary: Vocabulary, d_model: int) -> NumberEmbedding:
         """Return the embedding of the flat model."""
-        options: dict[str, Any] = {}
+        options = self.options()
         if self.name == "adelic":
             options = {
                 "features": self.features,
@@ -178,6 +254,8 @@ class EmbeddingConfig:
                 "space": self.space(),
                 "coordinates": self.coordinates,
             }
+        elif self.name == "fone":
+            options["bases"] = tuple(map(int, self.bases.split("-")))
         return build_embedding(self.name, vocabulary, d_model=d_model, **options)
 
     def space(self) -> AdeleSpace:
@@ -186,14 +264,25 @@ class EmbeddingConfig:
 
     @property
     def label(self) -> str:
-        """Return a short name for tables and files: adelic-digits, adelic-characters-late, learned."""
+        """Return a short name for tables and files: adelic-digits, adelic-characters-late, learned, periodic-sigma0.1.
+
+        >>> EmbeddingConfig.of("fone").label, EmbeddingConfig.of("fone", bases="2-5", standardize=True).label
+        ('fone', 'fone-bases2-5-standardized')
+        """
         parts = [self.name, self.features, self.places, self.coordinates]
+        rivals = {"bases": f"bases{self.bases}", "standardize": "standardized", "sigma": f"sigma{self.sigma:g}"}
+        parts += [text for option, text in rivals.items() if not self._is_plain(option)]
         return "-".join(part for part in parts if part not in ("none", "flat", "all"))
 
+    def _is_plain(self, option: str) -> bool:
+        """Return whether an option has its default, as those have that the embedding does not take."""
+        default = EMBEDDING_OPTIONS.get(self.name, {}).get(option, getattr(type(self), option, None))
+        return bool(getattr(self, option) == default)
+
     def as_dict(self) -> dict[str, Any]:
-        """Return the table of config.toml; places and coordinates only where they are not what they once all were."""
+        """Return the table of config.toml; the youngest options only where they are not what they once all were."""
         table = {field.name: getattr(self, field.name) for field in fields(self)} | {"primes": list(self.primes)}
-        return {k: v for k, v in table.items() if (k, v) not in (("places", "flat"), ("coordinates", "all"))}
+        return {k: v for k, v in table.items() if k not in _YOUNGER or not self._is_plain(k)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,25 +290,40 @@ class RunConfig:
     """One training run, defined to the last bit but for the machine.
 
     Attributes:
-        task, n, edition: the data, see `adelic.acd.load`.
-        data_seed: seed of negatives and splits; the same for all runs that are compared.
+        task, n, edition, split: the data, see `adelic.acd.load`.
         embedding: the embedding.
         recipe: the training recipe.
-        seed: of initialisation, sampling and dropout.
+        seed: of all that is drawn: the data's negatives and parts, initial weights, sampling and dropout.
+
+    Raises:
+        UnknownNameError: there is no such task, edition or split.
+        ConfigurationError: the task has no orbits, or images are wanted where equivalent rows are in several parts.
     """
 
     task: str
     n: int
     edition: str = "published"
-    data_seed: int = 0
+    split: str = "published"
     embedding: EmbeddingConfig
     recipe: Recipe
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the seeds."""
-        for name in ("seed", "data_seed"):
-            object.__setattr__(self, name, check_seed(getattr(self, name)))
+        """Check the seed and the split."""
+        object.__setattr__(self, "seed", check_seed(self.seed))
+        check_images(self.task, self.split, symmetries=self.recipe.symmetries)
+        if self.embedding.name == "abacus":
+            self._check_digits()
+
+    def _check_digits(self) -> None:
+        """Raise ConfigurationError unless some number has several digits, whose places Abacus could tell."""
+        task = acd.task(self.task)
+        vocabulary = task.vocabulary(task.check_size(self.n, self.edition), self.edition)
+        if all(abs(number) < 10 for number in vocabulary):
+            raise ConfigurationError(
+                f"abacus on {self.row} is a learned embedding by another name: every token has one digit; "
+                "use --embedding learned"
+            )
 
     @property
     def row(self) -> str:
@@ -235,15 +339,14 @@ class RunConfig:
     def label(self) -> str:
         """Return a readable name that no other configuration has: it ends in a digest of all fields."""
         digest = hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()[:8]
-        edition = "" if self.edition == "published" else f"-{self.edition}"
         recipe = Path(self.recipe.name).stem  # the name of a recipe's file is its path
-        return f"{self.row}{edition}-{self.embedding.label}-{recipe}-seed{self.seed}-{digest}"
+        return f"{data_label(self)}-{self.embedding.label}-{recipe}-seed{self.seed}-{digest}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the tables of config.toml."""
         return {
             "seed": self.seed,
-            "data": {"task": self.task, "n": self.n, "edition": self.edition, "seed": self.data_seed},
+            "data": {"task": self.task, "n": self.n, "edition": self.edition, "split": self.split},
             "embedding": self.embedding.as_dict(),
             "recipe": self.recipe.as_dict(),
         }
@@ -320,16 +423,17 @@ class RunConfig:
             stored = stored_values(name, task, n)
         except AdelicError:  # a recipe of the caller's own, or a file that is gone
             return None
-        if not given or self.data_seed:
+        if not given:
             return None
         parts = [task, "--n", str(n)]
-        if self.edition != "published":
-            parts += ["--edition", self.edition]
+        for part in ("edition", "split"):
+            parts += [] if getattr(self, part) == "published" else [f"--{part}", getattr(self, part)]
         parts += ["--embedding", self.embedding.name]
         for option, value in self.embedding.options().items():
             if option not in without and (option == "features" or value != getattr(plain, option)):
+                flag = f"--{option.replace('_', '-')}"
                 text = ",".join(map(str, value)) if option == "primes" else str(value)
-                parts += [f"--{option.replace('_', '-')}", text]
+                parts += ([flag] if value else [f"--no-{flag[2:]}"]) if type(value) is bool else [flag, text]
         parts += ["--recipe", name, "--epochs", str(self.recipe.epochs)]
         packaged = {f.name: f.default for f in fields(Recipe)} | stored
         for option in RECIPE_OPTIONS:
@@ -337,6 +441,41 @@ class RunConfig:
             if value != packaged[option]:
                 parts += ([flag] if value else [f"--no-{flag[2:]}"]) if type(value) is bool else [flag, str(value)]
         return [*parts, "--seed", str(self.seed)]
+
+
+class DataConfig(Protocol):
+    """What says which data a run is on."""
+
+    @property
+    def row(self) -> str: ...  # noqa: D102
+    @property
+    def edition(self) -> str: ...  # noqa: D102
+    @property
+    def split(self) -> str: ...  # noqa: D102
+
+
+def data_label(config: DataConfig) -> str:
+    """Return the row with its edition and split, where they are not the published ones: weaving-6-levels-orbits.
+
+    >>> from adelic.training import load_recipe
+    >>> recipe = load_recipe("quick", "weaving", 6)
+    >>> data_label(RunConfig(task="weaving", n=6, split="orbits", embedding=EmbeddingConfig.of("fone"), recipe=recipe))
+    'weaving-6-orbits'
+    """
+    return "-".join([config.row, *(name for name in (config.edition, config.split) if name != "published")])
+
+
+def check_images(task: str, split: str, *, symmetries: bool) -> None:
+    """Raise ConfigurationError where images are wanted and equivalent rows may be in several parts."""
+    definition = acd.task(task)
+    definition.check_split(split)
+    if symmetries and not definition.symmetries:
+        raise ConfigurationError(f"{task} has no symmetries that keep labels; use --no-symmetries")
+    if symmetries and split != "orbits":
+        raise ConfigurationError(
+            f"--symmetries trains on images of rows, and the split {split!r} of {task} has test rows among them; use "
+            "--split orbits, or --no-symmetries"
+        )
 
 
 class ModelData(Protocol):

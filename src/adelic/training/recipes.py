@@ -32,6 +32,9 @@ _EMBEDDING = {
     "fractional_digits": int,
     "places": str,
     "coordinates": str,
+    "bases": str,
+    "standardize": bool,
+    "sigma": float,
 }
 
 

@@ -15,12 +15,14 @@ SCHEMA: dict[str, Any] = {
     "task": str,
     "n": int,
     "edition": str,
+    "split": str,
     "embedding": str,
     "features": str,
     "recipe": str,
     "seed": int,
     "test": _METRICS,
     "majority": float,
+    "lookup": float,
     "predicts_one_class": bool,
     "parameters": int,
     "seconds": float,
@@ -46,22 +48,38 @@ def read_result_file(path: Path, schema: dict[str, Any] = SCHEMA) -> dict[str, A
         StorageError: it cannot be read.
     """
     content = read_bytes(path)
-    if content is None:
-        return None
+    return None if content is None else parse_result(content, str(path), schema)
+
+
+def parse_result(content: bytes, place: str, schema: dict[str, Any] = SCHEMA) -> dict[str, Any]:
+    """Return the result that a text holds.
+
+    Args:
+        content: JSON.
+        place: where it stands, in words.
+        schema: the keys that it must have, and the types of their values.
+
+    Raises:
+        RunFolderError: it is damaged, or no result of a run.
+
+    >>> parse_result(b"{}", "results/table/schubert-4.jsonl line 3")
+    Traceback (most recent call last):
+    adelic.errors.RunFolderError: results/table/schubert-4.jsonl line 3 is no result of a run: it has no task
+    """
     try:
         result = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise RunFolderError(f"{path} is no result of a run ({error})") from None
-    _check(result, schema, path, "")
+        raise RunFolderError(f"{place} is no result of a run ({error})") from None
+    _check(result, schema, place, "")
     if schema is SCHEMA:
-        _check_figures(result, path)
+        _check_figures(result, place)
         recipe = result["configuration"]["recipe"]  # of a model outside the Transformer, a search with trials
-        _check(recipe, {"trials" if "trials" in recipe else "epochs": int}, path, "configuration.recipe.")
+        _check(recipe, {"trials" if "trials" in recipe else "epochs": int}, place, "configuration.recipe.")
     assert isinstance(result, dict)
     return result
 
 
-def _check_figures(result: dict[str, Any], path: Path) -> None:
+def _check_figures(result: dict[str, Any], path: str) -> None:
     """Raise `RunFolderError` where the figures lack one that this kind of prediction has."""
     is_number = "mean_squared_error" in result["test"]
     _check(result["test"], _NUMBER_METRICS if is_number else _CLASS_METRICS, path, "test.")
@@ -69,7 +87,7 @@ def _check_figures(result: dict[str, Any], path: Path) -> None:
         _check(result, {"guess": {"exact_match": float}}, path, "")
 
 
-def _check(part: Any, schema: dict[str, Any], path: Path, prefix: str) -> None:
+def _check(part: Any, schema: dict[str, Any], path: str, prefix: str) -> None:
     """Raise `RunFolderError` where a part of a result lacks a key or has a value of another kind."""
     if not isinstance(part, dict):
         raise RunFolderError(f"{path} is no result of a run: {prefix.rstrip('.') or 'it'} is no table")

@@ -15,10 +15,12 @@ from adelic import acd
 from adelic.acd import Dataset
 from adelic.acd.files import atomic_write, read_bytes, sole_user, storage_errors
 from adelic.acd.provenance import source_commit, versions
+from adelic.data import LookUp
+from adelic.data.guard import Guarded, training_rows
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
 from adelic.nn import Classifier, Vocabulary, forward_flops
 from adelic.training.checkpoint import load_checkpoint, save_checkpoint
-from adelic.training.configuration import ModelData, RunConfig, check_same
+from adelic.training.configuration import ModelData, RunConfig, check_same, data_label
 from adelic.training.generators import set_generator_states
 from adelic.training.loop import Split, Tick, Trainer
 from adelic.training.metrics import history
@@ -26,7 +28,8 @@ from adelic.training.objectives import Objective, make_objective
 from adelic.training.result import read_result_file
 from adelic.training.sampler import stream_seed
 from adelic.training.signals import Stopped, cause, deferred_signals
-from adelic.training.subsets import training_images, training_subset
+from adelic.training.predictions import pack
+from adelic.training.subsets import training_subset
 from adelic.training.tensorboard import EVENT_FILES, LOG_FOLDER, TensorBoardLog, has_log, require_tensorboard
 from adelic.training.world import ALONE, World
 
@@ -102,13 +105,13 @@ def _run(
 ) -> dict[str, Any]:
     """Train, or resume, a run whose folder is held; return its result."""
     with world.one_first():
-        data = acd.load(config.task, n=config.n, edition=config.edition, seed=config.data_seed)
+        data = acd.load(config.task, n=config.n, edition=config.edition, split=config.split, seed=config.seed)
     if not len(data.y_validation) or not len(data.y_test):
-        raise ConfigurationError(f"{config.row} ({config.edition}) is too small: it has no validation or no test row")
+        raise ConfigurationError(f"{data_label(config)} is too small: it has no validation or no test row")
     with torch.random.fork_rng():
         objective = make_objective(data)
         model = config.model(data, objective).to(device)
-        data = training_subset(data, config.recipe.max_rows, config.data_seed)
+        data = training_subset(data, config.recipe.max_rows, config.seed)
         trainer = make_trainer(config, model, data, objective, device, world)
         with world.copy_of(folder, FILES) as source:
             lines = _resume(trainer, source)
@@ -157,11 +160,9 @@ def _finish(folder: Path, result: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-class TrainingData(ModelData, Protocol):
-    """The splits that training sees."""
+class TrainingData(ModelData, Guarded, Protocol):
+    """The splits that training sees, and what must not be among its rows."""
 
-    @property
-    def y_train(self) -> np.ndarray: ...  # noqa: D102
     @property
     def X_validation(self) -> np.ndarray: ...  # noqa: D102, N802
     @property
@@ -176,9 +177,13 @@ def make_trainer(
     device: torch.device,
     world: World = ALONE,
 ) -> Trainer:
-    """Return the trainer of a run, before its first epoch; it is given no test split."""
+    """Return the trainer of a run, before its first epoch; it is given no test split.
+
+    Raises:
+        LeakError: a row of validation or test is among the rows to train on.
+    """
     vocabulary = Vocabulary(data.vocabulary)
-    X, y = training_images(config.task, data.X_train, data.y_train, symmetries=config.recipe.symmetries)
+    X, y = training_rows(data, symmetries=config.recipe.symmetries)
     train, validation = (
         Split(vocabulary.ids(X), y, device)
         for X, y in ((np.concatenate(X), np.concatenate(y)), (data.X_validation, data.y_validation))
@@ -352,6 +357,8 @@ def _result(config: RunConfig, data: Dataset, model: Classifier, trainer: Traine
         "task": config.task,
         "n": config.n,
         "edition": config.edition,
+        "split": config.split,
+        "contaminated": config.edition in acd.task(config.task).contaminated,
         "embedding": config.embedding.name,
         "features": config.embedding.features,
         "places": config.embedding.places,
@@ -363,7 +370,14 @@ def _result(config: RunConfig, data: Dataset, model: Classifier, trainer: Traine
             "loss": -trainer.progress.best_score[1],
             "epoch": trainer.progress.best_epoch,
         },
-        **trainer.objective.result(data.y_train, data.y_test, predictions),
+        **judged(
+            trainer.objective,
+            data,
+            predictions,
+            lambda: LookUp(trainer.train.ids.cpu().numpy(), trainer.train.labels.cpu().numpy()).predict(
+                test.ids.cpu().numpy()
+            ),
+        ),
         "rows": {"train": len(data.y_train), "validation": len(data.y_validation), "test": len(data.y_test)},
         "parameters": model.n_parameters,
         "flops": forward_flops(model, data.X_test.shape[1]),
@@ -376,6 +390,32 @@ def _result(config: RunConfig, data: Dataset, model: Classifier, trainer: Traine
         "command": config.command(devices=world.devices, nodes=world.nodes),
         "configuration": config.as_dict(),
         "data_sha256": data.provenance["sha256"],
+    }
+
+
+def judged(
+    objective: Objective, data: Dataset, predictions: np.ndarray, remembered: Callable[[], np.ndarray]
+) -> dict[str, Any]:
+    """Return what a result says of its predictions on the test split: the trivial rules beside them, and themselves.
+
+    The guard has seen to it that no test row is among the rows of training, so that look-up answers with the most
+    frequent class of its table; where rows have several targets, or a number, that is the trivial rule.
+
+    Args:
+        objective: the task's.
+        data: its test split.
+        predictions: as the objective has them.
+        remembered: returns the classes that look-up answers with, (rows,).
+    """
+    found = objective.result(data.y_train, data.y_test, predictions)
+    if data.class_names is None:
+        return found | {"lookup": found["majority"]}
+    n_classes = len(data.class_names)
+    return found | {
+        "lookup": float(np.mean(remembered() == data.y_test)),
+        "class_names": list(data.class_names),
+        "labels": pack(data.y_test, n_classes),
+        "predictions": pack(predictions[:, 0].astype(np.int64), n_classes),
     }
 
 

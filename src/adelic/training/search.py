@@ -7,7 +7,7 @@ from typing import Any
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn import FEATURE_KINDS, PLACE_FEATURES
 from adelic.numbers.space import DEFAULT_PRIMES
-from adelic.training.configuration import EmbeddingConfig, RunConfig
+from adelic.training.configuration import BASES, EmbeddingConfig, RunConfig, check_owner, owners
 from adelic.training.recipes import CHOICES
 
 
@@ -16,10 +16,9 @@ class Dimension:
     """One thing to search.
 
     Attributes:
-        field: of the recipe, or of the embedding.
+        field: of the recipe, which all embeddings share, or of the embeddings that have such an option.
         bounds: a range that is searched on a logarithmic scale; None where there are choices.
         choices: the values.
-        embedding: the embedding that the dimension belongs to; "" for the recipe's, which all embeddings share.
         default: whether it is searched unless others are named.
         note: what the values mean, where the field does not say it.
     """
@@ -27,7 +26,6 @@ class Dimension:
     field: str
     bounds: tuple[float, float] | None = None
     choices: tuple[Any, ...] = ()
-    embedding: str = ""
     default: bool = True
     note: str = ""
 
@@ -49,10 +47,13 @@ DIMENSIONS: dict[str, Dimension] = {
     "symmetries": Dimension(field="symmetries", choices=(False, True), default=False),
     "positional": Dimension(field="positional", choices=CHOICES["positional"], default=False),
     "readout": Dimension(field="readout", choices=CHOICES["readout"], default=False),
-    "features": Dimension(field="features", choices=FEATURE_KINDS, embedding="adelic"),
-    "projection": Dimension(field="projection", choices=("none", "linear"), embedding="adelic"),
-    "primes": Dimension(field="primes", choices=(2, 3, 4, 5, 6, 7), embedding="adelic", note="first primes"),
-    "precision": Dimension(field="precision", choices=(4, 6, 8, 12, 16), embedding="adelic", note="digits"),
+    "features": Dimension(field="features", choices=FEATURE_KINDS),
+    "projection": Dimension(field="projection", choices=("none", "linear")),
+    "primes": Dimension(field="primes", choices=(2, 3, 4, 5, 6, 7), note="first primes"),
+    "precision": Dimension(field="precision", choices=(4, 6, 8, 12, 16), note="digits"),
+    "bases": Dimension(field="bases", choices=BASES),
+    "standardize": Dimension(field="standardize", choices=(False, True)),
+    "sigma": Dimension(field="sigma", bounds=(0.01, 10.0)),  # the authors' range, in their package's documentation
 }
 """All dimensions by name."""
 
@@ -68,10 +69,13 @@ def default_search(embedding: EmbeddingConfig, *, fixed: Collection[str] = ()) -
     ('learning-rate', 'batch-size', 'warmup-steps', 'norm', 'dropout')
     >>> default_search(EmbeddingConfig.of("adelic"), fixed=["norm"])[4:]
     ('features', 'projection', 'primes', 'precision')
+    >>> default_search(EmbeddingConfig.of("fone"))[5:], default_search(EmbeddingConfig.of("periodic"))[5:]
+    (('bases', 'standardize'), ('sigma',))
     >>> default_search(EmbeddingConfig.of("adelic", places="late"))[5:]
     ('features=characters:one-hot-digits:digits', 'primes', 'precision')
     """
-    names = [name for name, d in DIMENSIONS.items() if d.default and d.embedding in ("", embedding.name)]
+    shared = (embedding.name,)
+    names = [name for name, d in DIMENSIONS.items() if d.default and embedding.name in (owners(d.field) or shared)]
     chosen = [name for name in names if name not in fixed]
     if embedding.places == "flat":
         return tuple(chosen)
@@ -126,9 +130,7 @@ def check_search(search: Collection[str], embedding: str, *, fixed: Collection[s
         name, dimension = parse_dimension(text)
         if texts.setdefault(name, text) != text:
             raise ConfigurationError(f"{name!r} is searched twice, as {texts[name]!r} and {text!r}; name it once")
-        owner = dimension.embedding
-        if owner not in ("", embedding):
-            raise ConfigurationError(f"the dimension {name!r} belongs to the embedding {owner!r}, not to {embedding!r}")
+        check_owner(f"the dimension {name!r}", dimension.field, embedding)
         if name in fixed:
             raise ConfigurationError(f"{name!r} is both given and searched; drop --{name}, or leave it out of --search")
     if not search:
@@ -153,14 +155,14 @@ def apply(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:
     options: dict[str, Any] = {}
     for name, value in values.items():
         dimension = DIMENSIONS[name]
+        chosen = value
         if dimension.bounds:
-            recipe[dimension.field] = float(f"{value:.3g}")  # what a person can read and repeat
+            chosen = float(f"{value:.3g}")  # what a person can read and repeat
         elif name == "epochs":
-            recipe["epochs"] = max(1, round(value * config.recipe.epochs))
+            chosen = max(1, round(value * config.recipe.epochs))
         elif name == "primes":
-            options["primes"] = DEFAULT_PRIMES[:value]
-        else:
-            (options if dimension.embedding else recipe)[dimension.field] = value
+            chosen = DEFAULT_PRIMES[:value]
+        (options if owners(dimension.field) else recipe)[dimension.field] = chosen
     embedding = config.embedding
     if options:
         embedding = EmbeddingConfig.of(embedding.name, **embedding.options() | options)

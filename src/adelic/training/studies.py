@@ -3,6 +3,7 @@
 Only this module imports Optuna; `adelic.training.tuning` loads it when a search begins.
 """
 
+import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -80,7 +81,7 @@ def run_study(
             storage=backend,
             study_name=name,
             direction="maximize",
-            sampler=NumberedSampler(seed),
+            sampler=_sampler(dimensions, trials, seed),
             pruner=_pruner(pruning, epochs),
             load_if_exists=True,
         )
@@ -94,6 +95,17 @@ def run_study(
             else:  # the last trials are other workers', alive or killed
                 time.sleep(POLL)
                 optuna.storages.fail_stale_trials(study)
+
+
+def _sampler(dimensions: Mapping[str, Dimension], trials: int, seed: int) -> optuna.samplers.BaseSampler:
+    """Return the sampler of a study: where all combinations of choices are few enough for the trials, each of them once.
+
+    They come in the order of their numbers, so that workers and resumed studies agree; else Parzen estimators propose.
+    """
+    choices = {name: dimension.choices for name, dimension in dimensions.items()}
+    if all(choices.values()) and math.prod(map(len, choices.values())) <= trials:
+        return optuna.samplers.GridSampler(choices, seed=seed)
+    return NumberedSampler(seed)
 
 
 class SurplusError(Exception):

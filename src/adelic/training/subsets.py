@@ -1,4 +1,4 @@
-"""What is trained on: part of a large data set, or all images of its rows, the same for all runs that are compared."""
+"""Part of a large data set, the same for all models that are compared with one seed."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from adelic import acd
-from adelic.errors import ConfigurationError
 from adelic.training.sampler import stream_seed
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ def training_subset(data: D, max_rows: int, seed: int) -> D:
     Args:
         data: a data set.
         max_rows: the most rows to train on; 0 for all.
-        seed: the data's, so that every model and every seed of training sees the same rows.
+        seed: the run's, so that every model sees the same rows, and every seed others.
 
     >>> data = acd.load("schubert", n=4)
     >>> part = training_subset(data, 100, seed=0)
@@ -45,27 +44,3 @@ def training_subset(data: D, max_rows: int, seed: int) -> D:
         y_validation=data.y_validation[validation],
     )
 
-
-def training_images(task: str, X: np.ndarray, y: np.ndarray, *, symmetries: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return what stands for each training row: the row alone, or all its images under the task's symmetries.
-
-    Args:
-        task: its name.
-        X: rows, (rows, length).
-        y: their labels, (rows, ...).
-        symmetries: whether images are wanted.
-
-    Returns:
-        X (rows, images, length) and y (rows, images, ...).
-
-    Raises:
-        ConfigurationError: images are wanted, and the task has no symmetries that keep labels.
-
-    >>> data = acd.load("schubert", n=4)
-    >>> training_images("schubert", data.X_train, data.y_train, symmetries=True)[0].shape
-    (1515, 4, 15)
-    """
-    of_task = acd.task(task).symmetries if symmetries else {}
-    if symmetries and not of_task:
-        raise ConfigurationError(f"{task} has no symmetries that keep labels; use --no-symmetries")
-    return acd.images(X, y, of_task)

@@ -9,8 +9,8 @@ have more dimensions of its own to search.
 import hashlib
 import json
 import shlex
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,9 @@ import torch
 from adelic import acd
 from adelic.acd.files import read_bytes
 from adelic.acd.provenance import source_commit, versions
+from adelic.data import Holdout, Symmetry
 from adelic.errors import ConfigurationError, needs_extra
-from adelic.training.configuration import RunConfig
+from adelic.training.configuration import RunConfig, data_label
 from adelic.training.loop import Tick
 from adelic.training.objectives import Objective, make_objective
 from adelic.training.recipes import read_recipe_file
@@ -85,9 +86,8 @@ class Search:
         ]
         digest = hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()[:8]
         config = self.config
-        edition = "" if config.edition == "published" else f"-{config.edition}"
         recipe = Path(config.recipe.name).stem
-        return f"{config.row}{edition}-{config.embedding.name}-{recipe}-seed{config.seed}-{digest}"
+        return f"{data_label(config)}-{config.embedding.name}-{recipe}-seed{config.seed}-{digest}"
 
     def command(self, trials: int) -> str:
         """Return the command line that repeats this search, or say that none does."""
@@ -102,7 +102,7 @@ class Search:
 class DevelopmentData:
     """The splits that a search may see. It has no test split, so that no search can look at it.
 
-    The objective knows how many classes a target has, or how great a number may be; see `make_objective`.
+    `holdout` knows the rows of validation and test, without labels, so that none of them is trained on. The objective knows how many classes a target has, or how great a number may be; see `make_objective`.
     """
 
     X_train: np.ndarray
@@ -112,6 +112,8 @@ class DevelopmentData:
     objective: Objective
     vocabulary: tuple[int, ...]
     sha256: str
+    symmetries: Mapping[str, Symmetry]
+    holdout: Holdout
 
     @classmethod
     def load(cls, config: RunConfig) -> "DevelopmentData":
@@ -127,7 +129,7 @@ class DevelopmentData:
         >>> len(data.y_train), len(data.y_validation), hasattr(data, "y_test")
         (62, 6, False)
         """
-        data = acd.load(config.task, n=config.n, edition=config.edition, seed=config.data_seed)
+        data = acd.load(config.task, n=config.n, edition=config.edition, split=config.split, seed=config.seed)
         return cls.of(data, max_rows=config.recipe.max_rows)
 
     @classmethod
@@ -143,7 +145,7 @@ class DevelopmentData:
         """
         about = data.provenance
         if not len(data.y_validation):
-            row = f"{about['task']}-{about['n']} ({about['edition']})"
+            row = f"{about['task']}-{about['n']} ({about['edition']}, {about['split']})"
             raise ConfigurationError(f"{row} is too small: it has no validation row")
         development = cls(
             X_train=data.X_train,
@@ -153,8 +155,39 @@ class DevelopmentData:
             objective=make_objective(data),
             vocabulary=data.vocabulary,
             sha256=about["sha256"],
+            symmetries=data.symmetries,
+            holdout=data.holdout,
         )
         return training_subset(development, max_rows, about["seed"])
+
+    def fold(self, held: np.ndarray) -> "DevelopmentData":
+        """Return the data with other rows for validation: of its training and validation rows those that are held.
+
+        Args:
+            held: bool, one entry a row of `rows`.
+
+        >>> data = DevelopmentData.of(acd.load("schubert", n=3))
+        >>> held = np.arange(len(data.rows[1])) % 2 == 0
+        >>> len(data.fold(held).y_train), len(data.fold(held).y_validation)
+        (34, 34)
+        """
+        X, y = self.rows
+        return replace(
+            self,
+            X_train=X[~held],
+            y_train=y[~held],
+            X_validation=X[held],
+            y_validation=y[held],
+            holdout=Holdout(X[held], self.holdout.test),
+        )
+
+    @property
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the training rows and, behind them, the validation rows: X and y."""
+        return (
+            np.concatenate([self.X_train, self.X_validation]),
+            np.concatenate([self.y_train, self.y_validation]),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,13 +263,15 @@ class StudyResult:
         """Return the recipe's file: the chosen recipe and embedding, and where they come from."""
         base, config, best = self.search.config, self.config, self.best
         recipe = {key: value for key, value in config.recipe.as_dict().items() if key != "name"}
-        embedding = config.as_dict()["embedding"] if config.embedding.options() else {"name": config.embedding.name}
+        own = ("name", *config.embedding.options())
+        embedding = {key: value for key, value in config.embedding.as_dict().items() if key in own}
         study = {
             "name": self.search.name,
             "command": self.search.command(len(self.trials)),
             "task": base.task,
             "n": base.n,
             "edition": base.edition,
+            "split": base.split,
             "data_sha256": self.data_sha256,
             "seed": base.seed,
             "searched": {name: str(dimension) for name, dimension in self.search.space.items()},

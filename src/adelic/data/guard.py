@@ -1,0 +1,134 @@
+"""The guard against leaks: no row of validation or test is trained on, in any image.
+
+Whatever trains gets its rows from `training_rows`, which compares all of them, images included, with the rows of
+validation and test, by content, and raises `LeakError`. There is no switch to turn it off.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adelic.data.lookup import RowIndex
+from adelic.data.symmetries import Integers, Symmetry, images
+from adelic.errors import ConfigurationError, LeakError
+
+
+class Holdout:
+    """The rows that nobody may train on, known by their content alone: it has no labels.
+
+    Args:
+        validation: rows, (rows, length).
+        test: rows, (rows, length).
+
+    >>> held = Holdout(np.array([[1, 2]]), np.array([[3, 4], [5, 6]]))
+    >>> held.overlap(np.array([[[7, 8]], [[5, 6]]]))
+    {'validation': 0, 'test': 1}
+    """
+
+    def __init__(self, validation: Integers, test: Integers) -> None:
+        self._rows = np.concatenate([validation, test])
+        self._index = RowIndex(self._rows)
+        self._n_validation = len(validation)
+
+    @property
+    def test(self) -> Integers:
+        """Return the rows of test, without labels: who cuts validation anew hands them on to the next `Holdout`."""
+        return self._rows[self._n_validation :]
+
+    def overlap(self, X: Integers) -> dict[str, int]:
+        """Return how many rows of validation and of test are among rows, (rows, n_images, length)."""
+        return self._counts(self._held(X)[0])
+
+    def check(self, X: Integers) -> None:
+        """Raise `LeakError` if a row of validation or test is among rows, (rows, n_images, length)."""
+        held, first = self._held(X)
+        if first is None:
+            return
+        counts = self._counts(held)
+        row, image, place = first
+        part = "validation" if place < self._n_validation else "test"
+        number = place if part == "validation" else place - self._n_validation
+        tokens = " ".join(map(str, self._rows[place][:12].tolist())) + (" …" if self._rows.shape[1] > 12 else "")
+        many = " and ".join(f"{count:,} {name} row{'s' * (count != 1)}" for name, count in counts.items() if count)
+        how = f"image {image} of training row {row}" if X.shape[1] > 1 else f"training row {row}"
+        remedy = (
+            "images need parts that are closed under the symmetries: use --split orbits (split='orbits'), or "
+            "--no-symmetries"
+            if X.shape[1] > 1
+            else "keep equal rows in one part"
+        )
+        raise LeakError(f"{many} would be trained on: {part} row {number} ({tokens}) is {how}; {remedy}")
+
+    def _held(self, X: Integers) -> tuple[NDArray[np.bool_], tuple[int, int, int] | None]:
+        """Return which held-out rows are among X, and (row of X, image, held-out row) of the first that was found."""
+        content = self._index.find(self._rows)  # equal rows are found as the first of them
+        is_held = np.zeros(len(self._rows), np.bool_)
+        first = None
+        for image in range(X.shape[1]):
+            found = self._index.find(X[:, image])
+            rows = np.flatnonzero(found >= 0)
+            is_held[found[rows]] = True
+            if first is None and len(rows):
+                first = int(rows[0]), image, int(found[rows[0]])
+        return is_held[content], first
+
+    def _counts(self, held: NDArray[np.bool_]) -> dict[str, int]:
+        parts = {"validation": held[: self._n_validation], "test": held[self._n_validation :]}
+        return {name: int(np.count_nonzero(part)) for name, part in parts.items()}
+
+
+class Guarded(Protocol):
+    """Data that can be trained on: their training rows, and what must not be among them."""
+
+    @property
+    def X_train(self) -> Integers: ...  # noqa: D102, N802
+    @property
+    def y_train(self) -> Integers: ...  # noqa: D102
+    @property
+    def symmetries(self) -> Mapping[str, Symmetry]: ...  # noqa: D102
+    @property
+    def holdout(self) -> Holdout: ...  # noqa: D102
+
+
+def overlap(d: Guarded, *, symmetries: bool) -> dict[str, int]:
+    """Return how many rows of validation and test are among what may be trained on.
+
+    Args:
+        d: a data set, as `adelic.acd.load` gives it.
+        symmetries: whether the images of training rows under the task's symmetries count.
+
+    >>> from adelic import acd
+    >>> overlap(acd.load("schubert", n=4), symmetries=False)
+    {'validation': 0, 'test': 0}
+    """
+    return d.holdout.overlap(images(d.X_train, d.y_train, d.symmetries if symmetries else {})[0])
+
+
+def training_rows(d: Guarded, *, symmetries: bool) -> tuple[Integers, Integers]:
+    """Return the rows to train on, each with all its images if these are wanted, after the check for leaks.
+
+    Args:
+        d: a data set, as `adelic.acd.load` gives it.
+        symmetries: whether images under the task's symmetries are wanted.
+
+    Returns:
+        X (rows, n_images, length) and y (rows, n_images, …); image 0 is the row itself.
+
+    Raises:
+        LeakError: a row of validation or test is among them.
+        ConfigurationError: images are wanted, and the task has no symmetries that keep labels.
+
+    >>> from adelic import acd
+    >>> training_rows(acd.load("schubert", n=4, split="orbits"), symmetries=True)[0].shape
+    (1514, 4, 15)
+    >>> training_rows(acd.load("schubert", n=4), symmetries=True)
+    Traceback (most recent call last):
+    adelic.errors.LeakError: 61 validation rows and 177 test rows would be trained on: ...
+    """
+    if symmetries and not d.symmetries:
+        raise ConfigurationError("the task has no symmetries that keep labels; use --no-symmetries")
+    X, y = images(d.X_train, d.y_train, d.symmetries if symmetries else {})
+    d.holdout.check(X)
+    return X, y

@@ -1,0 +1,92 @@
+"""Memory: rows found by their content, and the model that knows nothing but the rows that it has seen."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adelic.data.symmetries import Integers, content_keys
+
+
+class RowIndex:
+    """Rows, found by their content.
+
+    Args:
+        X: (rows, length), integers; the last axis is a row.
+
+    >>> RowIndex(np.array([[1, 2], [3, 4]])).find(np.array([[3, 4], [4, 3]])).tolist()
+    [1, -1]
+    """
+
+    def __init__(self, X: Integers) -> None:
+        self.X = X
+        keys = content_keys(X)
+        self._order = np.argsort(keys, kind="stable")
+        self._keys = keys[self._order]
+
+    def find(self, X: Integers) -> NDArray[np.int64]:
+        """Return for each row the number of the first equal row of the index, -1 where there is none.
+
+        Keys only propose: whether two rows are equal is decided by their contents.
+        """
+        found = np.full(len(X), -1, np.int64)
+        if not len(self.X):
+            return found
+        keys = content_keys(X)
+        place = np.searchsorted(self._keys, keys)
+        open_ = np.arange(len(X))
+        while len(open_):
+            inside = place[open_] < len(self._keys)
+            open_ = open_[inside]
+            open_ = open_[self._keys[place[open_]] == keys[open_]]
+            row = self._order[place[open_]]
+            equal = (self.X[row] == X[open_]).all(axis=1)
+            found[open_[equal]] = row[equal]
+            open_ = open_[~equal]
+            place[open_] += 1  # another row with the same key
+        return found
+
+
+class LookUp:
+    """The model that answers with the label of an equal row among those it has seen, else with the majority class.
+
+    What it scores is memory: a result is worth what it has above that. Where equal rows have different labels, the most
+    frequent of them counts, of equally frequent ones the first. The majority class is that of the table: equal rows
+    count once.
+
+    Args:
+        X: rows, (rows, length).
+        y: their classes, (rows,).
+
+    Attributes:
+        counts: how many different rows of each class it knows, (classes,).
+        majority: the class of which it knows most, of several the first.
+
+    >>> memory = LookUp(np.array([[1, 2], [3, 4], [5, 6]]), np.array([1, 0, 0]))
+    >>> memory.predict(np.array([[1, 2], [9, 9]])).tolist()
+    [1, 0]
+    """
+
+    def __init__(self, X: Integers, y: Integers) -> None:
+        self.index = RowIndex(X)
+        content = self.index.find(X)
+        self.answers = _label_of_each_content(content, y)
+        self.counts = np.bincount(self.answers[np.unique(content)])
+        self.majority = int(self.counts.argmax())
+
+    def find(self, X: Integers) -> NDArray[np.int64]:
+        """Return for each row the label of an equal row, (rows,); -1 where there is none."""
+        found = self.index.find(X)
+        return np.where(found >= 0, self.answers[found], -1).astype(np.int64)
+
+    def predict(self, X: Integers) -> NDArray[np.int64]:
+        """Return a class for each row, (rows,)."""
+        found = self.find(X)
+        return np.where(found >= 0, found, self.majority)
+
+
+def _label_of_each_content(content: NDArray[np.int64], y: Integers) -> NDArray[np.int64]:
+    """Return for each row the most frequent label of the rows of its content."""
+    pairs, counts = np.unique(np.stack([content, y.astype(np.int64)], axis=1), axis=0, return_counts=True)
+    best = np.lexsort((pairs[:, 1], -counts, pairs[:, 0]))  # by content, then the most frequent, then the least label
+    contents, first = np.unique(pairs[best, 0], return_index=True)
+    labels: NDArray[np.int64] = pairs[best, 1][first]
+    return labels[np.searchsorted(contents, content)]

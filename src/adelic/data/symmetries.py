@@ -1,0 +1,100 @@
+"""Rows that are equivalent to given ones: what a task's symmetries, repeated, make of them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.integer[Any]]
+"""An array of integers of any width."""
+Symmetry = Callable[[Integers, Integers], tuple[Integers, Integers]]
+"""Maps rows (X, y) to equivalent rows, one each, with their labels: the same ones, where y are classes."""
+
+MOST_IMAGES = 64
+"""How many images a row has at most; symmetries that reach more are applied as far as that, breadth first."""
+
+
+def images(X: Integers, y: Integers, symmetries: Mapping[str, Symmetry]) -> tuple[Integers, Integers]:
+    """Return every image of every row under the group that some symmetries generate, with its label.
+
+    A row that a symmetry leaves as it is has that image more than once, so that all rows have equally many.
+
+    Args:
+        X: rows, (rows, length).
+        y: labels, (rows,) or (rows, n_targets).
+        symmetries: as a task has them; see `adelic.acd.protocol.Task`.
+
+    Returns:
+        X (rows, n_images, length) and y (rows, n_images, …); image 0 is the row itself.
+
+    >>> from adelic import acd
+    >>> d = acd.load("schubert", n=4)
+    >>> X, y = images(d.X_train, d.y_train, acd.task("schubert").symmetries)
+    >>> X.shape, bool((y == d.y_train[:, None]).all())
+    ((1515, 4, 15), True)
+    """
+    found = _images(X, y, symmetries)
+    return np.stack([rows for rows, _ in found], axis=1), np.stack([labels for _, labels in found], axis=1)
+
+
+def _images(X: Integers, y: Integers, symmetries: Mapping[str, Symmetry]) -> list[tuple[Integers, Integers]]:
+    """Return one pair (X, y) for each image."""
+    found = [(X, y)]
+    for rows, labels in found:  # which grows
+        for symmetry in symmetries.values():
+            if len(found) == MOST_IMAGES:
+                return found
+            image = symmetry(rows, labels)
+            if not any(_same(image[0], other) for other, _ in found):
+                found.append(image)
+    return found
+
+
+def _same(X: Integers, other: Integers) -> bool:
+    """Return whether all rows are equal; most pairs differ in the first ones, which are compared alone at first."""
+    return np.array_equal(X[:64], other[:64]) and np.array_equal(X, other)
+
+
+def orbits(X: Integers, y: Integers, symmetries: Mapping[str, Symmetry]) -> NDArray[np.int64]:
+    """Return the number of each row's orbit: equal for rows of which one is an image of the other.
+
+    Rows with a common image share an orbit, even where the image is no row of the data.
+
+    Args:
+        X: rows, (rows, length).
+        y: their labels, which symmetries are given along with them.
+        symmetries: as for `images`; without any, equal rows alone share an orbit.
+
+    Returns:
+        (rows,), from 0 on without a gap.
+
+    >>> X, y = np.array([[1, 2], [3, 1], [2, 1], [2, 2]]), np.zeros(4, np.int64)
+    >>> orbits(X, y, {"reversed": lambda X, y: (X[:, ::-1], y)}).tolist()
+    [0, 1, 0, 2]
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    keys = np.stack([content_keys(rows) for rows, _ in _images(X, y, symmetries)], axis=1)
+    contents, image = np.unique(keys, return_inverse=True)
+    rows = np.repeat(np.arange(len(X)), keys.shape[1])
+    size = len(X) + len(contents)
+    graph = coo_array((np.ones(image.size, np.bool_), (rows, len(X) + image.reshape(-1))), shape=(size, size))
+    of_row = connected_components(graph, directed=False)[1][: len(X)]
+    return np.unique(of_row, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def content_keys(X: Integers) -> NDArray[np.uint64]:
+    """Return a 64-bit key of each row, equal for equal rows whatever their dtype; different rows rarely share one.
+
+    >>> keys = content_keys(np.array([[1, 2], [2, 1], [1, 2]], np.int8))
+    >>> bool(keys[0] == keys[2]), bool(keys[0] == keys[1])
+    (True, False)
+    """
+    rng = np.random.default_rng(len(X.T))  # a fixed stream: keys of two calls are compared
+    keys = np.zeros(len(X), np.uint64)
+    multipliers: NDArray[np.uint64] = rng.integers(1 << 63, size=(X.shape[1],), dtype=np.uint64)
+    for column, multiplier in zip(X.T, 2 * multipliers + 1, strict=True):  # modulo 2^64 an odd factor loses no bit
+        keys += column.astype(np.int64).view(np.uint64) * multiplier
+    return keys
