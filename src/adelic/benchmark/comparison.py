@@ -120,7 +120,8 @@ def recipe_family(result: Result) -> str:
     if not name.endswith(".toml"):
         return name
     path = PurePath(name)
-    stem = path.stem.replace(f"{result['task']}-{result['n']}", "{row}", 1)
+    row, edition = f"{result['task']}-{result['n']}", result.get("edition", "published")
+    stem = path.stem.replace(row if edition == "published" else f"{row}-{edition}", "{row}", 1)
     parts = [result["embedding"], result["features"], result.get("places", "flat")]
     label = "-".join(part for part in parts if part not in ("none", "flat"))
     for written in (label, str(result["embedding"])):

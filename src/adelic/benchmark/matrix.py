@@ -76,7 +76,8 @@ def plan(
         rows: names such as "schubert-4", or "kl-5" of the further rows; none means all of the paper's table.
         embeddings: texts for `parse_embedding`.
         seeds: seeds of the runs.
-        recipe: name of a packaged recipe, or path of a recipe's file, in which {row} and {embedding} stand for the
+        recipe: name of a packaged recipe, or path of a recipe's file, in which {row} (with the edition, unless that is
+            the published one: schubert-4-corrected) and {embedding} stand for the
             names of each row and embedding.
         edition: of the data.
         split: of the data, "published" or "orbits".
@@ -93,7 +94,7 @@ def plan(
     configs = []
     for name, task, n in _sizes(rows, edition):
         for text in chosen_embeddings:
-            path = recipe.replace("{row}", name).replace("{embedding}", text.replace(":", "-"))
+            path = recipe.replace("{row}", _with_edition(name, edition)).replace("{embedding}", text.replace(":", "-"))
             chosen, embedding = load_recipe(path, task, n, **(changes or {})), parse_embedding(text, path)
             configs += [
                 RunConfig(task=task, n=n, edition=edition, split=split, embedding=embedding, recipe=chosen, seed=seed)
@@ -151,6 +152,10 @@ def plan_classical(
             for seed in chosen_seeds
         ]
     return list(dict.fromkeys(configs))
+
+
+def _with_edition(row: str, edition: str) -> str:
+    return row if edition == "published" else f"{row}-{edition}"
 
 
 def _chosen(what: str, names: Iterable[str], seeds: Iterable[int]) -> tuple[list[str], list[int]]:

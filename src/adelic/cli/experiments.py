@@ -289,7 +289,8 @@ def reproduce(
 
     Further rows, in a table of their own: characters-18, kl-5, kl-6, rsk-8 and other sizes of these tasks.
 
-    In the path of a recipe's file, {row} and {embedding} stand for each row and embedding (adelic-characters for
+    In the path of a recipe's file, {row} and {embedding} stand for each row (with its edition, unless that is the
+    published one: schubert-4-corrected) and embedding (adelic-characters for
     adelic:characters), so that each gets the recipe that was searched for it.
 
     \b

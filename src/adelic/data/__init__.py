@@ -9,7 +9,7 @@ their symmetries to it, and whatever trains asks `training_rows` for the rows th
 {'validation': 0, 'test': 0}
 """
 
-from adelic.data.guard import Holdout, overlap, training_rows
+from adelic.data.guard import Holdout, check_disjoint, overlap, training_rows
 from adelic.data.lookup import LookUp, RowIndex
 from adelic.data.symmetries import Integers, Symmetry, images, orbits
 
@@ -19,6 +19,7 @@ __all__ = [
     "LookUp",
     "RowIndex",
     "Symmetry",
+    "check_disjoint",
     "images",
     "orbits",
     "overlap",

@@ -79,6 +79,22 @@ class Holdout:
         return {name: int(np.count_nonzero(part)) for name, part in parts.items()}
 
 
+def check_disjoint(train: Integers, held_out: Integers) -> None:
+    """Raise `LeakError` if a row that is held out is among rows of training: the guard for a loop of one's own.
+
+    Args:
+        train: rows, (rows, length), or (rows, n_images, length) where images of rows are trained on, too.
+        held_out: rows, (rows, length).
+
+    >>> check_disjoint(np.array([[1, 2]]), np.array([[2, 1]]))
+    >>> with_images = np.array([[[1, 2], [2, 1]]])  # a + b = b + a
+    >>> check_disjoint(with_images, np.array([[2, 1]]))
+    Traceback (most recent call last):
+    adelic.errors.LeakError: 1 test row would be trained on: test row 0 (2 1) is image 1 of training row 0; ...
+    """
+    Holdout(held_out[:0], held_out).check(train if train.ndim == 3 else train[:, None])
+
+
 class Guarded(Protocol):
     """Data that can be trained on: their training rows, and what must not be among them."""
 

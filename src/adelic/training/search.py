@@ -86,12 +86,16 @@ def default_search(embedding: EmbeddingConfig, *, fixed: Collection[str] = ()) -
 def parse_dimension(text: str) -> tuple[str, Dimension]:
     """Return a dimension's name, and the dimension, or the part of it that stands behind "=".
 
+    Of a range the part is another range, or three values and more, which are then the choices.
+
     Raises:
         UnknownNameError: there is no such dimension.
         ConfigurationError: what stands behind "=" is no part of it.
 
     >>> str(parse_dimension("learning-rate=3e-4:3e-3")[1]), str(parse_dimension("batch-size=32:64")[1])
     ('0.0003 to 0.003', '32, 64')
+    >>> str(parse_dimension("sigma=0.01:0.1:1")[1])
+    '0.01, 0.1, 1.0'
     """
     name, is_part, part = text.partition("=")
     if name not in DIMENSIONS:
@@ -102,9 +106,11 @@ def parse_dimension(text: str) -> tuple[str, Dimension]:
     values = part.split(":")
     try:
         if dimension.bounds:
-            low, high = map(float, values)
-            if dimension.bounds[0] <= low < high <= dimension.bounds[1]:
-                return name, replace(dimension, bounds=(low, high))
+            numbers = tuple(map(float, values))
+            low, high = dimension.bounds
+            if len(numbers) > 1 and low <= numbers[0] and numbers[-1] <= high and list(numbers) == sorted({*numbers}):
+                part_of = {"bounds": numbers} if len(numbers) == 2 else {"bounds": None, "choices": numbers}
+                return name, replace(dimension, **part_of)
         else:
             known = {str(choice).lower(): choice for choice in dimension.choices}
             return name, replace(dimension, choices=tuple(dict.fromkeys(known[value.lower()] for value in values)))
