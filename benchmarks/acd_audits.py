@@ -1,38 +1,87 @@
-"""Audit every published data set, in every edition of ours, from which docs/audit.md is written.
+"""Audit every published data set, in every edition and split of ours, from which docs/audit.md is written.
 
-    python benchmarks/acd_audits.py --tasks schubert,weaving
+    python benchmarks/acd_audits.py --tasks schubert,weaving --splits orbits
+    python benchmarks/acd_audits.py --table   # bring the table of docs/audit.md up to date
 
-Writes results/audit/TASK-N-EDITION.json, each what the command that it names (`adelic data audit … --output …`) writes.
+Writes results/audit/TASK-N-EDITION.json, for orbits TASK-N-EDITION-orbits.json, each what the command that it names
+(`adelic data audit … --output …`) writes.
 """
 
 import argparse
 import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from adelic import acd
+from adelic.acd.auditing import to_markdown
 from adelic.acd.files import atomic_write
 
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "audit"
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "results" / "audit"
 LEFT_OUT = {("characters", 22), ("kl", 7), ("rsk", 10)}
 """Minutes of work each, and like their smaller siblings in kind."""
 
 
+@dataclass(frozen=True)
+class Subject:
+    """A data set to audit."""
+
+    task: acd.Task
+    n: int
+    edition: str
+    split: str
+    options: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """Return the name of its file."""
+        split = [] if self.split == "published" else [self.split]
+        return "-".join([self.task.name, str(self.n), self.edition, *self.options.values(), *split])
+
+    @property
+    def size(self) -> int:
+        """Return the number of tokens."""
+        return self.task.estimate(self.n, self.edition).rows * self.task.length(self.n, self.edition)
+
+
 def main() -> None:
-    """Run the audits one after the other."""
+    """Run the audits one after the other, small data sets first, or write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", default=",".join(acd.TASKS), help="names separated by commas")
-    for name in parser.parse_args().tasks.split(","):
-        task = acd.task(name)
+    parser.add_argument("--splits", default="published,orbits", help="names separated by commas")
+    parser.add_argument("--table", action="store_true", help="write the table of docs/audit.md and audit nothing")
+    given = parser.parse_args()
+    if given.table:
+        write_table()
+        return
+    for subject in sorted(subjects(given.tasks.split(","), given.splits.split(",")), key=lambda s: s.size):
+        print(subject.label, flush=True)  # noqa: T201
+        found = acd.audit(
+            subject.task.name, n=subject.n, edition=subject.edition, split=subject.split, **subject.options
+        )
+        atomic_write(RESULTS / f"{subject.label}.json", json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+
+
+def subjects(names: Iterable[str], splits: Iterable[str]) -> Iterator[Subject]:
+    """Yield the data sets of some tasks; a task without symmetries has no orbits."""
+    for task in map(acd.task, names):
         variants = [{option: choice} for option, choices in task.options.items() for choice in choices] or [{}]
         for n in task.sizes:
             for edition in task.editions:
-                for options in variants:
-                    if (name, n) not in LEFT_OUT:
-                        label = "-".join([name, str(n), edition, *options.values()])
-                        print(label, flush=True)  # noqa: T201
-                        found = acd.audit(name, n=n, edition=edition, **options)
-                        text = json.dumps(found, indent=1, ensure_ascii=False)
-                        atomic_write(RESULTS / f"{label}.json", text + "\n")
+                for split in splits if task.symmetries else [s for s in splits if s != "orbits"]:
+                    if (task.name, n) not in LEFT_OUT:
+                        yield from (Subject(task, n, edition, split, options) for options in variants)
+
+
+def write_table() -> None:
+    """Write the table of docs/audit.md, which a test compares with the committed results."""
+    page = ROOT / "docs" / "audit.md"
+    audits = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))]
+    mark = r"(<!-- table: results/audit -->\n).*?(<!-- end of table -->)"
+    text = page.read_text(encoding="utf-8")
+    atomic_write(page, re.sub(mark, lambda m: f"{m[1]}{to_markdown(audits)}\n{m[2]}", text, flags=re.DOTALL))
 
 
 if __name__ == "__main__":

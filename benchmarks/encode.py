@@ -12,12 +12,12 @@ parts:
   operations + and * of arrays, against adding their digits without carries
   threads    two threads against one
   growth     seconds against the number of values, digits and primes, up to 10^8 values in chunks (plotted)
+  growth_memory  memory against the number of values, each in a fresh process
   first      import, and the first call in a fresh process
 """
 
 import argparse
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -49,7 +49,7 @@ def main() -> None:
     """Measure the chosen parts, print them and write their files of results; exit code 1 if a target is missed."""
     parts = {
         "memory": memory, "libraries": libraries, "operations": operations, "threads": threads, "growth": growth,
-        "first": first,
+        "growth_memory": growth_memory, "first": first,
     }  # fmt: skip
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="part", help="default: all")
@@ -284,8 +284,7 @@ def growth(chosen: argparse.Namespace) -> dict[str, Any]:
     """Measure how the seconds grow with the number of values, digits and primes; write a plot."""
     kinds = ("integers", "rationals")
     values: dict[str, list[Any]] = {kind: [] for kind in kinds}
-    peak = []
-    sizes = [10**e for e in range(3, 9) if 10**e <= chosen.greatest]
+    sizes = growing(chosen.greatest)
     space = AdeleSpace()
     out = np.empty((CHUNK, space.n_primes + 1, space.precision), dtype=np.float32)
     chunks = {"integers": random_integers(CHUNK), "rationals": common.random_rationals(space, CHUNK)}
@@ -299,7 +298,6 @@ def growth(chosen: argparse.Namespace) -> dict[str, Any]:
                 stream(space, chunks[kind], size, out)
                 runs.append(time.perf_counter() - start)
             values[kind].append(statistics.median(runs))
-        peak.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
         console.print(f"  {size:.0e} values: {values['integers'][-1]:.4f} s, {values['rationals'][-1]:.4f} s")
     count = min(chosen.size, 10**5)
     digits = {n: AdeleSpace(precision=n) for n in range(4, 65, 4)}
@@ -309,12 +307,57 @@ def growth(chosen: argparse.Namespace) -> dict[str, Any]:
         for name, spaces in (("digits", digits), ("primes", primes))
     }
     results = {
-        "values": {"size": sizes, "seconds": values, "peak_bytes": peak},
+        "values": {"size": sizes, "seconds": values},
         "digits": {"precision": list(digits), "seconds": by["digits"], "numbers": count},
         "primes": {"n_primes": list(primes), "seconds": by["primes"], "numbers": count},
     }
     plot(results, chosen.output / "encode_growth.png")
     return results
+
+
+def growing(greatest: int) -> list[int]:
+    """Return how many values are encoded: 10^3, 10^4, …, 10^8, as far as `greatest`."""
+    return [10**e for e in range(3, 9) if 10**e <= greatest]
+
+
+def growth_memory(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Measure how the memory of encoding grows with the number of values, each number in a process of its own."""
+    sizes = growing(chosen.greatest)
+    peak: dict[str, list[int]] = {"integers": [], "rationals": []}
+    for size in sizes:
+        for kind, found in peak.items():
+            script = f"import encode; print(encode.peak_of_encoding({kind!r}, {size}))"
+            done = subprocess.run(
+                [sys.executable, "-c", script], cwd=Path(__file__).parent, capture_output=True, text=True, check=True
+            )
+            found.append(int(done.stdout))
+        console.print(f"  {size:.0e} values: " + ", ".join(f"{k} {v[-1] / 2**20:.1f} MiB" for k, v in peak.items()))
+    return {"values": sizes, "chunk": CHUNK, "peak_bytes": peak}
+
+
+def peak_of_encoding(kind: str, size: int) -> int:
+    """Return by how many bytes encoding so many numbers raises this process's resident memory, at its highest.
+
+    The array that they are encoded into, of one chunk at most, is counted. The numbers are there before, and so is the
+    compiled code, which a first call with a thousand of them loads.
+    """
+    space = AdeleSpace()
+    length = min(size, CHUNK)
+    numbers = random_integers(length) if kind == "integers" else common.random_rationals(space, length)
+    stream(space, numbers, 1000, np.empty((1000, space.n_primes + 1, space.precision), dtype=np.float32))
+    # Not getrusage's ru_maxrss: it starts from the highest that the parent had, and cannot be reset.
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak, VmHWM, starts again from what is there
+    before = status_bytes("VmHWM")
+    out = np.empty((length, space.n_primes + 1, space.precision), dtype=np.float32)
+    stream(space, numbers, size, out)
+    return status_bytes("VmHWM") - before
+
+
+def status_bytes(field: str) -> int:
+    """Return a size that Linux gives of this process, as VmHWM, the peak of its resident memory, in bytes."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    [size] = [line.split()[1] for line in lines if line.startswith(f"{field}:")]
+    return int(size) * 1024
 
 
 def stream(space: AdeleSpace, chunk: Any, size: int, out: Array) -> None:

@@ -142,10 +142,23 @@ def growth(results: dict[str, Any]) -> str:
     """Return the seconds against the number of values."""
     values = results["values"]
     rows = [
-        [f"{size:,}", *(f"{values['seconds'][kind][i]:.3g}" for kind in values["seconds"]), f"{peak / 2**20:,.0f}"]
-        for i, (size, peak) in enumerate(zip(values["size"], values["peak_bytes"], strict=True))
+        [f"{size:,}", *(f"{values['seconds'][kind][i]:.3g}" for kind in values["seconds"])]
+        for i, size in enumerate(values["size"])
     ]
-    return table(["values", *(f"{kind}, s" for kind in values["seconds"]), "peak memory, MiB"], rows)
+    return table(["values", *(f"{kind}, s" for kind in values["seconds"])], rows)
+
+
+def growth_memory(results: dict[str, Any]) -> str:
+    """Return the memory that encoding takes against the number of values.
+
+    >>> print(growth_memory({"values": [1000], "peak_bytes": {"integers": [3 << 19]}}).splitlines()[-1])
+    | 1,000 | 1.5 |
+    """
+    peak = results["peak_bytes"]
+    rows = [
+        [f"{size:,}", *(f"{peak[kind][i] / 2**20:,.1f}" for kind in peak)] for i, size in enumerate(results["values"])
+    ]
+    return table(["values", *(f"{kind}, MiB" for kind in peak)], rows)
 
 
 def training_throughput(results: dict[str, Any]) -> str:
@@ -227,6 +240,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "encode_threads": ratios,
     "encode_first": ratios,
     "encode_growth": growth,
+    "encode_growth_memory": growth_memory,
     "decode": decode,
     "big_integers": big_integers,
     "training_throughput": training_throughput,

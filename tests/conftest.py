@@ -52,7 +52,7 @@ def tiny_config(tiny_recipe: Callable[..., Any]) -> Callable[..., Any]:
 
     def make(embedding: str = "learned", *, task: str = "schubert", n: int = 3, **changes: Any) -> RunConfig:
         space = {"primes": (2, 3, 5), "precision": 4} if embedding == "adelic" else {}
-        own = {key: changes.pop(key) for key in ("seed", "edition", "data_seed") if key in changes}
+        own = {key: changes.pop(key) for key in ("seed", "edition", "split") if key in changes}
         return RunConfig(
             task=task, n=n, embedding=EmbeddingConfig.of(embedding, **space), recipe=tiny_recipe(**changes), **own
         )

@@ -2,10 +2,12 @@
 
 import random
 
+import numpy as np
 import pytest
 import torch
 
 from adelic import AdeleSpace
+from adelic.data import check_disjoint
 
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("accelerate")
@@ -24,10 +26,12 @@ def arguments(folder, **options):
 
 
 def sums():
-    """Return pairs of numbers to learn from, and others."""
-    pairs = [(a, b) for a in range(LARGEST) for b in range(LARGEST)]
+    """Return pairs of numbers to learn from, in both orders, and others, which are not learned in the other order."""
+    pairs = [(a, b) for a in range(LARGEST) for b in range(a + 1, LARGEST)]
     random.Random(0).shuffle(pairs)
-    return pairs[:N_TRAIN], pairs[-N_TEST:]
+    train = [pair for a, b in pairs[: N_TRAIN // 2] for pair in ((a, b), (b, a))]
+    check_disjoint(np.array(train), np.array([pair[::-1] for pair in pairs[-N_TEST:]]))
+    return train, pairs[-N_TEST:]
 
 
 def small_llama(tokenizer):
