@@ -9,6 +9,7 @@ MODULES = (
     "adelic",
     "adelic.errors",
     "adelic.numbers",
+    "adelic.data",
     "adelic.acd",
     "adelic.nn",
     "adelic.training",

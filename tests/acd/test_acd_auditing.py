@@ -7,14 +7,15 @@ from adelic import acd
 from adelic.acd import auditing
 from adelic.acd.dataset import Dataset
 from adelic.acd.provenance import machine, source_commit, versions
-from adelic.errors import UnknownNameError
+from adelic.data import LookUp
+from adelic.errors import ConfigurationError, UnknownNameError
 
 
-def dataset(train, validation, test, class_names=("no", "yes")):
+def dataset(train, validation, test, class_names=("no", "yes"), symmetries=None):
     """A data set from (X, y) of each split."""
     arrays = [np.array(part) for split in (train, validation, test) for part in split]
     vocabulary = tuple(range(int(max(X.max() for X in arrays[::2])) + 1))
-    return Dataset(*arrays, class_names=class_names, vocabulary=vocabulary, provenance={})
+    return Dataset(*arrays, class_names=class_names, vocabulary=vocabulary, provenance={}, symmetries=symmetries or {})
 
 
 def rules(d, cues=None):
@@ -68,19 +69,106 @@ def test_regressions_are_audited_by_sign_or_by_target():
 
 def test_duplicates_are_counted():
     d = dataset(([[1, 2], [3, 4], [1, 2]], [0, 1, 0]), ([[5, 6]], [1]), ([[1, 2], [5, 6], [7, 8]], [0, 1, 1]))
-    assert auditing._Rows(d).duplicates() == {"rows": 3, "test rows known outside test": pytest.approx(2 / 3)}
+    assert auditing._duplicates(d) == {"rows": 3, "test rows known outside test": pytest.approx(2 / 3)}
 
 
-def test_leaks_follow_the_symmetries_through_the_data_set():
-    def next_of_ring(X, y):
-        return (X + 1) % 6, y
+def reversed_row(X, y):
+    return X[:, ::-1], y
 
-    # 0 → 1 → 2 → 3 is an orbit as far as there are rows; 4 is none, and so ends it, and 10 is alone.
-    d = dataset(([[0], [9]], [0, 1]), ([[1]], [0]), ([[2], [3], [10]], [0, 0, 1]))
-    assert auditing._Rows(d).leaks({"next": next_of_ring}) == {"next": pytest.approx(2 / 3)}
-    nothing = auditing._Rows(d).leaks({"next": next_of_ring, "identity": lambda X, y: (X, y)})
-    assert nothing == {"next": pytest.approx(2 / 3), "identity": 0.0, "all": pytest.approx(2 / 3)}
-    assert auditing._Rows(d).leaks({}) == {}
+
+def rotated_row(X, y):
+    return X[:, [1, 2, 0]], y
+
+
+def test_leaks_are_test_rows_with_an_equivalent_row_outside_test():
+    # 132 is the reverse of 231; 213 is a rotation of 321 reversed; 444 is alone.
+    d = dataset(
+        ([[1, 3, 2], [9, 9, 9]], [0, 1]),
+        ([[3, 2, 1]], [0]),
+        ([[2, 3, 1], [2, 1, 3], [4, 4, 4]], [0, 0, 1]),
+        symmetries={"reversed": reversed_row, "rotated": rotated_row, "identity": lambda X, y: (X, y)},
+    )
+    assert auditing._leaks(d) == {
+        "reversed": pytest.approx(1 / 3),
+        "rotated": pytest.approx(1 / 3),
+        "identity": 0.0,
+        "all": pytest.approx(2 / 3),
+    }
+    assert auditing._leaks(dataset(([[1]], [0]), ([[2]], [1]), ([[3]], [0]))) == {}
+
+
+def test_an_equivalence_may_lead_through_rows_that_are_no_data():
+    """213 and 312, one the reverse of the other, and a rotation of it that stands in train."""
+    d = dataset(
+        ([[1, 2, 3]], [0]),
+        ([[9, 9, 9]], [1]),
+        ([[2, 1, 3]], [0]),
+        symmetries={"reversed": reversed_row, "rotated": rotated_row},
+    )
+    assert auditing._leaks(d) == {"reversed": 0.0, "rotated": 0.0, "all": 1.0}
+
+
+def test_overlap_and_look_up_of_rows_and_of_images():
+    d = dataset(
+        ([[1, 2], [3, 4], [5, 6], [7, 7]], [1, 0, 1, 1]),
+        ([[4, 3]], [0]),
+        ([[2, 1], [4, 4], [1, 2], [8, 8]], [1, 0, 1, 1]),
+        symmetries={"reversed": reversed_row},
+    )
+    X, y = acd.images(d.X_train, d.y_train, {})
+    assert auditing._overlap(d, X) == {"validation": {"rows": 0, "share": 0.0}, "test": {"rows": 1, "share": 0.25}}
+    assert auditing._look_up(d, X, y) == 0.75  # 44 gets the majority class, which is not its own
+    X, y = acd.images(d.X_train, d.y_train, d.symmetries)
+    assert auditing._overlap(d, X) == {"validation": {"rows": 1, "share": 1.0}, "test": {"rows": 2, "share": 0.5}}
+    assert auditing._look_up(d, X, y) == 0.75
+
+
+def test_look_up_of_several_targets_is_their_mean():
+    d = dataset(
+        ([[1], [2], [3]], [[0, 5], [1, 6], [1, 5]]),
+        ([[4]], [[0, 0]]),
+        ([[1], [9]], [[0, 5], [1, 6]]),
+        class_names=None,
+    )
+    X, y = acd.images(d.X_train, d.y_train, {})
+    assert auditing._look_up(d, X, y) == 0.75  # of row 9 the first target is the majority's, the second is not
+
+
+@pytest.mark.parametrize("split", ["published", "orbits"])
+def test_look_up_is_the_models_of_the_table(split):
+    d = acd.load("schubert", n=4, split=split)
+    X, y = acd.images(d.X_train, d.y_train, d.symmetries)
+    memory = LookUp(X.reshape(-1, X.shape[2]), y.reshape(-1))
+    assert auditing._look_up(d, X, y) == np.mean(memory.predict(d.X_test) == d.y_test)
+
+
+@pytest.mark.parametrize(("name", "n"), [("schubert", 3), ("rsk", 4), ("characters", 6)])
+def test_on_orbits_nothing_is_remembered(name, n):
+    found = acd.audit(name, n=n, split="orbits")
+    assert found["command"] == f"adelic data audit {name} --n {n} --edition published --split orbits"
+    assert found["split"] == "orbits"
+    assert found["orbits"] > 0
+    for parts in found["overlap"].values():
+        assert [part["rows"] for part in parts.values()] == [0, 0]
+    assert set(found["symmetries"].values()) == {0.0}
+    assert found["lookup"].keys() == {"rows", "images"}
+
+
+def test_without_symmetries_there_are_no_images():
+    found = acd.audit("lattice", n=6)
+    assert found["overlap"].keys() == found["lookup"].keys() == {"rows"}
+    assert found["orbits"] is None
+    with pytest.raises(ConfigurationError, match="lattice has no symmetries"):
+        acd.audit("lattice", n=6, split="orbits")
+
+
+def test_the_published_split_overlaps_with_images():
+    """The figures that made the split of orbits."""
+    found = acd.audit("weaving", n=6)
+    assert found["overlap"]["images"]["test"] == {"rows": 185, "share": 185 / 363}
+    assert found["lookup"]["images"] == 1.0
+    cells = auditing.to_markdown([found]).splitlines()[-1].split(" | ")
+    assert cells[-2:] == ["51.0", "100.0 |"]
 
 
 def test_models_learn_what_is_linear_and_what_is_not():
@@ -111,7 +199,7 @@ def test_an_audit_is_json_and_repeats():
 def test_progress():
     calls = []
     acd.audit("schubert", n=3, progress=lambda *call: calls.append(call))
-    assert calls[-1][:2] == (4, 4)
+    assert calls[-1][:2] == (5, 5)
 
 
 def test_provenance():

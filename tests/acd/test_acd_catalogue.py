@@ -1,9 +1,10 @@
 import json
 
+import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd import catalogue
+from adelic.acd import catalogue, dataset
 from adelic.errors import TaskSizeError, UnknownNameError
 
 
@@ -30,6 +31,32 @@ def test_a_wrong_count_is_noticed(monkeypatch):
         "1": (1053, 1052, False),
         "2": (0, 1, False),
     }
+
+
+def test_orbits_are_verified(cache):
+    """By the images of the training rows, with the rows and parts that `load` has."""
+    checks = acd.verify_orbits("weaving", n=5)
+    assert [(check.task, check.n, check.edition) for check in checks] == [("weaving", 5, "published")]
+    assert not cache.exists()
+    check, p = checks[0], acd.load("weaving", n=5, split="orbits").provenance
+    assert check.holds
+    assert (check.orbits, check.overlap) == (p["orbits"], 0)
+    assert {"all": check.rows, "train": check.train, "validation": check.validation, "test": check.test} == p["rows"]
+    assert acd.verify_orbits("lattice", n=10) == []
+    assert [(check.n, check.edition, check.holds) for check in acd.verify_orbits("schubert", n=4)] == [
+        (4, "published", True),
+        (4, "corrected", True),
+    ]
+    with pytest.raises(UnknownNameError, match="did you mean 'levels'"):
+        acd.verify_orbits("weaving", edition="level")
+
+
+def test_torn_orbits_are_noticed(monkeypatch):
+    """Parts that are drawn without regard to orbits."""
+    monkeypatch.setattr(dataset, "orbits", lambda X, y, symmetries: np.arange(len(X)))
+    (check,) = acd.verify_orbits("weaving", n=5)
+    assert check.overlap > 0
+    assert not check.holds
 
 
 def test_facts_are_the_published_ones(published_facts):
@@ -84,6 +111,7 @@ def test_info_is_json_and_lists_what_is_stored(cache):
     assert list(about) == list(acd.TASKS)
     (entry,) = about["weaving"]["cached"]
     assert (entry["n"], entry["edition"], entry["seed"], entry["damaged"]) == (4, "levels", 7, None)
+    assert entry["split"] == "published"
     assert entry["rows"] == provenance["rows"]
     assert about["weaving"]["editions"]["levels"]["data"]["7"] == {
         "rows": 162000,

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from adelic import acd
+from adelic import acd, data
 from adelic.errors import AdelicError, ConfigurationError, TaskSizeError, UnknownNameError
 
 SMALL = [("mheight", 6, "published")] + [
@@ -38,6 +38,69 @@ def test_splits_are_disjoint_and_cover_the_positives(name, n, edition):
     d = acd.load(name, n=n, edition=edition)
     rows = np.concatenate([d.X_train, d.X_validation, d.X_test])
     assert len(np.unique(rows, axis=0)) == len(rows)
+
+
+SMALLEST = {
+    "characters": 6,
+    "grassmannian": 9,
+    "kl": 3,
+    "mheight": 6,
+    "quiver": 6,
+    "rsk": 4,
+    "schubert": 3,
+    "weaving": 4,
+}
+"""A size at which a data set has several orbits and is built at once."""
+
+
+@pytest.mark.parametrize(("name", "edition"), [(name, e) for name in SMALLEST for e in acd.task(name).editions])
+def test_orbits_lie_in_one_part(name, edition):
+    d = acd.load(name, n=SMALLEST[name], edition=edition, split="orbits")
+    assert data.overlap(d, symmetries=True) == {"validation": 0, "test": 0}
+    X, _ = data.training_rows(d, symmetries=True)
+    assert len(X) == len(d.X_train) > 0 < len(d.X_test)
+    p = d.provenance
+    assert p["split"] == "orbits"
+    assert 1 < p["orbits"] < p["rows"]["all"]
+    assert [len(part) for part in (d.X_train, d.X_validation, d.X_test)] == [
+        p["rows"][part] for part in ("train", "validation", "test")
+    ]
+    assert p["rows"]["train"] + p["rows"]["validation"] + p["rows"]["test"] == p["rows"]["all"]
+    published = acd.load(name, n=SMALLEST[name], edition=edition)
+    assert published.provenance["rows"]["all"] == p["rows"]["all"]
+    assert (published.provenance["split"], published.provenance["orbits"]) == ("published", None)
+
+
+def test_every_task_with_symmetries_has_orbits():
+    assert SMALLEST.keys() == {task.name for task in acd.TASKS.values() if task.symmetries}
+
+
+def test_lattice_has_no_orbits(cache):
+    with pytest.raises(ConfigurationError) as caught:
+        acd.load("lattice", n=6, split="orbits")
+    assert str(caught.value) == "lattice has no symmetries that keep labels; use --split published"
+    assert not cache.exists()
+    for odd in ("orbit", None, 1):
+        with pytest.raises(UnknownNameError, match="unknown split"):
+            acd.load("weaving", n=4, split=odd)
+
+
+def test_seeds_draw_other_orbits():
+    tests = [acd.load("mheight", n=7, split="orbits", seed=seed).X_test for seed in (0, 1)]
+    assert set(map(bytes, tests[0])) != set(map(bytes, tests[1]))
+
+
+def test_an_orbit_of_quivers_is_a_matrix_and_its_opposite():
+    """Relabelling is quotiented out: no orbit has more than two rows, whatever the labelling."""
+    rows = {}
+    for labelling in ("canonical", "random"):
+        generated = acd.task("quiver").generate(
+            acd.Request(n=6, edition="published", options={"labelling": labelling}, rng=np.random.default_rng(0))
+        )
+        orbits = data.orbits(generated.X, generated.y, acd.task("quiver").symmetries)
+        assert np.bincount(orbits).max() == 2
+        rows[labelling] = orbits.max()
+    assert rows["canonical"] == rows["random"]
 
 
 def test_provenance():

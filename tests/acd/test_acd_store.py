@@ -87,6 +87,7 @@ DAMAGES = {
     "no keys": ("manifest.json", lambda path: path.write_text("{}"), "has format None"),
     "version": ("manifest.json", lambda path: edit_manifest(path, generator_version=0), "generator_version 0"),
     "other task": ("manifest.json", lambda path: edit_manifest(path, task="mheight"), "task 'mheight'"),
+    "other split": ("manifest.json", lambda path: edit_manifest(path, split="orbits"), "split 'orbits'"),
     "other seed": ("manifest.json", lambda path: edit_manifest(path, seed=1), "seed 1"),
     "other hash": ("manifest.json", lambda path: edit_manifest(path, sha256="0"), "SHA-256"),
     "other rows": ("manifest.json", lambda path: edit_manifest(path, rows={}), "rows of the data"),
@@ -120,6 +121,22 @@ def test_a_manifest_for_other_bytes_is_noticed(folder):
     edit_manifest(folder / "manifest.json", sha256=digest, bytes=len(b"not parquet"))
     with pytest.warns(acd.StoreWarning, match="no Parquet file"):
         acd.load("weaving", n=5)
+
+
+def test_the_split_is_part_of_what_is_stored(cache):
+    """Each split has its folder, and a file of the one in the place of the other is noticed."""
+    published, orbits = (acd.load("weaving", n=5, split=split) for split in ("published", "orbits"))
+    where = cache / "acd" / "weaving" / "n5" / "published"
+    assert published.provenance["path"] == str(where / "seed0" / "data.parquet")
+    assert orbits.provenance["path"] == str(where / "orbits" / "seed0" / "data.parquet")
+    manifest = json.loads((where / "orbits" / "seed0" / "manifest.json").read_text())
+    assert manifest["split"] == "orbits"
+    assert manifest["rows"]["train"] == len(orbits.X_train)
+    assert manifest["orbits"] == orbits.provenance["orbits"] > 0
+    for name in names(where / "seed0"):
+        (where / "orbits" / "seed0" / name).write_bytes((where / "seed0" / name).read_bytes())
+    with pytest.warns(acd.StoreWarning, match="has split 'published' instead of 'orbits'; it is built anew"):
+        assert same(acd.load("weaving", n=5, split="orbits"), orbits)
 
 
 def test_half_a_build_is_finished_without_a_warning(folder):

@@ -4,6 +4,7 @@ import shlex
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from adelic import acd
@@ -28,6 +29,35 @@ def test_build(works):
     assert "weaving n=4 (levels)" in works("data", "build", "weaving", "--n", "4", "--edition", "levels", "--seed", "3")
 
 
+def test_build_of_orbits(works):
+    out = works("data", "build", "schubert", "--n", "3", "--split", "orbits")
+    assert out.startswith("schubert n=3 (published, 63 orbits): ")
+    assert f"{os.sep}orbits{os.sep}" in out
+
+
+@pytest.mark.parametrize("split", ["published", "orbits"])
+def test_audit(works, folder, split):
+    out = works("data", "audit", "weaving", "--n", "5", "--split", split, "--output", "found.json")
+    found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
+    assert found["split"] == split
+    assert "look-up among the images of training rows" in out
+    those = found["overlap"]["images"]["test"]
+    line = f"test rows among the images of training rows: {those['rows']} of {found['rows']['test']} "
+    assert f"{line}({100 * those['share']:.2f} %)" in out
+    assert (those["rows"] == 0) == (split == "orbits")
+    assert ("--split orbits only" in out) == (split == "published")
+    assert shlex.split(found["command"])[1:] == shlex.split(
+        "data audit weaving --n 5 --edition published" + (" --split orbits" if split == "orbits" else "")
+    )
+
+
+def test_audit_without_symmetries(works, refused):
+    out = works("data", "audit", "lattice", "--n", "6")
+    assert "images" not in out
+    assert "test rows among training rows: 0 of " in out
+    assert "no symmetries" in refused("data", "audit", "lattice", "--n", "6", "--split", "orbits")
+
+
 def test_info(works):
     out = works("data", "info", "weaving")
     assert out.startswith("weaving: ")
@@ -41,6 +71,29 @@ def test_verify(works):
     out = works("data", "verify", "weaving", "--n", "5")
     assert "NO" not in out
     assert out.count("yes") == 3
+    (line,) = [line for line in out.splitlines() if "weaving 5, published" in line]
+    p = acd.load("weaving", n=5, split="orbits").provenance
+    expected = [p["orbits"], *(p["rows"][part] for part in ("train", "validation", "test")), 0]
+    assert [int(cell) for cell in line.strip("│ ").split("│")[1:]] == expected
+
+
+def test_verify_one_split(works, refused):
+    assert "split orbits" not in works("data", "verify", "weaving", "--n", "5", "--split", "published")
+    out = works("data", "verify", "weaving", "--n", "5", "--split", "orbits")
+    assert "weaving 5, published" in out
+    assert "yes" not in out
+    assert "no symmetries" in refused("data", "verify", "lattice", "--split", "orbits")
+    assert "orbit" in refused("data", "verify", "lattice", "--split", "orbit")
+
+
+def test_verify_fails_where_orbits_are_torn(adelic, monkeypatch):
+    import adelic.acd.dataset as dataset
+
+    monkeypatch.setattr(dataset, "orbits", lambda X, y, symmetries: np.arange(len(X)))
+    outcome = adelic("data", "verify", "weaving", "--n", "5")
+    assert outcome.status == 1
+    assert "NO: weaving 5, published: overlap " in outcome.out
+    assert "124 of 124 rows in the parts" in outcome.out
 
 
 def test_verify_says_so_where_nothing_is_published(adelic):
@@ -72,6 +125,8 @@ def test_verify_fails_where_a_count_differs(adelic, monkeypatch):
         (["build", "schubert", "--edition", "leaky"], "edition"),
         (["build"], "TASK"),
         (["info"], "TASK"),
+        (["build", "schubert", "--split", "orbit"], "orbits"),
+        (["build", "lattice", "--split", "orbits"], "no symmetries"),
         (["verify", "mheight", "--n", "2"], "at least"),
         (["verify", "--edition", "leeky"], "leaky"),
     ],
@@ -127,8 +182,11 @@ def test_every_format_is_offered(works):
     assert f"[{'|'.join(FORMATS)}]" in text
 
 
-def test_the_command_kept_with_an_export_makes_it_again(works, folder):
-    works("data", "export", "quiver", "--n", "6", "--option", "labelling=random", "--format", "csv", "--output", "one")
+@pytest.mark.parametrize("split", ["published", "orbits"])
+def test_the_command_kept_with_an_export_makes_it_again(works, folder, split):
+    given = ["--n", "6", "--split", split, "--option", "labelling=random", "--format", "csv", "--output", "one"]
+    works("data", "export", "quiver", *given)
+    assert json.loads((folder / "one" / "dataset.json").read_text(encoding="utf-8"))["data"]["split"] == split
     described = folder / "one" / "dataset.json"
     command = shlex.split(json.loads(described.read_text(encoding="utf-8"))["command"])
     assert command[0] == "adelic"

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd import symmetries
+from adelic.data import symmetries
 
 SIZES = {"schubert": (4, 4), "weaving": (5, 20), "mheight": (6, 4), "grassmannian": (6, 12), "kl": (4, 4)}
 """A size, and how many images a row has: the order of the group, or of what it does to rows."""
@@ -66,3 +66,15 @@ def test_a_large_group_is_cut_off(load, monkeypatch):
     X, _ = acd.images(data.X_train, data.y_train, acd.task("weaving").symmetries)
     assert X.shape[1] == 7
     assert np.array_equal(X[:, 0], data.X_train)
+
+
+@pytest.mark.parametrize(("name", "n"), [("grassmannian", 9), ("rsk", 4), ("characters", 6)])
+def test_the_images_of_each_row_are_closed(name, n, load):
+    """Also where the group has more elements than a row has images, as that of tableaux with different letters."""
+    data, maps = load(name, n), acd.task(name).symmetries
+    X, y = acd.images(data.X_train[:200], data.y_train[:200], maps)
+    sets = [{image.tobytes() for image in row.astype(np.int64)} for row in X]
+    for symmetry in maps.values():
+        for i in range(X.shape[1]):
+            image = symmetry(X[:, i], y[:, i])[0].astype(np.int64)
+            assert all(row.tobytes() in known for row, known in zip(image, sets, strict=True))

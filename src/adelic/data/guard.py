@@ -138,7 +138,7 @@ def training_rows(d: Guarded, *, symmetries: bool) -> tuple[Integers, Integers]:
 
     >>> from adelic import acd
     >>> training_rows(acd.load("schubert", n=4, split="orbits"), symmetries=True)[0].shape
-    (1514, 4, 15)
+    (1515, 4, 15)
     >>> training_rows(acd.load("schubert", n=4), symmetries=True)
     Traceback (most recent call last):
     adelic.errors.LeakError: 61 validation rows and 177 test rows would be trained on: ...

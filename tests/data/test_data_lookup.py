@@ -1,0 +1,66 @@
+"""Rows found by their content, and memory, against dictionaries."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from adelic.data import LookUp, RowIndex, lookup
+
+
+def tables(least=0, length=2):
+    return arrays(np.int8, st.tuples(st.integers(least, 40), st.just(length)), elements=st.integers(-2, 2))
+
+
+@pytest.fixture(params=["keys", "no keys"])
+def keys(request, monkeypatch):
+    """Keys as they are, and one key for all rows: then contents alone decide."""
+    if request.param == "no keys":
+        monkeypatch.setattr(lookup, "content_keys", lambda X: np.zeros(len(X), np.uint64))
+
+
+@pytest.mark.usefixtures("keys")
+def test_an_index_is_a_dictionary():
+    @given(known=tables(), asked=tables(), dtype=st.sampled_from([np.int8, np.int16, np.int64]))
+    @settings(deadline=None)
+    def holds(known, asked, dtype):
+        first = {}
+        for number, row in enumerate(known.tolist()):
+            first.setdefault(tuple(row), number)
+        found = RowIndex(known).find(asked.astype(dtype))
+        assert found.tolist() == [first.get(tuple(row), -1) for row in asked.tolist()]
+
+    holds()
+
+
+@pytest.mark.usefixtures("keys")
+def test_memory_is_a_dictionary():
+    @given(known=tables(least=1), asked=tables(), labels=st.data())
+    @settings(deadline=None)
+    def holds(known, asked, labels):
+        y = np.array(labels.draw(st.lists(st.integers(0, 3), min_size=len(known), max_size=len(known))))
+        seen = {}
+        for row, label in zip(known.tolist(), y.tolist(), strict=True):
+            seen.setdefault(tuple(row), Counter())[label] += 1
+        # The most frequent label of a row, of several the least; the majority class counts different rows once.
+        answers = {row: min(counts, key=lambda label: (-counts[label], label)) for row, counts in seen.items()}
+        of_table = Counter(answers.values())
+        majority = min(of_table, key=lambda label: (-of_table[label], label))
+        memory = LookUp(known, y)
+        assert memory.majority == majority
+        assert memory.counts.tolist() == [of_table[label] for label in range(max(of_table) + 1)]
+        assert memory.find(asked).tolist() == [answers.get(tuple(row), -1) for row in asked.tolist()]
+        assert memory.predict(asked).tolist() == [answers.get(tuple(row), majority) for row in asked.tolist()]
+
+    holds()
+
+
+def test_the_majority_is_that_of_different_rows():
+    """A row that stands there five times is one row of the table."""
+    X = np.array([[1]] * 5 + [[2], [3]])
+    memory = LookUp(X, np.array([1] * 5 + [0, 0]))
+    assert memory.majority == 0
+    assert memory.predict(np.array([[1], [9]])).tolist() == [1, 0]
