@@ -23,7 +23,7 @@ from adelic.acd.splits import SPLITS
 
 DATA_FILE = "data.parquet"
 MANIFEST_FILE = "manifest.json"
-FORMAT = 3
+FORMAT = 4
 ROW_GROUP = 1 << 20
 
 
