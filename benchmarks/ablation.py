@@ -1,9 +1,10 @@
-"""What each part of AOE, and of the recipe around it, is worth: one change a line, five seeds.
+"""What each part of AOE, and of the recipe around it, is worth: one change a line, five seeds, on the split `orbits`.
 
     python benchmarks/ablation.py            # 75 runs; finished ones are read
     python benchmarks/ablation.py --seeds 1 --only real p-adic
 
-Result files go to results/ablation; `adelic report --results-dir results/ablation` compares them.
+The recipe trains on images of rows, so that rows are divided by orbits. Results go to results/ablation;
+`adelic report --results-dir results/ablation` compares them.
 """
 
 import argparse
@@ -60,7 +61,7 @@ def configuration(change: dict[str, Any], seed: int) -> RunConfig:
     of_embedding = {key: value for key, value in change.items() if key not in of_recipe}
     embedding = EmbeddingConfig.of(**(of_embedding if "name" in change else {"name": "adelic"} | BASE | of_embedding))
     recipe = load_recipe("compact", *ROW, **RECIPE | of_recipe)
-    return RunConfig(task=ROW[0], n=ROW[1], embedding=embedding, recipe=recipe, seed=seed)
+    return RunConfig(task=ROW[0], n=ROW[1], split="orbits", embedding=embedding, recipe=recipe, seed=seed)
 
 
 if __name__ == "__main__":

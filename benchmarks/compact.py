@@ -2,13 +2,13 @@
 
     python benchmarks/compact.py        # 24 trainings of about half a minute; those that are done are read
 
-The rule, written down before the first run: a candidate is a number of steps (1,000 or 2,000 batches of 64) and a dropout
-rate (0 or 0.1); everything else is as in recipes.toml. Each is trained once (seed 0) on three rows, with images of rows
-under the symmetries, with learned vectors and with AOE's standardized digits. The candidate with the greatest mean
-validation accuracy of its six trainings is taken, of equal ones the one with the lower mean loss; but one of 1,000 steps
-if it is at most half a point below the best. Epochs are whole, so that there are a few steps more. (Weaving 6 and mHeight
-8 cannot tell candidates apart: with the recipe as it was before, 410 and 2,060 steps, their validation accuracies were
-99.86 % and above.)
+The rule, written down before the first run: a candidate is a number of steps (1,000 or 2,000 batches of 64) and a
+dropout rate (0 or 0.1); everything else is as in recipes.toml. Each is trained once (seed 0) on three rows, with
+images of rows under the symmetries, with learned vectors and with AOE's standardized digits. The candidate with the
+greatest mean validation accuracy of its six trainings is taken, of equal ones the one with the lower mean loss; but
+one of 1,000 steps if it is at most half a point below the best. Epochs are whole, so that there are a few steps more.
+(Weaving 6 and mHeight 8 cannot tell candidates apart: with the recipe as it was before, 410 and 2,060 steps, their
+validation accuracies were 99.86 % and above.)
 """
 
 import argparse

@@ -3,8 +3,8 @@
     python benchmarks/efficiency.py            # 180 runs; finished ones are read
     python benchmarks/efficiency.py --rows schubert-4 --seeds 1
 
-On `orbits` splits, with images. A seed draws the split and the part of its training rows, so that five seeds are five draws.
-The recipes are those of recipes/compact, which were chosen with all rows. Result files go to results/table.
+On `orbits` splits, with images. A seed draws the split and the part of its training rows, so that five seeds are five
+draws. The recipes are those of recipes/compact, which were chosen with all rows. Result files go to results/table.
 """
 
 import argparse

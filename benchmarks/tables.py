@@ -1,7 +1,9 @@
-"""Write the tables of README.md and docs/, and the figures of docs/results, from the committed results.
+"""Write the tables of README.md and docs/, docs/table.csv, and the figures and pages of docs/results, from the results.
 
 They stand between <!-- table: NAME --> and <!-- end of table -->. NAME is that of a file of benchmarks/results, or a
 command that prints the table: adelic report --results-dir results/table --markdown --table overview.
+
+Each row of results/table has a page docs/results/ROW.md, which is made where it is missing; mkdocs.yml has to list it.
 
 python benchmarks/tables.py           # bring the pages up to date
 python benchmarks/tables.py --check   # exit code 1 if a page's tables are not
@@ -9,6 +11,7 @@ python benchmarks/tables.py --check   # exit code 1 if a page's tables are not
 Figures are not checked: each version of Matplotlib draws them a little differently.
 """
 
+import importlib
 import json
 import os
 import re
@@ -24,10 +27,33 @@ from click.testing import CliRunner
 from adelic import benchmark
 from adelic.benchmark.report import figures
 from adelic.benchmark.results import confidence_interval
+from adelic.benchmark.runs_csv import runs_csv
 from adelic.cli import commands
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
+PAGES = ROOT / "docs" / "results"
+OF_A_ROW = ("contrasts", "models", "differences")
+"""The tables of a row's page, as `adelic report --table` has them."""
+ROW_PAGE = """# All models: {row}
+
+Every model that ran on this row, in all its editions and splits; [what to make of it](../results.md). A heading names
+the edition and the split where they are not the published ones: `orbits` has equivalent rows in one part, so that
+images of rows may be trained on.
+
+{marks}
+
+## Count again
+
+[docs/table.csv](../table.csv) has a line for each single run, with the command that repeats it, and in `right` a bit
+for each test row, whether the model answers it rightly (older runs kept no predictions). In the repository's root:
+
+```python
+import pandas as pd
+runs = pd.read_csv("docs/table.csv").query("row == '{row}'")
+runs["recounted"] = runs.right.map(lambda bits: int(bits, 16).bit_count(), na_action="ignore") / runs.test_rows
+```
+"""
 OF_THE_PACKAGE = ("arithmetic",)
 """Tables that `adelic.benchmark` makes, and tests compare."""
 
@@ -35,25 +61,60 @@ OF_THE_PACKAGE = ("arithmetic",)
 def main() -> None:
     """Write, or check, the pages."""
     os.chdir(ROOT)  # the commands name folders of results
-    stale = [] if "--check" in sys.argv else redraw()
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+    is_check = "--check" in sys.argv
+    results = benchmark.read_results(ROOT / "results" / "table")
+    stale = [] if is_check else redraw(results)
+    stale += [path.name for path, text in files(results).items() if bring(path, text, write=not is_check)]
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(PAGES.glob("*.md"))):
         text = page.read_text(encoding="utf-8")
         new = re.sub(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", fill, text, flags=re.DOTALL)
         new = re.sub(r"(<!-- table: adelic (.+?) -->\n).*?(<!-- end of table -->)", print_, new, flags=re.DOTALL)
         if new != text:
             stale.append(page.name)
-            if "--check" not in sys.argv:
+            if not is_check:
                 page.write_text(new, encoding="utf-8")
     if stale:
-        sys.stdout.write(f"{'not up to date' if '--check' in sys.argv else 'brought up to date'}: {', '.join(stale)}\n")
-    sys.exit("--check" in sys.argv and bool(stale))
+        said = "not up to date" if is_check else "brought up to date"
+        sys.stdout.write(f"{said}: {', '.join(dict.fromkeys(stale))}\n")
+    sys.exit(is_check and bool(stale))
 
 
-def redraw() -> list[str]:
+def files(results: list[dict[str, Any]]) -> dict[Path, str]:
+    """Return what has to be written besides tables: the table of all single runs, and the pages of rows that have none.
+
+    The tables of a new page are empty; what comes after fills them.
+    """
+    rows = sorted({f"{result['task']}-{result['n']}" for result in results})
+    missing = [row for row in rows if not (PAGES / f"{row}.md").exists()]
+    return {ROOT / "docs" / "table.csv": runs_csv(results)} | {PAGES / f"{row}.md": row_page(row) for row in missing}
+
+
+def row_page(row: str) -> str:
+    """Return the page of a row, its tables empty.
+
+    >>> row_page("schubert-4").splitlines()[0]
+    '# All models: schubert-4'
+    """
+    command = f"adelic report --results-dir results/table --row {row} --markdown --table"
+    marks = "\n\n".join(f"<!-- table: {command} {name} -->\n<!-- end of table -->" for name in OF_A_ROW)
+    return ROW_PAGE.format(row=row, marks=marks)
+
+
+def bring(path: Path, text: str, *, write: bool) -> bool:
+    """Return whether a file has another content than this, and write it if it may be written."""
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return False
+    if write:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return True
+
+
+def redraw(results: list[dict[str, Any]]) -> list[str]:
     """Draw the figures of docs/results anew; return the names of those that were others."""
-    drawn = figures(benchmark.summarise(benchmark.read_results(ROOT / "results" / "table")))
+    drawn = figures(benchmark.summarise(results))
     changed = []
-    for path in sorted((ROOT / "docs" / "results").glob("*.svg")):
+    for path in sorted(PAGES.glob("*.svg")):
         if path.name not in drawn:
             sys.exit(f"{path}: no such figure; there are {', '.join(drawn)}")
         if drawn[path.name] != path.read_text(encoding="utf-8"):
@@ -199,12 +260,12 @@ def training_accuracy(results: dict[str, Any]) -> str:
 def percent_interval(values: Sequence[float]) -> str:
     """Return the 95 % confidence interval of a mean of rates, in percent, by Student's t.
 
-    >>> percent_interval([0.5, 0.5]), percent_interval([0.5])
-    ('50.00 to 50.00', 'one seed')
+    >>> percent_interval([0.5, 0.5, 0.5]), percent_interval([0.5])
+    ('50.00 to 50.00', 'too few seeds')
     """
     half = confidence_interval(list(values))
     if half is None:
-        return "one seed"
+        return "too few seeds"
     mean = float(np.mean(values))
     return f"{100 * (mean - half):.2f} to {100 * (mean + half):.2f}"
 
@@ -228,6 +289,52 @@ def folds(results: dict[str, Any]) -> str:
     return table(["model", "accuracy, %", "worst and best fold", "loss"], rows)
 
 
+def compact(results: dict[str, Any]) -> str:
+    """Return the candidates for the recipe `compact`, and which its rule chooses once all their trainings are done."""
+    script = importlib.import_module("compact")
+    expected = len(script.STEPS) * len(script.DROPOUT) * len(script.ROWS) * len(script.EMBEDDINGS)
+    groups: dict[tuple[int, float], list[dict[str, Any]]] = {}
+    for entry in sorted(results["entries"], key=lambda e: (e["steps"], e["dropout"])):
+        groups.setdefault((entry["steps"], entry["dropout"]), []).append(entry)
+    means = {
+        candidate: tuple(float(np.mean([entry[name] for entry in entries])) for name in ("accuracy", "loss"))
+        for candidate, entries in groups.items()
+    }
+    chosen = choose_compact(means) if len(results["entries"]) == expected else None
+    rows = [
+        [
+            f"{steps:,}",
+            f"{dropout:g}",
+            str(len(groups[steps, dropout])),
+            f"{100 * accuracy:.2f}",
+            f"{loss:.4f}",
+            "chosen" if (steps, dropout) == chosen else "",
+        ]
+        for (steps, dropout), (accuracy, loss) in means.items()
+    ]
+    head = ["steps", "dropout", "trainings", "validation accuracy, %, mean", "validation loss, mean", ""]
+    return table(head, rows)
+
+
+def choose_compact(means: dict[tuple[int, float], tuple[float, ...]]) -> tuple[int, float]:
+    """Return the candidate that the rule of benchmarks/compact.py takes.
+
+    Args:
+        means: (steps, dropout) -> mean accuracy and mean loss.
+
+    >>> choose_compact({(1000, 0.0): (0.901, 0.3), (1000, 0.1): (0.9, 0.2), (2000, 0.0): (0.905, 0.1)})
+    (1000, 0.0)
+    """
+
+    def score(candidate: tuple[int, float]) -> tuple[float, float]:
+        accuracy, loss = means[candidate]
+        return round(accuracy, 9), -loss  # rounded, so that sums in another order are equal
+
+    best = max(means, key=score)
+    short = max((candidate for candidate in means if candidate[0] == 1000), key=score, default=best)
+    return short if round(means[best][0] - means[short][0], 9) <= 0.005 else best
+
+
 def training_setup(results: dict[str, Any]) -> str:
     """Return the seconds from a loaded data set to the first step."""
     return table(["row", "seconds"], [[e["row"], f"{e['median_seconds']:.3f}"] for e in results["entries"]])
@@ -249,6 +356,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "training_accuracy_quick": training_accuracy,
     "training_setup": training_setup,
     "folds": folds,
+    "compact": compact,
 }
 
 if __name__ == "__main__":

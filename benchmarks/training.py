@@ -230,7 +230,7 @@ def setup(chosen: argparse.Namespace) -> Results:
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """Return the 95 % confidence interval of the mean, by Student's t; the values are two or more."""
+    """Return the 95 % confidence interval of the mean, by Student's t; the values are three or more."""
     half = confidence_interval(values)
     assert half is not None
     return statistics.fmean(values) - half, statistics.fmean(values) + half

@@ -39,10 +39,23 @@ def test_the_audits_table_is_made_from_the_committed_results():
     assert shown[1].strip() == to_markdown(RESULTS.values())
 
 
-def test_every_task_and_edition_is_audited():
-    found = {(a["task"], a["edition"]) for a in RESULTS.values()}
-    assert found == {(task.name, edition) for task in acd.TASKS.values() for edition in task.editions}
+def test_every_task_edition_and_split_is_audited():
+    found = {(a["task"], a["edition"], a["split"]) for a in RESULTS.values()}
+    assert found == {
+        (task.name, edition, split)
+        for task in acd.TASKS.values()
+        for edition in task.editions
+        for split in ("published", *(["orbits"] if task.symmetries else []))
+    }
     assert all(not a["commit"].endswith("+") for a in RESULTS.values())
+
+
+def test_no_audited_orbits_overlap():
+    """Whole orbits lie in one part: no image crosses over."""
+    for a in RESULTS.values():
+        if a["split"] == "orbits":
+            assert {part["rows"] for parts in a["overlap"].values() for part in parts.values()} == {0}
+            assert set(a["symmetries"].values()) == {0.0}
 
 
 def sections():
@@ -64,6 +77,8 @@ def test_every_percentage_is_a_measured_or_a_published_one(task, text):
         for value in [
             *(figure for f in a["findings"] for figure in (f["test"], f["everywhere"]) if figure is not None),
             *a["symmetries"].values(),
+            *(part["share"] for parts in a["overlap"].values() for part in parts.values()),
+            *a["lookup"].values(),
         ]
     }
     figures = ("paper_aoe", "paper_baseline", "acd_logistic_regression", "acd_mlp", "acd_transformer")

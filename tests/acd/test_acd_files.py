@@ -2,12 +2,13 @@ import errno
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from adelic.acd import files
-from adelic.acd.files import atomic_write, cache_folder, read_bytes, sole_user
+from adelic.acd.files import atomic_write, cache_folder, read_bytes, sole_user, taking_turns
 from adelic.errors import RunBusyError, StorageError
 
 
@@ -197,3 +198,75 @@ def test_a_folder_that_cannot_be_made_has_no_user(tmp_path):
     with pytest.raises(StorageError) as caught, sole_user(folder, remedy="choose another"):
         pass
     assert str(caught.value) == f"cannot use the folder {folder}: {os.strerror(errno.ENOTDIR)}; choose another"
+
+
+TURNS = """
+import sys
+from pathlib import Path
+from adelic.acd.files import atomic_write, taking_turns
+counter = Path(sys.argv[1]) / "counter"
+for _ in range(100):
+    with taking_turns(counter.parent):
+        number = int(counter.read_text()) if counter.exists() else 0
+        atomic_write(counter, str(number + 1))
+"""
+
+
+def test_processes_take_turns(tmp_path):
+    """What one reads and writes, no other changes in between."""
+    folder = tmp_path / "new" / "folder"
+    counting = [subprocess.Popen([sys.executable, "-c", TURNS, str(folder)]) for _ in range(3)]
+    assert [process.wait(60) for process in counting] == [0, 0, 0]
+    assert (folder / "counter").read_text() == "300"
+    assert names(folder) == ["counter"]
+
+
+def test_a_turn_ends_with_its_block_or_its_process(tmp_path):
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom adelic.acd.files import taking_turns\n"
+        "with taking_turns(Path(sys.argv[1])):\n    print('has it', flush=True)\n    sys.stdin.read()\n"
+    )
+    with pytest.raises(KeyError), taking_turns(tmp_path):
+        raise KeyError
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout.readline() == "has it\n"
+        entered = threading.Event()
+        waiting = threading.Thread(target=lambda: take_a_turn(tmp_path, entered))
+        waiting.start()
+        assert not entered.wait(0.3)
+        other.kill()
+        assert entered.wait(10)
+        waiting.join()
+
+
+def take_a_turn(folder, entered):
+    with taking_turns(folder):
+        entered.set()
+
+
+def test_turns_of_two_folders_are_apart(tmp_path):
+    with taking_turns(tmp_path / "one"), taking_turns(tmp_path / "other"):
+        assert names(tmp_path) == ["one", "other"]
+
+
+def test_where_there_are_no_locks_there_are_no_turns(tmp_path, monkeypatch):
+    def refuse(descriptor, operation):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(files.fcntl, "flock", refuse)
+    with taking_turns(tmp_path), taking_turns(tmp_path):
+        pass
+    monkeypatch.setattr(files, "fcntl", None)
+    with taking_turns(tmp_path / "new"), taking_turns(tmp_path / "new"):
+        assert names(tmp_path) == ["new"]
+
+
+def test_a_folder_that_cannot_be_made_has_no_turns(tmp_path):
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(StorageError, match=r"cannot use the folder .*choose another"),
+        taking_turns(tmp_path / "file" / "run", remedy="choose another"),
+    ):
+        pass

@@ -52,6 +52,9 @@ def test_a_plan_is_rows_by_models_by_seeds():
         (["schubert-9"], ["mlp"], [0], {}, "unknown row"),
         (["schubert-4"], ["mlp"], [0], {"edition": "leaky"}, "edition"),
         (["schubert-4"], ["mlp"], [0], {"trials": 0}, "trials=0"),
+        (["schubert-4"], ["mlp"], [0], {"symmetries": True}, "use --split orbits"),
+        (["schubert-4"], ["lookup"], [0], {"symmetries": True}, "use --split orbits"),
+        (["schubert-4"], ["mlp"], [0], {"split": "orbit"}, "did you mean 'orbits'"),
         (["rsk-8"], ["mlp"], [0], {}, "rsk-8 has several targets"),
     ],
 )
@@ -67,10 +70,11 @@ def test_a_matrix_of_both_kinds(tmp_path, tiny_config):
     found = run_matrix(configs, **options(tmp_path))
     assert [result["embedding"] for result in found] == ["learned", "logistic", "logistic", "trees", "trees"]
     results = tmp_path / "results"
-    assert {path.stem for path in results.iterdir()} == {config.label for config in configs}
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json")}
+    assert [path.name for path in results.iterdir()] == ["schubert-3.jsonl"]
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json*")}
+    assert len(before) == 1 + 1 + 4 + 1 + 2  # results, the Transformer's metrics and result, fits, trials
     assert run_matrix(configs, **options(tmp_path)) == found
-    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json")} == before
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json*")} == before
 
     summaries = summarise(read_results(results))
     assert {(s.label, s.seeds) for s in summaries} == {
@@ -78,9 +82,11 @@ def test_a_matrix_of_both_kinds(tmp_path, tiny_config):
     }  # fmt: skip
     assert [result["flops"] > 0 for result in found] == [True] * 5
     lines = {line.model.removesuffix(" †"): line for line in table.lines(summaries)}
-    assert lines["boosted trees"].recipe == "search, 2 trials"
-    assert lines["learned"].recipe == "quick, 1 epoch"
-    assert lines["logistic regression"].accuracy.endswith("± 0.00")  # it knows no chance
+    assert lines["boosted trees"].training == "search, 2 trials, 2 seeds"
+    assert lines["learned"].training == "quick, 1 epoch, 1 seed"
+    first, other = sorted(100 * result["test"]["accuracy"] for result in found[1:3])
+    assert first != other  # logistic regression knows no chance, but the split is drawn, too
+    assert lines["logistic regression"].accuracy == f"{(first + other) / 2:.2f} [{first:.2f}, {other:.2f}]"
 
 
 def test_what_is_left_to_do(tmp_path, tiny_config):
@@ -108,13 +114,13 @@ def test_the_acd_authors_figure_is_that_of_the_same_kind_of_model(result):
     row = published_rows()["schubert-4"]
     results = [result(embedding=name) for name in CLASSICAL_MODELS]
     lines = {line.model: line for line in table.lines(summarise(results))}
-    assert {model: line.acd_authors for model, line in lines.items()} == {
-        "majority class": "52.3",
-        "logistic regression": str(row.acd_logistic_regression),
-        "MLP": str(row.acd_mlp),
+    assert {model: line.published for model, line in lines.items()} == {
+        "majority class": "ACD 52.3",
+        "look-up": "–",
+        "logistic regression": f"ACD {row.acd_logistic_regression}",
+        "MLP": f"ACD {row.acd_mlp}",
         "boosted trees": "–",
     }
-    assert {line.paper for line in lines.values()} == {"–"}
 
 
 def test_models_without_epochs_have_no_learning_curve(tmp_path, tiny_config):

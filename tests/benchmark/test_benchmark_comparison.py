@@ -46,6 +46,36 @@ def test_rows_recipes_editions_and_sizes_are_apart(result):
     assert on_most_rows([parts[2]]) == [parts[2]]
 
 
+def test_splits_are_never_compared(result):
+    orbits = result("schubert-4", accuracy=0.9, recipe={"symmetries": True}) | {"split": "orbits"}
+    orbits["configuration"]["data"]["split"] = "orbits"
+    parts = found(orbits, result("schubert-4"), result("schubert-4", "learned"))
+    assert [(part.heading, list(part.models)) for part in parts] == [
+        ("schubert-4, quick recipe", ["AOE (digits)", "learned"]),
+        ("schubert-4 (orbits), quick recipe", ["AOE (digits)"]),
+    ]
+    assert parts[0].published is not None
+    assert parts[1].published is None  # what is published is of the published split
+    assert parts[1].option == "--split orbits --recipe quick"
+
+
+def test_contaminated_data_ranks_nothing(result):
+    runs = [result("weaving-6", e, accuracy=a) for e, a in (("learned", 0.9), ("adelic", 0.8), ("fone", 0.99))]
+    for run in runs:
+        run |= {"edition": "leaky", "contaminated": True}
+    (part,) = found(*runs)
+    assert part.title == "weaving-6 (leaky, contaminated), recipe quick"
+    assert list(part.models) == ["AOE (digits)", "fone", "learned"]  # by name
+
+
+def test_look_up_is_a_mean_over_seeds_and_remembers_all_it_may(result):
+    """Where some models saw images of rows, the look-up that saw them counts."""
+    runs = [result(seed=s) | {"lookup": 0.5 + s / 10} for s in range(2)]
+    runs += [result(embedding="lookup", recipe={"symmetries": True}) | {"lookup": 0.7}]
+    (part,) = found(*runs)
+    assert part.trivial("lookup") == pytest.approx((0.7 + 0.6) / 2)
+
+
 def test_searched_recipes_of_a_row_are_one_family(result):
     names = ["recipes/schubert-4-adelic.toml", "recipes/schubert-4-learned.toml"]
     runs = [result(embedding=e) | {"recipe": name} for e, name in zip(("adelic", "learned"), names, strict=True)]
@@ -138,3 +168,14 @@ def test_validation_accuracy_of_older_results_and_of_none(result):
 
 def test_several_targets_and_numbers_are_left_out(result):
     assert found(result("kl-5", exact_match=0.5)) == []
+
+
+def test_with_the_papers_recipe_aoe_is_the_papers_form(result):
+    def run(features, validation, recipe):
+        made = result(recipe={"name": recipe}) | {"recipe": recipe, "features": features}
+        made["configuration"]["embedding"] |= {"features": features}
+        return made | {"validation": {"accuracy": validation, "loss": 0.5}}
+
+    for recipe, best in (("quick", "AOE (characters)"), ("paper", "AOE (digits)")):
+        (part,) = found(run("digits", 0.75, recipe), run("characters", 0.875, recipe))
+        assert part.best("AOE") == part.best() == best

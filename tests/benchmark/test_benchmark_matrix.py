@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import pytest
 
 from adelic import acd
-from adelic.benchmark import plan, published_rows, read_results, run_matrix, summarise
+from adelic.benchmark import plan, plan_classical, published_rows, read_results, run_matrix, summarise
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError
 
 
@@ -78,6 +78,9 @@ def test_a_run_is_planned_once(again):
         (["schubert-4"], ["learned"], [-1], {}, "seed"),
         (["schubert-4"], [], [0], {}, "embedding"),
         (["schubert-4"], ["learned"], [], {}, "seed"),
+        (["schubert-4"], ["learned"], [0], {"split": "orbit"}, "did you mean 'orbits'"),
+        (["lattice-10"], ["learned"], [0], {"split": "orbits"}, "use --split published"),
+        (["schubert-4"], ["learned"], [0], {"changes": {"symmetries": True}}, "use --split orbits"),
     ],
 )
 def test_bad_plans(rows, embeddings, seeds, options, words):
@@ -114,13 +117,21 @@ def test_a_matrix_resumes_without_training_again(tiny_config, tmp_path, monkeypa
         return plain(self, *arguments)
 
     monkeypatch.setattr(run_module.Trainer, "run_epoch", counting)
-    before = {path: path.stat().st_mtime_ns for path in results.iterdir()}
+    (path,) = results.iterdir()  # one row, one file
+    assert path.name == "schubert-3.jsonl"
+    before = path.read_text(encoding="utf-8").splitlines()
+    assert sorted(map(json.loads, before), key=json.dumps) == sorted(first, key=json.dumps)
     found = run_matrix(configs, runs=runs, results=results, device="cpu", on_run=silent)
     assert trained == [1, 1]  # two epochs of the fourth run
     assert found[:3] == first
-    assert {path: path.stat().st_mtime_ns for path in before} == before
+    after = path.read_text(encoding="utf-8").splitlines()
+    assert [line for line in after if line in before] == before  # to the letter, and in their order
+    assert len(after) == 4
+    written = path.stat().st_mtime_ns
+    assert run_matrix(configs, runs=runs, results=results, device="cpu", on_run=silent) == found
+    assert (trained, path.stat().st_mtime_ns) == ([1, 1], written)
 
-    assert {path.stem for path in results.iterdir()} == {c.label for c in configs}
+    assert [path] == [*results.iterdir()]
     assert sorted(read_results(results), key=json.dumps) == sorted(found, key=json.dumps)
     assert [s.seeds for s in summarise(found)] == [(0, 1), (0, 1)]
 
@@ -129,10 +140,49 @@ def test_a_lost_result_file_is_written_again(tiny_config, tmp_path):
     config = tiny_config(epochs=1)
     options = {"runs": tmp_path / "runs", "results": tmp_path / "results", "device": "cpu", "on_run": silent}
     (result,) = run_matrix([config], **options)
-    path = tmp_path / "results" / f"{config.label}.json"
-    path.write_text("{}")
+    path = tmp_path / "results" / "schubert-3.jsonl"
+    path.unlink()
     run_matrix([config], **options)
     assert json.loads(path.read_text(encoding="utf-8")) == result
+    path.write_text("")  # its line alone is lost
+    run_matrix([config], **options)
+    assert read_results(path.parent) == [result]
+
+
+def test_a_damaged_result_file_is_named_and_left_as_it_is(tiny_config, tmp_path):
+    """It may hold results of others, which nobody should write over."""
+    config = tiny_config(epochs=1)
+    options = {"runs": tmp_path / "runs", "results": tmp_path / "results", "device": "cpu", "on_run": silent}
+    run_matrix([config], **options)
+    path = tmp_path / "results" / "schubert-3.jsonl"
+    with path.open("a") as file:
+        file.write("{}\n")
+    before = path.read_bytes()
+    with pytest.raises(RunFolderError, match=r"schubert-3\.jsonl line 2 is no result of a run: it has no t") as caught:
+        run_matrix([config], **options)
+    assert "\n" not in str(caught.value)
+    assert path.read_bytes() == before
+
+
+def test_editions_and_splits_have_files_of_their_own(tiny_config, tmp_path):
+    configs = [
+        tiny_config(task="weaving", n=5, epochs=1, edition=edition, split=split)
+        for edition in ("published", "levels")
+        for split in ("published", "orbits")
+    ]
+    found = run_matrix(configs, runs=tmp_path / "runs", results=tmp_path / "results", device="cpu", on_run=silent)
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == [
+        "weaving-5-levels-orbits.jsonl", "weaving-5-levels.jsonl", "weaving-5-orbits.jsonl", "weaving-5.jsonl",
+    ]  # fmt: skip
+    assert [(r["edition"], r["split"]) for r in found] == [(c.edition, c.split) for c in configs]
+    assert len(read_results(tmp_path / "results")) == 4
+
+
+def test_a_plan_has_a_split():
+    (config,) = plan(["weaving-6"], ["learned"], [0], recipe="quick", split="orbits", changes={"symmetries": True})
+    assert (config.split, config.recipe.symmetries) == ("orbits", True)
+    (config,) = plan_classical(["weaving-6"], ["lookup"], [0], split="orbits", symmetries=True)
+    assert (config.split, config.symmetries) == ("orbits", True)
 
 
 def test_a_damaged_run_is_named(tiny_config, tmp_path):
@@ -148,6 +198,38 @@ def test_where_places_meet_is_part_of_an_embeddings_name():
     configs = plan(["schubert-4"], ["adelic:late", "adelic:one-hot-digits:axial", "adelic:digits"], [0])
     found = [(config.embedding.features, config.embedding.places) for config in configs]
     assert found == [("characters", "late"), ("one-hot-digits", "axial"), ("digits", "flat")]
+
+
+def test_options_of_rivals_are_part_of_their_names():
+    names = ["periodic:sigma=0.1", "fone:standardize", "fone:bases=2-5:standardize", "xval:standardize", "periodic"]
+    found = [config.embedding for config in plan(["schubert-4"], names, [0])]
+    assert [(e.name, e.options()) for e in found] == [
+        ("periodic", {"sigma": 0.1}),
+        ("fone", {"bases": "10", "standardize": True}),
+        ("fone", {"bases": "2-5", "standardize": True}),
+        ("xval", {"standardize": True}),
+        ("periodic", {"sigma": 0.01}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("periodic:sigma=x", "'sigma=x' gives no sigma; write sigma=0.3"),
+        ("periodic:sigma", "'sigma' gives no sigma; write sigma=0.3"),
+        ("periodic:sigma=-1", "sigma=-1.0 must be a positive number"),
+        ("periodic:sigma=1:sigma=2", "gives an option twice"),
+        ("periodic:sigm=1", "did you mean 'sigma'"),
+        ("fone:standardize=0", "write standardize"),
+        ("fone:bases=3", "bases='3' are unknown"),
+        ("learned:standardize", "--standardize belongs to the embeddings 'fone' and 'xval', not to 'learned'"),
+        ("adelic:sigma=1", "--sigma belongs to the embedding 'periodic', not to 'adelic'"),
+        ("abacus", "abacus on schubert-4 is a learned embedding by another name"),
+    ],
+)
+def test_bad_options_of_rivals(text, words):
+    with pytest.raises(AdelicError, match=words):
+        plan(["schubert-4"], [text], [0])
 
 
 @pytest.mark.parametrize(

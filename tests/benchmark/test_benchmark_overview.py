@@ -2,14 +2,9 @@ import pytest
 
 from adelic.benchmark import published_rows, summarise
 from adelic.benchmark.comparison import comparisons
-from adelic.benchmark.overview import (
-    differences,
-    differences_grid,
-    models_grid,
-    overview,
-    paper_grid,
-    recipe_grids,
-)
+from adelic.benchmark.overview import models_grid, overview, paper_grid, recipe_grids, verdict
+from adelic.benchmark.rows import Figure
+from adelic.training import EmbeddingConfig
 
 
 def lines(grid):
@@ -19,7 +14,7 @@ def lines(grid):
 
 @pytest.fixture
 def found(result):
-    """AOE in two forms, learned and a run that says one class, on Schubert 4; three seeds."""
+    """AOE in two forms, learned and a run that says one class, on Schubert 4; three seeds, look-up has 50 %."""
 
     def make(*more):
         runs = []
@@ -33,7 +28,7 @@ def found(result):
                 run = result(embedding=embedding, seed=seed, accuracy=accuracy + noise, loss=0.25, majority=0.494)
                 run["configuration"]["embedding"]["features"] = features
                 run["validation"]["accuracy"] = {"digits": 0.99, "characters": 0.98}.get(features, 0.5 + noise)
-                run |= {"features": features, "predicts_one_class": embedding == "fone"}
+                run |= {"features": features, "predicts_one_class": embedding == "fone", "lookup": 0.5 + noise}
                 if embedding == "learned":
                     run["validation"]["accuracy"] = 0.9
                 runs.append(run)
@@ -42,36 +37,104 @@ def found(result):
     return make
 
 
-def test_who_wins(found):
+def test_each_row(found):
     rows = lines(overview(found()))
     assert list(rows) == list(published_rows())
     line = rows["schubert-4"]
-    assert line["AOE"] == "96.00 ± 0.25 (digits)"  # characters are better on the test split, which chooses nothing
-    assert line["best other embedding"] == "90.00 ± 0.75 (learned)"
+    assert line["AOE"] == "96.00 ± 0.25 (digits, quick)"  # characters are better on test, which chooses nothing
+    assert line["learned"] == "90.00 ± 0.75"
+    assert line["best rival"] == "50.00 ± 0.25 (fone †)"
     assert line["best outside the Transformer"] == "not run"
-    assert line["AOE − other"] == "+6.00"
-    assert line["majority class"] == "49.40"
+    assert line["AOE − learned"].startswith("+6.00 (+5.")
+    assert line["AOE − learned"].endswith("p < 0.001)")  # the declared one, without a correction
+    assert (line["majority class"], line["look-up"]) == ("49.40", "50.00")
     assert line["best published"] == "94.6 ± 1.0 (ACD authors, Transformer)"
-    assert line["AOE beats it"] == "yes"
-    assert 0 < float(line["p"].removeprefix("< ")) < 0.05
-    assert rows["quiver-11"]["AOE"] == rows["quiver-11"]["best other embedding"] == "not run"
+    assert line["above published"] == "yes"
+    assert rows["quiver-11"]["AOE"] == rows["quiver-11"]["learned"] == "not run"
     assert rows["quiver-11"]["best published"] == "92.9 ± 0.5 (ACD authors, Transformer)"
+    assert rows["weaving-6"]["majority class"] == "–"  # the ACD authors' is of the levels
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "published", "expected"),
+    [
+        ((0.958, 0.96, 0.962), Figure(94.6, interval=0.8), "yes"),
+        ((0.958, 0.96, 0.962), Figure(94.6, interval=1.0), "mean only"),  # their intervals overlap
+        ((0.92, 0.96, 1.00), Figure(94.6), "mean only"),
+        ((0.96, 0.97), Figure(94.6), "mean only"),  # two seeds have no interval
+        ((0.96,), Figure(94.6), "mean only"),
+        ((0.94, 0.94, 0.94), Figure(94.6, interval=1.0), "no"),
+    ],
+)
+def test_above_published_honours_both_intervals(result, accuracies, published, expected):
+    (summary,) = summarise([result(seed=s, accuracy=a) for s, a in enumerate(accuracies)])
+    assert verdict(summary, published) == expected
+
+
+def on(edition, split, runs):
+    """Return runs as of another edition and split."""
+    for run in runs:
+        run |= {"edition": edition, "split": split, "contaminated": edition == "leaky"}
+        run["configuration"]["data"] |= {"edition": edition, "split": split}
+    return runs
+
+
+def test_splits_and_editions_have_lines_of_their_own(found, result):
+    """The ACD authors' weaving figures stand beside the levels edition, and all others' beside the published split."""
+    runs = [
+        run
+        for edition, split in (("levels", "published"), ("levels", "orbits"), ("published", "orbits"))
+        for run in on(edition, split, [result("weaving-6", accuracy=0.9)])
+    ]
+    rows = lines(overview(comparisons(summarise(runs))))
+    weaving = {name: line["best published"] for name, line in rows.items() if name.startswith("weaving-6")}
+    assert weaving == {
+        "weaving-6": "53.02 (AOE paper, learned)",
+        "weaving-6 (levels)": "86.1 ± 0.2 (ACD authors, MLP)",
+        "weaving-6 (levels, orbits)": "–",
+        "weaving-6 (orbits)": "–",
+    }
+    assert rows["weaving-6 (levels)"]["above published"] == "mean only"
+    assert rows["weaving-6 (orbits)"]["above published"] == "–"
+    assert list(rows).index("weaving-6 (orbits)") < list(rows).index("weaving-7")
+
+
+def test_what_is_contaminated_is_in_tables_by_that_name_and_in_no_verdict(result):
+    parts = comparisons(summarise(on("leaky", "published", [result("weaving-6", accuracy=1.0)])))
+    assert list(lines(overview(parts))) == list(published_rows())
+    assert lines(overview(parts))["weaving-6"]["AOE"] == "not run"
+    assert models_grid(parts[0]).title == "weaving-6 (leaky, contaminated), quick recipe"
+    assert models_grid(parts[0]).published == 0
+    assert recipe_grids(parts)[0].headers == ("model", "weaving-6 (leaky, contaminated)")
 
 
 def test_all_models_on_all_rows(found, result):
     name = "recipes/tuned/schubert-4-learned.toml"
-    tuned = result(embedding="learned", accuracy=0.5, recipe={"name": name}) | {"recipe": name}
-    quick, searched = recipe_grids(found(result("mheight-8", "fone", accuracy=0.75), tuned))
-    assert (quick.title, searched.title) == ("Every model, quick recipe", "Every model, tuned recipe")
+    tuned = result(embedding="learned", accuracy=0.5, recipe={"name": name}) | {"recipe": name, "lookup": 0.25}
+    more = [result("mheight-8", "fone", accuracy=0.75) | {"lookup": 0.9}, tuned]
+    quick, searched = recipe_grids(found(*more))
+    assert (quick.title, searched.title) == (
+        "Every model, quick recipe, published split",
+        "Every model, tuned recipe, published split",
+    )
     assert quick.headers == ("model", "schubert-4", "mheight-8")
     assert quick.rows == (
         ("AOE (characters)", "97.00 ± 0.25", "not run"),
         ("AOE (digits)", "96.00 ± 0.25", "not run"),
         ("fone", "50.00 ± 0.25 †", "75.00"),
         ("learned", "90.00 ± 0.75", "not run"),
+        ("majority class", "49.40", "50.00"),
+        ("look-up", "50.00", "90.00"),
     )
-    assert searched.rows == (("learned", "50.00"),)
+    assert searched.rows == (("learned", "50.00"), ("majority class", "50.00"), ("look-up", "25.00"))
     assert [note.startswith("†") for note in quick.notes] == [False, True]
+
+
+def test_each_split_has_a_table_of_all_models(found, result):
+    orbits = on("published", "orbits", [result("schubert-4", accuracy=0.5), result("mheight-8", accuracy=0.5)])
+    first, second = recipe_grids(found(*orbits))
+    assert first.headers == ("model", "schubert-4")
+    assert second.headers == ("model", "schubert-4 (orbits)", "mheight-8 (orbits)")
 
 
 def test_what_is_no_transformer_makes_no_table_alone(result):
@@ -79,57 +142,63 @@ def test_what_is_no_transformer_makes_no_table_alone(result):
     del outside["configuration"]["recipe"]["d_model"]
     assert recipe_grids(comparisons(summarise([outside]))) == []
     (grid,) = recipe_grids(comparisons(summarise([outside, result(embedding="learned")])))
-    assert [line[0] for line in grid.rows] == ["learned", "MLP"]
+    assert [line[0] for line in grid.rows] == ["learned", "MLP", "majority class", "look-up"]
 
 
-def test_the_papers_figures_that_are_set_aside_are_no_aim(found):
+def test_the_papers_figures_that_are_set_aside_are_no_aim():
     rows = lines(overview([]))
-    assert rows["weaving-6"]["best published"] == "86.1 ± 0.2 (ACD authors, MLP)"
-    assert rows["weaving-7"]["best published"] == "99.9 ± 0.0 (ACD authors, Transformer)"
+    assert rows["weaving-6"]["best published"] == "53.02 (AOE paper, learned)"
     assert rows["schubert-6"]["best published"] == "99.96 (AOE paper, AOE)"
-
-
-def test_another_edition_has_a_line_of_its_own_without_published_figures(found, result):
-    rows = lines(overview(found(result("weaving-6") | {"edition": "leaky"})))
-    assert rows["weaving-6"]["AOE"] == "not run"
-    assert rows["weaving-6 (leaky)"]["AOE"].endswith("(digits)")
-    assert (rows["weaving-6 (leaky)"]["best published"], rows["weaving-6 (leaky)"]["AOE beats it"]) == ("–", "–")
 
 
 def test_the_papers_tables(found, result):
     run = result("weaving-6", "learned", loss=0.5, accuracy=0.75, one_class=True, recipe={"name": "paper"})
-    parts = found(run | {"recipe": "paper"}, result("weaving-6") | {"edition": "leaky"})
+    others = on("leaky", "published", [result("weaving-6")]) + on("published", "orbits", [result("schubert-4")])
+    parts = found(run | {"recipe": "paper", "lookup": 0.625}, *others)
     accuracies, losses = (lines(paper_grid(parts, metric)) for metric in ("accuracy", "loss"))
     assert list(accuracies) == list(losses) == list(published_rows())
     assert accuracies["schubert-4"] == {
         "row": "schubert-4",
-        "majority class": "52.3",
+        "recipe": "quick",
+        "majority class": "49.40",
+        "look-up": "50.00",
         "paper: learned": "50.59",
+        "ours: learned": "90.00 ± 0.75",
         "paper: AOE": "87.89",
-        "ours: learned, paper": "not run",
-        "ours: AOE, paper": "not run",
-        "ours: learned, quick": "90.00 ± 0.75",
-        "ours: AOE, quick": "96.00 ± 0.25 (digits)",
+        "ours: AOE": "96.00 ± 0.25 (digits)",
     }
-    assert accuracies["weaving-6"]["ours: learned, paper"] == "75.00 (†)"
+    assert accuracies["weaving-6"]["ours: learned"] == "75.00 (†)"
+    assert accuracies["weaving-6"]["recipe"] == "paper"
+    assert accuracies["weaving-6"]["look-up"] == "62.50"
     one_class = lines(overview(comparisons(summarise([result(accuracy=0.5, one_class=True)]))))["schubert-4"]
-    assert one_class["AOE"] == "50.00 (digits †)"
-    assert (losses["schubert-4"]["paper: AOE"], losses["schubert-4"]["ours: AOE, quick"]) == (
+    assert one_class["AOE"] == "50.00 (digits †, quick)"
+    assert (losses["schubert-4"]["paper: AOE"], losses["schubert-4"]["ours: AOE"]) == (
         "0.3052",
         "0.2500 ± 0.0000 (digits)",
     )
+
+
+def test_a_line_of_the_papers_table_for_each_recipe(found, result):
+    paper = result("schubert-4", "learned", accuracy=0.5, recipe={"name": "paper"}) | {"recipe": "paper"}
+    rows = [row for row in paper_grid(found(paper), "accuracy").rows if row[0] == "schubert-4"]
+    assert [(row[1], row[5], row[7]) for row in rows] == [
+        ("quick", "90.00 ± 0.75", "96.00 ± 0.25 (digits)"),
+        ("paper", "50.00", "not run"),
+    ]
 
 
 def test_the_papers_tables_without_a_run():
     rows = lines(paper_grid([], "loss"))
     assert len(rows) == 13
     assert {cell for line in rows.values() for name, cell in line.items() if name.startswith("ours")} == {"not run"}
+    rows = lines(paper_grid([], "accuracy"))
+    assert (rows["schubert-4"]["majority class"], rows["weaving-6"]["majority class"]) == ("52.3", "–")
 
 
 def test_a_capped_number_of_rows_is_named(result):
     parts = comparisons(summarise([result("lattice-10", accuracy=0.5, recipe={"max_rows": 20_000})]))
-    assert lines(paper_grid(parts, "accuracy"))["lattice-10"]["ours: AOE, quick"] == "50.00 (digits, 20,000 rows)"
-    assert lines(overview(parts))["lattice-10"]["recipe"] == "quick, 20,000 rows"
+    assert lines(paper_grid(parts, "accuracy"))["lattice-10"]["ours: AOE"] == "50.00 (digits, 20,000 rows)"
+    assert lines(overview(parts))["lattice-10"]["AOE"] == "50.00 (digits, quick, 20,000 rows)"
 
 
 def test_every_model_and_the_published_ones(found):
@@ -141,37 +210,35 @@ def test_every_model_and_the_published_ones(found):
     assert list(rows)[4:] == list(published_rows()["schubert-4"].published())
     assert grid.published == 5
     assert rows["AOE (digits)"]["accuracy"] == "96.00 ± 0.25"
-    assert rows["AOE (digits)"]["− best published"] == "+1.40"
-    assert rows["learned"]["− best published"] == "−4.60"
+    assert rows["AOE (digits)"]["above look-up"] == "+46.00"
+    assert rows["fone †"]["above look-up"] == "0.00"
     assert rows["AOE paper, AOE"]["loss"] == "0.3052"
-    learned = part.models["learned"]
-    tokens = sum(r["rows"]["train"] * r["configuration"]["recipe"]["epochs"] * 16 for r in learned.results)
-    seconds = sum(r["seconds"] for r in learned.results)
-    assert rows["learned"]["tokens/s"] == f"{tokens / seconds:,.0f}"
-    assert rows["AOE paper, AOE"]["tokens/s"] == "–"
+    assert rows["AOE paper, AOE"]["above look-up"] == "–"
     assert rows["ACD authors, MLP"]["accuracy"] == "93.1 ± 2.6"
     assert any("†" in note for note in grid.notes)
+    assert any("majority class 49.40 %, look-up 50.00 %" in note for note in grid.notes)
 
 
-def test_figures_that_only_newer_results_have(result):
-    old, new = result(), result(embedding="learned", calibration_error=0.031) | {"flops": 12_345_678}
-    old["test"].pop("calibration_error", None)
-    old.pop("flops", None)
-    old.pop("rows", None)
-    rows = lines(models_grid(comparisons(summarise([old, new]))[0]))
-    assert (rows["AOE (digits)"]["calibration error"], rows["AOE (digits)"]["FLOPs (k)"]) == ("–", "–")
-    assert rows["AOE (digits)"]["tokens/s"] == "–"
-    assert (rows["learned"]["calibration error"], rows["learned"]["FLOPs (k)"]) == ("3.10", "12,345.7")
+def test_two_variants_of_a_rival_are_told_apart(result):
+    runs = []
+    for sigma in (0.01, 0.3):
+        run = result(embedding="periodic", accuracy=0.5 + sigma)
+        run["configuration"]["embedding"] |= EmbeddingConfig.of("periodic", sigma=sigma).as_dict()
+        runs.append(run)
+    (part,) = comparisons(summarise(runs))
+    assert list(lines(models_grid(part)))[:2] == ["periodic (sigma 0.3)", "periodic (sigma 0.01)"]
 
 
-def test_the_matrix_of_differences(found):
-    (part,) = found()
-    cells = differences(part)
-    assert [[cell is None for cell in line] for line in cells] == [[i == j for j in range(4)] for i in range(4)]
-    assert [cell.difference for cell in cells[0] if cell] == ["+1.00", "+7.00", "+47.00"]
-    assert [line[0].difference for line in cells[1:]] == ["−1.00", "−7.00", "−47.00"]
-    assert (cells[0][1].p, cells[0][1].kind) == ("", "")  # the same for every seed: nothing to test
-    assert (cells[0][2].kind, cells[2][0].kind) == ("up", "down")
-    assert cells[0][2].p == cells[2][0].p != ""
-    text = differences_grid(part).to_markdown()
-    assert f"| 1. AOE (characters) |  | +1.00 | +7.00 ({cells[0][2].p}) | +47.00 |" in text
+def test_older_seeds_are_marked(result):
+    runs = [result(embedding="learned", seed=s) for s in range(3)]
+    for run in runs:
+        run["configuration"]["data"]["seed"] = 0
+    grid = models_grid(comparisons(summarise(runs))[0])
+    assert grid.rows[0][0] == "learned ‡"
+    assert any(note.startswith("‡ older runs") for note in grid.notes)
+
+
+def test_no_table_has_more_columns_than_one_reads(found):
+    parts = found()
+    grids = [overview(parts), paper_grid(parts, "accuracy"), models_grid(parts[0])]
+    assert all(len(grid.headers) <= 10 for grid in grids)

@@ -11,7 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from adelic.benchmark import summarise, table, write_report
+from adelic.benchmark.grid import to_markdown
 from adelic.benchmark.report import TABLES, figures, grids, render_page
+from adelic.benchmark.runs_csv import runs_csv
 from adelic.cli import commands
 from adelic.cli.experiments import REPORT_TABLES
 from adelic.errors import AdelicError
@@ -141,7 +143,7 @@ def test_files(tmp_path, summaries):
     lines = table.lines(summaries)
     assert page.read_text(encoding="utf-8") == render_page(summaries, table.contents(summaries))
     assert files[2].read_text(encoding="utf-8") == table.to_markdown(table.paper_content(lines))
-    assert files[3].read_text(encoding="utf-8") == "\n".join(grid.to_markdown() for grid in grids(summaries))
+    assert files[3].read_text(encoding="utf-8") == "\n".join(to_markdown(grids(summaries, name)) for name in TABLES)
     rows = list(csv.reader(io.StringIO(files[1].read_text(encoding="utf-8"))))
     assert rows[1:] == [list(astuple(line)) for line in lines]
 
@@ -182,7 +184,6 @@ def test_no_runs(tmp_path):
     assert len(page.cells_of("all-runs")) == 26 * len(table.HEADERS)
     assert "svg" not in page.tags
     text = " ".join("".join(page.texts).split())
-    assert "No row with one class each was run; this would be a start: adelic reproduce schubert-4" in text
     assert "Of the rows with one class each, none was run" in text
 
 
@@ -204,6 +205,37 @@ def test_what_cannot_be_written(tmp_path, summaries, where, monkeypatch):
     with pytest.raises(AdelicError) as caught:
         write_report(summaries, Path(where))
     assert "\n" not in str(caught.value)
+
+
+def test_the_page_has_no_ranks_over_rows_and_names_splits_and_contamination(result):
+    orbits = result("schubert-4") | {"split": "orbits"}
+    leaky = result("weaving-6") | {"edition": "leaky", "contaminated": True}
+    found = summarise([orbits, leaky, result("mheight-8")])
+    page = Page(render_page(found, table.contents(found)))
+    text = " ".join("".join(page.texts).split())
+    assert "rank" not in text.replace("ranked", "")
+    assert {"schubert-4 (orbits)", "weaving-6 (leaky, contaminated)", "mheight-8"} <= set(page.cells)
+    assert all(len(grid.headers) <= 10 for grid in grids(found))
+    assert set(figures(found)) == {
+        f"{row}-quick-recipe-{what}.svg"
+        for row in ("schubert-4-orbits", "weaving-6-leaky-contaminated", "mheight-8")
+        for what in ("cost", "curves")
+    }
+
+
+def test_a_report_needs_the_result_files_alone(summaries, tmp_path, monkeypatch):
+    """No data is built or read: not for class names, nor for lengths."""
+
+    def refuse(*given, **options):
+        raise AssertionError("the report loads data")
+
+    monkeypatch.setattr("adelic.acd.load", refuse)
+    monkeypatch.setattr("adelic.acd.store.load", refuse, raising=False)
+    monkeypatch.setenv("ADELIC_CACHE", str(tmp_path / "nothing"))
+    write_report(summaries, tmp_path / "report.html", all_rows=True)
+    assert figures(summaries)
+    assert runs_csv(result for summary in summaries for result in summary.results)
+    assert not (tmp_path / "nothing").exists()
 
 
 def test_the_command_line_knows_the_tables():

@@ -31,14 +31,28 @@ def test_the_rows_and_their_order():
 def test_figures(name):
     majority, regression, mlp, transformer, baseline, aoe = ROWS[name]
     row = published_row(name)
+    edition = "levels" if name.startswith("weaving") else "published"  # the ACD authors' older format
     assert f"{row.task}-{row.n}" == row.name == name
-    assert row.majority == majority
-    assert row.acd_logistic_regression == Figure(regression)
-    assert row.acd_mlp == Figure(mlp[0], interval=mlp[1])
-    assert row.acd_transformer == Figure(transformer[0], interval=transformer[1])
+    assert row.majority == Figure(majority, edition=edition)
+    assert row.acd_logistic_regression == Figure(regression, edition=edition)
+    assert row.acd_mlp == Figure(mlp[0], interval=mlp[1], edition=edition)
+    assert row.acd_transformer == Figure(transformer[0], interval=transformer[1], edition=edition)
     assert row.paper("learned") == row.paper_baseline == Figure(*baseline)
     assert row.paper("adelic") == row.paper_aoe == Figure(*aoe)
     assert row.paper("fone") is None
+    assert row.paper("learned", "levels") is None
+
+
+@pytest.mark.parametrize("name", ["weaving-6", "weaving-7"])
+def test_the_acd_authors_weaving_figures_are_of_the_levels_edition(name):
+    row = published_row(name)
+    assert [who.split(",")[0] for who in row.published()] == ["AOE paper"] * 2
+    assert [who.split(",")[0] for who in row.published("levels")] == ["ACD authors"] * 3
+    assert row.best_published()[0] == "AOE paper, learned"  # 100 % is set aside
+    assert row.best_published("levels")[0].startswith("ACD authors")
+    assert row.best_published("leaky") is None
+    assert row.acd_authors("mlp") is None
+    assert row.acd_authors("mlp", "levels") == row.acd_mlp
 
 
 def test_a_figure_as_text():

@@ -8,7 +8,7 @@ from adelic.benchmark.confusion_plot import confusion_matrix
 from adelic.benchmark.cost_plot import cost_scatter
 from adelic.benchmark.efficiency_plot import efficiency
 from adelic.benchmark.plots import MARKERS, learning_curves, looks
-from adelic.benchmark.sections import rank_sections, row_sections
+from adelic.benchmark.sections import row_sections
 
 
 def texts(svg):
@@ -26,23 +26,6 @@ def runs(result):
     return make
 
 
-def test_mean_ranks_of_three_rows(runs):
-    (section,) = rank_sections(comparisons(summarise(runs("schubert-4", "weaving-6", "mheight-8"))))
-    assert section.recipe == "quick"
-    assert {"AOE (digits)  1.00", "learned  2.00", "fone  3.00"} <= set(texts(section.diagram.svg))
-    assert "critical difference 1.91" in texts(section.diagram.svg)
-    assert "χ² = 6.00" in section.diagram.text
-    assert 'aria-label="Critical-difference diagram, recipe quick"' in section.diagram.svg
-
-
-def test_two_rows_have_a_sentence_instead(runs):
-    (section,) = rank_sections(comparisons(summarise(runs("schubert-4", "weaving-6"))))
-    assert section.diagram.svg is None
-    assert "need at least 3 rows" in section.diagram.text
-    assert "2 rows have runs" in section.diagram.text
-    assert section.diagram.command.endswith("--recipe quick")
-
-
 def test_the_confusion_matrix_is_the_mean_over_seeds(result):
     runs = [result("quiver-11", seed=s) for s in range(2)]
     size = 7
@@ -50,6 +33,7 @@ def test_the_confusion_matrix_is_the_mean_over_seeds(result):
         run["confusion"] = [[10 if i == j else 0 for j in range(size)] for i in range(size)]
         run["confusion"][0] = [6 + seed, 4 - seed, 0, 0, 0, 0, 0]
         run["confusion"][6] = [0] * size
+        run["class_names"] = ["A", "BD", "D", "BE", "BB", "E", "DE"]
     (summary,) = summarise(runs)
     found = texts(confusion_matrix(summary, "A title"))
     assert found.count("100.0 %") == 5
@@ -119,14 +103,32 @@ def test_models_without_epochs_have_no_learning_curves(runs):
     assert learning_curves({"learned": part.models["learned"]}, "A title") is None
 
 
-def test_a_single_model_has_no_matrix_and_single_seeds_are_not_tested(runs):
-    alone, several = (row_sections(comparisons(summarise(r)))[0] for r in (runs("schubert-4")[:1], runs("schubert-4")))
-    assert alone.matrix == []
-    assert len(several.matrix) == 3
-    assert several.untested
-    seeds = [run | {"test": run["test"] | {"accuracy": run["test"]["accuracy"] - s * i / 100}} for s in range(3)
-             for i, run in enumerate(runs("schubert-4", seed=s))]  # fmt: skip
-    assert not row_sections(comparisons(summarise(seeds)))[0].untested
+def test_the_tests_of_a_row(runs):
+    """A single model has none; contaminated data has none either."""
+    alone = row_sections(comparisons(summarise(runs("schubert-4")[:1])))[0]
+    assert alone.tests == []
+    several = row_sections(comparisons(summarise(runs("schubert-4"))))[0]
+    assert [grid.title.partition(":")[0] for grid in several.tests] == ["Declared contrast", "Exploratory differences"]
+    leaky = [run | {"edition": "leaky", "contaminated": True} for run in runs("weaving-6")]
+    (section,) = row_sections(comparisons(summarise(leaky)))
+    assert section.title == "weaving-6 (leaky, contaminated), quick recipe"
+    assert section.tests == []
+    assert all("contaminated" in part for part in (section.models.title, section.cost.svg, section.curves.svg))
+
+
+def test_class_names_are_those_of_the_results(result):
+    run = result() | {"confusion": [[3, 0], [1, 2]], "class_names": ["even", "odd"]}
+    assert {"even", "odd"} <= set(texts(confusion_matrix(summarise([run])[0], "A title")))
+
+
+def test_bars_of_two_seeds_are_their_range(result):
+    """Up to the better seed, not to where Student's t would reach."""
+    runs = [result(seed=s, accuracy=a, majority=0.1) for s, a in enumerate((0.5, 0.6))]
+    (summary,) = summarise(runs)
+    ticks = [
+        float(text) for text in texts(cost_scatter({"a": summary}, "A title")) if re.fullmatch(r"\d+(\.\d+)?", text)
+    ]
+    assert 55 <= max(tick for tick in ticks if tick <= 100) < 70
 
 
 def test_models_look_different_from_each_other(result):

@@ -94,15 +94,21 @@ def test_a_line_of_a_number(further):
     assert (line.accuracy, line.balanced_accuracy, line.majority) == ("–",) * 3
 
 
+def test_errors_of_two_seeds_have_their_range(further):
+    made = [further("characters-18", seed, mean_squared_error=e) for seed, e in enumerate([1e10, 3e10])]
+    assert lines(summarise(made))[0].mean_squared_error == "2e+10 [1e+10, 3e+10]"
+    assert lines(summarise(made[:1]))[0].mean_squared_error == "1e+10"
+
+
 def test_lines_of_several_targets(further):
     made = [further("kl-5", seed, accuracy=a) for seed, a in enumerate([0.5, 0.75])]
     for result, accuracy in zip(made, (0.25, 0.75), strict=True):
         result["targets"][1] |= {"accuracy": accuracy, "majority": 0.125}
     whole, *targets = lines(summarise(made))
-    assert whole.accuracy.startswith("62.50 ± ")
+    assert whole.accuracy == "62.50 [50.00, 75.00]"  # of two seeds the range
     assert whole.trivial_exact_match == f"{100 * made[0]['guess']['exact_match']:.2f}"
     assert [line.target for line in targets] == ["q^0", "q^1", "q^2"]
-    assert targets[1].accuracy.startswith("50.00 ± ")
+    assert targets[1].accuracy == "50.00 [25.00, 75.00]"
     assert targets[1].majority == "12.50"
     assert {line.mean_squared_error for line in (whole, *targets)} == {"–"}
     assert len(lines(summarise([further("rsk-8")]))) == 1  # ten targets are too many
@@ -146,4 +152,4 @@ def test_a_matrix_of_further_rows(tiny_config, tmp_path):
     found = run_matrix(configs, **folders, device="cpu", on_run=lambda index, count, config: nullcontext())
     assert read_results(tmp_path / "results") == sorted(found, key=lambda r: f"{r['configuration']['seed']}")
     (line,) = lines(summarise(found))
-    assert " ± " in line.exact_match
+    assert " [" in line.exact_match

@@ -34,8 +34,8 @@ def test_train_and_again(works):
     out = works(*TRAIN)
     first, second = out.splitlines()
     found = re.fullmatch(
-        r"schubert-3 learned: test accuracy (\S+) % \(majority class (\S+) %\), balanced (\S+) %, macro-F1 (\S+) %, "
-        r"loss (\S+), \d+ s(; it predicts one class only)?",
+        r"schubert-3 learned: test accuracy (\S+) % \(majority class (\S+) %, look-up (\S+) %\), "
+        r"balanced (\S+) %, macro-F1 (\S+) %, loss (\S+), \d+ s(; it predicts one class only)?",
         first,
     )
     assert found, first
@@ -45,10 +45,11 @@ def test_train_and_again(works):
     test = result["test"]
     assert found[1] == f"{100 * test['accuracy']:.2f}"
     assert found[2] == f"{100 * result['majority']:.2f}"
-    assert found[3] == f"{100 * test['balanced_accuracy']:.2f}"
-    assert found[4] == f"{100 * test['macro_f1']:.2f}"
-    assert found[5] == f"{test['loss']:.4f}"
-    assert bool(found[6]) == result["predicts_one_class"]
+    assert found[3] == f"{100 * result['lookup']:.2f}"
+    assert found[4] == f"{100 * test['balanced_accuracy']:.2f}"
+    assert found[5] == f"{100 * test['macro_f1']:.2f}"
+    assert found[6] == f"{test['loss']:.4f}"
+    assert bool(found[7]) == result["predicts_one_class"]
     before = (folder / "result.json").stat().st_mtime_ns
     assert works(*TRAIN) == out
     assert (folder / "result.json").stat().st_mtime_ns == before
@@ -70,23 +71,43 @@ def test_train_in_a_folder(works, refused):
 
 def test_options_reach_the_run(works):
     works(
-        "train", "weaving", "--n", "5", "--edition", "levels", "--embedding", "adelic", "--features", "one-hot-digits",
-        "--projection", "linear", "--primes", "2,3", "--precision", "3", "--fractional-digits", "1", *QUICK,
+        "train", "weaving", "--n", "5", "--edition", "levels", "--split", "orbits", "--embedding", "adelic",
+        "--features", "one-hot-digits", "--projection", "linear", "--primes", "2,3", "--precision", "3",
+        "--fractional-digits", "1", *QUICK, "--symmetries",
         "--learning-rate", "2e-3", "--batch-size", "50", "--seed", "4", "--run-dir", "mine",
     )  # fmt: skip
     found = result_in("mine")["configuration"]
-    assert found["data"] == {"task": "weaving", "n": 5, "edition": "levels", "seed": 0}
+    assert found["data"] == {"task": "weaving", "n": 5, "edition": "levels", "split": "orbits"}
     assert found["embedding"] == {
         "name": "adelic", "features": "one-hot-digits", "projection": "linear", "primes": [2, 3], "precision": 3,
         "fractional_digits": 1,
     }  # fmt: skip
     assert (found["seed"], found["recipe"]["learning_rate"], found["recipe"]["batch_size"]) == (4, 2e-3, 50)
-    assert found["recipe"]["epochs"] == 1
+    assert (found["recipe"]["epochs"], found["recipe"]["symmetries"]) == (1, True)
     command = shlex.split(result_in("mine")["command"])
     works(*command[1:], "--run-dir", "again", "--device", "cpu")
     again = result_in("again")
     assert again["configuration"] == found
     assert again["test"] == result_in("mine")["test"]
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (["periodic", "--sigma", "0.3"], {"sigma": 0.3}),
+        (["fone", "--bases", "2-5", "--standardize"], {"bases": "2-5", "standardize": True}),
+        (["xval", "--no-standardize"], {}),
+        (["xval", "--standardize"], {"standardize": True}),
+    ],
+)
+def test_the_options_of_rivals_reach_the_run_and_its_command(works, options, found):
+    works("train", "schubert", "--n", "3", *QUICK, "--run-dir", "mine", "--embedding", *options)
+    mine = result_in("mine")
+    stored = {k: v for k, v in mine["configuration"]["embedding"].items() if k in ("sigma", "bases", "standardize")}
+    assert stored == found
+    works(*shlex.split(mine["command"])[1:], "--run-dir", "again", "--device", "cpu")
+    assert result_in("again")["configuration"] == mine["configuration"]
+    assert result_in("again")["test"] == mine["test"]
 
 
 def test_the_place_wise_model_and_its_command(works, refused):
@@ -118,9 +139,17 @@ def test_the_place_wise_model_and_its_command(works, refused):
         (["--seed", "-1"], "seed"),
         (["--seed", "x"], "--seed"),
         (["--edition", "leaky"], "edition"),
+        (["--split", "orbit"], "did you mean 'orbits'"),
+        (["--symmetries"], "use --split orbits, or --no-symmetries"),
         (["--embedding", "learned", "--features", "digits"], "--features belongs to"),
         (["--embedding", "learned", "--primes", "2,3"], "--primes belongs to"),
         (["--embedding", "learned", "--places", "late"], "--places belongs to"),
+        (["--embedding", "learned", "--sigma", "0.1"], "--sigma belongs to the embedding 'periodic', not to 'learned'"),
+        (["--embedding", "periodic", "--standardize"], "--standardize belongs to the embeddings 'fone' and 'xval'"),
+        (["--embedding", "periodic", "--sigma", "0"], "sigma=0.0 must be a positive number"),
+        (["--embedding", "periodic", "--sigma", "x"], "--sigma"),
+        (["--embedding", "fone", "--bases", "3"], "use 10 or 2-5"),
+        (["--embedding", "abacus"], "abacus on schubert-3 is a learned embedding by another name"),
         (["--places", "axail"], "did you mean 'axial'"),
         (["--places", "late", "--features", "standardized"], "belong to places='flat'"),
         (["--projection", "mlp"], "linear"),
@@ -289,13 +318,15 @@ def test_reproduce(reproduced, works, monkeypatch):
         ("schubert", 4, "learned", 0),
         ("schubert", 4, "learned", 1),
     ]
-    assert {path.name for path in (folder / "runs").iterdir()} == {p.stem for p in (folder / "results").iterdir()}
+    assert len([*(folder / "runs").iterdir()]) == 2
+    assert [path.name for path in (folder / "results").iterdir()] == ["schubert-4.jsonl"]
     assert "schubert-4" in out
     assert " 2 " in out
     monkeypatch.chdir(folder)
-    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.json")}
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.json*")}
+    assert len(before) == 5  # a result and metrics of each run, and the file of the row
     assert works(*command) == out
-    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.json")} == before
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.json*")} == before
 
 
 def test_report(reproduced, works, folder):
@@ -309,15 +340,19 @@ def test_report(reproduced, works, folder):
     page = (folder / "pages" / "page.html").read_text(encoding="utf-8")
     markdown = (folder / "pages" / "page.md").read_text(encoding="utf-8")
     for cell in rows[1]:
-        assert cell in out
+        assert all(word in out for word in cell.split())  # the terminal's table breaks lines between words
         assert f"<td>{cell}</td>" in page or f'<td class="ours">{cell}</td>' in page
         assert cell in markdown
     figures = [r["test"]["accuracy"] for r in read_results(results)]
-    assert f"{100 * sum(figures) / 2:.2f} ± " in rows[1][5]
+    low, high = sorted(100 * figure for figure in figures)
+    assert rows[1][5] == f"{(low + high) / 2:.2f} [{low:.2f}, {high:.2f}]"
     assert works("report", "--results-dir", results, "--markdown") == markdown
     overview = works("report", "--results-dir", results, "--markdown", "--table", "overview")
-    assert overview.startswith("## Who wins each row\n")
-    assert (folder / "pages" / "page-tables.md").read_text(encoding="utf-8").startswith(overview)
+    assert overview.startswith("## Each row\n")
+    tables = (folder / "pages" / "page-tables.md").read_text(encoding="utf-8")
+    alone, _, note = overview.partition("\n† ")  # a mark is explained once, at the end
+    assert tables.startswith(alone)
+    assert tables.rstrip().endswith(note.rstrip())
 
 
 def test_report_of_all_rows(reproduced, works, folder):
@@ -350,6 +385,9 @@ def test_report_of_all_rows(reproduced, works, folder):
         (["reproduce", "schubert-4", "--models", "tree"], "did you mean 'trees'"),
         (["reproduce", "schubert-4", "--models", ","], "at least one model"),
         (["reproduce", "schubert-4", "--models", "mlp", "--trials", "0"], "trials=0"),
+        (["reproduce", "schubert-4", "--models", "lookup", "--symmetries"], "use --split orbits"),
+        (["reproduce", "schubert-4", "--recipe", "quick", "--symmetries"], "use --split orbits"),
+        (["reproduce", "lattice-10", "--recipe", "quick", "--split", "orbits"], "use --split published"),
         (["reproduce", "schubert-4", "--trials", "3"], "--trials belongs to --models"),
         (["reproduce", "kl-5", "--models", "mlp"], "kl-5 has several targets or a number a row"),
         (["reproduce", "schubert-4", "--models", "majority", "--runs-dir", "odd/odd.json"], "odd.json"),

@@ -46,7 +46,8 @@ def test_a_budget_that_suffices(works, folder):
     out = works(*REPRODUCE, "--device", "cpu", "--epochs", "1", "--batch-size", "512", "--budget", "10h")
     assert "budget" not in out
     assert "schubert-4" in out
-    results = [json.loads(path.read_text(encoding="utf-8")) for path in Path("results").iterdir()]
+    (path,) = Path("results").iterdir()
+    results = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert sorted(result["seed"] for result in results) == [0, 1]
 
 

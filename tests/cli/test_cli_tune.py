@@ -50,9 +50,36 @@ def test_tune_and_train_with_it(works, refused, folder):
     assert "no data base" not in works(*TUNE[:-1], "3")
 
 
+def test_the_hint_names_the_data_that_the_recipe_was_found_with(works, folder):
+    orbits = ["--edition", "corrected", "--split", "orbits", "--symmetries"]
+    out = works("tune", *TINY, "--trials", "1", "--search", "norm", "--embedding", "learned", *orbits)
+    file = Path("recipes/schubert-3-corrected-learned.toml")
+    hint = f"train with it: adelic train schubert --n 3 --edition corrected --split orbits --recipe {file}"
+    assert out.splitlines()[-1] == hint
+    works(*hint.removeprefix("train with it: adelic ").split(), "--device", "cpu", "--epochs", "1")
+
+
 def test_the_file_is_named_after_a_given_form(works, folder):
     works("tune", *TINY, "--trials", "1", "--search", "norm", "--features", "characters", "--places", "late")
     assert (folder / "recipes" / "schubert-3-adelic-characters-late.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        (["fone", "--bases", "2-5", "--standardize"], "fone:bases=2-5:standardize"),
+        (["periodic", "--sigma", "0.3"], "periodic:sigma=0.3"),
+    ],
+)
+def test_the_file_of_a_rival_is_that_which_reproduce_reads(works, folder, options, name):
+    works("tune", *TINY, "--trials", "1", "--search", "norm", "--embedding", *options)
+    (path,) = (folder / "recipes").iterdir()
+    assert path.name == f"schubert-3-{name.replace(':', '-')}.toml"
+    path.rename(path.with_name(path.name.replace("schubert-3", "schubert-4")))  # a row of the paper
+    (line,) = works(
+        "reproduce", "schubert-4", "--embeddings", name, "--recipe", "recipes/{row}-{embedding}.toml", "--dry-run"
+    ).splitlines()
+    assert f"--recipe recipes/schubert-4-{name.replace(':', '-')}.toml" in line
 
 
 def test_a_storage_and_an_output(works, folder):
@@ -90,6 +117,8 @@ def test_help_lists_every_dimension(works):
         (["--trials", "x"], "--trials"),
         (["--search", "learning-rat"], "did you mean 'learning-rate'"),
         (["--search", "primes"], "belongs to the embedding 'adelic'"),
+        (["--search", "sigma"], "belongs to the embedding 'periodic'"),
+        (["--search", "sigma", "--embedding", "periodic", "--sigma", "1"], "drop --sigma"),
         (["--search", ","], "nothing to search"),
         (["--search", "norm,learning-rate", "--learning-rate", "1e-3"], "drop --learning-rate"),
         (["--search", "features", "--embedding", "adelic", "--features", "digits"], "drop --features"),
@@ -103,6 +132,8 @@ def test_help_lists_every_dimension(works):
         (["--embedding", "lerned"], "did you mean 'learned'"),
         (["--device", "potato"], "device"),
         (["--edition", "leaky"], "edition"),
+        (["--symmetries"], "use --split orbits"),
+        (["--search", "symmetries,norm"], "use --split orbits"),
         (["--n", "2"], ""),
     ],
     ids=str,

@@ -22,6 +22,7 @@ from adelic.nn import (
 from adelic.nn.base_digits import count_digits, from_digits, to_digits
 from adelic.nn.fused import Noise
 from adelic.nn.rival_heads import DigitHead, DigitLogits, FourierHead, XValHead
+from adelic.numbers.features import standardize
 
 LENGTH = 5
 RIVALS = ["random", "one-hot", "fone", "xval", "abacus", "periodic"]
@@ -138,6 +139,39 @@ def test_fone_counts_the_digits_that_a_vocabulary_needs():
     assert embedding.projection.in_features == 15
 
 
+def test_fone_has_the_periods_of_the_published_code():
+    """For I = 2, F = 1 the code lists 0.2, 0.5, 2, 5, … below 1000; for base 10 these are the paper's 1, 10, 100."""
+    vocabulary = Vocabulary(["12.3", "-0.5", 0, 99])
+    embedding = FoNEEmbedding(vocabulary, d_model=32, bases=(5, 2))
+    assert [float(period) for period in embedding.periods] == [0.2, 0.5, 2, 5, 20, 50, 200, 500]
+    assert [float(period) for period in FoNEEmbedding(vocabulary, d_model=32).periods] == [1, 10, 100]
+    for i, (number, sign) in enumerate([(12.3, 1), (0.5, -1), (0, 0), (99, 1)]):
+        expected = [w for period in embedding.periods for w in waves(number, float(period))] + [sign]
+        assert embedding.table[i].tolist() == pytest.approx(expected, abs=1e-6)
+
+
+def test_fone_tells_all_numbers_apart_by_the_periods_of_2_and_5():
+    embedding = FoNEEmbedding(Vocabulary(range(1000)), d_model=17, bases=(2, 5), projection=None)
+    assert len(torch.unique((1e4 * embedding(torch.arange(1000))).round(), dim=0)) == 1000
+
+
+@pytest.mark.parametrize("bases", [(10,), (2, 5)])
+def test_fone_is_standardized_as_the_adeles_are(bases):
+    numbers = [0, 3, 7, 12, 25]
+    plain, embedding = (
+        FoNEEmbedding(Vocabulary(numbers), d_model=16, bases=bases, standardize=given) for given in (False, True)
+    )
+    constant = plain.table.double().std(dim=0) < 1e-6  # the sine of period 2
+    assert constant.sum() == (1 if bases == (2, 5) else 0)
+    assert embedding.table[:, ~constant].mean(dim=0).abs().max() < 1e-6
+    assert torch.allclose(embedding.table[:, ~constant].var(dim=0, correction=0), torch.ones(1))
+    assert not embedding.table[:, constant].any()
+    kept = ~constant.numpy()
+    expected = standardize(plain.table.numpy())[:, kept]
+    assert embedding.table.numpy()[:, kept] == pytest.approx(expected, abs=1e-5)
+    assert torch.equal(embedding.features([12, 3]), embedding.table[[3, 1]])  # by the vocabulary, not by themselves
+
+
 def test_fone_is_exact_where_floats_are_not():
     embedding = FoNEEmbedding(None, d_model=64, integer_digits=30, projection=None)
     number = 123456789012345678901234567890
@@ -176,6 +210,9 @@ def test_zero_is_a_number_and_padding_a_mask():
         (lambda: FoNEEmbedding(None, 16, projection=None), "projection='linear'"),
         (lambda: FoNEEmbedding(None, projection="mlp"), "projection='mlp'"),
         (lambda: FoNEEmbedding(None, integer_digits=0), "integer_digits=0"),
+        (lambda: FoNEEmbedding(None, bases=()), "bases=\\(\\) give no periods"),
+        (lambda: FoNEEmbedding(None, bases=(2, 11)), "use whole numbers from 2 to 10"),
+        (lambda: FoNEEmbedding(None, standardize=True), "needs a vocabulary to standardize over"),
         (lambda: XValEmbedding(None, scaling="sqrt"), "scaling='sqrt'"),
         (lambda: PeriodicEmbedding(None, n_frequencies=0), "n_frequencies=0"),
         (lambda: PeriodicEmbedding(None, sigma=math.nan), "sigma=nan"),
@@ -209,6 +246,20 @@ def test_xval_scales():
     assert XValEmbedding(Vocabulary([0]), d_model=3).table.item() == 0
     large = XValEmbedding(None, d_model=3).fit([10**300, "-1/3"])
     assert large.features([10**300, -(10**299)]).flatten().tolist() == pytest.approx([5, -0.5])
+
+
+@pytest.mark.parametrize("scaling", ["linear", "log"])
+def test_xval_is_standardized_as_the_adeles_are(scaling):
+    numbers = [-4, 0, 10, 3]
+    plain, embedding = (
+        XValEmbedding(Vocabulary(numbers), d_model=3, scaling=scaling, standardize=given) for given in (False, True)
+    )
+    assert embedding.table.mean().item() == pytest.approx(0, abs=1e-6)
+    assert embedding.table.var(correction=0).item() == pytest.approx(1)
+    assert embedding.table.numpy() == pytest.approx(standardize(plain.table.numpy()), abs=1e-6)
+    opened_up = XValEmbedding(None, d_model=3, scaling=scaling, standardize=True).fit(numbers)
+    assert torch.equal(opened_up.features(numbers), embedding.table)
+    assert not XValEmbedding(Vocabulary([7]), d_model=3, standardize=True).table.any()
 
 
 def test_periodic_is_the_formula():

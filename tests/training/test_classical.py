@@ -8,6 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from adelic import acd
+from adelic.data import Holdout
 from adelic.training import classical
 from adelic.training.classical import CLASSICAL_MODELS, cross_entropy, make_inputs
 from adelic.training.objectives import OneClass
@@ -29,7 +30,7 @@ def development(X, y, *, n_classes=2, vocabulary=(0, 1), validation=None):
     X_validation, y_validation = validation or (X, y)
     return DevelopmentData(
         X_train=X, y_train=y, X_validation=X_validation, y_validation=y_validation, objective=OneClass(n_classes),
-        vocabulary=vocabulary, sha256="",
+        vocabulary=vocabulary, sha256="", symmetries={}, holdout=Holdout(X_validation, X[:0]),
     )  # fmt: skip
 
 
@@ -70,6 +71,16 @@ def test_majority_is_the_classes_frequencies():
     model = fit("majority", {}, data)
     assert model.probabilities(data.X_train[:2]).tolist() == [[0.25, 0, 0.75, 0]] * 2  # two classes have no row
     assert (model.parameters, model.flops, model.converged) == (2, 0, None)
+
+
+def test_look_up_knows_its_rows_and_else_the_frequencies_of_its_table():
+    """Equal rows count once, and of two labels of equal rows the more frequent one."""
+    data = development([[0, 0], [0, 1], [0, 1], [0, 1], [1, 0]], [2, 0, 0, 3, 0], n_classes=4)
+    model = fit("lookup", {}, data)
+    found = model.probabilities(np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.int8))
+    assert found.tolist() == [[0, 0, 1, 0], [1, 0, 0, 0], [1, 0, 0, 0], [2 / 3, 0, 1 / 3, 0]]
+    assert (model.parameters, model.flops, model.converged) == (3, 0, None)
+    assert model.history == {"train_loss": [], "validation_loss": [], "validation_accuracy": []}
 
 
 @pytest.mark.parametrize("inputs", ["standardized", "one-hot"])

@@ -13,11 +13,13 @@ import pytest
 
 from adelic import acd
 from adelic.acd.files import sole_user
+from adelic.data import training_rows
 from adelic.errors import ConfigurationError, Interrupted, RunBusyError, RunFolderError, UnknownNameError
 from adelic.training import CLASSICAL_MODELS, ClassicalConfig, classical_runs, run_classical
 from adelic.training.classical import EPOCHS
 from adelic.training.classical_runs import fits_done, result_path
 from adelic.training.metrics import majority_rate
+from adelic.training.predictions import unpack
 from adelic.training.result import SCHEMA, read_result_file
 from adelic.training.signals import Stopped
 
@@ -57,11 +59,18 @@ def test_a_result_has_what_the_table_reads(tmp_path, name):
     assert (result["embedding"], result["recipe"], result["seed"]) == (name, "search", 1)
     names = {"accuracy", "balanced_accuracy", "macro_f1", "loss", "calibration_error"}
     assert set(result["test"]) == names
-    data = acd.load("schubert", n=3)
+    data = acd.load("schubert", n=3, seed=1)
     confusion = np.array(result["confusion"])
     assert confusion.sum() == len(data.y_test) == result["rows"]["test"]
     assert confusion.trace() / confusion.sum() == pytest.approx(result["test"]["accuracy"])
     assert result["majority"] == majority_rate(data.y_train, data.y_test)
+    assert (result["split"], result["contaminated"], result["class_names"]) == ("published", False, ["0", "1"])
+    assert result["lookup"] == result["majority"]  # no test row is in its table
+    assert result["data_sha256"] == data.provenance["sha256"]
+    labels, predictions = (unpack(result[key], len(data.y_test), 2) for key in ("labels", "predictions"))
+    np.testing.assert_array_equal(labels, data.y_test)
+    assert np.mean(predictions == labels) == result["test"]["accuracy"]
+    np.testing.assert_array_equal(np.bincount(2 * labels + predictions, minlength=4).reshape(2, 2), confusion)
     chosen = result["search"]["chosen"]
     assert chosen.keys() == CLASSICAL_MODELS[name].space.keys()
     assert result["features"] == chosen.get("inputs", "none")
@@ -162,14 +171,17 @@ def test_more_trials_are_another_search(tmp_path):
 
 def test_labels_tell_all_configurations_apart():
     configs = [
-        config_of(), config_of("mlp"), config_of(seed=1), config_of(max_rows=9), config_of(data_seed=1),
-        config_of(symmetries=True),
+        config_of(), config_of("mlp"), config_of(seed=1), config_of(max_rows=9), config_of(split="orbits"),
+        config_of(symmetries=True, split="orbits"),
         config_of(n=4), config_of(task="weaving", n=6), config_of(task="weaving", n=6, edition="leaky"),
     ]  # fmt: skip
     assert len({config.label for config in configs}) == len(configs)
     assert len({config.search_label for config in configs}) == len(configs) - 1
     assert config_of("majority", trials=3) == config_of("majority", trials=9)  # there is nothing to search
     assert config_of("majority", symmetries=True) == config_of("majority")
+    remembering = [config_of("lookup", symmetries=symmetries, split="orbits") for symmetries in (False, True)]
+    assert remembering[0] != remembering[1]  # it knows the images, too
+    assert config_of(split="orbits").label.startswith("schubert-3-orbits-logistic-search-")
 
 
 def test_fewer_rows(tmp_path):
@@ -182,10 +194,10 @@ def test_images_of_rows_are_trained_on_and_judged_by_no_more_rows(tmp_path, monk
     seen = []
     plain = classical_runs._fit
     monkeypatch.setattr(classical_runs, "_fit", lambda *given: seen.append(given[2]) or plain(*given))
-    config = config_of("trees", n=4, trials=1, max_rows=100, symmetries=True)
+    config = config_of("trees", n=4, trials=1, max_rows=100, symmetries=True, split="orbits")
     result = run_classical(config, tmp_path)
     (data,) = {id(data): data for data in seen}.values()
-    whole = acd.load("schubert", n=4)
+    whole = acd.load("schubert", n=4, split="orbits")
     given = {tuple(row) for row in whole.X_train}
     assert (data.X_train.shape, len(data.y_train), data.X_validation.shape) == ((400, 15), 400, (12, 15))
     rows, images = data.X_train[::4], data.X_train.reshape(100, 4, 15)
@@ -193,9 +205,52 @@ def test_images_of_rows_are_trained_on_and_judged_by_no_more_rows(tmp_path, monk
     expected, labels = acd.images(rows, data.y_train[::4], acd.task("schubert").symmetries)
     np.testing.assert_array_equal(images, expected)
     np.testing.assert_array_equal(data.y_train.reshape(100, 4), labels)
-    assert result["rows"] == {"train": 100, "validation": 12, "test": 421}
-    assert "--symmetries" in config.command()
+    assert result["rows"] == {"train": 100, "validation": 12, "test": len(whole.y_test)}
+    assert "--split orbits --max-rows 100 --symmetries" in config.command()
     assert result["configuration"]["recipe"]["symmetries"] is True
+    assert result["split"] == result["configuration"]["data"]["split"] == "orbits"
+
+
+def test_a_search_is_on_the_split_of_seed_0_and_a_fit_on_its_own(tmp_path, monkeypatch):
+    seen = []
+    plain = classical_runs._fit
+    monkeypatch.setattr(classical_runs, "_fit", lambda *given: seen.append(given[2].X_train) or plain(*given))
+    result = run_classical(config_of("trees", seed=2), tmp_path)
+    first, own = (acd.load("schubert", n=3, seed=seed) for seed in (0, 2))
+    assert len(seen) == 4
+    for rows in seen[:3]:
+        np.testing.assert_array_equal(rows, first.X_train)
+    np.testing.assert_array_equal(seen[3], own.X_train)
+    assert result["data_sha256"] == own.provenance["sha256"] != first.provenance["sha256"]
+
+
+@pytest.mark.parametrize("split", ["published", "orbits"])
+@pytest.mark.parametrize("symmetries", [False, True])
+def test_look_up_scores_the_look_up_of_every_result(tmp_path, split, symmetries):
+    """No test row is in its table, so that it answers with the majority class; see the guard."""
+    if symmetries and split == "published":
+        with pytest.raises(ConfigurationError, match="use --split orbits"):
+            config_of("lookup", n=4, split=split, symmetries=True)
+        return
+    found = [
+        run_classical(config_of(name, n=4, split=split, symmetries=symmetries, seed=1), tmp_path)
+        for name in ("lookup", "majority")
+    ]
+    memory, majority = found
+    assert memory["test"]["accuracy"] == memory["lookup"] == memory["majority"] == majority["test"]["accuracy"]
+    assert memory["predicts_one_class"]
+    assert memory["search"]["trials"][0]["options"] == {}
+    data = acd.load("schubert", n=4, split=split, seed=1)
+    X, _ = training_rows(data, symmetries=symmetries)
+    assert memory["parameters"] == len(np.unique(np.concatenate(X), axis=0))
+
+
+def test_a_leaky_edition_is_called_so(tmp_path):
+    found = {
+        edition: run_classical(config_of("majority", task="weaving", n=6, edition=edition), tmp_path)["contaminated"]
+        for edition in ("published", "levels", "leaky")
+    }
+    assert found == {"published": False, "levels": False, "leaky": True}
 
 
 def test_a_task_without_symmetries_is_told(tmp_path):

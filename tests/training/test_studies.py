@@ -5,7 +5,7 @@ import warnings
 import optuna
 import pytest
 
-from adelic.errors import ConfigurationError, StorageError
+from adelic.errors import ConfigurationError, LeakError, StorageError
 from adelic.training import studies
 from adelic.training.search import Dimension
 
@@ -25,7 +25,7 @@ def distance(values, report):
 def study(tmp_path):
     """Run a study in a file of this test; keywords change it."""
 
-    def run(objective=distance, **changes):
+    def run(objective=distance, dimensions=DIMENSIONS, **changes):
         plain = {
             "storage": tmp_path / "study.db",
             "trials": 4,
@@ -34,7 +34,7 @@ def study(tmp_path):
             "pruning": "none",
             "progress": silent,
         }
-        return studies.run_study("mine", objective, DIMENSIONS, **plain | changes)
+        return studies.run_study("mine", objective, dimensions, **plain | changes)
 
     return run
 
@@ -63,6 +63,79 @@ def test_the_search_finds_the_best(study):
     best = max(study(trials=12), key=lambda t: t.value)
     assert best.params["norm"] == "a"
     assert best.value > -0.1
+
+
+FEW = {"norm": Dimension(field="norm", choices=("a", "b")), "rate": Dimension(field="rate", choices=(0.1, 0.2))}
+ALL = [("a", 0.1), ("a", 0.2), ("b", 0.1), ("b", 0.2)]
+
+
+def tried(trials):
+    return sorted((t.params["norm"], t.params["rate"]) for t in trials if t.state.name != "FAIL")
+
+
+def test_few_combinations_are_tried_once_each(study, tmp_path):
+    trials = study(trials=4, dimensions=FEW)
+    assert tried(trials) == ALL
+    assert content(study(trials=4, dimensions=FEW)) == content(trials)
+    orders = {
+        tuple(str(t.params) for t in study(trials=4, dimensions=FEW, seed=seed, storage=tmp_path / f"{seed}.db"))
+        for seed in range(6)
+    }
+    assert len(orders) > 1
+
+
+@pytest.mark.parametrize("first", [1, 2, 3])
+def test_what_a_shorter_study_has_tried_is_not_tried_again(study, first):
+    before = tried(study(trials=first, dimensions=FEW))
+    assert set(tried(study(trials=4, dimensions=FEW))) >= set(before)
+    assert len(set(tried(study(trials=4, dimensions=FEW)))) == 4 - (first - len(set(before)))
+
+
+@pytest.mark.parametrize("interrupted", [1, 2, 3, 4])
+@pytest.mark.parametrize("pruning", ["none", "hyperband"])
+def test_an_interrupted_study_of_few_combinations_tries_each_once(study, interrupted, pruning):
+    begun = []
+
+    def stop(values, report):
+        begun.append(values)
+        if len(begun) == interrupted:
+            raise KeyboardInterrupt
+        return distance(values, report)
+
+    with pytest.raises(KeyboardInterrupt):
+        study(stop, trials=4, dimensions=FEW, pruning=pruning)
+    trials = study(trials=4, dimensions=FEW, pruning=pruning)
+    assert tried(trials) == ALL
+    assert [t.state.name for t in trials].count("FAIL") == 1
+
+
+def test_pruned_trials_of_few_combinations_are_not_repeated(study):
+    def refusing(values, report):
+        if values["norm"] == "b":
+            raise ConfigurationError("b is not for this data")
+        return 1.0
+
+    trials = study(refusing, trials=4, dimensions=FEW)
+    assert tried(trials) == ALL
+    assert [t.state.name for t in trials].count("PRUNED") == 2
+
+
+def test_more_trials_than_combinations(study):
+    """All of them are tried, and then some again: the trials that were asked for are made."""
+    trials = study(trials=6, dimensions=FEW)
+    assert len(trials) == 6
+    assert tried(trials[:4]) == ALL
+
+
+def test_a_leak_ends_the_study(study):
+    """It is no fault of the values, which a pruned trial would say."""
+
+    def leak(values, report):
+        raise LeakError("1 test row would be trained on")
+
+    with pytest.raises(LeakError):
+        study(leak)
+    assert next(t.state.name for t in study(trials=1)) == "FAIL"
 
 
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, MemoryError])

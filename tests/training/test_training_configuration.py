@@ -1,4 +1,5 @@
 import dataclasses
+import math
 import shlex
 import tomllib
 
@@ -64,11 +65,85 @@ def test_the_baseline():
         ("adelic", {"coordinates": "rael"}, UnknownNameError, "did you mean 'real'"),
         ("adelic", {"places": "late", "coordinates": "real"}, ConfigurationError, "belong to places='flat'"),
         ("learned", {"coordinates": "real"}, ConfigurationError, "--coordinates belongs to"),
+        ("adelic", {"sigma": 0.1}, ConfigurationError, "--sigma belongs to the embedding 'periodic', not to 'adelic'"),
+        ("fone", {"sigma": 0.01}, ConfigurationError, "--sigma belongs to the embedding 'periodic', not to 'fone'"),
+        ("one-hot", {"standardize": True}, ConfigurationError, "belongs to the embeddings 'fone' and 'xval', not to"),
+        ("xval", {"bases": "10"}, ConfigurationError, "--bases belongs to the embedding 'fone', not to 'xval'"),
+        ("periodic", {"sigma": 0.0}, ConfigurationError, "sigma=0.0 must be a positive number"),
+        ("periodic", {"sigma": math.nan}, ConfigurationError, "sigma=nan must be a positive number"),
+        ("periodic", {"precision": 3}, ConfigurationError, "--precision belongs to the embedding 'adelic'"),
+        ("fone", {"bases": "3-5"}, ConfigurationError, "bases='3-5' are unknown; use 10 or 2-5"),
+        ("xval", {"standardize": "yes"}, ConfigurationError, "standardize='yes' must be true or false"),
     ],
 )
 def test_bad_embeddings(name, options, error, words):
     with pytest.raises(error, match=words):
         EmbeddingConfig.of(name, **options)
+
+
+RIVALS = [  # name, options, label, what the module then has
+    ("periodic", {"sigma": 3}, "periodic-sigma3", lambda e: 1 < e.frequencies.std() < 9),
+    ("periodic", {"sigma": 0.3}, "periodic-sigma0.3", lambda e: 0.1 < e.frequencies.std() < 0.9),
+    ("fone", {"bases": "2-5"}, "fone-bases2-5", lambda e: e.periods == [2, 5, 20, 50]),
+    ("fone", {"standardize": True}, "fone-standardized", lambda e: e.table.mean(dim=0).abs().max() < 1e-6),
+    (
+        "fone",
+        {"bases": "2-5", "standardize": True},
+        "fone-bases2-5-standardized",
+        lambda e: len(e.periods) == 4 and e.table.mean(dim=0).abs().max() < 1e-6,
+    ),
+    ("xval", {"standardize": True}, "xval-standardized", lambda e: abs(e.table.var(correction=0) - 1) < 1e-6),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "label", "is_so"), RIVALS)
+def test_options_reach_a_rival_and_its_command(tiny_config, name, options, label, is_so):
+    found, plain = EmbeddingConfig.of(name, **options), EmbeddingConfig.of(name)
+    torch.manual_seed(0)
+    vocabulary = Vocabulary(range(1, 6))
+    assert is_so(found.build(vocabulary, 32))
+    assert not is_so(plain.build(vocabulary, 32))
+    assert (found.label, plain.label) == (label, name)
+    assert EmbeddingConfig.of(name, **found.options()) == found
+    config = dataclasses.replace(tiny_config(), embedding=found)
+    assert tomllib.loads(config.to_toml())["embedding"].items() >= options.items()
+    run_of = RunConfig(task="schubert", n=3, embedding=found, recipe=load_recipe("quick", "schubert", 3))
+    words = run_of.command()
+    for option, value in options.items():
+        assert f" --{option}" + ("" if value is True else f" {float(value) if option == 'sigma' else value}") in words
+        assert option not in dataclasses.replace(run_of, embedding=plain).command()
+
+
+def test_rivals_are_configured_as_before_they_had_options():
+    """So that runs and results of older versions are still the same runs."""
+    for name in ("learned", "random", "one-hot", "fone", "xval", "abacus", "periodic"):
+        assert EmbeddingConfig.of(name).as_dict() == {
+            "name": name,
+            "features": "none",
+            "projection": "none",
+            "primes": [],
+            "precision": 0,
+            "fractional_digits": 0,
+        }
+        assert EmbeddingConfig.of(name).label == name
+    assert EmbeddingConfig.of("learned", standardize=False) == EmbeddingConfig.of("learned")
+    assert EmbeddingConfig.of("periodic", sigma=1).as_dict()["sigma"] == 1.0
+    assert isinstance(EmbeddingConfig.of("periodic", sigma=1).sigma, float)
+
+
+@pytest.mark.parametrize(("task", "n"), [("schubert", 4), ("lattice", 10), ("mheight", 10), ("weaving", 6)])
+def test_abacus_is_refused_where_tokens_have_one_digit(tiny_config, task, n):
+    with pytest.raises(ConfigurationError) as caught:
+        tiny_config("abacus", task=task, n=n)
+    assert str(caught.value) == (
+        f"abacus on {task}-{n} is a learned embedding by another name: every token has one digit; "
+        "use --embedding learned"
+    )
+
+
+@pytest.mark.parametrize(("task", "n"), [("schubert", 6), ("characters", 10), ("grassmannian", 12)])
+def test_abacus_is_for_tokens_of_several_digits(tiny_config, task, n):
+    assert tiny_config("abacus", task=task, n=n).model_label == "abacus"
 
 
 def test_some_coordinates(tiny_config):
@@ -86,22 +161,25 @@ def test_some_coordinates(tiny_config):
 def test_to_toml_and_back(tiny_config):
     config = tiny_config("adelic", seed=5)
     assert tomllib.loads(config.to_toml()) == config.as_dict()
-    assert config.as_dict()["data"] == {"task": "schubert", "n": 3, "edition": "published", "seed": 0}
+    assert config.as_dict()["data"] == {"task": "schubert", "n": 3, "edition": "published", "split": "published"}
 
 
 def test_labels_are_readable_and_differ(tiny_config):
     configs = [
         tiny_config(),
         tiny_config(seed=1),
-        tiny_config(data_seed=1),
+        tiny_config(split="orbits"),
         tiny_config("adelic"),
         tiny_config(learning_rate=1e-4),
         tiny_config(edition="levels", task="weaving", n=4),
+        tiny_config(edition="levels", split="orbits", task="weaving", n=4),
     ]
     labels = [config.label for config in configs]
     assert len(set(labels)) == len(labels)
     assert labels[0].startswith("schubert-3-learned-quick-seed0-")
+    assert labels[2].startswith("schubert-3-orbits-learned-quick-seed0-")
     assert labels[5].startswith("weaving-4-levels-learned-quick-seed0-")
+    assert labels[6].startswith("weaving-4-levels-orbits-learned-quick-seed0-")
     assert tiny_config().label == labels[0]
     assert all(label.replace("-", "").isalnum() for label in labels)
 
@@ -151,6 +229,7 @@ def test_the_command_names_what_is_not_the_default():
         task="weaving",
         n=6,
         edition="leaky",
+        split="orbits",
         embedding=EmbeddingConfig.of("adelic", primes=(2, 3), projection="linear"),
         recipe=recipe,
         seed=4,
@@ -161,6 +240,7 @@ def test_the_command_names_what_is_not_the_default():
     assert pairs == {
         "--n": "6",
         "--edition": "leaky",
+        "--split": "orbits",
         "--embedding": "adelic",
         "--features": "digits",
         "--projection": "linear",
@@ -183,13 +263,39 @@ def test_a_recipe_of_ones_own_can_be_run(tiny_config, tmp_path):
 
 
 def test_a_command_never_names_another_run(tiny_config):
-    """A network size or a data seed that no option gives must not be left out in silence."""
-    plain = dataclasses.replace(tiny_config(), recipe=load_recipe("quick", "schubert", 3)).command()
-    for config in (tiny_config(epochs=30, learning_rate=1e-3, batch_size=128), tiny_config(data_seed=3)):
-        assert config.command() != plain
+    """A network size that no option gives, or another split, must not be left out in silence."""
     packaged = load_recipe("quick", "schubert", 3)
-    reseeded = RunConfig(task="schubert", n=3, embedding=EmbeddingConfig.of("learned"), recipe=packaged, data_seed=3)
-    assert reseeded.command() != plain
+    config = RunConfig(task="schubert", n=3, embedding=EmbeddingConfig.of("learned"), recipe=packaged)
+    plain = dataclasses.replace(tiny_config(), recipe=packaged).command()
+    assert plain == config.command()
+    others = [dataclasses.replace(config, **change) for change in ({"split": "orbits"}, {"seed": 3})]
+    for other in (tiny_config(epochs=30, learning_rate=1e-3, batch_size=128), *others):
+        assert other.command() != plain
+    assert "--split orbits" in others[0].command()
+
+
+def test_a_seed_is_the_datas_too(tiny_config):
+    """There is no seed of the data apart: what is drawn is drawn with the run's."""
+    with pytest.raises(TypeError, match="data_seed"):
+        RunConfig(**vars(tiny_config()), data_seed=1)
+    assert "seed" not in tiny_config(seed=4).as_dict()["data"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "words"),
+    [
+        ({"split": "orbit"}, UnknownNameError, "did you mean 'orbits'"),
+        ({"split": None}, UnknownNameError, "split"),
+        ({"split": "orbits", "task": "lattice", "n": 4}, ConfigurationError, "lattice has no symmetries.*published"),
+        ({"symmetries": True}, ConfigurationError, "test rows among them; use --split orbits"),
+        ({"symmetries": True, "task": "lattice", "n": 4}, ConfigurationError, "no symmetries.*use --no-symmetries"),
+    ],
+    ids=str,
+)
+def test_bad_splits(tiny_config, changes, error, words):
+    with pytest.raises(error, match=words) as caught:
+        tiny_config(**changes)
+    assert "\n" not in str(caught.value)
 
 
 def test_the_place_wise_model(tiny_config):

@@ -170,8 +170,8 @@ def test_evaluation_by_hand_in_batches(tiny_config, monkeypatch):
 
 def test_images_of_rows_are_trained_on(tiny_config, monkeypatch):
     """Each draw is of one image of a row, all of them occur, and labels go with them."""
-    config = tiny_config(symmetries=True, epochs=30)
-    data = acd.load(config.task, n=config.n)
+    config = tiny_config(symmetries=True, epochs=30, split="orbits")
+    data = acd.load(config.task, n=config.n, split=config.split)
     objective = make_objective(data)
     trainer = make_trainer(config, config.model(data, objective), data, objective, torch.device("cpu"))
     X, y = acd.images(data.X_train, data.y_train, acd.task(config.task).symmetries)
@@ -196,10 +196,12 @@ def test_images_of_rows_are_trained_on(tiny_config, monkeypatch):
 
 
 def test_a_task_without_symmetries_is_told(tiny_config):
-    config = tiny_config(task="lattice", n=4, symmetries=True)
-    data = acd.load("lattice", n=4)
-    objective = make_objective(data)
     with pytest.raises(ConfigurationError, match="lattice has no symmetries that keep labels"):
+        tiny_config(task="lattice", n=4, symmetries=True)
+    # Nor does the trainer take the configuration's word for it.
+    config, data = tiny_config(symmetries=True, split="orbits"), acd.load("lattice", n=4)
+    objective = make_objective(data)
+    with pytest.raises(ConfigurationError, match="no symmetries that keep labels"):
         make_trainer(config, config.model(data, objective), data, objective, torch.device("cpu"))
 
 

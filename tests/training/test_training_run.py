@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 import torch
 
+from adelic import acd
 from adelic.acd.files import sole_user
+from adelic.data import LookUp, training_rows
 from adelic.errors import AdelicError, ConfigurationError, DivergenceError, RunBusyError, RunFolderError, StorageError
 from adelic.training import read_result, run
+from adelic.training.predictions import unpack
 
 FILES = {"config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE"}
 CONTRACT = (
     "task", "n", "edition", "embedding", "features", "recipe", "seed", "test", "majority", "parameters", "seconds",
-    "device", "versions", "commit", "command",
+    "device", "versions", "commit", "command", "split", "contaminated", "lookup", "class_names", "labels",
+    "predictions",
 )  # fmt: skip
 
 
@@ -61,8 +65,6 @@ def test_the_result_holds_the_contract(tiny_config, tmp_path, embedding):
 
 
 def test_majority_is_of_the_test_split(finished):
-    from adelic import acd
-
     data = acd.load("schubert", n=3)
     guess = np.bincount(data.y_train).argmax()
     assert finished[2]["majority"] == pytest.approx(np.mean(data.y_test == guess))
@@ -78,10 +80,69 @@ def test_equal_seeds_equal_runs(tiny_config, finished, tmp_path, read_folder):
     assert read_folder(other)[0] != read_folder(finished[1])[0]
 
 
-def test_the_data_seed_is_another_thing(tiny_config, tmp_path):
-    result = run(tiny_config(data_seed=1), tmp_path / "run", device="cpu")
-    assert result["configuration"]["data"]["seed"] == 1
-    assert result["seed"] == 0
+@pytest.mark.parametrize("split", ["published", "orbits"])
+def test_seeds_draw_other_parts(tiny_config, tmp_path, split):
+    found = {}
+    for seed in (0, 1):
+        result = run(tiny_config(seed=seed, split=split, epochs=1), tmp_path / f"run {seed}", device="cpu")
+        data = acd.load("schubert", n=3, split=split, seed=seed)
+        assert result["data_sha256"] == data.provenance["sha256"]
+        assert result["split"] == result["configuration"]["data"]["split"] == split
+        np.testing.assert_array_equal(unpack(result["labels"], len(data.y_test), 2), data.y_test)
+        found[result["data_sha256"]] = set(map(tuple, data.X_test.tolist()))
+    first, other = found.values()  # two of them, by the sums of the data
+    assert first != other
+
+
+def test_a_published_split_that_is_known_is_kept(tiny_config, tmp_path):
+    """Of lattice paths: other rows become validation, and the test rows are those of the literature."""
+    tests, validations = [], []
+    for seed in (0, 1):
+        result = run(tiny_config(task="lattice", n=6, seed=seed, epochs=1), tmp_path / f"run {seed}", device="cpu")
+        data = acd.load("lattice", n=6, seed=seed)
+        assert result["data_sha256"] == data.provenance["sha256"]
+        tests.append(data.X_test.tolist())
+        validations.append(sorted(data.X_validation.tolist()))
+    assert sorted(tests[0]) == sorted(tests[1])
+    assert validations[0] != validations[1]
+
+
+@pytest.mark.parametrize(
+    ("task", "n", "split"), [("schubert", 3, "published"), ("schubert", 3, "orbits"), ("mheight", 6, "published")]
+)
+def test_predictions_are_kept_and_can_be_recounted(tiny_config, tmp_path, task, n, split):
+    result = run(tiny_config(task=task, n=n, split=split), tmp_path / "run", device="cpu")
+    names, data = result["class_names"], acd.load(task, n=n, split=split)
+    assert names == list(data.class_names)
+    labels, predictions = (unpack(result[key], result["rows"]["test"], len(names)) for key in ("labels", "predictions"))
+    np.testing.assert_array_equal(labels, data.y_test)
+    assert np.mean(labels == predictions) == result["test"]["accuracy"]
+    confusion = np.bincount(len(names) * labels + predictions, minlength=len(names) ** 2)
+    np.testing.assert_array_equal(confusion.reshape(len(names), -1), result["confusion"])
+    memory = LookUp(data.X_train, data.y_train)
+    assert result["lookup"] == np.mean(memory.predict(data.X_test) == data.y_test)
+    assert result["contaminated"] is False
+
+
+def test_look_up_knows_the_images_that_were_trained_on(tiny_config, tmp_path):
+    result = run(tiny_config(n=4, split="orbits", symmetries=True, epochs=1), tmp_path / "run", device="cpu")
+    data = acd.load("schubert", n=4, split="orbits")
+    X, y = training_rows(data, symmetries=True)
+    memory = LookUp(np.concatenate(X), np.concatenate(y))
+    assert result["lookup"] == np.mean(memory.predict(data.X_test) == data.y_test)
+
+
+def test_several_targets_and_numbers_have_no_classes_to_keep(tiny_config, tmp_path):
+    for task, n in (("rsk", 4), ("characters", 5)):
+        result = run(tiny_config(task=task, n=n, epochs=1, max_rows=16), tmp_path / task, device="cpu")
+        assert result["lookup"] == result["majority"]
+        assert not {"class_names", "labels", "predictions"} & result.keys()
+
+
+def test_a_leaky_edition_is_called_so(tiny_config, tmp_path):
+    for edition, contaminated in (("published", False), ("leaky", True)):
+        config = tiny_config(task="weaving", n=6, edition=edition, epochs=1, max_rows=64)
+        assert run(config, tmp_path / edition, device="cpu")["contaminated"] is contaminated
 
 
 @pytest.mark.parametrize("learning_rate", [5e-3, 1e30])
@@ -157,7 +218,7 @@ def test_a_run_of_another_process_is_left_alone(tiny_config, tmp_path, finished,
         ({"seed": 1}, "seed is 0 there and 1 here"),
         ({"learning_rate": 1e-4}, "recipe.learning_rate is 0.005 there and 0.0001 here"),
         ({"epochs": 5}, "recipe.epochs"),
-        ({"data_seed": 1}, "data.seed"),
+        ({"split": "orbits"}, "data.split is 'published' there and 'orbits' here"),
         ({"task": "weaving", "n": 4}, "data.task"),
         ({"embedding": "adelic"}, "embedding.name is 'learned' there and 'adelic' here"),
         ({"dropout": 0.2}, "recipe.dropout"),
@@ -238,7 +299,8 @@ def test_no_result_before_the_end(tmp_path, finished):
 @pytest.mark.parametrize("embedding", ["learned", "adelic", "random", "abacus"])
 def test_a_crash_between_the_two_writes(tiny_config, tmp_path, read_folder, embedding):
     """metrics.jsonl has one line more than the checkpoint counts; it is made again."""
-    config = tiny_config(embedding, epochs=5)
+    data = {"task": "characters", "n": 10, "max_rows": 64} if embedding == "abacus" else {}  # numbers of two digits
+    config = tiny_config(embedding, epochs=5, **data)
     whole, folder = tmp_path / "whole", tmp_path / "crashed"
     run(config, whole, device="cpu")
 

@@ -240,11 +240,11 @@ def test_a_full_disk_for_the_results_of_a_matrix(config, tmp_path):
 
     run(config, runs / config.label, device="cpu")
     before = contents(runs / config.label)
-    refused_by_a_full_disk(100, matrix, results / f"{config.label}.json")
+    refused_by_a_full_disk(100, matrix, results / f"{config.row}.jsonl")
     assert contents(runs / config.label) == before
     assert contents(results) == {}
     matrix()
-    assert names(results) == {f"{config.label}.json"}
+    assert names(results) == {f"{config.row}.jsonl"}
 
 
 def test_divergence_says_where_and_why(tiny_config, tmp_path, monkeypatch, run_module):

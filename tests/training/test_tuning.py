@@ -7,11 +7,15 @@ import sys
 import tomllib
 from dataclasses import fields, replace
 
+import numpy as np
 import pytest
 
 from adelic import acd
 from adelic.errors import ConfigurationError, MissingExtraError, StorageError, UnknownNameError
+from adelic.nn import FEATURE_KINDS, Vocabulary
+from adelic.numbers.space import DEFAULT_PRIMES
 from adelic.training import EmbeddingConfig, RunConfig, Search, load_recipe, studies, tune, tuning
+from adelic.training.configuration import owners
 from adelic.training.search import DIMENSIONS, apply, check_search, default_search, parse_dimension
 from adelic.training.tuning import DevelopmentData
 
@@ -42,12 +46,24 @@ def test_equal_budgets(search, tmp_path):
 
 
 def test_no_search_can_touch_the_test_split(search, tmp_path, monkeypatch):
-    """The very same search, on data whose test split has been torn out."""
+    """The very same search, on data without test labels, and with one test row that is another.
+
+    The guard alone has the test rows, without labels, to compare them with those of training.
+    """
     names = {f.name for f in fields(DevelopmentData)}
-    assert names == {"X_train", "y_train", "X_validation", "y_validation", "objective", "vocabulary", "sha256"}
+    assert names == {
+        "X_train", "y_train", "X_validation", "y_validation", "objective", "vocabulary", "sha256", "symmetries",
+        "holdout",
+    }  # fmt: skip
+    data = acd.load("schubert", n=3)
+    held = DevelopmentData.of(data).holdout
+    assert {name for name in dir(held) if name[0] != "_"} == {"test", "overlap", "check"}
+    np.testing.assert_array_equal(held.test, data.X_test)
+    assert sum(isinstance(part, np.ndarray) for part in vars(held).values()) == 1  # the rows, and no labels
     whole = tune(search(), trials=2, storage=tmp_path / "whole.db", device="cpu")
     load = acd.load
-    monkeypatch.setattr(acd, "load", lambda *a, **k: replace(load(*a, **k), X_test=None, y_test=None))
+    torn_out = {"X_test": np.zeros_like(data.X_test[:1]), "y_test": None}
+    monkeypatch.setattr(acd, "load", lambda *a, **k: replace(load(*a, **k), **torn_out))
     torn = tune(search(), trials=2, storage=tmp_path / "torn.db", device="cpu")
     assert figures(torn) == figures(whole)
     assert "test" not in tomllib.loads(torn.to_toml())["study"]
@@ -136,6 +152,7 @@ def test_searches_have_names_of_their_own(search):
         search(seed=1),
         search(epochs=5),
         search(edition="levels"),
+        search(split="orbits"),
         search(pruning="none"),
         search(dimensions=("norm",)),
     ]
@@ -176,12 +193,63 @@ def test_bad_numbers_of_trials(search, tmp_path, trials):
         ({"dimensions": ("learning-rate=1e-3:1",)}, ConfigurationError, "is no part of learning-rate"),
         ({"dimensions": ("norm", "norm=pre")}, ConfigurationError, "'norm' is searched twice"),
         ({"dimensions": ("primes",)}, ConfigurationError, "belongs to the embedding 'adelic'"),
+        ({"dimensions": ("sigma",)}, ConfigurationError, "'sigma' belongs to the embedding 'periodic', not to"),
+        ({"dimensions": ("standardize",)}, ConfigurationError, "belongs to the embeddings 'fone' and 'xval', not to"),
         ({"pruning": "some"}, ConfigurationError, "median, hyperband, none"),
+        ({"dimensions": ("symmetries",)}, ConfigurationError, "use --split orbits"),
+        ({"dimensions": ("norm", "symmetries=true")}, ConfigurationError, "use --split orbits"),
     ],
 )
 def test_bad_searches(search, changes, error, words):
     with pytest.raises(error, match=words):
         search(**changes)
+
+
+def test_images_are_searched_where_the_split_allows_them(search, tmp_path):
+    plan = search(dimensions=("symmetries",), split="orbits", epochs=1)
+    study = tune(plan, trials=2, storage=tmp_path / "study.db", device="cpu")
+    assert sorted(trial.values["symmetries"] for trial in study.trials) == [False, True]
+    assert [trial.state for trial in study.trials] == ["complete"] * 2
+    assert "--split orbits" in (Search(config=quick(split="orbits"), dimensions=("symmetries",)).command(2))
+    assert tomllib.loads(study.to_toml())["study"]["split"] == "orbits"
+    assert search(dimensions=("symmetries=false", "norm")).config.split == "published"  # no trial has images
+
+
+def quick(**changes):
+    """Return a run that a command line can name."""
+    recipe = load_recipe("quick", "schubert", 4, epochs=2)
+    return RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("learned"), recipe=recipe, **changes)
+
+
+def test_each_of_a_few_combinations_is_tried_once(search, tmp_path):
+    """Also where the study began with fewer trials."""
+    plan = search(dimensions=("norm", "batch-size=32:64"), epochs=1)
+    for first in (4, 1):
+        storage = tmp_path / f"{first}.db"
+        tune(plan, trials=first, storage=storage, device="cpu")
+        study = tune(plan, trials=4, storage=storage, device="cpu")
+        found = sorted((trial.values["norm"], trial.values["batch-size"]) for trial in study.trials)
+        assert found == [("post", 32), ("post", 64), ("pre", 32), ("pre", 64)]
+
+
+def folded(data, held):
+    """Return the rows of a data set after another division into training and validation."""
+    other = data.fold(held)
+    return sorted(map(tuple, np.concatenate([other.X_train, other.X_validation]).tolist()))
+
+
+def test_a_fold_is_another_division_of_the_same_rows():
+    data = DevelopmentData.of(acd.load("schubert", n=3))
+    X, y = data.rows
+    held = np.arange(len(y)) % 3 == 0
+    part = data.fold(held)
+    np.testing.assert_array_equal(part.X_validation, X[held])
+    np.testing.assert_array_equal(part.y_validation, y[held])
+    np.testing.assert_array_equal(part.X_train, X[~held])
+    np.testing.assert_array_equal(part.y_train, y[~held])
+    np.testing.assert_array_equal(part.holdout.test, data.holdout.test)
+    assert part.holdout.overlap(X[:, None]) == {"validation": held.sum(), "test": 0}
+    assert folded(data, held) == folded(data, ~held) == sorted(map(tuple, X.tolist()))
 
 
 def test_data_that_cannot_be_searched_on(search, tmp_path):
@@ -214,18 +282,56 @@ def test_a_part_of_a_dimension_is_searched(search, tmp_path):
 
 
 def test_every_value_of_every_dimension_makes_a_run():
-    config = RunConfig(
-        task="schubert",
-        n=4,
-        embedding=EmbeddingConfig.of("adelic"),
-        recipe=load_recipe("quick", "schubert", 4, epochs=2),
-    )
+    recipe = load_recipe("quick", "schubert", 4, epochs=2)
     for name, dimension in DIMENSIONS.items():
+        owner = EmbeddingConfig.of((*owners(dimension.field), "adelic")[0])
+        split = "orbits" if name == "symmetries" else "published"
+        config = RunConfig(task="schubert", n=4, split=split, embedding=owner, recipe=recipe)
         values = dimension.bounds or dimension.choices
         runs = {apply(config, {name: value}) for value in values}
         assert len(runs) == (2 if name == "epochs" else len(values))
         assert default_search(config.embedding).count(name) == dimension.default
     assert apply(config, {"learning-rate": 0.00123456}).recipe.learning_rate == 0.00123
+
+
+@pytest.mark.parametrize(
+    ("embedding", "own"),
+    [
+        ("adelic", ("features", "projection", "primes", "precision")),
+        ("periodic", ("sigma",)),
+        ("fone", ("bases", "standardize")),
+        ("xval", ("standardize",)),
+        ("learned", ()),
+        ("one-hot", ()),
+    ],
+)
+def test_the_form_of_every_embedding_is_searched(embedding, own):
+    chosen = default_search(EmbeddingConfig.of(embedding))
+    assert chosen == ("learning-rate", "batch-size", "warmup-steps", "norm", "dropout", *own)
+    assert check_search(chosen, embedding) == chosen
+    assert default_search(EmbeddingConfig.of(embedding), fixed=own) == chosen[:5]
+
+
+def test_what_a_search_of_a_rivals_form_finds(search, tmp_path):
+    plan = search("periodic", dimensions=("sigma",), epochs=1)
+    study = tune(plan, trials=2, storage=tmp_path / "study.db", device="cpu")
+    assert 0.01 <= study.config.embedding.sigma <= 10
+    assert study.config.embedding.sigma == float(f"{study.best.values['sigma']:.3g}") != 0.01
+    path = tmp_path / "periodic.toml"
+    path.write_text(study.to_toml(), encoding="utf-8")
+    assert tomllib.loads(study.to_toml())["embedding"] == {"name": "periodic", "sigma": study.config.embedding.sigma}
+    assert EmbeddingConfig.choose(str(path)) == study.config.embedding
+    assert EmbeddingConfig.choose(str(path), sigma=0.5).sigma == 0.5
+
+
+@pytest.mark.parametrize("features", FEATURE_KINDS)
+@pytest.mark.parametrize(("task", "n"), [("schubert", 6), ("quiver", 11), ("lattice", 10), ("characters", 18)])
+def test_every_form_fits_the_flat_model(features, task, n):
+    """In no task's search does a form of AOE cost a trial because its vectors do not fit."""
+    vocabulary = Vocabulary(acd.task(task).vocabulary(n, "published"))
+    for primes in (2, 7):
+        config = EmbeddingConfig.of("adelic", features=features, primes=DEFAULT_PRIMES[:primes], precision=4)
+        assert config.build(vocabulary, 128).table.shape == (len(vocabulary), 128)
 
 
 def test_the_place_wise_model_is_searched_where_it_exists():

@@ -1,4 +1,4 @@
-"""What may be compared: the models that ran on one row under one recipe, on equally many training rows."""
+"""What may be compared: the models that ran on a row, edition and split, with one recipe, on equally many rows."""
 
 import math
 from collections.abc import Iterable
@@ -9,15 +9,16 @@ from typing import Any
 from adelic.benchmark.results import Result, Summary
 from adelic.benchmark.rows import Row, published_rows
 from adelic.training import EmbeddingConfig, Recipe
+from adelic.training.recipes import recipe_names
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The models that ran on one row under one recipe, on equally many training rows.
+    """The models that ran on one row, edition and split under one recipe, on equally many training rows.
 
     Attributes:
         models: name -> runs; the name is the label, with what tells two of the same label apart. The greatest mean test
-            accuracy comes first.
+            accuracy comes first; on contaminated data, which ranks nothing, they are in the order of names.
         recipe: see `recipe_family`.
         max_rows: most training rows that were allowed, 0 for all.
     """
@@ -38,7 +39,7 @@ class Comparison:
 
     @property
     def title(self) -> str:
-        """Return what is compared, unlike any other: schubert-4, recipe quick, 300 training rows."""
+        """Return what is compared, unlike any other: schubert-4 (orbits), recipe quick, 300 training rows."""
         return f"{self.first.title}, recipe {self.recipe}{self.fewer_rows}"
 
     @property
@@ -52,14 +53,41 @@ class Comparison:
         return f", {self.max_rows:,} training rows" if self.max_rows else ""
 
     @property
+    def edition(self) -> str:
+        """Return the edition of the data."""
+        return self.first.edition
+
+    @property
+    def split(self) -> str:
+        """Return the split of the data."""
+        return self.first.split
+
+    @property
+    def is_contaminated(self) -> bool:
+        """Return whether the data shows a leak, so that nothing is ranked or tested."""
+        return self.first.is_contaminated
+
+    @property
     def published(self) -> Row | None:
-        """Return the row's published figures, where there are any."""
-        return published_rows().get(self.row)
+        """Return the row's published figures; None where there are none, as of any split but the published one."""
+        return published_rows().get(self.row) if self.split == "published" else None
 
     @property
     def option(self) -> str:
-        """Return the option of `adelic reproduce` that trains Transformers here; where none ran, with any recipe."""
-        return f"--recipe {self.recipe if self.has_network else 'quick'}"
+        """Return the options of `adelic reproduce` that train Transformers here; where none ran, with any recipe."""
+        data = {"edition": self.edition, "split": self.split}
+        options = [f"--{name} {value}" for name, value in data.items() if value != "published"]
+        return " ".join([*options, f"--recipe {self.recipe if self.has_network else 'quick'}"])
+
+    def trivial(self, rule: str) -> float:
+        """Return the mean over all seeds of the test accuracy of a trivial rule, "majority" or "lookup".
+
+        Where models of a seed had different rows to remember, as with images of rows and without, the best counts.
+        """
+        seeds: dict[int, float] = {}
+        for result in (result for model in self.models.values() for result in model.results):
+            seeds[result["seed"]] = max(float(result[rule]), seeds.get(result["seed"], 0.0))
+        return sum(seeds.values()) / len(seeds)
 
     @property
     def has_network(self) -> bool:
@@ -69,11 +97,30 @@ class Comparison:
     def best(self, *kinds: str) -> str | None:
         """Return the model with the best validation score, None if there is none: test figures choose nothing.
 
+        With the recipe `paper`, AOE is the paper's form, raw digits in one vector: other forms would be more trials
+        than its rivals have there.
+
         Args:
             kinds: of the models that count, see `kind`; none for all.
         """
-        names = [name for name, model in self.models.items() if not kinds or kind(model) in kinds]
+        return self._best(
+            name
+            for name, model in self.models.items()
+            if (not kinds or kind(model) in kinds) and not (self.recipe == "paper" and is_other_form(model))
+        )
+
+    def best_of(self, *embeddings: str) -> str | None:
+        """Return the model of some embeddings with the best validation score, None if there is none."""
+        return self._best(name for name, model in self.models.items() if model.first["embedding"] in embeddings)
+
+    def _best(self, names: Iterable[str]) -> str | None:
         return max(names, key=lambda name: validation_score(self.models[name]), default=None)
+
+
+def is_other_form(summary: Summary) -> bool:
+    """Return whether a model is AOE in another form than the paper's."""
+    first = summary.first
+    return bool(first["embedding"] == "adelic" and not (first["features"] == "digits" and summary.is_flat))
 
 
 def kind(summary: Summary) -> str:
@@ -132,14 +179,18 @@ def recipe_family(result: Result) -> str:
 
 
 def recipe_title(family: str) -> str:
-    """Return a recipe family in one word: a packaged recipe's name, or the folder of those that were searched.
+    """Return a recipe family in a word or two: a packaged recipe's name, or the folder of those that were searched.
 
     >>> [recipe_title(name) for name in ("paper", "recipes/{row}-{embedding}.toml", "recipes/long/{row}.toml")]
     ['paper', 'tuned', 'long']
+    >>> recipe_title("recipes/compact/{row}-{embedding}.toml")
+    'searched compact'
     """
     if not family.endswith(".toml"):
         return family
     folder = PurePath(family).parent.name
+    if folder in recipe_names():
+        return f"searched {folder}"
     return "tuned" if folder in ("", "recipes") else folder
 
 
@@ -148,24 +199,29 @@ def comparisons(summaries: Iterable[Summary]) -> list[Comparison]:
 
     Models that no recipe trains (the majority class, boosted trees) stand beside those of every recipe.
     """
-    groups: dict[tuple[str, str, int], dict[str, list[Summary]]] = {}  # row, edition, rows -> recipe -> models
+    groups: dict[tuple[str, int], dict[str, list[Summary]]] = {}  # row with edition and split, rows -> recipe -> models
     for summary in summaries:
         if summary.has_one_class_a_row:
             first = summary.first
-            data = (summary.row, str(first["edition"]), int(first["configuration"]["recipe"].get("max_rows", 0)))
+            data = (summary.title, int(first["configuration"]["recipe"].get("max_rows", 0)))
             recipe = recipe_family(first) if is_network(summary) else ""
             groups.setdefault(data, {}).setdefault(recipe, []).append(summary)
     found = []
-    for (_, _, max_rows), recipes in groups.items():
+    for (_, max_rows), recipes in groups.items():
         beside = recipes.pop("", [])
         if not recipes:
             recipes[str(beside[0].first["recipe"])] = []
         for recipe, trained in recipes.items():
-            ranked = sorted(named(trained + beside).items(), key=lambda item: -item[1].mean("accuracy"))
-            found.append(Comparison(dict(ranked), recipe, max_rows))
+            found.append(Comparison(dict(sorted(named(trained + beside).items(), key=_place)), recipe, max_rows))
     order = list(published_rows())
     place = {row: i for i, row in enumerate([*order, *(c.row for c in found if c.row not in order)])}
     return sorted(found, key=lambda c: (place[c.row], c.first.title, -len(c.models), c.recipe, c.max_rows))
+
+
+def _place(item: tuple[str, Summary]) -> tuple[float, str]:
+    """Return what a comparison's models are sorted by."""
+    name, model = item
+    return (0.0 if model.is_contaminated else -model.mean("accuracy")), name
 
 
 def on_most_rows(found: Iterable[Comparison]) -> list[Comparison]:

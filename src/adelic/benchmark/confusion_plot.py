@@ -54,12 +54,15 @@ def confusion_matrix(summary: Summary, title: str) -> str | None:
 
 
 def class_names(summary: Summary, count: int) -> list[str]:
-    """Return the names of a row's classes; numbers from 0 on where the task is none of ours.
+    """Return the names of a row's classes; numbers from 0 on where no result and no task says them.
 
     >>> run = {"task": "quiver", "n": 11, "edition": "published"}
     >>> class_names(Summary((run,)), 7), class_names(Summary((run | {"task": "mine"},)), 2)
     (['A', 'BD', 'D', 'BE', 'BB', 'E', 'DE'], ['0', '1'])
     """
+    names = summary.first.get("class_names")
+    if names and len(names) == count:
+        return list(names)
     try:
         names = acd.task(summary.first["task"]).class_names(summary.first["n"], summary.first["edition"])
     except AdelicError:

@@ -19,7 +19,7 @@ from adelic.benchmark.plots import (
     style,
     svg_element,
 )
-from adelic.benchmark.results import Summary
+from adelic.benchmark.results import Result, Summary
 
 
 def mean_seconds(summary: Summary) -> float:
@@ -31,22 +31,22 @@ def mean_seconds(summary: Summary) -> float:
     return float(np.mean([result["seconds"] for result in summary.results]))
 
 
-def tokens_per_second(summary: Summary) -> float | None:
-    """Return how many tokens of training rows, [CLS] counted, a network learned from in a second of `mean_seconds`.
+def tokens(result: Result) -> int | None:
+    """Return how many tokens of training rows, [CLS] counted, a network learned from, without images of rows.
 
-    None where that is not known: an older result does not say how many rows there were, or the task is not ours.
+    None where that is not known: the model learns in no epochs, an older result does not say how many rows there were,
+    or the task is not ours.
 
     >>> configuration = {"recipe": {"epochs": 3}}
     >>> about = {"task": "schubert", "n": 4, "edition": "published", "configuration": configuration}
-    >>> tokens_per_second(Summary((about | {"rows": {"train": 100}, "seconds": 2.0},)))
-    2400.0
+    >>> tokens(about | {"rows": {"train": 100}})
+    4800
     """
-    first = summary.first
-    if "rows" not in first or first["task"] not in acd.TASKS:
+    recipe = result["configuration"]["recipe"]
+    if "rows" not in result or "epochs" not in recipe or result["task"] not in acd.TASKS:
         return None
-    tokens = acd.task(first["task"]).length(first["n"], first["edition"]) + 1
-    rows = first["rows"]["train"] * first["configuration"]["recipe"]["epochs"]
-    return float(rows * tokens / mean_seconds(summary))
+    length = acd.task(result["task"]).length(result["n"], result["edition"]) + 1
+    return int(result["rows"]["train"] * recipe["epochs"] * length)
 
 
 def crowd(models: Mapping[str, Summary]) -> tuple[dict[str, Summary], list[str]]:
@@ -66,7 +66,9 @@ def crowd(models: Mapping[str, Summary]) -> tuple[dict[str, Summary], list[str]]
 
 
 def cost_scatter(models: Mapping[str, Summary], title: str) -> str:
-    """Return mean test accuracy against mean training time as an SVG element; bars are 95 % intervals.
+    """Return mean test accuracy against mean training time as an SVG element, with 95 % intervals as bars.
+
+    Of two seeds the bar is their range.
 
     Args:
         models: name -> runs, of one row.
@@ -80,9 +82,9 @@ def cost_scatter(models: Mapping[str, Summary], title: str) -> str:
             look = drawn[name]
             point: dict[str, Any] = {"color": look.colour, "marker": look.marker, "markersize": 6, "linestyle": "none"}
             seconds = max(mean_seconds(model), 1e-3)  # a logarithm needs more than 0, and clocks show no less
-            interval = 100 * (model.interval("accuracy") or 0.0)
-            axes.errorbar([seconds], [100 * model.mean("accuracy")], yerr=[interval], label=name, capsize=2.5, **point)
-        majority = next(iter(models.values())).first["majority"]
+            bars = [[100 * length] for length in model.bars("accuracy")]
+            axes.errorbar([seconds], [100 * model.mean("accuracy")], yerr=bars, label=name, capsize=2.5, **point)
+        majority = next(iter(models.values())).trivial("majority")
         if 100 * majority >= axes.get_ylim()[0]:
             mark_majority(axes, majority, "majority class")
         logarithmic(axes)

@@ -38,6 +38,8 @@ def efficiency(found: Iterable[Comparison]) -> dict[str, dict[int, Summary]]:
 def efficiency_curves(found: dict[str, dict[int, Summary]], title: str) -> str:
     """Return mean test accuracy against training rows as an SVG element: a curve a model, 95 % intervals as bars.
 
+    Of two seeds the bar is their range.
+
     Args:
         found: from `efficiency`, at least one model.
         title: what the figure is.
@@ -50,7 +52,10 @@ def efficiency_curves(found: dict[str, dict[int, Summary]], title: str) -> str:
         for name, sizes in found.items():
             look = drawn[name]
             means = [100 * model.mean("accuracy") for model in sizes.values()]
-            bars = [100 * (model.interval("accuracy") or 0.0) for model in sizes.values()]
+            bars = [
+                [100 * length for length in lengths]
+                for lengths in zip(*(m.bars("accuracy") for m in sizes.values()), strict=True)
+            ]
             line: dict[str, Any] = {
                 "color": look.colour,
                 "linestyle": look.dash,
@@ -58,7 +63,7 @@ def efficiency_curves(found: dict[str, dict[int, Summary]], title: str) -> str:
                 "markersize": 5,
             }
             axes.errorbar(list(sizes), means, yerr=bars, label=name, linewidth=1.6, capsize=2.5, **line)
-        mark_majority(axes, next(iter(next(iter(found.values())).values())).first["majority"], "majority class")
+        mark_majority(axes, next(iter(next(iter(found.values())).values())).trivial("majority"), "majority class")
         logarithmic(axes)
         axes.set_xticks(ticks, [f"{size:,}" for size in ticks])
         axes.set_xlabel("training rows")

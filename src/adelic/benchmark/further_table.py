@@ -102,5 +102,8 @@ def _rates(figures: list[dict[str, Any]], metric: str) -> str:
 
 
 def _error(summary: Summary, metric: str) -> str:
-    interval = confidence_interval(result["test"][metric] for result in summary.results)
-    return f"{summary.mean(metric):.4g}" + ("" if interval is None else f" ± {interval:.2g}")
+    values = summary.values(metric)
+    interval, text = confidence_interval(values), f"{summary.mean(metric):.4g}"
+    if interval is not None:
+        return f"{text} ± {interval:.2g}"
+    return text if len(values) == 1 else f"{text} [{min(values):.4g}, {max(values):.4g}]"

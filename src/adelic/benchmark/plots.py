@@ -105,7 +105,7 @@ def learning_curves(models: Mapping[str, Summary], title: str) -> str | None:
     ]
     if not curves:
         return None
-    majority = next(iter(models.values())).first["majority"]
+    majority = next(iter(models.values())).trivial("majority")
     return svg_element(_render(curves, majority, "svg", ink=INK, transparent=True), title)
 
 

@@ -11,10 +11,12 @@ import adelic
 from adelic.acd.files import atomic_write
 from adelic.benchmark import table
 from adelic.benchmark.comparison import comparisons, on_most_rows
-from adelic.benchmark.overview import Grid, differences_grid, models_grid, overview, paper_grid, recipe_grids
+from adelic.benchmark.contrasts import contrasts_grid, differences_grid
+from adelic.benchmark.grid import Grid, to_markdown
+from adelic.benchmark.overview import models_grid, overview, paper_grid, recipe_grids
 from adelic.benchmark.plots import GREY
 from adelic.benchmark.results import Summary
-from adelic.benchmark.sections import further_curves, rank_sections, row_sections
+from adelic.benchmark.sections import Part, further_curves, row_sections
 from adelic.errors import ConfigurationError
 
 
@@ -47,7 +49,7 @@ def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False
         page: render_page(summaries, tables),
         page.with_suffix(".csv"): "\n".join(map(table.to_csv, tables)),
         page.with_suffix(".md"): "\n".join(map(table.to_markdown, tables)),
-        page.with_name(f"{page.stem}-tables.md"): "\n".join(grid.to_markdown() for grid in grids(summaries)),
+        page.with_name(f"{page.stem}-tables.md"): "\n".join(to_markdown(grids(summaries, name)) for name in TABLES),
     }
     for path, text in files.items():
         atomic_write(path, text)
@@ -68,8 +70,8 @@ def render_page(summaries: list[Summary], tables: list[table.Content]) -> str:
     return environment.get_template("report.html").render(
         version=adelic.__version__,
         overview=overview(main),
+        contrasts=contrasts_grid(main),
         recipes=recipe_grids(main),
-        ranks=rank_sections(found),
         paper=[paper_grid(main, "accuracy"), paper_grid(main, "loss")],
         rows=row_sections(found),
         tables=tables,
@@ -78,7 +80,7 @@ def render_page(summaries: list[Summary], tables: list[table.Content]) -> str:
     )
 
 
-TABLES = ("overview", "recipes", "accuracy", "loss", "models", "differences")
+TABLES = ("overview", "contrasts", "recipes", "accuracy", "loss", "models", "differences")
 """What `grids` makes besides the tables of the runs."""
 
 
@@ -86,17 +88,18 @@ def grids(summaries: list[Summary], *names: str) -> list[Grid]:
     """Return the page's tables but for those of the runs: those with these names of `TABLES`, all by default.
 
     >>> [grid.title for grid in grids([], "overview", "loss")]
-    ['Who wins each row', 'The paper’s table of test losses, and ours']
+    ['Each row', 'The paper’s table of test losses, and ours']
     """
     found = comparisons(summaries)
     main = on_most_rows(found)
     makers: dict[str, Callable[[], list[Grid]]] = {
         "overview": lambda: [overview(main)],
+        "contrasts": lambda: [contrasts_grid(main)],
         "recipes": lambda: recipe_grids(main),
         "accuracy": lambda: [paper_grid(main, "accuracy")],
         "loss": lambda: [paper_grid(main, "loss")],
         "models": lambda: [models_grid(comparison) for comparison in found],
-        "differences": lambda: [differences_grid(comparison) for comparison in main if len(comparison.models) > 1],
+        "differences": lambda: [grid for grid in map(differences_grid, main) if grid.rows],
     }
     return [grid for name in names or TABLES for grid in makers[name]()]
 
@@ -104,15 +107,14 @@ def grids(summaries: list[Summary], *names: str) -> list[Grid]:
 def figures(summaries: list[Summary]) -> dict[str, str]:
     """Return the page's figures, as SVG documents that are readable on light and on dark ground, by file name.
 
-    These are ranks-RECIPE.svg, and of each row and recipe ROW-RECIPE-rows.svg (accuracy against training rows),
-    -cost.svg and -curves.svg. Confusion matrices stay on the page: no one ink is readable on all their shades.
+    These are, of each row (with its edition and split) and recipe, ROW-RECIPE-rows.svg (accuracy against training
+    rows), -cost.svg and -curves.svg. Confusion matrices stay on the page: no one ink is readable on all their shades.
 
     >>> figures([])
     {}
     """
-    found = comparisons(summaries)
-    parts = {f"ranks {section.recipe}": section.diagram for section in rank_sections(found)}
-    for row in row_sections(found):
+    parts: dict[str, Part] = {}
+    for row in row_sections(comparisons(summaries)):
         parts |= {f"{row.title} {what}": getattr(row, part) for what, part in _ROW_FIGURES.items()}
     svgs = {re.sub(r"\W+", "-", name).strip("-"): part.svg for name, part in parts.items() if part.svg}
     return {f"{name}.svg": svg.replace("<svg ", f'<svg color="{GREY}" ', 1) + "\n" for name, svg in svgs.items()}

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
 
 from adelic.acd.files import atomic_write, read_bytes, storage_errors, taking_turns
 from adelic.errors import RunFolderError, StorageError
 from adelic.training import CLASSICAL_MODELS, AnyConfig
-from adelic.training.configuration import data_label
+from adelic.training.configuration import EMBEDDING_OPTIONS, data_label
+from adelic.training.predictions import unpack
 from adelic.training.result import parse_result, read_result_file
 
 Result = dict[str, Any]
@@ -109,17 +111,43 @@ class Summary:
 
     @property
     def label(self) -> str:
-        """Return the model's name: AOE (digits), AOE (characters, late), learned, boosted trees."""
+        """Return the model's name: AOE (digits), AOE (characters, late), learned, periodic (sigma 0.3), boosted trees.
+
+        >>> Summary(({"embedding": "fone", "configuration": {"embedding": {"standardize": True}}},)).label
+        'fone (standardized)'
+        """
         if self.first["embedding"] in CLASSICAL_MODELS:
             return CLASSICAL_MODELS[self.first["embedding"]].title
         if self.first["embedding"] == "adelic":
             return f"AOE ({self.first['features']}{'' if self.is_flat else ', ' + self.first['places']})"
-        return str(self.first["embedding"])
+        options = _rival_options(self.first)
+        return str(self.first["embedding"]) + (f" ({', '.join(options)})" if options else "")
+
+    @property
+    def edition(self) -> str:
+        """Return the edition of the data."""
+        return str(self.first["edition"])
+
+    @property
+    def split(self) -> str:
+        """Return the split of the data; older results know no other than the published one."""
+        return str(self.first.get("split", "published"))
+
+    @property
+    def is_contaminated(self) -> bool:
+        """Return whether the data shows a leak, so that the results stand in no ranking."""
+        return bool(self.first.get("contaminated", False))
 
     @property
     def title(self) -> str:
-        """Return the row with its edition, unless that is the published one: weaving-6 (levels)."""
-        return self.row + ("" if self.first["edition"] == "published" else f" ({self.first['edition']})")
+        """Return the row with its edition and split, unless those are the published ones: weaving-6 (levels, orbits).
+
+        >>> Summary(({"task": "weaving", "n": 6, "edition": "leaky", "contaminated": True},)).title
+        'weaving-6 (leaky, contaminated)'
+        """
+        parts = [name for name in (self.edition, self.split) if name != "published"]
+        parts += ["contaminated"] if self.is_contaminated else []
+        return self.row + (f" ({', '.join(parts)})" if parts else "")
 
     @property
     def has_one_class_a_row(self) -> bool:
@@ -137,41 +165,105 @@ class Summary:
         return tuple(sorted(result["seed"] for result in self.results))
 
     @property
+    def has_one_split(self) -> bool:
+        """Return whether all seeds have the same parts of the data: older runs, whose seed drew no split."""
+        return len({split_seed(result) for result in self.results}) < len(self.results)
+
+    @property
     def predicts_one_class(self) -> bool:
         """Return whether some run says the same class always."""
         return any(result["predicts_one_class"] for result in self.results)
 
     def mean(self, metric: str) -> float:
         """Return a test metric's mean over seeds."""
-        return float(np.mean([result["test"][metric] for result in self.results]))
+        return float(np.mean(self.values(metric)))
+
+    def values(self, metric: str) -> list[float]:
+        """Return a test metric of each run."""
+        return [result["test"][metric] for result in self.results]
+
+    def trivial(self, rule: str) -> float:
+        """Return the mean over seeds of the test accuracy of a trivial rule, "majority" or "lookup"."""
+        return float(np.mean([result[rule] for result in self.results]))
 
     def interval(self, metric: str) -> float | None:
-        """Return the half width of the 95 % confidence interval of the mean (Student's t), None for one seed."""
-        return confidence_interval([result["test"][metric] for result in self.results])
+        """Return the half width of the 95 % confidence interval of the mean, see `confidence_interval`."""
+        return confidence_interval(self.values(metric))
+
+    def bars(self, metric: str) -> tuple[float, float]:
+        """Return how far a figure's bar reaches below and above the mean: the interval, of two seeds the range."""
+        mean, interval, values = self.mean(metric), self.interval(metric), self.values(metric)
+        return (mean - min(values), max(values) - mean) if interval is None else (interval, interval)
+
+
+def split_seed(result: Result) -> int:
+    """Return the seed of a run's split: that of the run, but for older ones, whose configuration says another."""
+    return int(result.get("configuration", {}).get("data", {}).get("seed", result["seed"]))
+
+
+def _rival_options(result: Result) -> list[str]:
+    """Return the options of a rival in words; σ always, since there is none to take for granted.
+
+    >>> _rival_options({"embedding": "periodic", "configuration": {"embedding": {}}})
+    ['sigma 0.01']
+    """
+    name = result["embedding"]
+    plain = EMBEDDING_OPTIONS.get(name, {})
+    found = plain | {k: v for k, v in result.get("configuration", {}).get("embedding", {}).items() if k in plain}
+    words = [f"bases {found['bases']}"] if found.get("bases", plain.get("bases")) != plain.get("bases") else []
+    words += ["standardized"] if found.get("standardize") else []
+    return words + ([f"sigma {found['sigma']:g}"] if "sigma" in found else [])
+
+
+def right_rows(result: Result) -> npt.NDArray[np.bool_] | None:
+    """Return which rows of the test split were answered rightly, (rows,), in the split's order.
+
+    Returns:
+        None where a result keeps no predictions: rows have several targets or a number.
+
+    >>> run = {"class_names": ["0", "1"], "rows": {"test": 3}, "labels": "oA==", "predictions": "gA=="}
+    >>> right_rows(run).tolist()
+    [True, True, False]
+    """
+    if "predictions" not in result:
+        return None
+    size = result["rows"]["test"], len(result["class_names"])
+    right: npt.NDArray[np.bool_] = unpack(result["labels"], *size) == unpack(result["predictions"], *size)
+    return right
+
+
+LEAST_SEEDS = 3
+"""From so many seeds on a mean has an interval: with one degree of freedom, Student's t gives ± 12.7 deviations."""
 
 
 def confidence_interval(values: Iterable[float]) -> float | None:
-    """Return the half width of the 95 % confidence interval of a mean, by Student's t; None for a single value.
+    """Return the half width of the 95 % confidence interval of a mean, by Student's t; None for two values and one.
 
-    >>> round(confidence_interval([0.90, 0.92, 0.94]), 4)
-    0.0497
+    >>> round(confidence_interval([0.90, 0.92, 0.94]), 4), confidence_interval([0.90, 0.94])
+    (0.0497, None)
     """
     sample = np.array(list(values))
-    if len(sample) < 2:
+    if len(sample) < LEAST_SEEDS:
         return None
-    return float(stats.t.ppf(0.975, len(sample) - 1) * sample.std(ddof=1) / np.sqrt(len(sample)))
+    return float(stats.t.ppf(0.975, len(sample) - 1) * stats.sem(sample))
 
 
 def mean_with_interval(values: Iterable[float], *, scale: float = 1.0, decimals: int) -> str:
-    """Return a mean, with the half width of its confidence interval where there are several values, as text.
+    """Return a mean as text, with the half width of its confidence interval; of two values with their range.
 
     >>> mean_with_interval([0.90, 0.92, 0.94], scale=100, decimals=2), mean_with_interval([0.5], decimals=1)
     ('92.00 ± 4.97', '0.5')
+    >>> mean_with_interval([0.94, 0.90], scale=100, decimals=2)
+    '92.00 [90.00, 94.00]'
     """
     sample = list(values)
     interval = confidence_interval(sample)
     text = f"{scale * float(np.mean(sample)):.{decimals}f}"
-    return text if interval is None else f"{text} ± {scale * interval:.{decimals}f}"
+    if interval is not None:
+        return f"{text} ± {scale * interval:.{decimals}f}"
+    if len(sample) == 1:
+        return text
+    return f"{text} [{scale * min(sample):.{decimals}f}, {scale * max(sample):.{decimals}f}]"
 
 
 def recipe_text(result: Result) -> str:

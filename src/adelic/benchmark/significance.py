@@ -1,21 +1,22 @@
-"""Which differences are more than chance: paired tests over the seeds of a row, mean ranks over the rows."""
+"""Which differences are more than chance: one declared contrast a row, and all others, which are exploratory."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+import warnings
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
 
 from adelic.benchmark.comparison import Comparison
-from adelic.benchmark.results import Summary, confidence_interval
-from adelic.errors import ConfigurationError
+from adelic.benchmark.results import LEAST_SEEDS, Result, Summary, right_rows, split_seed
 
 ALPHA = 0.05
-LEAST_ROWS = 3
-"""Mean ranks over fewer rows say nothing: Friedman's test cannot tell two models apart on two rows."""
-_DECIMALS = 10  # means that differ by less are equal, and share a rank
+RESAMPLES = 2000
+TRIVIAL = ("majority", "lookup")
+"""What stands in no comparison of models: rules that have nothing to learn."""
 
 
 @dataclass(frozen=True)
@@ -24,15 +25,15 @@ class Difference:
 
     Attributes:
         mean: of the differences, first minus second.
-        interval: half width of its 95 % confidence interval (Student's t); None for a single seed.
+        bounds: 95 % confidence interval of it (Student's t); of two seeds the two differences, None for one.
         seeds: the common seeds.
-        p: of the two-sided paired t-test; None where there is nothing to test: fewer than two common seeds, or the same
-            difference for all of them.
-        adjusted: the p-value after Holm's correction over all pairs of the comparison.
+        p: of the two-sided paired t-test; None where there is nothing to test: fewer than three common seeds, or the
+            same difference for all of them.
+        adjusted: the p-value after Holm's correction over the exploratory pairs of the comparison.
     """
 
     mean: float
-    interval: float | None
+    bounds: tuple[float, float] | None
     seeds: tuple[int, ...]
     p: float | None
     adjusted: float | None = None
@@ -43,172 +44,180 @@ class Difference:
         return self.adjusted is not None and self.adjusted < ALPHA
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return Holm's adjusted p-values, in the given order: the k-th smallest of m times m - k + 1, made monotone.
-
-    Source: Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statistics 6 (1979).
-
-    >>> [round(p, 4) for p in holm([0.01, 0.04, 0.03, 0.005])]
-    [0.03, 0.06, 0.06, 0.02]
-    """
-    p = np.asarray(p_values, dtype=float)
-    order = np.argsort(p, kind="stable")
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)
-    return [float(value) for value in adjusted]
-
-
 def paired_difference(first: Summary, second: Summary, metric: str = "accuracy") -> Difference | None:
     """Return the difference of two models' test figures over their common seeds; None if they have none in common.
 
-    Runs of one seed belong together: data and splits are the same for all, and a seed draws the same batches and the
-    same weights outside the embedding. The t-test assumes that the differences over seeds are normally distributed. It
-    says what another seed would have shown on this test split, not what other data would.
+    Runs of one seed belong together: they share the split, the order of the batches, and the weights outside the
+    embedding. The test is SciPy's, and takes the differences over seeds to be normally distributed.
 
     >>> runs = [[{"seed": s, "test": {"accuracy": a}} for s, a in enumerate(column)] for column in
     ...     ([0.93, 0.95, 0.97], [0.90, 0.91, 0.92])]
     >>> found = paired_difference(*(Summary(tuple(column)) for column in runs))
-    >>> round(found.mean, 4), round(found.p, 4)
-    (0.04, 0.0202)
+    >>> round(found.mean, 4), [round(bound, 4) for bound in found.bounds], round(found.p, 4)
+    (0.04, [0.0152, 0.0648], 0.0202)
     """
-    figures = [{r["seed"]: r["test"][metric] for r in summary.results} for summary in (first, second)]
-    seeds = tuple(sorted(figures[0].keys() & figures[1].keys()))
-    if not seeds:
+    pairs = _pairs(first, second)
+    if not pairs:
         return None
-    differences = np.array([figures[0][seed] - figures[1][seed] for seed in seeds])
-    p = None
-    if len(seeds) > 1 and np.ptp(differences) > 10**-_DECIMALS:
-        t = differences.mean() / (differences.std(ddof=1) / np.sqrt(len(seeds)))
-        p = float(2 * stats.t.sf(abs(t), len(seeds) - 1))
-    return Difference(float(differences.mean()), confidence_interval(differences), seeds, p)
+    figures = np.array([[result["test"][metric] for result in pair] for pair in pairs.values()])
+    differences = figures[:, 0] - figures[:, 1]
+    mean, seeds = float(differences.mean()), tuple(pairs)
+    if len(seeds) < LEAST_SEEDS:
+        ends = (float(differences.min()), float(differences.max()))
+        return Difference(mean, ends if len(seeds) > 1 else None, seeds, None)
+    if np.ptp(differences) < 1e-10:  # no spread to compare the difference with, but for rounding
+        return Difference(mean, (mean, mean), seeds, None)
+    test = stats.ttest_rel(figures[:, 0], figures[:, 1])
+    low, high = test.confidence_interval(1 - ALPHA)
+    return Difference(mean, (float(low), float(high)), seeds, float(test.pvalue))
 
 
-def paired_differences(models: Mapping[str, Summary], metric: str = "accuracy") -> dict[tuple[str, str], Difference]:
-    """Return the difference of each pair of models, both ways round, with Holm's correction over all pairs."""
-    found = {}
-    for a, b in combinations(models, 2):
-        difference = paired_difference(models[a], models[b], metric)
-        if difference is not None:
-            found[a, b] = difference
-    tested = [pair for pair, difference in found.items() if difference.p is not None]
-    adjusted = dict(zip(tested, holm([found[pair].p or 0.0 for pair in tested]), strict=True))
-    both = {}
-    for (a, b), d in found.items():
-        p = adjusted.get((a, b))
-        both[a, b] = Difference(d.mean, d.interval, d.seeds, d.p, p)
-        both[b, a] = Difference(-d.mean, d.interval, d.seeds, d.p, p)
-    return both
+def _pairs(first: Summary, second: Summary) -> dict[int, tuple[Result, Result]]:
+    """Return the runs of the seeds that both models have, ascending; not those that have other test rows."""
+    mine, theirs = ({result["seed"]: result for result in model.results} for model in (first, second))
+    pairs = {seed: (mine[seed], theirs[seed]) for seed in sorted(mine.keys() & theirs.keys())}
+    return {seed: (a, b) for seed, (a, b) in pairs.items() if split_seed(a) == split_seed(b)}
 
 
 @dataclass(frozen=True)
-class Ranking:
-    """Mean ranks of models over rows; rank 1 is the best.
+class Discordance:
+    """On how many test rows one model alone is right, seed by seed.
 
     Attributes:
-        models: names, the best mean rank first.
-        mean_ranks: one a model; models that are equal on a row share the mean of their ranks there.
-        rows: the rows that all these models ran on.
-        chi_square: Friedman's statistic.
-        f: Iman and Davenport's correction of it, with k - 1 and (k - 1)(N - 1) degrees of freedom.
-        p: of the hypothesis that all models are equal, by f.
-        critical_difference: of Nemenyi's test; models whose mean ranks differ by as much are told apart.
-        alike: pairs of positions (first, last) of the largest groups of models that are not told apart.
+        seeds: those of which both models keep predictions.
+        first, second: rows on which that model alone is right, one number a seed.
+        p: of McNemar's exact test, one a seed. They are not joined: splits of several seeds share rows.
+        bounds: 95 % bootstrap interval of the difference of accuracies, see `row_interval`.
     """
 
-    models: tuple[str, ...]
-    mean_ranks: tuple[float, ...]
-    rows: tuple[str, ...]
-    chi_square: float
-    f: float
-    p: float
-    critical_difference: float
-    alike: tuple[tuple[int, int], ...]
+    seeds: tuple[int, ...]
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+    p: tuple[float, ...]
+    bounds: tuple[float, float]
+
+    @property
+    def median_p(self) -> float:
+        """Return the p-value of the median seed, of two the greater one."""
+        return sorted(self.p)[len(self.p) // 2]
 
 
-def rank_models(figures: Mapping[str, Mapping[str, float]]) -> Ranking:
-    """Return the mean ranks of models over rows, with Friedman's and Nemenyi's tests.
-
-    Rows are the independent observations, so that each counts once, with the mean over seeds as its measurement: seeds
-    of one row share data and split, and counting each would make chance look small.
-
-    Source: Demšar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006), sections 3.2.2 and
-    3.2.4. The statistics are the paper's, without a correction for ties, which errs on the side of "no difference".
-
-    Args:
-        figures: model -> row -> figure, of which more is better; all models have the same rows.
-
-    Raises:
-        ConfigurationError: there are fewer than three rows or two models.
-
-    >>> found = rank_models({"a": {"x": 0.9, "y": 0.8, "z": 0.9}, "b": {"x": 0.7, "y": 0.8, "z": 0.6}})
-    >>> found.models, found.mean_ranks, round(found.critical_difference, 3), found.alike
-    (('a', 'b'), (1.1666666666666667, 1.8333333333333333), 1.132, ((0, 1),))
-    """
-    names = list(figures)
-    rows = list(next(iter(figures.values()), {}))
-    if len(rows) < LEAST_ROWS or len(names) < 2:
-        raise ConfigurationError(f"mean ranks of {len(names)} models over {len(rows)} rows; needs 2 models and 3 rows")
-    table = np.array([[figures[name][row] for name in names] for row in rows])
-    n, k = table.shape
-    means = stats.rankdata(-np.round(table, _DECIMALS), axis=1).mean(axis=0)
-    chi_square = 12 * n / (k * (k + 1)) * (np.sum(means**2) - k * (k + 1) ** 2 / 4)
-    rest = n * (k - 1) - chi_square
-    f = (n - 1) * chi_square / rest if rest > 10**-_DECIMALS else np.inf  # all rows agree
-    p = stats.f.sf(f, k - 1, (k - 1) * (n - 1))
-    critical = critical_difference(k, n)
-    order = np.argsort(means, kind="stable")
-    ranks = [float(means[i]) for i in order]
-    return Ranking(
-        models=tuple(names[i] for i in order),
-        mean_ranks=tuple(ranks),
-        rows=tuple(rows),
-        chi_square=float(chi_square),
-        f=float(f),
-        p=float(p),
-        critical_difference=critical,
-        alike=_alike(ranks, critical),
+def discordance(first: Summary, second: Summary) -> Discordance | None:
+    """Return on how many test rows one model alone is right; None where predictions of the same rows are missing."""
+    rights = {}
+    for seed, pair in _pairs(first, second).items():
+        right = [right_rows(result) for result in pair]
+        if right[0] is not None and right[1] is not None and pair[0]["labels"] == pair[1]["labels"]:
+            rights[seed] = (right[0], right[1])
+    if not rights:
+        return None
+    alone = [(int((a & ~b).sum()), int((b & ~a).sum())) for a, b in rights.values()]
+    return Discordance(
+        tuple(rights),
+        tuple(count for count, _ in alone),
+        tuple(count for _, count in alone),
+        tuple(float(mcnemar([[0, b], [c, 0]], exact=True).pvalue) for b, c in alone),
+        row_interval([a.astype(float) - b for a, b in rights.values()]),
     )
 
 
-@cache
-def critical_difference(n_models: int, n_rows: int) -> float:
-    """Return the difference of mean ranks from which Nemenyi's test tells two models apart, at 5 %.
+def row_interval(differences: list[npt.NDArray[np.float64]]) -> tuple[float, float]:
+    """Return the 95 % bootstrap interval of a difference of accuracies: the test rows of each seed are drawn again.
 
-    >>> round(critical_difference(4, 14), 2)
-    1.25
-    """
-    q = stats.studentized_range.ppf(1 - ALPHA, n_models, np.inf) / np.sqrt(2)
-    return float(q * np.sqrt(n_models * (n_models + 1) / (6 * n_rows)))
-
-
-def _alike(ranks: Sequence[float], critical: float) -> tuple[tuple[int, int], ...]:
-    """Return the largest ranges of ascending ranks, of two and more, that span less than the critical difference."""
-    groups: list[tuple[int, int]] = []
-    for first in range(len(ranks)):
-        last = max(i for i in range(first, len(ranks)) if ranks[i] - ranks[first] < critical or i == first)
-        if last > first and (not groups or last > groups[-1][1]):
-            groups.append((first, last))
-    return tuple(groups)
-
-
-def rank_over_rows(found: Iterable[Comparison], metric: str = "accuracy") -> Ranking | None:
-    """Return the mean ranks over the rows of the published edition; None for fewer than three rows or two models.
-
-    Not every model runs on every row, and ranks need all: of all choices of rows and the models that ran on each of
-    them, the one with the most (row, model) pairs is taken, of equally many the one with more rows.
+    It contains which rows are tested, not what another training would have shown: the models are kept. Rows that
+    several seeds test are drawn for each, so that it is rather too narrow.
 
     Args:
-        found: comparisons under one recipe, one a row.
-        metric: the test figure, of which more is better.
+        differences: of each seed, (rows,): 1 where the first model alone is right, -1 where the second, else 0.
+
+    >>> low, high = row_interval([np.array([1.0, 0.0, 0.0, -1.0] * 25), np.array([1.0, 0.0] * 50)])
+    >>> low < 0.25 < high, row_interval([np.zeros(5)])
+    (True, (0.0, 0.0))
     """
-    rows = {c.row: c.models for c in found if c.first.first["edition"] == "published"}
-    best: tuple[tuple[str, ...], list[str]] = ((), [])
-    for size in range(len(rows), LEAST_ROWS - 1, -1):
-        for chosen in combinations(rows, size):
-            models = [name for name in rows[chosen[0]] if all(name in rows[row] for row in chosen)]
-            if len(models) > 1 and size * len(models) > len(best[0]) * len(best[1]):
-                best = chosen, models
-    chosen, models = best
-    if not chosen:
+
+    def mean(*samples: npt.NDArray[np.float64], axis: int = -1) -> npt.NDArray[np.float64]:
+        return np.mean([sample.mean(axis=axis) for sample in samples], axis=0)  # type: ignore[no-any-return]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)  # models that are always right together
+        found = stats.bootstrap(
+            differences,
+            mean,
+            n_resamples=RESAMPLES,
+            batch=100,
+            confidence_level=1 - ALPHA,
+            method="percentile",
+            rng=np.random.default_rng(0),
+        ).confidence_interval
+    return float(found.low), float(found.high)
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """The declared contrast of a comparison: AOE minus learned vectors.
+
+    Attributes:
+        aoe, learned: names of the two models.
+        difference: paired over seeds, without a correction: there is one, and it was declared beforehand.
+        rows: of the test rows of each seed; None where results keep no predictions.
+    """
+
+    aoe: str
+    learned: str
+    difference: Difference
+    rows: Discordance | None
+
+
+def declared_pair(comparison: Comparison) -> tuple[str, str] | None:
+    """Return the names of AOE's form that validation chooses, and of the learned vectors that trained on as much.
+
+    Returns:
+        None if one of them is missing, or the data is contaminated.
+    """
+    aoe = comparison.best("AOE")
+    if aoe is None or comparison.is_contaminated:
         return None
-    return rank_models({name: {row: rows[row][name].mean(metric) for row in chosen} for name in models})
+    images = _images(comparison.models[aoe])
+    learned = {
+        name: model
+        for name, model in comparison.models.items()
+        if model.first["embedding"] == "learned" and _images(model) == images
+    }
+    best = replace(comparison, models=learned).best()
+    return None if best is None else (aoe, best)
+
+
+def _images(summary: Summary) -> bool:
+    return bool(summary.first["configuration"]["recipe"].get("symmetries", False))
+
+
+def declared_contrast(comparison: Comparison) -> Contrast | None:
+    """Return the declared contrast of a comparison; None where one of the two models or a common seed is missing."""
+    pair = declared_pair(comparison)
+    if pair is None:
+        return None
+    aoe, learned = (comparison.models[name] for name in pair)
+    difference = paired_difference(aoe, learned)
+    return None if difference is None else Contrast(*pair, difference, discordance(aoe, learned))
+
+
+def exploratory_differences(comparison: Comparison) -> dict[tuple[str, str], Difference]:
+    """Return the difference of each pair of models but the declared one, the more accurate model of a pair first.
+
+    Holm's correction is statsmodels', over all pairs that are returned and could be tested. Trivial rules have no part
+    in it, and contaminated data has none.
+    """
+    if comparison.is_contaminated:
+        return {}
+    models = {name: m for name, m in comparison.models.items() if m.first["embedding"] not in TRIVIAL}
+    declared = set(declared_pair(comparison) or ())
+    found = {}
+    for a, b in combinations(models, 2):
+        difference = paired_difference(models[a], models[b])
+        if difference is not None and {a, b} != declared:
+            found[a, b] = difference
+    tested = [pair for pair, difference in found.items() if difference.p is not None]
+    if tested:
+        adjusted = multipletests([found[pair].p for pair in tested], method="holm")[1]
+        found |= {pair: replace(found[pair], adjusted=float(p)) for pair, p in zip(tested, adjusted, strict=True)}
+    return found

@@ -14,7 +14,7 @@ from adelic.cli.allocator import FLAG
 from adelic.cli.arithmetic import arithmetic
 from adelic.cli.data import size_options
 from adelic.cli.options import DURATION, INTEGERS, NAMES, Tick, progress_bar, space_options, stack
-from adelic.errors import Interrupted
+from adelic.errors import Interrupted, UnknownNameError
 
 recipe_options = stack(
     click.option(
@@ -367,18 +367,18 @@ def _print_table(summaries: list[Any], *, all_rows: bool) -> None:
     from adelic.benchmark import table
 
     # A pipe has no width; the table is wide, and cutting it would lose figures.
-    console = Console(width=None if sys.stdout.isatty() else 170)
+    console = Console(width=None if sys.stdout.isatty() else 190)
     for content in table.contents(summaries, all_rows=all_rows):
         console.print(table.to_rich(content))
 
 
-REPORT_TABLES = ("runs", "overview", "recipes", "accuracy", "loss", "models", "differences")
+REPORT_TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "models", "differences")
 
 
 @click.command()
 @results_option
 @click.option("--output", type=folder, default="report.html", show_default=True, help="HTML page.")
-@click.option("--figures", "figures_dir", type=folder, help="Also write curves, costs and ranks here, as SVG files.")
+@click.option("--figures", "figures_dir", type=folder, help="Also write curves and costs here, as SVG files.")
 @click.option("--all-rows", is_flag=True, help="Also list the paper's rows that were not run.")
 @click.option("--markdown", is_flag=True, help="Print a table in Markdown and write nothing.")
 @click.option(
@@ -387,34 +387,62 @@ REPORT_TABLES = ("runs", "overview", "recipes", "accuracy", "loss", "models", "d
     type=click.Choice(REPORT_TABLES),
     default="runs",
     show_default=True,
-    help="What --markdown prints: all runs; who wins each row; accuracies of all models on all rows, a table a "
-    "recipe; the paper's accuracies, or losses, and ours; every model of each row; their paired differences.",
+    help="What --markdown prints: all runs; each row's best; the declared contrasts, AOE minus learned; accuracies of "
+    "all models on all rows, a table a recipe and split; the paper's accuracies, or losses, and ours; every model of "
+    "each row; the exploratory differences.",
 )
+@click.option("--row", help="Only this row, in all its editions and splits, as schubert-4.")
+@click.option("--csv", "csv_file", type=folder, help="Write every single run here, a line a run, and nothing else.")
 def report(
-    results_dir: Path, output: Path, *, figures_dir: Path | None, all_rows: bool, markdown: bool, chosen: str
+    results_dir: Path,
+    output: Path,
+    *,
+    figures_dir: Path | None,
+    all_rows: bool,
+    markdown: bool,
+    chosen: str,
+    row: str | None,
+    csv_file: Path | None,
 ) -> None:
     """Print the table of all runs, and write the report: an HTML page, its tables as Markdown, that of the runs as CSV.
 
-    The page says who wins each row, with mean ranks, paired tests, confusion matrices, learning curves, accuracy
-    against training rows and against training time.
+    The page has each row's best models, the declared contrast with its tests, exploratory differences, confusion
+    matrices, learning curves, accuracy against training rows and against training time. It needs the results alone.
 
     \b
     adelic report --results-dir results --output report.html
     adelic report --results-dir results --markdown --table overview
+    adelic report --results-dir results --markdown --table models --row schubert-4
+    adelic report --results-dir results --csv runs.csv
     adelic report --results-dir results --figures figures
     """
     from adelic import benchmark
     from adelic.acd.files import atomic_write
     from adelic.benchmark import table
+    from adelic.benchmark.grid import to_markdown
     from adelic.benchmark.report import figures, grids
+    from adelic.benchmark.runs_csv import runs_csv
 
     if chosen != "runs" and not markdown:
         raise click.UsageError("--table belongs to --markdown", ctx=click.get_current_context())
     if figures_dir is not None and markdown:
         raise click.UsageError("--figures writes files, --markdown none", ctx=click.get_current_context())
-    summaries = benchmark.summarise(benchmark.read_results(results_dir))
+    if csv_file is not None and (markdown or figures_dir is not None):
+        message = "--csv writes one file and nothing else; leave --markdown and --figures out"
+        raise click.UsageError(message, ctx=click.get_current_context())
+    results = benchmark.read_results(results_dir)
+    if row is not None:
+        rows = list(dict.fromkeys(f"{result['task']}-{result['n']}" for result in results))
+        if row not in rows:
+            raise UnknownNameError.of("row", row, rows)
+        results = [result for result in results if f"{result['task']}-{result['n']}" == row]
+    if csv_file is not None:
+        atomic_write(csv_file, runs_csv(results))
+        click.echo(f"wrote {csv_file}")
+        return
+    summaries = benchmark.summarise(results)
     if chosen != "runs":
-        click.echo("\n".join(grid.to_markdown() for grid in grids(summaries, chosen)), nl=False)
+        click.echo(to_markdown(grids(summaries, chosen)), nl=False)
         return
     if markdown:
         tables = table.contents(summaries, all_rows=all_rows)

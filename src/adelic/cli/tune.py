@@ -33,7 +33,9 @@ _SHOWN = 10  # trials in the table
 @click.option("--pruning", default="median", show_default=True, help="median, hyperband or none.")
 @click.option("--storage", help="SQLite file, or URL of a data base.  [default: RUNS-DIR/tune/STUDY.db]")
 @click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Where studies are kept.")
-@click.option("--output", type=folder, help="File of the recipe.  [default: recipes/TASK-N-EMBEDDING[-FORM].toml]")
+@click.option(
+    "--output", type=folder, help="File of the recipe.  [default: recipes/TASK-N[-EDITION]-EMBEDDING[-FORM].toml]"
+)
 @click.option("--plot", "picture", type=folder, help="Also draw the study here, as a PNG or SVG file.")
 @device_option
 def tune(
@@ -122,7 +124,8 @@ def tune(
     form = [part for part in (given["features"], given["places"]) if part is not None]
     form += [f"{option}={given[option]}" for option in ("bases", "sigma") if given[option] is not None]
     form += ["standardize"] if given["standardize"] else []
-    path = output or Path("recipes") / f"{'-'.join([config.row, name, *form])}.toml"
+    row = [config.row] if edition == "published" else [config.row, edition]
+    path = output or Path("recipes") / f"{'-'.join([*row, name, *form])}.toml"
     tuning.check_output(path, plan)
     with progress_bar(f"tune {config.row} {name}") as tick:
         study = training.tune(
@@ -136,7 +139,10 @@ def tune(
 
         write_plot(study, picture)
         click.echo(f"wrote {picture}")
-    click.echo(f"train with it: adelic train {config.task} --n {config.n} --recipe {path}")
+    chosen_data = [
+        f"--{part} {value} " for part, value in (("edition", edition), ("split", split)) if value != "published"
+    ]
+    click.echo(f"train with it: adelic train {config.task} --n {config.n} {''.join(chosen_data)}--recipe {path}")
 
 
 def _show(study: "StudyResult") -> None:

@@ -1,8 +1,8 @@
 """Models outside the Transformer: majority class, look-up, logistic regression, multi-layer perceptron, boosted trees.
 
-All but look-up are scikit-learn's. A model reads a row as one vector, made of the row's integers in one of several forms, and
-which form is one of the options that a search decides (`adelic.training.classical_runs`). Every training row counts
-once: the class-balanced sampling of the recipes is not applied, as searches are judged by plain accuracy.
+All but look-up are scikit-learn's. A model reads a row as one vector, made of the row's integers in one of several
+forms, and which form is one of the options that a search decides (`adelic.training.classical_runs`). Every training row
+counts once: the class-balanced sampling of the recipes is not applied, as searches are judged by plain accuracy.
 
 What an option may be is decided here; whatever is drawn, models are fitted to the training split, and the validation
 split chooses the perceptron's epoch. They never see the test split, which `DevelopmentData` does not have.

@@ -1,8 +1,8 @@
 """Runs of models outside the Transformer: a search judged by the validation split, one last fit, one look at the test.
 
 The search is random: trial i draws its options from a stream of random numbers of its own, and a search that was killed
-goes on after its last trial. All models have equally many trials. All seeds of a model share one search, on the split of
-seed 0; each is fitted, and judged, on its own split.
+goes on after its last trial. All models have equally many trials. All seeds of a model share one search, on the split
+of seed 0; each is fitted, and judged, on its own split.
 """
 
 import hashlib

@@ -15,7 +15,6 @@ import tomli_w
 import torch
 
 from adelic import acd
-from adelic import acd
 from adelic.acd.files import read_bytes
 from adelic.acd.protocol import check_seed
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError

@@ -25,10 +25,10 @@ from adelic.training.generators import set_generator_states
 from adelic.training.loop import Split, Tick, Trainer
 from adelic.training.metrics import history
 from adelic.training.objectives import Objective, make_objective
+from adelic.training.predictions import pack
 from adelic.training.result import read_result_file
 from adelic.training.sampler import stream_seed
 from adelic.training.signals import Stopped, cause, deferred_signals
-from adelic.training.predictions import pack
 from adelic.training.subsets import training_subset
 from adelic.training.tensorboard import EVENT_FILES, LOG_FOLDER, TensorBoardLog, has_log, require_tensorboard
 from adelic.training.world import ALONE, World

@@ -3,6 +3,7 @@
 Only this module imports Optuna; `adelic.training.tuning` loads it when a search begins.
 """
 
+import itertools
 import math
 import time
 import warnings
@@ -12,16 +13,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import optuna
 import sqlalchemy
-from optuna.distributions import BaseDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution
 from optuna.exceptions import ExperimentalWarning, StorageInternalError
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
 from adelic.acd.files import FOLDER_REMEDY, storage_errors
-from adelic.errors import AdelicError, StorageError
+from adelic.errors import AdelicError, LeakError, StorageError
 from adelic.training.sampler import stream_seed
 from adelic.training.search import Dimension
 
@@ -64,7 +66,8 @@ def run_study(
     Args:
         name: of the study in the storage.
         objective: called with the values of the dimensions and a function to report (epoch, value, figures) to, which
-            raises where the trial is to be pruned; returns the value to maximise. An `AdelicError` prunes the trial.
+            raises where the trial is to be pruned; returns the value to maximise. A `LeakError` ends the study, any
+            other `AdelicError` prunes the trial.
         dimensions: what is searched, by name.
         storage: an SQLAlchemy URL, or the path of an SQLite file.
         trials: how many are wanted.
@@ -81,10 +84,12 @@ def run_study(
             storage=backend,
             study_name=name,
             direction="maximize",
-            sampler=_sampler(dimensions, trials, seed),
+            sampler=NumberedSampler(seed),
             pruner=_pruner(pruning, epochs),
             load_if_exists=True,
         )
+        if all(d.choices for d in dimensions.values()) and _combinations(dimensions) <= trials:
+            study.sampler = EachOnceSampler(study, dimensions, seed)
         while True:
             finished = _in(study, TrialState.COMPLETE, TrialState.PRUNED)
             progress(finished, 0)
@@ -97,15 +102,9 @@ def run_study(
                 optuna.storages.fail_stale_trials(study)
 
 
-def _sampler(dimensions: Mapping[str, Dimension], trials: int, seed: int) -> optuna.samplers.BaseSampler:
-    """Return the sampler of a study: where all combinations of choices are few enough for the trials, each of them once.
-
-    They come in the order of their numbers, so that workers and resumed studies agree; else Parzen estimators propose.
-    """
-    choices = {name: dimension.choices for name, dimension in dimensions.items()}
-    if all(choices.values()) and math.prod(map(len, choices.values())) <= trials:
-        return optuna.samplers.GridSampler(choices, seed=seed)
-    return NumberedSampler(seed)
+def _combinations(dimensions: Mapping[str, Dimension]) -> int:
+    """Return how many combinations of choices there are."""
+    return math.prod(len(dimension.choices) for dimension in dimensions.values())
 
 
 class SurplusError(Exception):
@@ -151,6 +150,44 @@ class NumberedSampler(optuna.samplers.BaseSampler):
         return self._of(trial).sample_independent(study, trial, param_name, param_distribution)
 
 
+class EachOnceSampler(NumberedSampler):
+    """Each combination of choices once, for studies whose trials are enough for all; then Parzen estimators.
+
+    The order depends on the seed, and a trial's number says where in it to begin, so that workers do not meet. Optuna's
+    `GridSampler` fails on a trial that is repeated, and does not know those of a study that had fewer trials at first.
+
+    Args:
+        study: whose trials count, whoever proposed them.
+        dimensions: what is searched, by name; each has choices.
+        seed: of the order.
+    """
+
+    def __init__(self, study: Study, dimensions: Mapping[str, Dimension], seed: int) -> None:
+        super().__init__(seed)
+        self._study = study
+        self._space = {name: CategoricalDistribution(d.choices) for name, d in dimensions.items()}
+        combinations = [
+            dict(zip(dimensions, values, strict=True))
+            for values in itertools.product(*(dimension.choices for dimension in dimensions.values()))
+        ]
+        order = np.random.default_rng(stream_seed(seed, "combinations")).permutation(len(combinations))
+        self._order = [combinations[i] for i in order]
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
+        """Return all dimensions."""
+        return dict(self._space)
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """Return the first combination, from the trial's number on, that no other trial has; {} if there is none."""
+        # Not the trials of `study`, of which a pruner may show a part.
+        others = [t for t in self._study.get_trials(deepcopy=False) if t.number != trial.number]
+        tried = [t.system_attrs.get("fixed_params", t.params) for t in others]  # fixed: a repetition that waits
+        start = trial.number % len(self._order)
+        return next((c for c in [*self._order[start:], *self._order[:start]] if c not in tried), {})
+
+
 def _run_one(
     study: Study,
     objective: Objective,
@@ -178,6 +215,8 @@ def _run_one(
 
         try:
             return objective(values, report)
+        except LeakError:
+            raise  # it is the data's, not these values'
         except AdelicError as error:
             latest["reason"] = str(error)
             raise optuna.TrialPruned from None

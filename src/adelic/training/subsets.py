@@ -43,4 +43,3 @@ def training_subset(data: D, max_rows: int, seed: int) -> D:
         X_validation=data.X_validation[validation],
         y_validation=data.y_validation[validation],
     )
-

@@ -21,9 +21,9 @@ import torch
 from adelic import acd
 from adelic.acd.files import read_bytes
 from adelic.acd.provenance import source_commit, versions
-from adelic.data import Holdout, Symmetry
+from adelic.data import Holdout, Symmetry, training_rows
 from adelic.errors import ConfigurationError, needs_extra
-from adelic.training.configuration import RunConfig, data_label
+from adelic.training.configuration import RunConfig, check_images, data_label
 from adelic.training.loop import Tick
 from adelic.training.objectives import Objective, make_objective
 from adelic.training.recipes import read_recipe_file
@@ -51,7 +51,8 @@ class Search:
 
     Raises:
         UnknownNameError: there is no such dimension or pruning.
-        ConfigurationError: a dimension belongs to another embedding, or there is none.
+        ConfigurationError: a dimension belongs to another embedding, or there is none; or images of rows are among what
+            is searched, and the split does not allow them.
 
     >>> from adelic.training import EmbeddingConfig, load_recipe
     >>> recipe = load_recipe("quick", "schubert", 4, epochs=10)
@@ -70,6 +71,13 @@ class Search:
         object.__setattr__(self, "dimensions", found)
         if self.pruning not in PRUNING:
             raise ConfigurationError(f"pruning={self.pruning!r} is unknown; use {', '.join(PRUNING)}")
+        check_images(self.config.task, self.config.split, symmetries=self.tries_images)
+
+    @property
+    def tries_images(self) -> bool:
+        """Return whether a trial may train on images of rows."""
+        searched = self.space.get("symmetries")
+        return any(searched.choices) if searched else self.config.recipe.symmetries
 
     @property
     def space(self) -> dict[str, Dimension]:
@@ -102,7 +110,8 @@ class Search:
 class DevelopmentData:
     """The splits that a search may see. It has no test split, so that no search can look at it.
 
-    `holdout` knows the rows of validation and test, without labels, so that none of them is trained on. The objective knows how many classes a target has, or how great a number may be; see `make_objective`.
+    `holdout` knows the rows of validation and test, without labels, so that none of them is trained on. The objective
+    knows how many classes a target has, or how great a number may be; see `make_objective`.
     """
 
     X_train: np.ndarray
@@ -308,6 +317,7 @@ def tune(
         tick: called with (epochs done, epochs in all, text) for a progress bar.
 
     Raises:
+        LeakError: a row of validation or test is among the rows to train on; there is no study then.
         ConfigurationError: there are no trials to make, or none could be trained to its end.
         MissingExtraError: Optuna is not installed.
         StorageError: the storage cannot be reached or used.
@@ -327,6 +337,7 @@ def tune(
         from adelic.training.studies import run_study
     torch_device = choose_device(device)
     data = DevelopmentData.load(search.config)
+    training_rows(data, symmetries=search.tries_images)  # the guard, before there is a study
     epochs = search.config.recipe.epochs
 
     def progress(finished: list["FrozenTrial"], epoch: int) -> None:

@@ -29,7 +29,7 @@ class Entry:
     >>> results = [{"test": {"cases": 200, "correct": c}, "never_seen": {}} for c in (180, 190)]
     >>> entry = Entry("addition", "fone", 300, 2, tuple(results))
     >>> entry.accuracies(), entry.text()
-    ([0.9, 0.95], '92.5 ± 31.8')
+    ([0.9, 0.95], '92.5 [90.0, 95.0]')
     """
 
     problem: str
@@ -45,7 +45,7 @@ class Entry:
         return [score["correct"] / score["cases"] for score in scores]
 
     def text(self, split: str = "test") -> str:
-        """Return the accuracy in percent as a table shows it: mean ± half width of the 95 % confidence interval."""
+        """Return the accuracy in percent as a table shows it: mean ± half width of the 95 % interval, or the range."""
         if self.obstacle:
             return IMPOSSIBLE
         if not self.results:
@@ -53,6 +53,8 @@ class Entry:
         values = self.accuracies(split)
         interval = confidence_interval(values)
         text = percent(float(np.mean(values))) + (f" ± {100 * interval:.1f}" if interval else "")
+        if interval is None and min(values) < max(values):  # two seeds
+            text += f" [{percent(min(values))}, {percent(max(values))}]"
         text = f"**{text}**" if min(values) == 1 else text
         return text if len(values) == self.n_planned else f"{text} ({len(values)} of {self.n_planned} seeds)"
 

@@ -1,0 +1,97 @@
+"""The table of single runs, from which anybody can count again."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from adelic import acd
+from adelic.benchmark import read_results
+from adelic.benchmark.results import right_rows
+from adelic.benchmark.runs_csv import runs_csv
+from adelic.cli import commands
+
+ROOT = Path(__file__).parents[2]
+
+
+def lines(results):
+    return list(csv.DictReader(io.StringIO(runs_csv(results))))
+
+
+def test_a_line_has_what_its_run_has(result):
+    run = result("weaving-6", seed=3, recipe={"symmetries": True}) | {"split": "orbits", "edition": "levels"}
+    (line,) = lines([run])
+    assert (line["row"], line["edition"], line["split"], line["contaminated"]) == (
+        "weaving-6",
+        "levels",
+        "orbits",
+        "False",
+    )
+    assert (line["model"], line["recipe"], line["symmetries"], line["seed"]) == ("AOE (digits)", "quick", "True", "3")
+    assert json.loads(line["options"])["features"] == "digits"
+    assert (int(line["train_rows"]), int(line["test_rows"])) == (run["rows"]["train"], run["rows"]["test"])
+    for metric in ("accuracy", "balanced_accuracy", "macro_f1", "loss", "calibration_error"):
+        assert float(line[metric]) == run["test"][metric]
+    for key in ("majority", "lookup", "seconds", "parameters", "flops"):
+        assert float(line[key]) == run[key]
+    length = acd.task("weaving").length(6, "levels") + 1  # with [CLS]
+    assert int(line["tokens"]) == run["rows"]["train"] * run["configuration"]["recipe"]["epochs"] * length
+    assert (line["device"], line["command"]) == (run["device"], run["command"])
+
+
+def test_right_rows_are_bits(real_results):
+    for run in real_results.values():
+        (line,) = lines([run])
+        bits = np.unpackbits(np.frombuffer(bytes.fromhex(line["right"].removeprefix("0x")), np.uint8))
+        assert bits[: run["rows"]["test"]].astype(bool).tolist() == right_rows(run).tolist()
+        assert int(line["right"], 16).bit_count() / int(line["test_rows"]) == pytest.approx(float(line["accuracy"]))
+
+
+def test_what_is_not_known_is_empty(result):
+    run = result("kl-5", exact_match=0.5)
+    del run["predictions"], run["flops"], run["test"]["calibration_error"]
+    outside = run | {"embedding": "mlp", "search": {"chosen": {"C": 2.5}}, "commit": None}
+    outside["configuration"] = outside["configuration"] | {"recipe": {"name": "search", "trials": 3}}
+    first, second = lines([run, outside])
+    assert (first["right"], first["flops"], first["calibration_error"]) == ("", "", "")
+    assert (second["model"], second["options"], second["tokens"], second["commit"]) == ("MLP", '{"C": 2.5}', "", "")
+
+
+def test_the_command_line_writes_it_and_nothing_else(tmp_path, result, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runs = [result(), result("mheight-8", "learned")]
+    Path("results").mkdir()
+    Path("results/runs.jsonl").write_text("".join(json.dumps(run) + "\n" for run in runs), encoding="utf-8")
+    done = CliRunner().invoke(commands, ["report", "--results-dir", "results", "--csv", "new/runs.csv"])
+    assert (done.exit_code, done.output) == (0, "wrote new/runs.csv\n")
+    assert Path("new/runs.csv").read_text(encoding="utf-8") == runs_csv(runs)
+    assert {path.name for path in Path().iterdir()} == {"new", "results"}
+    CliRunner().invoke(commands, ["report", "--results-dir", "results", "--csv", "one.csv", "--row", "mheight-8"])
+    assert Path("one.csv").read_text(encoding="utf-8") == runs_csv(runs[1:])
+    for wrong, words in (
+        (["--markdown"], "--csv writes one file"),
+        (["--row", "mheight-9"], "did you mean 'mheight-8'"),
+    ):
+        done = CliRunner().invoke(commands, ["report", "--results-dir", "results", "--csv", "a.csv", *wrong])
+        assert done.exit_code
+        assert words in done.output + str(done.exception)
+
+
+def test_a_row_alone(tmp_path, result):
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(r) + "\n" for r in (result(), result("mheight-8"))))
+    options = ["report", "--results-dir", str(tmp_path), "--markdown", "--table", "models", "--row", "schubert-4"]
+    out = CliRunner().invoke(commands, options).output
+    assert "## schubert-4, quick recipe" in out
+    assert "mheight" not in out
+
+
+# The committed files.
+
+
+def test_the_committed_table_is_made_from_the_committed_results():
+    text = (ROOT / "docs" / "table.csv").read_text(encoding="utf-8")
+    assert text == runs_csv(read_results(ROOT / "results" / "table"))

@@ -1,0 +1,61 @@
+"""Predictions as results keep them."""
+
+import base64
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adelic.training.predictions import pack, unpack
+
+classes = st.integers(1, 300).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n - 1), max_size=70)))
+
+
+@given(classes, st.sampled_from([np.int8, np.int16, np.int64, np.uint8]))
+def test_what_was_packed_is_unpacked(given_classes, dtype):
+    n_classes, rows = given_classes
+    labels = np.array(rows, np.int64)
+    if n_classes - 1 <= np.iinfo(dtype).max:
+        labels = labels.astype(dtype)
+    text = pack(labels, n_classes)
+    assert text.isascii()
+    found = unpack(text, len(rows), n_classes)
+    assert found.dtype == np.int64
+    assert found.tolist() == rows
+
+
+@given(classes)
+def test_as_few_bits_as_tell_the_classes_apart(given_classes):
+    n_classes, rows = given_classes
+    bits = next(bits for bits in range(1, 20) if 2**bits >= n_classes)
+    assert len(base64.b64decode(pack(np.array(rows, np.int64), n_classes))) == -(-len(rows) * bits // 8)
+
+
+def test_by_hand():
+    """421 rows of two classes are 53 bytes; five classes take three bits: 100 001 10|0 0000000 are 134 and 0."""
+    assert len(pack(np.zeros(421, np.int64), 2)) == 72
+    assert base64.b64decode(pack(np.array([4, 1, 4]), 5)) == bytes([0b10000110, 0b00000000])
+    assert unpack(base64.b64encode(bytes([0b10000110, 0b00000000])).decode(), 3, 5).tolist() == [4, 1, 4]
+    assert pack(np.array([], np.int64), 2) == ""
+    assert unpack("", 0, 2).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "n_classes"),
+    [
+        ("gQ==", 9, 2),  # a byte has eight rows
+        ("gQ==", 0, 2),
+        ("gQ==", 3, 5),  # nine bits
+        ("", 1, 2),
+        ("gQ=", 8, 2),  # cut
+        ("g", 8, 2),
+        ("g?==", 8, 2),
+        ("gQ==\n", 8, 2),
+        ("gQ==gQ==", 8, 2),
+        ("ü", 8, 2),
+    ],
+)
+def test_what_is_no_such_text(text, rows, n_classes):
+    with pytest.raises(ValueError):  # noqa: PT011
+        unpack(text, rows, n_classes)
