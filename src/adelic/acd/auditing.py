@@ -281,7 +281,12 @@ def _look_up(d: Dataset, X: Integers, y: Integers) -> float:
     A row that is known has all the targets of an equal row; for another one each target has its own majority class.
     """
     targets = _targets(d, y.reshape(-1, *y.shape[2:]), d.y_test)
-    labels, codes = np.unique(np.stack([known for known, _ in targets], axis=1), axis=0, return_inverse=True)
+    known = np.stack([known for known, _ in targets], axis=1)
+    if len(targets) == 1:  # sorting numbers is faster than sorting rows
+        labels, codes = np.unique(known, return_inverse=True)
+        labels = labels[:, None]
+    else:
+        labels, codes = np.unique(known, axis=0, return_inverse=True)
     memory = LookUp(X.reshape(-1, X.shape[2]), codes.reshape(-1))
     counts = np.pad(memory.counts, (0, len(labels) - len(memory.counts)))
     found = memory.find(d.X_test)

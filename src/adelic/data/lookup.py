@@ -84,9 +84,11 @@ class LookUp:
 
 
 def _label_of_each_content(content: NDArray[np.int64], y: Integers) -> NDArray[np.int64]:
-    """Return for each row the most frequent label of the rows of its content."""
-    pairs, counts = np.unique(np.stack([content, y.astype(np.int64)], axis=1), axis=0, return_counts=True)
-    best = np.lexsort((pairs[:, 1], -counts, pairs[:, 0]))  # by content, then the most frequent, then the least label
-    contents, first = np.unique(pairs[best, 0], return_index=True)
-    labels: NDArray[np.int64] = pairs[best, 1][first]
-    return labels[np.searchsorted(contents, content)]
+    """Return for each row the most frequent label of the rows of its content, of several the least."""
+    labels, codes = np.unique(y, return_inverse=True)
+    pairs, counts = np.unique(content * len(labels) + codes.reshape(-1), return_counts=True)
+    contents, label = np.divmod(pairs, len(labels))
+    best = np.lexsort((label, -counts, contents))
+    contents, first = np.unique(contents[best], return_index=True)
+    answers: NDArray[np.int64] = labels[label[best][first]].astype(np.int64)
+    return answers[np.searchsorted(contents, content)]
