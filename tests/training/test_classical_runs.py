@@ -19,7 +19,7 @@ from adelic.training import CLASSICAL_MODELS, ClassicalConfig, classical_runs, r
 from adelic.training.classical import EPOCHS
 from adelic.training.classical_runs import fits_done, result_path
 from adelic.training.metrics import majority_rate
-from adelic.training.predictions import unpack
+from adelic.training.predictions import unpack_answers
 from adelic.training.result import SCHEMA, read_result_file
 from adelic.training.signals import Stopped
 
@@ -67,7 +67,7 @@ def test_a_result_has_what_the_table_reads(tmp_path, name):
     assert (result["split"], result["contaminated"], result["class_names"]) == ("published", False, ["0", "1"])
     assert result["lookup"] == result["majority"]  # no test row is in its table
     assert result["data_sha256"] == data.provenance["sha256"]
-    labels, predictions = (unpack(result[key], len(data.y_test), 2) for key in ("labels", "predictions"))
+    labels, predictions = unpack_answers(result)
     np.testing.assert_array_equal(labels, data.y_test)
     assert np.mean(predictions == labels) == result["test"]["accuracy"]
     np.testing.assert_array_equal(np.bincount(2 * labels + predictions, minlength=4).reshape(2, 2), confusion)

@@ -1,13 +1,14 @@
 """Predictions as results keep them."""
 
 import base64
+import json
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adelic.training.predictions import pack, unpack
+from adelic.training.predictions import pack, pack_answers, unpack, unpack_answers
 
 classes = st.integers(1, 300).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n - 1), max_size=70)))
 
@@ -20,7 +21,7 @@ def test_what_was_packed_is_unpacked(given_classes, dtype):
         labels = labels.astype(dtype)
     text = pack(labels, n_classes)
     assert text.isascii()
-    found = unpack(text, len(rows), n_classes)
+    found = unpack(text, (len(rows),), n_classes)
     assert found.dtype == np.int64
     assert found.tolist() == rows
 
@@ -36,9 +37,9 @@ def test_by_hand():
     """421 rows of two classes are 53 bytes; five classes take three bits: 100 001 10|0 0000000 are 134 and 0."""
     assert len(pack(np.zeros(421, np.int64), 2)) == 72
     assert base64.b64decode(pack(np.array([4, 1, 4]), 5)) == bytes([0b10000110, 0b00000000])
-    assert unpack(base64.b64encode(bytes([0b10000110, 0b00000000])).decode(), 3, 5).tolist() == [4, 1, 4]
+    assert unpack(base64.b64encode(bytes([0b10000110, 0b00000000])).decode(), (3,), 5).tolist() == [4, 1, 4]
     assert pack(np.array([], np.int64), 2) == ""
-    assert unpack("", 0, 2).tolist() == []
+    assert unpack("", (0,), 2).tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -58,4 +59,31 @@ def test_by_hand():
 )
 def test_what_is_no_such_text(text, rows, n_classes):
     with pytest.raises(ValueError):  # noqa: PT011
-        unpack(text, rows, n_classes)
+        unpack(text, (rows,), n_classes)
+
+
+@given(st.data())
+def test_answers_of_any_task(data):
+    """One target or several, numbers below zero too."""
+    rows, targets = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 4))
+    least = data.draw(st.integers(-(10**9), 10**9))
+    greatest = least + data.draw(st.sampled_from([0, 1, 2, 7, 10**6]))
+    shape = (rows,) if targets == 1 else (rows, targets)
+    drawn = [
+        np.array(data.draw(st.lists(st.integers(least, greatest), min_size=rows * targets, max_size=rows * targets)))
+        for _ in range(2)
+    ]
+    labels, predictions = (values.reshape(shape) for values in drawn)
+    kept = json.loads(json.dumps(pack_answers(labels, predictions, least, greatest)))
+    found = unpack_answers(kept)
+    assert [part.tolist() for part in found] == [labels.tolist(), predictions.tolist()]
+
+
+def test_an_older_result_keeps_none():
+    assert unpack_answers({"rows": {"test": 3}}) is None
+
+
+def test_another_number_of_rows_is_refused():
+    kept = pack_answers(np.zeros((9, 2), np.int64), np.ones((9, 2), np.int64), 0, 1)
+    with pytest.raises(ValueError, match="hold no 14 answers of 2 classes"):
+        unpack_answers(kept | {"shape": [7, 2]})

@@ -8,10 +8,11 @@ import torch
 
 from adelic import acd
 from adelic.acd.files import sole_user
+from adelic.benchmark.results import right_rows
 from adelic.data import LookUp, training_rows
 from adelic.errors import AdelicError, ConfigurationError, DivergenceError, RunBusyError, RunFolderError, StorageError
 from adelic.training import read_result, run
-from adelic.training.predictions import unpack
+from adelic.training.predictions import unpack_answers
 
 FILES = {"config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE"}
 CONTRACT = (
@@ -88,7 +89,7 @@ def test_seeds_draw_other_parts(tiny_config, tmp_path, split):
         data = acd.load("schubert", n=3, split=split, seed=seed)
         assert result["data_sha256"] == data.provenance["sha256"]
         assert result["split"] == result["configuration"]["data"]["split"] == split
-        np.testing.assert_array_equal(unpack(result["labels"], len(data.y_test), 2), data.y_test)
+        np.testing.assert_array_equal(unpack_answers(result)[0], data.y_test)
         found[result["data_sha256"]] = set(map(tuple, data.X_test.tolist()))
     first, other = found.values()  # two of them, by the sums of the data
     assert first != other
@@ -114,7 +115,7 @@ def test_predictions_are_kept_and_can_be_recounted(tiny_config, tmp_path, task, 
     result = run(tiny_config(task=task, n=n, split=split), tmp_path / "run", device="cpu")
     names, data = result["class_names"], acd.load(task, n=n, split=split)
     assert names == list(data.class_names)
-    labels, predictions = (unpack(result[key], result["rows"]["test"], len(names)) for key in ("labels", "predictions"))
+    labels, predictions = unpack_answers(result)
     np.testing.assert_array_equal(labels, data.y_test)
     assert np.mean(labels == predictions) == result["test"]["accuracy"]
     confusion = np.bincount(len(names) * labels + predictions, minlength=len(names) ** 2)
@@ -132,11 +133,17 @@ def test_look_up_knows_the_images_that_were_trained_on(tiny_config, tmp_path):
     assert result["lookup"] == np.mean(memory.predict(data.X_test) == data.y_test)
 
 
-def test_several_targets_and_numbers_have_no_classes_to_keep(tiny_config, tmp_path):
-    for task, n in (("rsk", 4), ("characters", 5)):
-        result = run(tiny_config(task=task, n=n, epochs=1, max_rows=16), tmp_path / task, device="cpu")
-        assert result["lookup"] == result["majority"]
-        assert not {"class_names", "labels", "predictions"} & result.keys()
+@pytest.mark.parametrize(
+    ("task", "n", "rate"), [("rsk", 4, "exact_match"), ("kl", 4, "exact_match"), ("characters", 5, "accuracy")]
+)
+def test_predictions_of_several_targets_and_of_numbers_are_kept(tiny_config, tmp_path, task, n, rate):
+    result = run(tiny_config(task=task, n=n, epochs=1, max_rows=16), tmp_path / "run", device="cpu")
+    assert result["lookup"] == result["majority"]
+    labels, predictions = unpack_answers(result)
+    assert predictions.shape == labels.shape
+    np.testing.assert_array_equal(labels, acd.load(task, n=n).y_test)
+    assert right_rows(result).mean() == pytest.approx(result["test"][rate])
+    assert np.mean(labels == predictions) == pytest.approx(result["test"]["accuracy"])
 
 
 def test_a_leaky_edition_is_called_so(tiny_config, tmp_path):

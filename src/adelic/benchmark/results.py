@@ -14,7 +14,7 @@ from adelic.acd.files import atomic_write, read_bytes, storage_errors, taking_tu
 from adelic.errors import RunFolderError, StorageError
 from adelic.training import CLASSICAL_MODELS, AnyConfig
 from adelic.training.configuration import EMBEDDING_OPTIONS, data_label
-from adelic.training.predictions import unpack
+from adelic.training.predictions import unpack_answers
 from adelic.training.result import parse_result, read_result_file
 
 Result = dict[str, Any]
@@ -218,17 +218,20 @@ def _rival_options(result: Result) -> list[str]:
 def right_rows(result: Result) -> npt.NDArray[np.bool_] | None:
     """Return which rows of the test split were answered rightly, (rows,), in the split's order.
 
+    Of several targets a row, all have to be right: their rate is `exact_match`, where `accuracy` is the targets' mean.
+
     Returns:
-        None where a result keeps no predictions: rows have several targets or a number.
+        None where an older result keeps no predictions.
 
     >>> run = {"class_names": ["0", "1"], "rows": {"test": 3}, "labels": "oA==", "predictions": "gA=="}
     >>> right_rows(run).tolist()
     [True, True, False]
     """
-    if "predictions" not in result:
+    kept = unpack_answers(result)
+    if kept is None:
         return None
-    size = result["rows"]["test"], len(result["class_names"])
-    right: npt.NDArray[np.bool_] = unpack(result["labels"], *size) == unpack(result["predictions"], *size)
+    labels, predictions = kept
+    right: npt.NDArray[np.bool_] = (labels == predictions).reshape(len(labels), -1).all(axis=1)
     return right
 
 

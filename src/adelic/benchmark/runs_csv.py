@@ -21,7 +21,7 @@ def runs_csv(results: Iterable[Result]) -> str:
     `model` is the name in the other tables, and `options` what defines the embedding or was found in a search, as JSON.
     `right` has a bit for each row of the test split, in the split's order, whether the model answers it rightly:
     hexadecimal, the most significant bit first, the last byte filled with zeros, so that the number of ones is that of
-    right answers. It is empty for runs with several targets a row, or a number, and for older ones.
+    right answers; of several targets a row, all have to be right. It is empty for older runs.
 
     >>> runs_csv([]).split(",")[:6]
     ['row', 'edition', 'split', 'contaminated', 'model', 'options']

@@ -87,7 +87,7 @@ class Discordance:
         seeds: those of which both models keep predictions.
         first, second: rows on which that model alone is right, one number a seed.
         p: of McNemar's exact test, one a seed. They are not joined: splits of several seeds share rows.
-        bounds: 95 % bootstrap interval of the difference of accuracies, see `row_interval`.
+        bounds: 95 % bootstrap interval of the difference of the rates of such rows, see `row_interval`.
     """
 
     seeds: tuple[int, ...]

@@ -60,6 +60,15 @@ class Objective(ABC):
         """Return what a batch's output says, (rows,) or (rows, …)."""
 
     @abstractmethod
+    def answers(self, predictions: np.ndarray) -> np.ndarray:
+        """Return what predictions answer, int64 as the labels: (rows,) or (rows, n_targets)."""
+
+    @property
+    @abstractmethod
+    def answer_range(self) -> tuple[int, int]:
+        """Return the least and the greatest answer."""
+
+    @abstractmethod
     def figures(self, labels: np.ndarray, predictions: np.ndarray, loss: float) -> dict[str, float]:
         """Return the figures of a split; `accuracy` and `loss` decide which epoch is the best one."""
 
@@ -97,6 +106,15 @@ class OneClass(Objective):
         """Return the class with the greatest logit, and its probability, float64 (rows, 2)."""
         probabilities, classes = output.double().softmax(dim=-1).max(dim=-1)
         return torch.stack([classes.double(), probabilities], dim=-1)
+
+    def answers(self, predictions: np.ndarray) -> np.ndarray:
+        """Return the classes, (rows,)."""
+        return predictions[:, 0].astype(np.int64)
+
+    @property
+    def answer_range(self) -> tuple[int, int]:
+        """Return the first and the last class."""
+        return 0, self.n_classes - 1
 
     def figures(self, labels: np.ndarray, predictions: np.ndarray, loss: float) -> dict[str, float]:
         """Return accuracy, balanced accuracy, macro-F1, loss and calibration error."""
@@ -148,6 +166,15 @@ class SeveralClasses(Objective):
         """Return each target's class with the greatest logit, (rows, n_targets)."""
         found: torch.Tensor = output.argmax(dim=-1)
         return found
+
+    def answers(self, predictions: np.ndarray) -> np.ndarray:
+        """Return the classes of each target, (rows, n_targets)."""
+        return predictions.astype(np.int64)
+
+    @property
+    def answer_range(self) -> tuple[int, int]:
+        """Return the first class, and the last one that any target has."""
+        return 0, max(self.n_classes) - 1
 
     def figures(self, labels: np.ndarray, predictions: np.ndarray, loss: float) -> dict[str, float]:
         """Return the means over the targets of their figures, the rate of rows with no error, and the loss."""
@@ -215,6 +242,15 @@ class OneNumber(Objective):
         answers = np.rint(real).astype(np.int64)
         answers[is_decoded] = [int(value) for value in decoded.values[is_decoded]]
         return torch.from_numpy(np.stack([answers, is_decoded], axis=-1))
+
+    def answers(self, predictions: np.ndarray) -> np.ndarray:
+        """Return the numbers, (rows,)."""
+        return predictions[:, 0].astype(np.int64)
+
+    @property
+    def answer_range(self) -> tuple[int, int]:
+        """Return the bounds."""
+        return -self.bound, self.bound
 
     def figures(self, labels: np.ndarray, predictions: np.ndarray, loss: float) -> dict[str, float]:
         """Return the rate of right answers, that of decoded ones, the mean errors, and the loss."""

@@ -1,45 +1,105 @@
-"""Predictions as a result file keeps them, so that anybody can count again: as few bits a row as there are classes."""
+"""Predictions as a result file keeps them, so that anybody can count again: no more bits an answer than it needs."""
 
 import base64
+from collections.abc import Mapping
+from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+Integers = npt.NDArray[np.int64]
 
 
 def pack(classes: npt.NDArray[np.integer], n_classes: int) -> str:
     """Return class indices as base64 text of their bits, most significant first, the last byte filled with zeros.
 
-    421 rows of two classes are 53 bytes, 72 letters.
+    421 rows of two classes are 53 bytes, 72 letters. Several targets a row stand one after another.
 
     Args:
-        classes: (rows,), 0 <= class < n_classes.
+        classes: (rows,) or (rows, targets), 0 <= class < n_classes.
         n_classes: how many classes there are.
 
     >>> pack(np.array([1, 0, 0, 0, 0, 0, 0, 1]), 2)
     'gQ=='
     """
-    width = _bits(n_classes)
-    bits = (classes.astype(np.int64)[:, None] >> np.arange(width - 1, -1, -1)) & 1
-    return base64.b64encode(np.packbits(bits.astype(np.uint8)).tobytes()).decode()
+    flat, width = classes.astype(np.int64).ravel(), _width(n_classes)
+    bits = np.empty((len(flat), width), np.uint8)
+    for place in range(width):
+        bits[:, place] = (flat >> (width - 1 - place)) & 1
+    return base64.b64encode(np.packbits(bits).tobytes()).decode()
 
 
-def unpack(text: str, rows: int, n_classes: int) -> npt.NDArray[np.int64]:
-    """Return the class indices that `pack` has written, (rows,).
+def unpack(text: str, shape: tuple[int, ...], n_classes: int) -> Integers:
+    """Return the class indices that `pack` has written, in their shape.
 
     Raises:
         ValueError: the text is no such text, or has another number of rows.
 
-    >>> unpack("gQ==", 8, 2).tolist()
+    >>> unpack("gQ==", (8,), 2).tolist()
     [1, 0, 0, 0, 0, 0, 0, 1]
     """
-    width = _bits(n_classes)
+    size, width = prod(shape), _width(n_classes)
     content = np.frombuffer(base64.b64decode(text, validate=True), np.uint8)
-    if len(content) != -(-rows * width // 8):
-        raise ValueError(f"{len(content)} bytes hold no {rows} rows of {n_classes} classes")
-    bits = np.unpackbits(content, count=rows * width).reshape(rows, width).astype(np.int64)
-    return bits @ (1 << np.arange(width - 1, -1, -1))
+    if len(content) != -(-size * width // 8):
+        raise ValueError(f"{len(content)} bytes hold no {size} answers of {n_classes} classes")
+    bits = np.unpackbits(content, count=size * width).reshape(size, width)
+    classes = np.zeros(size, np.int64)
+    for place in range(width):
+        classes = 2 * classes + bits[:, place]
+    return classes.reshape(shape)
 
 
-def _bits(n_classes: int) -> int:
+def pack_answers(
+    labels: npt.NDArray[np.integer], predictions: npt.NDArray[np.integer], least: int, greatest: int
+) -> dict[str, Any]:
+    """Return what a result keeps of integer answers between two bounds, as `unpack_answers` reads it.
+
+    Args:
+        labels: (rows,) or (rows, targets).
+        predictions: likewise.
+        least: the least answer possible.
+        greatest: the greatest one.
+
+    >>> pack_answers(np.array([[0, -1]]), np.array([[1, -1]]), -1, 1)
+    {'shape': [1, 2], 'range': [-1, 1], 'labels': 'QA==', 'predictions': 'gA=='}
+    """
+    n_values = greatest - least + 1
+    return {
+        "shape": list(labels.shape),
+        "range": [least, greatest],
+        "labels": pack(labels - least, n_values),
+        "predictions": pack(predictions - least, n_values),
+    }
+
+
+def unpack_answers(result: Mapping[str, Any]) -> tuple[Integers, Integers] | None:
+    """Return the labels and the predictions of the test split that a result keeps, in the split's order.
+
+    A task whose rows have one class keeps `class_names`; the others keep `shape` and `range`, see `pack_answers`.
+
+    Returns:
+        Each (rows,), or (rows, targets) where rows have several; None where an older result keeps none.
+
+    Raises:
+        ValueError: what is kept fits no test split of that size.
+
+    >>> labels, predictions = unpack_answers(
+    ...     {"shape": [1, 2], "range": [-1, 1], "labels": "QA==", "predictions": "gA=="}
+    ... )
+    >>> labels.tolist(), predictions.tolist()
+    ([[0, -1]], [[1, -1]])
+    """
+    if "predictions" not in result:
+        return None
+    least, greatest = result["range"] if "range" in result else (0, len(result["class_names"]) - 1)
+    shape = tuple(result["shape"]) if "shape" in result else (result["rows"]["test"],)
+    labels, predictions = (
+        unpack(result[key], shape, greatest - least + 1) + least for key in ("labels", "predictions")
+    )
+    return labels, predictions
+
+
+def _width(n_classes: int) -> int:
     """Return how many bits tell the classes apart, at least one."""
     return max(1, (n_classes - 1).bit_length())

@@ -25,7 +25,7 @@ from adelic.training.generators import set_generator_states
 from adelic.training.loop import Split, Tick, Trainer
 from adelic.training.metrics import history
 from adelic.training.objectives import Objective, make_objective
-from adelic.training.predictions import pack
+from adelic.training.predictions import pack_answers
 from adelic.training.result import read_result_file
 from adelic.training.sampler import stream_seed
 from adelic.training.signals import Stopped, cause, deferred_signals
@@ -408,14 +408,14 @@ def judged(
         remembered: returns the classes that look-up answers with, (rows,).
     """
     found = objective.result(data.y_train, data.y_test, predictions)
+    kept = pack_answers(data.y_test, objective.answers(predictions), *objective.answer_range)
     if data.class_names is None:
-        return found | {"lookup": found["majority"]}
-    n_classes = len(data.class_names)
+        return found | {"lookup": found["majority"]} | kept
     return found | {
         "lookup": float(np.mean(remembered() == data.y_test)),
         "class_names": list(data.class_names),
-        "labels": pack(data.y_test, n_classes),
-        "predictions": pack(predictions[:, 0].astype(np.int64), n_classes),
+        "labels": kept["labels"],
+        "predictions": kept["predictions"],
     }
 
 
