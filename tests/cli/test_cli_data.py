@@ -166,15 +166,30 @@ def test_a_damaged_file_is_named_in_one_line(adelic, monkeypatch, folder):
 def test_export(works, folder, file_format):
     out = works("data", "export", "schubert", "--n", "3", "--seed", "4", "--format", file_format, "--output", "a/b")
     ending = FORMATS[file_format]
-    assert out.splitlines() == [
+    assert out.splitlines()[:4] == [
         f"{Path('a/b')}/train.{ending}: 62 rows",
         f"{Path('a/b')}/validation.{ending}: 6 rows",
         f"{Path('a/b')}/test.{ending}: 17 rows",
         f"{Path('a/b')}/dataset.json",
     ]
     about = json.loads((folder / "a" / "b" / "dataset.json").read_text(encoding="utf-8"))
+    options = [f"int2int options: {about['int2int_options']}"] if file_format == "int2int" else []
+    assert out.splitlines()[4:] == options
     assert (about["data"]["task"], about["data"]["n"], about["data"]["seed"]) == ("schubert", 3, 4)
     assert set(about["files"]) == {f"{split}.{ending}" for split in ("train", "validation", "test")}
+
+
+def test_export_for_the_authors_loader(works, folder):
+    out = works("data", "export", "schubert", "--n", "3", "--format", "acd", "--output", "all")
+    name = "schubert_polynomial_coeff/schubert_structure_coefficients_triples_3"
+    assert out.splitlines() == [
+        f"all/{name}_train.txt: 68 rows",
+        f"all/{name}_test.txt: 17 rows",
+        "all/schubert_3.json",
+        "validation: rows of validation stand at the end of the train files: the loader has no such split",
+        "loader: get_dataset('schubert', 3, folder=...) of github.com/pnnl/ML4AlgComb",
+    ]
+    assert (folder / "all" / f"{name}_test.txt").is_file()
 
 
 def test_every_format_is_offered(works):

@@ -1,4 +1,4 @@
-"""Files of a data set for other programs: Parquet, CSV, JSON lines, and the text that Int2Int reads.
+"""Files of a data set for other programs: Parquet, CSV, JSON lines, and the text that two other programs read.
 
 One file a split, `train.csv` and so on, and `dataset.json`, which says what they are. All values are integers; a class
 is its index, and `dataset.json` has the names.
@@ -10,16 +10,23 @@ is its index, and `dataset.json` has the names.
   example: input, a tab, output, as tokens separated by spaces. An integer is its sign and its digits in base 1000, most
   significant first: -3500 is `- 3 500`. A row of 15 integers is `V15` and the integers. A class is one token, its
   index; a target is an integer; several targets are a row. `dataset.json` has the command line options that tell
-  Int2Int so.
+  Int2Int so. Int2Int judges a model by the first lines of a file, so that the rows are shuffled.
+- `acd`: the text files of the dataset's authors, in folders of their own, see `adelic.acd.authors_layout`: their loader
+  and notebooks run on the folder, which may hold all tasks. The description has the loader's name of the task.
 """
 
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+from numpy.typing import NDArray
+
 from adelic.acd import files
+from adelic.acd.authors_layout import LAYOUTS, LineMaker, text_files
 from adelic.acd.convert import column_names, split_arrays
 from adelic.acd.dataset import Dataset
 from adelic.acd.protocol import Integers, Progress
@@ -27,13 +34,13 @@ from adelic.acd.provenance import versions
 from adelic.acd.store import Hashed, write_parquet
 from adelic.errors import StorageError, UnknownNameError
 
-FORMATS: Mapping[str, str] = {"parquet": "parquet", "csv": "csv", "jsonl": "jsonl", "int2int": "txt"}
-"""Format -> the ending of its files' names."""
+FORMATS: Mapping[str, str] = {"parquet": "parquet", "csv": "csv", "jsonl": "jsonl", "int2int": "txt", "acd": ""}
+"""Format -> the ending of its files' names; the files of `acd` have names of their own."""
 DESCRIPTION_FILE = "dataset.json"
 INT2INT_BASE = 1000
 CHUNK = 1 << 14
 
-LineMaker = Callable[[list[Any], Any], str]
+Writer = Callable[[Any], None]
 
 
 def export(
@@ -48,18 +55,20 @@ def export(
     """Write the splits of a data set and a description of them; return the paths of the files.
 
     Each file is written atomically, the description last: a folder with `dataset.json` is complete. Files that exist
-    and have the same content already are left alone. A folder holds one export.
+    and have the same content already are left alone. A folder holds one export; of format
+    `acd` it holds one of each task and size.
 
     Args:
         dataset: the data.
         folder: where the files go; it is made if it is missing.
-        format: one of "parquet", "csv", "jsonl", "int2int".
+        format: one of "parquet", "csv", "jsonl", "int2int", "acd".
         force: replace files of another content.
         command: what to keep in `dataset.json` as the command that made the files.
         progress: called with (rows done, rows in all, what) while files are written.
 
     Raises:
         UnknownNameError: there is no such format.
+        ConfigurationError: the format is "acd", and the authors' loader reads no such size.
         StorageError: a file of another content is there and `force` is not set, or a file cannot be written.
 
     >>> import tempfile
@@ -73,19 +82,19 @@ def export(
     if not isinstance(format, str) or format not in FORMATS:
         raise UnknownNameError.of("format", format, FORMATS)
     folder = Path(folder)
-    writers = {
-        split: _writer(dataset.class_names is not None, *rows, format, _named(progress, f"{split}.{FORMATS[format]}"))
-        for split, rows in split_arrays(dataset).items()
-    }
-    paths = {split: folder / f"{split}.{FORMATS[format]}" for split in writers}
-    description, described = _description(dataset, format, command), folder / DESCRIPTION_FILE
+    contents = _contents(dataset, format, progress)
+    paths = {folder / name: content for name, content in contents.items()}
+    description, described = (
+        _description(dataset, format, command, contents),
+        folder / _description_file(dataset, format),
+    )
     if not (force or _describes_the_same(described, description)):
         raise _exists(described)
     hashes: dict[Path, str] = {}
-    for split, path in paths.items():
+    for path, content in paths.items():
         if path.exists():
             wanted = Hashed()
-            writers[split](wanted)
+            content.write(wanted)
             if _sha256(path) == wanted.sha256.hexdigest():
                 hashes[path] = _sha256(path)
             elif not force:
@@ -93,29 +102,76 @@ def export(
     if len(hashes) < len(paths):
         with files.storage_errors(f"cannot write {described}", files.FOLDER_REMEDY):
             described.unlink(missing_ok=True)  # from here on it would describe another content
-    for split, path in paths.items():
+    for path, content in paths.items():
         if path not in hashes:
-            hashes[path] = _write(path, writers[split])
+            hashes[path] = _write(path, content.write)
     description["files"] = {
-        path.name: {"split": split, "rows": len(split_arrays(dataset)[split][1]), "sha256": hashes[path]}
-        for split, path in paths.items()
+        name: {"split": content.split, "rows": content.rows, "sha256": hashes[folder / name]}
+        for name, content in contents.items()
     }
     files.atomic_write(described, json.dumps(description, indent=1, ensure_ascii=False) + "\n")
-    return [*paths.values(), described]
+    return [*paths, described]
 
 
-Writer = Callable[[Any], None]
+@dataclass(frozen=True)
+class _Content:
+    """What goes into a file: rows of a split."""
+
+    split: str
+    rows: int
+    write: Writer
+
+
+def _contents(dataset: Dataset, format: str, progress: Progress | None) -> dict[str, _Content]:  # noqa: A002
+    """Return path within the folder -> content, for the files of a format."""
+    if format == "acd":
+        return {
+            name: _Content(split, len(y), _text(X, y, line, _named(progress, name)))
+            for name, (split, X, y, line) in text_files(dataset).items()
+        }
+    found = {}
+    for split, (X, y) in split_arrays(dataset).items():
+        name = f"{split}.{FORMATS[format]}"
+        if format == "int2int":
+            order = _shuffled(len(y), dataset.provenance["seed"], split)
+            X, y = X[order], y[order]
+        writer = _writer(dataset.class_names is not None, X, y, format, _named(progress, name))
+        found[name] = _Content(split, len(y), writer)
+    return found
+
+
+def _description_file(dataset: Dataset, format: str) -> str:  # noqa: A002
+    if format != "acd":
+        return DESCRIPTION_FILE
+    return f"{LAYOUTS[dataset.provenance['task']].name}_{dataset.provenance['n']}.json"
 
 
 def _named(progress: Progress | None, file: str) -> Progress:
     return lambda done, total, what: progress(done, total, file) if progress else None
 
 
+def _shuffled(rows: int, seed: int | None, split: str) -> NDArray[np.int64]:
+    """Return an order of rows, the same for equal arguments; published files have no seed."""
+    return np.random.default_rng([seed or 0, *split.encode()]).permutation(rows)
+
+
 def _writer(classes: bool, X: Integers, y: Integers, format: str, progress: Progress) -> Writer:  # noqa: A002
     """Return a function that writes rows to an open binary file."""
     if format == "parquet":
         return lambda file: write_parquet(file, {"x": X, "y": y}, progress)
-    header, line = _lines_of(classes, X, y, format)
+    several = y.ndim > 1
+    if format == "csv":
+        header = ",".join([*column_names("x", X), *column_names("y", y)]) + "\n"
+        line: LineMaker = lambda tokens, target: ",".join(map(str, [*tokens, *(target if several else [target])]))  # noqa: E731
+        return _text(X, y, line, progress, header)
+    if format == "jsonl":
+        return _text(X, y, lambda tokens, target: f'{{"x": {tokens}, "y": {target}}}', progress)
+    output: Callable[[Any], str] = str if classes else int2int_row if several else int2int_integer
+    return _text(X, y, lambda tokens, target: f"{int2int_row(tokens)}\t{output(target)}", progress)
+
+
+def _text(X: Integers, y: Integers, line: LineMaker, progress: Progress, header: str = "") -> Writer:
+    """Return a function that writes a header and a line a row to an open binary file."""
 
     def write(file: BinaryIO) -> None:
         file.write(header.encode())
@@ -125,20 +181,6 @@ def _writer(classes: bool, X: Integers, y: Integers, format: str, progress: Prog
             progress(min(start + CHUNK, len(X)), len(X), "writing")
 
     return write
-
-
-def _lines_of(classes: bool, X: Integers, y: Integers, format: str) -> tuple[str, LineMaker]:  # noqa: A002
-    """Return the header of a text file, and the function that makes a row's line of its tokens and its target."""
-    several = y.ndim > 1
-    if format == "csv":
-        header = ",".join([*column_names("x", X), *column_names("y", y)]) + "\n"
-        return header, lambda tokens, target: ",".join(map(str, [*tokens, *(target if several else [target])]))
-    if format == "jsonl":
-        return "", lambda tokens, target: f'{{"x": {tokens}, "y": {target}}}'
-    if classes:
-        return "", lambda tokens, target: f"{int2int_row(tokens)}\t{target}"
-    output = int2int_row if several else int2int_integer
-    return "", lambda tokens, target: f"{int2int_row(tokens)}\t{output(target)}"
 
 
 def int2int_integer(value: int) -> str:
@@ -177,25 +219,39 @@ def _int2int_options(dataset: Dataset) -> str:
         output = "int" if y.ndim == 1 else f"int[{y.shape[1]}]"
     return (
         f'--operation data --data_types "int[{dataset.X_train.shape[1]}]:{output}" --base {INT2INT_BASE} '
-        "--train_data train.txt --eval_data validation.txt,test.txt --eval_size -1"
+        f"--train_data train.txt --eval_data validation.txt --eval_size {len(dataset.y_validation)}"
     )
 
 
-def _description(dataset: Dataset, format: str, command: str | None) -> dict[str, Any]:  # noqa: A002
+def _description(
+    dataset: Dataset,
+    format: str,  # noqa: A002
+    command: str | None,
+    contents: Mapping[str, _Content],
+) -> dict[str, Any]:
     of_the_store = {"path", "format", "bytes", "class_names", "splits", "versions"}
     provenance = {key: value for key, value in dataset.provenance.items() if key not in of_the_store}
-    about: dict[str, Any] = {
-        "format": format,
-        "columns": {
+    about: dict[str, Any] = {"format": format}
+    if format == "acd":
+        layout = LAYOUTS[provenance["task"]]
+        about["loader"] = f"get_dataset({layout.name!r}, {provenance['n']}, folder=...) of github.com/pnnl/ML4AlgComb"
+        if layout.in_halves:
+            left_out = provenance["rows"]["all"] - sum(content.rows for content in contents.values())
+            about["left_out"] = f"{left_out} rows: the loader takes half of the rows for those of the first file"
+        about["validation"] = "rows of validation stand at the end of the train files: the loader has no such split"
+    else:
+        about["columns"] = {
             "x": f"{dataset.X_train.shape[1]} tokens of the vocabulary",
             "y": "the index of a class in class_names" if dataset.class_names is not None else "integer targets",
-        },
+        }
+    about |= {
         "class_names": None if dataset.class_names is None else list(dataset.class_names),
         "vocabulary": list(dataset.vocabulary),
         "data": provenance,
     }
     if format == "int2int":
         about["int2int_options"] = _int2int_options(dataset)
+        about["order"] = "shuffled"
     return about | {"command": command, "versions": versions("numpy", "pyarrow")}
 
 

@@ -187,10 +187,10 @@ _KNOWN = {"rows": "{} training rows", "images": "{} the images of training rows"
 @click.option(
     "--format",
     "file_format",
-    type=click.Choice(["parquet", "csv", "jsonl", "int2int"]),
+    type=click.Choice(["parquet", "csv", "jsonl", "int2int", "acd"]),
     default="parquet",
     show_default=True,
-    help="int2int is the text that Int2Int trains on.",
+    help="int2int is the text that Int2Int trains on, acd the text files that the dataset's authors' loader reads.",
 )
 @click.option(
     "--output",
@@ -212,7 +212,7 @@ def export(
     *,
     force: bool,
 ) -> None:
-    """Write a data set as files for other programs: one a split, and dataset.json, which describes them.
+    """Write a data set as files for other programs, and dataset.json, which describes them.
 
     Values are integers; a class is its index, and dataset.json has the names. Files that are there already are kept
     if they have the same content.
@@ -221,6 +221,7 @@ def export(
     adelic data export schubert --n 4 --format csv --output schubert-4
     adelic data export weaving --n 6 --edition leaky --format jsonl --output weaving-6-leaky
     adelic data export mheight --n 10 --format int2int --output int2int/mheight-10
+    adelic data export lattice --n 10 --format acd --output acd-files
     """
     from adelic import acd
 
@@ -236,9 +237,13 @@ def export(
         paths = acd.export(
             dataset, output, format=file_format, force=force, command=shlex.join(["adelic", *command]), progress=tick
         )
-    rows = dataset.provenance["rows"]
-    for path in paths:
-        click.echo(f"{path}" + (f": {rows[path.stem]:,} rows" if path.stem in rows else ""))
+    described = json.loads(paths[-1].read_text(encoding="utf-8"))
+    for name, file in described["files"].items():
+        click.echo(f"{output / name}: {file['rows']:,} rows")
+    click.echo(paths[-1])
+    for note in ("left_out", "validation", "loader", "int2int_options"):
+        if note in described:
+            click.echo(f"{note.replace('_', ' ')}: {described[note]}")
 
 
 @data.command()

@@ -1,0 +1,92 @@
+"""The dataset authors' own loader reads what is exported for it, and finds the rows that `load` returns.
+
+tests/oracles/acd_loader.json has what the loader found, with the SHA-256 of the files that it read: equal files are
+read equally.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adelic import acd
+from adelic.acd.authors_layout import LAYOUTS
+from adelic.errors import ConfigurationError
+
+FOUND = json.loads((Path(__file__).parents[1] / "oracles" / "acd_loader.json").read_text(encoding="utf-8"))["tasks"]
+LARGE = {"quiver", "grassmannian"}
+TASKS = [pytest.param(task, marks=pytest.mark.slow) if task in LARGE else task for task in FOUND]
+
+
+def sorted_rows(X, y):
+    rows = np.column_stack([X, y]).astype(np.int64)
+    return hashlib.sha256(np.ascontiguousarray(rows[np.lexsort(rows.T[::-1])]).tobytes()).hexdigest()
+
+
+def as_loaded(task, X, y):
+    """Return rows of ours as the loader has them."""
+    if task == "lattice":
+        return X, 1 - y  # it calls Lagrange covers 0
+    if task == "quiver":
+        return X[:, :-1].astype(np.int64) + 2, y  # it drops the last entry, a 0, and has no negative tokens
+    if task == "kl":
+        return X, y[:, : 1 + np.flatnonzero(y.any(axis=0)).max()]
+    if task == "grassmannian":
+        least = np.bincount(y).min()
+        kept = np.sort(np.concatenate([np.flatnonzero(y == label)[:least] for label in (0, 1)]))
+        return X[kept], y[kept]
+    return X, y
+
+
+def test_every_task_has_a_layout_and_was_read():
+    assert set(LAYOUTS) == set(FOUND) == set(acd.TASKS)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_loader_finds_our_rows(tmp_path, task):
+    d = acd.load(task, n=FOUND[task]["n"])
+    *paths, described = acd.export(d, tmp_path, format="acd")
+    hashes = {path.relative_to(tmp_path).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+    assert hashes == FOUND[task]["files"]
+    train = np.concatenate([d.X_train, d.X_validation]), np.concatenate([d.y_train, d.y_validation])
+    for split, rows in (("train", train), ("test", (d.X_test, d.y_test))):
+        X, y = as_loaded(task, *rows)
+        assert {"rows": len(X), "sha256": sorted_rows(X, y)} == FOUND[task][split]
+    about = json.loads(described.read_text(encoding="utf-8"))
+    assert about["loader"].startswith(f"get_dataset({LAYOUTS[task].name!r}, {d.provenance['n']},")
+    assert set(about["files"]) == set(hashes)
+    assert ("left_out" in about) == (task == "grassmannian")
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_our_reader_of_published_files_reads_them(tmp_path, task):
+    d = acd.load(task, n=FOUND[task]["n"])
+    acd.export(d, tmp_path, format="acd")
+    found = acd.load_published(tmp_path)
+    # Of Grassmannian, rows are left out; of lattice paths, the published edition has what are no true covers.
+    assert found.report.totals.keys() <= {"missing", "no true cover"}
+    assert sorted_rows(found.X_test, found.y_test) == sorted_rows(*as_ours(task, d.X_test, d.y_test))
+    X, y = np.concatenate([d.X_train, d.X_validation]), np.concatenate([d.y_train, d.y_validation])
+    assert sorted_rows(found.X_train, found.y_train) == sorted_rows(*as_ours(task, X, y))
+
+
+def as_ours(task, X, y):
+    return as_loaded(task, X, y) if task == "grassmannian" else (X, y)
+
+
+def test_one_folder_holds_all_tasks(tmp_path):
+    for task in ("mheight", "weaving"):
+        acd.export(acd.load(task, n=FOUND[task]["n"]), tmp_path, format="acd")
+    assert {path.name for path in tmp_path.glob("*.json")} == {"mheight_8.json", "weaving_6.json"}
+    assert {path.name for path in tmp_path.iterdir() if path.is_dir()} - {"cache"} == {
+        "mheight_function",
+        "weaving_patterns",
+    }
+
+
+def test_a_size_that_the_loader_refuses(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"reads mheight for n = 8, 9, 10, 11, 12, not for 6"):
+        acd.export(acd.load("mheight", n=6), tmp_path, format="acd")
+    assert not list(tmp_path.glob("mheight*"))
