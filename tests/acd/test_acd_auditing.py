@@ -7,6 +7,7 @@ from adelic import acd
 from adelic.acd import auditing
 from adelic.acd.dataset import Dataset
 from adelic.acd.provenance import machine, source_commit, versions
+from adelic.acd.rules import accuracy_of_rule
 from adelic.data import LookUp
 from adelic.errors import ConfigurationError, UnknownNameError
 
@@ -41,7 +42,7 @@ def test_a_cue_that_decides_scores_all(parity):
 
 def test_values_that_train_lacks_get_the_majority_class():
     d = dataset(([[1], [1], [2]], [0, 0, 1]), ([[2]], [1]), ([[3], [0], [2]], [0, 1, 1]))
-    assert auditing._best_rule(d.X_train[:, 0], d.y_train, d.X_test[:, 0], d.y_test) == pytest.approx(2 / 3)
+    assert accuracy_of_rule(d.X_train[:, 0], d.y_train, d.X_test[:, 0], d.y_test) == pytest.approx(2 / 3)
 
 
 def test_the_best_token_is_named(parity):

@@ -34,7 +34,8 @@ def test_train_and_again(works):
     out = works(*TRAIN)
     first, second = out.splitlines()
     found = re.fullmatch(
-        r"schubert-3 learned: test accuracy (\S+) % \(majority class (\S+) %, look-up (\S+) %\), "
+        r"schubert-3 learned: test accuracy (\S+) % \(majority class (\S+) %, look-up (\S+) %, best trivial rule "
+        r"\(([^)]*)\) (\S+) %\), "
         r"balanced (\S+) %, macro-F1 (\S+) %, loss (\S+), \d+ s(; it predicts one class only)?",
         first,
     )
@@ -46,10 +47,11 @@ def test_train_and_again(works):
     assert found[1] == f"{100 * test['accuracy']:.2f}"
     assert found[2] == f"{100 * result['majority']:.2f}"
     assert found[3] == f"{100 * result['lookup']:.2f}"
-    assert found[4] == f"{100 * test['balanced_accuracy']:.2f}"
-    assert found[5] == f"{100 * test['macro_f1']:.2f}"
-    assert found[6] == f"{test['loss']:.4f}"
-    assert bool(found[7]) == result["predicts_one_class"]
+    assert (found[4], found[5]) == (result["rule_name"], f"{100 * result['rule']:.2f}")
+    assert found[6] == f"{100 * test['balanced_accuracy']:.2f}"
+    assert found[7] == f"{100 * test['macro_f1']:.2f}"
+    assert found[8] == f"{test['loss']:.4f}"
+    assert bool(found[9]) == result["predicts_one_class"]
     before = (folder / "result.json").stat().st_mtime_ns
     assert works(*TRAIN) == out
     assert (folder / "result.json").stat().st_mtime_ns == before
@@ -345,7 +347,7 @@ def test_report(reproduced, works, folder):
         assert cell in markdown
     figures = [r["test"]["accuracy"] for r in read_results(results)]
     low, high = sorted(100 * figure for figure in figures)
-    assert rows[1][5] == f"{(low + high) / 2:.2f} [{low:.2f}, {high:.2f}]"
+    assert rows[1][6] == f"{(low + high) / 2:.2f} [{low:.2f}, {high:.2f}]"
     assert works("report", "--results-dir", results, "--markdown") == markdown
     overview = works("report", "--results-dir", results, "--markdown", "--table", "overview")
     assert overview.startswith("## Each row\n")

@@ -33,6 +33,7 @@ from adelic.acd import registry
 from adelic.acd.dataset import Dataset, load
 from adelic.acd.protocol import Progress
 from adelic.acd.provenance import machine, source_commit, versions
+from adelic.acd.rules import accuracy_of_rule
 from adelic.data import Integers, LookUp, RowIndex, Symmetry, images, orbits
 
 MODEL_ROWS = 50_000
@@ -164,8 +165,8 @@ def _rules(d: Dataset, cues: Mapping[str, Any]) -> Iterator[Finding]:
     def finding(name: str, in_train: Integers, in_test: Integers) -> Finding:
         scores = [
             (
-                _best_rule(in_train, y_train, in_test, y_test),
-                _best_rule(*(2 * (np.concatenate([in_train, in_test]), np.concatenate([y_train, y_test])))),
+                accuracy_of_rule(in_train, y_train, in_test, y_test),
+                accuracy_of_rule(*(2 * (np.concatenate([in_train, in_test]), np.concatenate([y_train, y_test])))),
             )
             for y_train, y_test in targets
         ]
@@ -178,22 +179,6 @@ def _rules(d: Dataset, cues: Mapping[str, Any]) -> Iterator[Finding]:
     tokens = [finding(f"token {i + 1}", train[:, i], test[:, i]) for i in range(train.shape[1])]
     best = max(tokens, key=lambda found: found.everywhere or 0.0)
     yield Finding(f"best single token: {best.name.removeprefix('token ')}", best.test, best.everywhere)
-
-
-def _best_rule(cue: Integers, y: Integers, cue_test: Integers, y_test: Integers) -> float:
-    """Return the test accuracy of saying, for each value of a cue, the class most frequent with it in train.
-
-    >>> _best_rule(np.array([5, 5, 7]), np.array([1, 1, 0]), np.array([5, 7, 9]), np.array([1, 1, 1]))
-    0.6666666666666666
-    """
-    values, codes = np.unique(cue, return_inverse=True)
-    counts = np.zeros((len(values) + 1, int(max(y.max(), y_test.max())) + 1), np.int64)
-    np.add.at(counts, (codes, y), 1)
-    counts[-1] = counts.sum(axis=0)  # the majority class, for values that are not in train
-    answers = counts.argmax(axis=1)
-    found = np.searchsorted(values, cue_test)
-    found[(found == len(values)) | (values[np.minimum(found, len(values) - 1)] != cue_test)] = len(values)
-    return float(np.mean(answers[found] == y_test))
 
 
 def _models(d: Dataset, seed: int) -> Iterator[Finding]:

@@ -186,6 +186,19 @@ class Summary:
         """Return the mean over seeds of the test accuracy of a trivial rule, "majority" or "lookup"."""
         return float(np.mean([result[rule] for result in self.results]))
 
+    @property
+    def rule(self) -> str:
+        """Return the mean test accuracy of the best trivial rule in percent, with its name if all seeds have one.
+
+        >>> Summary(({"rule": 0.9715, "rule_name": "length"},)).rule, Summary(({},)).rule
+        ('97.15 (length)', '–')
+        """
+        if not all("rule" in result for result in self.results):
+            return "–"  # older results
+        names = {result["rule_name"] for result in self.results}
+        figure = f"{100 * self.trivial('rule'):.2f}"
+        return f"{figure} ({names.pop()})" if len(names) == 1 else figure
+
     def interval(self, metric: str) -> float | None:
         """Return the half width of the 95 % confidence interval of the mean, see `confidence_interval`."""
         return confidence_interval(self.values(metric))

@@ -35,7 +35,7 @@ def runs_csv(results: Iterable[Result]) -> str:
 
 _COLUMNS = (
     *("row", "edition", "split", "contaminated", "model", "options", "recipe", "symmetries", "seed", "split_seed"),
-    *("train_rows", "test_rows", *METRICS, "majority", "lookup"),
+    *("train_rows", "test_rows", *METRICS, "majority", "lookup", "rule"),
     *("parameters", "flops", "tokens", "seconds", "device", "commit", "command", "right"),
 )
 
@@ -63,6 +63,7 @@ def _line(result: Result) -> dict[str, Any]:
         **{metric: result["test"].get(metric, "") for metric in METRICS},
         "majority": result["majority"],
         "lookup": result["lookup"],
+        "rule": result.get("rule", ""),
         "parameters": result["parameters"],
         "flops": _known(result.get("flops")),
         "tokens": _known(tokens(result)),

@@ -188,6 +188,8 @@ def _summary(result: dict[str, Any]) -> str:
     """Return a result in a line."""
     test = result["test"]
     trivial = f"majority class {100 * result['majority']:.2f} %, look-up {100 * result['lookup']:.2f} %"
+    if "rule" in result:
+        trivial += f", best trivial rule ({result['rule_name']}) {100 * result['rule']:.2f} %"
     figures = [f"test accuracy {100 * test['accuracy']:.2f} % ({trivial})"]
     if "exact_match" in test:
         rate = f"{100 * test['exact_match']:.2f} % (trivial rule {100 * result['guess']['exact_match']:.2f} %)"

@@ -97,7 +97,9 @@ def show(label: str, runs_dir: Path, plot: Path | None, *, as_json: bool) -> Non
         click.echo(f"problem: {run.problem}; `--restart` begins the run anew")
     if run.result:
         test = ", ".join(f"{name.replace('_', ' ')} {value:.4f}" for name, value in run.result["test"].items())
-        click.echo(f"test: {test} (majority class {run.result['majority']:.4f})")
+        rules = (("majority", "majority class"), ("lookup", "look-up"), ("rule", "best trivial rule"))
+        trivial = ", ".join(f"{name} {run.result[key]:.4f}" for key, name in rules if key in run.result)
+        click.echo(f"test: {test} ({trivial})")
     for key, (name, form) in _FIGURES.items():
         values = run.history[key]
         if values:

@@ -15,6 +15,7 @@ from adelic import acd
 from adelic.acd import Dataset
 from adelic.acd.files import atomic_write, read_bytes, sole_user, storage_errors
 from adelic.acd.provenance import source_commit, versions
+from adelic.acd.rules import best_rule
 from adelic.data import LookUp
 from adelic.data.guard import Guarded, training_rows
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
@@ -396,18 +397,20 @@ def _result(config: RunConfig, data: Dataset, model: Classifier, trainer: Traine
 def judged(
     objective: Objective, data: Dataset, predictions: np.ndarray, remembered: Callable[[], np.ndarray]
 ) -> dict[str, Any]:
-    """Return what a result says of its predictions on the test split: the trivial rules beside them, and themselves.
+    """Return what a result says of its predictions on the test split: what is trivial beside them, and themselves.
 
     The guard has seen to it that no test row is among the rows of training, so that look-up answers with the most
     frequent class of its table; where rows have several targets, or a number, that is the trivial rule.
 
     Args:
         objective: the task's.
-        data: its test split.
+        data: all splits; the test split is only judged.
         predictions: as the objective has them.
         remembered: returns the classes that look-up answers with, (rows,).
     """
+    rule = best_rule(data)
     found = objective.result(data.y_train, data.y_test, predictions)
+    found |= {"rule": rule.accuracy, "rule_name": rule.name}
     kept = pack_answers(data.y_test, objective.answers(predictions), *objective.answer_range)
     if data.class_names is None:
         return found | {"lookup": found["majority"]} | kept
