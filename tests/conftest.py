@@ -1,10 +1,13 @@
-"""What the tests of several layers share: a store of their own, and runs that take a fraction of a second."""
+"""What the tests of several layers share: a store of their own, runs that take a fraction of a second, the command."""
 
+import io
 import os
 import signal
+import sys
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -58,3 +61,59 @@ def tiny_config(tiny_recipe: Callable[..., Any]) -> Callable[..., Any]:
         )
 
     return make
+
+
+class Outcome(NamedTuple):
+    """What a command did."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def adelic(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
+    """Run a command line in this process; anything but a regular exit fails the test."""
+    from adelic.cli import main
+
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main sets it, the test's end puts it back
+
+    def call(*arguments: Any, stdin: str = "") -> Outcome:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8"))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as caught:
+            main([str(argument) for argument in arguments])
+        assert isinstance(caught.value.code, int)
+        return Outcome(caught.value.code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def works(adelic: Callable[..., Outcome]) -> Callable[..., str]:
+    """Run a command line that succeeds; return what it prints."""
+
+    def call(*arguments: Any, stdin: str = "") -> str:
+        outcome = adelic(*arguments, stdin=stdin)
+        assert outcome.status == 0, outcome.err
+        assert "Traceback" not in outcome.err
+        return outcome.out
+
+    return call
+
+
+@pytest.fixture
+def refused(adelic: Callable[..., Outcome]) -> Callable[..., str]:
+    """Run a command line that is the user's error; return the one line on stderr."""
+
+    def call(*arguments: Any, stdin: str = "") -> str:
+        outcome = adelic(*arguments, stdin=stdin)
+        assert outcome.status == 2, outcome
+        assert outcome.out == ""
+        assert "Traceback" not in outcome.err
+        (line,) = outcome.err.splitlines()
+        assert line.startswith("adelic: ")
+        assert outcome.err == line + "\n"
+        return line
+
+    return call

@@ -7,9 +7,11 @@ import itertools
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
+import webbrowser
 from pathlib import Path
 
 import click
@@ -160,16 +162,24 @@ def test_examples_run(page, tmp_path, monkeypatch):
             run_program(code, names, f"{page.name}, line {line}")
 
 
+def pipelines(page):
+    """Yield the lines of a page's shell blocks: the commands of each, as words, and whether they are piped or not."""
+    for _, text in blocks(page, "sh"):
+        for line in text.replace("\\\n", " ").splitlines():
+            lexer = shlex.shlex(line.replace("$(which adelic)", "adelic"), posix=True, punctuation_chars="|&;")
+            lexer.whitespace_split = True
+            words = list(lexer)
+            ends = itertools.groupby(words, lambda word: word in ("|", "&&", ";"))
+            if words:
+                yield [list(group) for is_end, group in ends if not is_end]
+
+
 def shell_commands():
-    """Yield (page, words) of each command in the shell blocks of the pages."""
+    """Yield the words of each command in the shell blocks of the pages."""
     for page in PAGES:
-        for _, text in blocks(page, "sh"):
-            for line in text.replace("\\\n", " ").splitlines():
-                lexer = shlex.shlex(line.replace("$(which adelic)", "adelic"), posix=True, punctuation_chars="|&;")
-                lexer.whitespace_split = True
-                for is_end, words in itertools.groupby(lexer, lambda word: word in ("|", "&&", ";")):
-                    if not is_end:
-                        yield pytest.param(found := list(words), id=f"{page.name}: {' '.join(found)}")
+        for commands_of_line in pipelines(page):
+            for words in commands_of_line:
+                yield pytest.param(words, id=f"{page.name}: {' '.join(words)}")
 
 
 @pytest.mark.parametrize("words", list(shell_commands()))
@@ -209,3 +219,54 @@ def test_options_that_do_not_exist_are_found():
     for wrong in ("explore 7/5 --beside 3/4", "train schubert --seeds 0-4", "reproduce arithmetic --embeddings adelic"):
         with pytest.raises((AssertionError, click.UsageError)):
             check_options(wrong.split())
+
+
+SHORTER = {
+    "train": ["--epochs", "1", "--max-rows", "64"],
+    "tune": ["--epochs", "1", "--max-rows", "64", "--trials", "2"],
+    "reproduce": ["--epochs", "1", "--max-rows", "64", "--seeds", "0"],
+    "models": ["--trials", "1", "--seeds", "0"],
+    "arithmetic": ["--only", "addition", "--solvers", "base-10", "--examples", "100", "--workers", "1"],
+    "data verify": ["--n", "4"],
+    "explore": ["--no-open"],
+}
+"""What is added to a command here, so that it takes seconds."""
+NOT_RUN = {
+    "quiver-11": "data sets of gigabytes or minutes",
+    "schubert-6": "data sets of gigabytes or minutes",
+    "results/further": "minutes; tests/benchmark/test_further_table.py runs such rows",
+    "--n 6 --devices": "several devices",
+    "--engine ray": "tests/benchmark/test_engines.py runs it",
+    "adelic reproduce schubert-4 weaving-6 --seeds 0-4": "recipe paper; the same rows are run with quick",
+    "--device cpu --devices 2": "tests/training/test_distributed.py runs it",
+}
+"""Part of a command -> why it is not run here."""
+
+
+def shortened(arguments):
+    """Return a command's words with those that make it short."""
+    line = " ".join(arguments)
+    kinds = [name for name in SHORTER if line.startswith(name)]
+    if "--models" in line:
+        kinds = ["models"]
+    elif line.startswith("reproduce arithmetic"):
+        kinds = ["arithmetic"]
+    return [*arguments, *(word for kind in kinds for word in SHORTER[kind])]
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(p, marks=[pytest.mark.slow] if p.stem == "results" else [], id=p.name) for p in PAGES]
+)
+def test_commands_run_in_a_clean_clone(page, works, tmp_path, monkeypatch):
+    """Every `adelic` command of a page works, in the page's order, where nothing but the repository's files is."""
+    for folder in ("recipes", "results"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(webbrowser, "open", lambda url: True)
+    for commands_of_line in pipelines(page):
+        if commands_of_line[0][0] != "adelic" or any(part in " ".join(commands_of_line[0]) for part in NOT_RUN):
+            continue
+        printed = ""
+        for words in commands_of_line:
+            printed = works(*shortened(words[1:]), stdin=printed)
+        assert printed, commands_of_line

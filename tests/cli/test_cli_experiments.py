@@ -357,6 +357,24 @@ def test_report(reproduced, works, folder):
     assert tables.rstrip().endswith(note.rstrip())
 
 
+def test_report_shows_what_train_has_left(works, folder):
+    works(*TRAIN)
+    out = works("report", "--markdown")
+    assert "| schubert-3 | learned" in out
+    works("reproduce", "schubert-3", "--embeddings", "learned", "--recipe", "quick", "--epochs", "1")
+    assert works("report", "--markdown").count("| schubert-3 | learned") == 2
+    assert works("report", "--runs-dir", "runs", "--markdown") == works("report", "--markdown")  # each run once
+    assert works("report", "--results-dir", "results", "--markdown").count("| schubert-3 | learned") == 1
+
+
+def test_a_report_of_nothing_says_where_results_are(refused, folder):
+    assert "no results in results and runs; `adelic train` and `adelic reproduce` make some" in refused("report")
+    (folder / "results" / "table").mkdir(parents=True)
+    (folder / "results" / "table" / "schubert-3.jsonl").write_text("", encoding="utf-8")
+    assert f"--results-dir {Path('results/table')} has some" in refused("report")
+    assert "no results in results/table;" in refused("report", "--results-dir", "results/table")
+
+
 def test_report_of_all_rows(reproduced, works, folder):
     out = works("report", "--results-dir", reproduced[0] / "results", "--all-rows", "--markdown")
     for row in published_rows():

@@ -6,7 +6,7 @@ with needs_extra("adelic.benchmark", "torch"):
     from adelic.benchmark.engines import Budget, EmbeddedEngine, RayEngine
     from adelic.benchmark.matrix import epochs_done, plan, plan_classical, progress, run_matrix
     from adelic.benchmark.report import write_report
-    from adelic.benchmark.results import Summary, read_results, summarise
+    from adelic.benchmark.results import Summary, read_results, summarise, with_finished_runs
     from adelic.benchmark.rows import Row, published_row, published_rows
 
 __all__ = [
@@ -24,5 +24,6 @@ __all__ = [
     "read_results",
     "run_matrix",
     "summarise",
+    "with_finished_runs",
     "write_report",
 ]

@@ -14,6 +14,7 @@ from adelic.acd.files import atomic_write, read_bytes, storage_errors, taking_tu
 from adelic.errors import RunFolderError, StorageError
 from adelic.training import CLASSICAL_MODELS, AnyConfig
 from adelic.training.configuration import EMBEDDING_OPTIONS, data_label
+from adelic.training.listing import list_runs
 from adelic.training.predictions import unpack_answers
 from adelic.training.result import parse_result, read_result_file
 
@@ -39,12 +40,33 @@ def read_results(folder: Path) -> list[Result]:
         results = []
         for path in sorted([*folder.glob("*.json"), *folder.glob("*.jsonl")]):
             for place, result in _read(path):
-                run = json.dumps(result["configuration"], sort_keys=True)
+                run = _run(result)
                 if run in found:
                     raise RunFolderError(f"{place} and {found[run]} are results of the same run; remove one of them")
                 found[run] = place
                 results.append(result)
     return results
+
+
+def with_finished_runs(results: list[Result], runs: Path) -> list[Result]:
+    """Return results, and behind them those of the finished runs in a folder of run folders that are not among them.
+
+    Raises:
+        StorageError: the folder does not exist or cannot be read.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with_finished_runs([{"seed": 0}], Path(folder))
+    [{'seed': 0}]
+    """
+    finished = {_run(run.result): run.result for run in list_runs(runs) if run.result is not None}
+    known = {_run(result) for result in results}
+    return results + [result for run, result in finished.items() if run not in known]
+
+
+def _run(result: Result) -> str:
+    """Return what tells a run from others, as text."""
+    return json.dumps(result.get("configuration"), sort_keys=True)
 
 
 def _read(path: Path) -> Iterator[tuple[str, Result]]:

@@ -14,7 +14,7 @@ from adelic.cli.allocator import FLAG
 from adelic.cli.arithmetic import arithmetic
 from adelic.cli.data import size_options
 from adelic.cli.options import DURATION, INTEGERS, NAMES, Tick, progress_bar, space_options, stack
-from adelic.errors import Interrupted, UnknownNameError
+from adelic.errors import Interrupted, StorageError, UnknownNameError
 
 recipe_options = stack(
     click.option(
@@ -378,7 +378,8 @@ REPORT_TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss",
 
 
 @click.command()
-@results_option
+@click.option("--results-dir", type=folder, help="Folder of result files.  [default: results, and the runs in runs]")
+@click.option("--runs-dir", type=folder, help="Folder of run folders, whose finished runs are reported too.")
 @click.option("--output", type=folder, default="report.html", show_default=True, help="HTML page.")
 @click.option("--figures", "figures_dir", type=folder, help="Also write curves and costs here, as SVG files.")
 @click.option("--all-rows", is_flag=True, help="Also list the paper's rows that were not run.")
@@ -396,7 +397,8 @@ REPORT_TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss",
 @click.option("--row", help="Only this row, in all its editions and splits, as schubert-4.")
 @click.option("--csv", "csv_file", type=folder, help="Write every single run here, a line a run, and nothing else.")
 def report(
-    results_dir: Path,
+    results_dir: Path | None,
+    runs_dir: Path | None,
     output: Path,
     *,
     figures_dir: Path | None,
@@ -410,13 +412,15 @@ def report(
 
     The page has each row's best models, the declared contrast with its tests, exploratory differences, confusion
     matrices, learning curves, accuracy against training rows and against training time. It needs the results alone.
+    Without --results-dir and --runs-dir it shows what adelic train and adelic reproduce have left here.
 
     \b
-    adelic report --results-dir results --output report.html
-    adelic report --results-dir results --markdown --table overview
-    adelic report --results-dir results --markdown --table models --row schubert-4
-    adelic report --results-dir results --csv runs.csv
-    adelic report --results-dir results --figures figures
+    adelic report
+    adelic report --results-dir results/table --output report.html
+    adelic report --results-dir results/table --markdown --table overview
+    adelic report --results-dir results/table --markdown --table models --row schubert-4
+    adelic report --runs-dir runs --csv runs.csv
+    adelic report --results-dir results/table --figures figures
     """
     from adelic import benchmark
     from adelic.acd.files import atomic_write
@@ -432,7 +436,9 @@ def report(
     if csv_file is not None and (markdown or figures_dir is not None):
         message = "--csv writes one file and nothing else; leave --markdown and --figures out"
         raise click.UsageError(message, ctx=click.get_current_context())
-    results = benchmark.read_results(results_dir)
+    results = _results(results_dir, runs_dir)
+    if not results and not all_rows:
+        raise StorageError(_nothing_found(results_dir, runs_dir))
     if row is not None:
         rows = list(dict.fromkeys(f"{result['task']}-{result['n']}" for result in results))
         if row not in rows:
@@ -456,6 +462,27 @@ def report(
         for name, svg in figures(summaries).items():
             atomic_write(figures_dir / name, svg)
             click.echo(f"wrote {figures_dir / name}")
+
+
+def _results(results_dir: Path | None, runs_dir: Path | None) -> list[dict[str, Any]]:
+    """Return the results in the folders that are named; if none is, those in the folders that commands write to."""
+    from adelic import benchmark
+
+    if results_dir is None and runs_dir is None:
+        results_dir, runs_dir = (path if path.is_dir() else None for path in (Path("results"), Path("runs")))
+    found = [] if results_dir is None else benchmark.read_results(results_dir)
+    return found if runs_dir is None else benchmark.with_finished_runs(found, runs_dir)
+
+
+def _nothing_found(results_dir: Path | None, runs_dir: Path | None) -> str:
+    """Return what to do where there is nothing to report."""
+    named = [str(path) for path in (results_dir, runs_dir) if path is not None]
+    text = (
+        f"no results in {' and '.join(named or ['results', 'runs'])}; `adelic train` and `adelic reproduce` make some"
+    )
+    folder = results_dir or Path("results")
+    inside = [str(path.parent) for path in sorted(folder.glob("*/*.jsonl"))] if folder.is_dir() else []
+    return text + "".join(f", and --results-dir {name} has some" for name in dict.fromkeys(inside))
 
 
 def _write_report(summaries: list[Any], page: Path, *, all_rows: bool) -> None:
