@@ -21,20 +21,27 @@ from adelic.numbers.real import RealPlace, log2_fraction
 
 
 @lru_cache(maxsize=256)
-def _chinese_remainder_basis(moduli: tuple[int, ...]) -> tuple[int, ...]:
-    """Return b_i ≡ 1 modulo the i-th modulus and ≡ 0 modulo the others."""
+def _chinese_remainder_weights(moduli: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the inverses of the product of the other moduli, modulo each one."""
     product = prod(moduli)
-    return tuple(product // q * pow(product // q, -1, q) if q > 1 else 0 for q in moduli)
+    return tuple(pow(product // q, -1, q) for q in moduli)
 
 
 def chinese_remainder(values: list[int], moduli: tuple[int, ...]) -> int:
     """Return the x in [0, product of moduli) with x ≡ values[i] (mod moduli[i]).
 
+    It is Σ cᵢ · (product of the others), cᵢ = values[i] · weight, added up by halves: no sum is stored a modulus.
+
     >>> chinese_remainder([2, 3, 2], (3, 5, 7))
     23
     """
-    basis = _chinese_remainder_basis(moduli)
-    return sum(value * b for value, b in zip(values, basis, strict=True)) % prod(moduli)
+    weights = _chinese_remainder_weights(moduli)
+    parts = [(value * w % q, q) for value, w, q in zip(values, weights, moduli, strict=True)] or [(0, 1)]
+    while len(parts) > 1:
+        odd = [parts.pop()] if len(parts) % 2 else []
+        parts = [(x * r + y * q, q * r) for (x, q), (y, r) in zip(parts[::2], parts[1::2], strict=True)] + odd
+    x, product = parts[0]
+    return x % product
 
 
 def rational_candidates(

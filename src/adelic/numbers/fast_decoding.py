@@ -170,6 +170,8 @@ def _plan(window: Window, known: list[int]) -> _Plan | None:
     >>> _plan(Window((2, 3), 40, 0), [40, 40]).counts
     array([39])
     """
+    if not window.suits_kernels:
+        return None
     primes, fractional_digits = window.primes, window.fractional_digits
     rows: list[int] = []
     counts: list[int] = []

@@ -374,13 +374,12 @@ def _common_denominator(a: Floats, b: Floats) -> Floats:
         return np.asarray(a / divisor * b, dtype=np.float64)
 
 
-def encode(rationals: Rationals, scale: int, modulus: int) -> RealPlace:
+def encode(rationals: Rationals, is_inside: Callable[[int, int], bool]) -> RealPlace:
     """Return the real coordinates of rationals, each rounded once.
 
     Args:
         rationals: the numbers.
-        scale: ∏ p^F over the primes of the space.
-        modulus: ∏ p^N; a number whose product with `scale` is n/m with 2·|n|·m below it is inside the decoding bound.
+        is_inside: says of n, m whether n/m lies inside the space's decoding bound.
     """
     n, m = rationals.numerators, rationals.denominators
     centre = nearest_floats(rationals)
@@ -396,17 +395,17 @@ def encode(rationals: Rationals, scale: int, modulus: int) -> RealPlace:
             is_exact &= m[block] == 1
         radius[block] = np.where(is_exact, 0.0, size * (_HALF_ULP * _SLACK) + _TINY)
     place = _ordinary(centre, radius, denominator if rationals.is_integral else _upper_bound(denominator))
-    return place if rationals.is_small and rationals.is_integral else _with_units(place, rationals, scale, modulus)
+    return place if rationals.is_small and rationals.is_integral else _with_units(place, rationals, is_inside)
 
 
-def _with_units(place: RealPlace, rationals: Rationals, scale: int, modulus: int) -> RealPlace:
+def _with_units(place: RealPlace, rationals: Rationals, is_inside: Callable[[int, int], bool]) -> RealPlace:
     """Return the place of encoded numbers with units and `is_inside` where float64 does not do."""
     n, m = rationals.numerators, rationals.denominators
     inexact = np.flatnonzero(place.denominator >= EXACT)
     if len(inexact):
-        is_inside = np.zeros(n.shape, dtype=np.bool_)
-        is_inside[inexact] = [_is_inside(int(n[i]), int(m[i]), scale, modulus) for i in inexact]
-        place = replace(place, is_inside=is_inside)
+        inside = np.zeros(n.shape, dtype=np.bool_)
+        inside[inexact] = [is_inside(int(n[i]), int(m[i])) for i in inexact]
+        place = replace(place, is_inside=inside)
     if rationals.is_small:
         return place
     size = np.abs(place.centre)
@@ -451,12 +450,6 @@ def _nearest_float(n: int, m: int) -> float:
         return n / m
     except OverflowError:
         return float("inf") if n > 0 else float("-inf")
-
-
-def _is_inside(n: int, m: int, scale: int, modulus: int) -> bool:
-    """Return whether n/m lies inside the decoding bound."""
-    scaled = Fraction(n * scale, m)
-    return 2 * abs(scaled.numerator) * scaled.denominator < modulus
 
 
 def log2_fraction(q: Fraction) -> float:
