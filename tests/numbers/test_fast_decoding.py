@@ -82,7 +82,7 @@ def test_other_digits_other_reals_fewer_known(data):
     a = space.encode(data.draw(st.lists(numbers(space), min_size=1, max_size=6)))
     digits, known = a.digits.copy(), a.known.copy()
     fields = [np.array(field) for field in a._real._fields()]
-    value, radius, denominator, magnitude = fields
+    value, radius, exponent, denominator, denominator_exponent, is_inside = fields
     for i in range(a.size):
         kind = data.draw(st.sampled_from(["as is", "digit", "known", "value", "radius", "denominator", "all"]))
         j, k = data.draw(st.integers(0, space.n_primes - 1)), data.draw(st.integers(0, space.precision - 1))
@@ -101,7 +101,9 @@ def test_other_digits_other_reals_fewer_known(data):
         if kind in ("denominator", "all"):
             denominator[i] = data.draw(st.sampled_from([nan, inf, 1.0, 2.0**53, 1e40, 1e300]))
         if kind == "all":
-            magnitude[i] = data.draw(st.one_of(st.just(nan), st.floats(-70, 70)))
+            exponent[i] = data.draw(st.sampled_from([0, 0, -50, 1, 900]))
+            denominator_exponent[i] = data.draw(st.sampled_from([0, 1, 900])) if denominator[i] >= 2.0**53 else 0
+            is_inside[i] = data.draw(st.booleans())
     check(AdeleArray(space, RealPlace(*fields), FinitePlaces(digits, known)))
 
 

@@ -26,3 +26,29 @@ def test_primes_are_the_numbers_without_divisors():
     assert all(smallest_factor(n) == next(d for d in range(2, n + 1) if n % d == 0) for n in range(2, 500))
     with pytest.raises(ValueError, match="1 has no prime factor"):
         smallest_factor(1)
+
+
+def test_strong_pseudoprimes_are_none():
+    """The least composite numbers that the first bases take for primes (OEIS A014233), and Carmichael numbers."""
+    from adelic.numbers.primes import _PROVEN
+
+    for n in (*_PROVEN[:-1], 561, 1105, 825265, 3825123056546413051):
+        assert not is_prime(n)
+    with pytest.raises(ValueError, match="beyond"):
+        is_prime(_PROVEN[-1])
+
+
+@given(st.integers(0, 2**64))
+def test_primes_against_another_system(n):
+    sympy = pytest.importorskip("sympy")
+    assert is_prime(n) == sympy.isprime(n)
+    p = sympy.prevprime(n + 3)
+    assert is_prime(p)
+    assert not is_prime(p * sympy.prevprime(10**5 + n % 10**5))
+
+
+def test_many_first_primes():
+    primes = first_primes(100_000)
+    assert len(primes) == 100_000
+    assert primes[-1] == 1299709
+    assert first_primes(0) == ()

@@ -53,7 +53,10 @@ def test_spaces_are_values():
         ((None,), "not None"),
         (7, "primes=7 is no sequence"),
         (None, "primes=None is no sequence"),
-        ((2**31 + 11,), "2147483659 is too large"),
+        ((2**64 + 13,), "18446744073709551629 is too large"),
+        ((2**31 + 12,), r"2147483660 is not a prime \(2147483660 = 2 · 1073741830\)"),
+        (((2**31 - 1) * (2**31 + 11),), "is not a prime;"),
+        ((True,) * 3000, "not True"),
         ((10**100,), "too large"),
     ],
 )
@@ -74,10 +77,30 @@ def test_bad_fractional_digits(fractional_digits):
         AdeleSpace(precision=4, fractional_digits=fractional_digits)
 
 
-def test_large_primes_need_low_precision():
-    assert AdeleSpace(primes=(2147483647,), precision=1).encode(-1).decode() == -1
-    with pytest.raises(SpaceError, match="overflow the 64-bit kernels"):
-        AdeleSpace(primes=(2147483647,), precision=2)
+def test_more_digits_than_can_be_worked_with():
+    """Refused at once, by their number, whatever the primes are."""
+    for space, most in [
+        (lambda: AdeleSpace(precision=2 * 10**9), "here precision=1428571$"),
+        (lambda: AdeleSpace(primes=(2,), precision=10**7 + 1), "here precision=10000000$"),
+        (lambda: AdeleSpace.decimal(10**12), "here 10000000 primes$"),
+        (lambda: AdeleSpace(primes=range(10**6), precision=11), "here precision=10$"),
+    ]:
+        with pytest.raises(SpaceError, match=most) as caught:
+            space()
+        assert "digits a number" in str(caught.value)
+        assert len(str(caught.value)) < 250
+    assert AdeleSpace(precision=1428571).precision == 1428571
+
+
+def test_a_hundred_thousand_primes():
+    """Checked one by one, none compared with all others."""
+    from adelic.numbers.primes import first_primes
+
+    primes = first_primes(100_000)
+    assert AdeleSpace(primes, 1).n_primes == 100_000
+    with pytest.raises(SpaceError, match="the prime 2 occurs twice in primes=") as caught:
+        AdeleSpace((*primes, 2), 1)
+    assert len(str(caught.value)) < 200
 
 
 def test_space_errors_are_value_errors():

@@ -24,6 +24,7 @@ PRIMES = (2, 3, 5, 7)
 PRECISION = 16
 MAX_PRECISION = 200
 MAX_PRIMES = 24
+MAX_PRIME = 2**31
 _SCRIPTS = ("numbers.js", "padic.js", "model.js", "drawings.js", "page.js")  # each needs those before it
 
 
@@ -88,6 +89,8 @@ def _fitting_space(
     space = AdeleSpace(tuple(primes), precision, fractional_digits or 0)
     if space.n_primes > MAX_PRIMES:
         raise ConfigurationError(f"{space.n_primes} primes are more than the page can show; at most {MAX_PRIMES}")
+    if max(space.primes) >= MAX_PRIME:
+        raise ConfigurationError(f"the prime {max(space.primes)} is more than the page can show; primes below 2^31")
     if precision > MAX_PRECISION:
         raise ConfigurationError(f"precision={precision} is more than the page can show; at most {MAX_PRECISION}")
     if fractional_digits is None:

@@ -401,9 +401,6 @@ class AlgebraicArray(AdeleArray):
             f"precision={space.precision}, fractional_digits={space.fractional_digits})"
         )
 
-    def _infinite_text(self, i: int) -> str:
-        return super()._infinite_text(i) if self.space.n_rows == 1 else f"{self.complex[i]:.6g}"
-
 
 def _coefficients(element: Element) -> tuple[Fraction, ...]:
     numerators, denominator = element

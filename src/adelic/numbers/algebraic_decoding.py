@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from adelic.numbers.algebraic import AlgebraicSpace
 
 _BITS = 64  # to which conjugates are rounded in the lattice
+_LIMIT = 2000  # heights are below 2^1024
 
 
 def decode(space: "AlgebraicSpace", residues: list[Residue], place: InfinitePlace) -> Element | None:
@@ -101,9 +102,7 @@ def _has_digits(space: "AlgebraicSpace", element: Element, residues: list[Residu
 def _is_near(image: "polynomials.Ball", place: InfinitePlace) -> bool:
     """Return whether a ball of python-flint meets the balls of the infinite place, as far as these are known."""
     for x, part in zip((image.real, image.imag), place.parts, strict=False):
-        value, radius = float(part.value), float(part.radius)
-        if isfinite(value) and isfinite(radius):
-            distance = abs(polynomials.fraction(x.mid()) - Fraction(value))
-            if distance > polynomials.fraction(x.rad()) + Fraction(radius):
-                return False
+        ball = part.ball(_LIMIT)
+        if ball is not None and abs(polynomials.fraction(x.mid()) - ball[0]) > polynomials.fraction(x.rad()) + ball[1]:
+            return False
     return True

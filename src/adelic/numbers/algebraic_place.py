@@ -92,6 +92,17 @@ class InfinitePlace:
         """Return the real part."""
         return self.parts[0].value
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of the array of numbers."""
+        return self.parts[0].shape
+
+    def text(self) -> str:
+        """Return one number's image, for shape (), with six digits."""
+        if len(self.parts) == 1:
+            return self.parts[0].text()
+        return f"{complex(*(float(part.value) for part in self.parts)):.6g}"
+
     def _with(self, parts: Iterable[RealPlace], height: Height) -> "InfinitePlace":
         return InfinitePlace(tuple(parts), height, self.degree)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ class AdeleArray:
     @property
     def shape(self) -> tuple[int, ...]:
         """Return the shape of the array of numbers, without the axes of primes and digits."""
-        return self._real.value.shape
+        return self._real.shape
 
     @property
     def ndim(self) -> int:
@@ -64,7 +65,7 @@ class AdeleArray:
     @property
     def size(self) -> int:
         """Return the number of numbers."""
-        return int(self._real.value.size)
+        return prod(self.shape)
 
     @property
     def real(self) -> npt.NDArray[np.float64]:
@@ -158,20 +159,12 @@ class AdeleArray:
         places, real_place = self._finite[position], self._real[position]
         flat = FinitePlaces(places.digits[None], places.known[None])
         residues = [finite.read_residue(flat, 0, j, self.space.window) for j in range(self.space.n_primes)]
-        q = decoding.decode(
-            residues,
-            self.space.primes,
-            self.space.fractional_digits,
-            value=float(real_place.value),
-            radius=float(real_place.radius),
-            denominator=float(real_place.denominator),
-            magnitude=float(real_place.magnitude),
-        )
+        q = decoding.decode(residues, self.space.primes, self.space.fractional_digits, real_place)
         if q is None:
             bound = self.space.decoding_bound
             raise DecodingError(
                 f"the coordinates{at_position(position)} determine no rational number: no n/m with 2·|n|·m below about "
-                f"2^{bound.bit_length() - 1} has these digits and the real value {float(real_place.value):.6g}, or "
+                f"2^{bound.bit_length() - 1} has these digits and the real value {real_place.text()}, or "
                 "more than one may have them; more primes or digits widen the bound"
             )
         return q
@@ -184,11 +177,12 @@ class AdeleArray:
         """
         target = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         try:
-            resolved = self._real.value.reshape(target).shape
+            real_place = self._real.reshape(target)
         except ValueError:
             raise SpaceError(f"an array of {self.size} numbers cannot take the shape {target}") from None
+        resolved = real_place.shape
         errors = None if self._errors is None else self._errors.reshape(resolved)
-        return type(self)(self.space, self._real.reshape(resolved), self._finite.reshape(resolved), errors)
+        return type(self)(self.space, real_place, self._finite.reshape(resolved), errors)
 
     def __getitem__(self, key: Any) -> "AdeleArray":
         keys = key if isinstance(key, tuple) else (key,)
@@ -198,7 +192,7 @@ class AdeleArray:
                 raise IndexError("an index can only have a single ellipsis ('...')")
             consumed = sum(_axes_of_index(k) for k in keys)
             keys = keys[:before] + (slice(None),) * (self.ndim - consumed) + keys[before + 1 :]
-        self._real.value[keys]  # raises IndexError for too many axes, which the digits' axes would hide
+        np.broadcast_to(0, self.shape)[keys]  # raises IndexError for too many axes, which the digits' axes would hide
         errors = None if self._errors is None else np.asarray(self._errors[keys])
         return type(self)(self.space, self._real[keys], self._finite[keys], errors)
 
@@ -230,8 +224,8 @@ class AdeleArray:
             places = finite_operation(pairs[0][1], pairs[1][1], self.space.window)
         except OperationError as error:
             position = tuple(int(i) for i in np.unravel_index(error.index, shape)) if shape else ()
-            value = float(real_place.value[position])
-            raise PrecisionError(f"the {error.noun} {value:.6g}{at_position(position)} {error.text}") from None
+            value = real_place[position].text()
+            raise PrecisionError(f"the {error.noun} {value}{at_position(position)} {error.text}") from None
         is_approximate = self._errors is not None or other._errors is not None
         errors = np.full(shape, np.nan) if is_approximate else None
         return type(self)(self.space, real_place, places.reshape(shape), errors)
@@ -342,11 +336,7 @@ class AdeleArray:
             known = int(self._finite.known[i, j])
             shown = self._finite.digits[i, j, self.space.precision - known :].tolist()
             texts.append(f"{expansion_text(shown, p, self.space.fractional_digits)}_{p}")
-        return f"({self._infinite_text(i)}, {', '.join(texts)})"
-
-    def _infinite_text(self, i: int) -> str:
-        """Return the real coordinate of one number of a flat array."""
-        return f"{self._real.value[i]:.6g}"
+        return f"({self._real[i].text()}, {', '.join(texts)})"
 
 
 def _axes_of_index(key: Any) -> int:

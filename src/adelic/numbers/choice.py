@@ -29,7 +29,6 @@ CANDIDATES = first_primes(14)
 
 _MOST_OPERATIONS = 64
 _FRONT = 16  # pairs that one step of the bound keeps; more are merged, which makes the bound larger, never smaller
-_LARGEST_EXPONENT = 1000  # of real values and denominators of results: well inside float64
 
 Pair = tuple[int, int]
 
@@ -129,7 +128,7 @@ def choose_space(
 
     Raises:
         SpaceError: the budget is too small (the message names the least that would do), the operations are not in
-            0 … 64, results leave float64, which every decoding needs, or a candidate is no prime.
+            0 … 64, or a candidate is no prime.
         EncodingError: there are no values, a value is no number, or the labels do not fit the values.
 
     >>> choice = choose_space(range(1000), operations=1)
@@ -154,11 +153,6 @@ def choose_space(
     leaves = _Leaves(numbers, operations)
     while True:
         found = list(_spaces(leaves, primes, tuple(told)))
-        if not found:
-            raise SpaceError(
-                f"no space with primes among {primes} holds these numbers after {operations} operations: the kernels "
-                "end at precision · p² = 2^62; offer smaller candidates"
-            )
         best = min(found, key=_rank)
         if coordinates(best) <= budget or not told:
             break
@@ -197,15 +191,12 @@ def _spaces(leaves: "_Leaves", candidates: tuple[int, ...], required: tuple[int,
         need = leaves.need(dividing)
         for n_easy in range(len(easy) + 1):
             chosen = tuple(sorted((*first, *easy[:n_easy], *dividing)))
-            space = _least_precision(chosen, powers, leaves.operations, need) if chosen else None
-            if space is not None:
-                yield space
+            if chosen:
+                yield _least_precision(chosen, powers, leaves.operations, need)
 
 
-def _least_precision(
-    primes: tuple[int, ...], powers: dict[int, int], operations: int, need: Fraction
-) -> AdeleSpace | None:
-    """Return the space of these primes with the least N such that need < ∏ p^(N − F − k·e_p); None beyond kernels."""
+def _least_precision(primes: tuple[int, ...], powers: dict[int, int], operations: int, need: Fraction) -> AdeleSpace:
+    """Return the space of these primes with the least N such that need < ∏ p^(N − F − k·e_p)."""
     fractional_digits = (operations + 1) * max(powers[p] for p in primes)
     lost = prod(p ** (fractional_digits + operations * powers[p]) for p in primes)
     # A little below the solution of the logarithms' equation; then exactly.
@@ -213,8 +204,7 @@ def _least_precision(
     precision = max(fractional_digits + 1, int(bits / log2(prod(primes)) * (1 - 1e-9)) - 1)
     while need * lost >= prod(primes) ** precision:
         precision += 1
-    is_supported = precision * max(primes) ** 2 < 2**62
-    return AdeleSpace(primes, precision, fractional_digits) if is_supported else None
+    return AdeleSpace(primes, precision, fractional_digits)
 
 
 class _Leaves:
@@ -230,16 +220,6 @@ class _Leaves:
             self._numerators = self._numerators.max(keepdims=True)
         self._powers: dict[int, int] = {}
         self._largest_denominator = int(self._denominators.max())
-        leaves = operations + 1
-        if operations:
-            size = max(1.0, float(_log2s(self._numerators, self._denominators).max()))
-            for what, exponent in (("values", size), ("denominators", log2(self._largest_denominator))):
-                if leaves * exponent > _LARGEST_EXPONENT:
-                    raise SpaceError(
-                        f"after {operations} operations {what} may reach 2^{leaves * exponent:.0f}, which the float64 "
-                        "of the real row does not hold, so that no space decodes them; fewer operations or smaller "
-                        "numbers do"
-                    )
 
     def largest_power(self, p: int) -> int:
         """Return the largest e such that p^e divides a denominator."""

@@ -10,29 +10,38 @@ coordinate picks one of them. That is why decoding needs every place.
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
-from math import copysign, gcd, inf, isfinite, isinf, isnan, log2, prod
+from math import gcd, inf, prod
+
+import numpy as np
 
 from adelic.numbers.hensel import Residue
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import EXACT
-from adelic.numbers.real import log2_fraction
+from adelic.numbers.real import RealPlace, log2_fraction
 
 
 @lru_cache(maxsize=256)
-def _chinese_remainder_basis(moduli: tuple[int, ...]) -> tuple[int, ...]:
-    """Return b_i ≡ 1 modulo the i-th modulus and ≡ 0 modulo the others."""
+def _chinese_remainder_weights(moduli: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the inverses of the product of the other moduli, modulo each one."""
     product = prod(moduli)
-    return tuple(product // q * pow(product // q, -1, q) if q > 1 else 0 for q in moduli)
+    return tuple(pow(product // q, -1, q) for q in moduli)
 
 
 def chinese_remainder(values: list[int], moduli: tuple[int, ...]) -> int:
     """Return the x in [0, product of moduli) with x ≡ values[i] (mod moduli[i]).
 
+    It is Σ cᵢ · (product of the others), cᵢ = values[i] · weight, added up by halves: no sum is stored a modulus.
+
     >>> chinese_remainder([2, 3, 2], (3, 5, 7))
     23
     """
-    basis = _chinese_remainder_basis(moduli)
-    return sum(value * b for value, b in zip(values, basis, strict=True)) % prod(moduli)
+    weights = _chinese_remainder_weights(moduli)
+    parts = [(value * w % q, q) for value, w, q in zip(values, weights, moduli, strict=True)] or [(0, 1)]
+    while len(parts) > 1:
+        odd = [parts.pop()] if len(parts) % 2 else []
+        parts = [(x * r + y * q, q * r) for (x, q), (y, r) in zip(parts[::2], parts[1::2], strict=True)] + odd
+    x, product = parts[0]
+    return x % product
 
 
 def rational_candidates(
@@ -67,14 +76,7 @@ def rational_candidates(
 
 
 def decode(
-    residues: list[Residue],
-    primes: tuple[int, ...],
-    fractional_digits: int,
-    *,
-    value: float,
-    radius: float,
-    denominator: float,
-    magnitude: float,
+    residues: list[Residue], primes: tuple[int, ...], fractional_digits: int, place: RealPlace
 ) -> Fraction | None:
     """Return the rational with these coordinates, or None if there is none, or if there may be more than one.
 
@@ -82,67 +84,55 @@ def decode(
         residues: p^F · q at each prime.
         primes: the primes.
         fractional_digits: F.
-        value: real coordinate.
-        radius: error bound of `value`.
-        denominator: bound of the denominator (`RealPlace.denominator`); NaN when q itself is known to lie inside the
-            decoding bound, so that no bound is needed.
-        magnitude: log2 |q| of a q known to lie inside the decoding bound (`RealPlace.magnitude`), else NaN.
+        place: the real place of one number, of shape ().
 
+    >>> from adelic.numbers.real import from_values
     >>> residues = [Residue(1, 2), Residue(7, 2)]  # 1 mod 2^2, 7 mod 3^2: 25, −11 and 1/13 modulo 36
-    >>> decode(residues, (2, 3), 0, value=-11.0, radius=0.0, denominator=1.0, magnitude=float("nan"))
+    >>> decode(residues, (2, 3), 0, from_values(np.array(-11.0)))
     Fraction(-11, 1)
     """
-    if isnan(magnitude) and not (isfinite(value) and isfinite(radius)):
-        return None
     scale = prod(primes) ** fractional_digits
     moduli = tuple(p**r.known for p, r in zip(primes, residues, strict=True))
     modulus = prod(moduli)
+    limit = modulus.bit_length() + scale.bit_length() + 64  # other candidates than 0 are inside, by far
+    ball = place.ball(limit)
+    if ball is None:
+        return None
+    bound = place.denominator_bound(limit)
+    # A tiny difference of large numbers may be below its own rounding error; then only the denominator tells it from
+    # other candidates near 0.
+    largest = None if bound is None else _without(primes, bound)
     scaled = [r.value * (scale // p**fractional_digits) for p, r in zip(primes, residues, strict=True)]
     matches = []
     x = chinese_remainder(scaled, moduli)
-    # A tiny difference of large numbers may be below its own rounding error; then only the denominator tells it from
-    # other candidates near 0.
-    largest = _without(primes, denominator) if isfinite(denominator) else None
-    for n, m in rational_candidates(x, modulus, _log2_range(value, radius, magnitude, scale)):
+    for n, m in rational_candidates(x, modulus, _log2_range(*ball, scale)):
         q = Fraction(n, m * scale)
-        if (largest is None or m <= largest) and _fits(q, value, radius, magnitude):
+        if (largest is None or m <= largest) and abs(q - ball[0]) <= ball[1]:
             matches.append((q, m))
     if len(matches) != 1:
         return None
     q, m = matches[0]
-    if isnan(denominator) or not isnan(magnitude):
+    if np.isnan(place.denominator) or place.is_inside:
         return q
     # Two numbers with this residue are at least M / (S · m · m') apart, m and m' being their denominators without the
     # primes of the space. The other number's m' is at most the bound: would it lie outside the ball?
     if largest is None:
         return None
-    alone = 2 * Fraction(radius) * scale * m * largest < modulus
+    alone = 2 * ball[1] * scale * m * largest < modulus
     return q if alone else None
 
 
-def _fits(q: Fraction, value: float, radius: float, magnitude: float) -> bool:
-    """Return whether a rational agrees with what is known of the real coordinate."""
-    if not isnan(magnitude):
-        same_sign = q != 0 and (q < 0) == (copysign(1, value) < 0)
-        if not same_sign or abs(log2_fraction(q) - magnitude) >= 1:
-            return False
-    return isinf(value) or abs(q - Fraction(value)) <= Fraction(radius)
-
-
-def _log2_range(value: float, radius: float, magnitude: float, scale: int) -> tuple[float, float]:
+def _log2_range(value: Fraction, radius: Fraction, scale: int) -> tuple[float, float]:
     """Return bounds of log2 |q · scale| of the numbers q in a ball, a little too wide."""
-    shift = log2(scale)
-    if not isnan(magnitude):
-        return magnitude + shift - 1, magnitude + shift + 1
-    low, high = abs(value) - radius, abs(value) + radius
-    return (log2(low) + shift - 1 if low > 0 else -inf), (log2(high) + shift + 1 if 0 < high < inf else inf)
+    low, high = (abs(value) - radius) * scale, (abs(value) + radius) * scale
+    return (log2_fraction(low) - 1 if low > 0 else -inf), (log2_fraction(high) + 1 if high else inf)
 
 
-def _without(primes: tuple[int, ...], denominator: float) -> Fraction:
+def _without(primes: tuple[int, ...], bound: Fraction) -> Fraction:
     """Return a bound of a denominator with the primes' powers taken out, where it is exact enough to do so."""
-    if denominator >= EXACT:
-        return Fraction(denominator)
-    unit = int(denominator)
+    if bound >= EXACT:
+        return bound
+    unit = int(bound)
     for p in primes:
         unit //= p ** valuation(unit, p)
     return Fraction(unit)

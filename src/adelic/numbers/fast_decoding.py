@@ -94,12 +94,14 @@ def decode(finite_places: FinitePlaces, real_place: RealPlace, window: Window) -
     if plan is None:
         return numbers, found
     digits, known = frozen(finite_places.digits), frozen(finite_places.known)
-    value, radius, denominator, magnitude = (
-        frozen(field) for field in (real_place.value, real_place.radius, real_place.denominator, real_place.magnitude)
-    )
+    centre, radius, denominator = real_place.centre, real_place.radius, real_place.denominator
+    if not real_place.is_ordinary():  # what float64 does not hold is left to the reference: it counts as infinite
+        centre = np.where(real_place.exponent == 0, centre, np.inf)
+        denominator = np.where(real_place.denominator_exponent == 0, denominator, np.inf)
+    value, radius, denominator = (frozen(field) for field in (centre, radius, denominator))
     numerators, denominators = np.empty(size, dtype=np.int64), np.ones(size, dtype=np.int64)
     modulus = _residues(digits, plan, numerators)
-    _guess_all(modulus, plan.scale, value, radius, denominator, magnitude, numerators, denominators, found)
+    _guess_all(modulus, plan.scale, value, radius, denominator, numerators, denominators, found)
     with np.errstate(all="ignore"):
         outside = radius * denominator  # NaN where the number is known to lie inside the bound
     _prove(digits, known, plan, denominator, outside, numerators, denominators, found)
@@ -168,6 +170,8 @@ def _plan(window: Window, known: list[int]) -> _Plan | None:
     >>> _plan(Window((2, 3), 40, 0), [40, 40]).counts
     array([39])
     """
+    if not window.suits_kernels:
+        return None
     primes, fractional_digits = window.primes, window.fractional_digits
     rows: list[int] = []
     counts: list[int] = []
@@ -245,14 +249,13 @@ def _guess_all(
     value: Array,
     radius: Array,
     denominator: Array,
-    magnitude: Array,
     numerators: Array,
     denominators: Array,
     found: Array,
 ) -> None:
     """Turn residues, given as `numerators`, into numbers in their balls; `found` says which there are."""
     for i in range(value.shape[0]):
-        if not (abs(value[i]) < _GREATEST_VALUE and np.isfinite(radius[i]) and np.isnan(magnitude[i])):
+        if not (abs(value[i]) < _GREATEST_VALUE and np.isfinite(radius[i])):
             continue
         if np.isinf(denominator[i]):
             continue

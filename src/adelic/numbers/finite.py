@@ -33,6 +33,12 @@ class Window(NamedTuple):
     precision: int
     fractional_digits: int
 
+    @property
+    def suits_kernels(self) -> bool:
+        """Return whether the compiled kernels, which compute in 64 bits, reach these primes and this precision."""
+        largest = max(self.primes)
+        return largest < 2**31 and self.precision * largest**2 < 2**62
+
 
 @dataclass(frozen=True)
 class FinitePlaces:
@@ -93,7 +99,7 @@ def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any], *, threa
     if _suits_limbs(rationals, window, out.dtype) and out.flags.c_contiguous:
         rest = _encode_limbs(rationals, window, out, skip=0, threads=threads)
         _encode_some(rationals, window, out, rest)
-    elif rationals.is_small and len(rationals.numerators) > FEW:
+    elif rationals.is_small and len(rationals.numerators) > FEW and window.suits_kernels:
         _encode_some(rationals, window, out, np.arange(len(rationals.numerators)))
     else:
         _encode_few(rationals, window, out)
@@ -247,7 +253,7 @@ def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
     if _suits_words(window, x):
         return _add_words(np.empty(0, np.uint8), x.digits, window, subtract=True)
     out = np.empty(x.digits.shape, dtype=x.digits.dtype)
-    if len(out) > FEW:
+    if len(out) > FEW and window.suits_kernels:
         kernels().negate(frozen(x.digits), frozen(x.known), np.array(window.primes, dtype=np.int64), out)
     else:
         for i, j in np.ndindex(x.known.shape):
@@ -315,7 +321,7 @@ def _apply(
     digits = np.empty(x.digits.shape, dtype=x.digits.dtype)
     known = np.empty(x.known.shape, dtype=np.int32)
     code = 0
-    if len(digits) > FEW:
+    if len(digits) > FEW and window.suits_kernels:
         primes = np.array(window.primes, dtype=np.int64)
         kernel = getattr(kernels(), name)
         arguments = [frozen(a) for a in (x.digits, y.digits, x.known, y.known)]

@@ -1,18 +1,28 @@
 """Primes and valuations."""
 
 from collections.abc import Iterable
-from math import isqrt
+from itertools import islice
+from math import isqrt, log
+
+_BASES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
+_PROVEN = (
+    2047, 1373653, 25326001, 3215031751, 2152302898747, 3474749660383, 341550071728321, 341550071728321,
+    3825123056546413051, 3825123056546413051, 3825123056546413051, 318665857834031151167461,
+    3317044064679887385961981,
+)  # fmt: skip
+"""The least composite numbers that pass for primes with the first 1, 2, 3, … bases."""
 
 
-def smallest_factor(n: int) -> int:
-    """Return the smallest prime that divides n >= 2, by trial division.
+def smallest_factor(n: int, limit: int | None = None) -> int:
+    """Return the smallest prime that divides n >= 2, by trial division; n itself where none is up to a limit.
 
-    >>> smallest_factor(91), smallest_factor(97)
-    (7, 97)
+    >>> smallest_factor(91), smallest_factor(97), smallest_factor(10403, limit=100)
+    (7, 97, 10403)
     """
     if n < 2:
         raise ValueError(f"{n} has no prime factor; n >= 2 has one")
-    return next((d for d in _candidates(isqrt(n)) if n % d == 0), n)
+    bound = isqrt(n) if limit is None else min(isqrt(n), limit)
+    return next((d for d in _candidates(bound) if n % d == 0), n)
 
 
 def _candidates(limit: int) -> Iterable[int]:
@@ -23,27 +33,54 @@ def _candidates(limit: int) -> Iterable[int]:
 
 
 def is_prime(n: int) -> bool:
-    """Return whether n is a prime number.
+    """Return whether n, below 3.3 · 10^24, is a prime number: the Miller–Rabin test with bases that prove it.
+
+    Raises:
+        ValueError: n is larger, where these bases prove nothing.
+
+    Source: J. Sorenson, J. Webster, "Strong pseudoprimes to twelve prime bases", Math. Comp. 86 (2017); OEIS A014233.
 
     >>> [n for n in range(20) if is_prime(n)]
     [2, 3, 5, 7, 11, 13, 17, 19]
+    >>> is_prime(2**61 - 1), is_prime(2**61 + 1)
+    (True, False)
     """
-    return n >= 2 and smallest_factor(n) == n
+    if n < 2 or any(n % p == 0 for p in _BASES):
+        return n in _BASES
+    if n >= _PROVEN[-1]:
+        raise ValueError(f"{n} is beyond {_PROVEN[-1]}, up to which the test is a proof")
+    twos = ((n - 1) & (1 - n)).bit_length() - 1
+    odd = (n - 1) >> twos
+    count = next(i for i, bound in enumerate(_PROVEN, start=1) if n < bound)
+    return all(_passes(n, base, odd, twos) for base in _BASES[:count])
+
+
+def _passes(n: int, base: int, odd: int, twos: int) -> bool:
+    """Return whether n is prime or a strong pseudoprime to a base; n − 1 = odd · 2^twos."""
+    x = pow(base, odd, n)
+    if x in (1, n - 1):
+        return True
+    for _ in range(twos - 1):
+        x = x * x % n
+        if x == n - 1:
+            return True
+    return False
 
 
 def first_primes(count: int) -> tuple[int, ...]:
-    """Return the first primes in ascending order (OEIS A000040).
+    """Return the first primes in ascending order (OEIS A000040), by the sieve of Eratosthenes.
+
+    Source of the bound: J. B. Rosser, L. Schoenfeld (1962), p_n < n · (log n + log log n) for n >= 6.
 
     >>> first_primes(7)
     (2, 3, 5, 7, 11, 13, 17)
     """
-    primes: list[int] = []
-    n = 2
-    while len(primes) < count:
-        if all(n % p for p in primes if p * p <= n):
-            primes.append(n)
-        n += 1
-    return tuple(primes)
+    bound = 15 if count < 6 else int(count * (log(count) + log(log(count)))) + 1
+    is_candidate = bytearray([1]) * (bound + 1)
+    for d in range(2, isqrt(bound) + 1):
+        if is_candidate[d]:
+            is_candidate[d * d :: d] = bytes(len(range(d * d, bound + 1, d)))
+    return tuple(islice((n for n in range(2, bound + 1) if is_candidate[n]), max(count, 0)))
 
 
 def valuation(n: int, p: int) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from adelic.errors import EncodingError, RangeError, SpaceError
 from adelic.numbers import finite, rationals, real
-from adelic.numbers.describe import at_position
+from adelic.numbers.describe import at_position, describe
 from adelic.numbers.finite import FinitePlaces, Window
 from adelic.numbers.primes import first_primes, is_prime, smallest_factor
 
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 
 DEFAULT_PRIMES = (2, 3, 5, 7, 11, 13, 17)
 DEFAULT_PRECISION = 16
+GREATEST_PRIME = 2**64
+"""Primes below it have digits that fit 64 bits."""
+
+MOST_DIGITS = 10**7
+"""The greatest n_primes · precision: digits of one number."""
+
+_LARGEST_FACTOR = 10**5  # that an error message searches
 
 
 @dataclass(frozen=True)
@@ -35,7 +43,11 @@ class AdeleSpace:
         fractional_digits: F, how many of them stand below p^0. With F = 0 a denominator divisible by p is an error.
 
     Raises:
-        SpaceError: a prime is not prime or repeats, the precision is below 1, F is not in 0 … N − 1.
+        SpaceError: a prime is not prime, repeats or has more than 64 bits, the precision is below 1, F is not in
+            0 … N − 1, or a number would have more than `MOST_DIGITS` digits.
+
+    What the compiled kernels do not reach, primes from 2^31 on and precision · p² from 2^62 on, takes a slower path
+    with the same digits.
 
     Source: the paper, section 2 "Method" and appendix "Embedding Construction".
 
@@ -56,32 +68,29 @@ class AdeleSpace:
         try:
             given = tuple(self.primes)
         except TypeError:
-            raise SpaceError(f"primes={self.primes!r} is no sequence of primes, such as {DEFAULT_PRIMES}") from None
+            raise SpaceError(
+                f"primes={describe(self.primes)} is no sequence of primes, such as {DEFAULT_PRIMES}"
+            ) from None
         primes = tuple(_integer("a prime", p) for p in given)
         object.__setattr__(self, "primes", primes)
         object.__setattr__(self, "precision", _integer("precision", self.precision))
         object.__setattr__(self, "fractional_digits", _integer("fractional_digits", self.fractional_digits))
         if not primes:
             raise SpaceError(f"primes=() leaves no p-adic coordinate; primes={DEFAULT_PRIMES} is the default")
-        for p in primes:
-            _check_prime(p)
-        repeated = next((p for i, p in enumerate(primes) if p in primes[:i]), None)
-        if repeated is not None:
-            raise SpaceError(f"the prime {repeated} occurs twice in primes={primes}; name each prime once")
         if self.precision < 1:
-            raise SpaceError(f"precision={self.precision} leaves no digit; precision >= 1, 16 is the default")
+            raise SpaceError(f"precision={describe(self.precision)} leaves no digit; precision >= 1, 16 is the default")
         if not 0 <= self.fractional_digits < self.precision:
             raise SpaceError(
-                f"fractional_digits={self.fractional_digits} does not fit a window of precision={self.precision}; "
-                "0 <= fractional_digits < precision"
+                f"fractional_digits={describe(self.fractional_digits)} does not fit a window of "
+                f"precision={describe(self.precision)}; 0 <= fractional_digits < precision"
             )
-        if self.precision >= 2**31:
-            raise SpaceError(f"precision={self.precision} is too large; precision < 2^31")
-        if self.precision * max(primes) ** 2 >= 2**62:
-            raise SpaceError(
-                f"precision={self.precision} digits at the prime {max(primes)} overflow the 64-bit kernels; "
-                "precision · p² must stay below 2^62"
-            )
+        _check_size(len(primes), self.precision)
+        seen: set[int] = set()
+        for p in primes:
+            _check_prime(p)
+            if p in seen:
+                raise SpaceError(f"the prime {p} occurs twice in primes={describe(primes)}; name each prime once")
+            seen.add(p)
 
     @classmethod
     def over(
@@ -146,7 +155,8 @@ class AdeleSpace:
         """
         count = _integer("n_primes", n_primes)
         if count < 1:
-            raise SpaceError(f"n_primes={count} leaves no p-adic coordinate; n_primes >= 1, 7 is the default")
+            raise SpaceError(f"n_primes={describe(count)} leaves no p-adic coordinate; n_primes >= 1, 7 is the default")
+        _check_size(count, _integer("precision", precision))
         return cls(tuple(p for p in first_primes(count + 2) if p not in (2, 5))[:count], precision)
 
     @property
@@ -170,6 +180,11 @@ class AdeleSpace:
     def _scale(self) -> int:
         """Return ∏ p^F."""
         return int(prod(self.primes) ** self.fractional_digits)
+
+    def _is_inside(self, n: int, m: int) -> bool:
+        """Return whether n/m lies inside the decoding bound."""
+        scaled = Fraction(n * self._scale, m)
+        return 2 * abs(scaled.numerator) * scaled.denominator < self._scale * self.decoding_bound
 
     @property
     def window(self) -> Window:
@@ -206,7 +221,7 @@ class AdeleSpace:
         digits = np.empty((size, self.n_primes, self.precision), dtype=finite.digit_dtype(self.primes))
         finite.encode(numbers, self.window, digits, threads=threads)
         places = FinitePlaces(digits, finite.all_known(self.window, size))
-        real_place = real.encode(numbers, self._scale, self._scale * self.decoding_bound)
+        real_place = real.encode(numbers, self._is_inside)
         errors = rationals.approximation_errors(values, numbers, floats=floats)
         return AdeleArray(self, real_place.reshape(numbers.shape), places.reshape(numbers.shape), errors)
 
@@ -281,8 +296,12 @@ class AdeleSpace:
             raise EncodingError(
                 f"digits have shape {given.shape}; for real values of shape {value.shape} it is {expected}"
             )
-        limits = np.array(self.primes)[:, None]
-        wrong = np.argwhere(~((given >= 0) & (given < limits) & (given == np.floor(given))))
+        greatest = np.array([p - 1 for p in self.primes], dtype=finite.digit_dtype(self.primes))[:, None]
+        if given.dtype.kind == "f":
+            is_digit = (given >= 0) & (given <= greatest) & (given == np.floor(given))
+        else:  # unsigned, so that large digits are compared exactly
+            is_digit = (given >= 0) & (given.astype(np.uint64) <= greatest)
+        wrong = np.argwhere(~is_digit)
         if len(wrong):
             at = tuple(int(i) for i in wrong[0])
             p = self.primes[at[-2]]
@@ -326,16 +345,28 @@ def _radii(radius: Any, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
 def _integer(name: str, value: Any) -> int:
     """Return a parameter as an int, or raise `SpaceError`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise SpaceError(f"{name} must be an integer, not {value!r}")
+        raise SpaceError(f"{name} must be an integer, not {describe(value)}")
     return int(value)
 
 
 def _check_prime(p: int) -> None:
-    if p >= 2**31:
-        raise SpaceError(f"the prime {p} is too large; primes below 2^31 are supported")
+    if p >= GREATEST_PRIME:
+        raise SpaceError(f"the prime {describe(p)} is too large; primes below 2^64 are supported")
     if not is_prime(p):
-        detail = f" ({p} = {smallest_factor(p)} · {p // smallest_factor(p)})" if p > 1 else ""
-        raise SpaceError(f"{p} is not a prime{detail}; primes={DEFAULT_PRIMES} is the default")
+        factor = smallest_factor(p, limit=_LARGEST_FACTOR) if p > 1 else p
+        detail = f" ({p} = {factor} · {p // factor})" if factor != p else ""
+        raise SpaceError(f"{describe(p)} is not a prime{detail}; primes={DEFAULT_PRIMES} is the default")
+
+
+def _check_size(n_primes: int, precision: int) -> None:
+    """Raise `SpaceError` where one number would have too many digits to work with."""
+    if n_primes * precision > MOST_DIGITS:
+        what = f"precision={describe(precision)} at {describe(n_primes)} {'prime' if n_primes == 1 else 'primes'}"
+        most = f"precision={MOST_DIGITS // n_primes}" if n_primes <= MOST_DIGITS else f"{MOST_DIGITS} primes"
+        raise SpaceError(
+            f"{what} would be {n_primes * precision:.3g} digits a number, as many bytes or more; at most "
+            f"{MOST_DIGITS} are supported, here {most}"
+        )
 
 
 def check_float32(primes: tuple[int, ...]) -> None:
