@@ -2,6 +2,7 @@
 
 import os
 import signal
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -56,5 +57,19 @@ def tiny_config(tiny_recipe: Callable[..., Any]) -> Callable[..., Any]:
         return RunConfig(
             task=task, n=n, embedding=EmbeddingConfig.of(embedding, **space), recipe=tiny_recipe(**changes), **own
         )
+
+    return make
+
+
+@pytest.fixture
+def make_device() -> Callable[[Path], None]:
+    """Make a node of the null device, so that no test touches the machine's own; skip where that cannot be done."""
+
+    def make(path: Path, minor: int = 3) -> None:
+        try:
+            os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, minor))
+            path.open("wb").close()
+        except (AttributeError, OSError):
+            pytest.skip("making a device takes the superuser, and a file system that has them")
 
     return make

@@ -81,7 +81,7 @@ def atomic_write(path: str | Path, data: Content, *, remedy: str = FOLDER_REMEDY
             before = None
         if before is None or stat.S_ISREG(before.st_mode):
             _replace(Path(os.path.realpath(path)), before, data)
-        elif stat.S_ISFIFO(before.st_mode) or stat.S_ISCHR(before.st_mode):
+        elif _is_stream(before):
             with path.open("wb") as stream:  # by its own name: what a link of /proc leads to has none
                 _put(data, stream)
         else:
@@ -89,6 +89,22 @@ def atomic_write(path: str | Path, data: Content, *, remedy: str = FOLDER_REMEDY
             raise OSError(
                 errno.EISDIR if is_folder else errno.EINVAL, "it is a folder" if is_folder else "it is no file"
             )
+
+
+def is_stream(path: Path) -> bool:
+    """Return whether a path names a pipe or a character device, which is written to and holds nothing to compare.
+
+    >>> is_stream(Path("no such file"))
+    False
+    """
+    try:
+        return _is_stream(path.stat())
+    except OSError:
+        return False
+
+
+def _is_stream(status: os.stat_result) -> bool:
+    return stat.S_ISFIFO(status.st_mode) or stat.S_ISCHR(status.st_mode)
 
 
 def _replace(path: Path, before: os.stat_result | None, data: Content) -> None:
