@@ -12,16 +12,17 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import platformdirs
 
 from adelic.errors import RunBusyError, StorageError
 
+fcntl: Any
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
 Content = bytes | str | Callable[[BinaryIO], object]
 CACHE_REMEDY = "set ADELIC_CACHE to a folder that is writable and has room"
