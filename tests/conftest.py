@@ -3,6 +3,7 @@
 import io
 import os
 import signal
+import stat
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -117,3 +118,17 @@ def refused(adelic: Callable[..., Outcome]) -> Callable[..., str]:
         return line
 
     return call
+
+
+@pytest.fixture
+def make_device() -> Callable[[Path], None]:
+    """Make a node of the null device, so that no test touches the machine's own; skip where that cannot be done."""
+
+    def make(path: Path, minor: int = 3) -> None:
+        try:
+            os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, minor))
+            path.open("wb").close()
+        except (AttributeError, OSError):
+            pytest.skip("making a device takes the superuser, and a file system that has them")
+
+    return make

@@ -1,5 +1,8 @@
 import errno
 import os
+import pwd
+import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -35,6 +38,9 @@ def test_cache_folder_is_the_variable_or_the_users(monkeypatch, cache):
             monkeypatch.setenv("ADELIC_CACHE", unset)
         assert cache_folder().is_absolute()
         assert "adelic" in cache_folder().parts
+    monkeypatch.setenv("ADELIC_CACHE", "~nobody-of-this-name/data")
+    with pytest.raises(StorageError, match=r"^ADELIC_CACHE=~nobody-of-this-name/data begins with the home of nobody"):
+        cache_folder()
 
 
 @pytest.mark.parametrize("data", [b"\x00bytes", "text ℓ", lambda file: file.write(b"written")])
@@ -75,6 +81,222 @@ def test_a_failure_leaves_the_old_content_and_no_temporary_file(tmp_path, monkey
     assert "ADELIC_CACHE" in message
 
 
+def reading(path):
+    """A thread that reads a pipe to its end, and the list that then has what it read."""
+    found = []
+    thread = threading.Thread(target=lambda: found.append(path.read_bytes()))
+    thread.start()
+    return thread, found
+
+
+@pytest.mark.parametrize("data", [b"bytes", "text ℓ", lambda file: file.write(b"written")])
+def test_a_pipe_is_written_to_and_stays_one(tmp_path, data):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader, found = reading(pipe)
+    atomic_write(pipe, data)
+    reader.join(30)
+    expected = {bytes: data, str: data.encode() if isinstance(data, str) else None}.get(type(data), b"written")
+    assert found == [expected]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert names(tmp_path) == ["pipe"]
+
+
+def test_a_device_is_written_to_and_stays_one(tmp_path, make_device):
+    device = tmp_path / "device"
+    make_device(device)
+    before = device.stat()
+    atomic_write(device, "text")
+    after = device.stat()
+    assert stat.S_ISCHR(after.st_mode)
+    assert (after.st_ino, after.st_rdev) == (before.st_ino, before.st_rdev)
+
+
+def test_the_name_of_an_open_pipe_is_written_to():
+    """As /dev/stdout is one, and what a shell passes for >(command)."""
+    read, write = os.pipe()
+    with os.fdopen(read, "rb") as end:
+        atomic_write(f"/dev/fd/{write}", "text")
+        os.close(write)
+        assert end.read() == b"text"
+
+
+def test_symbolic_links_are_followed(tmp_path):
+    target, nowhere = tmp_path / "folder" / "target", tmp_path / "new" / "target"
+    target.parent.mkdir()
+    target.write_text("old")
+    (tmp_path / "link").symlink_to(target)
+    (tmp_path / "chain").symlink_to("link")
+    (tmp_path / "dangling").symlink_to(nowhere)
+    atomic_write(tmp_path / "chain", "new")
+    atomic_write(tmp_path / "dangling", "made")
+    assert target.read_text() == "new"
+    assert nowhere.read_text() == "made"
+    assert all((tmp_path / name).is_symlink() for name in ("link", "chain", "dangling"))
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(StorageError, match=r"cannot write .*loop"):
+        atomic_write(tmp_path / "loop", "x")
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o777])
+def test_a_file_keeps_its_mode(tmp_path, mode):
+    path = tmp_path / "file"
+    path.write_text("old")
+    path.chmod(mode)
+    atomic_write(path, "new")
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can give a file away")
+def test_a_file_keeps_its_owner(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    os.chown(path, 12345, 54321)
+    atomic_write(path, "new")
+    assert (path.stat().st_uid, path.stat().st_gid) == (12345, 54321)
+
+
+def as_another_user(work):
+    """Return the exit status of work in a child process that is not the superuser."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            if os.geteuid() == 0:
+                user = pwd.getpwnam("nobody")
+                os.setgroups([])
+                os.setgid(user.pw_gid)
+                os.setuid(user.pw_uid)
+            work()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.fixture
+def closed_folder(tmp_path):
+    """A folder that takes no new file, with a file in it that anybody may write."""
+    for above in [tmp_path, *tmp_path.parents][:3]:
+        above.chmod(above.stat().st_mode | 0o011)  # others may pass
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    (folder / "file").write_text("old and longer")
+    (folder / "file").chmod(0o666)
+    folder.chmod(0o555)
+    yield folder
+    folder.chmod(0o755)
+
+
+def test_a_file_in_a_folder_that_takes_no_other_is_written_in_place(closed_folder):
+    for data in ("new", lambda file: file.write(b"new")):
+        assert as_another_user(lambda data=data: atomic_write(closed_folder / "file", data)) == 0
+        assert (closed_folder / "file").read_text() == "new"
+    assert names(closed_folder) == ["file"]
+
+
+def test_there_a_failing_writer_leaves_the_old_content_and_a_new_file_is_refused(closed_folder):
+    def fail(file):
+        file.write(b"half")
+        raise KeyError
+
+    def work():
+        with pytest.raises(KeyError):
+            atomic_write(closed_folder / "file", fail)
+        with pytest.raises(StorageError, match="cannot write"):
+            atomic_write(closed_folder / "other", "x")
+
+    assert as_another_user(work) == 0
+    assert (closed_folder / "file").read_text() == "old and longer"
+
+
+def test_a_folder_that_may_be_written_and_not_read(closed_folder):
+    closed_folder.chmod(0o333)
+    assert as_another_user(lambda: atomic_write(closed_folder / "other", "x")) == 0
+    closed_folder.chmod(0o755)
+    assert names(closed_folder) == ["file", "other"]
+
+
+def test_a_long_name(tmp_path):
+    """The temporary file's is not longer than a file system allows."""
+    for length in (200, 255):
+        atomic_write(tmp_path / ("x" * length), "text")
+        assert (tmp_path / ("x" * length)).read_text() == "text"
+
+
+def test_text_that_is_no_unicode_is_escaped(tmp_path):
+    """As JSON has it, in which the path of an output may stand."""
+    atomic_write(tmp_path / "file", '{"path": "\udcff"}')
+    assert (tmp_path / "file").read_bytes() == b'{"path": "\\udcff"}'
+
+
+WRITING = """
+import sys
+from adelic.acd.files import atomic_write
+
+def write(file):
+    print("writing", flush=True)
+    sys.stdin.read()
+    file.write(b"other")
+
+atomic_write(sys.argv[1], write)
+"""
+
+
+def test_the_temporary_file_of_a_living_writer_is_left_alone(tmp_path, monkeypatch):
+    """Also where its process cannot be seen, as in another container; a killed writer's is removed."""
+    path = tmp_path / "file"
+    monkeypatch.setattr("psutil.pid_exists", lambda pid: False)
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITING, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout.readline() == "writing\n"
+        atomic_write(path, "mine")
+        assert len(names(tmp_path)) == 2
+        other.communicate(timeout=60)
+    assert other.returncode == 0
+    assert path.read_text() == "other"
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITING, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout.readline() == "writing\n"
+        other.kill()
+    assert len(names(tmp_path)) == 2
+    atomic_write(path, "mine")
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_temporary_file_that_is_taken_for_a_leftover_is_made_anew(tmp_path, monkeypatch):
+    """Another writer may look between its making and its lock."""
+    plain, taken = files.fcntl.flock, []
+
+    def delete_first(descriptor, operation):
+        if not taken:
+            taken.append(names(tmp_path))
+            (tmp_path / taken[0][0]).unlink()
+        plain(descriptor, operation)
+
+    monkeypatch.setattr(files.fcntl, "flock", delete_first)
+    atomic_write(tmp_path / "file", "text")
+    assert len(taken) == 1
+    assert names(tmp_path) == ["file"]
+
+
+def test_where_there_are_no_locks_files_are_written_and_nobodys_are_removed(tmp_path, monkeypatch):
+    def refuse(descriptor, operation):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    strange = tmp_path / f".file.{'0' * 16}.tmp"
+    strange.touch()
+    monkeypatch.setattr(files.fcntl, "flock", refuse)
+    atomic_write(tmp_path / "file", "one")
+    monkeypatch.setattr(files, "fcntl", None)
+    atomic_write(tmp_path / "file", "two")
+    assert (tmp_path / "file").read_text() == "two"
+    assert names(tmp_path) == [strange.name, "file"]
+
+
 def test_a_failing_writer_leaves_nothing(tmp_path):
     def interrupted(file):
         file.write(b"half")
@@ -106,6 +328,17 @@ def test_path_is_a_folder(tmp_path):
     with pytest.raises(StorageError, match="cannot read"):
         read_bytes(tmp_path / "folder")
     assert names(tmp_path) == ["folder"]
+    with pytest.raises(StorageError, match=r"cannot write \.: it is a folder"):
+        atomic_write("", "x")
+
+
+def test_a_socket_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # a socket's path is short
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+        with pytest.raises(StorageError, match="cannot write socket: it is no file"):
+            atomic_write("socket", "x")
+    assert names(tmp_path) == ["socket"]
 
 
 def test_two_processes_write_one_path(tmp_path):

@@ -12,6 +12,7 @@ import pytest
 from adelic import acd
 from adelic.acd import store
 from adelic.acd.protocol import Rows
+from adelic.acd.records import parse_record
 from adelic.errors import StorageError
 
 
@@ -46,6 +47,27 @@ def same(a, b):
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in arrays)
 
 
+def test_one_flipped_bit_of_a_manifest_is_found(folder):
+    """One in each byte."""
+    path = folder / "manifest.json"
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << (place % 8)
+        path.write_bytes(damaged)
+        with pytest.raises(store.DamagedError, match=r"manifest\.json is damaged: it "):
+            store.read_manifest(folder)
+    path.write_bytes(whole)
+    assert "text_sha256" not in acd.load("weaving", n=5).provenance
+
+
+def test_a_manifest_without_a_checksum_is_read(folder, monkeypatch):
+    """As it was written before there was one."""
+    edit_manifest(folder / "manifest.json")
+    monkeypatch.setattr(store, "write", None)  # a build would fail
+    assert acd.load("weaving", n=5).provenance["rows"]["all"] == 124
+
+
 def test_second_load_reads_the_store(folder, monkeypatch):
     first = acd.load("weaving", n=5)
     monkeypatch.setattr(store, "write", None)  # a build would fail
@@ -70,7 +92,8 @@ def damage_data(path):
 
 
 def edit_manifest(path, **changes):
-    manifest = json.loads(path.read_text())
+    """Write a manifest as it was before it had a SHA-256 of its own, with changes."""
+    manifest = parse_record(path.read_bytes())
     path.write_text(json.dumps({**manifest, **changes}))
 
 

@@ -135,6 +135,9 @@ def test_help_lists_every_dimension(works):
         (["--symmetries"], "use --split orbits"),
         (["--search", "symmetries,norm"], "use --split orbits"),
         (["--n", "2"], ""),
+        (["--plot", ""], "cannot draw .: give it a name"),
+        (["--plot", "study.xyz"], "cannot draw study.xyz: give it a name"),
+        (["--output", ""], "cannot read .: "),
     ],
     ids=str,
 )
@@ -145,10 +148,11 @@ def test_errors_of_tuning(refused, folder, arguments, words):
     assert not FILE.exists()
 
 
-def test_a_plot_of_an_unknown_kind(adelic):
-    outcome = adelic(*TUNE, "--plot", "study.xyz")
-    assert outcome.status == 2
-    assert "study.xyz" in outcome.err.splitlines()[-1]
+def test_a_recipe_and_a_picture_go_to_devices(works, folder, make_device):
+    for name in ("recipe", "picture"):
+        make_device(folder / name)
+    assert "wrote picture" in works(*TUNE, "--output", "recipe", "--plot", "picture")
+    assert all((folder / name).is_char_device() for name in ("recipe", "picture"))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")

@@ -243,3 +243,31 @@ def test_progress_is_read_without_the_tensors(saved, tmp_path):
     assert read_progress(saved[0]) == PROGRESS
     with pytest.raises(RunFolderError, match="nothing"):
         read_progress(tmp_path / "nothing")
+
+
+def test_one_flipped_bit_is_found(saved):
+    """One in each byte of the file, and all of some tensors' values."""
+    path, model, optimizer, _ = saved
+    whole = path.read_bytes()
+    for place in [*range(0, len(whole), 3), *range(len(whole) - 4, len(whole))]:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << (place % 8)
+        path.write_bytes(damaged)
+        with pytest.raises(RunFolderError, match=r"checkpoint\.safetensors is truncated or damaged"):
+            load_checkpoint(path, model, optimizer)
+
+
+def test_flipped_counters_are_found_without_the_tensors(saved):
+    path = saved[0]
+    path.write_bytes(path.read_bytes().replace(b'\\"step\\": 17', b'\\"step\\": 16'))
+    with pytest.raises(RunFolderError, match="SHA-256"):
+        read_progress(path)
+
+
+def test_an_older_checkpoint_without_checksums_is_loaded(saved):
+    path, model, optimizer, best = saved
+    older = {key: value for key, value in vars(PROGRESS).items() if key != "metrics"}
+    save_file(load_file(path), path, {"progress": json.dumps(older)})
+    found, progress = load_checkpoint(path, model, optimizer)
+    assert progress == PROGRESS
+    assert all(torch.equal(found[key], best[key]) for key in best)

@@ -1,3 +1,4 @@
+import hashlib
 import json
 import math
 import os
@@ -5,13 +6,15 @@ import os
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 
 from adelic import acd
 from adelic.acd.files import sole_user
 from adelic.benchmark.results import right_rows
 from adelic.data import LookUp, training_rows
 from adelic.errors import AdelicError, ConfigurationError, DivergenceError, RunBusyError, RunFolderError, StorageError
-from adelic.training import read_result, run
+from adelic.training import listing, read_result, run
 from adelic.training.predictions import unpack_answers
 
 FILES = {"config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE"}
@@ -288,6 +291,74 @@ def test_a_damaged_result_is_named(finished, content):
     with pytest.raises(RunFolderError, match=r"result\.json") as caught:
         run(config, folder, device="cpu")
     assert "\n" not in str(caught.value)
+
+
+def flip(path, before):
+    """Flip the lowest bit of the last digit before some text."""
+    content = path.read_bytes()
+    place = next(i for i in range(content.index(before) - 1, -1, -1) if content[i : i + 1].isdigit())
+    path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+
+
+def test_done_lists_what_the_folder_holds(finished):
+    """As `sha256sum -c DONE` reads it."""
+    folder = finished[1]
+    names = ["config.toml", "metrics.jsonl", "result.json"]
+    lines = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
+    assert (folder / "DONE").read_text() == "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "before"), [("result.json", b'"majority"'), ("metrics.jsonl", b"}"), ("DONE", b"  result.json")]
+)
+def test_one_flipped_bit_of_a_finished_run_is_found(finished, read_folder, name, before):
+    config, folder, result = finished
+    expected = read_folder(folder)
+    flip(folder / name, before)
+    if name == "metrics.jsonl":  # which a result does not need
+        assert run(config, folder, device="cpu") == result
+        assert "metrics.jsonl is damaged" in listing.summary(folder).problem
+    else:
+        with pytest.raises(RunFolderError, match=r"does not have the SHA-256 that stands in DONE"):
+            run(config, folder, device="cpu")
+        (folder / "DONE").unlink()  # what the message advises
+        assert run(config, folder, device="cpu") == result
+        assert read_folder(folder) == expected
+
+
+@pytest.mark.parametrize("name", ["metrics.jsonl", "checkpoint.safetensors"])
+def test_one_flipped_bit_of_an_unfinished_run_is_found(finished, name):
+    config, folder, _ = finished
+    for done in ("DONE", "result.json"):
+        (folder / done).unlink()
+    if name == "metrics.jsonl":
+        flip(folder / name, b"}")
+        assert "SHA-256" in listing.summary(folder).problem
+    else:
+        content = bytearray((folder / name).read_bytes())
+        content[-5] ^= 1
+        (folder / name).write_bytes(content)
+    with pytest.raises(RunFolderError, match=r"SHA-256.*; --restart begins this run anew"):
+        run(config, folder, device="cpu")
+
+
+def test_folders_without_checksums_are_read_and_resumed(finished, read_folder):
+    """As they were written before there were any."""
+    config, folder, result = finished
+    expected = read_folder(folder)
+    path = folder / "checkpoint.safetensors"
+    with safe_open(path, framework="pt") as file:
+        counters = json.loads(file.metadata()["progress"])
+    older = {key: counters[key] for key in counters if key not in ("metrics", "tensors_sha256", "text_sha256")}
+    save_file(load_file(path), path, {"progress": json.dumps(older)})
+    (folder / "DONE").write_text("")
+    assert run(config, folder, device="cpu") == result
+    assert listing.summary(folder).state == "finished"
+    for done in ("DONE", "result.json"):
+        (folder / done).unlink()
+    assert listing.summary(folder).state == "unfinished"
+    assert run(config, folder, device="cpu") == result
+    assert read_folder(folder) == expected
 
 
 def test_a_folder_without_configuration(finished):

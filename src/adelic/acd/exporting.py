@@ -92,7 +92,7 @@ def export(
         raise _exists(described)
     hashes: dict[Path, str] = {}
     for path, content in paths.items():
-        if path.exists():
+        if path.exists() and not files.is_stream(path):
             wanted = Hashed()
             content.write(wanted)
             if _sha256(path) == wanted.sha256.hexdigest():
@@ -101,7 +101,8 @@ def export(
                 raise _exists(path)
     if len(hashes) < len(paths):
         with files.storage_errors(f"cannot write {described}", files.FOLDER_REMEDY):
-            described.unlink(missing_ok=True)  # from here on it would describe another content
+            if described.is_file():
+                described.unlink()  # from here on it would describe another content
     for path, content in paths.items():
         if path not in hashes:
             hashes[path] = _write(path, content.write)
@@ -257,7 +258,7 @@ def _description(
 
 def _describes_the_same(path: Path, description: Mapping[str, Any]) -> bool:
     """Return whether the file is missing, or describes an export of the same data in the same format."""
-    content = files.read_bytes(path)
+    content = None if files.is_stream(path) else files.read_bytes(path)
     if content is None:
         return True
     try:

@@ -1,25 +1,30 @@
 """Files: writing that is complete or has not happened, and errors that a person can act on."""
 
+import errno
 import glob
+import hashlib
 import os
-import platform
 import re
 import secrets
+import shutil
+import stat
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import platformdirs
-import psutil
 
 from adelic.errors import RunBusyError, StorageError
 
+fcntl: Any
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
+Content = bytes | str | Callable[[BinaryIO], object]
 CACHE_REMEDY = "set ADELIC_CACHE to a folder that is writable and has room"
 FOLDER_REMEDY = "choose a folder that is writable and has room"
 
@@ -27,26 +32,37 @@ FOLDER_REMEDY = "choose a folder that is writable and has room"
 def cache_folder() -> Path:
     """Return the folder that holds generated data: ADELIC_CACHE if that is set, else the user's cache folder.
 
+    Raises:
+        StorageError: the variable begins with a home that does not exist, as ~nobody/cache.
+
     >>> import os
     >>> os.environ.get("ADELIC_CACHE", "") in str(cache_folder())
     True
     """
     chosen = os.environ.get("ADELIC_CACHE")
-    return Path(chosen).expanduser().absolute() if chosen else Path(platformdirs.user_cache_dir("adelic"))
+    if not chosen:
+        return Path(platformdirs.user_cache_dir("adelic"))
+    try:
+        return Path(chosen).expanduser().absolute()
+    except RuntimeError:
+        raise StorageError(f"ADELIC_CACHE={chosen} begins with the home of nobody here; {CACHE_REMEDY}") from None
 
 
-def atomic_write(
-    path: str | Path, data: bytes | str | Callable[[BinaryIO], object], *, remedy: str = FOLDER_REMEDY
-) -> None:
+def atomic_write(path: str | Path, data: Content, *, remedy: str = FOLDER_REMEDY) -> None:
     """Write a file so that whoever opens `path`, at any time and after any crash, sees the old content or the new.
 
     The content goes to a temporary file in the same folder, is flushed to the disk, and takes the name in one step. The
     folder is made if it is missing; the temporary file is removed if anything fails, and what a killed writer of this
     path left behind is removed before. Two processes may write the same path at once: one of them comes last.
 
+    Symbolic links are followed, and a file keeps its mode, and its owner where that is allowed. A pipe or a character
+    device is written to, and stays what it is; so does a file in a folder that takes no other one, which is the only
+    case where a crash can leave half a content. Any other thing of this name is refused.
+
     Args:
         path: the file.
-        data: its content; text is written as UTF-8; a function is called with the open binary file.
+        data: its content; text is written as UTF-8, with escapes for what UTF-8 lacks (half a surrogate pair, as stands
+            for a byte in a path that is no UTF-8); a function is called with the open binary file.
         remedy: what the error advises.
 
     Raises:
@@ -59,23 +75,94 @@ def atomic_write(
     'ℓ(w) = 3'
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
     with storage_errors(f"cannot write {path}", remedy):
-        _make_folder(path.parent)
-        _remove_leftovers(path)
         try:
-            with temporary.open("xb") as file:
-                if callable(data):
-                    data(file)
-                else:
-                    file.write(data.encode() if isinstance(data, str) else data)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        except BaseException:  # an interrupt too must leave nothing behind
-            temporary.unlink(missing_ok=True)
+            before = path.stat()
+        except FileNotFoundError:
+            before = None
+        if before is None or stat.S_ISREG(before.st_mode):
+            _replace(Path(os.path.realpath(path)), before, data)
+        elif _is_stream(before):
+            with path.open("wb") as stream:  # by its own name: what a link of /proc leads to has none
+                _put(data, stream)
+        else:
+            is_folder = stat.S_ISDIR(before.st_mode)
+            raise OSError(
+                errno.EISDIR if is_folder else errno.EINVAL, "it is a folder" if is_folder else "it is no file"
+            )
+
+
+def is_stream(path: Path) -> bool:
+    """Return whether a path names a pipe or a character device, which is written to and holds nothing to compare.
+
+    >>> is_stream(Path("no such file"))
+    False
+    """
+    try:
+        return _is_stream(path.stat())
+    except OSError:
+        return False
+
+
+def _is_stream(status: os.stat_result) -> bool:
+    return stat.S_ISFIFO(status.st_mode) or stat.S_ISCHR(status.st_mode)
+
+
+def _replace(path: Path, before: os.stat_result | None, data: Content) -> None:
+    """Write a regular file, or one that is missing, in one step."""
+    _make_folder(path.parent)
+    _remove_leftovers(path)
+    try:
+        temporary, file = _temporary(path)
+    except OSError as error:
+        if before is None or error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise
-        _sync_folder(path.parent)
+        _overwrite(path, data)
+        return
+    try:
+        with file:
+            if before is not None:
+                _keep_mode(file.fileno(), before)
+            _put(data, file)
+            file.flush()
+            os.fsync(file.fileno())
+            if fcntl is not None:  # while the lock says that the temporary file is in use
+                temporary.replace(path)
+        if fcntl is None:  # Windows renames no open file
+            temporary.replace(path)
+    except BaseException:  # an interrupt too must leave nothing behind
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _overwrite(path: Path, data: Content) -> None:
+    """Write an existing file in place, once its content is complete elsewhere."""
+    with tempfile.TemporaryFile() as whole:
+        _put(data, whole)
+        whole.seek(0)
+        with path.open("r+b") as file:
+            shutil.copyfileobj(whole, file)
+            file.truncate()
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _put(data: Content, file: BinaryIO) -> None:
+    """Write content to an open file."""
+    if callable(data):
+        data(file)
+    else:
+        file.write(data.encode(errors="backslashreplace") if isinstance(data, str) else data)
+
+
+def _keep_mode(descriptor: int, before: os.stat_result) -> None:
+    """Give a new file the mode of the one that it replaces, and its owner as far as that is allowed."""
+    if os.name == "nt":
+        return
+    with suppress(OSError):
+        os.fchown(descriptor, before.st_uid, before.st_gid)
+    os.fchmod(descriptor, before.st_mode & 0o777)
 
 
 @contextmanager
@@ -137,15 +224,17 @@ def taking_turns(folder: Path, *, remedy: str = FOLDER_REMEDY) -> Iterator[None]
         yield
 
 
-def _lock(descriptor: int, folder: Path) -> bool:
-    """Lock an open folder; return whether no other process has it, or has deleted it since it was opened."""
+def _lock(descriptor: int, path: Path) -> bool:
+    """Lock an open folder or file; return whether no other process has it, or has deleted it since it was opened."""
+    if fcntl is None:
+        return True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:  # this file system has no such locks
         return True
-    return folder.exists() and os.path.samestat(os.fstat(descriptor), folder.stat())
+    return path.exists() and os.path.samestat(os.fstat(descriptor), path.stat())
 
 
 def read_bytes(path: Path, *, remedy: str = FOLDER_REMEDY) -> bytes | None:
@@ -184,17 +273,33 @@ def storage_errors(failure: str, remedy: str) -> Iterator[None]:
         raise StorageError(f"{failure}: {reason}; {remedy}") from error
 
 
-def _host() -> str:
-    """Return this machine's name, as far as it fits a file name."""
-    return re.sub(r"[^A-Za-z0-9]", "", platform.node()) or "host"
+def _temporary(path: Path) -> tuple[Path, BinaryIO]:
+    """Return a new file beside `path`, and open it, with a lock on it that ends with its writer."""
+    while True:
+        temporary = path.with_name(f".{_stem(path)}.{secrets.token_hex(8)}.tmp")
+        file = temporary.open("xb")
+        if _lock(file.fileno(), temporary):
+            return temporary, file
+        file.close()  # another writer of this path took it for a leftover in between
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Delete the temporary files of `path` whose writers, processes of this machine, are gone."""
-    for leftover in path.parent.glob(f".{glob.escape(path.name)}.{_host()}-*.tmp"):
-        writer = leftover.name.removesuffix(".tmp").split("-")[-2]
-        if writer.isdigit() and not psutil.pid_exists(int(writer)):
-            leftover.unlink(missing_ok=True)
+    """Delete the temporary files of `path` that no writer holds any more, on whatever machine; without locks, none."""
+    if fcntl is None:
+        return
+    for leftover in path.parent.glob(f".{glob.escape(_stem(path))}.*.tmp"):
+        if re.fullmatch(r"[0-9a-f]{16}", leftover.name.split(".")[-2]):
+            with suppress(OSError), ExitStack() as opened:  # it is held, or gone, or there are no locks
+                descriptor = os.open(leftover, os.O_RDWR | os.O_NONBLOCK)
+                opened.callback(os.close, descriptor)
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                leftover.unlink()
+
+
+def _stem(path: Path) -> str:
+    """Return what the temporary files of `path` are called after: its name, or a digest of one that is very long."""
+    name = os.fsencode(path.name)
+    return path.name if len(name) <= 200 else hashlib.sha256(name).hexdigest()
 
 
 def _make_folder(folder: Path) -> None:
@@ -209,7 +314,10 @@ def _sync_folder(folder: Path) -> None:
     """Have the disk remember the folder's new entry; Windows has no such call and needs none."""
     if os.name == "nt":
         return
-    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # one may write there and not read
+        return
     try:
         os.fsync(descriptor)
     finally:

@@ -1,13 +1,13 @@
 """The store: a folder for each task, size, edition, split and seed, with `data.parquet` and `manifest.json`.
 
-The manifest is written after the data and holds its SHA-256; what does not agree with it is damaged and is built anew.
+The manifest is written after the data and holds its SHA-256, and that of its own text; what does not agree with it is
+damaged and is built anew.
 Equal builds give equal bytes, so two processes that build the same data set at once do each other no harm. (Another
 version of pyarrow may write the same rows as other bytes; the manifest then holds another hash.)
 """
 
 import hashlib
 import io
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.acd import files
+from adelic.acd import files, records
 from adelic.acd.protocol import Integers, Progress, Rows, Task
 from adelic.acd.provenance import versions
 from adelic.acd.splits import SPLITS
@@ -112,7 +112,7 @@ def write(
         "bytes": written.size,
         "versions": versions("numpy", "pyarrow"),
     }
-    text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+    text = records.seal(manifest, indent=1, ensure_ascii=False) + "\n"
     files.atomic_write(folder / MANIFEST_FILE, text, remedy=files.CACHE_REMEDY)
     return manifest
 
@@ -159,18 +159,15 @@ def decoding_bytes(rows: int, values: int) -> int:
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """Return the manifest of a folder, or None if there is none; DamagedError if it is no JSON object."""
+    """Return the manifest of a folder, or None if there is none; DamagedError if it is not what was written."""
     path = folder / MANIFEST_FILE
     content = files.read_bytes(path, remedy=files.CACHE_REMEDY)
     if content is None:
         return None
     try:
-        manifest = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise DamagedError(f"{path} is no JSON") from error
-    if not isinstance(manifest, dict):
-        raise DamagedError(f"{path} is no JSON object")
-    return manifest
+        return records.parse_record(content)
+    except records.DamagedTextError as error:
+        raise DamagedError(f"{path} is damaged: {error}") from None
 
 
 def _counts(key: Key, y: Integers, split: NDArray[np.int8]) -> dict[str, object]:

@@ -127,6 +127,10 @@ def tune(
     row = [config.row] if edition == "published" else [config.row, edition]
     path = output or Path("recipes") / f"{'-'.join([*row, name, *form])}.toml"
     tuning.check_output(path, plan)
+    if picture is not None:
+        from adelic.training.study_plots import check_plot, write_plot
+
+        check_plot(picture)
     with progress_bar(f"tune {config.row} {name}") as tick:
         study = training.tune(
             plan, trials=trials, storage=storage or runs_dir / "tune" / f"{plan.name}.db", device=device, tick=tick
@@ -135,8 +139,6 @@ def tune(
     _show(study)
     click.echo(f"wrote {path}")
     if picture is not None:
-        from adelic.training.study_plots import write_plot
-
         write_plot(study, picture)
         click.echo(f"wrote {picture}")
     chosen_data = [

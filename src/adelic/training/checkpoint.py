@@ -1,6 +1,9 @@
-"""Checkpoints: one safetensors file with model, optimizer, best weights and counters; loading it executes no code."""
+"""Checkpoints: one safetensors file with model, optimizer, best weights and counters; loading it executes no code.
 
-import json
+The counters carry the SHA-256 of their own text and of all tensors. Older checkpoints have none, and are not checked.
+"""
+
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,9 +16,11 @@ from safetensors.torch import save
 from torch import nn
 
 from adelic.acd.files import atomic_write
+from adelic.acd.records import parse_record, seal
 from adelic.errors import RunFolderError
 
 Weights = dict[str, torch.Tensor]
+_TENSORS = "tensors_sha256"
 _DAMAGE = (SafetensorError, OSError, LookupError, TypeError, ValueError, AttributeError, RuntimeError)
 
 
@@ -32,6 +37,7 @@ class Progress:
         batch: steps done of the next epoch.
         loss: training loss summed over the rows of these steps.
         generators: inside an epoch, the states of the random generators; see `adelic.training.generators`.
+        metrics: SHA-256 of the lines of metrics.jsonl; empty where an older checkpoint has none.
     """
 
     epoch: int = 0
@@ -42,6 +48,7 @@ class Progress:
     batch: int = 0
     loss: float = 0.0
     generators: dict[str, str] = field(default_factory=dict)
+    metrics: str = ""
 
 
 def save_checkpoint(
@@ -52,8 +59,9 @@ def save_checkpoint(
     tensors |= {f"best.{key}": value for key, value in best.items()}
     for index, state in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{index}.{key}": value for key, value in state.items()}
-    metadata = {"progress": json.dumps(vars(progress))}
-    atomic_write(path, save({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, metadata))
+    tensors = {key: value.detach().cpu().contiguous() for key, value in tensors.items()}
+    metadata = {"progress": seal(vars(progress) | {_TENSORS: _digest(tensors)})}
+    atomic_write(path, save(tensors, metadata))
 
 
 def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> tuple[Weights, Progress]:
@@ -65,7 +73,9 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     with _damage(path):
         with safe_open(path, framework="pt") as file:
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118  (no mapping)
-            progress = _progress(file.metadata())
+            progress, digest = _progress(file.metadata())
+        if digest not in (None, _digest(tensors)):
+            raise ValueError("its tensors do not have the SHA-256 that was written with them")
         parts: dict[str, Weights] = {"model": {}, "best": {}, "optimizer": {}}
         for key, value in tensors.items():
             part, _, name = key.partition(".")
@@ -84,18 +94,33 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
 
 
 def read_progress(path: Path) -> Progress:
-    """Return the counters of a checkpoint, without loading its tensors.
+    """Return the counters of a checkpoint, without loading or checking its tensors.
 
     Raises:
         RunFolderError: the file is truncated or damaged.
     """
     with _damage(path), safe_open(path, framework="pt") as file:
-        return _progress(file.metadata())
+        return _progress(file.metadata())[0]
 
 
-def _progress(metadata: dict[str, str] | None) -> Progress:
-    """Return the counters that stand in a checkpoint's metadata; ValueError or TypeError if they are damaged."""
-    progress = Progress(**json.loads((metadata or {})["progress"]))
+def _digest(tensors: Weights) -> str:
+    """Return the SHA-256 of tensors with their names, types and shapes."""
+    found = hashlib.sha256()
+    for name, tensor in sorted(tensors.items()):
+        found.update(f"{name} {tensor.dtype} {list(tensor.shape)}\n".encode())
+        found.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return found.hexdigest()
+
+
+def _progress(metadata: dict[str, str] | None) -> tuple[Progress, str | None]:
+    """Return the counters in a checkpoint's metadata and the SHA-256 of its tensors; None where an older one has none.
+
+    Raises:
+        ValueError, TypeError: they are damaged.
+    """
+    table = parse_record((metadata or {})["progress"].encode())
+    digest = table.pop(_TENSORS, None)
+    progress = Progress(**table)
     for name in ("epoch", "step", "best_epoch", "batch"):
         value = getattr(progress, name)
         if type(value) is not int or value < 0:
@@ -105,7 +130,9 @@ def _progress(metadata: dict[str, str] | None) -> Progress:
     progress.seconds, progress.loss = float(progress.seconds), float(progress.loss)
     if not all(isinstance(state, str) for state in progress.generators.values()):
         raise TypeError("a generator's state is no text")
-    return progress
+    if not isinstance(progress.metrics, str):
+        raise TypeError("the SHA-256 of the metrics is no text")
+    return progress, digest
 
 
 def _check_best(best: Weights, model: nn.Module, progress: Progress) -> None:

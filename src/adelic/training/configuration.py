@@ -17,6 +17,7 @@ import torch
 from adelic import acd
 from adelic.acd.files import read_bytes
 from adelic.acd.protocol import check_seed
+from adelic.acd.records import DamagedTextError, parse_toml
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError
 from adelic.nn import (
     COORDINATES,
@@ -489,11 +490,9 @@ class ModelData(Protocol):
 def check_same(config: RunConfig, path: Path) -> None:
     """Raise `RunFolderError` unless a config.toml holds this configuration."""
     try:
-        found = tomllib.loads((read_bytes(path) or b"").decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RunFolderError(
-            f"{path} is damaged ({error}); use another --run-dir, or --restart to begin anew"
-        ) from None
+        found = parse_toml(read_bytes(path) or b"")
+    except DamagedTextError as error:
+        raise RunFolderError(f"{path} is damaged: {error}; use another --run-dir, or --restart to begin anew") from None
     theirs, ours = dict(flatten(found)), dict(flatten(tomllib.loads(config.to_toml())))
     for key in ours | theirs:
         if ours.get(key) != theirs.get(key):

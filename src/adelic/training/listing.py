@@ -2,18 +2,18 @@
 
 import json
 import time
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from adelic.acd.files import read_bytes, storage_errors
+from adelic.acd.records import parse_toml
 from adelic.errors import ConfigurationError, RunFolderError, StorageError, UnknownNameError
 from adelic.training.checkpoint import read_progress
 from adelic.training.metrics import history
-from adelic.training.result import read_result_file
-from adelic.training.run import FILES
+from adelic.training.result import check_sum, read_done
+from adelic.training.run import FILES, kept_lines, read_result
 from adelic.training.tensorboard import EVENT_FILES, LOG_FOLDER
 
 STATES = ("finished", "unfinished", "damaged")
@@ -181,20 +181,18 @@ def summary(folder: Path) -> RunSummary:
         "changed": max((stat.st_mtime for stat in stats), default=0.0),
     }
     try:
-        found["configuration"] = _configuration(folder / "config.toml")
-        found["metrics"] = _metrics(folder / "metrics.jsonl")
+        listed = read_done(folder)
+        found["configuration"] = _configuration(folder / "config.toml", listed)
+        found["metrics"] = _metrics(folder / "metrics.jsonl", listed)
         checkpoint = folder / "checkpoint.safetensors"
-        if (folder / "DONE").exists():
-            found["result"] = read_result_file(folder / "result.json")
-            if found["result"] is None:
-                raise RunFolderError("result.json is missing though the run is done")
+        found["result"] = read_result(folder)
+        if found["result"] is not None:
             found["epoch"] = len(found["metrics"])
             return RunSummary(state="finished", **found)
         if checkpoint.exists():
             progress = read_progress(checkpoint)
             found["epoch"], found["step"] = progress.epoch, progress.batch
-        if len(found["metrics"]) < found.get("epoch", 0):
-            raise RunFolderError("metrics.jsonl has lost lines that the checkpoint counts")
+            kept_lines(folder, progress)
         found["metrics"] = found["metrics"][: found.get("epoch", 0)]  # what a resumed run would keep
         return RunSummary(state="unfinished", **found)
     except (RunFolderError, StorageError) as error:
@@ -244,13 +242,14 @@ def _files(folder: Path) -> Iterator[Path]:
         yield from (path for path in logs.glob(EVENT_FILES) if path.is_file())
 
 
-def _configuration(path: Path) -> dict[str, Any]:
+def _configuration(path: Path, listed: dict[str, str]) -> dict[str, Any]:
     """Return the tables of a config.toml, as far as a summary needs them."""
     content = read_bytes(path)
     if content is None:
         raise RunFolderError("config.toml is missing")
+    check_sum(path, content, listed)
     try:
-        found = tomllib.loads(content.decode())
+        found = parse_toml(content)
         well = (
             isinstance(found["data"]["task"], str)
             and isinstance(found["data"]["n"], int)
@@ -258,17 +257,19 @@ def _configuration(path: Path) -> dict[str, Any]:
             and isinstance(found["recipe"]["epochs"], int)
             and isinstance(found["seed"], int)
         )
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
+    except (ValueError, LookupError, TypeError) as error:
         raise RunFolderError(f"config.toml is damaged ({str(error) or type(error).__name__})") from None
     if not well:
         raise RunFolderError("config.toml is no run's configuration")
     return found
 
 
-def _metrics(path: Path) -> tuple[dict[str, Any], ...]:
+def _metrics(path: Path, listed: dict[str, str]) -> tuple[dict[str, Any], ...]:
     """Return the lines of metrics.jsonl, none if there is no such file yet."""
+    content = read_bytes(path) or b""
+    check_sum(path, content, listed)
     try:
-        lines = tuple(json.loads(line) for line in (read_bytes(path) or b"").decode().splitlines())
+        lines = tuple(json.loads(line) for line in content.decode().splitlines())
         history(lines)  # has all that it needs
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise RunFolderError(f"metrics.jsonl is damaged ({type(error).__name__})") from None

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from adelic.acd.files import read_bytes
+from adelic.acd.records import DamagedTextError, parse_toml
 from adelic.errors import ConfigurationError, StorageError, UnknownNameError
 
 _COUNTS = ("epochs", "batch_size", "max_rows", "warmup_steps", "d_model", "n_layers", "n_heads", "d_feedforward")
@@ -224,9 +225,9 @@ def read_recipe_file(path: str | Path) -> dict[str, Any]:
     if content is None:
         raise StorageError(f"there is no recipe {path}; `adelic tune` writes one, recipes: {', '.join(recipe_names())}")
     try:
-        return tomllib.loads(content.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} is no recipe ({error})") from None
+        return parse_toml(content)
+    except DamagedTextError as error:
+        raise ConfigurationError(f"{path} is no recipe: {error}") from None
 
 
 def _checked(table: Any, kinds: dict[str, Any], where: str) -> dict[str, Any]:

@@ -1,12 +1,13 @@
 """Result files: the keys that a result.json has, and reading one that may be damaged."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from adelic.acd.files import read_bytes
+from adelic.acd.records import DamagedTextError, parse_checksums, parse_record, sha256
 from adelic.errors import RunFolderError
 
+_REMEDY = "--restart begins this run anew; without DONE, the same command judges the checkpoint once more"
 _METRICS = dict.fromkeys(("accuracy", "loss"), float)
 _CLASS_METRICS = dict.fromkeys(("balanced_accuracy", "macro_f1"), float)
 _NUMBER_METRICS = dict.fromkeys(("exact_match", "mean_absolute_error", "mean_squared_error"), float)
@@ -34,6 +35,28 @@ SCHEMA: dict[str, Any] = {
     "history": _CURVES,
 }
 """What every result has at least: a type, or a table of further keys."""
+
+
+def read_done(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 that a finished run's file DONE lists, by name; none in an older one, which is empty.
+
+    Raises:
+        RunFolderError: it is damaged.
+
+    >>> read_done(Path("no such folder"))
+    {}
+    """
+    path = folder / "DONE"
+    try:
+        return parse_checksums(read_bytes(path) or b"")
+    except DamagedTextError as error:
+        raise RunFolderError(f"{path} is damaged: {error}; {_REMEDY}") from None
+
+
+def check_sum(path: Path, content: bytes, listed: dict[str, str]) -> None:
+    """Raise `RunFolderError` if a file has another SHA-256 than the one that is listed for its name, if one is."""
+    if listed.get(path.name, expected := sha256(content)) != expected:
+        raise RunFolderError(f"{path} is damaged: it does not have the SHA-256 that stands in DONE; {_REMEDY}")
 
 
 def read_result_file(path: Path, schema: dict[str, Any] = SCHEMA) -> dict[str, Any] | None:
@@ -67,15 +90,14 @@ def parse_result(content: bytes, place: str, schema: dict[str, Any] = SCHEMA) ->
     adelic.errors.RunFolderError: results/table/schubert-4.jsonl line 3 is no result of a run: it has no task
     """
     try:
-        result = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise RunFolderError(f"{place} is no result of a run ({error})") from None
+        result = parse_record(content)
+    except DamagedTextError as error:
+        raise RunFolderError(f"{place} is no result of a run: {error}") from None
     _check(result, schema, place, "")
     if schema is SCHEMA:
         _check_figures(result, place)
         recipe = result["configuration"]["recipe"]  # of a model outside the Transformer, a search with trials
         _check(recipe, {"trials" if "trials" in recipe else "epochs": int}, place, "configuration.recipe.")
-    assert isinstance(result, dict)
     return result
 
 

@@ -1,9 +1,13 @@
-"""One run in its folder: config.toml, metrics.jsonl, checkpoint.safetensors, result.json, DONE; resumable."""
+"""One run in its folder: config.toml, metrics.jsonl, checkpoint.safetensors, result.json, DONE; resumable.
+
+DONE has the SHA-256 of the other texts, as `sha256sum` lists them; the checkpoint has its own, and that of the metrics.
+Folders that are older than these checks have none, and are read as they are.
+"""
 
 import json
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,19 +19,20 @@ from adelic import acd
 from adelic.acd import Dataset
 from adelic.acd.files import atomic_write, read_bytes, sole_user, storage_errors
 from adelic.acd.provenance import source_commit, versions
+from adelic.acd.records import checksums, sha256
 from adelic.acd.rules import best_rule
 from adelic.data import LookUp
 from adelic.data.guard import Guarded, training_rows
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
 from adelic.nn import Classifier, Vocabulary, forward_flops
-from adelic.training.checkpoint import load_checkpoint, save_checkpoint
+from adelic.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from adelic.training.configuration import ModelData, RunConfig, check_same, data_label
 from adelic.training.generators import set_generator_states
 from adelic.training.loop import Split, Tick, Trainer
 from adelic.training.metrics import history
 from adelic.training.objectives import Objective, make_objective
 from adelic.training.predictions import pack_answers
-from adelic.training.result import read_result_file
+from adelic.training.result import check_sum, parse_result, read_done
 from adelic.training.sampler import stream_seed
 from adelic.training.signals import Stopped, cause, deferred_signals
 from adelic.training.subsets import training_subset
@@ -124,7 +129,7 @@ def _run(
         test = Split(Vocabulary(data.vocabulary).ids(data.X_test), data.y_test, device)
         result = _result(config, data, model, trainer, test)
     result["history"] = history([json.loads(line) for line in lines])
-    return world.lead(lambda: _finish(folder, result))
+    return world.lead(lambda: _finish(folder, lines, result))
 
 
 def _prepare(
@@ -142,8 +147,9 @@ def _prepare(
         _check(folder, config)
         finished = read_result(folder)
     if finished is not None and tensorboard and not has_log(folder):
-        lines = (read_bytes(folder / "metrics.jsonl") or b"").decode().splitlines()
-        with TensorBoardLog(folder, map(json.loads, lines), config.to_toml()):
+        content = read_bytes(folder / "metrics.jsonl") or b""
+        check_sum(folder / "metrics.jsonl", content, read_done(folder))
+        with TensorBoardLog(folder, map(json.loads, content.splitlines()), config.to_toml()):
             pass  # it is complete
     return finished
 
@@ -154,11 +160,23 @@ def _describe(config: RunConfig, folder: Path) -> None:
         atomic_write(folder / "config.toml", config.to_toml())
 
 
-def _finish(folder: Path, result: dict[str, Any]) -> dict[str, Any]:
+def _finish(folder: Path, lines: list[str], result: dict[str, Any]) -> dict[str, Any]:
     """Write the result, and that the run is done."""
-    atomic_write(folder / "result.json", json.dumps(result, indent=2) + "\n")
-    atomic_write(folder / "DONE", "")
+    texts = {"metrics.jsonl": metrics_text(lines), "result.json": (json.dumps(result, indent=2) + "\n").encode()}
+    for name, text in texts.items():
+        if read_bytes(folder / name) != text:
+            atomic_write(folder / name, text)
+    atomic_write(folder / "DONE", checksums({"config.toml": read_bytes(folder / "config.toml") or b"", **texts}))
     return result
+
+
+def metrics_text(lines: Sequence[str]) -> bytes:
+    """Return metrics.jsonl.
+
+    >>> len(metrics_text(["{}", "{}"]).splitlines())
+    2
+    """
+    return "".join(line + "\n" for line in lines).encode()
 
 
 class TrainingData(ModelData, Guarded, Protocol):
@@ -226,7 +244,9 @@ def _train(
 
     def save_epoch() -> None:
         # The metrics first: a kill between the two writes leaves one line too many, which resuming cuts off.
-        atomic_write(folder / "metrics.jsonl", "".join(line + "\n" for line in lines))
+        text = metrics_text(lines)
+        atomic_write(folder / "metrics.jsonl", text)
+        trainer.progress.metrics = sha256(text)
         save()
 
     with deferred_signals() as request:
@@ -297,10 +317,11 @@ def read_result(folder: Path) -> dict[str, Any] | None:
     if not (folder / "DONE").exists():
         return None
     path = folder / "result.json"
-    result = read_result_file(path)
-    if result is None:
+    content = read_bytes(path)
+    if content is None:
         raise RunFolderError(f"{path} is missing though the run is done; --restart begins this run anew")
-    return result
+    check_sum(path, content, read_done(folder))
+    return parse_result(content, str(path))
 
 
 def _clear(folder: Path) -> None:
@@ -338,15 +359,31 @@ def _resume(trainer: Trainer, folder: Path) -> list[str]:
                 f"{path} holds a damaged state of a random generator ({str(error).splitlines()[0]}); --restart begins "
                 "this run anew"
             ) from None
-    metrics = folder / "metrics.jsonl"
-    epochs = trainer.progress.epoch
-    lines = (read_bytes(metrics) or b"").decode(errors="replace").splitlines()[:epochs]
+    return kept_lines(folder, trainer.progress)
+
+
+def kept_lines(folder: Path, progress: Progress) -> list[str]:
+    """Return the lines of metrics.jsonl that a checkpoint counts.
+
+    Raises:
+        RunFolderError: some are lost, or they are damaged.
+
+    >>> kept_lines(Path("a folder without metrics"), Progress())
+    []
+    """
+    path = folder / "metrics.jsonl"
+    lines = (read_bytes(path) or b"").decode(errors="replace").splitlines()[: progress.epoch]
     try:
-        whole = [json.loads(line)["epoch"] for line in lines] == list(range(1, epochs + 1))
-    except (ValueError, TypeError, KeyError):
+        whole = [json.loads(line)["epoch"] for line in lines] == list(range(1, progress.epoch + 1))
+    except (ValueError, TypeError, KeyError, RecursionError):
         whole = False
     if not whole:
-        raise RunFolderError(f"{metrics} has lost lines that the checkpoint counts; --restart begins this run anew")
+        raise RunFolderError(f"{path} has lost lines that the checkpoint counts; --restart begins this run anew")
+    if progress.metrics and progress.metrics != sha256(metrics_text(lines)):
+        raise RunFolderError(
+            f"{path} is damaged: it does not have the SHA-256 that stands in the checkpoint; --restart begins this run "
+            "anew"
+        )
     return lines
 
 

@@ -21,6 +21,22 @@ _COMPLETE, _PRUNED = (
 )  # a blue that any eye tells from grey
 
 
+def check_plot(path: Path) -> None:
+    """Raise ConfigurationError unless a picture can have this name: a folder has it, or it has no known ending.
+
+    >>> check_plot(Path("study.xyz"))
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: cannot draw study.xyz: give it a name that ends in .eps, .jpeg, ...
+    """
+    known = sorted(Figure().canvas.get_supported_filetypes())
+    if path.is_dir() or _format(path) not in known:
+        raise ConfigurationError(f"cannot draw {path}: give it a name that ends in {', '.join(f'.{n}' for n in known)}")
+
+
+def _format(path: Path) -> str:
+    return path.suffix.lstrip(".").lower() or "png"
+
+
 def write_plot(study: StudyResult, path: Path) -> None:
     """Draw the validation accuracy of every trial, by number and by the values of each dimension.
 
@@ -32,6 +48,7 @@ def write_plot(study: StudyResult, path: Path) -> None:
         ConfigurationError: matplotlib does not know the format.
         StorageError: the file cannot be written.
     """
+    check_plot(path)
     space = study.search.space
     trials = [trial for trial in study.trials if trial.accuracy is not None]
     n_rows = math.ceil((1 + len(space)) / _COLUMNS)
@@ -59,10 +76,7 @@ def write_plot(study: StudyResult, path: Path) -> None:
     for row in range(n_rows):
         panels[row * _COLUMNS].set_ylabel("validation accuracy (%)")
     buffer = io.BytesIO()
-    try:
-        figure.savefig(buffer, format=path.suffix.lstrip(".") or "png", dpi=150)
-    except ValueError as error:
-        raise ConfigurationError(f"cannot draw {path}: {error}") from None
+    figure.savefig(buffer, format=_format(path), dpi=150)
     atomic_write(path, buffer.getvalue())
 
 

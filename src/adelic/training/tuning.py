@@ -19,7 +19,7 @@ import tomli_w
 import torch
 
 from adelic import acd
-from adelic.acd.files import read_bytes
+from adelic.acd.files import is_stream, read_bytes
 from adelic.acd.provenance import source_commit, versions
 from adelic.data import Holdout, Symmetry, training_rows
 from adelic.errors import ConfigurationError, needs_extra
@@ -412,12 +412,12 @@ def train_trial(
 
 
 def check_output(path: Path, search: Search) -> None:
-    """Raise unless a recipe's file is missing, or holds the recipe of an earlier stage of this very study.
+    """Raise unless a recipe's file is missing, or a pipe or device, or holds an earlier stage of this very study.
 
     Raises:
         ConfigurationError: it holds anything else.
     """
-    if read_bytes(path) is None:
+    if is_stream(path) or read_bytes(path) is None:
         return
     study = read_recipe_file(path).get("study")
     name = study.get("name") if isinstance(study, dict) else None

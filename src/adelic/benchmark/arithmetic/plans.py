@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import shlex
-import tomllib
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from importlib import resources
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from adelic.acd.files import read_bytes
+from adelic.acd.records import DamagedTextError, parse_toml
 from adelic.benchmark.arithmetic.problems import problem
 from adelic.benchmark.arithmetic.solvers import SOLVER_MODULES, check_solver
 from adelic.errors import AdelicError, ConfigurationError
@@ -149,10 +149,12 @@ def read_plan(source: str | Path, *, own_solvers: Iterable[str] = ()) -> Plan:
     if content is None:
         raise ConfigurationError(f"there is no plan {str(source)!r}; name a TOML file")
     try:
-        return Plan(cells=_cells(tomllib.loads(content.decode()), list(own_solvers)), option=option)
+        return Plan(cells=_cells(parse_toml(content), list(own_solvers)), option=option)
     except (AdelicError, ValueError, TypeError, KeyError, AttributeError) as error:
         if isinstance(error, AdelicError):
             raise ConfigurationError(f"the plan {source}: {error}") from None
+        if isinstance(error, DamagedTextError):
+            raise ConfigurationError(f"{source} is no plan: {error}") from None
         raise ConfigurationError(f"{source} is no plan ({type(error).__name__}: {error})") from None
 
 
