@@ -247,13 +247,14 @@ def test_bad_options(classifier, options, word):
 
 @pytest.mark.parametrize("features", [*nn.FEATURE_KINDS, "learned"])
 @pytest.mark.parametrize("projection", [None, "linear"])
-def test_the_state_dict_holds_the_parameters_alone(vocabulary, classifier, features, projection):
+def test_the_state_dict_holds_the_parameters_and_fingerprints_alone(vocabulary, classifier, features, projection):
     if features == "learned":
         embedding = nn.LearnedEmbedding(vocabulary, d_model=128)
     else:
         embedding = nn.AdelicEmbedding(vocabulary, d_model=128, features=features, projection=projection)
     model = classifier(embedding, n_layers=1)
-    assert set(model.state_dict()) == {name for name, _ in model.named_parameters()}
+    fingerprints = {"embedding._extra_state", "positional._extra_state"}
+    assert set(model.state_dict()) == {name for name, _ in model.named_parameters()} | fingerprints
 
 
 def test_the_state_dict_determines_the_model(classifier):

@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
+from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import AdeleSpace
@@ -18,7 +19,7 @@ COORDINATES = ("all", "real", "p-adic")
 """Which of AOE's coordinates a model is given."""
 
 
-class NumberEmbedding(nn.Module):
+class NumberEmbedding(Fingerprinted):
     """A map from numbers to vectors; the interface of every embedding.
 
     Shape: ids (*, length), int64, or numbers (*, length) without a vocabulary -> (*, length, d_model).
@@ -48,6 +49,10 @@ class NumberEmbedding(nn.Module):
     @abstractmethod
     def forward(self, ids_or_numbers: Any) -> torch.Tensor:
         """Return the vectors, float32 (*, length, d_model)."""
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the vocabulary, and in subclasses whatever else is frozen and no tensor of the state dict."""
+        return of_vocabulary(self.vocabulary)
 
     @property
     def frozen(self) -> torch.Tensor | None:
@@ -164,6 +169,11 @@ class AdelicEmbedding(NumberEmbedding):
         else:
             vectors = self._features(ids_or_numbers).to(self.table.device)
         return vectors if self.projection is None else self.projection(vectors)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the vocabulary, the space and the features."""
+        features = {"features": self.layout.kind, "levels": self.layout.levels, "coordinates": self.coordinates}
+        return super().fingerprint() | of_space(self.space) | features
 
     @property
     def frozen(self) -> torch.Tensor | None:
