@@ -315,3 +315,12 @@ def test_an_empty_sequence_is_read_at_cls_alone():
     model = nn.SequenceClassifier(nn.LearnedEmbedding(nn.Vocabulary(range(8))), n_classes=5, max_length=8).eval()
     assert model(torch.zeros(2, 0, dtype=torch.int64)).shape == (2, 5)
     assert model(torch.zeros(0, 3, dtype=torch.int64)).shape == (0, 5)
+
+
+def test_autocasting_that_would_overflow_is_told():
+    model = nn.SequenceClassifier(nn.AdelicEmbedding(nn.Vocabulary([10**6, 3])), n_classes=2, max_length=2, n_layers=1)
+    assert model.folded is not None
+    with torch.autocast("cpu", torch.float16), pytest.raises(AdelicError, match="is beyond float16"):
+        model(torch.zeros(1, 2, dtype=torch.int64))
+    with pytest.raises(AdelicError, match="is beyond float16"):
+        model.half()
