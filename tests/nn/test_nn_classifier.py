@@ -247,13 +247,14 @@ def test_bad_options(classifier, options, word):
 
 @pytest.mark.parametrize("features", [*nn.FEATURE_KINDS, "learned"])
 @pytest.mark.parametrize("projection", [None, "linear"])
-def test_the_state_dict_holds_the_parameters_alone(vocabulary, classifier, features, projection):
+def test_the_state_dict_holds_the_parameters_and_fingerprints_alone(vocabulary, classifier, features, projection):
     if features == "learned":
         embedding = nn.LearnedEmbedding(vocabulary, d_model=128)
     else:
         embedding = nn.AdelicEmbedding(vocabulary, d_model=128, features=features, projection=projection)
     model = classifier(embedding, n_layers=1)
-    assert set(model.state_dict()) == {name for name, _ in model.named_parameters()}
+    fingerprints = {"embedding._extra_state", "positional._extra_state"}
+    assert set(model.state_dict()) == {name for name, _ in model.named_parameters()} | fingerprints
 
 
 def test_the_state_dict_determines_the_model(classifier):
@@ -314,3 +315,12 @@ def test_an_empty_sequence_is_read_at_cls_alone():
     model = nn.SequenceClassifier(nn.LearnedEmbedding(nn.Vocabulary(range(8))), n_classes=5, max_length=8).eval()
     assert model(torch.zeros(2, 0, dtype=torch.int64)).shape == (2, 5)
     assert model(torch.zeros(0, 3, dtype=torch.int64)).shape == (0, 5)
+
+
+def test_autocasting_that_would_overflow_is_told():
+    model = nn.SequenceClassifier(nn.AdelicEmbedding(nn.Vocabulary([10**6, 3])), n_classes=2, max_length=2, n_layers=1)
+    assert model.folded is not None
+    with torch.autocast("cpu", torch.float16), pytest.raises(AdelicError, match="is beyond float16"):
+        model(torch.zeros(1, 2, dtype=torch.int64))
+    with pytest.raises(AdelicError, match="is beyond float16"):
+        model.half()

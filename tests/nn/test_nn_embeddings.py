@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from adelic import AdeleSpace, nn
-from adelic.errors import AdelicError, ConfigurationError, PrecisionError, UnknownNameError, VocabularyError
+from adelic.errors import AdelicError, ConfigurationError, PrecisionError, RangeError, UnknownNameError, VocabularyError
 from adelic.nn import FEATURE_KINDS, AdelicEmbedding, LearnedEmbedding, Vocabulary, build_embedding, compute_features
 
 LENGTH = 5
@@ -60,7 +60,7 @@ def test_the_table_is_the_papers_layout_and_frozen():
     assert np.array_equal(embedding.table.numpy(), expected)
     assert not embedding.table.requires_grad
     assert "table" in dict(embedding.named_buffers())
-    assert embedding.state_dict() == {}
+    assert list(embedding.state_dict()) == ["_extra_state"]
     assert torch.equal(embedding(torch.tensor([3, 0])), embedding.table[[3, 0]])
 
 
@@ -208,3 +208,38 @@ def test_copies(vocabulary, generator, features):
     ids = ids_of((2,), generator)
     for twin in (copy.deepcopy(embedding), pickle.loads(pickle.dumps(embedding))):
         assert torch.equal(twin(ids), embedding(ids))
+
+
+@pytest.mark.parametrize("projection", [None, "linear"])
+@pytest.mark.parametrize("is_open", [False, True])
+def test_what_float16_does_not_hold_is_told(projection, is_open):
+    """10^6 is no float16: its real coordinate would be infinite, and so would all that is computed from it."""
+
+    def made(largest, features="digits"):
+        options = {"features": features, "projection": projection}
+        embedding = AdelicEmbedding(None if is_open else Vocabulary([largest, 3]), **options)
+        return embedding, [[largest, 3]] if is_open else torch.tensor([[0, 1]])
+
+    embedding, numbers = made(10**6)
+    with pytest.raises(RangeError, match=r"the feature 1e\+06 is beyond float16 \(6.6e\+04\)"):
+        embedding.half()(numbers)
+    embedding, numbers = made(10**6)
+    with torch.autocast("cpu", torch.float16), pytest.raises(RangeError, match="is beyond float16"):
+        embedding(numbers)
+    for largest, features in ((10**4, "digits"), (10**6, "characters")):
+        embedding, numbers = made(largest, features)
+        vectors = embedding.half()(numbers)
+        assert vectors.dtype == torch.float16
+        assert vectors.isfinite().all()
+    embedding, numbers = made(10**6)
+    vectors = embedding.bfloat16()(numbers)
+    assert vectors.dtype == torch.bfloat16
+    assert vectors.isfinite().all()
+
+
+def test_numbers_that_a_type_makes_equal_are_told():
+    space = AdeleSpace(primes=(509,), precision=1)
+    embedding = AdelicEmbedding(Vocabulary([300, 301]), space=space, coordinates="p-adic")
+    with pytest.raises(ConfigurationError, match=r"\(p-adic coordinates\) in torch.bfloat16 give two numbers"):
+        embedding.bfloat16()
+    assert AdelicEmbedding(Vocabulary([300, 301]), space=space).double()(torch.tensor([0])).dtype == torch.float64

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
+from adelic import nn
 from adelic.errors import RunFolderError
 from adelic.training.checkpoint import Progress, load_checkpoint, read_progress, save_checkpoint
 
@@ -271,3 +273,25 @@ def test_an_older_checkpoint_without_checksums_is_loaded(saved):
     found, progress = load_checkpoint(path, model, optimizer)
     assert progress == PROGRESS
     assert all(torch.equal(found[key], best[key]) for key in best)
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_fingerprints_are_saved_and_were_not_always(tmp_path, is_old):
+    def made(order):
+        embedding = nn.AdelicEmbedding(nn.Vocabulary(order), d_model=16)
+        model = nn.SequenceClassifier(embedding, n_classes=2, max_length=3, n_layers=1, n_heads=2)
+        return model, torch.optim.Adam(model.parameters())
+
+    model, optimizer = made(range(4))
+    path = tmp_path / "checkpoint.safetensors"
+    best = {key: value.clone() for key, value in model.state_dict().items()}
+    save_checkpoint(path, model, optimizer, best, PROGRESS)
+    if is_old:
+        with safe_open(path, framework="pt") as file:
+            tensors = {key: file.get_tensor(key) for key in file.keys() if not key.endswith("_extra_state")}  # noqa: SIM118
+            metadata = file.metadata()
+        save_file(tensors, path, metadata)
+    found, _ = load_checkpoint(path, *made(range(4)))
+    model.load_state_dict(found)
+    if not is_old:
+        refused(path, *made(range(3, -1, -1)))

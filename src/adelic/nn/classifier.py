@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn import fused
-from adelic.nn.embeddings import NumberEmbedding
+from adelic.nn.embeddings import NumberEmbedding, check_autocast, greatest_of
 from adelic.nn.encoder import SITES, Compute, EncoderLayer, Norm, draw_noise, is_fused
 from adelic.nn.fused import Noise, Site
 from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
@@ -243,6 +243,7 @@ class SequenceClassifier(Classifier):
         self.positional = _positional(positional, embedding, max_length + 1)
         self.folded: torch.Tensor | None
         self.register_buffer("folded", _fold(embedding.frozen, self.positional.table), persistent=False)
+        self._greatest = 0.0 if self.folded is None else greatest_of(self.folded)
         self.dropout = nn.Dropout(dropout)
         # One object a layer: nn.TransformerEncoder would copy the first, and all layers would start from equal weights.
         self.layers = nn.ModuleList(
@@ -262,6 +263,7 @@ class SequenceClassifier(Classifier):
             return super().place(ids, noise)
         length = ids.shape[-1]
         self._check_length(length)
+        check_autocast(self._greatest, self.folded.device.type)
         # In this order an id that is no number's lies outside the table, at whatever position, and is told.
         places = ids * self.max_length + torch.arange(length, device=ids.device)
         return _after(self.cls + self.positional.table[0], functional.embedding(places, self.folded))

@@ -1,14 +1,16 @@
 """Embeddings of numbers behind one interface; this module has the paper's two."""
 
 from abc import abstractmethod
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
 
-from adelic.errors import ConfigurationError
+from adelic.errors import ConfigurationError, RangeError
+from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import AdeleSpace
@@ -18,7 +20,7 @@ COORDINATES = ("all", "real", "p-adic")
 """Which of AOE's coordinates a model is given."""
 
 
-class NumberEmbedding(nn.Module):
+class NumberEmbedding(Fingerprinted):
     """A map from numbers to vectors; the interface of every embedding.
 
     Shape: ids (*, length), int64, or numbers (*, length) without a vocabulary -> (*, length, d_model).
@@ -48,6 +50,10 @@ class NumberEmbedding(nn.Module):
     @abstractmethod
     def forward(self, ids_or_numbers: Any) -> torch.Tensor:
         """Return the vectors, float32 (*, length, d_model)."""
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the vocabulary, and in subclasses whatever else is frozen and no tensor of the state dict."""
+        return of_vocabulary(self.vocabulary)
 
     @property
     def frozen(self) -> torch.Tensor | None:
@@ -106,6 +112,7 @@ class AdelicEmbedding(NumberEmbedding):
     Raises:
         ConfigurationError: no level fits, two numbers would get the same vector, or "standardized" lacks a vocabulary.
         PrecisionError: a number of the vocabulary does not fit the space's window.
+        RangeError: on conversion to a type of fewer bits, a feature would become infinite, as 10^6 in float16.
 
     Source: the paper, section 2 "Embedding Construction" and "Plug-and-play Integration".
 
@@ -136,16 +143,12 @@ class AdelicEmbedding(NumberEmbedding):
         self.space, self.coordinates = AdeleSpace() if space is None else space, coordinates
         self.layout = FeatureLayout.fit(features, self.space, None if projection else d_model)
         self.projection = nn.Linear(self.layout.size, d_model) if projection else None
-        # Without a vocabulary the table is empty, and says on which device the vectors are wanted.
+        # Without a vocabulary the table is empty, and says on which device and in which type the vectors are wanted.
         table = torch.empty(0, d_model) if vocabulary is None else self._features(list(vocabulary.numbers))
-        if len(torch.unique(table, dim=0)) < len(table):
-            raise ConfigurationError(
-                f"{self.layout.levels} levels of {features} at the primes {self.space.primes} ({coordinates} "
-                "coordinates) give two numbers of the vocabulary the same vector; use more primes, a higher precision, "
-                "a larger d_model or projection='linear'"
-            )
+        self._check_distinct(table)
         self.table: torch.Tensor
         self.register_buffer("table", table, persistent=False)
+        self._greatest = greatest_of(table)
 
     def _features(self, numbers: Any) -> torch.Tensor:
         """Return the features of numbers, padded to d_model unless a projection does that."""
@@ -157,13 +160,46 @@ class AdelicEmbedding(NumberEmbedding):
         padding = 0 if self.projection is not None else self.d_model - self.layout.size
         return torch.from_numpy(np.pad(flat, [(0, 0)] * (flat.ndim - 1) + [(0, padding)]))
 
+    def _check_distinct(self, table: torch.Tensor) -> None:
+        """Raise `ConfigurationError` if two numbers of the vocabulary have the same vector."""
+        if len(torch.unique(table, dim=0)) < len(table):
+            rounded = "" if table.dtype == torch.float32 else f" in {table.dtype}"
+            raise ConfigurationError(
+                f"{self.layout.levels} levels of {self.layout.kind} at the primes {self.space.primes} "
+                f"({self.coordinates} coordinates){rounded} give two numbers of the vocabulary the same vector; "
+                "use more primes, a higher precision, a larger d_model or projection='linear'"
+            )
+
+    def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Self:
+        """Move or convert the module, unless its numbers would no longer be told apart."""
+        converted = fn(self.table)
+        if converted.dtype != self.table.dtype and not converted.is_meta:
+            check_range(self._greatest, converted.dtype)
+            self._check_distinct(converted)
+        return super()._apply(fn, recurse)  # type: ignore[no-untyped-call, no-any-return]
+
     def forward(self, ids_or_numbers: Any) -> torch.Tensor:
-        """Return the vectors of ids (or of numbers, without a vocabulary), float32 (*, length, d_model)."""
+        """Return the vectors of ids (or of numbers, without a vocabulary), (*, length, d_model).
+
+        Float32, or the type that the module was converted to.
+
+        Raises:
+            RangeError: a feature is beyond that type, or beyond the one that autocasting would give it.
+        """
         if self.vocabulary is not None:
-            vectors = functional.embedding(ids_or_numbers, self.table)
+            greatest, vectors = self._greatest, functional.embedding(ids_or_numbers, self.table)
         else:
-            vectors = self._features(ids_or_numbers).to(self.table.device)
+            features = self._features(ids_or_numbers)
+            greatest = greatest_of(features)
+            check_range(greatest, self.table.dtype)
+            vectors = features.to(self.table.device, self.table.dtype)
+        check_autocast(greatest, self.table.device.type)
         return vectors if self.projection is None else self.projection(vectors)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the vocabulary, the space and the features."""
+        features = {"features": self.layout.kind, "levels": self.layout.levels, "coordinates": self.coordinates}
+        return super().fingerprint() | of_space(self.space) | features
 
     @property
     def frozen(self) -> torch.Tensor | None:
@@ -175,3 +211,40 @@ class AdelicEmbedding(NumberEmbedding):
         if self.projection is None and self.layout.kind in ("digits", "standardized"):
             return AdelicPositionalEncoding(self.layout, self.d_model, max_length=max_length)
         return super().positional_encoding(max_length)
+
+
+def greatest_of(features: torch.Tensor) -> float:
+    """Return the greatest size of a feature, 0 if there is none.
+
+    >>> greatest_of(torch.tensor([[1.0, -3.0]])), greatest_of(torch.empty(0, 2))
+    (3.0, 0.0)
+    """
+    return float(features.abs().max()) if features.numel() else 0.0
+
+
+def check_range(greatest: float, dtype: torch.dtype) -> None:
+    """Raise `RangeError` if a floating-point type does not hold features of a size.
+
+    >>> check_range(1e6, torch.bfloat16)
+    >>> check_range(1e6, torch.float16)
+    Traceback (most recent call last):
+    adelic.errors.RangeError: the feature 1e+06 is beyond float16 (6.6e+04), so it would be infinite; use bfloat16 or...
+    """
+    if greatest > torch.finfo(dtype).max:
+        name = str(dtype).removeprefix("torch.")
+        raise RangeError(
+            f"the feature {greatest:.6g} is beyond {name} ({torch.finfo(dtype).max:.2g}), so it would be infinite; use "
+            "bfloat16 or float32, features='characters' or 'standardized', or scale the numbers"
+        )
+
+
+def check_autocast(greatest: float, device_type: str) -> None:
+    """Raise `RangeError` if autocasting would make features of a size infinite in the next product.
+
+    >>> with torch.autocast("cpu", torch.bfloat16):
+    ...     check_autocast(1e6, "cpu")
+    """
+    if greatest <= torch.finfo(torch.float16).max or not torch.amp.is_autocast_available(device_type):
+        return  # all types that there are hold them, or there is no autocasting
+    if torch.is_autocast_enabled(device_type):
+        check_range(greatest, torch.get_autocast_dtype(device_type))

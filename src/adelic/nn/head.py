@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError, EncodingError
+from adelic.nn.fingerprint import Fingerprinted, of_space
 from adelic.nn.placewise import N_CHARACTERS, PlacewiseLinear, digit_characters, stack_places
 from adelic.numbers import AdeleArray, AdeleSpace, DecodedNumbers, RedundantResidueCode
 from adelic.numbers.rationals import read
@@ -41,7 +42,7 @@ class AdelicPrediction(NamedTuple):
     logits: torch.Tensor
 
 
-class AdelicHead(nn.Module):
+class AdelicHead(Fingerprinted):
     """The last layer of a network that answers with numbers.
 
     Shape: placewise: (*, n_places, in_features), place 0 the real one, then the primes in the space's order; flat:
@@ -109,6 +110,10 @@ class AdelicHead(nn.Module):
     def extra_repr(self) -> str:
         """Return what print shows."""
         return f"{self.space}, in_features={self.in_features}, placewise={self.placewise}, tied={self.tied}"
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the space and the unit of the real place."""
+        return of_space(self.space) | {"real_scale": float(self.real_scale)}
 
     def forward(self, hidden: torch.Tensor) -> AdelicPrediction:
         """Return the prediction.

@@ -15,6 +15,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.nn.fingerprint import Fingerprinted, of_space
 from adelic.numbers import AdeleArray, AdeleSpace
 
 PLACE_FEATURES = ("characters", "one-hot-digits", "digits")
@@ -67,7 +68,7 @@ def stack_places(tables: list[torch.Tensor]) -> torch.Tensor:
     return nn.utils.rnn.pad_sequence(tables, batch_first=True)
 
 
-class PlaceEmbedding(nn.Module):
+class PlaceEmbedding(Fingerprinted):
     """The features of numbers, place by place, without parameters.
 
     Shape: an AdeleArray (*,), or (real float64 (*,), digits (*, n_primes, precision)) -> float32 (*, n_places, width).
@@ -111,6 +112,10 @@ class PlaceEmbedding(nn.Module):
         self.width = max(N_REAL, (features == "characters") * 3 + width_of_a_digit * space.precision)
         self.register_buffer("tables", stack_places([digit_characters(p) for p in space.primes]), persistent=False)
         self.register_buffer("primes", torch.tensor(space.primes, dtype=torch.float64)[:, None], persistent=False)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the space, the features and the unit of the real place."""
+        return of_space(self.space) | {"features": self.features, "real_scale": float(self.real_scale)}
 
     def forward(self, numbers: Any) -> torch.Tensor:
         """Return the features, float32 (*, n_places, width)."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 from torch import nn
@@ -11,6 +11,7 @@ from torch.nn import functional
 from adelic.errors import ConfigurationError
 from adelic.nn.classifier import Classifier, Readout, check_sizes, make_head, read_size
 from adelic.nn.encoder import Compute, Norm
+from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
 from adelic.nn.fused import Noise
 from adelic.nn.placewise import PlaceEmbedding, PlacewiseLinear
 from adelic.nn.placewise_transformer import PlacewiseTransformer
@@ -24,7 +25,7 @@ PLACES: tuple[str, ...] = get_args(Places)
 _LEAST_DEVIATION = 1e-3
 
 
-class PlacewiseClassifier(Classifier):
+class PlacewiseClassifier(Classifier, Fingerprinted):
     """The vocabulary's place features, a linear map a place, positions, `PlacewiseTransformer`, a linear head.
 
     Every place sees the sequence at that place alone, and has a [CLS] of its own. The head reads the places' [CLS]
@@ -89,8 +90,10 @@ class PlacewiseClassifier(Classifier):
         if places not in PLACES:
             raise ConfigurationError(f"places={places!r} is unknown; use {', '.join(PLACES)}")
         self.max_length, self.readout = max_length, readout
+        space = AdeleSpace() if space is None else space
+        self._frozen = of_vocabulary(vocabulary) | of_space(space) | {"features": features}
         self.table: torch.Tensor
-        self.register_buffer("table", _feature_table(vocabulary, space or AdeleSpace(), features), persistent=False)
+        self.register_buffer("table", _feature_table(vocabulary, space, features), persistent=False)
         _, n_places, width = self.table.shape
         self.projection = PlacewiseLinear(n_places, width, d_place)
         self.cls = nn.Parameter(torch.randn(n_places * d_place))
@@ -113,6 +116,10 @@ class PlacewiseClassifier(Classifier):
             across="none" if places == "apart" else places,
         )
         self.head = make_head(read_size(readout, n_places * d_place, max_length), n_classes, head)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the vocabulary, the space and the features."""
+        return self._frozen
 
     def embed(self, ids: torch.Tensor, noise: Noise | None = None) -> torch.Tensor:
         """Return the numbers' vectors, those of the places one after the other, (*, length, n_places · d_place)."""

@@ -6,12 +6,13 @@ import torch
 from torch import nn
 
 from adelic.errors import ConfigurationError
+from adelic.nn.fingerprint import Fingerprinted
 from adelic.numbers.features import FeatureLayout
 
 _BASE = 10_000.0
 
 
-class PositionalEncoding(nn.Module):
+class PositionalEncoding(Fingerprinted):
     """Add a vector a position: (*, length, d_model) -> (*, length, d_model).
 
     Attributes:

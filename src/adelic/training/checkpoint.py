@@ -80,6 +80,8 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
         for key, value in tensors.items():
             part, _, name = key.partition(".")
             parts[part][name] = value
+        for part in ("model", "best"):
+            parts[part] = _with_fingerprints(parts[part], model)
         _check_best(parts["best"], model, progress)
         model.load_state_dict(parts["model"])
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
@@ -133,6 +135,15 @@ def _progress(metadata: dict[str, str] | None) -> tuple[Progress, str | None]:
     if not isinstance(progress.metrics, str):
         raise TypeError("the SHA-256 of the metrics is no text")
     return progress, digest
+
+
+def _with_fingerprints(weights: Weights, model: nn.Module) -> Weights:
+    """Return weights with the model's fingerprints where they were saved before there were any.
+
+    The run's configuration has told already that these are weights of such a model; see `adelic.nn.fingerprint`.
+    """
+    own = {key: value for key, value in model.state_dict().items() if key.endswith("_extra_state")}
+    return own | weights if weights else weights
 
 
 def _check_best(best: Weights, model: nn.Module, progress: Progress) -> None:

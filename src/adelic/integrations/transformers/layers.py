@@ -1,7 +1,7 @@
 """The two layers that an equipped model has more: from numbers to embeddings, from hidden states to numbers."""
 
 from collections.abc import Callable
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,7 @@ from torch import nn
 
 from adelic.integrations.transformers.settings import NumberSettings
 from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction, PlaceEmbedding
+from adelic.nn.fingerprint import Fingerprinted
 from adelic.nn.head import UNKNOWN_DIGIT
 from adelic.numbers import AdeleSpace
 
@@ -17,7 +18,7 @@ N_REAL = 2
 """Features of the real place: asinh(q / real_scale) and the sign."""
 
 
-class NumberLayers(nn.Module):
+class NumberLayers(Fingerprinted):
     """A projection of adelic features to the width of a language model, and an `AdelicHead` on its hidden states.
 
     The features of the primes are those of `adelic.nn.PlaceEmbedding`. The real place has others, which stay small
@@ -63,6 +64,10 @@ class NumberLayers(nn.Module):
         self.loss = AdelicLoss(space, real_scale=settings.real_scale)
         # About half of the features' mean square is there: cos and sin of many angles, or fewer ones among zeros.
         nn.init.normal_(self.projection.weight, std=embedding_std * (2 / n_features) ** 0.5)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the number token and the unit of the real place; the layers inside tell the rest themselves."""
+        return {"token_id": self.settings.token_id, "real_scale": float(self.settings.real_scale)}
 
     def embed(self, reals: torch.Tensor, digits: torch.Tensor) -> torch.Tensor:
         """Return vectors to be added to the embedding of the number token, in the projection's dtype.
