@@ -35,6 +35,7 @@ _EMBEDDING = {
     "bases": str,
     "standardize": bool,
     "sigma": float,
+    "published": bool,
 }
 
 
