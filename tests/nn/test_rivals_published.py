@@ -24,10 +24,11 @@ def copied(parameter, values):
         parameter.copy_(torch.tensor(values))
 
 
-def test_the_vectors_name_their_source():
+def test_the_page_names_the_vectors_sources():
+    page = (Path(__file__).parents[2] / "docs" / "rivals.md").read_text(encoding="utf-8")
     for source in ORACLE["meta"]["repositories"].values():
-        assert source["repository"].count("/") == 1
         assert len(source["commit"]) == 40
+        assert f"| {source['repository']} | {source['commit'][:7]} |" in page
 
 
 @pytest.mark.parametrize("case", WAVES, ids=lambda case: f"{case['fractional_digits']}-{case['bases']}")

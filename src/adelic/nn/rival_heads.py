@@ -111,8 +111,8 @@ class FourierHead(DigitwiseHead):
 
     # NOTE[rival]: the published code norms the state (again, where the network's last step was a norm), slices its own
     # coordinates, and has no sign: projection="norm", signed=False. Here one more coordinate is the sign's logit, and a
-    # trained linear map gives the slices by default, since after a layer norm they would be too small for a digit to be
-    # sure. docs/rivals.md lists every difference.
+    # trained linear map gives the slices by default, so that answers may have more digits than half the state's
+    # coordinates. docs/rivals.md lists every difference.
 
     Shape: (*, d_model) -> digits (*, n_digits, 10) and sign (*).
 

@@ -332,7 +332,7 @@ class RunConfig:
             self._check_numbers()
 
     def _check_numbers(self) -> None:
-        """Raise ConfigurationError where Abacus has no places to tell apart, or FoNE as published has a sign to read."""
+        """Raise ConfigurationError where Abacus has no places to tell apart, or FoNE as published would read signs."""
         task = acd.task(self.task)
         vocabulary = task.vocabulary(task.check_size(self.n, self.edition), self.edition)
         if self.embedding.published and self.embedding.name == "fone" and min(vocabulary) < 0:
