@@ -202,13 +202,16 @@ def test_where_places_meet_is_part_of_an_embeddings_name():
 
 def test_options_of_rivals_are_part_of_their_names():
     names = ["periodic:sigma=0.1", "fone:standardize", "fone:bases=2-5:standardize", "xval:standardize", "periodic"]
+    names += ["fone:published", "periodic:sigma=0.1:published"]
     found = [config.embedding for config in plan(["schubert-4"], names, [0])]
     assert [(e.name, e.options()) for e in found] == [
-        ("periodic", {"sigma": 0.1}),
-        ("fone", {"bases": "10", "standardize": True}),
-        ("fone", {"bases": "2-5", "standardize": True}),
-        ("xval", {"standardize": True}),
-        ("periodic", {"sigma": 0.01}),
+        ("periodic", {"sigma": 0.1, "published": False}),
+        ("fone", {"bases": "10", "standardize": True, "published": False}),
+        ("fone", {"bases": "2-5", "standardize": True, "published": False}),
+        ("xval", {"standardize": True, "published": False}),
+        ("periodic", {"sigma": 0.01, "published": False}),
+        ("fone", {"bases": "10", "standardize": False, "published": True}),
+        ("periodic", {"sigma": 0.1, "published": True}),
     ]
 
 
@@ -221,6 +224,7 @@ def test_options_of_rivals_are_part_of_their_names():
         ("periodic:sigma=1:sigma=2", "gives an option twice"),
         ("periodic:sigm=1", "did you mean 'sigma'"),
         ("fone:standardize=0", "write standardize"),
+        ("fone:published=yes", "write published"),
         ("fone:bases=3", "bases='3' are unknown"),
         ("learned:standardize", "--standardize belongs to the embeddings 'fone' and 'xval', not to 'learned'"),
         ("adelic:sigma=1", "--sigma belongs to the embedding 'periodic', not to 'adelic'"),

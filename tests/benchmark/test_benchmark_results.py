@@ -306,6 +306,7 @@ def test_the_edition_and_the_split_are_in_a_rows_name(result):
         ("fone", {}, "fone"),
         ("fone", {"bases": "2-5", "standardize": True}, "fone (bases 2-5, standardized)"),
         ("xval", {"standardize": True}, "xval (standardized)"),
+        ("fone", {"bases": "2-5", "published": True}, "fone (bases 2-5, as published)"),
         ("learned", {}, "learned"),
     ],
 )

@@ -100,12 +100,14 @@ def test_options_reach_the_run(works):
         (["fone", "--bases", "2-5", "--standardize"], {"bases": "2-5", "standardize": True}),
         (["xval", "--no-standardize"], {}),
         (["xval", "--standardize"], {"standardize": True}),
+        (["periodic", "--published"], {"published": True}),
     ],
 )
 def test_the_options_of_rivals_reach_the_run_and_its_command(works, options, found):
     works("train", "schubert", "--n", "3", *QUICK, "--run-dir", "mine", "--embedding", *options)
     mine = result_in("mine")
-    stored = {k: v for k, v in mine["configuration"]["embedding"].items() if k in ("sigma", "bases", "standardize")}
+    options = ("sigma", "bases", "standardize", "published")
+    stored = {k: v for k, v in mine["configuration"]["embedding"].items() if k in options}
     assert stored == found
     works(*shlex.split(mine["command"])[1:], "--run-dir", "again", "--device", "cpu")
     assert result_in("again")["configuration"] == mine["configuration"]

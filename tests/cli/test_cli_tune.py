@@ -68,7 +68,7 @@ def test_the_file_is_named_after_a_given_form(works, folder):
     ("options", "name"),
     [
         (["fone", "--bases", "2-5", "--standardize"], "fone:bases=2-5:standardize"),
-        (["periodic", "--sigma", "0.3"], "periodic:sigma=0.3"),
+        (["periodic", "--sigma", "0.3", "--published"], "periodic:sigma=0.3:published"),
     ],
 )
 def test_the_file_of_a_rival_is_that_which_reproduce_reads(works, folder, options, name):

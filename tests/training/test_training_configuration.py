@@ -74,6 +74,19 @@ def test_the_baseline():
         ("periodic", {"precision": 3}, ConfigurationError, "--precision belongs to the embedding 'adelic'"),
         ("fone", {"bases": "3-5"}, ConfigurationError, "bases='3-5' are unknown; use 10 or 2-5"),
         ("xval", {"standardize": "yes"}, ConfigurationError, "standardize='yes' must be true or false"),
+        ("xval", {"published": 1}, ConfigurationError, "published=1 must be true or false"),
+        (
+            "abacus",
+            {"published": True},
+            ConfigurationError,
+            "--published belongs to the embeddings 'fone', 'xval' and 'periodic', not to 'abacus'",
+        ),
+        (
+            "fone",
+            {"published": True, "standardize": True},
+            ConfigurationError,
+            "--standardize is ours, and does not go",
+        ),
     ],
 )
 def test_bad_embeddings(name, options, error, words):
@@ -93,6 +106,8 @@ RIVALS = [  # name, options, label, what the module then has
         lambda e: len(e.periods) == 4 and e.table.mean(dim=0).abs().max() < 1e-6,
     ),
     ("xval", {"standardize": True}, "xval-standardized", lambda e: abs(e.table.var(correction=0) - 1) < 1e-6),
+    ("xval", {"published": True}, "xval-published", lambda e: e.token is None),
+    ("fone", {"published": True}, "fone-published", lambda e: e.token is not None),
 ]
 
 
@@ -129,6 +144,15 @@ def test_rivals_are_configured_as_before_they_had_options():
     assert EmbeddingConfig.of("learned", standardize=False) == EmbeddingConfig.of("learned")
     assert EmbeddingConfig.of("periodic", sigma=1).as_dict()["sigma"] == 1.0
     assert isinstance(EmbeddingConfig.of("periodic", sigma=1).sigma, float)
+
+
+def test_fone_as_published_is_refused_where_numbers_have_signs(tiny_config):
+    found = {name: EmbeddingConfig.of("fone", published=name == "published") for name in ("published", "ours")}
+    quiver = dataclasses.replace(tiny_config(), task="quiver", n=11, embedding=found["ours"])
+    with pytest.raises(ConfigurationError, match="quiver-11 has negative numbers, and FoNE as published") as caught:
+        dataclasses.replace(quiver, embedding=found["published"])
+    assert "\n" not in str(caught.value)
+    assert dataclasses.replace(tiny_config(), embedding=found["published"]).embedding.published
 
 
 @pytest.mark.parametrize(("task", "n"), [("schubert", 4), ("lattice", 10), ("mheight", 10), ("weaving", 6)])

@@ -15,7 +15,8 @@ from adelic.nn import PLACES
 from adelic.training import AnyConfig, ClassicalConfig, EmbeddingConfig, RunConfig, load_recipe
 from adelic.training.classical_runs import TRIALS, fits_done
 
-_RIVAL_OPTIONS = {"bases": "bases=2-5", "sigma": "sigma=0.3", "standardize": "standardize"}  # as they are written
+# as they are written
+_RIVAL_OPTIONS = {"bases": "bases=2-5", "sigma": "sigma=0.3", "standardize": "standardize", "published": "published"}
 
 
 def parse_embedding(text: str, recipe: str = "paper") -> EmbeddingConfig:
@@ -44,13 +45,13 @@ def parse_embedding(text: str, recipe: str = "paper") -> EmbeddingConfig:
 
 
 def _option(word: str) -> tuple[str, Any]:
-    """Return the name and the value of a rival's option: sigma=0.3, bases=2-5, standardize."""
+    """Return the name and the value of a rival's option: sigma=0.3, bases=2-5, standardize, published."""
     name, is_given, value = word.partition("=")
     if name not in _RIVAL_OPTIONS:
         raise UnknownNameError.of("option", name, _RIVAL_OPTIONS)
     if name == "bases" and value:
         return name, value
-    if name == "standardize" and not is_given:
+    if _RIVAL_OPTIONS[name] == name and not is_given:
         return name, True
     try:
         if name == "sigma":

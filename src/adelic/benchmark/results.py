@@ -247,6 +247,7 @@ def _rival_options(result: Result) -> list[str]:
     found = plain | {k: v for k, v in result.get("configuration", {}).get("embedding", {}).items() if k in plain}
     words = [f"bases {found['bases']}"] if found.get("bases", plain.get("bases")) != plain.get("bases") else []
     words += ["standardized"] if found.get("standardize") else []
+    words += ["as published"] if found.get("published") else []
     return words + ([f"sigma {found['sigma']:g}"] if "sigma" in found else [])
 
 

@@ -55,6 +55,7 @@ def arithmetic(
               polynomial, comparison
     solvers:  adelic-placewise, adelic-one-hot, adelic-3-digits, adelic-flat (AOE in and out); fone, xval,
               abacus, base-10, base-1000;
+              adelic.benchmark.arithmetic.published:FoNE (or :ShiftedFoNE, :XVal, :LogXVal, :NumberTokenLoss);
               package.module:Class, a subclass of adelic.benchmark.arithmetic.Solver of your own
 
     Finished runs are read, never run again, so the command can be given again after Ctrl-C, a kill or a spent --budget.

@@ -53,6 +53,11 @@ embedding_options = stack(
         help="Features of fone or xval with mean 0 and variance 1 over the vocabulary.  [default: no]",
     ),
     click.option("--sigma", type=float, help="Deviation of periodic's first frequencies.  [default: 0.01]"),
+    click.option(
+        "--published/--no-published",
+        default=None,
+        help="fone, xval or periodic as in their authors' code, see docs/rivals.md.  [default: no]",
+    ),
     space_options(),
 )
 folder = click.Path(path_type=Path)
@@ -109,6 +114,7 @@ def train(
     node_rank: int,
     *,
     standardize: bool | None,
+    published: bool | None,
     tensorboard: bool,
     restart: bool,
     recipe: str,
@@ -154,6 +160,7 @@ def train(
             bases=bases,
             standardize=standardize,
             sigma=sigma,
+            published=published,
             primes=primes,
             precision=precision,
             fractional_digits=fractional_digits,

@@ -123,7 +123,7 @@ def tune(
     # As adelic reproduce --embeddings names it: that is what {embedding} stands for in the path of a recipe.
     form = [part for part in (given["features"], given["places"]) if part is not None]
     form += [f"{option}={given[option]}" for option in ("bases", "sigma") if given[option] is not None]
-    form += ["standardize"] if given["standardize"] else []
+    form += [option for option in ("standardize", "published") if given[option]]
     row = [config.row] if edition == "published" else [config.row, edition]
     path = output or Path("recipes") / f"{'-'.join([*row, name, *form])}.toml"
     tuning.check_output(path, plan)

@@ -16,6 +16,7 @@ with needs_extra("adelic.nn", "torch"):
     from adelic.nn.classifier import Classifier, SequenceClassifier
     from adelic.nn.embeddings import COORDINATES, AdelicEmbedding, LearnedEmbedding, NumberEmbedding
     from adelic.nn.flops import forward_flops
+    from adelic.nn.fone import FoNEEmbedding
     from adelic.nn.head import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
     from adelic.nn.placewise import ACTIVATIONS, PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
     from adelic.nn.placewise_classifier import PLACES, PlacewiseClassifier, place_sizes
@@ -30,7 +31,6 @@ with needs_extra("adelic.nn", "torch"):
     from adelic.nn.rivals import (
         AbacusEmbedding,
         FeatureEmbedding,
-        FoNEEmbedding,
         OneHotEmbedding,
         PeriodicEmbedding,
         RandomEmbedding,

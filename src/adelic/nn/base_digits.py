@@ -9,6 +9,9 @@ from adelic.errors import EncodingError
 from adelic.numbers import rationals
 from adelic.numbers.describe import at_position, describe
 
+OPEN_DIGITS = 10
+"""Digits before the point for open-ended numbers, as in FoNE's published runs."""
+
 
 def count_digits(number: int, base: int) -> int:
     """Return the number of base-B digits of |number|, at least 1.
@@ -80,6 +83,18 @@ def from_digits(digits: npt.NDArray[Any], negative: npt.NDArray[np.bool_], *, ba
     dtype = np.int64 if base**n_digits < 2**63 else object
     values = digits.astype(dtype) @ np.array([base**k for k in range(n_digits)], dtype=dtype)
     return np.asarray(np.where(negative, -values, values)).astype(object)
+
+
+def refuse_signs(numbers: Any, sign: npt.NDArray[np.int64], remedy: str) -> None:
+    """Raise `EncodingError` if one of the numbers (*,) is negative, for FoNE as published; `sign` is of `to_digits`.
+
+    >>> refuse_signs([3, -5], np.array([1, -1]), "use signed=True")
+    Traceback (most recent call last):
+    adelic.errors.EncodingError: -5 at position [1] has a sign, which FoNE as published leaves to the text; use ...
+    """
+    if (sign < 0).any():
+        text = f"a sign, which FoNE as published leaves to the text; {remedy}"
+        _check(rationals.read(numbers), (sign < 0).ravel(), text)
 
 
 def _too_fine(base: int, fractional_digits: int) -> str:

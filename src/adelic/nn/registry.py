@@ -5,9 +5,9 @@ from typing import Any
 
 from adelic.errors import UnknownNameError
 from adelic.nn.embeddings import AdelicEmbedding, LearnedEmbedding, NumberEmbedding
+from adelic.nn.fone import FoNEEmbedding
 from adelic.nn.rivals import (
     AbacusEmbedding,
-    FoNEEmbedding,
     OneHotEmbedding,
     PeriodicEmbedding,
     RandomEmbedding,

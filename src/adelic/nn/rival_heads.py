@@ -1,6 +1,7 @@
 """Heads that read a number out of a hidden state in the rivals' ways: Fourier slices, digits, one real number."""
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -10,7 +11,8 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn.base_digits import from_digits, to_digits
+from adelic.nn.base_digits import from_digits, refuse_signs, to_digits
+from adelic.nn.fone import check_bases
 from adelic.nn.rivals import XValEmbedding
 
 
@@ -19,14 +21,41 @@ class DigitLogits(NamedTuple):
 
     Attributes:
         digits: float32 (*, n_digits, base), least significant digit first.
-        sign: logit of the number being negative, float32 (*).
+        sign: logit of the number being negative, float32 (*); None of a head that knows no sign.
 
     >>> DigitLogits(torch.zeros(2, 6, 10), torch.zeros(2)).sign.shape
     torch.Size([2])
     """
 
     digits: torch.Tensor
-    sign: torch.Tensor
+    sign: torch.Tensor | None
+
+
+def number_token_loss(
+    logits: torch.Tensor, digits: torch.Tensor, *, distance: Literal["absolute", "squared"] = "absolute"
+) -> torch.Tensor:
+    """Return how far the digits that logits mean are from those that are right, on average.
+
+    "absolute": the mean of Σ_j P(j)·|j − d| over all digits, Wasserstein's distance of P from the digit d; "squared":
+    that of (Σ_j P(j)·j − d)².
+
+    Args:
+        logits: float (*, base), of which P is the softmax.
+        digits: int64 (*).
+        distance: which of the two.
+
+    Source: Zausinger et al., "Regress, don't guess: a regression-like loss on number tokens for language models",
+    arXiv:2411.02083, section 3: NTL-WAS and NTL-MSE.
+
+    >>> logits = torch.tensor([0.0, 0.0, -99.0, 0.0]).log_softmax(dim=-1)  # 0, 1 or 3
+    >>> number_token_loss(logits, torch.tensor(3)), number_token_loss(logits, torch.tensor(3), distance="squared")
+    (tensor(1.6667), tensor(2.7778))
+    """
+    values = torch.arange(logits.shape[-1], dtype=logits.dtype, device=logits.device)
+    probabilities = logits.softmax(dim=-1)
+    if distance == "absolute":
+        return (probabilities * (values - digits[..., None]).abs()).sum(dim=-1).mean()
+    return ((probabilities * values).sum(dim=-1) - digits).square().mean()
 
 
 class DigitwiseHead(nn.Module):
@@ -34,6 +63,8 @@ class DigitwiseHead(nn.Module):
 
     Attributes:
         base: of the digits.
+        signed: whether it answers with negative numbers, too.
+        number_token_weight: of `number_token_loss` in the loss.
 
     >>> head = FourierHead(64, n_digits=4)
     >>> outputs = DigitLogits(torch.eye(10)[torch.tensor([2, 0, 1, 0])], torch.tensor(-3.0))
@@ -42,35 +73,60 @@ class DigitwiseHead(nn.Module):
     """
 
     base: int
+    signed: bool = True
+    number_token_weight: float = 0.0
 
     def targets(self, numbers: Any, n_digits: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the digits of integers (*,), int64 (*, n_digits), and whether they are negative, float32 (*).
 
         Raises:
-            EncodingError: a number is a fraction, or has more digits.
+            EncodingError: a number is a fraction, or has more digits, or a sign where the head knows none.
         """
         digits, sign = to_digits(numbers, base=self.base, n_digits=n_digits)
+        if not self.signed:
+            refuse_signs(numbers, sign, "signed=True gives the head one")
         return torch.from_numpy(digits), torch.from_numpy((sign < 0).astype(np.float32))
 
     def loss(self, outputs: DigitLogits, digits: torch.Tensor, negative: torch.Tensor) -> torch.Tensor:
-        """Return the mean cross-entropy of a digit plus that of the sign, for `targets`."""
-        of_digits = functional.cross_entropy(outputs.digits.flatten(0, -2), digits.flatten())
-        return of_digits + functional.binary_cross_entropy_with_logits(outputs.sign, negative)
+        """Return the mean cross-entropy of a digit plus that of the sign, for `targets`, and the number token loss."""
+        loss = functional.cross_entropy(outputs.digits.flatten(0, -2), digits.flatten())
+        if self.number_token_weight:
+            loss = loss + self.number_token_weight * number_token_loss(outputs.digits, digits)
+        if outputs.sign is None:
+            return loss
+        return loss + functional.binary_cross_entropy_with_logits(outputs.sign, negative)
 
     def decode(self, outputs: DigitLogits) -> npt.NDArray[np.object_]:
         """Return the most probable integers, Python integers in an object array (*,)."""
         digits = outputs.digits.detach().argmax(dim=-1).cpu().numpy()
-        return from_digits(digits, (outputs.sign.detach() > 0).cpu().numpy(), base=self.base)
+        sign = torch.zeros(()) if outputs.sign is None else outputs.sign.detach()
+        negative: npt.NDArray[np.bool_] = (sign > 0).cpu().numpy()
+        return from_digits(digits, negative, base=self.base)
 
 
 class FourierHead(DigitwiseHead):
     """FoNE's head: the logit of digit j is the inner product of two coordinates and (cos 2πj/10, sin 2πj/10).
 
-    # NOTE[rival]: FoNE has no sign; here one more coordinate is the sign's logit. A trained linear map gives the slices
-    # by default, since after a layer norm they would be too small for a digit to be sure; projection=None takes the
-    # state's own coordinates, as the paper does.
+    With other bases b than 10 a digit has two coordinates for each, and the waves are those of 2πj/b.
+
+    # NOTE[rival]: the published code norms the state (again, where the network's last step was a norm), slices its own
+    # coordinates, and has no sign: projection="norm", signed=False. Here one more coordinate is the sign's logit, and a
+    # trained linear map gives the slices by default, so that answers may have more digits than half the state's
+    # coordinates. docs/rivals.md lists every difference.
 
     Shape: (*, d_model) -> digits (*, n_digits, 10) and sign (*).
+
+    Args:
+        d_model: length of a state.
+        n_digits: how many digits an answer has.
+        projection: "linear" for a trained linear map of the state to the slices; "norm" for a layer norm, as in the
+            published code; None takes the state's own coordinates, as the paper's definition does.
+        bases: of the periods, each from 2 to 10.
+        signed: whether a coordinate is the sign's logit.
+        max_shift: how many digits there are below the first one asked, see `FoNEEmbedding`.
+
+    Raises:
+        ConfigurationError: the state has too few coordinates, or a base is none.
 
     Source: Zhou et al., arXiv:2502.09741, definition 3.7.
 
@@ -83,24 +139,43 @@ class FourierHead(DigitwiseHead):
     base = 10
     waves: torch.Tensor
 
-    def __init__(self, d_model: int, *, n_digits: int, projection: Literal["linear"] | None = "linear") -> None:
+    def __init__(
+        self,
+        d_model: int,
+        *,
+        n_digits: int,
+        projection: Literal["linear", "norm"] | None = "linear",
+        bases: Sequence[int] = (10,),
+        signed: bool = True,
+        max_shift: int = 0,
+    ) -> None:
         super().__init__()
-        if projection is None and d_model < 2 * n_digits + 1:
+        if projection not in (None, "linear", "norm"):
+            raise ConfigurationError(f"projection={projection!r} is unknown; use None, 'linear' or 'norm'")
+        periods = torch.tensor(check_bases(bases), dtype=torch.float64)
+        self.n_slices, self.width = n_digits + max_shift, 2 * len(periods)
+        needed = self.n_slices * self.width + signed
+        if projection != "linear" and d_model < needed:
             raise ConfigurationError(
-                f"d_model={d_model} is too small for {n_digits} digits and a sign; d_model >= {2 * n_digits + 1}, "
-                "or projection='linear'"
+                f"d_model={d_model} is too small for {self.n_slices} digits{' and a sign' if signed else ''}; d_model "
+                f">= {needed}, or projection='linear'"
             )
-        self.n_digits = n_digits
-        self.projection = nn.Linear(d_model, 2 * n_digits + 1) if projection else None
-        angles = 2 * math.pi * torch.arange(10, dtype=torch.float64) / 10
-        self.register_buffer("waves", torch.stack([angles.cos(), angles.sin()]).float(), persistent=False)
+        self.n_digits, self.signed = n_digits, signed
+        self.projection: nn.Module | None = None
+        if projection is not None:
+            self.projection = nn.Linear(d_model, needed) if projection == "linear" else nn.LayerNorm(d_model)
+        angles = 2 * math.pi * torch.arange(10, dtype=torch.float64) / periods[:, None]
+        self.register_buffer(
+            "waves", torch.stack([angles.cos(), angles.sin()], dim=1).flatten(0, 1).float(), persistent=False
+        )
 
-    def forward(self, hidden: torch.Tensor) -> DigitLogits:
-        """Return the logits."""
+    def forward(self, hidden: torch.Tensor, shift: int = 0) -> DigitLogits:
+        """Return the logits; the lowest `shift` digits are not asked."""
         if self.projection is not None:
             hidden = self.projection(hidden)
-        slices = hidden[..., : 2 * self.n_digits].reshape(*hidden.shape[:-1], self.n_digits, 2)
-        return DigitLogits(slices @ self.waves, hidden[..., 2 * self.n_digits])
+        slices = hidden[..., : self.n_slices * self.width].reshape(*hidden.shape[:-1], self.n_slices, self.width)
+        logits = slices[..., shift : shift + self.n_digits, :] @ self.waves
+        return DigitLogits(logits, hidden[..., self.n_slices * self.width] if self.signed else None)
 
 
 class DigitHead(DigitwiseHead):
@@ -108,13 +183,18 @@ class DigitHead(DigitwiseHead):
 
     Shape: (*, 1 + n_digits, d_model) -> digits (*, n_digits, base) and sign (*).
 
+    Args:
+        d_model: length of a state.
+        base: of the digits.
+        number_token_weight: of `number_token_loss` in the loss; its authors' is 0.3.
+
     >>> DigitHead(64, base=1000)(torch.zeros(2, 1 + 4, 64)).digits.shape
     torch.Size([2, 4, 1000])
     """
 
-    def __init__(self, d_model: int, *, base: int) -> None:
+    def __init__(self, d_model: int, *, base: int, number_token_weight: float = 0.0) -> None:
         super().__init__()
-        self.base = base
+        self.base, self.number_token_weight = base, number_token_weight
         self.digit = nn.Linear(d_model, base)
         self.sign = nn.Linear(d_model, 1)
 
@@ -130,6 +210,11 @@ class XValHead(nn.Module):
 
     Shape: (*, d_model) -> (*).
 
+    Args:
+        d_model: length of a state.
+        scaling: "linear" or "log", see `XValEmbedding`.
+        is_linear: whether one linear map reads the number; so FoNE's authors ran xVal, with scaling="log".
+
     Source: Golkar et al., arXiv:2310.02989, section 2.2.
 
     >>> head = XValHead(64).fit([-20, 100])
@@ -137,10 +222,14 @@ class XValHead(nn.Module):
     ((tensor([-1.,  5.]),), array([-20, 2], dtype=object))
     """
 
-    def __init__(self, d_model: int) -> None:
+    def __init__(self, d_model: int, *, scaling: Literal["linear", "log"] = "linear", is_linear: bool = False) -> None:
         super().__init__()
-        self.layers = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, 1))
-        self.scaling = XValEmbedding(None, 1)
+        self.layers: nn.Module
+        if is_linear:
+            self.layers = nn.Linear(d_model, 1)
+        else:
+            self.layers = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, 1))
+        self.scaling = XValEmbedding(None, 1, scaling=scaling)
         self.scaling.requires_grad_(False)
 
     def fit(self, numbers: Any) -> "XValHead":
@@ -166,6 +255,6 @@ class XValHead(nn.Module):
 
         (A number far beyond the training data's overflows in the network's norms.)
         """
-        values = np.rint(outputs.detach().double().cpu().numpy() / self.scaling.scale.item())
+        values = np.rint(self.scaling.unscale(outputs))
         nearest = np.frompyfunc(lambda value: int(value) if math.isfinite(value) else None, 1, 1)
         return np.asarray(nearest(values), dtype=object)

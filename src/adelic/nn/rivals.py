@@ -1,13 +1,12 @@
-"""The embeddings that the adeles are compared with: random and one-hot vectors, FoNE, xVal, Abacus digits, PLR.
+"""The embeddings that the adeles are compared with: random and one-hot vectors, xVal, Abacus digits, PLR; not FoNE.
 
-Written from the formulas of the papers named below. Where we depart from a method, a comment `NOTE[rival]` says so;
-every departure is one that the method's users asked for, or that AOE is offered too, and makes the rival stronger.
+Written from the formulas of the papers named below. Where we depart from a method, a comment `NOTE[rival]` says so, and
+docs/rivals.md lists it with its reason; `published=True` does as the method's own code does. Tests compare that with
+what the code computes. FoNE is in `adelic.nn.fone`.
 """
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -15,19 +14,14 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from adelic.errors import ConfigurationError, EncodingError, RangeError
-from adelic.nn.base_digits import count_digits, to_digits
+from adelic.errors import ConfigurationError, RangeError
+from adelic.nn.base_digits import OPEN_DIGITS, count_digits, to_digits
 from adelic.nn.embeddings import NumberEmbedding
 from adelic.nn.fused import Noise
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import rationals
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.real import nearest_floats
-
-_OPEN_DIGITS = 10
-"""Digits before the point for open-ended numbers, as in FoNE's published runs."""
-_ROUNDING = 1e-12
-"""Waves whose deviation is less differ by rounding alone, as sin 2πx/2 does."""
 
 
 class RandomEmbedding(NumberEmbedding):
@@ -89,7 +83,7 @@ class FeatureEmbedding(NumberEmbedding):
     Shape: ids (*, length) -> (*, length, d_model); without a vocabulary: numbers (*, length), whatever
     `AdeleSpace.encode` takes.
 
-    >>> embedding = FoNEEmbedding(None, d_model=8)
+    >>> embedding = AbacusEmbedding(None, d_model=8)
     >>> torch.equal(embedding.project(embedding.features([3, 4])), embedding([3, 4]))
     True
     """
@@ -129,111 +123,6 @@ class FeatureEmbedding(NumberEmbedding):
         else:
             vectors = functional.embedding(ids_or_numbers, self.project(self.table, noise))
         return vectors if mask is None else vectors * mask[..., None]
-
-
-class FoNEEmbedding(FeatureEmbedding):
-    """Fourier features of a number: two a digit, (cos 2πx/T, sin 2πx/T) for T = 10^(1−F), …, 10^I.
-
-    With other bases than 10 the periods are those of the published code: T = b·10^k for each base b, k >= −F and
-    T < 10^(I+1); so {2, 5} gives 2, 5, 20, 50 for numbers of one digit.
-
-    # NOTE[rival]: the published code takes 0 for padding and drops the sign. Here padding is an explicit mask, the
-    # features are those of |x|, and one more feature is the sign, −1, 0 or 1. The angles are exact for any size: they
-    # come from digits, not from float64.
-
-    # NOTE[rival]: `standardize` is ours. It is what AOE is offered as features="standardized".
-
-    Shape: ids or numbers (*, length) -> (*, length, d_model).
-
-    Args:
-        vocabulary: the numbers that can occur, or None.
-        d_model: length of a vector.
-        integer_digits: I; by default as many as the vocabulary needs, 10 without one.
-        fractional_digits: F; by default as many as the vocabulary needs, 0 without one.
-        projection: "linear" for a trained linear map of the features, 2(I + F) + 1 with base 10; None pads them with
-            zeros (the paper finds both equally good).
-        bases: of the periods, each from 2 to 10; the paper's is 10, the published code also has {2, 5}.
-        standardize: whether each feature is shifted and scaled to mean 0 and variance 1 over the vocabulary, as
-            `adelic.numbers.features.standardize` does; those that are constant become 0.
-
-    Raises:
-        EncodingError: a number has more digits, or no finite decimal expansion, as 1/3.
-        ConfigurationError: the features do not fit d_model, a base is none, or `standardize` lacks a vocabulary.
-
-    Source: Zhou et al., "FoNE: Precise single-token number embeddings via Fourier features", arXiv:2502.09741, 3.1.
-
-    >>> FoNEEmbedding(None, d_model=6, integer_digits=2, projection=None)([[25, 0]]).round(decimals=2)
-    tensor([[[-1.,  0.,  0.,  1.,  1.,  0.],
-             [ 1.,  0.,  1.,  0.,  0.,  0.]]])
-    >>> FoNEEmbedding(None, d_model=32, integer_digits=2, bases=(2, 5)).n_features  # 2, 5, 20, 50, 200, 500; the sign
-    13
-    """
-
-    def __init__(
-        self,
-        vocabulary: Vocabulary | None,
-        d_model: int = 128,
-        *,
-        integer_digits: int | None = None,
-        fractional_digits: int | None = None,
-        projection: Literal["linear"] | None = "linear",
-        bases: Sequence[int] = (10,),
-        standardize: bool = False,
-    ) -> None:
-        super().__init__(vocabulary, d_model)
-        numbers = () if vocabulary is None else vocabulary.numbers
-        if integer_digits is None:
-            integer_digits = max((count_digits(math.trunc(q), 10) for q in numbers), default=_OPEN_DIGITS)
-        if fractional_digits is None:
-            fractional_digits = max((_decimal_places(q) for q in numbers), default=0)
-        if integer_digits < 1 or fractional_digits < 0:
-            raise ConfigurationError(
-                f"integer_digits={integer_digits}, fractional_digits={fractional_digits}: FoNE needs at least 1 and 0"
-            )
-        if projection not in (None, "linear"):
-            raise ConfigurationError(f"projection={projection!r} is unknown; use None or 'linear'")
-        if not bases or not all(type(base) is int and 2 <= base <= 10 for base in bases):
-            raise ConfigurationError(f"bases={tuple(bases)} give no periods; use whole numbers from 2 to 10, as (2, 5)")
-        if standardize and vocabulary is None:
-            raise ConfigurationError("standardize=True needs a vocabulary to standardize over")
-        self.integer_digits = integer_digits
-        self.fractional_digits = fractional_digits
-        self.periods = _periods(bases, integer_digits, fractional_digits)
-        self.n_features = 2 * len(self.periods) + 1
-        if projection is None and self.n_features > d_model:
-            raise ConfigurationError(
-                f"FoNE has {self.n_features} features for {integer_digits} + {fractional_digits} digits, more than "
-                f"d_model={d_model}; use projection='linear' or a larger d_model"
-            )
-        self.projection = nn.Linear(self.n_features, d_model) if projection else None
-        self._mean, self._deviation = np.zeros(self.n_features), np.ones(self.n_features)
-        if standardize:
-            waves = self._waves(list(numbers))
-            self._mean, deviation = waves.mean(axis=0), waves.std(axis=0)
-            self._deviation = np.where(deviation < _ROUNDING, np.inf, deviation)
-        self._tabulate()
-
-    def features(self, numbers: Any) -> torch.Tensor:
-        """Return the waves of the periods and the sign, float32 (*, n_features)."""
-        return torch.from_numpy(((self._waves(numbers) - self._mean) / self._deviation).astype(np.float32))
-
-    def _waves(self, numbers: Any) -> np.ndarray:
-        """Return the features before they are standardized, float64 (*, n_features)."""
-        n_digits = self.integer_digits + self.fractional_digits
-        digits, sign = to_digits(numbers, base=10, n_digits=n_digits, fractional_digits=self.fractional_digits)
-        # x/T modulo 1 is Σ d_i · (10^(i−F)/T modulo 1) modulo 1, where high digits have weight 0.
-        places = [Fraction(10) ** (i - self.fractional_digits) for i in range(n_digits)]
-        weights = np.array([[float(place / period % 1) for period in self.periods] for place in places])
-        angles = 2 * np.pi * (digits @ weights)
-        waves = np.stack([np.cos(angles), np.sin(angles)], axis=-1).reshape(*sign.shape, self.n_features - 1)
-        return np.concatenate([waves, sign[..., None]], axis=-1)
-
-    def project(self, features: torch.Tensor, noise: Noise | None = None) -> torch.Tensor:
-        """Return the vectors of features, float32 (*, d_model)."""
-        if self.projection is None:
-            return functional.pad(features, (0, self.d_model - self.n_features))
-        vectors: torch.Tensor = self.projection(features)
-        return vectors
 
 
 class ScaledEmbedding(FeatureEmbedding):
@@ -295,21 +184,23 @@ class XValEmbedding(ScaledEmbedding):
     """xVal: e = u·w + b, one direction for all numbers; u is the number, scaled so that the data fill [−5, 5].
 
     # NOTE[rival]: xVal multiplies the vector of its [NUM] token, so that 0 erases it, and the scale is set by hand.
-    # Here b is the token's vector, which stays, and the scale comes from the data.
+    # Here b is the token's vector, which stays, and the scale comes from the data. `published=True` has no b.
 
     # NOTE[rival]: `standardize` is ours. It is what AOE is offered as features="standardized".
 
-    Shape: ids or numbers (*, length) -> (*, length, d_model). Parameters: 2·d_model.
+    Shape: ids or numbers (*, length) -> (*, length, d_model). Parameters: 2·d_model; d_model if published.
 
     Args:
         vocabulary: the numbers that can occur; None for open-ended numbers, for which `fit` sets the scale.
         d_model: length of a vector.
         scaling: "linear" as in the paper, or "log" for sign(x)·ln(1 + |x|), as FoNE's authors ran it.
         standardize: whether u has mean 0 and variance 1 instead of [−5, 5].
+        published: whether e = u·w, as in the published code: 0 has the vector 0. With scaling="log", which is FoNE's
+            authors' code of xVal, 0 has the vector w, as if u were 1.
 
     Raises:
         RangeError: a number is beyond float64.
-        ConfigurationError: a number came before the scale was fitted.
+        ConfigurationError: a number came before the scale was fitted; `standardize` and `published` are both wanted.
 
     Source: Golkar et al., "xVal: A continuous number encoding for large language models", arXiv:2310.02989, section 2.
 
@@ -325,14 +216,18 @@ class XValEmbedding(ScaledEmbedding):
         *,
         scaling: Literal["linear", "log"] = "linear",
         standardize: bool = False,
+        published: bool = False,
     ) -> None:
         super().__init__(vocabulary, d_model)
         if scaling not in ("linear", "log"):
             raise ConfigurationError(f"scaling={scaling!r} is unknown; use 'linear' or 'log'")
+        if standardize and published:
+            raise ConfigurationError("standardize is ours, and does not go with published; drop one of the two")
         self.scaling = scaling
         self.standardize = standardize
+        self.published = published
         self.direction = nn.Parameter(torch.randn(d_model))
-        self.token = nn.Parameter(torch.randn(d_model))
+        self.token = None if published else nn.Parameter(torch.randn(d_model))
         self._tabulate()
 
     def _transform(self, values: np.ndarray) -> np.ndarray:
@@ -346,7 +241,24 @@ class XValEmbedding(ScaledEmbedding):
 
     def project(self, features: torch.Tensor, noise: Noise | None = None) -> torch.Tensor:
         """Return the vectors of scaled numbers (*, 1), float32 (*, d_model)."""
-        return features * self.direction + self.token
+        if self.token is not None:
+            return features * self.direction + self.token
+        if self.scaling == "log":
+            features = torch.where(features == 0, 1, features)
+        return features * self.direction
+
+    def unscale(self, features: torch.Tensor) -> np.ndarray:
+        """Return the real numbers that have these scaled values (*,), float64 (*,); the inverse of `features`.
+
+        >>> embedding = XValEmbedding(None, d_model=4, scaling="log").fit([-20, 100])
+        >>> embedding.unscale(embedding.features([-20, 0, 7])[..., 0]).round(4).tolist()
+        [-20.0, 0.0, 7.0]
+        """
+        values = features.detach().double().cpu().numpy() / self.scale.item() + self.shift.item()
+        if self.scaling == "linear":
+            return np.asarray(values)
+        with np.errstate(over="ignore"):  # inf says it
+            return np.asarray(np.sign(values) * np.expm1(np.abs(values)))
 
 
 class PeriodicEmbedding(ScaledEmbedding):
@@ -360,6 +272,10 @@ class PeriodicEmbedding(ScaledEmbedding):
         n_frequencies: K.
         sigma: standard deviation of the initial frequencies; the one option that the authors say must be searched.
             The default is theirs, with which an untrained embedding is nearly linear in x.
+        published: whether no initial frequency is beyond 3σ, as in the authors' package; in their paper, as here, they
+            are normal.
+
+    # NOTE[rival]: the authors have frequencies of its own for each column of a table; here all tokens have the same.
 
     Raises:
         RangeError: a number is beyond float64.
@@ -372,7 +288,13 @@ class PeriodicEmbedding(ScaledEmbedding):
     """
 
     def __init__(
-        self, vocabulary: Vocabulary | None, d_model: int = 128, *, n_frequencies: int = 48, sigma: float = 0.01
+        self,
+        vocabulary: Vocabulary | None,
+        d_model: int = 128,
+        *,
+        n_frequencies: int = 48,
+        sigma: float = 0.01,
+        published: bool = False,
     ) -> None:
         super().__init__(vocabulary, d_model)
         if n_frequencies < 1 or not 0 < sigma < math.inf:
@@ -380,6 +302,8 @@ class PeriodicEmbedding(ScaledEmbedding):
                 f"n_frequencies={n_frequencies}, sigma={sigma}: there is at least one frequency, and sigma > 0"
             )
         self.frequencies = nn.Parameter(torch.randn(n_frequencies) * sigma)
+        if published:
+            nn.init.trunc_normal_(self.frequencies, std=sigma, a=-3 * sigma, b=3 * sigma)
         self.projection = nn.Linear(2 * n_frequencies, d_model)
         self._tabulate()
 
@@ -399,7 +323,7 @@ class AbacusEmbedding(FeatureEmbedding):
     # is what a sequence of numbers has room for, and a sum over digits would forget which digit stood where (12 would
     # be 21); hence the product. The tokens themselves are what the arithmetic benchmark's solver `abacus` reads.
 
-    As in the paper the offset o is drawn in training, one a batch, from 0 … max_offset, and 0 in evaluation: so the
+    As in the paper the offset o is drawn in training, one a batch, from 0 … max_offset, and is 0 in evaluation: so the
     places of numbers longer than any in training get trained. Leading zeros have no vector; the sign has one.
 
     Shape: ids or numbers (*, length) -> (*, length, d_model).
@@ -410,8 +334,8 @@ class AbacusEmbedding(FeatureEmbedding):
         d_model: length of a vector.
         base: B.
         max_digits: of a number; by default as many as the vocabulary needs, 10 without one.
-        max_offset: the paper takes 100, for numbers longer than those in training. A vocabulary has none of these, and
-            places that are rarely drawn learn slowly, so the default is 0.
+        max_offset: the published code takes 99, for numbers longer than those in training. A vocabulary has none of
+            these, and places that are rarely drawn learn slowly, so the default is 0.
 
     Raises:
         EncodingError: a number is a fraction, or has more digits.
@@ -444,7 +368,7 @@ class AbacusEmbedding(FeatureEmbedding):
             raise ConfigurationError(f"base={base} has no digits; base >= 2")
         if max_digits is None:
             numbers = () if vocabulary is None else vocabulary.numbers
-            max_digits = max((count_digits(math.trunc(q), base) for q in numbers), default=_OPEN_DIGITS)
+            max_digits = max((count_digits(math.trunc(q), base) for q in numbers), default=OPEN_DIGITS)
         if max_digits < 1 or max_offset < 0:
             raise ConfigurationError(f"max_digits={max_digits}, max_offset={max_offset}: Abacus needs at least 1 and 0")
         self.base = base
@@ -465,17 +389,23 @@ class AbacusEmbedding(FeatureEmbedding):
 
     def project(self, features: torch.Tensor, noise: Noise | None = None) -> torch.Tensor:
         """Return the vectors of digits and sign, int64 (*, max_digits + 1): float32 (*, d_model)."""
-        first = self._offset(noise) if self.training and self.max_offset else 0
+        first = draw_up_to(self.max_offset, noise) if self.training and self.max_offset else 0
         places = self.places.weight[first : first + self.max_digits]
         vectors: torch.Tensor = (self.digits(features[..., :-1]) * places).sum(dim=-2) + self.signs(
             features[..., -1] + 1
         )
         return vectors
 
-    def _offset(self, noise: Noise | None) -> int:
-        if noise is None:
-            return int(torch.randint(self.max_offset + 1, ()))
-        return noise.key(-1) % (self.max_offset + 1)  # -1: dropout's sites count from 0
+
+def draw_up_to(most: int, noise: Noise | None) -> int:
+    """Return a random number 0 … most: always the same for one noise; of torch's generator if there is none.
+
+    >>> draw_up_to(7, Noise(3)) == draw_up_to(7, Noise(3)), draw_up_to(0, None)
+    (True, 0)
+    """
+    if noise is None:
+        return int(torch.randint(most + 1, ()))
+    return noise.key(-1) % (most + 1)  # -1: dropout's sites count from 0
 
 
 def _needed(vocabulary: Vocabulary | None, what: str) -> Vocabulary:
@@ -485,28 +415,10 @@ def _needed(vocabulary: Vocabulary | None, what: str) -> Vocabulary:
     return vocabulary
 
 
-def _periods(bases: Sequence[int], integer_digits: int, fractional_digits: int) -> list[Fraction]:
-    """Return FoNE's periods b·10^k < 10^(I+1) for k >= −F, ascending."""
-    powers = [Fraction(10) ** k for k in range(-fractional_digits, integer_digits + 1)]
-    return sorted({base * power for base in bases for power in powers if base * power < 10 * powers[-1]})
-
-
 def _standard(values: np.ndarray) -> tuple[float, float]:
     """Return the shift and the scale that give values mean 0 and variance 1."""
     deviation = float(values.std())
     return float(values.mean()), 1 / deviation if deviation else 1.0
-
-
-def _decimal_places(number: Fraction) -> int:
-    """Return how many decimal digits after the point a number has."""
-    m, places, power = number.denominator, 0, 1
-    while power % m and places < m.bit_length():  # the exponents of 2 and 5 in it are less
-        places, power = places + 1, power * 10
-    if power % m:
-        raise EncodingError(
-            f"{describe(number)} has no finite decimal expansion, as FoNE needs; the adelic embedding holds fractions"
-        )
-    return places
 
 
 def _reals(numbers: Any) -> np.ndarray:

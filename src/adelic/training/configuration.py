@@ -55,14 +55,22 @@ EMBEDDING_OPTIONS: dict[str, dict[str, Any]] = {
         "places": "flat",
         "coordinates": "all",
     },
-    "fone": {"bases": "10", "standardize": False},
-    "xval": {"standardize": False},
-    "periodic": {"sigma": 0.01},
+    "fone": {"bases": "10", "standardize": False, "published": False},
+    "xval": {"standardize": False, "published": False},
+    "periodic": {"sigma": 0.01, "published": False},
 }
 """The options that an embedding takes, with their defaults; one that is missing takes none."""
-_YOUNGER = ("places", "coordinates", "bases", "standardize", "sigma")  # unknown to runs that are older than them
+# unknown to runs that are older than them
+_YOUNGER = ("places", "coordinates", "bases", "standardize", "sigma", "published")
 # What other embeddings may be given all the same, since it asks for nothing.
-_NOTHING = {"features": "none", "projection": "none", "places": "flat", "coordinates": "all", "standardize": False}
+_NOTHING = {
+    "features": "none",
+    "projection": "none",
+    "places": "flat",
+    "coordinates": "all",
+    "standardize": False,
+    "published": False,
+}
 
 
 def owners(option: str) -> tuple[str, ...]:
@@ -91,7 +99,8 @@ def check_owner(what: str, option: str, embedding: str) -> None:
     """
     names = owners(option)
     if names and embedding not in names:
-        whose = f"embedding{'s' if len(names) > 1 else ''} {' and '.join(map(repr, names))}"
+        listed = " and ".join(filter(None, [", ".join(map(repr, names[:-1])), repr(names[-1])]))
+        whose = f"embedding{'s' if len(names) > 1 else ''} {listed}"
         raise ConfigurationError(f"{what} belongs to the {whose}, not to {embedding!r}")
 
 
@@ -110,6 +119,7 @@ class EmbeddingConfig:
         bases: "10" or "2-5", of FoNE's periods; "none" for other embeddings.
         standardize: whether the features of FoNE or xVal have mean 0 and variance 1 over the vocabulary.
         sigma: of the initial frequencies of periodic features; 0 for other embeddings.
+        published: whether FoNE, xVal or periodic features are as in their authors' code, without what we changed.
     """
 
     name: str
@@ -123,6 +133,7 @@ class EmbeddingConfig:
     bases: str = "none"
     standardize: bool = False
     sigma: float = 0.0
+    published: bool = False
 
     @classmethod
     def of(
@@ -139,6 +150,7 @@ class EmbeddingConfig:
         bases: str | None = None,
         standardize: bool | None = None,
         sigma: float | None = None,
+        published: bool | None = None,
     ) -> "EmbeddingConfig":
         """Return the configuration of an embedding; options have the values of `EMBEDDING_OPTIONS` where they are None.
 
@@ -151,7 +163,7 @@ class EmbeddingConfig:
         >>> EmbeddingConfig.of("adelic").features, EmbeddingConfig.of("learned").features
         ('digits', 'none')
         >>> EmbeddingConfig.of("periodic", sigma=0.3).options()
-        {'sigma': 0.3}
+        {'sigma': 0.3, 'published': False}
         """
         if name not in EMBEDDINGS:
             raise UnknownNameError.of("embedding", name, EMBEDDINGS)
@@ -166,6 +178,7 @@ class EmbeddingConfig:
             "bases": bases,
             "standardize": standardize,
             "sigma": sigma,
+            "published": published,
         }
         for option, value in given.items():
             if value is not None and value != _NOTHING.get(option):
@@ -205,8 +218,11 @@ class EmbeddingConfig:
             )
         if bases not in (None, *BASES):
             raise ConfigurationError(f"bases={bases!r} are unknown; use {' or '.join(BASES)}")
-        if type(standardize) not in (bool, type(None)):
-            raise ConfigurationError(f"standardize={standardize!r} must be true or false")
+        for option in ("standardize", "published"):
+            if type(given[option]) not in (bool, type(None)):
+                raise ConfigurationError(f"{option}={given[option]!r} must be true or false")
+        if standardize and published:
+            raise ConfigurationError("--standardize is ours, and does not go with --published; drop one of the two")
         if sigma is not None and not 0 < sigma < math.inf:
             raise ConfigurationError(f"sigma={sigma} must be a positive number; the default is 0.01")
         own = EMBEDDING_OPTIONS.get(name, {})
@@ -271,6 +287,7 @@ class EmbeddingConfig:
         """
         parts = [self.name, self.features, self.places, self.coordinates]
         rivals = {"bases": f"bases{self.bases}", "standardize": "standardized", "sigma": f"sigma{self.sigma:g}"}
+        rivals["published"] = "published"
         parts += [text for option, text in rivals.items() if not self._is_plain(option)]
         return "-".join(part for part in parts if part not in ("none", "flat", "all"))
 
@@ -312,14 +329,19 @@ class RunConfig:
         """Check the seed and the split."""
         object.__setattr__(self, "seed", check_seed(self.seed))
         check_images(self.task, self.split, symmetries=self.recipe.symmetries)
-        if self.embedding.name == "abacus":
-            self._check_digits()
+        if self.embedding.name in ("abacus", "fone"):
+            self._check_numbers()
 
-    def _check_digits(self) -> None:
-        """Raise ConfigurationError unless some number has several digits, whose places Abacus could tell."""
+    def _check_numbers(self) -> None:
+        """Raise ConfigurationError where Abacus has no places to tell apart, or FoNE as published would read signs."""
         task = acd.task(self.task)
         vocabulary = task.vocabulary(task.check_size(self.n, self.edition), self.edition)
-        if all(abs(number) < 10 for number in vocabulary):
+        if self.embedding.published and self.embedding.name == "fone" and min(vocabulary) < 0:
+            raise ConfigurationError(
+                f"{self.row} has negative numbers, and FoNE as published leaves the sign to the text; "
+                "leave out --published"
+            )
+        if self.embedding.name == "abacus" and all(abs(number) < 10 for number in vocabulary):
             raise ConfigurationError(
                 f"abacus on {self.row} is a learned embedding by another name: every token has one digit; "
                 "use --embedding learned"

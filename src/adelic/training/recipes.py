@@ -36,6 +36,7 @@ _EMBEDDING = {
     "bases": str,
     "standardize": bool,
     "sigma": float,
+    "published": bool,
 }
 
 

@@ -42,6 +42,7 @@ class Problem:
         max_operand, max_operand_denominator: bounds of the operands' numerators (absolute) and denominators, over all
             splits.
         max_numerator, max_denominator: bounds of the answers in lowest terms, over all splits: what a space must hold.
+        signed: whether an operand or an answer can be negative.
         commutative: whether the order of the operands makes no difference. Then a question with the same operands in
             another order counts as the same question.
         modulus: of an answer that is a residue; None for other problems.
@@ -66,6 +67,7 @@ class Problem:
     never_seen_titles: Mapping[str, str] = field(default_factory=dict)
     max_operand_denominator: int = 1
     max_denominator: int = 1
+    signed: bool = False
     commutative: bool = False
     modulus: int | None = None
     neutral: int | None = None
@@ -292,6 +294,7 @@ PROBLEMS: dict[str, Problem] = {
             solve=_exact(lambda x: x[:, 0] - x[:, 1]),
             max_operand=10**10 - 1,
             max_numerator=10**10 - 1,
+            signed=True,
         ),
         Problem(
             name="multiplication",
@@ -345,6 +348,7 @@ PROBLEMS: dict[str, Problem] = {
             max_operand_denominator=_MAX_DENOMINATOR,
             max_numerator=_LONG_NUMERATOR * (_MAX_DENOMINATOR + _MAX_DENOMINATOR - 1),
             max_denominator=_MAX_DENOMINATOR * (_MAX_DENOMINATOR - 1),
+            signed=True,
             commutative=True,
         ),
         Problem(
@@ -358,6 +362,7 @@ PROBLEMS: dict[str, Problem] = {
             max_operand_denominator=_MAX_DENOMINATOR,
             max_numerator=_LONG_NUMERATOR**2,
             max_denominator=_MAX_DENOMINATOR**2,
+            signed=True,
             commutative=True,
         ),
         Problem(
@@ -394,6 +399,7 @@ PROBLEMS: dict[str, Problem] = {
             solve=_exact(lambda x: _evaluate(x[:, 0])),
             max_operand=10**6 - 1,
             max_numerator=int(_evaluate(np.array(10**6 - 1, dtype=object))),
+            signed=True,
         ),
         Problem(
             name="comparison",

@@ -19,9 +19,10 @@ from adelic.benchmark.arithmetic.solvers import Solver, Tick
 from adelic.errors import ConfigurationError
 from adelic.nn.base_digits import count_digits, to_digits
 from adelic.nn.encoder import EncoderLayer
+from adelic.nn.fone import FoNEEmbedding
 from adelic.nn.fused import Noise
 from adelic.nn.rival_heads import DigitHead, DigitLogits, FourierHead, XValHead
-from adelic.nn.rivals import FeatureEmbedding, FoNEEmbedding, XValEmbedding
+from adelic.nn.rivals import FeatureEmbedding, XValEmbedding, draw_up_to
 from adelic.training.sampler import stream_seed
 
 D_MODEL, N_LAYERS, N_HEADS, D_FEEDFORWARD = 64, 2, 4, 256
@@ -108,9 +109,13 @@ class OneTokenReader(Reader):
 
     def forward(self, features: torch.Tensor, noise: Noise | None = None) -> Any:
         """Return the head's outputs for a batch of features."""
-        tokens = self.embedding.project(features) + self.positions
+        return self.head(self.state(features, noise))
+
+    def state(self, features: torch.Tensor, noise: Noise | None) -> torch.Tensor:
+        """Return the states that give the answers, (rows, 64), for a batch of features."""
+        tokens = self.embedding.project(features, noise) + self.positions
         tokens = torch.cat([self.answer.expand(len(tokens), 1, -1), tokens], dim=1)
-        return self.head(self.encoder(tokens, 1)[:, 0])
+        return self.encoder(tokens, 1)[:, 0]  # type: ignore[no-any-return]
 
 
 class DigitReader(Reader):
@@ -127,6 +132,7 @@ class DigitReader(Reader):
         shared_places: see above.
         operand_digits, answer_digits: (longest in training, longest at all).
         arity: number of operands.
+        number_token_weight: of the head's number token loss.
     """
 
     def __init__(
@@ -137,6 +143,7 @@ class DigitReader(Reader):
         operand_digits: tuple[int, int],
         answer_digits: tuple[int, int],
         arity: int,
+        number_token_weight: float = 0.0,
     ) -> None:
         super().__init__()
         self.base = base
@@ -155,7 +162,7 @@ class DigitReader(Reader):
         self.shared_places = shared_places
         self.places = _vectors(1 if shared_places else 1 + arity, 1 + n_places)
         self.encoder = Encoder()
-        self.head = DigitHead(D_MODEL, base=base)
+        self.head = DigitHead(D_MODEL, base=base, number_token_weight=number_token_weight)
 
     def groups(self, operands: Operands) -> list[Group]:
         """Return operands as tokens (rows, arity, 1 + n_digits), those no longer than in training apart from others."""
@@ -174,7 +181,7 @@ class DigitReader(Reader):
         """Return logits of the answer's digits for a batch of tokens (rows, arity, 1 + n_digits)."""
         width = tokens.shape[-1] - 1
         n_digits = self.answer_digits[0 if width == self.operand_digits[0] else 1]
-        offset = noise.key(-1) % (self.max_offset + 1) if noise is not None and self.training else 0
+        offset = draw_up_to(self.max_offset, noise) if noise is not None and self.training else 0
         question = torch.full((1 + n_digits,), self.base + 3)
         question[0] = self.base + 2
         asked = self.tokens[question] + self._places(slice(0, 1), n_digits, offset)[0]
@@ -309,6 +316,7 @@ class DigitSolver(TransformerSolver):
 
     base: int
     shared_places = False
+    number_token_weight = 0.0
 
     def _read(self, problem: Problem, operands: Operands, answers: Answers) -> Reader:
         def digits(numbers: Any, longest: int) -> tuple[int, int]:
@@ -321,6 +329,7 @@ class DigitSolver(TransformerSolver):
             operand_digits=digits(operands, problem.max_operand_digits),
             answer_digits=digits(answers, problem.max_answer_digits),
             arity=problem.arity,
+            number_token_weight=self.number_token_weight,
         )
 
 
