@@ -116,7 +116,7 @@ def test_fone_shifts_numbers_in_training_alone():
     assert (embedding.integer_digits, embedding.is_noisy) == (5, True)
     ids = torch.arange(4)
     tenfold = FoNEEmbedding(None, 32, integer_digits=5, projection=None, published=True)
-    tenfold.load_state_dict({"token": embedding.token})
+    tenfold.load_state_dict({"token": embedding.token}, strict=False)
     shifted = [tenfold([0, 3 * 10**k, 12 * 10**k, 305 * 10**k]) for k in range(3)]
     seen = set()
     for seed in range(64):

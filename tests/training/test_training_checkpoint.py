@@ -266,10 +266,12 @@ def test_flipped_counters_are_found_without_the_tensors(saved):
         read_progress(path)
 
 
+OLDER_PROGRESS = {key: value for key, value in vars(PROGRESS).items() if key != "metrics"}
+
+
 def test_an_older_checkpoint_without_checksums_is_loaded(saved):
     path, model, optimizer, best = saved
-    older = {key: value for key, value in vars(PROGRESS).items() if key != "metrics"}
-    save_file(load_file(path), path, {"progress": json.dumps(older)})
+    save_file(load_file(path), path, {"progress": json.dumps(OLDER_PROGRESS)})
     found, progress = load_checkpoint(path, model, optimizer)
     assert progress == PROGRESS
     assert all(torch.equal(found[key], best[key]) for key in best)
@@ -289,8 +291,7 @@ def test_fingerprints_are_saved_and_were_not_always(tmp_path, is_old):
     if is_old:
         with safe_open(path, framework="pt") as file:
             tensors = {key: file.get_tensor(key) for key in file.keys() if not key.endswith("_extra_state")}  # noqa: SIM118
-            metadata = file.metadata()
-        save_file(tensors, path, metadata)
+        save_file(tensors, path, {"progress": json.dumps(OLDER_PROGRESS)})
     found, _ = load_checkpoint(path, *made(range(4)))
     model.load_state_dict(found)
     if not is_old:

@@ -79,14 +79,28 @@ def export(
     ...     print([path.name for path in paths], paths[0].read_text(encoding="utf-8").split()[:5])
     ['train.txt', 'validation.txt', 'test.txt', 'dataset.json'] ['V7', '+', '1', '+', '2']
     """
+    folder = Path(folder)
+    description = write(dataset, folder, format=format, force=force, command=command, progress=progress)
+    return [*(folder / name for name in description["files"]), folder / description_file(dataset, format)]
+
+
+def write(
+    dataset: Dataset,
+    folder: Path,
+    *,
+    format: str,  # noqa: A002 - as in export
+    force: bool,
+    command: str | None,
+    progress: Progress | None,
+) -> dict[str, Any]:
+    """Write the files of `export` and return the description."""
     if not isinstance(format, str) or format not in FORMATS:
         raise UnknownNameError.of("format", format, FORMATS)
-    folder = Path(folder)
     contents = _contents(dataset, format, progress)
     paths = {folder / name: content for name, content in contents.items()}
     description, described = (
         _description(dataset, format, command, contents),
-        folder / _description_file(dataset, format),
+        folder / description_file(dataset, format),
     )
     if not (force or _describes_the_same(described, description)):
         raise _exists(described)
@@ -111,7 +125,7 @@ def export(
         for name, content in contents.items()
     }
     files.atomic_write(described, json.dumps(description, indent=1, ensure_ascii=False) + "\n")
-    return [*paths, described]
+    return description
 
 
 @dataclass(frozen=True)
@@ -141,7 +155,8 @@ def _contents(dataset: Dataset, format: str, progress: Progress | None) -> dict[
     return found
 
 
-def _description_file(dataset: Dataset, format: str) -> str:  # noqa: A002
+def description_file(dataset: Dataset, format: str) -> str:  # noqa: A002
+    """Return the name of the file that describes an export."""
     if format != "acd":
         return DESCRIPTION_FILE
     return f"{LAYOUTS[dataset.provenance['task']].name}_{dataset.provenance['n']}.json"

@@ -224,6 +224,7 @@ def export(
     adelic data export lattice --n 10 --format acd --output acd-files
     """
     from adelic import acd
+    from adelic.acd import exporting
 
     with progress_bar(f"{task} {'' if n is None else f'n={n}'}".strip()) as tick:
         dataset = acd.load(
@@ -234,13 +235,11 @@ def export(
         chosen += [part for name, choice in options for part in ("--option", f"{name}={choice}")]
         where = ["--format", file_format, "--output", str(output)]
         command = ["data", "export", task, *chosen, *where]
-        paths = acd.export(
-            dataset, output, format=file_format, force=force, command=shlex.join(["adelic", *command]), progress=tick
-        )
-    described = json.loads(paths[-1].read_text(encoding="utf-8"))
+        written = shlex.join(["adelic", *command])
+        described = exporting.write(dataset, output, format=file_format, force=force, command=written, progress=tick)
     for name, file in described["files"].items():
         click.echo(f"{output / name}: {file['rows']:,} rows")
-    click.echo(paths[-1])
+    click.echo(output / exporting.description_file(dataset, file_format))
     for note in ("left_out", "validation", "loader", "int2int_options"):
         if note in described:
             click.echo(f"{note.replace('_', ' ')}: {described[note]}")
