@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from adelic.errors import DecodingError, DivisionByZeroError, EncodingError, PrecisionError, SpaceError
 from adelic.numbers import decoding, finite
-from adelic.numbers.describe import at_position
+from adelic.numbers.describe import at_position, describe
 from adelic.numbers.expansion import expansion_text
 from adelic.numbers.finite import FinitePlaces, OperationError
+from adelic.numbers.hensel import Residue
 from adelic.numbers.rationals import FEW
 from adelic.numbers.real import RealPlace
 from adelic.numbers.space import AdeleSpace, check_float32, write_real_row
@@ -136,7 +137,7 @@ class AdeleArray:
 
         Raises:
             DecodingError: no rational n/m with 2·|n|·m below the space's bound has these coordinates, or the
-                coordinates do not determine which.
+                coordinates do not determine which. (Without real values, see `AdeleSpace.from_digits`.)
 
         >>> AdeleSpace().encode(["22/19", -5]).decode()
         array([Fraction(22, 19), Fraction(-5, 1)], dtype=object)
@@ -159,6 +160,8 @@ class AdeleArray:
         places, real_place = self._finite[position], self._real[position]
         flat = FinitePlaces(places.digits[None], places.known[None])
         residues = [finite.read_residue(flat, 0, j, self.space.window) for j in range(self.space.n_primes)]
+        if real_place.is_unmeasured():
+            return self._decode_digits(residues, position)
         q = decoding.decode(residues, self.space.primes, self.space.fractional_digits, real_place)
         if q is None:
             bound = self.space.decoding_bound
@@ -166,6 +169,18 @@ class AdeleArray:
                 f"the coordinates{at_position(position)} determine no rational number: no n/m with 2·|n|·m below about "
                 f"2^{bound.bit_length() - 1} has these digits and the real value {real_place.text()}, or "
                 "more than one may have them; more primes or digits widen the bound"
+            )
+        return q
+
+    def _decode_digits(self, residues: list[Residue], position: tuple[int, ...]) -> Fraction:
+        """Return the number with these digits where no real value is known."""
+        q, others = decoding.decode_digits(residues, self.space.primes, self.space.fractional_digits)
+        if q is None:
+            are = f"; they are those of {' and '.join(map(describe, others))}, for one" if others else ""
+            raise DecodingError(
+                f"the digits{at_position(position)} alone determine no rational number: none of numerator and "
+                f"denominator up to about 2^{self.space.decoding_bound.bit_length() // 2} has them{are}; a real value "
+                "tells which, and RedundantResidueCode(space, max_numerator, max_denominator) takes other bounds"
             )
         return q
 
