@@ -219,7 +219,7 @@ class AdeleArray:
     def __iter__(self) -> Iterator["AdeleArray"]:
         return (self[i] for i in range(len(self)))
 
-    def _coerce(self, other: Any, *, floats: str = "error") -> "AdeleArray":
+    def _coerce(self, other: Any, *, floats: str = "never") -> "AdeleArray":
         """Return another operand as an array of the same space."""
         if isinstance(other, AdeleArray) and other.space != self.space:
             raise SpaceError(f"arrays of different spaces do not mix: {self.space} and {other.space}")

@@ -5,6 +5,8 @@ from fractions import Fraction
 from typing import Any
 
 _SHOWN_DIGITS = 40
+_LONGEST_WORD = 300  # paths of files are shown as they are
+_LONGEST_LINE = 2000
 
 
 def describe(value: Any) -> str:
@@ -21,6 +23,20 @@ def describe(value: Any) -> str:
     text = " ".join(repr(value).split())  # errors are one line
     quote = text[0] if text[0] in ("'", '"') else ""
     return text if len(text) <= _SHOWN_DIGITS else f"{text[:21]}…{quote}"
+
+
+def one_line(text: str) -> str:
+    """Return a message in one line, without long words or an endless whole, whatever its author quoted in it.
+
+    >>> one_line("no such file: " + "x" * 1000)
+    'no such file: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx… (1000 characters)'
+    """
+    words = [
+        word if len(word) <= _LONGEST_WORD else f"{word[:_SHOWN_DIGITS]}… ({len(word)} characters)"
+        for word in text.split()
+    ]
+    line = " ".join(words)
+    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE // 2]} … {line[-_LONGEST_LINE // 2 :]}"
 
 
 def integer_text(n: int) -> str:
