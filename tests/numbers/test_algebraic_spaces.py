@@ -261,3 +261,30 @@ class TestFromDigits:
         space = AdeleSpace.over("x^2 - 2", root=1.414)
         with pytest.raises(EncodingError, match=message):
             space.from_digits(space.encode(1).digits, **{"value": 1.0, **arguments})
+
+
+def test_threads_leave_the_precision_of_flint_as_it_was():
+    from concurrent.futures import ThreadPoolExecutor
+
+    flint = polynomials.load_flint()
+    before = flint.ctx.prec
+
+    def work(k):
+        polynomials.complex_roots.cache_clear()
+        space = AdeleSpace.over("x^2 - 2", root=1.414, n_primes=2, precision=4 + k % 5)
+        return space.encode([(k, 1), (1, 10**k)]).decode().tolist()
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(work, [k % 3 for k in range(200)]))
+    assert flint.ctx.prec == before
+    assert all(row == [(k % 3, 1), (1, 10 ** (k % 3))] for k, row in enumerate(found))
+
+
+def test_long_polynomials_and_much_white_space():
+    with pytest.raises(SpaceError, match=r"\+ … ") as caught:
+        AdeleSpace.over([2] * 900, root=1.0)
+    assert len(str(caught.value)) < 400
+    space = AdeleSpace.over("x^2 - 2" + " " * 10**5, root=1.414)
+    assert space.encode(" " * 10**5 + "1 +" + " " * 10**5 + "x").decode() == (1, 1)
+    with pytest.raises(EncodingError, match="is no polynomial in x"):
+        space.encode("1 + x" + " " * 10**5 + "y")

@@ -14,7 +14,7 @@ from adelic import AdeleArray, AdeleSpace
 from adelic.cli.options import INTEGERS, in_terms_of_options, refuse_options, space_options
 from adelic.errors import AdelicError, DecodingError, EncodingError, StorageError
 from adelic.numbers import rationals
-from adelic.numbers.describe import describe, integer_text
+from adelic.numbers.describe import describe, integer_text, shortened
 from adelic.numbers.expansion import expansion_text, parse_expansion
 from adelic.numbers.space import DEFAULT_PRECISION, DEFAULT_PRIMES
 
@@ -198,7 +198,7 @@ def _read_json(stream: IO[str]) -> AdeleArray:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         if isinstance(error, AdelicError):
             raise
-        raise DecodingError(f"this is not the JSON of `adelic encode --json` ({describe(str(error))[1:-1]})") from None
+        raise DecodingError(f"this is not the JSON of `adelic encode --json` ({shortened(str(error))})") from None
 
 
 def _read_reals(found: Any) -> Any:

@@ -19,7 +19,7 @@ from rich.progress import (
 )
 
 from adelic.errors import AdelicError, UnknownNameError
-from adelic.numbers.describe import describe
+from adelic.numbers.describe import describe, shortened
 
 Command = Callable[..., Any]
 Tick = Callable[[int, int, str], None]
@@ -162,7 +162,7 @@ def refuse_options(numbers: tuple[str, ...]) -> None:
     """Raise for an unknown option, which a command that takes -3 for a number gets as an argument."""
     for number in numbers:
         if number.startswith("--"):
-            raise click.NoSuchOption(describe(number)[1:-1], ctx=click.get_current_context())
+            raise click.NoSuchOption(shortened(number), ctx=click.get_current_context())
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import adelic
 from adelic.acd.files import atomic_write, cache_folder
 from adelic.errors import ConfigurationError, DivisionByZeroError
 from adelic.numbers.choice import fitting_space
-from adelic.numbers.describe import describe
+from adelic.numbers.describe import describe, shortened
 from adelic.numbers.space import AdeleSpace
 
 OPERATIONS = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
@@ -61,7 +61,7 @@ def render_page(
         raise ConfigurationError(f"operation={describe(operation)} is none of the four: {' '.join(OPERATIONS)}")
     space = _fitting_space([number] if other is None else [number, other], primes, precision, fractional_digits)
     if other is not None and operation == "/" and space.encode(other) == 0:
-        raise DivisionByZeroError(f"{describe(number)[1:-1]} cannot be divided by {describe(other)[1:-1]}")
+        raise DivisionByZeroError(f"{shortened(number)} cannot be divided by {shortened(other)}")
     start = {
         "x": number,
         "y": other or "",

@@ -131,7 +131,9 @@ class AlgebraicSpace:
         """
         if isinstance(values, AdeleArray):
             if not isinstance(values, AlgebraicArray) or values.space != self:
-                raise SpaceError(f"the array lives in {values.space}, not in {self}; decode() it first")
+                raise SpaceError(
+                    f"the array lives in {describe(values.space, 200)}, not in {describe(self, 200)}; decode() it first"
+                )
             return values
         elements: list[Element] = []
         shape = self._read(values, (), floats, elements)
@@ -293,7 +295,7 @@ class AlgebraicSpace:
         bits = 2 * _BITS + max(abs(n) for n in numerators).bit_length()
         while True:
             roots = polynomials.complex_roots(self.polynomial, bits)
-            with flint.ctx.workprec(bits):
+            with polynomials.working_precision(bits):
                 ordered = sorted(roots, key=lambda z: abs(_complex(z) - self.root))
                 images = [flint.fmpz_poly(list(numerators))(z) / denominator for z in ordered]
                 # A number other than 0 has no image 0, so that some precision suffices.
@@ -320,7 +322,7 @@ def over(
     chosen = _choose_root(f, root)
     if primes is None:
         if isinstance(n_primes, bool) or not isinstance(n_primes, (int, np.integer)) or n_primes < 1:
-            raise SpaceError(f"n_primes={n_primes!r} must be a whole number from 1 on")
+            raise SpaceError(f"n_primes={describe(n_primes)} must be a whole number from 1 on")
         primes = tuple(islice(polynomials.splitting_primes(f, PRIME_BOUND), int(n_primes)))
         if len(primes) < n_primes:
             raise SpaceError(
@@ -358,10 +360,10 @@ def _choose_root(f: tuple[int, ...], near: Any) -> complex:
     listed = ", ".join(f"{w.real:.6g}" if w.imag == 0 else f"{w:.6g}" for w in roots[:8])
     listed += ", …" if len(roots) > 8 else ""
     if abs(nearest - z) > _NEAR * max(1.0, abs(z)):
-        raise SpaceError(f"{polynomials.to_text(f)} has no root near root={near}; its roots: {listed}")
+        raise SpaceError(f"{polynomials.to_text(f)} has no root near root={describe(near)}; its roots: {listed}")
     if abs(second - z) <= 2 * abs(nearest - z):
         raise SpaceError(
-            f"root={near} does not say which root of {polynomials.to_text(f)} is meant; its roots: {listed}"
+            f"root={describe(near)} does not say which root of {polynomials.to_text(f)} is meant; its roots: {listed}"
         )
     return nearest
 

@@ -194,7 +194,7 @@ class AdeleArray:
         try:
             real_place = self._real.reshape(target)
         except ValueError:
-            raise SpaceError(f"an array of {self.size} numbers cannot take the shape {target}") from None
+            raise SpaceError(f"an array of {self.size} numbers cannot take the shape {describe(target, 200)}") from None
         resolved = real_place.shape
         errors = None if self._errors is None else self._errors.reshape(resolved)
         return type(self)(self.space, real_place, self._finite.reshape(resolved), errors)
@@ -222,7 +222,9 @@ class AdeleArray:
     def _coerce(self, other: Any, *, floats: str = "never") -> "AdeleArray":
         """Return another operand as an array of the same space."""
         if isinstance(other, AdeleArray) and other.space != self.space:
-            raise SpaceError(f"arrays of different spaces do not mix: {self.space} and {other.space}")
+            raise SpaceError(
+                f"arrays of different spaces do not mix: {describe(self.space, 200)} and {describe(other.space, 200)}"
+            )
         return self.space.encode(other, floats=floats)
 
     def _combine(
@@ -288,7 +290,7 @@ class AdeleArray:
     def __pow__(self, exponent: Any) -> "AdeleArray":
         """Return the power by an integer, by repeated squaring; a negative one inverts first."""
         if isinstance(exponent, bool) or not isinstance(exponent, (int, np.integer)):
-            raise EncodingError(f"an exponent must be an integer, not {exponent!r}")
+            raise EncodingError(f"an exponent must be an integer, not {describe(exponent)}")
         k = int(exponent)
         base = self if k >= 0 else 1 / self
         result: AdeleArray | None = None

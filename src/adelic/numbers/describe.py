@@ -9,7 +9,7 @@ _LONGEST_WORD = 300  # paths of files are shown as they are
 _LONGEST_LINE = 2000
 
 
-def describe(value: Any) -> str:
+def describe(value: Any, longest: int = _SHOWN_DIGITS) -> str:
     """Return a value as text that fits an error message: long integers and texts are shortened.
 
     >>> describe(7), describe(10**10000), describe("x" * 100)
@@ -22,7 +22,17 @@ def describe(value: Any) -> str:
         return n if value.denominator == 1 else f"{n}/{_describe_integer(value.denominator)}"
     text = " ".join(repr(value).split())  # errors are one line
     quote = text[0] if text[0] in ("'", '"') else ""
-    return text if len(text) <= _SHOWN_DIGITS else f"{text[:21]}…{quote}"
+    return text if len(text) <= longest else f"{text[: longest // 2 + 1]}…{quote}"
+
+
+def shortened(text: str) -> str:
+    """Return a text without quotes, cut as by `describe`.
+
+    >>> shortened("x" * 100)
+    'xxxxxxxxxxxxxxxxxxxxx…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN_DIGITS else f"{line[: _SHOWN_DIGITS // 2 + 1]}…"
 
 
 def one_line(text: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from adelic.errors import DivisionByZeroError, EncodingError
 from adelic.numbers import integers
-from adelic.numbers.describe import at_position, describe
+from adelic.numbers.describe import at_position, describe, shortened
 
 _INT64_MAX = 2**63 - 1
 _MAX_EXPONENT = 10**5
@@ -186,9 +187,17 @@ def approximation_errors(values: Any, numbers: Rationals, *, floats: str) -> npt
     if not len(differs):
         return None
     errors = np.zeros(len(n))
-    for i in differs.tolist():  # an error below float64 is still none of 0
-        errors[i] = max(float(abs(exact.fraction(i) - numbers.fraction(i))), float(np.finfo(np.float64).tiny))
+    for i in differs.tolist():  # an error below float64 is still none of 0, one beyond it is infinite
+        errors[i] = max(_float(abs(exact.fraction(i) - numbers.fraction(i))), float(np.finfo(np.float64).tiny))
     return errors.reshape(numbers.shape)
+
+
+def _float(q: Fraction) -> float:
+    """Return the nearest float of a number that is not negative."""
+    try:
+        return float(q)
+    except OverflowError:
+        return inf
 
 
 def _refuse_float(value: Any, *, advice: str) -> Fraction:
@@ -202,7 +211,7 @@ def as_array(values: Any) -> npt.NDArray[Any] | None:
     """Return values as a NumPy array when they are an array of some library (NumPy, torch, pandas), else None.
 
     Raises:
-        EncodingError: an entry of a masked array is masked.
+        EncodingError: an entry of a masked array is masked, or a tensor has no plain numbers.
     """
     if isinstance(values, np.ma.MaskedArray) and np.any(np.ma.getmaskarray(values)):
         position = tuple(int(i) for i in np.argwhere(np.ma.getmaskarray(values))[0])
@@ -210,9 +219,15 @@ def as_array(values: Any) -> npt.NDArray[Any] | None:
     if isinstance(values, (type, np.generic)) or not hasattr(values, "__array__"):
         return None
     if any(base.__module__ == "torch" and base.__name__ == "Tensor" for base in type(values).__mro__):
-        tensor = values.detach().cpu()
-        is_in_numpy = not tensor.is_floating_point() or str(tensor.dtype) in _NUMPY_FLOATS
-        return np.asarray(tensor if is_in_numpy else tensor.float())
+        try:
+            tensor = values.detach().cpu()
+            is_in_numpy = not tensor.is_floating_point() or str(tensor.dtype) in _NUMPY_FLOATS
+            return np.asarray(tensor if is_in_numpy else tensor.float())
+        except (TypeError, RuntimeError) as error:  # sparse, quantized, nested, or without data
+            raise EncodingError(
+                f"a tensor of {values.dtype}, {values.layout}, on {values.device} is no array of numbers "
+                f"({shortened(str(error))}); make it dense, with integers or floats"
+            ) from None
     return np.asarray(values)
 
 
@@ -293,14 +308,14 @@ def _parse(value: Any, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int
         return value.numerator, value.denominator
     if isinstance(value, Decimal):
         if not value.is_finite():
-            raise EncodingError(f"{value!s} is no rational number; only finite values can be encoded")
+            raise EncodingError(f"{shortened(str(value))} is no rational number; only finite values can be encoded")
         is_large = value and abs(value.adjusted()) > _MAX_EXPONENT
         if is_large and abs(int(value.as_tuple().exponent)) > _MAX_EXPONENT:
             raise _exponent_error(value)
         return value.as_integer_ratio()
     if isinstance(value, (float, np.floating)):
         if not np.isfinite(value):
-            raise EncodingError(f"{value!s} is no rational number; only finite values can be encoded")
+            raise EncodingError(f"{shortened(str(value))} is no rational number; only finite values can be encoded")
         return to_fraction(value).as_integer_ratio()
     if isinstance(value, str):
         return _parse_text(value)

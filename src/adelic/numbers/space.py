@@ -214,7 +214,9 @@ class AdeleSpace:
 
         if isinstance(values, AdeleArray):
             if values.space != self:
-                raise SpaceError(f"the array lives in {values.space}, not in {self}; decode() it first")
+                raise SpaceError(
+                    f"the array lives in {describe(values.space, 200)}, not in {describe(self, 200)}; decode() it first"
+                )
             return values
         numbers = rationals.read(values, floats=floats)
         size = len(numbers.numerators)
@@ -344,11 +346,13 @@ def measured(real_value: Any, radius: Any, shape: tuple[int, ...]) -> real.RealP
 
 
 def _exact_numbers(values: Any) -> rationals.Rationals | None:
-    """Return values as rationals where they are exact numbers that NumPy holds as objects, else None."""
+    """Return values as rationals where they are exact numbers or long floats, which float64 may not hold, else None."""
     try:
         array = np.asarray(values)
     except ValueError:
         return None
+    if array.dtype == np.longdouble != np.float64 and np.all(np.isfinite(array)):
+        return rationals.read(array, floats="exact")
     if array.dtype != object or any(isinstance(x, (str, bytes)) or x is None for x in array.flat):
         return None
     return rationals.read(array.tolist() if array.shape else values, floats="exact")
@@ -356,8 +360,8 @@ def _exact_numbers(values: Any) -> rationals.Rationals | None:
 
 def number_array(name: str, values: Any) -> npt.NDArray[Any]:
     """Return integers or floats as an array, or raise `EncodingError`."""
+    array = rationals.as_array(values)
     try:
-        array = rationals.as_array(values)
         array = np.asarray(values) if array is None else array
     except ValueError:
         raise EncodingError(f"{name} are ragged: all entries of an array need the same shape") from None
@@ -368,7 +372,8 @@ def number_array(name: str, values: Any) -> npt.NDArray[Any]:
 
 def _floats(name: str, values: Any) -> npt.NDArray[np.float64]:
     """Return a float64 copy, which later changes of the caller's array do not reach."""
-    return number_array(name, values).astype(np.float64)
+    with np.errstate(over="ignore"):  # of longer floats
+        return number_array(name, values).astype(np.float64)
 
 
 def _radii(radius: Any, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
