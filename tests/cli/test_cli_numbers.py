@@ -1,10 +1,18 @@
 import json
 import subprocess
 import sys
+from fractions import Fraction
+from math import prod
 
 import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from adelic import AdeleSpace
+from adelic.cli.numbers import decode, encode
+from adelic.errors import DecodingError, PrecisionError
+from adelic.numbers.primes import valuation
 
 
 def lines_of(text):
@@ -49,8 +57,6 @@ def test_negative_numbers_are_arguments(works):
     ],
 )
 def test_json_round_trip(works, numbers, options, folder):
-    from fractions import Fraction
-
     text = works("encode", *numbers, *options, "--json")
     assert len(text.splitlines()) == 1
     expected = [str(Fraction(number)) for number in numbers]
@@ -80,7 +86,7 @@ def test_numbers_of_ten_thousand_digits(works, refused):
     assert lines_of(out)[2] == ["Q_2", f"…{int('7' * 20) % 8:03b}"]
     json.loads(works("encode", number, f"-{number}", f"1/{number}", "--primes", "2", "--json"))
     assert len(refused("encode", f"{number}/0")) < 200
-    assert len(refused("encode", f"1/{'5' * 10_000}")) < 400
+    assert len(refused("encode", f"1/{'5' * 10_000}", "--fractional-digits", "0")) < 400
     assert len(refused("encode", "x" * 10_000)) < 200
 
 
@@ -103,8 +109,10 @@ def test_coordinates(works):
         (["3", "1//2"], "'1//2' is no number"),
         (["True"], "is no number"),
         (["1\n2"], "is no number"),
-        (["7/5"], "fractional_digits=1"),
-        (["1/25", "--fractional-digits", "1"], "fractional_digits=2"),
+        (["7/5", "--fractional-digits", "0"], "--fractional-digits 1 would hold it"),
+        (["1/25", "--fractional-digits", "1"], "--fractional-digits 2 would hold it, and --primes 3,7,11,13,17,19,23 "),
+        (["3", "1/1024", "--precision", "5"], "1/1024 needs 10 digits after the point, which --precision 5 does not"),
+        (["1", "--precision", "2000000000"], "1.4e+10 digits a number, as many bytes or more; at most 10000000 are "),
         (["1e999999999"], "exponent"),
         (["1", "--primes", "2,4"], "4 is not a prime"),
         (["1", "--primes", "2,3,2"], "occurs twice"),
@@ -113,11 +121,11 @@ def test_coordinates(works):
         (["1", "--primes", ""], "no integer"),
         (["1", "--primes", "5-2"], "no integer"),
         (["1", "--primes", "9" * 5000], "no integer"),
-        (["1", "--precision", "0"], "precision=0"),
-        (["1", "--precision", "-1"], "precision=-1"),
+        (["1", "--precision", "0"], "--precision 0"),
+        (["1", "--precision", "-1"], "--precision -1"),
         (["1", "--precision", "x"], "--precision"),
-        (["1", "--fractional-digits", "16"], "fractional_digits=16"),
-        (["1", "--fractional-digits", "-1"], "fractional_digits=-1"),
+        (["1", "--fractional-digits", "16"], "--fractional-digits 16"),
+        (["1", "--fractional-digits", "-1"], "--fractional-digits -1"),
         (["--precison", "3", "1"], "--precison"),
         ([], "NUMBERS"),
     ],
@@ -141,6 +149,8 @@ def as_json(**changes):
 def test_json_by_hand(works):
     assert works("decode", stdin=as_json()) == "1\n"
     assert works("decode", stdin=as_json(digits=[[0, 0, 1], [0, 0, 1]], real=1.0)) == "1\n"
+    assert works("decode", stdin=as_json(real=["1.0"])) == "1\n"
+    assert works("decode", stdin=as_json(real=None)) == "1\n"
 
 
 @pytest.mark.parametrize(
@@ -152,8 +162,9 @@ def test_json_by_hand(works):
         as_json(precision=None), as_json(precision=10**30), as_json(fractional_digits=3), as_json(digits=None),
         as_json(digits=[]), as_json(digits=[[[0, 0, 2], [0, 0, 1]]]), as_json(digits=[[[0, 0, 1.5], [0, 0, 1]]]),
         as_json(digits=[[[0, 0, -1], [0, 0, 1]]]), as_json(digits=[[[0, 0], [0, 0, 1]]]), as_json(digits="001"),
-        as_json(digits={"2": 1}), as_json(digits=[[[0, 0, 10**30], [0, 0, 1]]]), as_json(real=None), as_json(real=[]),
-        as_json(real=["1"]), as_json(real=[True]), as_json(real=[float("nan")]), as_json(real=[float("inf")]),
+        as_json(digits={"2": 1}), as_json(digits=[[[0, 0, 10**30], [0, 0, 1]]]), as_json(real=[None]), as_json(real=[]),
+        as_json(real=["x"]), as_json(real=["2"]), as_json(real=["nan"]), as_json(real=["1e999999"]),
+        as_json(real=[True]), as_json(real=[float("nan")]), as_json(real=[float("inf")]),
         as_json(real=[5.0]), as_json(real=[10**400]), as_json(real=[1.0, 2.0]),
     ],
     ids=lambda text: text[:60] or "nothing",
@@ -169,8 +180,12 @@ def test_json_that_says_nothing(refused, text):
         (["x", "2:1"], "'x' is no real value"),
         (["nan", "2:1"], "'nan' is no real value"),
         (["inf", "2:1"], "'inf' is no real value"),
-        (["1e400", "2:1"], ""),
-        (["1e999999", "2:1"], ""),
+        (["1e400", "2:1"], "no rational number"),
+        (["1e999999", "2:1"], "exponent beyond"),
+        (["1.4", "2:011011", "3:101212"], "no rational number"),
+        (["?", "101:…(91)"], "they are those of -10 and 1/10, for one; a real value tells which"),
+        (["5" * 5000 + "x", "2:1"], "is no real value"),
+        (["1", "2:" + "5" * 5000], "no 2-adic expansion"),
         (["1", "2"], "PRIME:EXPANSION"),
         (["1", "two:1"], "PRIME:EXPANSION"),
         (["1", "2:"], "no 2-adic expansion"),
@@ -189,6 +204,89 @@ def test_json_that_says_nothing(refused, text):
 )
 def test_coordinates_that_say_nothing(refused, arguments, words):
     assert words in refused("decode", *arguments)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.data())
+def test_what_encode_prints_decode_reads(data):
+    """For every number inside the decoding bound, pasted as arguments and piped as JSON."""
+    n = data.draw(st.one_of(st.integers(-1000, 1000), st.integers(-(10**18), 10**18), st.integers()))
+    q = Fraction(n, data.draw(st.one_of(st.just(1), st.integers(1, 100), st.integers(1, 10**9))))
+    q *= Fraction(10) ** data.draw(st.sampled_from([0, 0, 0, 0, 3, -2, 20, -20, 320, -400]))
+    primes = data.draw(st.lists(st.sampled_from([2, 3, 5, 7, 11, 13, 17, 257]), min_size=1, max_size=5, unique=True))
+    precision = data.draw(st.sampled_from([6, 16, 40, 600]))
+    runner = CliRunner()
+    options = ["--primes", ",".join(map(str, primes)), "--precision", str(precision)]
+    done = runner.invoke(encode, [str(q), *options])
+    if isinstance(done.exception, PrecisionError):
+        return
+    _, real, *places = lines_of(done.output)
+    powers = [max(valuation(q.denominator, p) for p in primes)] * len(primes)
+    scaled = q * prod(p**e for p, e in zip(primes, powers, strict=True))
+    is_inside = 2 * abs(scaled.numerator) * scaled.denominator < prod(primes) ** precision
+    pasted = [real[1], *(f"{place[0].removeprefix('Q_')}:{place[1]}" for place in places)]
+    decoded = runner.invoke(decode, pasted)
+    if is_inside:
+        assert decoded.output == f"{q}\n", (pasted, decoded.exception)
+        piped = runner.invoke(decode, input=runner.invoke(encode, [str(q), *options, "--json"]).output)
+        assert piped.output == f"{q}\n"
+    else:
+        assert isinstance(decoded.exception, DecodingError) or decoded.output == f"{q}\n"
+
+
+def test_the_issues_number(works):
+    lines = lines_of(works("encode", "520/31", "--primes", "2,3,5,7"))
+    pasted = [lines[1][1], *(f"{name.removeprefix('Q_')}:{text}" for name, text in lines[2:])]
+    assert works("decode", *pasted) == "520/31\n"
+
+
+def test_windows_have_the_digits_after_the_point_that_numbers_need(works):
+    assert lines_of(works("encode", "7/5", "--primes", "2,5", "--precision", "6"))[2:] == [
+        ["Q_2", "…11011"],
+        ["Q_5", "1.2"],
+    ]
+    assert works("encode", "19.99").splitlines()[1] == "  real  19.99"
+    found = json.loads(works("encode", "19.99", "1/8", "--json"))
+    assert found["fractional_digits"] == 3
+
+
+def test_numbers_beyond_float64(works):
+    assert works("encode", "1e400", "--primes", "3", "--precision", "4").splitlines()[1] == "  real  1e+400"
+    assert works("encode", "1e-400", "--primes", "3").splitlines()[1] == "  real  1e-400"
+    text = works("encode", "1e400", "7", "--primes", "2,3", "--precision", "600", "--json")
+    assert json.loads(text)["real"] == ["1e+400", 7.0]
+    assert works("decode", stdin=text).split() == [str(10**400), "7"]
+
+
+def test_digits_alone(works):
+    assert works("decode", "?", "2:…011011", "3:…101212", "7:…254130") == "7/5\n"
+
+
+def test_an_expansion_without_dots_ends(works):
+    assert works("decode", "5", "2:101") == "5\n"
+    assert works("decode", "1.4", "2:…011011", "3:…101212", "5:1.2", "7:…254130") == "7/5\n"
+
+
+def test_errors_are_short(refused):
+    """Whatever is pasted, the line shows the start of it."""
+    long = "7" * 5000
+    for arguments in (
+        ["encode", long + "x"], ["encode", "1", "--primes", long], ["encode", "1", "--precision", long],
+        ["encode", "1", "--floats", long], ["encode", f"--{long}"], ["decode", "1", f"{long}:1"],
+        ["decode", "1", f"2:{long}"], ["decode", "x" + long, "2:1"], ["decode", "1", long], ["space", "x" + long],
+        ["space", "1", "--budget", "-" + long], ["space", "1", "--primes", f"{long},4"],
+        ["encode", "1", "--json" + long], ["encode", "1", "--primes", "2-" + long],
+        ["explore", "1", "--with", "x" + long], ["explore", "1", "--with", "1", "--operation", long],
+    ):  # fmt: skip
+        assert len(refused(*arguments)) < 400, arguments[0]
+    assert len(refused("decode", "--json", "no " * 3000)) < 2100
+
+
+def test_white_space_in_front_of_a_number(works, refused):
+    """Once a search from each of so many places, eleven seconds long."""
+    assert works("encode", " " * 60_000 + "7", "--primes", "2", "--precision", "4").splitlines()[-1] == "  Q_2   111"
+    assert "is no number" in refused("encode", "7" + " " * 60_000 + "x")
+    assert "is no number" in refused("encode", " " * 60_000 + "x")
 
 
 def test_encoding_needs_no_torch():

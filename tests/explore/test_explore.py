@@ -269,7 +269,7 @@ def test_what_is_written_is_what_was_computed(report):
         for place in found["places"]:
             for number in place["numbers"]:
                 text = next(shown)
-                digits, fractional = parse_expansion(text, place["prime"])
+                digits, fractional, _ = parse_expansion(text, place["prime"])
                 n, m = Fraction(number["number"]).as_integer_ratio()
                 own = window_digits(n, m, place["prime"], len(digits), fractional)
                 assert digits == own[::-1], (text, number["number"])

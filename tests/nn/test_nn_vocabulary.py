@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from adelic import nn
 from adelic.errors import AdelicError, EncodingError, VocabularyError
 from adelic.nn import Vocabulary
 
@@ -84,3 +85,15 @@ def test_repr_is_short():
 def test_one_number_is_no_vocabulary():
     with pytest.raises(VocabularyError, match="a vocabulary is a list of numbers, not 5"):
         Vocabulary(5)
+
+
+def test_floats_are_refused_with_advice_that_can_be_followed():
+    """Neither a vocabulary nor an embedding takes floats=."""
+    for call in (
+        lambda: Vocabulary([19.99]),
+        lambda: Vocabulary([1, 2]).ids([1.5]),
+        lambda: nn.AdelicEmbedding(None)([[19.99]]),
+    ):
+        with pytest.raises(EncodingError, match="pass a Fraction, a Decimal or text such as") as caught:
+            call()
+        assert "floats=" not in str(caught.value)

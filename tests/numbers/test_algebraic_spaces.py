@@ -1,16 +1,18 @@
 """Which polynomials, roots and primes make the space of a number field; polynomials as text; without python-flint."""
 
+import random
 import re
 import subprocess
 import sys
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adelic import AdeleSpace
-from adelic.errors import AdelicError, EncodingError, SpaceError
+from adelic.errors import AdelicError, DecodingError, EncodingError, SpaceError
 from adelic.numbers import algebraic, polynomials
 
 
@@ -194,3 +196,95 @@ def test_lifting_goes_digit_by_digit_as_in_the_paper(precision):
         r += -((r**3 - 2) // p**k) * pow(3 * r * r, -1, p) % p * p**k
     assert polynomials.hensel_root(f, 4, p, precision) == r
     assert (r**3 - 2) % p**precision == 0
+
+
+class TestFromDigits:
+    FIELDS = (("x^2 - 2", 1.414), ("x^2 + 1", 1j), ("x^3 - 2", 1.26), ("x^2 + x + 1", -0.5 + 0.866j))
+
+    @pytest.mark.parametrize(("polynomial", "root"), FIELDS)
+    @pytest.mark.parametrize("fractional_digits", [0, 2])
+    def test_round_trips(self, polynomial, root, fractional_digits):
+        space = AdeleSpace.over(polynomial, root=root, fractional_digits=fractional_digits)
+        rng = random.Random(1)
+        for _ in range(20):
+            m = rng.choice([1, 3, 10**6 + 3])
+            size = 10 ** rng.randrange(1, 8)
+            element = tuple(Fraction(rng.randint(-size, size), m) for _ in range(space.degree))
+            a = space.encode(element)
+            images = a.complex if space.n_rows == 2 else a.real
+            assert space.from_digits(a.digits, images).decode() == element
+            assert space.from_digits(a.digits, None).decode() == element
+            with pytest.raises(DecodingError):
+                space.from_digits(a.digits, images + 1).decode()
+        many = space.encode([[1, "x"], ["1 - x", 0]])
+        again = space.from_digits(many.digits, many.complex if space.n_rows == 2 else many.real)
+        assert (again.decode() == many.decode()).all()
+
+    def test_bounds(self):
+        """Large integers need max_denominator=1; the default keeps two thirds of the room for denominators."""
+        space = AdeleSpace.over("x^2 - 2", root=1.414)
+        a = space.encode((10**70, 10**70 + 1))
+        with pytest.raises(DecodingError):
+            space.from_digits(a.digits, a.real).decode()
+        assert space.from_digits(a.digits, a.real, max_denominator=1).decode() == (10**70, 10**70 + 1)
+        assert space.from_digits(a.digits, 1.4142135623 * 10**70 + 10**70, radius=1e65, max_denominator=1).decode() == (
+            10**70, 10**70 + 1,
+        )  # fmt: skip
+
+    def test_nothing_but_what_has_the_digits(self):
+        space = AdeleSpace.over("x^2 - 2", root=1.414, n_primes=2, precision=4)
+        rng = np.random.default_rng(0)
+        found = 0
+        for _ in range(300):
+            digits = np.stack([rng.integers(0, p, 4) for p in space.primes])
+            try:
+                element = space.from_digits(digits, None).decode()
+            except DecodingError:
+                continue
+            found += 1
+            np.testing.assert_array_equal(space.encode(element).digits, digits)
+        assert found
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ({"max_denominator": 0}, "max_denominator=0"),
+            ({"max_denominator": 1.5}, r"max_denominator=1\.5"),
+            ({"max_denominator": 10**200}, "leaves no room"),
+            ({"value": 1j}, "imaginary parts"),
+            ({"value": [1.0]}, "digits have shape"),
+            ({"value": "1"}, "integers or floats"),
+            ({"value": None, "radius": 1.0}, "without one, leave it out"),
+        ],
+    )
+    def test_bad_input(self, arguments, message):
+        space = AdeleSpace.over("x^2 - 2", root=1.414)
+        with pytest.raises(EncodingError, match=message):
+            space.from_digits(space.encode(1).digits, **{"value": 1.0, **arguments})
+
+
+def test_threads_leave_the_precision_of_flint_as_it_was():
+    from concurrent.futures import ThreadPoolExecutor
+
+    flint = polynomials.load_flint()
+    before = flint.ctx.prec
+
+    def work(k):
+        polynomials.complex_roots.cache_clear()
+        space = AdeleSpace.over("x^2 - 2", root=1.414, n_primes=2, precision=4 + k % 5)
+        return space.encode([(k, 1), (1, 10**k)]).decode().tolist()
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(work, [k % 3 for k in range(200)]))
+    assert flint.ctx.prec == before
+    assert all(row == [(k % 3, 1), (1, 10 ** (k % 3))] for k, row in enumerate(found))
+
+
+def test_long_polynomials_and_much_white_space():
+    with pytest.raises(SpaceError, match=r"\+ … ") as caught:
+        AdeleSpace.over([2] * 900, root=1.0)
+    assert len(str(caught.value)) < 400
+    space = AdeleSpace.over("x^2 - 2" + " " * 10**5, root=1.414)
+    assert space.encode(" " * 10**5 + "1 +" + " " * 10**5 + "x").decode() == (1, 1)
+    with pytest.raises(EncodingError, match="is no polynomial in x"):
+        space.encode("1 + x" + " " * 10**5 + "y")

@@ -12,9 +12,21 @@ from adelic.numbers.expansion import expansion_text, parse_expansion
 def test_texts_are_read_back(p, data):
     digits = data.draw(st.lists(st.integers(0, p - 1), min_size=1, max_size=12))
     fractional_digits = data.draw(st.integers(0, len(digits)))
-    read, after_point = parse_expansion(expansion_text(digits, p, fractional_digits), p)
+    read, after_point, terminates = parse_expansion(expansion_text(digits, p, fractional_digits), p)
     dropped = fractional_digits - after_point  # zeros at the end, which the text leaves out
     assert read + [0] * dropped == digits
+    assert not terminates
+    again = parse_expansion(expansion_text(digits, p, fractional_digits, terminates=True), p)
+    leading = len(digits) - dropped - len(again.digits)
+    assert [0] * leading + again.digits + [0] * dropped == digits
+    assert again.terminates
+
+
+def test_a_million_leading_zeros():
+    """Dropped at once, not one by one from the front of the list."""
+    assert expansion_text([0] * 10**6 + [1, 0], 2, terminates=True) == "10"
+    assert expansion_text([0] * 10**6, 2, terminates=True) == "0"
+    assert expansion_text([0, 3], 5, 2, terminates=True) == ".03"
 
 
 def test_paper_example():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adelic import AdeleSpace
-from adelic.errors import DivisionByZeroError, EncodingError
+from adelic.errors import DecodingError, DivisionByZeroError, EncodingError
 from adelic.numbers import rationals
 from adelic.numbers.describe import integer_text
 
@@ -391,3 +391,70 @@ class TestNesting:
         r = rationals.read(values)
         values[...] = 0
         assert r.numerators.tolist() == [0, 1, 2, 3, 4]
+
+
+class TestLongFloats:
+    """NumPy's longdouble, where it is longer than float64: nothing is rounded to float64 on the way."""
+
+    pytestmark = pytest.mark.skipif(np.finfo(np.longdouble).maxexp <= 1024, reason="longdouble is float64 here")
+
+    @pytest.mark.parametrize("text", ["1e400", "-1e-4000", "1e4900", "0.1"])
+    def test_policies(self, text):
+        value = np.longdouble(text)
+        assert rationals.read(value, floats="shortest").fraction(0) == Fraction(text)
+        exact = Fraction(*value.as_integer_ratio())
+        assert rationals.read([value], floats="exact").fraction(0) == exact
+        assert rationals.read(np.array([value]), floats="limit:100").fraction(0) == exact.limit_denominator(100)
+        with pytest.raises(EncodingError, match="is a float and may not be"):
+            rationals.read(value)
+        a = AdeleSpace((3, 7)).encode([value], floats="shortest")
+        assert a.approximation_error[0] == (np.inf if abs(exact) > 1e300 else pytest.approx(0, abs=1e-17))
+
+    def test_real_values_and_radii(self):
+        space = AdeleSpace((3, 7), 400)
+        a = space.encode(10**400)
+        assert space.from_digits(a.digits, np.longdouble("1e400")).decode() == 10**400
+        assert space.from_digits(a.digits[None], np.array([np.longdouble("1e400")])).decode().tolist() == [10**400]
+        assert space.from_digits(a.digits, 10**400, radius=np.longdouble("1e390")).decode() == 10**400
+        with pytest.raises(DecodingError):
+            space.from_digits(a.digits, np.longdouble("1e401")).decode()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda torch: torch.eye(3, dtype=torch.int64).to_sparse(),
+        lambda torch: torch.eye(3).to_sparse_csr(),
+        lambda torch: torch.zeros(3, device="meta"),
+        lambda torch: torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8),
+        lambda torch: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_tensors_without_plain_numbers(make):
+    tensor = make(pytest.importorskip("torch"))
+    for values in (tensor, [tensor]):
+        with pytest.raises(EncodingError, match=r"is no array of numbers .*; make it dense"):
+            AdeleSpace().encode(values, floats="exact")
+    with pytest.raises(EncodingError, match="is no array of numbers"):
+        AdeleSpace().from_digits(tensor, 1.0)
+
+
+def test_white_space_around_numbers():
+    assert rationals.read(" \t\n7 / 5\u3000").fraction(0) == Fraction(7, 5)
+    assert rationals.read(" " * 10**6 + "7").fraction(0) == 7
+    for text in (" " * 10**5 + "x", "1" + " " * 10**5 + "x", " " * 10**5, "1 2", "- 3"):
+        with pytest.raises(EncodingError, match="is no number"):
+            rationals.read(text)
+
+
+def test_callers_without_a_policy_are_told_what_they_can_pass():
+    with pytest.raises(
+        EncodingError, match=r"^19\.99 is a float .*; pass a Fraction, a Decimal or text such as '19.99'$"
+    ):
+        rationals.read(19.99, floats="never")
+    with pytest.raises(EncodingError, match=r"; pass floats='exact', .* or a Fraction, a Decimal or text such as"):
+        rationals.read(19.99)
+    for operation in (lambda a: a + 0.5, lambda a: 0.5 * a, lambda a: a / 0.5):
+        with pytest.raises(EncodingError, match="pass a Fraction, a Decimal or text"):
+            operation(AdeleSpace().encode(1))

@@ -2,7 +2,9 @@
 
 import copy
 import pickle
+from decimal import Decimal
 from fractions import Fraction
+from math import gcd
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from adelic import AdeleSpace, AdelicError
 from adelic.errors import DecodingError, EncodingError, PrecisionError, RangeError, SpaceError
+from adelic.numbers.real import from_numbers
 
 
 def test_defaults():
@@ -206,6 +209,85 @@ def test_from_digits_with_radius():
         SMALL.from_digits(SEVEN, 6.9, radius=0.05).decode()
 
 
+class TestExactRealValues:
+    """Fractions, Decimals and long integers, which may be beyond float64."""
+
+    def test_round_trips(self):
+        space = AdeleSpace((2, 3, 5, 7), 1000)
+        exact = [Fraction(10**400 + 7), Fraction(-1, 11**400), Fraction(22, 13), Fraction(0)]
+        a = space.encode(exact)
+        for approximations in (exact, [Decimal("1e400"), Fraction(-1, 11**400) * (1 + Fraction(1, 2**54)), 22 / 13, 0]):
+            b = space.from_digits(a.digits, np.array(approximations, dtype=object))
+            assert b.decode().tolist() == exact
+        assert space.from_digits(a.digits[0], 10**400).decode() == exact[0]
+        assert space.from_digits(a.digits[:2], [10**400, -Fraction(1, 11**400)]).shape == (2,)
+
+    def test_radii(self):
+        space = AdeleSpace((2, 3, 5, 7), 1000)
+        a = space.encode(10**400)
+        assert space.from_digits(a.digits, 11 * 10**399, radius=2 * 10**399).decode() == 10**400
+        for value, radius in [(11 * 10**399, None), (11 * 10**399, 10**398), (-(10**400), 1.0)]:
+            with pytest.raises(DecodingError):
+                space.from_digits(a.digits, value, radius=radius).decode()
+        assert space.from_digits(space.encode(3).digits, 10**400, radius=2 * 10**400).decode() == 3
+        assert space.from_digits(space.encode(3).digits, Fraction(3), radius=0.0).decode() == 3
+        with pytest.raises(DecodingError):
+            space.from_digits(a.digits, 10**400, radius=np.inf).decode()
+        with pytest.raises(EncodingError, match="radii of shape"):
+            space.from_digits(a.digits, 10**400, radius=-(10**400))
+
+    @given(st.fractions(), st.integers(-2000, 2000), st.fractions(min_value=0), st.integers(-2000, 2000))
+    def test_the_ball_holds_what_was_given(self, q, e, r, f):
+        q, r = q * Fraction(2) ** e, r * Fraction(2) ** f
+        ball = from_numbers([q], [r])[0].ball(10**5)
+        assert abs(ball[0] - q) + r <= ball[1]
+        assert ball[1] <= (abs(q) + r) / 2**50 + r * (1 + Fraction(1, 2**50)) + Fraction(1, 2**1060)
+
+
+class TestNoRealValue:
+    def test_every_residue_of_a_small_modulus(self):
+        """What is found is inside √(M/2), the only such number, and nothing there is refused."""
+        space = AdeleSpace((2, 3), 3)  # M = 216
+        inside = {}
+        for m in range(1, 11):
+            for n in range(-10, 11):
+                if gcd(n, m) == 1 and gcd(m, 6) == 1 and max(abs(n), m) <= 10:
+                    inside[space.encode(Fraction(n, m)).digits.tobytes()] = Fraction(n, m)
+        for x in range(216):
+            digits = space.encode(x).digits
+            try:
+                found = space.from_digits(digits, None).decode()
+            except DecodingError:
+                found = None
+            assert found == inside.get(digits.tobytes())
+
+    def test_the_ambiguity_is_said(self):
+        space = AdeleSpace(primes=(101,), precision=1)
+        with pytest.raises(DecodingError, match=r"they are those of -10 and 1/10, for one; a real value tells which"):
+            space.from_digits([[91]], None).decode()
+        with pytest.raises(DecodingError, match=r"at position \[1\]"):
+            space.from_digits([[[7]], [[91]]], None).decode()
+
+    def test_arrays_signs_and_arithmetic(self):
+        exact = [Fraction(-355, 113), Fraction(7), Fraction(0)] * 20
+        a = AdeleSpace().from_digits(AdeleSpace().encode(exact).digits, None)
+        assert a.decode().tolist() == exact
+        assert (-a).decode().tolist() == [-q for q in exact]
+        assert np.isnan(a.real).all()
+        assert (a == exact).all()
+        with pytest.raises(DecodingError):  # of a computed number not even the bound is known
+            (a[:1] + 1).decode()
+
+    def test_fractional_digits(self):
+        space = AdeleSpace((2, 3, 5), precision=12, fractional_digits=2)
+        for q in (Fraction(7, 20), Fraction(-3, 8 * 5) * 2, Fraction(1, 900), Fraction(11, 7)):
+            assert space.from_digits(space.encode(q).digits, None).decode() == q
+
+    def test_a_radius_without_a_value(self):
+        with pytest.raises(EncodingError, match="without one, leave it out"):
+            SMALL.from_digits(SEVEN, None, radius=1.0)
+
+
 def test_from_digits_keeps_no_hold_of_the_callers_arrays():
     digits, real, radius = np.array([SEVEN]), np.array([7.0]), np.array([0.1])
     a = SMALL.from_digits(digits, real, radius=radius)
@@ -227,7 +309,8 @@ def test_from_digits_keeps_no_hold_of_the_callers_arrays():
         (np.array(SEVEN) > 0, 7.0, "digits must be integers or floats, not an array of dtype bool"),
         (SEVEN, "7", "real values must be integers or floats"),
         (SEVEN, 7j, "real values must be integers or floats"),
-        (SEVEN, None, "real values must be integers or floats"),
+        (SEVEN, [None], "real values must be integers or floats"),
+        (SEVEN, ["7", Fraction(7)], "real values must be integers or floats"),
         (SEVEN, True, "real values must be integers or floats"),
     ],
 )

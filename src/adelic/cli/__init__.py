@@ -22,6 +22,7 @@ from adelic.cli.runs import runs
 from adelic.cli.tune import tune
 from adelic.cli.versions import version_option
 from adelic.errors import AdelicError, Interrupted
+from adelic.numbers.describe import one_line
 
 USER_ERROR = 2
 INTERRUPTED = 130
@@ -98,7 +99,7 @@ def _terminable() -> Iterator[None]:
 
 
 def _fail(message: str, status: int) -> NoReturn:
-    click.echo(f"adelic: {' '.join(message.split())}", err=True)
+    click.echo(f"adelic: {one_line(message)}", err=True)
     sys.exit(status)
 
 

@@ -4,16 +4,17 @@ from pathlib import Path
 
 import click
 
-from adelic.cli.options import refuse_options, space_options
+from adelic.cli.options import in_terms_of_options, refuse_options, space_options
 
 
 @click.command(context_settings={"ignore_unknown_options": True})  # so that -3 is a number
 @click.argument("numbers", metavar="NUMBER", nargs=-1, required=True)
 @click.option("--with", "other", metavar="NUMBER", help="A second number.")
 @click.option("--operation", default="+", show_default=True, help="What to do with the two: +, -, * or /.")
-@space_options(default_primes="2,3,5,7")
+@space_options(default_primes="2,3,5,7", default_fractional="as many as are needed")
 @click.option("--output", type=click.Path(path_type=Path), help="Where to write the page.  [default: the cache folder]")
 @click.option("--no-open", is_flag=True, help="Write the page and open no browser.")
+@in_terms_of_options
 def explore(
     numbers: tuple[str, ...],
     other: str | None,

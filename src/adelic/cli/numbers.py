@@ -4,30 +4,34 @@ import json
 import math
 import sys
 from dataclasses import asdict
-from decimal import Decimal, InvalidOperation
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from typing import IO, Any
 
 import click
 
 from adelic import AdeleArray, AdeleSpace
-from adelic.cli.options import INTEGERS, refuse_options, space_options
+from adelic.cli.options import INTEGERS, in_terms_of_options, refuse_options, space_options
 from adelic.errors import AdelicError, DecodingError, EncodingError, StorageError
 from adelic.numbers import rationals
-from adelic.numbers.describe import integer_text
+from adelic.numbers.describe import describe, integer_text, shortened
 from adelic.numbers.expansion import expansion_text, parse_expansion
 from adelic.numbers.space import DEFAULT_PRECISION, DEFAULT_PRIMES
+
+_REAL_DIGITS = 17  # which tell every float64 from its neighbours
+_LONGEST_PRIME = 20
 
 
 @click.command(context_settings={"ignore_unknown_options": True})  # so that -3 is a number
 @click.argument("numbers", nargs=-1, required=True)
-@space_options(default_primes=",".join(map(str, DEFAULT_PRIMES)))
+@space_options(default_primes=",".join(map(str, DEFAULT_PRIMES)), default_fractional="as many as are needed")
 @click.option(
     "--floats",
     help="Take numbers with a point or an exponent, and pi and e, as floats under this policy (exact, shortest, "
     "limit:10**6) and print the error.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, which `adelic decode` reads.")
+@in_terms_of_options
 def encode(
     numbers: tuple[str, ...],
     primes: tuple[int, ...],
@@ -41,26 +45,34 @@ def encode(
 
     Numbers are integers, fractions and decimals of any length: 7/5, -3, 1.25, 1e-3.
 
+    A window has as many digits after the point as the numbers need.
+
     \b
     adelic encode 7/5 --primes 2,3,7 --precision 6
-    adelic encode 7/5 --primes 2,3,5,7 --precision 6 --fractional-digits 1
+    adelic encode 7/5 --primes 2,3,5,7 --precision 6
+    adelic encode 19.99 --primes 3,7,11
     adelic encode 22/19 -5 --json | adelic decode
     adelic encode pi 0.3333 --floats limit:1000 --primes 2,5,7
     """
+    from adelic.numbers.choice import fitting_space
+
     refuse_options(numbers)
-    space = AdeleSpace(primes, DEFAULT_PRECISION if precision is None else precision, fractional_digits or 0)
     values = [_as_float(number) for number in numbers] if floats else list(numbers)
-    adeles = space.encode(values, floats=floats or "error")
+    policy = floats or "error"
+    digits = DEFAULT_PRECISION if precision is None else precision
+    space = fitting_space(values, primes, digits, fractional_digits, floats=policy)
+    adeles = space.encode(values, floats=policy)
+    exact = rationals.read(values, floats=policy)
+    reals = [_real_text(exact.fraction(i), float(value)) for i, value in enumerate(adeles.real)]
     if as_json:
         errors = {"approximation_error": adeles.approximation_error.tolist()} if floats else {}
-        click.echo(json.dumps(_to_json(numbers, adeles) | errors))
+        click.echo(json.dumps(_to_json(numbers, adeles, reals) | errors))
         return
-    exact = rationals.read(values, floats=floats or "error")
     for i, number in enumerate(numbers):
         click.echo(number)
         if floats:
             click.echo(f"  as    {_fraction_text(exact.fraction(i))}, error {adeles.approximation_error[i]:.3g}")
-        click.echo(f"  real  {float(adeles.real[i])!r}")
+        click.echo(f"  real  {reals[i]}")
         for j, p in enumerate(space.primes):
             click.echo(f"  Q_{p:<3} {_expansion(exact.fraction(i), adeles, i, j)}")
 
@@ -75,6 +87,14 @@ def _as_float(number: str) -> str | float:
         return float(number) if is_float else number
     except ValueError:
         return number  # which then is refused as the others are
+
+
+def _real_text(number: Fraction, value: float) -> str:
+    """Return a real value as the shortest text that names its float64; beyond float64 with 17 digits."""
+    if math.isfinite(value) and (value or not number):
+        return repr(value)
+    with localcontext(prec=_REAL_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN):
+        return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():e}"
 
 
 def _fraction_text(q: Fraction) -> str:
@@ -92,14 +112,15 @@ def _expansion(number: Fraction, adeles: AdeleArray, i: int, j: int) -> str:
     return expansion_text(adeles.digits[i, j].tolist(), p, space.fractional_digits, terminates=terminates)
 
 
-def _to_json(numbers: tuple[str, ...], adeles: AdeleArray) -> dict[str, Any]:
+def _to_json(numbers: tuple[str, ...], adeles: AdeleArray, reals: list[str]) -> dict[str, Any]:
+    """Return what --json prints; a real value is text where no float64 is it."""
     space = adeles.space
     return {
         "primes": space.primes,
         "precision": space.precision,
         "fractional_digits": space.fractional_digits,
         "numbers": list(numbers),
-        "real": adeles.real.tolist(),
+        "real": [x if repr(x) == text else text for x, text in zip(adeles.real.tolist(), reals, strict=True)],
         "digits": adeles.digits.tolist(),
     }
 
@@ -113,10 +134,13 @@ def decode(coordinates: tuple[str, ...], file: IO[str] | None) -> None:
     """Find the rational number with these COORDINATES: a real value, then PRIME:EXPANSION for each prime.
 
     Without arguments, JSON is read from standard input. The real value counts as known to half a unit of its last
-    digit.
+    digit, or as a float64 is where that is less. Write ? for it where it is not known: the number is then taken to
+    have a small numerator and denominator. An expansion whose higher digits are cut off starts with … or ...; any
+    other ends where it starts, as those of `adelic encode` do.
 
     \b
-    adelic decode 1.4 2:…011011 3:…101212 5:…00001.2 7:…254130
+    adelic decode 1.4 2:…011011 3:…101212 5:1.2 7:…254130
+    adelic decode ? 2:…011011 3:…101212 7:…254130
     adelic encode 22/19 -5 --json | adelic decode
     """
     adeles = _read_coordinates(coordinates) if coordinates else _read_json(file or sys.stdin)
@@ -126,27 +150,43 @@ def decode(coordinates: tuple[str, ...], file: IO[str] | None) -> None:
 
 def _read_coordinates(coordinates: tuple[str, ...]) -> AdeleArray:
     """Return the adele that a command line writes."""
-    try:
-        value = Decimal(coordinates[0])
-        exponent = int(value.as_tuple().exponent)
-        if not math.isfinite(float(value)):
-            raise DecodingError(f"the real value {coordinates[0]} is beyond float64, so it tells nothing")
-    except (InvalidOperation, ValueError):
-        raise DecodingError(f"{coordinates[0]!r} is no real value; the first argument is one, as 1.4") from None
+    value, radius = _read_real(coordinates[0])
     primes, expansions = [], []
     for text in coordinates[1:]:
         prime, colon, expansion = text.partition(":")
-        if not colon or not prime.isdecimal() or len(prime) > 20:
-            raise DecodingError(f"{text!r} is no coordinate; write PRIME:EXPANSION, as 2:…11011")
+        if not colon or not prime.isdecimal() or len(prime) > _LONGEST_PRIME:
+            raise DecodingError(f"{describe(text)} is no coordinate; write PRIME:EXPANSION, as 2:…11011")
         primes.append(int(prime))
         expansions.append(parse_expansion(expansion, int(prime)))
-    fractional_digits = max((f for _, f in expansions), default=0)
-    # Missing digits after the point are zeros; beyond the shortest expansion nothing is known of all primes.
-    windows = [digits + [0] * (fractional_digits - f) for digits, f in expansions]
-    precision = min((len(window) for window in windows), default=0)
+    fractional_digits = max((e.fractional_digits for e in expansions), default=0)
+    # Missing digits after the point are zeros. Further left the shortest expansion that is cut off tells how many
+    # digits are known of all primes; if all of them end, two zeros are enough to decode the number.
+    windows = [e.digits + [0] * (fractional_digits - e.fractional_digits) for e in expansions]
+    lengths = [len(window) for window, e in zip(windows, expansions, strict=True) if not e.terminates]
+    precision = min(lengths, default=2 + max(map(len, windows), default=0))
     space = AdeleSpace(tuple(primes), precision, fractional_digits)
-    digits = [window[len(window) - precision :] for window in windows]
-    return space.from_digits(digits, float(value), radius=float(Decimal((0, (5,), exponent - 1))))
+    digits = [([0] * precision + window)[-precision:] for window in windows]
+    return space.from_digits(digits, value, radius=radius)
+
+
+def _read_real(text: str) -> tuple[Fraction | None, Fraction | None]:
+    """Return a real value as written, and how far the number that it stands for may be from it."""
+    if text == "?":
+        return None, None
+    try:
+        value = Decimal(text)
+        if not value.is_finite():
+            raise ValueError(text)
+    except (InvalidOperation, ValueError):
+        raise DecodingError(
+            f"{describe(text)} is no real value; the first argument is one, as 1.4, or ? for an unknown one"
+        ) from None
+    exact = rationals.read(value).fraction(0)
+    last = Fraction(10) ** int(value.as_tuple().exponent)
+    nearest = float(value)
+    is_float = math.isfinite(nearest) and nearest != 0
+    ulp = Fraction(math.ulp(nearest)) if is_float else abs(exact) / 2**52
+    return exact, (last + ulp) / 2
 
 
 def _read_json(stream: IO[str]) -> AdeleArray:
@@ -154,11 +194,18 @@ def _read_json(stream: IO[str]) -> AdeleArray:
     try:
         found = json.load(stream)
         space = AdeleSpace(found["primes"], found["precision"], found["fractional_digits"])
-        return space.from_digits(found["digits"], found["real"])
+        return space.from_digits(found["digits"], _read_reals(found["real"]))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         if isinstance(error, AdelicError):
             raise
-        raise DecodingError(f"this is not the JSON of `adelic encode --json` ({error!s})") from None
+        raise DecodingError(f"this is not the JSON of `adelic encode --json` ({shortened(str(error))})") from None
+
+
+def _read_reals(found: Any) -> Any:
+    """Return real values of JSON: those beyond float64 are text there."""
+    if isinstance(found, list):
+        return [_read_reals(item) for item in found]
+    return _read_real(found)[0] if isinstance(found, str) else found
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -170,6 +217,7 @@ def _read_json(stream: IO[str]) -> AdeleArray:
 @click.option("--primes", type=INTEGERS, help="Primes to choose from.  [default: those up to 43]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the permutation test of the labels.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+@in_terms_of_options
 def space(
     numbers: tuple[str, ...],
     values: str | None,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 
 import click
@@ -17,7 +18,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from adelic.errors import UnknownNameError
+from adelic.errors import AdelicError, UnknownNameError
+from adelic.numbers.describe import describe, shortened
 
 Command = Callable[..., Any]
 Tick = Callable[[int, int, str], None]
@@ -52,12 +54,12 @@ class IntegerList(click.ParamType):  # type: ignore[type-arg]  # generic in the 
             try:
                 listed = range(int(low), int(high) + 1) if dash and low else [int(part)]
             except ValueError:
-                self.fail(f"{part.strip()!r} is no integer; write 2,3,5 or 0-4", param, ctx)
+                self.fail(f"{describe(part.strip())} is no integer; write 2,3,5 or 0-4", param, ctx)
             if listed and listed[-1] - listed[0] >= _LONGEST_RANGE:
-                self.fail(f"{part.strip()!r} lists more than {_LONGEST_RANGE} integers", param, ctx)
+                self.fail(f"{describe(part.strip())} lists more than {_LONGEST_RANGE} integers", param, ctx)
             found += listed
         if not found:
-            self.fail(f"{value!r} lists no integer", param, ctx)
+            self.fail(f"{describe(value)} lists no integer", param, ctx)
         return tuple(found)
 
 
@@ -120,20 +122,47 @@ def stack(*decorators: Callable[[Command], Command]) -> Callable[[Command], Comm
     return decorate
 
 
-def space_options(default_primes: str | None = None) -> Callable[[Command], Command]:
+def space_options(default_primes: str | None = None, default_fractional: str = "0") -> Callable[[Command], Command]:
     """Return the options --primes, --precision and --fractional-digits."""
     return stack(
         click.option("--primes", type=INTEGERS, default=default_primes, help="Different primes, as 2,3,5."),
         click.option("--precision", type=int, help="p-adic digits a prime.  [default: 16]"),
-        click.option("--fractional-digits", type=int, help="How many of them stand after the point.  [default: 0]"),
+        click.option(
+            "--fractional-digits",
+            type=int,
+            help=f"How many of them stand after the point.  [default: {default_fractional}]",
+        ),
     )
+
+
+def in_terms_of_options(command: Command) -> Command:
+    """Return a command whose errors name its options where the package's name Python's keywords."""
+
+    @wraps(command)
+    def run(*arguments: Any, **named: Any) -> Any:
+        try:
+            return command(*arguments, **named)
+        except AdelicError as error:
+            error.args = (_with_options(str(error), click.get_current_context().command.params),)
+            raise
+
+    return run
+
+
+def _with_options(text: str, parameters: list[click.Parameter]) -> str:
+    """Return an error's text with --fractional-digits 1 for fractional_digits=1, --primes 2,3 for primes=(2, 3)."""
+    text = re.sub(r"\bprimes=\(([\d, ]+)\)", lambda match: "primes=" + match[1].replace(" ", "").strip(","), text)
+    for option in parameters:
+        if isinstance(option, click.Option) and option.name:
+            text = re.sub(rf"\b{re.escape(option.name)}=", f"{option.opts[0]} ", text)
+    return text.replace("AdeleSpace.decimal()", "--primes 3,7,11,13,17,19,23")
 
 
 def refuse_options(numbers: tuple[str, ...]) -> None:
     """Raise for an unknown option, which a command that takes -3 for a number gets as an argument."""
     for number in numbers:
         if number.startswith("--"):
-            raise click.NoSuchOption(number, ctx=click.get_current_context())
+            raise click.NoSuchOption(shortened(number), ctx=click.get_current_context())
 
 
 @contextmanager

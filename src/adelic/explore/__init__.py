@@ -13,10 +13,9 @@ import jinja2
 
 import adelic
 from adelic.acd.files import atomic_write, cache_folder
-from adelic.errors import ConfigurationError, DivisionByZeroError, PrecisionError
-from adelic.numbers.describe import describe
-from adelic.numbers.primes import valuation
-from adelic.numbers.rationals import read
+from adelic.errors import ConfigurationError, DivisionByZeroError
+from adelic.numbers.choice import fitting_space
+from adelic.numbers.describe import describe, shortened
 from adelic.numbers.space import AdeleSpace
 
 OPERATIONS = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
@@ -59,10 +58,10 @@ def render_page(
     (0, True)
     """
     if operation not in OPERATIONS:
-        raise ConfigurationError(f"operation={operation!r} is none of the four: {' '.join(OPERATIONS)}")
+        raise ConfigurationError(f"operation={describe(operation)} is none of the four: {' '.join(OPERATIONS)}")
     space = _fitting_space([number] if other is None else [number, other], primes, precision, fractional_digits)
     if other is not None and operation == "/" and space.encode(other) == 0:
-        raise DivisionByZeroError(f"{number} cannot be divided by {other}")
+        raise DivisionByZeroError(f"{shortened(number)} cannot be divided by {shortened(other)}")
     start = {
         "x": number,
         "y": other or "",
@@ -93,15 +92,7 @@ def _fitting_space(
         raise ConfigurationError(f"the prime {max(space.primes)} is more than the page can show; primes below 2^31")
     if precision > MAX_PRECISION:
         raise ConfigurationError(f"precision={precision} is more than the page can show; at most {MAX_PRECISION}")
-    if fractional_digits is None:
-        denominators = read(numbers).denominators.tolist()
-        needed = max(valuation(m, p) for m in denominators for p in space.primes)
-        if needed >= precision:
-            raise PrecisionError(
-                f"{' and '.join(map(describe, numbers))} need {needed} digits after the point, which "
-                f"precision={precision} does not hold; precision={needed + 1} would"
-            )
-        space = AdeleSpace(space.primes, precision, needed)
+    space = fitting_space(numbers, space.primes, precision, fractional_digits)
     space.encode(numbers)
     return space
 

@@ -152,7 +152,7 @@ class AdelicEmbedding(NumberEmbedding):
 
     def _features(self, numbers: Any) -> torch.Tensor:
         """Return the features of numbers, padded to d_model unless a projection does that."""
-        flat = compute_features(self.space.encode(numbers), self.layout)
+        flat = compute_features(self.space.encode(numbers, floats="never"), self.layout)
         if self.layout.kind == "standardized":
             flat = standardize(flat)
         if self.coordinates != "all":

@@ -33,7 +33,7 @@ class Vocabulary:
             listed = list(numbers)
         except TypeError:
             raise VocabularyError(f"a vocabulary is a list of numbers, not {describe(numbers)}") from None
-        parsed = rationals.read(listed)
+        parsed = rationals.read(listed, floats="never")
         self.numbers: tuple[Fraction, ...] = tuple(parsed.fraction(i) for i in range(len(parsed.numerators)))
         if len(parsed.shape) != 1 or not self.numbers:
             raise VocabularyError("a vocabulary is a flat list of at least one number")
@@ -55,7 +55,7 @@ class Vocabulary:
         Raises:
             VocabularyError: a number is not in the vocabulary.
         """
-        parsed = rationals.read(numbers)
+        parsed = rationals.read(numbers, floats="never")
         if parsed.is_small and not np.any(parsed.denominators != 1):
             distinct, inverse = np.unique(parsed.numerators, return_inverse=True)
             ids = np.array([self._lookup(Fraction(int(q))) for q in distinct], dtype=np.int64)[inverse]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
-from math import prod
+from math import floor, log2, prod
 from numbers import Complex
 from typing import Any, cast
 
@@ -27,12 +27,21 @@ from adelic.numbers.polynomials import Element
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import EXACT
 from adelic.numbers.real import RealPlace
-from adelic.numbers.space import DEFAULT_PRECISION, AdeleSpace, check_float32, write_real_row
+from adelic.numbers.space import (
+    DEFAULT_PRECISION,
+    AdeleSpace,
+    check_float32,
+    measured,
+    number_array,
+    read_digits,
+    write_real_row,
+)
 
 PRIME_BOUND = 100_000
 """Splitting primes are searched below it."""
 
 _NEAR = 0.1  # how far from a root a user's approximation may be, relative to max(1, |root|)
+_MOST_BITS = 1000.0  # of bounds that float64 holds
 _BITS = 64  # to which embeddings are computed before they are rounded to float64
 
 
@@ -122,7 +131,9 @@ class AlgebraicSpace:
         """
         if isinstance(values, AdeleArray):
             if not isinstance(values, AlgebraicArray) or values.space != self:
-                raise SpaceError(f"the array lives in {values.space}, not in {self}; decode() it first")
+                raise SpaceError(
+                    f"the array lives in {describe(values.space, 200)}, not in {describe(self, 200)}; decode() it first"
+                )
             return values
         elements: list[Element] = []
         shape = self._read(values, (), floats, elements)
@@ -149,6 +160,61 @@ class AlgebraicSpace:
         )
         places = FinitePlaces(digits, finite.all_known(self.window, size))
         return AlgebraicArray(self, place.reshape(shape), places.reshape(shape))
+
+    def from_digits(
+        self, digits: Any, value: Any, *, radius: Any = None, max_denominator: int | None = None
+    ) -> "AlgebraicArray":
+        """Return the array with these coordinates, for decoding what a network or a file says.
+
+        The numbers are taken to be n/m, n in Z[θ], with m <= D and all conjugates at most H in absolute value, where
+        (2^d · D² · H · ∏ p^F)^d = ∏ p^N, d the degree. `decode` proves that no other such number has the digits.
+
+        Args:
+            digits: integers, (*, n_primes, precision), most significant digit first.
+            value: the images at the infinite place, floats or complex numbers (*); None where they are not known.
+            radius: error bounds of the values, of each of real and imaginary part, (*); float64 rounding when left out.
+            max_denominator: D; where it is left out, D = H.
+
+        Raises:
+            EncodingError: a shape does not fit, a digit is not in 0 … p − 1, or no D is left.
+
+        >>> space = AdeleSpace.over("x^2 - 2", root=1.414)
+        >>> a = space.encode("1 + x/3")
+        >>> space.from_digits(a.digits, a.real).decode(), space.from_digits(a.digits, None).decode()
+        ((Fraction(1, 1), Fraction(1, 3)), (Fraction(1, 1), Fraction(1, 3)))
+        """
+        given = number_array("digits", digits)
+        parts = self._measured_parts(value, radius, given.shape[:-2])
+        shape = parts[0].shape
+        # log2 of D² · H, a little below
+        room = self.precision * sum(map(log2, self.primes)) * (1 - 1e-12) / self.degree - self.degree
+        room -= self.fractional_digits * sum(map(log2, self.primes))
+        if max_denominator is not None:
+            is_integer = isinstance(max_denominator, (int, np.integer)) and not isinstance(max_denominator, bool)
+            if not is_integer or max_denominator < 1:
+                raise EncodingError(f"max_denominator={describe(max_denominator)} must be an integer from 1 on")
+        bits = room / 3 if max_denominator is None else log2(int(max_denominator))
+        if bits < 0 or room - 2 * bits < -bits:  # then even 1/D is too large
+            raise EncodingError(
+                f"max_denominator={describe(max_denominator)} leaves no room in {self.precision} digits at "
+                f"{self.n_primes} primes; it must stay below about 2^{max(floor(room), 0)}"
+            )
+        height = Height(
+            np.full(shape, 2.0 ** min(bits, _MOST_BITS)),
+            np.full(shape, 2.0 ** min(room - 2 * bits, _MOST_BITS)),
+            np.zeros(shape, dtype=np.bool_),
+        )
+        return AlgebraicArray(self, InfinitePlace(parts, height, self.degree), read_digits(given, shape, self.window))
+
+    def _measured_parts(self, value: Any, radius: Any, shape: tuple[int, ...]) -> tuple[RealPlace, ...]:
+        """Return the real, or the real and the imaginary, coordinates that a caller gives."""
+        if value is None:
+            return (measured(None, radius, shape),) * self.n_rows
+        images = np.asarray(value)
+        if images.dtype.kind == "c" and self.n_rows == 1 and np.any(images.imag != 0):
+            raise EncodingError("the values have imaginary parts, but the infinite place of the space is real")
+        parts = [images.real, images.imag] if images.dtype.kind == "c" else [value, np.zeros(images.shape)]
+        return tuple(measured(part, radius, shape) for part in parts[: self.n_rows])
 
     def tensor(self, values: Any, *, floats: str = "error") -> npt.NDArray[np.float32]:
         """Return numbers in the layout of `AlgebraicArray.tensor`; arguments and errors as for `encode`.
@@ -229,7 +295,7 @@ class AlgebraicSpace:
         bits = 2 * _BITS + max(abs(n) for n in numerators).bit_length()
         while True:
             roots = polynomials.complex_roots(self.polynomial, bits)
-            with flint.ctx.workprec(bits):
+            with polynomials.working_precision(bits):
                 ordered = sorted(roots, key=lambda z: abs(_complex(z) - self.root))
                 images = [flint.fmpz_poly(list(numerators))(z) / denominator for z in ordered]
                 # A number other than 0 has no image 0, so that some precision suffices.
@@ -256,7 +322,7 @@ def over(
     chosen = _choose_root(f, root)
     if primes is None:
         if isinstance(n_primes, bool) or not isinstance(n_primes, (int, np.integer)) or n_primes < 1:
-            raise SpaceError(f"n_primes={n_primes!r} must be a whole number from 1 on")
+            raise SpaceError(f"n_primes={describe(n_primes)} must be a whole number from 1 on")
         primes = tuple(islice(polynomials.splitting_primes(f, PRIME_BOUND), int(n_primes)))
         if len(primes) < n_primes:
             raise SpaceError(
@@ -294,10 +360,10 @@ def _choose_root(f: tuple[int, ...], near: Any) -> complex:
     listed = ", ".join(f"{w.real:.6g}" if w.imag == 0 else f"{w:.6g}" for w in roots[:8])
     listed += ", …" if len(roots) > 8 else ""
     if abs(nearest - z) > _NEAR * max(1.0, abs(z)):
-        raise SpaceError(f"{polynomials.to_text(f)} has no root near root={near}; its roots: {listed}")
+        raise SpaceError(f"{polynomials.to_text(f)} has no root near root={describe(near)}; its roots: {listed}")
     if abs(second - z) <= 2 * abs(nearest - z):
         raise SpaceError(
-            f"root={near} does not say which root of {polynomials.to_text(f)} is meant; its roots: {listed}"
+            f"root={describe(near)} does not say which root of {polynomials.to_text(f)} is meant; its roots: {listed}"
         )
     return nearest
 

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from adelic.errors import DecodingError, DivisionByZeroError, EncodingError, PrecisionError, SpaceError
 from adelic.numbers import decoding, finite
-from adelic.numbers.describe import at_position
+from adelic.numbers.describe import at_position, describe
 from adelic.numbers.expansion import expansion_text
 from adelic.numbers.finite import FinitePlaces, OperationError
+from adelic.numbers.hensel import Residue
 from adelic.numbers.rationals import FEW
 from adelic.numbers.real import RealPlace
 from adelic.numbers.space import AdeleSpace, check_float32, write_real_row
@@ -136,7 +137,7 @@ class AdeleArray:
 
         Raises:
             DecodingError: no rational n/m with 2·|n|·m below the space's bound has these coordinates, or the
-                coordinates do not determine which.
+                coordinates do not determine which. (Without real values, see `AdeleSpace.from_digits`.)
 
         >>> AdeleSpace().encode(["22/19", -5]).decode()
         array([Fraction(22, 19), Fraction(-5, 1)], dtype=object)
@@ -159,6 +160,8 @@ class AdeleArray:
         places, real_place = self._finite[position], self._real[position]
         flat = FinitePlaces(places.digits[None], places.known[None])
         residues = [finite.read_residue(flat, 0, j, self.space.window) for j in range(self.space.n_primes)]
+        if real_place.is_unmeasured():
+            return self._decode_digits(residues, position)
         q = decoding.decode(residues, self.space.primes, self.space.fractional_digits, real_place)
         if q is None:
             bound = self.space.decoding_bound
@@ -166,6 +169,18 @@ class AdeleArray:
                 f"the coordinates{at_position(position)} determine no rational number: no n/m with 2·|n|·m below about "
                 f"2^{bound.bit_length() - 1} has these digits and the real value {real_place.text()}, or "
                 "more than one may have them; more primes or digits widen the bound"
+            )
+        return q
+
+    def _decode_digits(self, residues: list[Residue], position: tuple[int, ...]) -> Fraction:
+        """Return the number with these digits where no real value is known."""
+        q, others = decoding.decode_digits(residues, self.space.primes, self.space.fractional_digits)
+        if q is None:
+            are = f"; they are those of {' and '.join(map(describe, others))}, for one" if others else ""
+            raise DecodingError(
+                f"the digits{at_position(position)} alone determine no rational number: none of numerator and "
+                f"denominator up to about 2^{self.space.decoding_bound.bit_length() // 2} has them{are}; a real value "
+                "tells which, and RedundantResidueCode(space, max_numerator, max_denominator) takes other bounds"
             )
         return q
 
@@ -179,7 +194,7 @@ class AdeleArray:
         try:
             real_place = self._real.reshape(target)
         except ValueError:
-            raise SpaceError(f"an array of {self.size} numbers cannot take the shape {target}") from None
+            raise SpaceError(f"an array of {self.size} numbers cannot take the shape {describe(target, 200)}") from None
         resolved = real_place.shape
         errors = None if self._errors is None else self._errors.reshape(resolved)
         return type(self)(self.space, real_place, self._finite.reshape(resolved), errors)
@@ -204,10 +219,12 @@ class AdeleArray:
     def __iter__(self) -> Iterator["AdeleArray"]:
         return (self[i] for i in range(len(self)))
 
-    def _coerce(self, other: Any, *, floats: str = "error") -> "AdeleArray":
+    def _coerce(self, other: Any, *, floats: str = "never") -> "AdeleArray":
         """Return another operand as an array of the same space."""
         if isinstance(other, AdeleArray) and other.space != self.space:
-            raise SpaceError(f"arrays of different spaces do not mix: {self.space} and {other.space}")
+            raise SpaceError(
+                f"arrays of different spaces do not mix: {describe(self.space, 200)} and {describe(other.space, 200)}"
+            )
         return self.space.encode(other, floats=floats)
 
     def _combine(
@@ -273,7 +290,7 @@ class AdeleArray:
     def __pow__(self, exponent: Any) -> "AdeleArray":
         """Return the power by an integer, by repeated squaring; a negative one inverts first."""
         if isinstance(exponent, bool) or not isinstance(exponent, (int, np.integer)):
-            raise EncodingError(f"an exponent must be an integer, not {exponent!r}")
+            raise EncodingError(f"an exponent must be an integer, not {describe(exponent)}")
         k = int(exponent)
         base = self if k >= 0 else 1 / self
         result: AdeleArray | None = None

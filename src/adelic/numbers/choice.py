@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import EncodingError, SpaceError
+from adelic.errors import EncodingError, PrecisionError, SpaceError
 from adelic.numbers import rationals
+from adelic.numbers.describe import describe
 from adelic.numbers.information import SIGNIFICANT, PrimeInformation, prime_information
-from adelic.numbers.primes import first_primes
+from adelic.numbers.primes import first_primes, valuation
 from adelic.numbers.rationals import EXACT, Rationals
 from adelic.numbers.space import AdeleSpace
 
@@ -168,6 +169,39 @@ def choose_space(
     return SpaceChoice(best, budget, operations, alternatives, information)
 
 
+def fitting_space(
+    values: Any, primes: Sequence[int], precision: int, fractional_digits: int | None = None, *, floats: str = "error"
+) -> AdeleSpace:
+    """Return the space of some primes and digits, with as many digits after the point as some numbers need.
+
+    Args:
+        values: as for `AdeleSpace.encode`.
+        primes: the primes.
+        precision: digits a prime.
+        fractional_digits: how many of them stand after the point; as many as are needed when left out.
+        floats: as for `AdeleSpace.encode`.
+
+    Raises:
+        PrecisionError: a number needs as many digits after the point as there are digits, or more.
+        SpaceError, EncodingError, DivisionByZeroError: as for `AdeleSpace` and its `encode`.
+
+    >>> fitting_space(["7/5", "1/4"], (2, 3, 5), 16).fractional_digits
+    2
+    """
+    space = AdeleSpace(tuple(primes), precision, fractional_digits or 0)
+    if fractional_digits is not None:
+        return space
+    numbers = rationals.read(values, floats=floats)
+    needs = [max(valuation(m, p) for p in space.primes) for m in numbers.denominators.tolist()]
+    needed = max(needs, default=0)
+    if needed >= space.precision:
+        raise PrecisionError(
+            f"{describe(numbers.fraction(needs.index(needed)))} needs {needed} digits after the point, which "
+            f"precision={space.precision} does not hold; precision={needed + 1} would"
+        )
+    return AdeleSpace(space.primes, space.precision, needed)
+
+
 def _rank(space: AdeleSpace) -> tuple[Any, ...]:
     """Return what makes a space cheaper than another; complete, so that the choice does not hang on an order."""
     return coordinates(space), space.fractional_digits, space.precision, space.primes
@@ -176,7 +210,7 @@ def _rank(space: AdeleSpace) -> tuple[Any, ...]:
 def _check_count(name: str, value: Any, least: int, most: int | None) -> None:
     is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not is_integer or value < least or (most is not None and value > most):
-        raise SpaceError(f"{name}={value!r} must be an integer, {least} … {most or ''}".rstrip())
+        raise SpaceError(f"{name}={describe(value)} must be an integer, {least} … {most or ''}".rstrip())
 
 
 def _spaces(leaves: "_Leaves", candidates: tuple[int, ...], required: tuple[int, ...]) -> Iterator[AdeleSpace]:

@@ -10,7 +10,7 @@ coordinate picks one of them. That is why decoding needs every place.
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
-from math import gcd, inf, prod
+from math import gcd, inf, isqrt, prod
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from adelic.numbers.hensel import Residue
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import EXACT
 from adelic.numbers.real import RealPlace, log2_fraction
+
+_SHOWN = 3  # candidates that an error message lists
 
 
 @lru_cache(maxsize=256)
@@ -91,9 +93,7 @@ def decode(
     >>> decode(residues, (2, 3), 0, from_values(np.array(-11.0)))
     Fraction(-11, 1)
     """
-    scale = prod(primes) ** fractional_digits
-    moduli = tuple(p**r.known for p, r in zip(primes, residues, strict=True))
-    modulus = prod(moduli)
+    x, modulus, scale = _scaled_residue(residues, primes, fractional_digits)
     limit = modulus.bit_length() + scale.bit_length() + 64  # other candidates than 0 are inside, by far
     ball = place.ball(limit)
     if ball is None:
@@ -102,9 +102,7 @@ def decode(
     # A tiny difference of large numbers may be below its own rounding error; then only the denominator tells it from
     # other candidates near 0.
     largest = None if bound is None else _without(primes, bound)
-    scaled = [r.value * (scale // p**fractional_digits) for p, r in zip(primes, residues, strict=True)]
     matches = []
-    x = chinese_remainder(scaled, moduli)
     for n, m in rational_candidates(x, modulus, _log2_range(*ball, scale)):
         q = Fraction(n, m * scale)
         if (largest is None or m <= largest) and abs(q - ball[0]) <= ball[1]:
@@ -120,6 +118,43 @@ def decode(
         return None
     alone = 2 * ball[1] * scale * m * largest < modulus
     return q if alone else None
+
+
+def decode_digits(
+    residues: list[Residue], primes: tuple[int, ...], fractional_digits: int
+) -> tuple[Fraction | None, list[Fraction]]:
+    """Return the rational with these digits whose parts are at most √(M/2), or None, and a few others inside the bound.
+
+    The parts are those of n/m = q · ∏ p^F in lowest terms. 2·|n|·m' and 2·|n'|·m are below M for two such numbers, so
+    that n·m' − n'·m, which M divides, is 0 (Wang 1981).
+
+    Args:
+        residues: p^F · q at each prime.
+        primes: the primes.
+        fractional_digits: F.
+
+    >>> decode_digits([Residue(91, 1)], (101,), 0)
+    (None, [Fraction(-10, 1), Fraction(1, 10)])
+    >>> decode_digits([Residue(7, 1)], (101,), 0)[0]
+    Fraction(7, 1)
+    """
+    x, modulus, scale = _scaled_residue(residues, primes, fractional_digits)
+    largest = isqrt(max(modulus - 1, 0) // 2)
+    others: list[Fraction] = []
+    for n, m in rational_candidates(x, modulus):
+        if abs(n) <= largest and m <= largest:
+            return Fraction(n, m * scale), []
+        if len(others) < _SHOWN:
+            others.append(Fraction(n, m * scale))
+    return None, others
+
+
+def _scaled_residue(residues: list[Residue], primes: tuple[int, ...], fractional_digits: int) -> tuple[int, int, int]:
+    """Return S · q modulo M, M, and S = ∏ p^F."""
+    scale = prod(primes) ** fractional_digits
+    moduli = tuple(p**r.known for p, r in zip(primes, residues, strict=True))
+    scaled = [r.value * (scale // p**fractional_digits) for p, r in zip(primes, residues, strict=True)]
+    return chinese_remainder(scaled, moduli), prod(moduli), scale
 
 
 def _log2_range(value: Fraction, radius: Fraction, scale: int) -> tuple[float, float]:

@@ -5,9 +5,11 @@ from fractions import Fraction
 from typing import Any
 
 _SHOWN_DIGITS = 40
+_LONGEST_WORD = 300  # paths of files are shown as they are
+_LONGEST_LINE = 2000
 
 
-def describe(value: Any) -> str:
+def describe(value: Any, longest: int = _SHOWN_DIGITS) -> str:
     """Return a value as text that fits an error message: long integers and texts are shortened.
 
     >>> describe(7), describe(10**10000), describe("x" * 100)
@@ -20,7 +22,31 @@ def describe(value: Any) -> str:
         return n if value.denominator == 1 else f"{n}/{_describe_integer(value.denominator)}"
     text = " ".join(repr(value).split())  # errors are one line
     quote = text[0] if text[0] in ("'", '"') else ""
-    return text if len(text) <= _SHOWN_DIGITS else f"{text[:21]}…{quote}"
+    return text if len(text) <= longest else f"{text[: longest // 2 + 1]}…{quote}"
+
+
+def shortened(text: str) -> str:
+    """Return a text without quotes, cut as by `describe`.
+
+    >>> shortened("x" * 100)
+    'xxxxxxxxxxxxxxxxxxxxx…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN_DIGITS else f"{line[: _SHOWN_DIGITS // 2 + 1]}…"
+
+
+def one_line(text: str) -> str:
+    """Return a message in one line, without long words or an endless whole, whatever its author quoted in it.
+
+    >>> one_line("no such file: " + "x" * 1000)
+    'no such file: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx… (1000 characters)'
+    """
+    words = [
+        word if len(word) <= _LONGEST_WORD else f"{word[:_SHOWN_DIGITS]}… ({len(word)} characters)"
+        for word in text.split()
+    ]
+    line = " ".join(words)
+    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE // 2]} … {line[-_LONGEST_LINE // 2 :]}"
 
 
 def integer_text(n: int) -> str:

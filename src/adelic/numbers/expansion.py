@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from adelic.errors import DecodingError
+from adelic.numbers.describe import describe
 
 
 def _digit_text(digit: int, p: int) -> str:
@@ -28,8 +30,7 @@ def expansion_text(digits: Sequence[int], p: int, fractional_digits: int = 0, *,
     cut = len(digits) - fractional_digits
     whole, fraction = list(digits[: max(cut, 0)]), list(digits[max(cut, 0) :])
     if terminates:
-        while len(whole) > 1 and whole[0] == 0:
-            del whole[0]
+        whole = whole[next((i for i, d in enumerate(whole[:-1]) if d), len(whole) - 1) :] if whole else whole
     while whole and fraction and fraction[-1] == 0:
         del fraction[-1]
     text = ("" if terminates else "…") + "".join(_digit_text(d, p) for d in whole)
@@ -38,16 +39,27 @@ def expansion_text(digits: Sequence[int], p: int, fractional_digits: int = 0, *,
     return text
 
 
-def parse_expansion(text: str, p: int) -> tuple[list[int], int]:
-    """Return the digits of an expansion, most significant first, and how many of them stand after the point.
+class Expansion(NamedTuple):
+    """A p-adic expansion: digits, most significant first, how many stand after the point, and whether it ends there."""
+
+    digits: list[int]
+    fractional_digits: int
+    terminates: bool
+
+
+def parse_expansion(text: str, p: int) -> Expansion:
+    """Return an expansion that is written as by `expansion_text`; one that does not start with "…" ends: zeros follow.
 
     Raises:
         DecodingError: the text is no expansion in base p.
 
-    >>> parse_expansion("…00001.2", 5), parse_expansion("…(16)(0).(3)", 17)
-    (([0, 0, 0, 0, 1, 2], 1), ([16, 0, 3], 1))
+    >>> parse_expansion("…00001.2", 5)
+    Expansion(digits=[0, 0, 0, 0, 1, 2], fractional_digits=1, terminates=False)
+    >>> parse_expansion("(16)(0).(3)", 17)
+    Expansion(digits=[16, 0, 3], fractional_digits=1, terminates=True)
     """
-    body = text.strip().removeprefix("…").removeprefix("...")
+    stripped = text.strip()
+    body = stripped.removeprefix("…").removeprefix("...")
     whole, _, fraction = body.partition(".")
     try:
         parts = [_parse_digits(part, p) for part in (whole, fraction)]
@@ -55,10 +67,10 @@ def parse_expansion(text: str, p: int) -> tuple[list[int], int]:
             raise ValueError(text)
     except ValueError:
         raise DecodingError(
-            f"{text!r} is no {p}-adic expansion; write digits below {p}"
+            f"{describe(text)} is no {describe(p)}-adic expansion; write digits below {p}"
             + (" in brackets, as …(12)(0)(3)" if p > 10 else ", as …11011 or …0001.2")
         ) from None
-    return parts[0] + parts[1], len(parts[1])
+    return Expansion(parts[0] + parts[1], len(parts[1]), terminates=body == stripped)
 
 
 def _parse_digits(text: str, p: int) -> list[int]:

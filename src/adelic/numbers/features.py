@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from adelic.errors import ConfigurationError, RangeError, UnknownNameError
 from adelic.numbers.array import AdeleArray
-from adelic.numbers.describe import at_position
+from adelic.numbers.describe import at_position, describe
 from adelic.numbers.space import AdeleSpace
 
 FeatureKind = Literal["digits", "standardized", "characters", "one-hot-digits"]
@@ -76,8 +76,8 @@ class FeatureLayout:
             levels -= 1
         if not levels:
             raise ConfigurationError(
-                f"features={kind!r} need {cls.size_of(kind, space, 1)} coordinates at {space.n_primes} primes, more "
-                f"than d_model={width}; use projection='linear', a larger d_model or fewer primes"
+                f"features={describe(kind)} need {cls.size_of(kind, space, 1)} coordinates at {space.n_primes} primes, "
+                f"more than d_model={width}; use projection='linear', a larger d_model or fewer primes"
             )
         return cls(kind, space, levels)
 

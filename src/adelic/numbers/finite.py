@@ -201,10 +201,14 @@ def _encode_few(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> 
 
 def _encoding_error(r: Rationals, window: Window, i: int, j: int, error: BelowWindowError) -> PrecisionError:
     position = tuple(int(k) for k in np.unravel_index(i, r.shape)) if r.shape else ()
+    rest = int(r.denominators[i])
+    for p in (2, 5):
+        rest //= p ** valuation(rest, p)
+    decimals = ", and AdeleSpace.decimal() holds every decimal" if rest == 1 else ""
     return PrecisionError(
         f"{describe(r.fraction(i))}{at_position(position)} has {window.primes[j]}-adic valuation −{error.needed}, "
         f"below the window of fractional_digits={window.fractional_digits}; "
-        f"fractional_digits={error.needed} would hold it"
+        f"fractional_digits={error.needed} would hold it{decimals}"
     )
 
 

@@ -5,9 +5,11 @@ A polynomial is a tuple of coefficients, the constant one first: (-2, 0, 1) is x
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
+from threading import RLock
 from types import ModuleType
 from typing import Any
 
@@ -23,6 +25,8 @@ Ball = Any
 """A real or complex ball of python-flint, which has no types of its own."""
 
 _MAX_EXPONENT = 1000
+_MOST_TERMS = 20
+_PRECISION_LOCK = RLock()
 _COEFFICIENT = r"\d+(?:\.\d+|\s*/\s*\d+)?"
 _TERM = re.compile(
     rf"\s*(?P<sign>[+-]?)\s*(?:(?P<factor>{_COEFFICIENT})\s*(?P<times>\*)?\s*)?"
@@ -45,6 +49,20 @@ def load_flint() -> ModuleType:
     return module
 
 
+@contextmanager
+def working_precision(bits: int) -> Iterator[None]:
+    """Have python-flint's real and complex numbers keep so many bits; one thread at a time.
+
+    The precision belongs to the whole process: two threads that changed it in turn would leave it changed.
+
+    >>> with working_precision(100):
+    ...     load_flint().ctx.prec
+    100
+    """
+    with _PRECISION_LOCK, load_flint().ctx.workprec(bits):
+        yield
+
+
 def parse(text: str) -> tuple[Fraction, ...]:
     """Return the coefficients of a polynomial in x, the constant one first, without leading zeros.
 
@@ -59,11 +77,12 @@ def parse(text: str) -> tuple[Fraction, ...]:
     ((Fraction(-2, 1), Fraction(0, 1), Fraction(1, 1)), (Fraction(0, 1), Fraction(-1, 2)))
     """
     terms: dict[int, Fraction] = {}
+    given, text = text, " ".join(text.split())  # many spaces in a row would be tried one by one
     end = 0
     while end < len(text) or not terms:
         match = _TERM.match(text, end)
         if match is None or not _is_term(match, is_first=end == 0):
-            raise EncodingError(f"{describe(text)} is no polynomial in x; write 'x^2 - 2', '1 + 3*x' or '-x/2'")
+            raise EncodingError(f"{describe(given)} is no polynomial in x; write 'x^2 - 2', '1 + 3*x' or '-x/2'")
         exponent = 0 if match["x"] is None else int((match["exponent"] or "1").lstrip("0")[:9] or "0")
         if exponent > _MAX_EXPONENT:
             raise EncodingError(f"{describe(text)} has an exponent beyond {_MAX_EXPONENT}")
@@ -87,7 +106,7 @@ def _is_term(match: re.Match[str], *, is_first: bool) -> bool:
 
 
 def to_text(coefficients: Sequence[Any]) -> str:
-    """Return a polynomial as text, which `parse` reads where no coefficient is too long to be shown.
+    """Return a polynomial as text, which `parse` reads where no coefficient, and no sum, is too long to be shown.
 
     >>> to_text([-2, 0, 1]), to_text([Fraction(1, 2), -1]), to_text([0])
     ('x^2 - 2', '-x + 1/2', '0')
@@ -99,6 +118,8 @@ def to_text(coefficients: Sequence[Any]) -> str:
             power = "" if i == 0 else "x" if i == 1 else f"x^{i}"
             size = "" if abs(c) == 1 and power else describe(abs(c)) + ("*" if power else "")
             terms.append(f"{'-' if c < 0 else '+'} {size}{power}")
+    if len(terms) > _MOST_TERMS:
+        terms[_MOST_TERMS // 2 : -_MOST_TERMS // 4] = ["+ …"]
     text = " ".join(terms) or "+ 0"
     return text[2:] if text[0] == "+" else "-" + text[2:]
 
@@ -226,7 +247,7 @@ def complex_roots(f: tuple[int, ...], bits: int) -> tuple[Ball, ...]:
     [-1.414214, 1.414214]
     """
     flint = load_flint()
-    with flint.ctx.workprec(bits):
+    with working_precision(bits):
         return tuple(z for z, _ in flint.fmpz_poly(list(f)).complex_roots())
 
 

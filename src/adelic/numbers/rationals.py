@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -16,15 +18,14 @@ import numpy.typing as npt
 
 from adelic.errors import DivisionByZeroError, EncodingError
 from adelic.numbers import integers
-from adelic.numbers.describe import at_position, describe
+from adelic.numbers.describe import at_position, describe, shortened
 
 _INT64_MAX = 2**63 - 1
 _MAX_EXPONENT = 10**5
 _MAX_AXES = 60  # NumPy stops at 64, and digits need two more
-_NUMBER = re.compile(
-    r"\s*([+-]?)(\d(?:_?\d)*)?(?:\.((?:\d(?:_?\d)*)?))?(?:[eE]([+-]?\d+))?(?:\s*/\s*(\d(?:_?\d)*))?\s*"
-)
+_NUMBER = re.compile(r"([+-]?)(\d(?:_?\d)*)?(?:\.((?:\d(?:_?\d)*)?))?(?:[eE]([+-]?\d+))?(?:\s*/\s*(\d(?:_?\d)*))?")
 
+_POLICIES = "floats='exact', 'shortest' or 'limit:<max denominator>'"
 _NUMPY_FLOATS = ("torch.float16", "torch.float32", "torch.float64")  # bfloat16 and float8 are not
 
 Position = tuple[int, ...]
@@ -100,10 +101,11 @@ def read(values: Any, *, floats: str = "error", transient: bool = False) -> Rati
 
     Args:
         values: see the module's docstring.
-        floats: "error" refuses floats, "exact" takes the binary value (0.1 is 3602879701896397/36028797018963968),
-            "shortest" the shortest decimal that names the float (0.1 is 1/10), "limit:D" the nearest fraction with a
-            denominator of at most D (1000000, 1e6 or 10**6). Every float dtype is taken as it is (float32 0.1 is 1/10
-            to "shortest"); bfloat16 and float8 tensors, which NumPy lacks, are widened to float32 first, which is
+        floats: "error" refuses floats, and so does "never", for callers that take no policy; "exact" takes the binary
+            value (0.1 is 3602879701896397/36028797018963968), "shortest" the shortest decimal that names the float (0.1
+            is 1/10), "limit:D" the nearest fraction with a denominator of at most D (1000000, 1e6 or 10**6). Every
+            float dtype is taken as it is (float32 0.1 is 1/10 to "shortest"); bfloat16 and float8 tensors, which NumPy
+            lacks, are widened to float32 first, which is
             exact.
         transient: whether the result is used at once and forgotten: int64 arrays are then taken as they are, not
             copied, and pairs of them not brought to lowest terms.
@@ -137,8 +139,8 @@ def float_policy(floats: str) -> Callable[[Any], Fraction]:
     >>> float_policy("shortest")(0.1), float_policy("limit:100")(3.14159)
     (Fraction(1, 10), Fraction(311, 99))
     """
-    if floats == "error":
-        return _refuse_float
+    if floats in ("error", "never"):
+        return partial(_refuse_float, advice="" if floats == "never" else f"pass {_POLICIES}, or ")
     if floats == "exact":
         return lambda value: Fraction(*value.as_integer_ratio())
     if floats == "shortest":
@@ -147,7 +149,7 @@ def float_policy(floats: str) -> Callable[[Any], Fraction]:
     if largest is not None:
         return lambda value: Fraction(*value.as_integer_ratio()).limit_denominator(largest)
     raise EncodingError(
-        f"floats={floats!r} is no policy; use 'error', 'exact', 'shortest' or 'limit:<max denominator>'"
+        f"floats={describe(floats)} is no policy; use 'error', 'exact', 'shortest' or 'limit:<max denominator>'"
     )
 
 
@@ -177,7 +179,7 @@ def approximation_errors(values: Any, numbers: Rationals, *, floats: str) -> npt
     >>> approximation_errors(values, read(values, floats="limit:4"), floats="limit:4").round(4)
     array([0.    , 0.1071])
     """
-    if floats in ("error", "exact"):
+    if floats in ("error", "never", "exact"):
         return None
     exact = read(values, floats="exact")
     n, m = exact.numerators, exact.denominators
@@ -185,15 +187,23 @@ def approximation_errors(values: Any, numbers: Rationals, *, floats: str) -> npt
     if not len(differs):
         return None
     errors = np.zeros(len(n))
-    for i in differs.tolist():  # an error below float64 is still none of 0
-        errors[i] = max(float(abs(exact.fraction(i) - numbers.fraction(i))), float(np.finfo(np.float64).tiny))
+    for i in differs.tolist():  # an error below float64 is still none of 0, one beyond it is infinite
+        errors[i] = max(_float(abs(exact.fraction(i) - numbers.fraction(i))), float(np.finfo(np.float64).tiny))
     return errors.reshape(numbers.shape)
 
 
-def _refuse_float(value: Any) -> Fraction:
+def _float(q: Fraction) -> float:
+    """Return the nearest float of a number that is not negative."""
+    try:
+        return float(q)
+    except OverflowError:
+        return inf
+
+
+def _refuse_float(value: Any, *, advice: str) -> Fraction:
     raise EncodingError(
-        f"{value!s} is a float and may not be the number you mean; pass floats='exact', 'shortest' or "
-        "'limit:<max denominator>', or a Fraction, Decimal or string"
+        f"{value!s} is a float and may not be the number you mean; {advice or 'pass '}a Fraction, a Decimal or text "
+        f"such as '{value!s}'"
     )
 
 
@@ -201,7 +211,7 @@ def as_array(values: Any) -> npt.NDArray[Any] | None:
     """Return values as a NumPy array when they are an array of some library (NumPy, torch, pandas), else None.
 
     Raises:
-        EncodingError: an entry of a masked array is masked.
+        EncodingError: an entry of a masked array is masked, or a tensor has no plain numbers.
     """
     if isinstance(values, np.ma.MaskedArray) and np.any(np.ma.getmaskarray(values)):
         position = tuple(int(i) for i in np.argwhere(np.ma.getmaskarray(values))[0])
@@ -209,9 +219,15 @@ def as_array(values: Any) -> npt.NDArray[Any] | None:
     if isinstance(values, (type, np.generic)) or not hasattr(values, "__array__"):
         return None
     if any(base.__module__ == "torch" and base.__name__ == "Tensor" for base in type(values).__mro__):
-        tensor = values.detach().cpu()
-        is_in_numpy = not tensor.is_floating_point() or str(tensor.dtype) in _NUMPY_FLOATS
-        return np.asarray(tensor if is_in_numpy else tensor.float())
+        try:
+            tensor = values.detach().cpu()
+            is_in_numpy = not tensor.is_floating_point() or str(tensor.dtype) in _NUMPY_FLOATS
+            return np.asarray(tensor if is_in_numpy else tensor.float())
+        except (TypeError, RuntimeError) as error:  # sparse, quantized, nested, or without data
+            raise EncodingError(
+                f"a tensor of {values.dtype}, {values.layout}, on {values.device} is no array of numbers "
+                f"({shortened(str(error))}); make it dense, with integers or floats"
+            ) from None
     return np.asarray(values)
 
 
@@ -292,14 +308,14 @@ def _parse(value: Any, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int
         return value.numerator, value.denominator
     if isinstance(value, Decimal):
         if not value.is_finite():
-            raise EncodingError(f"{value!s} is no rational number; only finite values can be encoded")
+            raise EncodingError(f"{shortened(str(value))} is no rational number; only finite values can be encoded")
         is_large = value and abs(value.adjusted()) > _MAX_EXPONENT
         if is_large and abs(int(value.as_tuple().exponent)) > _MAX_EXPONENT:
             raise _exponent_error(value)
         return value.as_integer_ratio()
     if isinstance(value, (float, np.floating)):
         if not np.isfinite(value):
-            raise EncodingError(f"{value!s} is no rational number; only finite values can be encoded")
+            raise EncodingError(f"{shortened(str(value))} is no rational number; only finite values can be encoded")
         return to_fraction(value).as_integer_ratio()
     if isinstance(value, str):
         return _parse_text(value)
@@ -319,7 +335,7 @@ def _exponent_error(value: Any) -> EncodingError:
 
 def _parse_text(text: str) -> tuple[int, int]:
     """Return "7/5", "-3", "1.25" or "1e-3" as (numerator, denominator); numbers may have any number of digits."""
-    match = _NUMBER.fullmatch(text)
+    match = _NUMBER.fullmatch(text.strip())  # white space at the start of the pattern would be tried from every place
     if match is None or (match[2] is None and not match[3]) or (match[5] and (match[3] is not None or match[4])):
         raise EncodingError(f"{describe(text)} is no number; write '7/5', '-3', '1.25' or '1e-3'")
     sign, whole, decimals, exponent, denominator = match.groups()

@@ -13,7 +13,7 @@ Everything is computed in float64 first. Where that overflows or nearly underflo
 formulas are evaluated again with the numbers of `adelic.numbers.wide`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from fractions import Fraction
@@ -64,6 +64,10 @@ class RealPlace:
     def value(self) -> Floats:
         """Return the nearest float64 of each centre: infinite or 0 beyond float64."""
         return self.centre if _is_zero_throughout(self.exponent) else Wide(self.centre, self.exponent).floats(0)
+
+    def is_unmeasured(self) -> bool:
+        """Return whether of one number, for shape (), no real value is known (`unknown`)."""
+        return bool(np.isnan(self.centre) & np.isinf(self.radius) & np.isnan(self.denominator))
 
     def ball(self, limit: int) -> tuple[Fraction, Fraction] | None:
         """Return the ball of one number, for shape (), as (centre, radius); None where nothing is known of it.
@@ -472,3 +476,31 @@ def from_values(value: Floats, radius: Floats | None = None) -> RealPlace:
         with np.errstate(invalid="ignore"):  # signalling NaN
             radius = np.abs(value) * _HALF_ULP * _SLACK + _TINY
     return _ordinary(value, np.broadcast_to(radius, value.shape), np.full(value.shape, np.nan))
+
+
+def from_numbers(numbers: Sequence[Fraction], radii: Sequence[Fraction | None]) -> RealPlace:
+    """Return the real place of measured values, exact and of any size, of which nothing else is known.
+
+    Args:
+        numbers: the values.
+        radii: error bounds; None where there is none.
+    """
+    centre, radius, exponent = np.zeros(len(numbers)), np.full(len(numbers), np.inf), np.zeros(len(numbers), np.int64)
+    for i, (q, r) in enumerate(zip(numbers, radii, strict=True)):
+        size = abs(q) + (r or 0)
+        centre[i], unit = wide.nearest(q.numerator, q.denominator)
+        if not size or Fraction(_LEAST) <= size <= Fraction(_GREATEST):
+            centre[i] = np.ldexp(centre[i], unit)
+        else:
+            exponent[i] = unit if abs(q) >= size / 2 else 1 + wide.nearest(size.numerator, size.denominator)[1]
+            centre[i] = Wide(centre[i], unit).floats(exponent[i])
+        if r is not None:
+            error = r + abs(q - Fraction(centre[i]) * Fraction(2) ** int(exponent[i]))
+            radius[i] = np.nextafter(float(error / Fraction(2) ** int(exponent[i])), np.inf) if error else 0.0
+    place = from_values(centre, radius)
+    return replace(place, exponent=exponent) if exponent.any() else place
+
+
+def unknown(shape: tuple[int, ...]) -> RealPlace:
+    """Return the real place of numbers of which nothing is known but that they lie inside the decoding bound."""
+    return from_values(np.full(shape, np.nan), np.full(shape, np.inf))

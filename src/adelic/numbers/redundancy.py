@@ -131,9 +131,9 @@ class RedundantResidueCode:
         if not self.capacity:
             size = "2·S·|n|·m, S = ∏ p^fractional_digits," if self.space.fractional_digits else "2·|n|·m"
             raise SpaceError(
-                f"the digits of {self.space} do not tell apart all n/m with |n| <= {describe(self.max_numerator)} and "
-                f"m <= {describe(self.max_denominator)}: {size} must stay below {describe(self._modulus)}; take more "
-                "primes or digits"
+                f"the digits of {describe(self.space, 200)} do not tell apart all n/m with "
+                f"|n| <= {describe(self.max_numerator)} and m <= {describe(self.max_denominator)}: {size} "
+                f"must stay below {describe(self._modulus)}; take more primes or digits"
             )
 
     @cached_property
@@ -172,7 +172,9 @@ class RedundantResidueCode:
         places = set(primes)
         strange = places.difference(self.space.primes)
         if strange:
-            raise SpaceError(f"{describe(min(strange))} is none of the space's primes {self.space.primes}")
+            raise SpaceError(
+                f"{describe(min(strange))} is none of the space's primes {describe(self.space.primes, 200)}"
+            )
         product: int = prod(places)
         return bool(product**self.space.precision <= self.capacity)
 
@@ -219,7 +221,7 @@ class RedundantResidueCode:
             shape = digits.shape[:-2] if digits.ndim >= 2 else ()
             digits = self.space.from_digits(digits, np.zeros(shape)).digits
         if not 0 < error_rate < 1:
-            raise EncodingError(f"error_rate={error_rate!r} is no probability between 0 and 1")
+            raise EncodingError(f"error_rate={describe(error_rate)} is no probability between 0 and 1")
         shape = digits.shape[:-2]
         counts = _counts(known, (*shape, self.space.n_primes), self.space.precision)
         channel = HardChannel(self.space, counts.reshape(-1, self.space.n_primes), error_rate)

@@ -214,7 +214,9 @@ class AdeleSpace:
 
         if isinstance(values, AdeleArray):
             if values.space != self:
-                raise SpaceError(f"the array lives in {values.space}, not in {self}; decode() it first")
+                raise SpaceError(
+                    f"the array lives in {describe(values.space, 200)}, not in {describe(self, 200)}; decode() it first"
+                )
             return values
         numbers = rationals.read(values, floats=floats)
         size = len(numbers.numerators)
@@ -277,7 +279,11 @@ class AdeleSpace:
 
         Args:
             digits: integers, (*, n_primes, precision), most significant digit first.
-            real_value: floats, (*).
+            real_value: (*), floats, or exact numbers other than text, which may be beyond float64; None where they are
+                not known. Digits alone may be those of several numbers: modulo 101 they are the same for −10 and 1/10.
+                Then `decode` returns the n/m = q · ∏ p^F, in lowest terms, with |n| and m at most √(M/2), M = ∏ p^N, of
+                which there is at most one (Wang 1981), and raises where there is none. An integer beyond that bound may
+                be read as a fraction inside it; `RedundantResidueCode` takes other bounds.
             radius: error bounds of the real values, (*); float64 rounding when left out.
 
         Raises:
@@ -286,35 +292,76 @@ class AdeleSpace:
         >>> space = AdeleSpace(primes=(2, 3), precision=4)
         >>> space.from_digits([[0, 1, 1, 1], [0, 0, 2, 1]], 7.0).decode()
         Fraction(7, 1)
+        >>> space.from_digits([[0, 1, 1, 1], [0, 0, 2, 1]], None).decode()
+        Fraction(7, 1)
         """
         from adelic.numbers.array import AdeleArray
 
+        given = number_array("digits", digits)
+        place = measured(real_value, radius, given.shape[:-2])
+        return AdeleArray(self, place, read_digits(given, place.shape, self.window))
+
+
+def read_digits(given: npt.NDArray[Any], shape: tuple[int, ...], window: Window) -> FinitePlaces:
+    """Return digits of numbers of a shape, all known, or raise `EncodingError`."""
+    expected = (*shape, len(window.primes), window.precision)
+    if given.shape != expected:
+        raise EncodingError(f"digits have shape {given.shape}; for real values of shape {shape} it is {expected}")
+    dtype = finite.digit_dtype(window.primes)
+    greatest = np.array([p - 1 for p in window.primes], dtype=dtype)[:, None]
+    if given.dtype.kind == "f":
+        is_digit = (given >= 0) & (given <= greatest) & (given == np.floor(given))
+    else:  # unsigned, so that large digits are compared exactly
+        is_digit = (given >= 0) & (given.astype(np.uint64) <= greatest)
+    wrong = np.argwhere(~is_digit)
+    if len(wrong):
+        at = tuple(int(i) for i in wrong[0])
+        p = window.primes[at[-2]]
+        raise EncodingError(f"{given[at]!s}{at_position(at)} is no digit at the prime {p}; digits are 0 … {p - 1}")
+    known = np.broadcast_to(np.int32(window.precision), expected[:-1])
+    return FinitePlaces(given.astype(dtype), known)
+
+
+def measured(real_value: Any, radius: Any, shape: tuple[int, ...]) -> real.RealPlace:
+    """Return the real place of what a caller gives, or of numbers of a shape without any, or raise `EncodingError`."""
+    if real_value is None:
+        if radius is not None:
+            raise EncodingError("radius says how near a real value is; without one, leave it out")
+        return real.unknown(shape)
+    exact = _exact_numbers(real_value)
+    if exact is None:
         value = _floats("real values", real_value)
-        given = _number_array("digits", digits)
-        expected = (*value.shape, self.n_primes, self.precision)
-        if given.shape != expected:
-            raise EncodingError(
-                f"digits have shape {given.shape}; for real values of shape {value.shape} it is {expected}"
-            )
-        greatest = np.array([p - 1 for p in self.primes], dtype=finite.digit_dtype(self.primes))[:, None]
-        if given.dtype.kind == "f":
-            is_digit = (given >= 0) & (given <= greatest) & (given == np.floor(given))
-        else:  # unsigned, so that large digits are compared exactly
-            is_digit = (given >= 0) & (given.astype(np.uint64) <= greatest)
-        wrong = np.argwhere(~is_digit)
-        if len(wrong):
-            at = tuple(int(i) for i in wrong[0])
-            p = self.primes[at[-2]]
-            raise EncodingError(f"{given[at]!s}{at_position(at)} is no digit at the prime {p}; digits are 0 … {p - 1}")
-        place = real.from_values(value, None if radius is None else _radii(radius, value.shape))
-        known = np.broadcast_to(np.int32(self.precision), (*value.shape, self.n_primes))
-        return AdeleArray(self, place, FinitePlaces(given.astype(finite.digit_dtype(self.primes)), known))
+        return real.from_values(value, None if radius is None else _radii(radius, value.shape))
+    numbers = [exact.fraction(i) for i in range(len(exact.numerators))]
+    sizes: list[Fraction | None] = [abs(q) / 2**53 for q in numbers]
+    if radius is not None:
+        bounds = _exact_numbers(radius)
+        if bounds is None:
+            sizes = [Fraction(r) if np.isfinite(r) else None for r in _radii(radius, exact.shape).ravel().tolist()]
+        elif bounds.shape == exact.shape and np.all(bounds.numerators >= 0):
+            sizes = [bounds.fraction(i) for i in range(len(numbers))]
+        else:
+            raise EncodingError(f"radii of shape {bounds.shape} must fit real values of shape {exact.shape}, from 0 on")
+    return real.from_numbers(numbers, sizes).reshape(exact.shape)
 
 
-def _number_array(name: str, values: Any) -> npt.NDArray[Any]:
-    """Return integers or floats as an array, or raise `EncodingError`."""
+def _exact_numbers(values: Any) -> rationals.Rationals | None:
+    """Return values as rationals where they are exact numbers or long floats, which float64 may not hold, else None."""
     try:
-        array = rationals.as_array(values)
+        array = np.asarray(values)
+    except ValueError:
+        return None
+    if array.dtype == np.longdouble != np.float64 and np.all(np.isfinite(array)):
+        return rationals.read(array, floats="exact")
+    if array.dtype != object or any(isinstance(x, (str, bytes)) or x is None for x in array.flat):
+        return None
+    return rationals.read(array.tolist() if array.shape else values, floats="exact")
+
+
+def number_array(name: str, values: Any) -> npt.NDArray[Any]:
+    """Return integers or floats as an array, or raise `EncodingError`."""
+    array = rationals.as_array(values)
+    try:
         array = np.asarray(values) if array is None else array
     except ValueError:
         raise EncodingError(f"{name} are ragged: all entries of an array need the same shape") from None
@@ -325,7 +372,8 @@ def _number_array(name: str, values: Any) -> npt.NDArray[Any]:
 
 def _floats(name: str, values: Any) -> npt.NDArray[np.float64]:
     """Return a float64 copy, which later changes of the caller's array do not reach."""
-    return _number_array(name, values).astype(np.float64)
+    with np.errstate(over="ignore"):  # of longer floats
+        return number_array(name, values).astype(np.float64)
 
 
 def _radii(radius: Any, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
