@@ -66,3 +66,18 @@ def tiny_model():
         return getattr(transformers, name)(config).eval()
 
     return make
+
+
+@pytest.fixture
+def equipped(word_tokenizer, tiny_model):
+    """Return equipped models with their number tokenizers."""
+    from adelic import AdeleSpace
+    from adelic.integrations.transformers import NumberTokenizer, equip
+
+    def make(name, *, space=None, model_options=None, **options):
+        space = AdeleSpace(primes=(2, 3, 5, 7, 11, 13), precision=1) if space is None else space
+        tokenizer = word_tokenizer(padding_side="left")
+        model = equip(tiny_model(name, len(tokenizer), **model_options or {}), tokenizer, space, **options)
+        return model, NumberTokenizer(tokenizer, space)
+
+    return make

@@ -12,8 +12,9 @@ from adelic.nn.head import UNKNOWN_DIGIT
 
 transformers = pytest.importorskip("transformers")
 
-from adelic.integrations.transformers import NumberCollator, NumberTokenizer, find_numbers  # noqa: E402
+from adelic.integrations.transformers import NumberCollator, NumberSettings, NumberTokenizer, find_numbers  # noqa: E402
 from adelic.integrations.transformers.equipping import add_number_token  # noqa: E402
+from adelic.integrations.transformers.settings import note_settings  # noqa: E402
 
 SPACE = AdeleSpace(primes=(2, 3, 5, 7, 11), precision=4)
 
@@ -144,3 +145,32 @@ def test_wrong_examples_and_objectives(tokenizer):
         NumberCollator(tokenizer, None)([{"txt": "1"}])
     with pytest.raises(ConfigurationError, match="objective='clm' is none of"):
         NumberCollator(tokenizer, "clm")
+
+
+@pytest.mark.parametrize("objective", ["causal", "masked"])
+def test_targets_that_the_model_never_writes_are_told_once(tokenizer, objective):
+    settings = NumberSettings(space=SPACE, token_id=tokenizer.token_id, max_numerator=86, max_denominator=2)
+    note_settings(tokenizer.tokenizer, settings)
+    for beyond in ("87", "-1007", "1/3"):
+        collator = NumberCollator(NumberTokenizer(tokenizer.tokenizer), objective, mask_probability=1.0)
+        collator(["and 86", "1/2 and -86/1"])
+        message = f"number {beyond} is to be learned, .* up to 86 and m up to 2 alone; equip takes max_numerator"
+        with pytest.warns(UserWarning, match=message):
+            collator(["and 7", f"and {beyond}"])
+        collator([f"and {beyond}"])
+
+
+def test_numbers_that_are_no_targets_may_be_any(tokenizer):
+    note_settings(tokenizer.tokenizer, NumberSettings(space=SPACE, token_id=tokenizer.token_id, max_numerator=9))
+    told = NumberTokenizer(tokenizer.tokenizer)
+    NumberCollator(told, "causal")([{"prompt": "10 + 1/3 =", "completion": " 4"}, "100 and 7"])
+    NumberCollator(told, None)([{"text": "10 + 1/3", "label": 0}])
+    NumberCollator(told, "masked", mask_probability=0.0)(["10 + 1/3"])
+
+
+def test_a_tokenizer_that_says_no_space_needs_one(tokenizer):
+    with pytest.raises(ConfigurationError, match="does not say which space its model has; give it as space"):
+        NumberTokenizer(tokenizer.tokenizer)
+    tokenizer.tokenizer.init_kwargs["adelic"] = {"space": 1}
+    with pytest.raises(ConfigurationError, match="are no settings of an equipped model"):
+        NumberTokenizer(tokenizer.tokenizer)

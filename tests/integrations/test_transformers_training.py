@@ -14,6 +14,8 @@ pytest.importorskip("accelerate")
 
 from adelic.integrations.transformers import NumberCollator, NumberTokenizer, equip, from_pretrained  # noqa: E402
 
+pytestmark = pytest.mark.filterwarnings("ignore:a text's number:UserWarning")  # what these models write is not asked
+
 SPACE = AdeleSpace(primes=(2, 3, 5, 7), precision=1)
 LARGEST = 50
 N_TRAIN, N_TEST = 800, 500

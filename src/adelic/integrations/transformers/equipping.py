@@ -10,7 +10,8 @@ from adelic.errors import ConfigurationError, needs_extra
 from adelic.integrations.transformers.generating import EquippedGenerator
 from adelic.integrations.transformers.layers import NumberLayers
 from adelic.integrations.transformers.models import EquippedModel, hidden_size_of
-from adelic.integrations.transformers.settings import NUMBER_TOKEN, NumberSettings
+from adelic.integrations.transformers.outputs import make_output_classes
+from adelic.integrations.transformers.settings import NUMBER_TOKEN, NumberSettings, note_settings
 from adelic.numbers import AdeleSpace
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def equip(
         )
     settings = NumberSettings(  # before anything is changed
         space=space,
-        token_id=-1,
+        token_id=0,
         features=features,
         real_scale=real_scale,
         max_numerator=max_numerator,
@@ -90,6 +91,7 @@ def equip(
     )
     token_id = add_number_token(tokenizer)
     settings = replace(settings, token_id=token_id)
+    note_settings(tokenizer, settings)
     if token_id >= model.get_input_embeddings().num_embeddings:
         model.resize_token_embeddings(len(tokenizer))
     embeddings = model.get_input_embeddings().weight
@@ -127,15 +129,16 @@ def add_number_token(tokenizer: "PreTrainedTokenizerBase") -> int:
     return int(tokenizer.convert_tokens_to_ids(NUMBER_TOKEN))
 
 
-def from_pretrained(path: str | Path, **options: Any) -> "PreTrainedModel":
+def from_pretrained(pretrained_model_name_or_path: str | Path, **options: Any) -> "PreTrainedModel":
     """Return an equipped model that `save_pretrained` wrote; nothing in its folder is executed.
 
     Args:
-        path: a folder, or the name of a repository on the hub.
+        pretrained_model_name_or_path: a folder, or the name of a repository on the hub.
         options: of `PreTrainedModel.from_pretrained`, such as `dtype` or `device_map`.
 
     Raises:
-        ConfigurationError: the model was not equipped, or is none of the library's own.
+        ConfigurationError: the model was not equipped, is none of the library's own, or its numbers' settings are
+            none, or not those that its weights were trained with.
         MissingExtraError: Transformers is not installed.
 
     >>> import tempfile
@@ -155,12 +158,17 @@ def from_pretrained(path: str | Path, **options: Any) -> "PreTrainedModel":
     with needs_extra("from_pretrained()", "hf"):
         from transformers import AutoConfig
 
-    hub = {key: options[key] for key in ("cache_dir", "revision", "token", "local_files_only") if key in options}
-    config = AutoConfig.from_pretrained(path, trust_remote_code=False, **hub)
+    path = pretrained_model_name_or_path
+    hub = {key: options[key] for key in _OF_THE_HUB if key in options}
+    config = options.pop("config", None) or AutoConfig.from_pretrained(path, trust_remote_code=False, **hub)
     if not isinstance(getattr(config, "adelic", None), dict):
         raise ConfigurationError(f"{path} holds no equipped model: its config.json lacks 'adelic'; see equip")
     model_class: Any = equipped_class(named_class(config.adelic.get("model")))
-    return model_class.from_pretrained(path, config=config, use_safetensors=True, **options)
+    return model_class.from_pretrained(path, config=config, **options | {"use_safetensors": True})
+
+
+_OF_THE_HUB = ("cache_dir", "force_download", "local_files_only", "revision", "subfolder", "token")
+"""Options that say where a file is, of the configuration as of the weights."""
 
 
 def named_class(name: Any) -> type:
@@ -184,28 +192,28 @@ def named_class(name: Any) -> type:
 def equipped_class(base: type) -> type:
     """Return the subclass of a model class that reads and writes numbers.
 
-    It keeps the signature of `forward`, by which `Trainer` and `generate` know what a model takes.
+    It keeps the signature of `forward`, by which `Trainer`, `generate` and tracers know what a model takes.
 
     >>> from transformers import GPT2LMHeadModel
     >>> equipped_class(GPT2LMHeadModel).__mro__[1:4]
     (<class '...EquippedGenerator'>, <class '...EquippedModel'>, <class '...GPT2LMHeadModel'>)
     """
+    make_output_classes(base.forward)  # type: ignore[attr-defined]
+    signature = inspect.signature(base.forward)  # type: ignore[attr-defined]
+    by_position = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    added = [inspect.Parameter(name, by_position, default=None) for name in ("number_reals", "number_digits")]
+    parameters = list(signature.parameters.values())
+    at = sum(parameter.kind <= by_position for parameter in parameters)
+    parameters[at:at] = added
+    names = [parameter.name for parameter in parameters[1 : at + len(added)]]
 
     @functools.wraps(base.forward)  # type: ignore[attr-defined]
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return self.forward_numbers(base.forward, *args, **kwargs)  # type: ignore[attr-defined]
+        named = dict(zip(names[: len(args)], args, strict=True))
+        return self.forward_numbers(base.forward, **named, **kwargs)  # type: ignore[attr-defined]
 
-    signature = inspect.signature(base.forward)  # type: ignore[attr-defined]
-    added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
-        for name in ("number_reals", "number_digits")
-    ]
-    parameters = list(signature.parameters.values())
-    at = len(parameters) - (parameters[-1].kind is inspect.Parameter.VAR_KEYWORD)
-    forward.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[*parameters[:at], *added, *parameters[at:]]
-    )
+    forward.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     kind = EquippedGenerator if base.can_generate() else EquippedModel  # type: ignore[attr-defined]
     # Transformers keeps what it knows of a class, such as how to collect hidden states, under str(class).
-    alike = {"__module__": base.__module__, "__qualname__": base.__qualname__}
+    alike = {"__module__": base.__module__, "__qualname__": base.__qualname__, "equipped_from": base}
     return type(f"Adelic{base.__name__}", (kind, base), {"forward": forward, **alike})

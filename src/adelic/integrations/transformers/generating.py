@@ -1,14 +1,19 @@
 """Text with numbers, written token by token: each number that the head says is read by the model afterwards."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
-from adelic.errors import ConfigurationError
+from adelic.errors import ConfigurationError, DecodingError
 from adelic.integrations.transformers.layers import NumberLayers, unknown_numbers
 from adelic.integrations.transformers.models import EquippedModel
+from adelic.integrations.transformers.settings import NumberSettings
 from adelic.nn import adelic_targets
+from adelic.nn.head import UNKNOWN_DIGIT
+from adelic.numbers import AdeleSpace
 
 
 class EquippedGenerator(EquippedModel):
@@ -33,33 +38,41 @@ class EquippedGenerator(EquippedModel):
 
         Args:
             inputs: token ids of the prompts, (batch, length); also as `input_ids`.
-            number_reals: the prompts' numbers, (batch, length).
+            number_reals: the prompts' numbers, (batch, length), as `NumberTokenizer` makes them, NaN where none is.
             number_digits: likewise, (batch, length, n_primes, precision).
-            options: of `GenerationMixin.generate`: sampling, several sequences a prompt, streamers and so on, but
-                neither beams nor another model's guesses.
+            options: of `GenerationMixin.generate`: sampling, several sequences a prompt, beams, streamers and so on,
+                but not another model's guesses. Beams are scored by their tokens alone; each follows its own numbers.
 
         Returns:
             A `ModelOutput` with `sequences`, token ids (rows, total length), and `numbers`, an object array of the same
-            shape: the `Fraction` at each written number token, None elsewhere, and where what the head says is no
-            number up to max_numerator and max_denominator. With return_dict_in_generate=True also the library's other
-            entries.
+            shape: the `Fraction` at each number token; None elsewhere, where what the head says is no number up to
+            max_numerator and max_denominator, and where a prompt's digits do not say which number it is. With
+            return_dict_in_generate=True also the library's other entries.
 
         Raises:
-            ConfigurationError: an option does not go with numbers, or there are no prompts.
+            ConfigurationError: an option does not go with numbers, or there are no prompts, or no tensors of their
+                numbers, as where Transformers' own `pipeline` made the inputs.
         """
         inputs = options.pop("input_ids", None) if inputs is None else inputs
         if inputs is None:
             raise ConfigurationError("generate needs input_ids, the prompts' tokens")
         self._refuse(options)
-        memory = NumberMemory(self.numbers, self._checked(inputs, number_reals, number_digits), inputs)
+        numbers = self._checked(inputs, number_reals, number_digits)
+        if numbers is None:
+            raise ConfigurationError(
+                "generate needs number_reals and number_digits beside input_ids, or the model would read no number: "
+                "NumberTokenizer makes them, also for texts without numbers; pipelines do not pass them on"
+            )
+        memory = NumberMemory(
+            self.numbers, numbers, inputs, is_kept=self._option("num_beams", options) not in (None, 1)
+        )
         result = super().generate(inputs, number_memory=memory, **options)  # type: ignore[misc]
         sequences = result if isinstance(result, torch.Tensor) else result.sequences
-        memory.record(sequences)
         if isinstance(result, torch.Tensor):
             from transformers.generation import GenerateDecoderOnlyOutput
 
             result = GenerateDecoderOnlyOutput(sequences=sequences)
-        result["numbers"] = memory.values[:, : sequences.shape[1]]
+        result["numbers"] = memory.numbers(sequences)
         return result
 
     def prepare_inputs_for_generation(
@@ -79,7 +92,7 @@ class EquippedGenerator(EquippedModel):
     ) -> dict[str, Any]:
         """Keep the states that say which number comes next, if it is to be one."""
         if model_kwargs.get("number_memory") is not None:
-            model_kwargs["number_memory"].states = outputs.number_states[:, -1]
+            model_kwargs["number_memory"].note(outputs.number_states[:, -1])
         updated: dict[str, Any] = super()._update_model_kwargs_for_generation(  # type: ignore[misc]
             outputs, model_kwargs, **kwargs
         )
@@ -88,15 +101,19 @@ class EquippedGenerator(EquippedModel):
     def _refuse(self, options: dict[str, Any]) -> None:
         """Raise `ConfigurationError` for ways of generating in which a sequence's numbers could not be followed."""
         for name, harmless in _LIMITS.items():
-            given = options.get(name)
-            for config in (options.get("generation_config"), self.generation_config):  # type: ignore[attr-defined]
-                given = getattr(config, name, None) if given is None else given
+            given = self._option(name, options)
             if given not in harmless:
                 raise ConfigurationError(f"{name}={given!r} does not go with numbers; leave it out")
 
+    def _option(self, name: str, options: dict[str, Any]) -> Any:
+        """Return an option of `generate`, from wherever it comes."""
+        given = options.get(name)
+        for config in (options.get("generation_config"), self.generation_config):  # type: ignore[attr-defined]
+            given = getattr(config, name, None) if given is None else given
+        return given
+
 
 _LIMITS: dict[str, tuple[Any, ...]] = {
-    "num_beams": (None, 1),
     "assistant_model": (None,),
     "prompt_lookup_num_tokens": (None,),
     "prefill_chunk_size": (None,),
@@ -106,59 +123,147 @@ _LIMITS: dict[str, tuple[Any, ...]] = {
 
 
 class NumberMemory:
-    """The numbers of sequences that grow.
+    """The numbers of sequences that grow, whatever order beams bring them into.
+
+    What is written is a tree: a node for each token behind each other that some sequence had, with its number if it is
+    a number token. So a sequence is followed by its tokens alone, a beam that goes on behind another one, too.
 
     Args:
         layers: whose head says the numbers.
-        numbers: real values (rows, length) and digits (rows, length, n_primes, precision) of the prompts, or None.
+        numbers: real values (prompts, length) and digits (prompts, length, n_primes, precision) of the prompts.
         input_ids: the prompts.
+        is_kept: whether what the head reads is kept of all tokens, not of the last ones alone: a beam that ends leaves
+            the sequences that go on, and comes back when all is written.
 
     Attributes:
-        reals, digits: of all tokens so far.
-        values: object (rows, length), `Fraction` at the tokens that were written and are numbers.
-        states: (rows, hidden_size), what the head reads to say the next token's number.
+        reals, digits: of all tokens so far, for the sequences that were recorded last.
 
     >>> from adelic import AdeleSpace
     >>> from adelic.integrations.transformers import NumberSettings
-    >>> layers = NumberLayers(NumberSettings(space=AdeleSpace(primes=(2, 3, 5)), token_id=7), hidden_size=4)
-    >>> memory = NumberMemory(layers, None, torch.tensor([[1, 2]]))
-    >>> memory.states = torch.zeros(1, 4)
+    >>> space = AdeleSpace(primes=(2, 3, 5))
+    >>> layers = NumberLayers(NumberSettings(space=space, token_id=7), hidden_size=4)
+    >>> memory = NumberMemory(layers, unknown_numbers(space, (1, 2)), torch.tensor([[1, 2]]))
+    >>> memory.note(torch.zeros(1, 4))
     >>> memory.record(torch.tensor([[1, 2, 3]]))
-    >>> memory.values
+    >>> memory.numbers(torch.tensor([[1, 2, 3]]))
     array([[None, None, None]], dtype=object)
     """
 
     def __init__(
-        self, layers: NumberLayers, numbers: tuple[torch.Tensor, torch.Tensor] | None, input_ids: torch.Tensor
+        self,
+        layers: NumberLayers,
+        numbers: tuple[torch.Tensor, torch.Tensor],
+        input_ids: torch.Tensor,
+        *,
+        is_kept: bool = False,
     ) -> None:
-        self._layers = layers
-        self.reals, self.digits = numbers or self._unknown(input_ids)
-        self.values = np.full(tuple(input_ids.shape), None, dtype=object)
-        self.states: torch.Tensor | None = None
+        self._layers, self._is_kept = layers, is_kept
+        self.reals, self.digits = numbers
+        self._prompts = prompt_numbers(layers.settings, input_ids, *numbers)
+        self._next: dict[tuple[int, int], int] = {}  # from a node and a token to a node
+        self._values: list[Fraction | None] = [None] * len(input_ids)  # of nodes; the first ones are the prompts
+        self._states: dict[int, torch.Tensor] = {}  # (hidden_size,), what the head reads behind a node
+        self._ids = input_ids  # the sequences that were recorded last
+        self._nodes = list(range(len(input_ids)))  # where they end
+
+    def note(self, states: torch.Tensor) -> None:
+        """Keep what says which number comes next, if it is to be one: (rows, hidden_size), as recorded last."""
+        if len(states) != len(self._nodes):  # several sequences a prompt, which nothing has told apart yet
+            self._align([node for node in self._nodes for _ in range(len(states) // len(self._nodes))])
+        noted = dict(zip(self._nodes, states, strict=True))
+        self._states = self._states | noted if self._is_kept else noted
 
     def record(self, input_ids: torch.Tensor) -> None:
-        """Take note of a token that was written, if there is one; it gets the number that the head says."""
-        copies = len(input_ids) // len(self.reals)
-        if copies > 1:  # several sequences a prompt
-            self.reals, self.digits = (x.repeat_interleave(copies, dim=0) for x in (self.reals, self.digits))
-            self.values = self.values.repeat(copies, axis=0)
-        new = input_ids[:, self.reals.shape[1] :]
-        if not new.shape[1]:
+        """Take note of sequences, each one token longer than one before; a number token gets what the head says."""
+        length = self.reals.shape[1]
+        before = input_ids[:, :length]
+        if not torch.equal(before, self._ids):  # beams have changed places
+            self._align([path[-1] for path in self._paths(before)])
+        self._ids = input_ids
+        if input_ids.shape[1] == length:
             return
-        assert new.shape[1] == 1, "one token at a time"
-        assert self.states is not None
-        reals, digits = self._unknown(new)
-        values = np.full(tuple(new.shape), None, dtype=object)
-        for row in torch.nonzero(new[:, 0] == self._layers.settings.token_id)[:, 0].tolist():
-            value = self._layers.decode(self.states[row]).item()
+        assert input_ids.shape[1] == length + 1, "one token at a time"
+        reals, digits = unknown_numbers(self._layers.settings.space, (len(input_ids), 1), device=input_ids.device)
+        for row, token in enumerate(input_ids[:, length].tolist()):
+            node = self._behind(self._nodes[row], token)
+            assert node is not None
+            self._nodes[row], value = node, self._values[node]
             if value is not None:
-                values[row, 0] = value
                 real, places = adelic_targets(self._layers.settings.space, value)
                 reals[row, 0], digits[row, 0] = real, places
         self.reals = torch.cat([self.reals, reals.to(self.reals)], dim=1)
         self.digits = torch.cat([self.digits, digits.to(self.digits)], dim=1)
-        self.values = np.concatenate([self.values, values], axis=1)
 
-    def _unknown(self, input_ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the tensors of tokens without numbers."""
-        return unknown_numbers(self._layers.settings.space, tuple(input_ids.shape), device=input_ids.device)
+    def numbers(self, sequences: torch.Tensor) -> npt.NDArray[np.object_]:
+        """Return the numbers of sequences that were recorded, or are one token longer: `Fraction` or None, (*)."""
+        start = self._prompts.shape[1]
+        found = np.full(tuple(sequences.shape), None, dtype=object)
+        copies = len(sequences) // len(self._prompts)
+        for row, path in enumerate(self._paths(sequences)):
+            found[row, :start] = self._prompts[row // copies]
+            found[row, start : start + len(path) - 1] = [self._values[node] for node in path[1:]]
+        return found
+
+    def _paths(self, sequences: torch.Tensor) -> list[list[int]]:
+        """Return the nodes of each sequence, those of one prompt one after the other; the first stands for the prompt.
+
+        What stands behind the end of a sequence that has ended, and behind no state, has no node.
+        """
+        start, copies = self._prompts.shape[1], len(sequences) // len(self._prompts)
+        paths = []
+        for row, tokens in enumerate(sequences[:, start:].tolist()):
+            path = [row // copies]
+            for token in tokens:
+                node = self._behind(path[-1], token)
+                if node is None:
+                    break
+                path.append(node)
+            paths.append(path)
+        return paths
+
+    def _behind(self, node: int, token: int) -> int | None:
+        """Return the node of a token behind a node; None if it is new, and what the head reads there is not known."""
+        if (node, token) not in self._next and node in self._states:
+            is_number = token == self._layers.settings.token_id
+            self._values.append(self._layers.decode(self._states[node]).item() if is_number else None)
+            self._next[node, token] = len(self._values) - 1
+        return self._next.get((node, token))
+
+    def _align(self, nodes: list[int]) -> None:
+        """Bring the tensors into the order of sequences with these last nodes."""
+        if nodes != self._nodes:
+            rows = {node: row for row, node in enumerate(self._nodes)}
+            order = torch.tensor([rows[node] for node in nodes], device=self.reals.device)
+            self.reals, self.digits, self._nodes = self.reals[order], self.digits[order], nodes
+
+
+def prompt_numbers(
+    settings: NumberSettings, input_ids: torch.Tensor, reals: torch.Tensor, digits: torch.Tensor
+) -> npt.NDArray[np.object_]:
+    """Return the numbers of prompts, as far as digits and real value say which they are: `Fraction` or None, (*).
+
+    >>> from adelic import AdeleSpace
+    >>> settings = NumberSettings(space=AdeleSpace(primes=(2, 5, 7, 11), precision=2), token_id=9)
+    >>> prompt_numbers(settings, torch.tensor([9, 4]), *adelic_targets(settings.space, ["-3/4", 5]))
+    array([Fraction(-3, 4), None], dtype=object)
+    """
+    found = np.full(tuple(input_ids.shape), None, dtype=object)
+    is_number = (input_ids == settings.token_id) & reals.isfinite()
+    for position in torch.nonzero(is_number).tolist():
+        at = tuple(position)
+        found[at] = _number(settings.space, float(reals[at]), digits[at].cpu().numpy())
+    return found
+
+
+def _number(space: AdeleSpace, real: float, digits: npt.NDArray[Any]) -> Fraction | None:
+    """Return the number with these digits at the primes that have some, and near a real value; None if none is sure."""
+    known = np.flatnonzero((digits != UNKNOWN_DIGIT).all(axis=-1))
+    if not len(known):
+        return None
+    part = AdeleSpace(tuple(space.primes[j] for j in known), space.precision, space.fractional_digits)
+    radius = abs(real) * float(np.finfo(np.float32).eps)
+    try:
+        value: Fraction = part.from_digits(digits[known], real, radius=radius).decode()
+    except DecodingError:
+        return None
+    return value

@@ -1,6 +1,8 @@
 """What an equipped model does before its own class: it adds numbers to embeddings, and a loss to the loss."""
 
+import copy
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +10,9 @@ import torch
 
 from adelic.errors import ConfigurationError
 from adelic.integrations.transformers.layers import NumberLayers
+from adelic.integrations.transformers.outputs import output_class, selected
 from adelic.integrations.transformers.settings import NumberSettings
+from adelic.nn.head import UNKNOWN_DIGIT
 
 
 class EquippedModel:
@@ -16,6 +20,7 @@ class EquippedModel:
 
     Attributes:
         numbers: the `NumberLayers`.
+        equipped_from: the model's own class.
 
     >>> from transformers import BertModel
     >>> from adelic.integrations.transformers import equipped_class
@@ -25,6 +30,7 @@ class EquippedModel:
 
     numbers: NumberLayers
     config: Any
+    equipped_from: type
     accepts_loss_kwargs = False  # so that Trainer averages over accumulated batches: the loss is a mean already
 
     def __init__(self, config: Any, *args: Any, **kwargs: Any) -> None:
@@ -32,7 +38,9 @@ class EquippedModel:
         data = {key: value for key, value in config.adelic.items() if key != "model"}
         embedding_size = self.get_input_embeddings().embedding_dim  # type: ignore[attr-defined]
         hidden_size = hidden_size_of(config, embedding_size)
-        self.numbers = NumberLayers(NumberSettings.from_dict(data), hidden_size, embedding_size=embedding_size)
+        settings = NumberSettings.from_dict(data)
+        self._check_vocabulary(self.get_input_embeddings().num_embeddings, settings)  # type: ignore[attr-defined]
+        self.numbers = NumberLayers(settings, hidden_size, embedding_size=embedding_size)
 
     @functools.cached_property
     def objective(self) -> str | None:
@@ -60,13 +68,22 @@ class EquippedModel:
             if there are labels of a language model and numbers, `loss` includes `number_loss`.
 
         Raises:
-            ConfigurationError: only one of the numbers' tensors is given, its shape does not fit, or `inputs_embeds` is
-                given beside `input_ids`.
+            ConfigurationError: only one of the numbers' tensors is given, its shape or its digits do not fit, or
+                `inputs_embeds` is given beside `input_ids`.
+
+        Warns:
+            UserWarning: there are `input_ids` and no numbers' tensors, as where another tokenizer made the inputs.
         """
         numbers = self._checked(input_ids, number_reals, number_digits)
         if input_ids is not None:
             if inputs.get("inputs_embeds") is not None:
                 raise ConfigurationError("input_ids and inputs_embeds say the same; give one of them")
+            if numbers is None and not is_traced():
+                warnings.warn(
+                    f"{type(self).__name__} was given no number_reals and number_digits, so it reads no number; "
+                    "NumberTokenizer makes them, also for texts without numbers",
+                    stacklevel=4,
+                )
             embeddings = self.get_input_embeddings()(input_ids)  # type: ignore[attr-defined]
             inputs["inputs_embeds"] = self._with_numbers(embeddings, input_ids, numbers)
         return_dict = inputs.pop("return_dict", None)
@@ -74,23 +91,57 @@ class EquippedModel:
         is_asked = self.config.output_hidden_states if is_asked is None else is_asked
         outputs = base_forward(self, **inputs, output_hidden_states=True, return_dict=True)
         states = outputs.hidden_states[-1]
-        if not is_asked:
-            outputs = type(outputs)(**{key: value for key, value in outputs.items() if key != "hidden_states"})
+        found = dict(outputs) | {"hidden_states": selected(outputs.hidden_states, is_asked), "number_states": states}
         labels = inputs.get("labels")
         if labels is not None and self.objective and numbers is not None:
-            outputs["number_loss"] = self._number_loss(states, labels, *numbers)
-            outputs["loss"] = outputs["loss"] + self.numbers.settings.loss_weight * outputs["number_loss"]
-        outputs["number_states"] = states
+            found["number_loss"] = self._number_loss(states, labels, *numbers)
+            found["loss"] = found["loss"] + self.numbers.settings.loss_weight * found["number_loss"]
         is_dict = self.config.return_dict if return_dict is None else return_dict
-        return outputs if is_dict else outputs.to_tuple()
+        result = output_class(type(outputs))(**found)
+        return result if is_dict else result.to_tuple()
 
     @classmethod
-    def from_pretrained(cls, path: Any, *args: Any, **options: Any) -> Any:
+    def from_pretrained(cls, pretrained_model_name_or_path: Any, *args: Any, **options: Any) -> Any:
         """Return a model of this class as `PreTrainedModel.from_pretrained` does, and make its constant tables."""
-        loaded = super().from_pretrained(path, *args, **options)  # type: ignore[misc]
+        loaded = super().from_pretrained(pretrained_model_name_or_path, *args, **options)  # type: ignore[misc]
         model = loaded[0] if isinstance(loaded, tuple) else loaded
         model.numbers.restore_tables()
         return loaded
+
+    def resize_token_embeddings(
+        self, new_num_tokens: int | None = None, pad_to_multiple_of: int | None = None, **options: Any
+    ) -> Any:
+        """Return the embeddings after resizing them, as `PreTrainedModel.resize_token_embeddings` does.
+
+        Raises:
+            ConfigurationError: the number token would have no embedding any more.
+        """
+        if new_num_tokens is not None:
+            multiple = pad_to_multiple_of or 1
+            self._check_vocabulary(-(-new_num_tokens // multiple) * multiple, self.numbers.settings)
+        return super().resize_token_embeddings(new_num_tokens, pad_to_multiple_of, **options)  # type: ignore[misc]
+
+    def _check_vocabulary(self, size: int, settings: NumberSettings) -> None:
+        """Raise `ConfigurationError` unless the number token has an embedding among this many."""
+        if settings.token_id >= size:
+            raise ConfigurationError(
+                f"the number token has the id {settings.token_id}, so {type(self).__name__} needs at least "
+                f"{settings.token_id + 1} token embeddings, not {size}"
+            )
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Return how to copy or pickle the model: by its own class, since the equipped one is made when needed."""
+        _drop_captures(self)
+        reduced: Any = super().__reduce_ex__(protocol)
+        made, arguments, *state = reduced
+        if type(self) is arguments[0] and (base := vars(type(self)).get("equipped_from")) is not None:
+            return (_blank, (base,), *state)
+        return (made, arguments, *state)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what a copy or a pickle holds."""
+        super().__setstate__(state)  # type: ignore[misc]
+        _introduce(self.equipped_from, self.config)
 
     def _checked(
         self, input_ids: torch.Tensor | None, reals: torch.Tensor | None, digits: torch.Tensor | None
@@ -107,6 +158,13 @@ class EquippedModel:
                 f"number_reals of shape {tuple(reals.shape)} and number_digits of shape {tuple(digits.shape)} do not "
                 f"fit {'' if input_ids is None else f'input_ids of shape {tuple(input_ids.shape)} and '}{space}"
             )
+        if not is_traced():
+            is_digit = (digits >= 0) & (digits < self.numbers.features.primes)
+            if not bool((is_digit | (digits == UNKNOWN_DIGIT)).all()):
+                raise ConfigurationError(
+                    f"number_digits has what is no digit in {space}, such as "
+                    f"{digits[~is_digit & (digits != UNKNOWN_DIGIT)][0]}; NumberTokenizer takes the model's space"
+                )
         return reals, digits
 
     def _with_numbers(
@@ -127,6 +185,48 @@ class EquippedModel:
             states, labels, reals, digits = states[:, :-1], labels[:, 1:], reals[:, 1:], digits[:, 1:]
         at = (labels == self.numbers.settings.token_id) & ~reals.isnan()
         return self.numbers.number_loss(states[at], reals[at], digits[at])
+
+
+def is_traced() -> bool:
+    """Return whether a compiler, an export or a trace runs, in which nothing may depend on values.
+
+    >>> is_traced()
+    False
+    """
+    return torch.compiler.is_compiling() or bool(torch.jit.is_tracing())  # type: ignore[attr-defined, no-untyped-call]
+
+
+def _drop_captures(model: Any) -> None:
+    """Remove the hooks by which Transformers collects hidden states: no pickle holds them, and it makes them anew."""
+    for module in model.modules():
+        if vars(module).pop(_CAPTURES, False):
+            for part in module.modules():
+                for key, hook in list(part._forward_hooks.items()):
+                    if getattr(hook, "__module__", None) == "transformers.utils.output_capturing":
+                        del part._forward_hooks[key]
+
+
+_CAPTURES = "_output_capturing_hooks_installed"
+"""Where Transformers notes that a model has them."""
+
+
+def _introduce(base: type, config: Any) -> None:
+    """Build a model without weights, once a process: by that Transformers learns what it can collect of its class."""
+    if base not in _introduced:
+        with torch.random.fork_rng(devices=[]), torch.device("meta"):
+            base(copy.deepcopy(config))
+        _introduced.add(base)
+
+
+_introduced: set[type] = set()
+
+
+def _blank(base: type) -> Any:
+    """Return an empty object of an equipped class, for unpickling."""
+    from adelic.integrations.transformers.equipping import equipped_class
+
+    made: Any = equipped_class(base)
+    return made.__new__(made)
 
 
 def hidden_size_of(config: Any, embedding_size: int) -> int:

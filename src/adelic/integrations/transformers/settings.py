@@ -2,13 +2,17 @@
 
 import math
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from math import isqrt, prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adelic.errors import ConfigurationError
 from adelic.nn import PLACE_FEATURES
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.describe import describe
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 NUMBER_TOKEN = "[NUM]"
 """The token that stands for every number."""
@@ -48,6 +52,8 @@ class NumberSettings:
 
     def __post_init__(self) -> None:
         """Check the values."""
+        if type(self.token_id) is not int or self.token_id < 0:
+            raise ConfigurationError(f"token_id={describe(self.token_id)} must be a whole number from 0 on")
         if not isinstance(self.space, AdeleSpace):
             raise ConfigurationError(f"space={describe(self.space)} is no AdeleSpace")
         if self.features not in PLACE_FEATURES:
@@ -66,6 +72,15 @@ class NumberSettings:
         assert self.max_numerator is not None
         return RedundantResidueCode(self.space, self.max_numerator, self.max_denominator)
 
+    def holds(self, number: Fraction) -> bool:
+        """Return whether the head can write a number.
+
+        >>> NumberSettings(space=AdeleSpace(primes=(2, 3, 5, 7, 11, 13), precision=1), token_id=9).holds(Fraction(1, 2))
+        False
+        """
+        assert self.max_numerator is not None
+        return abs(number.numerator) <= self.max_numerator and number.denominator <= self.max_denominator
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
         return asdict(self)
@@ -82,6 +97,39 @@ class NumberSettings:
             return cls(**data | {"space": AdeleSpace(**data["space"])})
         except (TypeError, KeyError) as error:
             raise ConfigurationError(f"{describe(data)} are no settings of an equipped model: {error!r}") from None
+
+
+def note_settings(tokenizer: "PreTrainedTokenizerBase", settings: NumberSettings) -> None:
+    """Note in a tokenizer which numbers its model reads and writes; it is saved and loaded with it.
+
+    Raises:
+        ConfigurationError: it goes with a model of another space already.
+    """
+    noted = noted_settings(tokenizer)
+    if noted is not None and noted.space != settings.space:
+        raise ConfigurationError(
+            f"the tokenizer goes with a model of {noted.space}, this one has {settings.space}; equip takes a tokenizer "
+            "that is not equipped, such as a copy.deepcopy from before"
+        )
+    tokenizer.init_kwargs[_NOTED] = settings.to_dict()
+
+
+def noted_settings(tokenizer: "PreTrainedTokenizerBase") -> NumberSettings | None:
+    """Return the settings that `equip` noted in a tokenizer; None in one of a time when it did not.
+
+    >>> from tokenizers import Tokenizer, models
+    >>> from transformers import PreTrainedTokenizerFast
+    >>> tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordLevel({"[NUM]": 0})))
+    >>> note_settings(tokenizer, NumberSettings(space=AdeleSpace(), token_id=0))
+    >>> noted_settings(tokenizer).space == AdeleSpace()
+    True
+    """
+    noted = tokenizer.init_kwargs.get(_NOTED)
+    return None if noted is None else NumberSettings.from_dict(noted)
+
+
+_NOTED = "adelic"
+"""The entry of tokenizer_config.json."""
 
 
 def default_max_numerator(space: AdeleSpace, max_denominator: int = 1) -> int:

@@ -1,6 +1,7 @@
 """From texts to the tensors of an equipped model, and back: a tokenizer that sees numbers, and a collator."""
 
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,10 @@ import torch
 from adelic.errors import ConfigurationError
 from adelic.integrations.transformers.finding import FoundNumber, find_numbers
 from adelic.integrations.transformers.layers import unknown_numbers
-from adelic.integrations.transformers.settings import NUMBER_TOKEN
+from adelic.integrations.transformers.settings import NUMBER_TOKEN, noted_settings
 from adelic.nn import adelic_targets
 from adelic.numbers import AdeleSpace
+from adelic.numbers.describe import describe
 
 if TYPE_CHECKING:
     from transformers import BatchEncoding, PreTrainedTokenizerBase
@@ -32,11 +34,11 @@ class NumberTokenizer:
 
     Args:
         tokenizer: of a model that went through `equip`.
-        space: the model's.
+        space: the model's; `equip` noted it in the tokenizer, so it may be left out.
         find: what finds numbers; `functools.partial(find_numbers, dates=True)` changes what counts as one.
 
     Raises:
-        ConfigurationError: the tokenizer has no number token.
+        ConfigurationError: the tokenizer has no number token, or its model another space, or it is not known.
 
     >>> from adelic.integrations.transformers.equipping import add_number_token
     >>> from tokenizers import Tokenizer, models, pre_tokenizers
@@ -62,13 +64,20 @@ class NumberTokenizer:
     def __init__(
         self,
         tokenizer: "PreTrainedTokenizerBase",
-        space: AdeleSpace,
+        space: AdeleSpace | None = None,
         *,
         find: Callable[[str], Sequence[FoundNumber]] = find_numbers,
     ) -> None:
         if NUMBER_TOKEN not in tokenizer.get_vocab():
             raise ConfigurationError(f"the tokenizer has no token {NUMBER_TOKEN}; equip adds it")
-        self.tokenizer, self.space, self.find = tokenizer, space, find
+        settings = noted_settings(tokenizer)
+        if space is None:
+            if settings is None:
+                raise ConfigurationError("the tokenizer does not say which space its model has; give it as space")
+            space = settings.space
+        elif settings is not None and space != settings.space:
+            raise ConfigurationError(f"the tokenizer goes with a model of {settings.space}, not of {space}")
+        self.tokenizer, self.space, self.settings, self.find = tokenizer, space, settings, find
         self.token_id = int(tokenizer.convert_tokens_to_ids(NUMBER_TOKEN))
 
     def __call__(self, texts: str | Sequence[str], **options: Any) -> "BatchEncoding":
@@ -81,13 +90,19 @@ class NumberTokenizer:
         Raises:
             ConfigurationError: the tokenizer did not keep a number token for each number.
         """
+        return self.place(texts, **options)[0]
+
+    def place(
+        self, texts: str | Sequence[str], **options: Any
+    ) -> tuple["BatchEncoding", list[tuple[int, int, Fraction]]]:
+        """Return what a call returns, and the numbers themselves: (row, column, number) each."""
         marked = [self.mark(text) for text in ([texts] if isinstance(texts, str) else texts)]
         options = {"padding": True} | options | {"return_tensors": "pt"}
         batch: BatchEncoding = self.tokenizer([text for text, _ in marked], **options)
         is_number = batch["input_ids"] == self.token_id
         is_truncated = bool(options.get("truncation"))
         reals, digits = unknown_numbers(self.space, tuple(is_number.shape))
-        rows, columns, values = [], [], []
+        placed = []
         for row, (_, numbers) in enumerate(marked):
             at = torch.nonzero(is_number[row])[:, 0].tolist()
             if len(at) != len(numbers) and not (is_truncated and len(at) < len(numbers)):
@@ -98,14 +113,13 @@ class NumberTokenizer:
             kept = numbers[len(numbers) - len(at) :] if self.tokenizer.truncation_side == "left" else numbers
             for column, value in zip(at, kept, strict=False):
                 if value is not None:
-                    rows.append(row)
-                    columns.append(column)
-                    values.append(value)
-        if values:
-            known_reals, known_digits = adelic_targets(self.space, values)
+                    placed.append((row, column, value))
+        if placed:
+            rows, columns, values = zip(*placed, strict=True)
+            known_reals, known_digits = adelic_targets(self.space, list(values))
             reals[rows, columns], digits[rows, columns] = known_reals.to(reals), known_digits.to(digits)
         batch["number_reals"], batch["number_digits"] = reals, digits
-        return batch
+        return batch, placed
 
     def mark(self, text: str) -> tuple[str, list[Fraction | None]]:
         """Return the text with number tokens instead of numbers, and the numbers; None where the text has the token.
@@ -188,7 +202,7 @@ class NumberCollator:
             )
         self.number_tokenizer, self.objective, self.max_length = tokenizer, objective, max_length
         self.tokenizer = tokenizer.tokenizer  # where Trainer looks for what it saves beside the model
-        self._mask = None
+        self._mask, self._has_warned = None, False
         if objective == "masked":
             from transformers import DataCollatorForLanguageModeling
 
@@ -201,12 +215,15 @@ class NumberCollator:
 
         Raises:
             ConfigurationError: an example has no text.
+
+        Warns:
+            UserWarning: a number is to be learned that is beyond those that the model writes; once.
         """
         rows = [{"text": example} if isinstance(example, str) else dict(example) for example in examples]
         prompts = [row.pop("prompt", "") for row in rows]
         texts = [prompt + _text_of(row) for prompt, row in zip(prompts, rows, strict=True)]
         cut = {} if self.max_length is None else {"truncation": True, "max_length": self.max_length}
-        batch = self.number_tokenizer(texts, return_offsets_mapping=any(prompts), **cut)
+        batch, placed = self.number_tokenizer.place(texts, return_offsets_mapping=any(prompts), **cut)
         offsets = batch.pop("offset_mapping", None)
         tensors: dict[str, torch.Tensor] = dict(batch)
         if self.objective == "causal":
@@ -218,9 +235,27 @@ class NumberCollator:
             tensors["labels"] = labels
         elif self._mask is not None:
             tensors["input_ids"], tensors["labels"] = self._mask.torch_mask_tokens(tensors["input_ids"])
+        if self.objective is not None and not self._has_warned:
+            # What stands first in a row is no target of a causal model.
+            first = 1 if self.objective == "causal" else 0
+            is_target = tensors["labels"] == self.number_tokenizer.token_id
+            self._warn_of([value for row, column, value in placed if column >= first and is_target[row, column]])
         for key in rows[0] if rows else ():
             tensors["labels" if key == "label" else key] = torch.as_tensor([row[key] for row in rows])
         return tensors
+
+    def _warn_of(self, targets: list[Fraction]) -> None:
+        """Warn once if a number is to be learned that the model can never write."""
+        settings = self.number_tokenizer.settings
+        beyond = [] if settings is None else [value for value in targets if not settings.holds(value)]
+        if settings is not None and beyond:
+            self._has_warned = True
+            warnings.warn(
+                f"a text's number {describe(beyond[0])} is to be learned, and the model writes n/m with |n| up to "
+                f"{settings.max_numerator} and m up to {settings.max_denominator} alone; equip takes max_numerator and "
+                "max_denominator",
+                stacklevel=3,
+            )
 
 
 def _text_of(row: dict[str, Any]) -> str:

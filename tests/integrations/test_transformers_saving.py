@@ -1,0 +1,209 @@
+"""Models are saved, loaded, pickled, exported, copied, and are the same afterwards."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from adelic import AdeleSpace
+from adelic.errors import ConfigurationError
+
+transformers = pytest.importorskip("transformers")
+
+from adelic.integrations.transformers import (  # noqa: E402
+    NumberCollator,
+    NumberTokenizer,
+    from_pretrained,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:a text's number:UserWarning")  # what these models write is not asked
+
+SPACE = AdeleSpace(primes=(2, 3, 5, 7, 11, 13), precision=1)
+LANGUAGE_MODELS = ["BertForMaskedLM", "GPT2LMHeadModel", "LlamaForCausalLM"]
+TEXTS = ["1 and -7/11 is 2", "3 + 4", "and"]
+
+
+def batch_for(model, tokenizer, texts=TEXTS):
+    options = {"mask_probability": 0.5, "seed": 1} if model.objective == "masked" else {}
+    return NumberCollator(tokenizer, model.objective, **options)(texts)
+
+
+@pytest.mark.parametrize("name", [*LANGUAGE_MODELS, "BertModel", "AlbertForMaskedLM"])
+def test_saved_and_loaded(equipped, tmp_path, name):
+    space = AdeleSpace(primes=(3, 5, 7, 11), precision=3, fractional_digits=1)
+    model, tokenizer = equipped(
+        name, space=space, features="one-hot-digits", real_scale=7.5, max_numerator=40, max_denominator=2
+    )
+    torch.nn.init.normal_(model.get_input_embeddings().weight)
+    batch = tokenizer(TEXTS)
+    model.save_pretrained(tmp_path)
+    tokenizer.tokenizer.save_pretrained(tmp_path)
+    assert {path.suffix for path in tmp_path.iterdir()} <= {".json", ".safetensors", ".jinja"}
+    again = from_pretrained(tmp_path)
+    assert type(again) is type(model)
+    assert again.numbers.settings == model.numbers.settings
+    assert {key: value.tolist() for key, value in again.numbers.named_buffers()} == {
+        key: value.tolist() for key, value in model.numbers.named_buffers()
+    }
+    other = NumberTokenizer(transformers.AutoTokenizer.from_pretrained(tmp_path), again.numbers.settings.space)
+    with torch.no_grad():
+        assert torch.equal(again(**other(TEXTS)).number_states, model(**batch).number_states)
+        states = model(**batch).number_states
+        assert torch.equal(again.numbers.predict(states).logits, model.numbers.predict(states).logits)
+
+
+def test_loaded_in_bfloat16_and_converted_to_it(equipped, tmp_path):
+    model, tokenizer = equipped("LlamaForCausalLM")
+    model.save_pretrained(tmp_path)
+    batch = tokenizer(TEXTS)
+    expected = model(**batch).number_states
+    for low in (from_pretrained(tmp_path, dtype=torch.bfloat16), model.to(torch.bfloat16)):
+        assert low.numbers.projection.weight.dtype == torch.bfloat16
+        states = low(**batch).number_states
+        assert states.dtype == torch.bfloat16
+        torch.testing.assert_close(states.float(), expected, rtol=0.1, atol=0.1)
+        low(**batch_for(low, tokenizer)).loss.backward()
+        assert low.numbers.head.linear.weight.grad.isfinite().all()
+
+
+def test_what_is_not_equipped_or_unknown_is_not_loaded(tiny_model, equipped, tmp_path):
+    tiny_model("GPT2LMHeadModel", 10).save_pretrained(tmp_path / "plain")
+    with pytest.raises(ConfigurationError, match="holds no equipped model"):
+        from_pretrained(tmp_path / "plain")
+    model, _ = equipped("GPT2LMHeadModel")
+    for wrong in ("os", "AutoModel", "GPT2Config", None):
+        model.config.adelic["model"] = wrong
+        model.save_pretrained(tmp_path / "wrong")
+        with pytest.raises(ConfigurationError, match="is no model class of Transformers"):
+            from_pretrained(tmp_path / "wrong")
+    model.config.adelic["model"] = "GPT2LMHeadModel"
+    model.config.adelic["surprise"] = 1
+    model.save_pretrained(tmp_path / "wrong")
+    with pytest.raises(ConfigurationError, match="surprise"):
+        from_pretrained(tmp_path / "wrong")
+
+
+def test_the_plain_model_is_still_in_the_folder(equipped, tmp_path):
+    model, tokenizer = equipped("GPT2LMHeadModel")
+    model.save_pretrained(tmp_path)
+    plain = transformers.AutoModelForCausalLM.from_pretrained(tmp_path)
+    batch = tokenizer("and is")
+    assert torch.equal(plain(batch["input_ids"]).logits, model(**batch).logits)
+
+
+def test_copies_are_equal(equipped):
+    model, tokenizer = equipped("GPT2LMHeadModel")
+    batch = tokenizer(TEXTS)
+    assert torch.equal(copy.deepcopy(model)(**batch).logits, model(**batch).logits)
+
+
+@pytest.mark.parametrize("name", [*LANGUAGE_MODELS, "BertModel"])
+@pytest.mark.parametrize("is_used", [False, True])
+def test_pickled(equipped, tmp_path, name, is_used):
+    model, tokenizer = equipped(name)
+    batch = tokenizer(TEXTS)
+    if is_used:  # which gives it hooks that no pickle holds
+        model(**batch)
+    torch.save(model, tmp_path / "model")
+    for again in (pickle.loads(pickle.dumps(model)), torch.load(tmp_path / "model", weights_only=False)):
+        assert type(again) is type(model)
+        assert torch.equal(again(**batch).number_states, model(**batch).number_states)
+    outputs = model(**batch)
+    again = pickle.loads(pickle.dumps(outputs))
+    assert type(again) is type(outputs)
+    assert list(again) == list(outputs)
+
+
+def test_pickled_for_another_process(equipped, tmp_path):
+    """A process that has imported nothing of ours unpickles the model and its outputs, and calls it."""
+    model, tokenizer = equipped("BertForMaskedLM")
+    batch = dict(tokenizer(TEXTS))
+    (tmp_path / "all").write_bytes(pickle.dumps((model, batch, model(**batch))))
+    program = """if True:
+        import pickle, sys, torch
+        with open(sys.argv[1], "rb") as file:
+            model, batch, outputs = pickle.load(file)
+        print(torch.allclose(model(**batch).logits, outputs.logits))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "all")], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "True\n"
+
+
+@pytest.mark.filterwarnings("ignore")  # of the exporter and the tracer, about what the library's models do
+@pytest.mark.parametrize("name", [*LANGUAGE_MODELS, "BertModel"])
+def test_exported_traced_and_compiled(equipped, name):
+    model, tokenizer = equipped(name)
+    model.config.use_cache = False
+    batch, other = dict(tokenizer(TEXTS)), dict(tokenizer(["1 + 2 / 3 and -4/7 is 5", "3 + 4"]))
+    axes = {key: {0: torch.export.Dim.AUTO, 1: torch.export.Dim.AUTO} for key in batch}
+    exported = torch.export.export(model, (), batch, dynamic_shapes=axes, strict=False).module()
+    traced = torch.jit.trace(model, example_kwarg_inputs=batch, strict=False)
+    compiled = torch.compile(model, backend="eager", fullgraph=True)
+    for inputs in (batch, other):
+        expected = model(**inputs)
+        assert list(exported(**inputs)) == list(expected)
+        assert type(exported(**inputs)) is type(expected)
+        for run in (exported, traced, compiled):
+            torch.testing.assert_close(run(**inputs)["number_states"], expected["number_states"])
+
+
+def test_the_tokenizer_says_which_space_its_model_has(equipped, tmp_path):
+    _, tokenizer = equipped("GPT2LMHeadModel")
+    other = AdeleSpace(primes=(2, 3, 5, 7, 11, 17), precision=1)  # of the same shape
+    tokenizer.tokenizer.save_pretrained(tmp_path)
+    for plain in (tokenizer.tokenizer, transformers.AutoTokenizer.from_pretrained(tmp_path)):
+        assert NumberTokenizer(plain).space == SPACE
+        with pytest.raises(ConfigurationError, match=r"model of AdeleSpace\(.*13\).*, not of AdeleSpace\(.*17\)"):
+            NumberTokenizer(plain, other)
+
+
+@pytest.mark.parametrize("name", LANGUAGE_MODELS)
+def test_weights_of_another_space_are_not_loaded(equipped, tmp_path, name):
+    other = AdeleSpace(primes=(2, 3, 5, 7, 11, 17), precision=1)
+    model, _ = equipped(name, features="digits")
+    model.load_state_dict(equipped(name, features="digits")[0].state_dict())
+    different, _ = equipped(name, space=other, features="digits")
+    with pytest.raises(ConfigurationError, match=r"PlaceEmbedding: primes .*17\] with them, .*13\] here"):
+        model.load_state_dict(different.state_dict())
+    model.save_pretrained(tmp_path)
+    path = tmp_path / "config.json"
+    path.write_text(path.read_text().replace("13", "17"))
+    with pytest.raises(ConfigurationError, match=r"primes .*13\] with them, .*17\] here"):
+        from_pretrained(tmp_path)
+
+
+def test_weights_from_before_fingerprints(equipped, tmp_path):
+    model, tokenizer = equipped("LlamaForCausalLM")
+    model.save_pretrained(tmp_path)
+    tensors = load_file(tmp_path / "model.safetensors")
+    old = {key: value for key, value in tensors.items() if not key.endswith("_extra_state")}
+    assert len(old) == len(tensors) - 3
+    save_file(old, tmp_path / "model.safetensors", {"format": "pt"})
+    again = from_pretrained(tmp_path)
+    assert torch.equal(again(**tokenizer(TEXTS)).logits, model(**tokenizer(TEXTS)).logits)
+
+
+@pytest.mark.parametrize("token_id", ["x", -1, 10**9, True, 2.0, None])
+def test_wrong_token_ids_are_not_loaded(equipped, tmp_path, token_id):
+    model, _ = equipped("GPT2LMHeadModel")
+    model.config.adelic["token_id"] = token_id
+    model.save_pretrained(tmp_path)
+    message = "has the id 1000000000" if token_id == 10**9 else "must be a whole number from 0 on"
+    with pytest.raises(ConfigurationError, match=message):
+        from_pretrained(tmp_path)
+
+
+def test_loaded_by_the_keyword_of_transformers(equipped, tmp_path):
+    model, _ = equipped("GPT2LMHeadModel")
+    model.save_pretrained(tmp_path)
+    again = from_pretrained(pretrained_model_name_or_path=tmp_path)
+    assert type(again) is type(model)
+    assert type(type(model).from_pretrained(pretrained_model_name_or_path=tmp_path)) is type(model)
+    again = from_pretrained(tmp_path, config=model.config, use_safetensors=True)
+    assert again.numbers.settings == model.numbers.settings
