@@ -20,7 +20,8 @@ from adelic.training.classical import EPOCHS
 from adelic.training.classical_runs import fits_done, result_path
 from adelic.training.metrics import majority_rate
 from adelic.training.predictions import unpack_answers
-from adelic.training.result import SCHEMA, read_result_file
+from adelic.training.result import read_result_file
+from adelic.training.result_schema import SCHEMA
 from adelic.training.signals import Stopped
 
 
