@@ -286,7 +286,7 @@ def test_a_damaged_result_is_named(tmp_path):
     [
         ({"name": "tree"}, UnknownNameError, "did you mean 'trees'"),
         ({"task": "schubart"}, UnknownNameError, "did you mean 'schubert'"),
-        ({"trials": 0}, ConfigurationError, "trials=0 must be a whole number from 1 on"),
+        ({"trials": 0}, ConfigurationError, "trials=0 must be a whole number from 1 to 1,000,000"),
         ({"trials": 2.0}, ConfigurationError, "trials=2.0"),
         ({"max_rows": -1}, ConfigurationError, "max-rows=-1"),
         ({"seed": -1}, ConfigurationError, "seed"),
