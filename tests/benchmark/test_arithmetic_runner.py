@@ -163,7 +163,7 @@ def test_a_changed_entry_is_another_cell():
         (("seeds = 2", "seeds = two"), "is no plan"),
         (("seeds = 2", 'seeds = "2"'), "seeds='2' must be a whole number from 0 to 1,000,000"),
         (("seeds = 2", "seeds = 1000000000"), "seeds=1000000000 must be a whole number from 0 to 1,000,000"),
-        (("seeds = 2", "seeds = 900000"), "seeds=900000 make 1,800,000 cells of it; 1,000,000 are the most"),
+        (("seeds = 2", "seeds = 900000"), "seeds=900000 make 5,400,000 cells of it; 1,000,000 are the most"),
         (
             ("seeds = 2", "seeds = " + 5000 * "["),
             "is no plan: it is no TOML (its tables or lists are nested too deeply)",
