@@ -94,7 +94,7 @@ class ConfigurationError(AdelicError, ValueError):
     >>> from adelic import training
     >>> training.load_recipe("quick", "schubert", 4, epochs=0)
     Traceback (most recent call last):
-    adelic.errors.ConfigurationError: epochs=0 must be a whole number from 1 on
+    adelic.errors.ConfigurationError: epochs=0 must be a whole number from 1 to 1,000,000
     """
 
 

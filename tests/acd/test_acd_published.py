@@ -402,6 +402,7 @@ def test_a_malformed_line_is_named_and_left_out(planted, line):
         ("lattice", "lagrange_covers_test_10_9.csv", "10" * 19, "is no lattice path"),
         ("characters", "sym_grp_char_8_test.txt", "[8],[7],1", "partitions of 8 and 7"),
         ("characters", "sym_grp_char_8_test.txt", "[3,5],[8],1", "no partition"),
+        ("characters", "sym_grp_char_8_test.txt", f"[{10**15}],[{10**15}],1", "partitions of 1000000000000000, beyond"),
         ("kl", "kl_polynomials_4_test.txt", "1234, 12345, 1", "permutations of 4 and 5 points"),
         ("kl", "kl_polynomials_4_test.txt", "1234, 1234, 1, 0, 0, 7", "beyond"),
         ("rsk", "output_tableau_pairs_5_test.txt", "[[[1, 2, 3, 4, 5]], [[1, 2, 3, 5], [4]]]", "same shape"),

@@ -12,7 +12,7 @@ import pytest
 from adelic import acd
 from adelic.acd import store
 from adelic.acd.protocol import Rows
-from adelic.acd.records import parse_record
+from adelic.acd.records import parse_sealed
 from adelic.errors import StorageError
 
 
@@ -93,7 +93,7 @@ def damage_data(path):
 
 def edit_manifest(path, **changes):
     """Write a manifest as it was before it had a SHA-256 of its own, with changes."""
-    manifest = parse_record(path.read_bytes())
+    manifest = parse_sealed(path.read_bytes())
     path.write_text(json.dumps({**manifest, **changes}))
 
 

@@ -1,5 +1,6 @@
 import json
 import math
+import re
 import subprocess
 import sys
 
@@ -58,6 +59,7 @@ KEYS = [
     ("split",), ("lookup",),
     ("task",), ("n",), ("edition",), ("embedding",), ("features",), ("recipe",), ("seed",), ("test",), ("majority",),
     ("parameters",), ("seconds",), ("device",), ("versions",), ("commit",), ("command",), ("configuration",),
+    ("rows",), ("rows", "train"), ("rows", "test"), ("labels",), ("class_names",),
     ("history",), ("predicts_one_class",), ("test", "accuracy"), ("test", "balanced_accuracy"), ("test", "macro_f1"),
     ("test", "loss"), ("history", "validation_accuracy"), ("configuration", "recipe"),
 ]  # fmt: skip
@@ -85,6 +87,82 @@ def test_a_value_of_another_kind(tmp_path, result, changes):
     write(tmp_path, "odd.json", result() | changes)
     with pytest.raises(RunFolderError, match=r"odd\.json"):
         read_results(tmp_path)
+
+
+def places(part, above=()):
+    """The keys that lead to each value in tables, at most two."""
+    for key, value in part.items():
+        yield (*above, key)
+        if isinstance(value, dict) and not above:
+            yield from places(value, (key,))
+
+
+def changed(part, keys, value):
+    """A copy of a table with another value at a place."""
+    key, *below = keys
+    return part | {key: changed(part[key], below, value) if below else value}
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), [[]], {"": [None]}, True, 10**30, "\x1b[31m"], ids=repr)
+def test_a_value_of_another_kind_is_named_wherever_it_stands(tmp_path, result, value):
+    """But for a few places where it may stand."""
+    good, accepted = result(), set()
+    for keys in places(good):
+        write(tmp_path, "odd.json", changed(good, keys, value))
+        words = "odd.json: accepted"
+        try:
+            read_results(tmp_path)
+            accepted.add(".".join(keys))
+        except RunFolderError as error:
+            words = str(error)
+        where = f"{keys[0]} is|.*{'.'.join(keys)}"
+        assert re.search(rf"odd\.json: accepted$|odd\.json is no result of a run: ({where})[^\n]*$", words)
+    numbers = {"seconds", "test.loss", "validation.loss", "test.calibration_error"} if value == 10**30 else set()
+    assert accepted <= {"commit", "flops", "predicts_one_class", "contaminated", "validation.epoch"} | numbers
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "words"),
+    [
+        (["confusion"], [[1, 2], [3]], "confusion is .* instead of a square matrix"),
+        (["confusion"], [[1]], "confusion is of 1 classes, and class_names of 2"),
+        (["test", "accuracy"], 1.5, "test.accuracy is 1.5 instead of a rate from 0 to 1"),
+        (["rows", "train"], -1, "rows.train is -1 instead of a whole number"),
+        (["validation"], None, "validation is no table"),
+        (["history", "train_loss"], [], "history has curves of different lengths"),
+        (["history", "validation_loss"], [None] * 3, "history.validation_loss is .* each entry a finite number"),
+        (["predictions"], "", "predictions is too short for 17 answers"),
+        (["predictions"], "=====", "predictions is damaged"),
+        (["labels"], "AAAAAAAA", "labels is damaged .6 bytes hold no 17 answers of 2 classes"),
+        (["class_names"], ["0", "1", "2"], "confusion is of 2 classes"),
+        (["configuration", "data"], 3, "configuration.data is no table"),
+        (["configuration", "recipe", "max_rows"], [], r"configuration.recipe.max_rows is \[\] instead of"),
+        (["configuration", "recipe", "learning_rate"], {}, "configuration.recipe.learning_rate is"),
+        (["configuration", "embedding", "sigma"], "x", "configuration.embedding.sigma is 'x' instead of a finite"),
+        (["search"], "", "search is no table"),
+        (["versions", "numpy"], 2, "versions is"),
+        (["rows", "test"], 10**15, "labels is too short for 1000000000000000 answers"),
+    ],
+    ids=str,
+)
+def test_what_is_no_result_is_told(tmp_path, result, keys, value, words):
+    write(tmp_path, "odd.json", changed(result(), keys, value))
+    with pytest.raises(RunFolderError, match=rf"odd\.json is no result of a run: ({words})") as caught:
+        read_results(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_figures_of_several_targets_are_told(tmp_path, result):
+    several = changed(result(), ["test", "exact_match"], 0.5)
+    for more, words in (
+        ({}, "it has no guess"),
+        ({"guess": {"exact_match": "x"}}, "guess.exact_match is 'x'"),
+        ({"guess": {"exact_match": 0.5}}, "it has no targets"),
+        ({"guess": {"exact_match": 0.5}, "targets": [{"accuracy": 0.5}]}, r"it has no targets\[0\]"),
+    ):
+        write(tmp_path, "odd.json", several | more)
+        with pytest.raises(RunFolderError, match=words):
+            read_results(tmp_path)
 
 
 def test_grouping_is_by_all_but_the_seed(result):

@@ -20,7 +20,8 @@ from adelic.training.classical import EPOCHS
 from adelic.training.classical_runs import fits_done, result_path
 from adelic.training.metrics import majority_rate
 from adelic.training.predictions import unpack_answers
-from adelic.training.result import SCHEMA, read_result_file
+from adelic.training.result import read_result_file
+from adelic.training.result_schema import SCHEMA
 from adelic.training.signals import Stopped
 
 
@@ -285,7 +286,7 @@ def test_a_damaged_result_is_named(tmp_path):
     [
         ({"name": "tree"}, UnknownNameError, "did you mean 'trees'"),
         ({"task": "schubart"}, UnknownNameError, "did you mean 'schubert'"),
-        ({"trials": 0}, ConfigurationError, "trials=0 must be a whole number from 1 on"),
+        ({"trials": 0}, ConfigurationError, "trials=0 must be a whole number from 1 to 1,000,000"),
         ({"trials": 2.0}, ConfigurationError, "trials=2.0"),
         ({"max_rows": -1}, ConfigurationError, "max-rows=-1"),
         ({"seed": -1}, ConfigurationError, "seed"),

@@ -1,12 +1,14 @@
 """Two processes on the CPU train as one does: the same rows, the same losses, one set of files."""
 
 import json
+import math
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -172,8 +174,9 @@ def start(folder, *arguments, **environment):
     )
 
 
-def wait_for(path, process):
-    while process.poll() is None and not path.exists():
+def wait_for(path, process, seconds=math.inf):
+    end = time.monotonic() + seconds
+    while process.poll() is None and not path.exists() and time.monotonic() < end:
         time.sleep(0.01)
 
 
@@ -188,6 +191,13 @@ def test_all_processes_end_together(tmp_path, way):
     wait_for(tmp_path / "mine" / "checkpoint.safetensors", process)
     # Beside the second process there is Python's own, which tracks what processes share.
     others = offspring(process)
+    listening = [
+        place.laddr.ip
+        for each in (psutil.Process(process.pid), *others)
+        for place in each.net_connections()
+        if place.status == psutil.CONN_LISTEN
+    ]
+    assert set(listening) == {"127.0.0.1"}
     if way == "Ctrl-C":
         os.killpg(process.pid, signal.SIGINT)
     elif way == "a killed first process":
@@ -207,6 +217,49 @@ def test_all_processes_end_together(tmp_path, way):
     _, alive = psutil.wait_procs(others, timeout=20)
     assert not alive
     assert 0 < len(metrics(tmp_path / "mine")) < 5000
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_is_heard_before_all_processes_have_joined(tmp_path, number, status):
+    """One of them is held on its way."""
+    process = start(tmp_path, "--devices", "2", "--epochs", "5000")
+    try:
+        second = []
+        while process.poll() is None and not second:
+            second = [other for other in offspring(process) if "spawn_main" in " ".join(other.cmdline())]
+        second[0].suspend()
+        wait_for(tmp_path / "mine", process, seconds=2)  # it waits now
+        others = offspring(process)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == status
+    assert [line for line in err.splitlines() if line.startswith("adelic: ")]
+    assert "Traceback" not in err
+    assert not psutil.wait_procs(others, timeout=20)[1]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+def test_a_process_that_ends_before_all_have_joined_is_noticed(tmp_path):
+    process = start(tmp_path, "--devices", "2", "--epochs", "5000")
+    second = []
+    while process.poll() is None and not second:
+        second = [other for other in offspring(process) if "spawn_main" in " ".join(other.cmdline())]
+    second[0].kill()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "process 1 ended with -9" in err.splitlines()[-1]
+
+
+def test_more_processes_than_a_machine_takes_are_refused(tiny_config, tmp_path):
+    with pytest.raises(
+        ConfigurationError, match=r"^devices=4000 need about 2,000.0 GiB of .* cores: devices=\d+ at most"
+    ):
+        run_distributed(tiny_config(), tmp_path / "run", device="cpu", devices=4000)
+    assert not (tmp_path / "run").exists()
 
 
 def test_two_machines(tmp_path):

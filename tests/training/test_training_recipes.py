@@ -121,6 +121,25 @@ def test_bad_values(changes):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "most"),
+    [
+        ("epochs", 10**9, "1 to 1,000,000"),
+        ("n_layers", 10**6, "1 to 10,000"),
+        ("d_model", 10**6, "1 to 65,536"),
+        ("n_heads", 10**6, "1 to 65,536"),
+        ("d_feedforward", 10**9, "1 to 1,048,576"),
+        ("batch_size", 10**21, "1 to 1,000,000,000"),
+        ("max_rows", 10**21, "0 to 1,000,000,000"),
+        ("warmup_steps", 10**4000, "0 to 1,000,000,000"),
+        ("sampling_power", 1e6, "-10 to 10"),
+    ],
+)
+def test_nothing_is_unbounded(name, value, most):
+    with pytest.raises(ConfigurationError, match=rf"^{name.replace('_', '-')}=.* {most}$"):
+        load_recipe("quick", "schubert", 4, **{name: value})
+
+
 def test_changes_override_and_none_does_not():
     found = load_recipe("paper", "schubert", 4, epochs=3, learning_rate=None, batch_size=64)
     assert (found.epochs, found.learning_rate, found.batch_size) == (3, 1.7e-5, 64)

@@ -163,8 +163,10 @@ def _lattice_row(parts: Parts, target: Any) -> tuple[list[int], Label]:
 def _characters_row(parts: Parts, target: Any) -> tuple[list[int], Label]:
     lam, mu = (characters.read_partition(part) for part in parts)
     n = sum(lam)
+    if n > characters.TASK.maximum:  # before zeros are written for it
+        raise EncodingError(f"partitions of {shown(n)}, beyond {characters.TASK.maximum}")
     if sum(mu) != n:
-        raise EncodingError(f"partitions of {n} and {sum(mu)}")
+        raise EncodingError(f"partitions of {n} and {shown(sum(mu))}")
     return [*lam, *[0] * (n - len(lam)), *mu, *[0] * (n - len(mu))], _number(target)
 
 

@@ -47,24 +47,38 @@ def seal(record: Mapping[str, Any], **layout: Any) -> str:
     return before + sha256(text.encode()) + after
 
 
-def parse_record(content: bytes) -> dict[str, Any]:
-    """Return the JSON object of a text, without its seal.
+def parse_object(content: bytes) -> dict[str, Any]:
+    """Return the JSON object of a text.
+
+    Raises:
+        DamagedTextError: it is none.
+
+    >>> parse_object(b"[]")
+    Traceback (most recent call last):
+    adelic.acd.records.DamagedTextError: it is no JSON object
+    """
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise DamagedTextError(f"it is no JSON ({_reason(error)})") from None
+    if not isinstance(found, dict):
+        raise DamagedTextError("it is no JSON object")
+    return found
+
+
+def parse_sealed(content: bytes) -> dict[str, Any]:
+    """Return the JSON object of a text that `seal` has written, or that is older and has no seal; without the seal.
 
     Raises:
         DamagedTextError: it is no JSON object, or does not fit its seal.
 
-    >>> parse_record(seal({"rows": 3}).encode()), parse_record(b'{"rows": 3}')
+    >>> parse_sealed(seal({"rows": 3}).encode()), parse_sealed(b'{"rows": 3}')
     ({'rows': 3}, {'rows': 3})
-    >>> parse_record(seal({"rows": 3}).replace("3", "2", 1).encode())
+    >>> parse_sealed(seal({"rows": 3}).replace("3", "2", 1).encode())
     Traceback (most recent call last):
     adelic.acd.records.DamagedTextError: it does not have the SHA-256 that was written with it
     """
-    try:
-        record = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise DamagedTextError(f"it is no JSON ({_reason(error)})") from None
-    if not isinstance(record, dict):
-        raise DamagedTextError("it is no JSON object")
+    record = parse_object(content)
     last = _LAST.search(content)
     if last is not None or SEAL in record:
         stated = record.pop(SEAL, None)

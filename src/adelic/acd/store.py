@@ -165,7 +165,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     if content is None:
         return None
     try:
-        return records.parse_record(content)
+        return records.parse_sealed(content)
     except records.DamagedTextError as error:
         raise DamagedError(f"{path} is damaged: {error}") from None
 

@@ -16,7 +16,7 @@ from safetensors.torch import save
 from torch import nn
 
 from adelic.acd.files import atomic_write
-from adelic.acd.records import parse_record, seal
+from adelic.acd.records import parse_sealed, seal
 from adelic.errors import RunFolderError
 
 Weights = dict[str, torch.Tensor]
@@ -120,7 +120,7 @@ def _progress(metadata: dict[str, str] | None) -> tuple[Progress, str | None]:
     Raises:
         ValueError, TypeError: they are damaged.
     """
-    table = parse_record((metadata or {})["progress"].encode())
+    table = parse_sealed((metadata or {})["progress"].encode())
     digest = table.pop(_TENSORS, None)
     progress = Progress(**table)
     for name in ("epoch", "step", "best_epoch", "batch"):

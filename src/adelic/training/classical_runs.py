@@ -19,7 +19,7 @@ import torch
 
 from adelic import acd
 from adelic.acd.files import atomic_write, read_bytes, sole_user
-from adelic.acd.protocol import check_seed
+from adelic.acd.protocol import check_count, check_seed
 from adelic.acd.provenance import source_commit, versions
 from adelic.data import LookUp, training_rows
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError, UnknownNameError
@@ -31,7 +31,7 @@ from adelic.training.result import read_result_file
 from adelic.training.run import device_name, judged
 from adelic.training.sampler import stream_seed
 from adelic.training.signals import Stopped, cause, deferred_signals
-from adelic.training.tuning import DevelopmentData
+from adelic.training.tuning import MOST_TRIALS, DevelopmentData
 
 TRIALS = 20
 """Trials of a search, unless others are asked for."""
@@ -78,10 +78,9 @@ class ClassicalConfig:
         """Check the values."""
         if self.name not in CLASSICAL_MODELS:
             raise UnknownNameError.of("model", self.name, CLASSICAL_MODELS)
-        for name, least in (("trials", 1), ("max_rows", 0)):
-            value = getattr(self, name)
-            if type(value) is not int or value < least:
-                raise ConfigurationError(f"{name.replace('_', '-')}={value} must be a whole number from {least} on")
+        for name, least, greatest in (("trials", 1, MOST_TRIALS), ("max_rows", 0, 10**9)):
+            value = check_count(name, getattr(self, name), least=least, greatest=greatest)
+            object.__setattr__(self, name, value)
         object.__setattr__(self, "seed", check_seed(self.seed))
         if acd.task(self.task).class_names(self.n, self.edition) is None:
             raise ConfigurationError(

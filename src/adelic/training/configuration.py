@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import psutil
 import tomli_w
 import torch
 
 from adelic import acd
 from adelic.acd.files import read_bytes
-from adelic.acd.protocol import check_seed
+from adelic.acd.protocol import GIBIBYTE, check_seed
 from adelic.acd.records import DamagedTextError, parse_toml
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError
 from adelic.nn import (
@@ -41,6 +42,7 @@ from adelic.training.sampler import stream_seed
 
 RECIPE_OPTIONS = ("learning_rate", "batch_size", "max_rows", "symmetries", "keep", "positional", "readout", "compute")
 """Fields of a recipe that options of the command line change, besides `epochs`."""
+_BYTES_A_PARAMETER = 4 * 6  # float32: weight, gradient, two moments of Adam's, best weight, and what is being saved
 BASES = ("10", "2-5")
 """The bases of FoNE's periods: its paper's, and those of its published code."""
 # "one-hot" is not offered standardization: its trained linear map can shift and scale by itself. Nor is "random": its
@@ -376,6 +378,28 @@ class RunConfig:
     def to_toml(self) -> str:
         """Return config.toml."""
         return tomli_w.dumps(self.as_dict())
+
+    def check_memory(self, device: torch.device) -> None:
+        """Raise ConfigurationError unless a device's free memory holds the model while it is trained.
+
+        >>> from adelic.training import load_recipe
+        >>> recipe = load_recipe("quick", "schubert", 4, d_model=65_536, n_layers=10_000)
+        >>> config = RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+        >>> config.check_memory(torch.device("cpu"))
+        Traceback (most recent call last):
+        adelic.errors.ConfigurationError: n-layers=10000, d-model=65536 and d-feedforward=512 are 172,469,780,...
+        """
+        recipe, parameters = self.recipe, self.recipe.n_encoder_parameters
+        free = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available
+        needed = _BYTES_A_PARAMETER * parameters
+        if needed > free:
+            most = free * recipe.n_layers // needed
+            remedy = f"n-layers={most} at most" if most else "no layer of this size fits; d-model=128 is common"
+            raise ConfigurationError(
+                f"n-layers={recipe.n_layers}, d-model={recipe.d_model} and d-feedforward={recipe.d_feedforward} are "
+                f"{parameters:,} parameters, which need {needed / GIBIBYTE:,.1f} GiB to be trained; {device} has "
+                f"{free / GIBIBYTE:,.1f} GiB free: {remedy}"
+            )
 
     def model(self, data: "ModelData", objective: Objective) -> Classifier:
         """Return the untrained model for this run's data, its initial weights drawn with the run's seed.

@@ -7,17 +7,21 @@ import os
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import psutil
 import torch
 from torch import nn
+from torch.distributed import FileStore  # type: ignore[attr-defined]
 
+from adelic.acd.protocol import GIBIBYTE, check_count
 from adelic.errors import AdelicError, ConfigurationError, Interrupted, WorkerError, needs_extra
 from adelic.training.configuration import RunConfig
 from adelic.training.loop import Tick
@@ -25,10 +29,16 @@ from adelic.training.run import choose_device, run
 from adelic.training.world import World
 
 T = TypeVar("T")
-Options = tuple[RunConfig, Path, str, int, int, bool, bool]
-"""Configuration, run folder, kind of device, devices, nodes, whether to restart, whether to log for TensorBoard."""
+Options = tuple[RunConfig, Path, str, int, int, bool, bool, Path | None]
+"""Configuration, run folder, kind of device, devices, nodes, whether to restart, whether to log for TensorBoard, and
+the folder where the processes of one machine meet."""
 _PATIENCE = 30.0
 """How long, in seconds, a process may take to end after another one has."""
+_POLL = 0.05
+_LOCAL = "127.0.0.1"
+_PROCESSES_A_CORE = 4
+_PROCESS_BYTES = GIBIBYTE // 2
+"""What a process takes before it has any data: PyTorch and what belongs to it."""
 
 
 class FabricWorld(World):
@@ -131,6 +141,9 @@ def run_distributed(
     others of its machine itself. With several machines, the command is given on each, with its `node_rank` and with
     MASTER_ADDR and MASTER_PORT set to an address of the first. Files are written by the first process alone.
 
+    The processes of one machine meet in a private folder, and listen on the loopback address alone. Those of several
+    machines listen on all addresses, and objects travel between them as pickles: whoever can reach them can run code.
+
     Args:
         config: what to run.
         folder: the run folder; the first process uses it.
@@ -161,18 +174,26 @@ def run_distributed(
     kind = choose_device(device).type
     if kind == "cuda" and torch.cuda.device_count() < devices:
         raise ConfigurationError(f"devices={devices}, but this machine has {torch.cuda.device_count()} GPUs")
+    if kind == "cpu":
+        _check_processes(devices)
     external = "LOCAL_RANK" in os.environ
-    options = (config, folder, kind, devices, nodes, restart, tensorboard)
-    with _environment(devices, node_rank, external) as environment:
+    with ExitStack() as used:
+        meeting = None
+        if nodes == 1 and not external:
+            meeting = Path(used.enter_context(tempfile.TemporaryDirectory(prefix="adelic-")))
+        options = (config, folder, kind, devices, nodes, restart, tensorboard, meeting)
+        environment = used.enter_context(_environment(node_rank, external, meeting))
         context = multiprocessing.get_context("spawn")  # a fork would inherit threads, and CUDA refuses it
         errors = context.SimpleQueue()
         others = [
             context.Process(target=_other, args=(environment | {"LOCAL_RANK": str(i)}, errors, options), daemon=True)
             for i in range(1, 1 if external else devices)
         ]
-        for process in others:
-            process.start()
         try:
+            for process in others:
+                process.start()
+            if meeting is not None:
+                _await(others, meeting)
             result = _take_part(options, tick)
             for process in others:
                 process.join(_PATIENCE)
@@ -189,8 +210,7 @@ def run_distributed(
 def _check(device: str, devices: int, nodes: int, node_rank: int) -> None:
     """Raise `ConfigurationError` or `MissingExtraError` for what cannot be started."""
     for name, count in (("devices", devices), ("nodes", nodes)):
-        if count < 1:
-            raise ConfigurationError(f"{name}={count} must be a whole number from 1 on")
+        check_count(name, count, greatest=65_536)
     if not 0 <= node_rank < nodes:
         raise ConfigurationError(f"node-rank={node_rank} must lie from 0 to {nodes - 1}, below the number of nodes")
     if device not in ("auto", "cpu", "cuda"):
@@ -203,15 +223,26 @@ def _check(device: str, devices: int, nodes: int, node_rank: int) -> None:
         importlib.import_module("lightning_fabric")
 
 
+def _check_processes(devices: int) -> None:
+    """Raise `ConfigurationError` where this machine is too small for so many processes on the CPU."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    free = psutil.virtual_memory().available
+    most = max(1, min(_PROCESSES_A_CORE * cores, free // _PROCESS_BYTES))
+    if devices > most:
+        raise ConfigurationError(
+            f"devices={devices} need about {devices * _PROCESS_BYTES / GIBIBYTE:,.1f} GiB of memory and as many cores; "
+            f"this machine has {free / GIBIBYTE:,.1f} GiB free and {cores} cores: devices={most} at most"
+        )
+
+
 @contextmanager
-def _environment(devices: int, node_rank: int, external: bool) -> Iterator[dict[str, str]]:
+def _environment(node_rank: int, external: bool, meeting: Path | None) -> Iterator[dict[str, str]]:
     """Set what Fabric and torch.distributed read from the environment; put back what was there."""
     before = dict(os.environ)
     plain = {} if external else {"LOCAL_RANK": "0", "NODE_RANK": str(node_rank)}
-    if not external and "MASTER_PORT" not in before:
-        from lightning_fabric.plugins.environments.lightning import find_free_network_port
-
-        plain |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(find_free_network_port())}
+    if meeting is not None:
+        loopback = [name for name, found in psutil.net_if_addrs().items() if any(a.address == _LOCAL for a in found)]
+        plain |= dict.fromkeys(("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"), loopback[0]) if loopback else {}
     try:
         os.environ.update(plain)
         yield plain
@@ -246,9 +277,44 @@ def _other(environment: dict[str, str], errors: Any, options: Options) -> None:
         raise SystemExit(1) from None
 
 
+def _await(others: list[SpawnProcess], meeting: Path) -> None:
+    """Wait until all other processes are ready to join; here, where a signal is heard, not in a collective."""
+    while len(list(meeting.glob("ready-*"))) < len(others):
+        if any(process.exitcode is not None for process in others):
+            raise RuntimeError("a process ended before it joined the others")
+        time.sleep(_POLL)
+
+
+def _join(kind: str, devices: int, meeting: Path) -> None:
+    """Join the other processes of this machine, through a file in the folder where they meet."""
+    rank = int(os.environ["LOCAL_RANK"])
+    if rank:
+        (meeting / f"ready-{rank}").touch()
+    torch.distributed.init_process_group(
+        "nccl" if kind == "cuda" else "gloo",
+        store=FileStore(str(meeting / "store"), devices),
+        rank=rank,
+        world_size=devices,
+        device_id=torch.device(kind, rank) if kind == "cuda" else None,
+    )
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Have SIGTERM end this process at once, while it waits where no handler of Python's is called: for machines."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _take_part(options: Options, tick: Tick | None) -> dict[str, Any]:
     """Join the other processes and train with them."""
-    config, folder, kind, devices, nodes, restart, tensorboard = options
+    config, folder, kind, devices, nodes, restart, tensorboard, meeting = options
     from lightning_fabric import Fabric
     from lightning_fabric.plugins.environments.lightning import LightningEnvironment
 
@@ -257,8 +323,11 @@ def _take_part(options: Options, tick: Tick | None) -> dict[str, Any]:
     plugins: list[Any] = [] if "TORCHELASTIC_RUN_ID" in os.environ else [LightningEnvironment()]
     threads = torch.get_num_threads()
     try:
+        if meeting is not None:
+            _join(kind, devices, meeting)
         fabric = Fabric(accelerator=kind, devices=devices, num_nodes=nodes, strategy="ddp", plugins=plugins)
-        fabric.launch()
+        with _terminable():
+            fabric.launch()
     except ValueError as error:  # torchrun has started another number of processes
         raise ConfigurationError(str(error)) from None
     world = FabricWorld(fabric, devices)

@@ -2,17 +2,19 @@
 
 import math
 import tomllib
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from functools import cache
 from importlib import resources
 from pathlib import Path, PurePath
 from typing import Any
 
 from adelic.acd.files import read_bytes
+from adelic.acd.protocol import check_count
 from adelic.acd.records import DamagedTextError, parse_toml
 from adelic.errors import ConfigurationError, StorageError, UnknownNameError
 
-_COUNTS = ("epochs", "batch_size", "max_rows", "warmup_steps", "d_model", "n_layers", "n_heads", "d_feedforward")
+MOST_SAMPLING_POWER = 10.0
+"""With a greater power, or one below its negative, some classes' weights vanish beside those of others."""
 CHOICES: dict[str, tuple[str, str]] = {
     "schedule": ("cosine", "constant"),
     "norm": ("post", "pre"),
@@ -38,6 +40,11 @@ _EMBEDDING = {
     "sigma": float,
     "published": bool,
 }
+
+
+def _count(greatest: int, default: Any = MISSING, *, least: int = 1) -> Any:
+    """Return a field that is a whole number between two bounds."""
+    return field(default=default, metadata={"least": least, "greatest": greatest})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,41 +78,50 @@ class Recipe:
 
     name: str
     learning_rate: float
-    epochs: int
-    batch_size: int = 2048
-    max_rows: int = 0
+    epochs: int = _count(1_000_000)
+    batch_size: int = _count(10**9, 2048)
+    max_rows: int = _count(10**9, 0, least=0)
     symmetries: bool = False
-    warmup_steps: int = 0
+    warmup_steps: int = _count(10**9, 0, least=0)
     schedule: str = "cosine"
     sampling_power: float = 0.5
     norm: str = "post"
     keep: str = "best"
     positional: str = "embedding"
     readout: str = "cls"
-    d_model: int = 128
-    n_layers: int = 6
-    n_heads: int = 8
-    d_feedforward: int = 512
+    d_model: int = _count(65_536, 128)
+    n_layers: int = _count(10_000, 6)
+    n_heads: int = _count(65_536, 8)
+    d_feedforward: int = _count(1_048_576, 512)
     dropout: float = 0.1
     compute: str = "float32"
 
     def __post_init__(self) -> None:
         """Check the values."""
-        for name in _COUNTS:
-            value, least = getattr(self, name), 0 if name in ("warmup_steps", "max_rows") else 1
-            if type(value) is not int or value < least:
-                raise ConfigurationError(f"{name.replace('_', '-')}={value} must be a whole number from {least} on")
+        for each in fields(self):
+            if each.metadata:
+                object.__setattr__(self, each.name, check_count(each.name, getattr(self, each.name), **each.metadata))
         if type(self.symmetries) is not bool:
             raise ConfigurationError(f"symmetries={self.symmetries!r} must be true or false")
         if not 0 < self.learning_rate < math.inf:
             raise ConfigurationError(f"learning-rate={self.learning_rate} must be positive")
-        if not math.isfinite(self.sampling_power):
-            raise ConfigurationError(f"sampling-power={self.sampling_power} must be a finite number")
+        if not abs(self.sampling_power) <= MOST_SAMPLING_POWER:
+            most = MOST_SAMPLING_POWER
+            raise ConfigurationError(f"sampling-power={self.sampling_power} must lie from {-most:g} to {most:g}")
         if not 0 <= self.dropout < 1:
             raise ConfigurationError(f"dropout={self.dropout} must lie in [0, 1)")
         for name, (one, other) in CHOICES.items():
             if getattr(self, name) not in (one, other):
                 raise ConfigurationError(f"{name}={getattr(self, name)!r} is unknown; use {one!r} or {other!r}")
+
+    @property
+    def n_encoder_parameters(self) -> int:
+        """Return how many numbers the encoder's matrices have; the rest of a model has few beside them.
+
+        >>> Recipe(name="example", learning_rate=1.0, epochs=4).n_encoder_parameters
+        1179648
+        """
+        return self.n_layers * (4 * self.d_model**2 + 2 * self.d_model * self.d_feedforward)
 
     def learning_rate_at(self, epoch: int, step: int) -> float:
         """Return the learning rate of a step.

@@ -77,6 +77,7 @@ def run(
         The content of result.json.
 
     Raises:
+        ConfigurationError: the data have no row to judge by, or the memory cannot hold the model.
         RunFolderError: the folder holds a run of another configuration, or its checkpoint is damaged.
         RunBusyError: another process trains in the folder.
         StorageError: the folder cannot be written.
@@ -110,6 +111,7 @@ def _run(
     world: World,
 ) -> dict[str, Any]:
     """Train, or resume, a run whose folder is held; return its result."""
+    config.check_memory(device)
     with world.one_first():
         data = acd.load(config.task, n=config.n, edition=config.edition, split=config.split, seed=config.seed)
     if not len(data.y_validation) or not len(data.y_test):

@@ -20,6 +20,7 @@ import torch
 
 from adelic import acd
 from adelic.acd.files import is_stream, read_bytes
+from adelic.acd.protocol import check_count
 from adelic.acd.provenance import source_commit, versions
 from adelic.data import Holdout, Symmetry, training_rows
 from adelic.errors import ConfigurationError, needs_extra
@@ -34,6 +35,7 @@ from adelic.training.subsets import training_subset
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
+MOST_TRIALS = 1_000_000
 PRUNING = ("median", "hyperband", "none")
 
 
@@ -331,11 +333,11 @@ def tune(
     >>> [(trial.state, trial.samples) for trial in study.trials], study.config.recipe.norm in ("post", "pre")
     ([('complete', 62), ('complete', 62)], True)
     """
-    if type(trials) is not int or trials < 1:
-        raise ConfigurationError(f"trials={trials} must be a whole number from 1 on")
+    check_count("trials", trials, greatest=MOST_TRIALS)
     with needs_extra("searching", "tune"):
         from adelic.training.studies import run_study
     torch_device = choose_device(device)
+    search.config.check_memory(torch_device)
     data = DevelopmentData.load(search.config)
     training_rows(data, symmetries=search.tries_images)  # the guard, before there is a study
     epochs = search.config.recipe.epochs

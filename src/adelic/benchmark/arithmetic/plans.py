@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from adelic.acd.files import read_bytes
+from adelic.acd.protocol import check_count, check_seed
 from adelic.acd.records import DamagedTextError, parse_toml
 from adelic.benchmark.arithmetic.problems import problem
 from adelic.benchmark.arithmetic.solvers import SOLVER_MODULES, check_solver
 from adelic.errors import AdelicError, ConfigurationError
 
+MOST_CELLS = 1_000_000
 PACKAGED = ("full", "quick")
 _OWN = "own"
 
@@ -48,10 +50,8 @@ class Cell:
     def __post_init__(self) -> None:
         """Check the numbers; names are checked where they are used."""
         for name in ("examples", "steps", "test_cases", "confirmation_cases", "never_seen_cases"):
-            if type(getattr(self, name)) is not int or getattr(self, name) < 1:
-                raise ConfigurationError(f"{name}={getattr(self, name)!r} must be a whole number from 1 on")
-        if type(self.seed) is not int or self.seed < 0:
-            raise ConfigurationError(f"seed={self.seed!r} must be a whole number from 0 on")
+            object.__setattr__(self, name, check_count(name, getattr(self, name), greatest=10**9))
+        object.__setattr__(self, "seed", check_seed(self.seed))
 
     @property
     def label(self) -> str:
@@ -164,7 +164,8 @@ def _cells(table: dict[str, Any], own_solvers: list[str]) -> tuple[Cell, ...]:
     unknown = set(table) - {"seeds", "steps", "part", *cases}
     if unknown:
         raise ConfigurationError(f"{', '.join(sorted(unknown))} is no key of a plan")
-    cells = []
+    cells: list[Cell] = []
+    seeds = check_count("seeds", table["seeds"], least=0, greatest=MOST_CELLS)
     for part in table["part"]:
         if set(part) - {"problems", "solvers", "examples"}:
             raise ConfigurationError(f"a part has problems, solvers and examples, not {', '.join(sorted(part))}")
@@ -172,6 +173,9 @@ def _cells(table: dict[str, Any], own_solvers: list[str]) -> tuple[Cell, ...]:
         solvers = [*(solver for solver in named if solver != _OWN), *(own_solvers if _OWN in named else [])]
         for solver in solvers:
             check_solver(solver)
+        wanted = len(cells) + len(part["problems"]) * len(solvers) * len(part["examples"]) * seeds
+        if wanted > MOST_CELLS:
+            raise ConfigurationError(f"seeds={seeds} make {wanted:,} cells of it; {MOST_CELLS:,} are the most")
         for name in part["problems"]:
             problem(name)
             for solver in solvers:
@@ -185,7 +189,7 @@ def _cells(table: dict[str, Any], own_solvers: list[str]) -> tuple[Cell, ...]:
                         **cases,
                     )
                     for examples in part["examples"]
-                    for seed in range(table["seeds"])
+                    for seed in range(seeds)
                 ]
     return tuple(dict.fromkeys(cells))
 

@@ -22,23 +22,24 @@ from adelic.benchmark.arithmetic.solvers import Solver, solver_class
 from adelic.benchmark.engines import Budget
 from adelic.errors import AdelicError, ConfigurationError, Interrupted
 from adelic.training.result import read_result_file
+from adelic.training.result_schema import AMOUNT, COUNT, TABLE, TEXT
 from adelic.training.signals import deferred_signals
 
 Result = dict[str, Any]
 OnProgress = Callable[[int, int, float, float, str], None]
 
-_SCORE = {"cases": int, "correct": int, "unanswered": int}
+_SCORE = {"cases": COUNT, "correct": COUNT, "unanswered": COUNT}
 SCHEMA: dict[str, Any] = {
     "test": _SCORE,
-    "never_seen": {},
-    "parameters": int,
-    "seconds": float,
-    "training_seconds": float,
-    "configuration": {"problem": str, "solver": str, "examples": int, "seed": int, "steps": int},
-    "device": str,
-    "versions": dict,
-    "commit": (str, type(None)),
-    "command": str,
+    "never_seen": TABLE,
+    "parameters": COUNT,
+    "seconds": AMOUNT,
+    "training_seconds": AMOUNT,
+    "configuration": {"problem": TEXT, "solver": TEXT, "examples": COUNT, "seed": COUNT, "steps": COUNT},
+    "device": TEXT,
+    "versions": TABLE,
+    "commit": TEXT.or_null(),
+    "command": TEXT,
 }
 """What the result of a cell has at least; `never_seen` has a score for each split."""
 _BATCH = 10_000
