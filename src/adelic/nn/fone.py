@@ -125,12 +125,18 @@ class FoNEEmbedding(FeatureEmbedding):
             # The code's map reads d_model features, of which those behind the waves are always 0.
             for parameter in self.projection.parameters():
                 nn.init.uniform_(parameter, -(d_model**-0.5), d_model**-0.5)
+        self.standardize = standardize
         self._mean, self._deviation = np.zeros(self.n_features), np.ones(self.n_features)
         if standardize:
             waves = self._waves(list(numbers))
             self._mean, deviation = waves.mean(axis=0), waves.std(axis=0)
             self._deviation = np.where(deviation < _ROUNDING, np.inf, deviation)
         self._tabulate()
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the vocabulary, and what the features are."""
+        options = {"published": self.published, "standardize": self.standardize}
+        return super().fingerprint() | {"periods": [str(period) for period in self.periods]} | options
 
     def features(self, numbers: Any) -> torch.Tensor:
         """Return the waves of the periods and the sign, float32 (*, n_features); no sign if published."""

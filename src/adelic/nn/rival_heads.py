@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.base_digits import from_digits, refuse_signs, to_digits
+from adelic.nn.fingerprint import Fingerprinted
 from adelic.nn.fone import check_bases
 from adelic.nn.rivals import XValEmbedding
 
@@ -58,7 +59,7 @@ def number_token_loss(
     return ((probabilities * values).sum(dim=-1) - digits).square().mean()
 
 
-class DigitwiseHead(nn.Module):
+class DigitwiseHead(Fingerprinted):
     """What heads that classify every digit share: targets, loss, decoding.
 
     Attributes:
@@ -75,6 +76,10 @@ class DigitwiseHead(nn.Module):
     base: int
     signed: bool = True
     number_token_weight: float = 0.0
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what the answers are made of."""
+        return {"base": self.base, "signed": self.signed}
 
     def targets(self, numbers: Any, n_digits: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the digits of integers (*,), int64 (*, n_digits), and whether they are negative, float32 (*).
@@ -160,7 +165,7 @@ class FourierHead(DigitwiseHead):
                 f"d_model={d_model} is too small for {self.n_slices} digits{' and a sign' if signed else ''}; d_model "
                 f">= {needed}, or projection='linear'"
             )
-        self.n_digits, self.signed = n_digits, signed
+        self.n_digits, self.signed, self.bases = n_digits, signed, check_bases(bases)
         self.projection: nn.Module | None = None
         if projection is not None:
             self.projection = nn.Linear(d_model, needed) if projection == "linear" else nn.LayerNorm(d_model)
@@ -168,6 +173,10 @@ class FourierHead(DigitwiseHead):
         self.register_buffer(
             "waves", torch.stack([angles.cos(), angles.sin()], dim=1).flatten(0, 1).float(), persistent=False
         )
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what the answers are made of, and the waves."""
+        return super().fingerprint() | {"bases": list(self.bases)}
 
     def forward(self, hidden: torch.Tensor, shift: int = 0) -> DigitLogits:
         """Return the logits; the lowest `shift` digits are not asked."""

@@ -230,6 +230,10 @@ class XValEmbedding(ScaledEmbedding):
         self.token = None if published else nn.Parameter(torch.randn(d_model))
         self._tabulate()
 
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the vocabulary, and what the feature is; its shift and scale are in the state dict."""
+        return super().fingerprint() | {"scaling": self.scaling, "published": self.published}
+
     def _transform(self, values: np.ndarray) -> np.ndarray:
         return np.sign(values) * np.log1p(np.abs(values)) if self.scaling == "log" else values
 
@@ -378,6 +382,10 @@ class AbacusEmbedding(FeatureEmbedding):
         self.places = nn.Embedding(max_digits + max_offset, d_model)
         self.signs = nn.Embedding(3, d_model)
         self._tabulate()
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the vocabulary, and what the digits are."""
+        return super().fingerprint() | {"base": self.base, "max_digits": self.max_digits}
 
     def features(self, numbers: Any) -> torch.Tensor:
         """Return the digits, B for none, and the sign, int64 (*, max_digits + 1)."""
