@@ -1,5 +1,7 @@
 """The torch twin of the numbers: bit-equal to `AdeleSpace` and `AdeleArray`, in one graph, on any int64."""
 
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -301,6 +303,45 @@ def test_generated_code_of_integers_is_bit_equal():
     numbers = torch.tensor(EXTREMES)
     result = torch.compile(functional.encode, fullgraph=True)(numbers, space=DEFAULT)
     assert same_bits(result, DEFAULT.tensor(EXTREMES))
+
+
+def test_great_primes_are_compiled_in_reasonable_time():
+    """Inverses modulo primes above 1,024 are powers, whose squarings no compiler must write out as one formula."""
+    program = """if True:
+        import torch
+        from adelic import AdeleSpace
+        from adelic.nn import functional
+        space = AdeleSpace((1031, 65537), 2)
+        n, m = torch.tensor([1, 2**40, -(2**63), 7]), torch.tensor([3, -(2**63), 5, 1031])
+        compiled = torch.compile(functional.encode, fullgraph=True)
+        results = [f(n, m, space=space, return_valid=True) for f in (compiled, functional.encode)]
+        print([torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(*results)])
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=True)
+    assert done.stdout == "[True, True]\n"
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        *(AdeleSpace(primes, 3, 1) for primes in [(1031,), (65537, 2), (16777213, 1048583)]),
+        *(AdeleSpace((41, 2), *window) for window in [(16, 15), (16, 0), (40, 20)]),  # whose powers pass int64
+    ],
+)
+def test_great_primes_and_powers_are_bit_equal(space):
+    numerators = [*EXTREMES, 41**11]
+    pairs = [(a, b) for a in numerators for b in [*EXTREMES, 41**11, 2**15] if b]
+    n, m = torch.tensor(pairs).unbind(-1)
+    result, valid = functional.encode(n, m, space=space, return_valid=True)
+    values = [Fraction(a, b) for a, b in pairs]
+    assert valid.tolist() == [is_held(q, space) for q in values]
+    fits = valid.all(-1)
+    assert same_bits(result[fits], space.tensor([q for q, fit in zip(values, fits, strict=True) if fit]))
+    x = functional.encode(torch.tensor(numerators), space=space)
+    decoded, is_right = functional.decode_int(x, space, return_valid=True)
+    for a, found, is_valid in zip(numerators, decoded.tolist(), is_right.tolist(), strict=True):
+        if -space.decoding_bound <= 2 * a < space.decoding_bound:
+            assert (found, is_valid) == (a, True)
 
 
 @compiling

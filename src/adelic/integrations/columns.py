@@ -4,7 +4,7 @@ Tables bring what lists of numbers do not: integers that are stored as floats, m
 decimals whose denominators the primes of the space divide.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import EncodingError
-from adelic.numbers import AdeleArray, AdeleSpace, rationals
+from adelic.integrations.floats import read_floats
+from adelic.numbers import AdeleSpace, finite, rationals
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.rationals import Rationals
 from adelic.numbers.real import nearest_floats
@@ -38,11 +39,13 @@ class Column:
         numbers: its values, 0 where one is missing.
         is_missing: where a value is NaN, None or NA, bool (rows,).
         dtype: that of the values; object where they are text or Python objects.
+        real: the nearest float64 of each number, where that is known without computing it.
     """
 
     numbers: Rationals
     is_missing: npt.NDArray[np.bool_]
     dtype: np.dtype[Any]
+    real: npt.NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,8 @@ def _from_pandas(series: Any) -> npt.NDArray[Any]:
 
 def _from_polars(series: Any) -> npt.NDArray[Any]:
     """Return a polars series; as objects where NumPy would make floats of integers beside a null."""
-    if series.null_count() == 0 and series.dtype.is_numeric() and not series.dtype.is_decimal():
+    is_plain = (series.dtype.is_numeric() and not series.dtype.is_decimal()) or str(series.dtype) == "Boolean"
+    if series.null_count() == 0 and is_plain:
         return np.asarray(series.to_numpy())
     return objects(series.to_list())
 
@@ -95,10 +99,10 @@ def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
     """Return a column as exact rationals.
 
     Floats that are integers a float of their type is sure to hold (below 2^53 for float64) are these integers, whatever
-    the policy: tables store integers so. Other floats follow the policy.
+    the policy: tables store integers so. Other floats follow the policy. Truth values are 1 and 0.
 
     Args:
-        values: integers, floats, text or objects, (rows,).
+        values: integers, floats, truth values, text or objects, (rows,).
         floats: the policy, as for `AdeleSpace.encode`.
 
     Raises:
@@ -112,7 +116,13 @@ def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
     """
     if values.dtype.kind == "f":
         is_missing = np.isnan(values)
-        return Column(_read_floats(values, is_missing, floats), is_missing, values.dtype)
+        numbers = _read_floats(values, is_missing, floats)
+        # What is read of a float64 is nearer to no other, unless a denominator is limited.
+        is_nearest = values.dtype == np.float64 and floats in ("shortest", "exact")
+        real = np.where(is_missing, 0.0, values) + 0.0 if is_nearest else None  # no −0
+        return Column(numbers, is_missing, values.dtype, real)
+    if values.dtype.kind == "b":
+        return replace(read_column(values.astype(np.uint8), floats=floats), dtype=values.dtype)
     if values.dtype.kind == "O":
         is_missing = np.array([_is_missing(value) for value in values], dtype=np.bool_)
         found = [0 if missing else _plain(v, i) for i, (v, missing) in enumerate(zip(values, is_missing, strict=True))]
@@ -135,7 +145,7 @@ def _read_floats(values: npt.NDArray[Any], is_missing: npt.NDArray[np.bool_], fl
     others = np.flatnonzero(~is_integer)
     distinct, first, inverse = np.unique(values[others], return_index=True, return_inverse=True)
     try:
-        read = rationals.read(distinct, floats=floats)
+        read = read_floats(distinct, floats)
     except EncodingError:
         for i in others[np.sort(first)].tolist():  # name the first row that will not do, not the smallest number
             try:
@@ -165,13 +175,17 @@ def _plain(value: Any, row: int) -> Any:
     if not isinstance(value, _NUMBERS):
         kind = f"argument must be a string or a number, not {type(value).__name__}"
         raise ValueTypeError(f"{kind}: {describe(value)}{at_position((row,))}")
+    if isinstance(value, (bool, np.bool_)):
+        return int(value)
     if isinstance(value, (float, np.floating)):
         limit = _exact_below(value.dtype) if isinstance(value, np.floating) else rationals.EXACT
         return int(value) if abs(float(value)) < limit and value == int(value) else value
     return value
 
 
-def encode_column(numbers: Rationals, space: AdeleSpace, *, truncate: bool) -> Coordinates:
+def encode_column(
+    numbers: Rationals, space: AdeleSpace, *, truncate: bool, real: npt.NDArray[np.float64] | None = None
+) -> Coordinates:
     """Return the coordinates of numbers in the window of digits that the space holds.
 
     Args:
@@ -179,6 +193,7 @@ def encode_column(numbers: Rationals, space: AdeleSpace, *, truncate: bool) -> C
         space: the space.
         truncate: where p divides a denominator more often than the window has fractional digits, leave out the digits
             below the window, at that p alone; otherwise that is an error.
+        real: the nearest float64 of each number, if that is known.
 
     Raises:
         PrecisionError: there are digits below the window.
@@ -189,11 +204,14 @@ def encode_column(numbers: Rationals, space: AdeleSpace, *, truncate: bool) -> C
             [1, 0, 0, 0]]], dtype=uint8))
     """
     n, m = numbers.numerators, numbers.denominators
-    real = nearest_floats(numbers)
+    real = nearest_floats(numbers) if real is None else real
     if truncate and not numbers.is_small and (fits := _fits_int64(numbers)).any():  # few long numbers slow no others
         parts = [
             encode_column(
-                Rationals(n[rows].astype(dtype), m[rows].astype(dtype), (int(rows.sum()),)), space, truncate=truncate
+                Rationals(n[rows].astype(dtype), m[rows].astype(dtype), (int(rows.sum()),)),
+                space,
+                truncate=truncate,
+                real=real[rows],
             )
             for rows, dtype in ((fits, np.int64), (~fits, object))
         ]
@@ -202,10 +220,10 @@ def encode_column(numbers: Rationals, space: AdeleSpace, *, truncate: bool) -> C
         return Coordinates(real, digits)
     below = np.flatnonzero(_has_digits_below(numbers, space)) if truncate else np.empty(0, dtype=np.int64)
     if not len(below):
-        return Coordinates(real, _encode(numbers, space).digits[..., ::-1])
+        return Coordinates(real, _encode(numbers, space)[..., ::-1])
     inside = np.ones(len(n), dtype=np.bool_)
     inside[below] = False
-    rest = _encode(Rationals(n[inside], m[inside], (int(inside.sum()),)), space).digits
+    rest = _encode(Rationals(n[inside], m[inside], (int(inside.sum()),)), space)
     digits = np.empty((len(n), *rest.shape[1:]), dtype=rest.dtype)
     digits[inside] = rest
     for j, p in enumerate(space.primes):
@@ -218,8 +236,11 @@ def _fits_int64(numbers: Rationals) -> npt.NDArray[np.bool_]:
     return np.asarray((np.abs(n) < 2**63) & (m < 2**63), dtype=np.bool_)
 
 
-def _encode(numbers: Rationals, space: AdeleSpace) -> AdeleArray:
-    return space.encode(numbers.numerators if numbers.is_integral else (numbers.numerators, numbers.denominators))
+def _encode(numbers: Rationals, space: AdeleSpace) -> npt.NDArray[Any]:
+    """Return the digits alone, (rows, n_primes, precision), highest first."""
+    digits = np.empty((len(numbers.numerators), space.n_primes, space.precision), finite.digit_dtype(space.primes))
+    finite.encode(numbers, space.window, digits)
+    return digits
 
 
 def _has_digits_below(numbers: Rationals, space: AdeleSpace) -> npt.NDArray[np.bool_]:
@@ -249,9 +270,10 @@ def _window(n: npt.NDArray[Any], m: npt.NDArray[Any], p: int, space: AdeleSpace)
         rows = np.flatnonzero(valuations == k)
         if k <= fractional:
             wide = AdeleSpace((p,), precision, fractional)
-            digits = wide.encode((n[rows], m[rows] * p**k if k else m[rows])).digits
+            digits = _encode(Rationals(n[rows], m[rows] * p**k if k else m[rows], rows.shape), wide)
         else:
-            digits = AdeleSpace((p,), precision + k - fractional).encode((n[rows], m[rows])).digits
+            deep = AdeleSpace((p,), precision + k - fractional)
+            digits = _encode(Rationals(n[rows], m[rows], rows.shape), deep)
         out = np.empty((len(n), precision), dtype=digits.dtype) if out is None else out
         out[rows] = digits[:, 0, :precision]
     return np.empty((0, precision), dtype=np.uint8) if out is None else out

@@ -137,6 +137,10 @@ def column_values(numbers: Rationals, is_missing: npt.NDArray[np.bool_], dtype: 
     array([ 1., nan,  3.])
     """
     n, m = numbers.numerators, numbers.denominators
+    if dtype.kind == "b":  # as integers, which they are again where another number has come, or one is missing
+        if not is_missing.any() and np.all(m == 1) and np.all((n == 0) | (n == 1)):
+            return n.astype(dtype)
+        dtype = np.dtype(np.int64)
     if dtype.kind in "iu" and not is_missing.any() and np.all(m == 1) and _fits(n, dtype):
         return n.astype(dtype)
     is_float = dtype.kind == "f" or (dtype.kind in "iu" and np.all(m == 1) and np.all(np.abs(n) < EXACT))

@@ -285,7 +285,8 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def _encode(self, column: Column) -> Coordinates:
         """Return the coordinates of a column; raise RangeError unless the features' type holds the real feature."""
-        coordinates = encode_column(column.numbers, self.space_, truncate=self.denominators == "truncate")
+        truncate = self.denominators == "truncate"
+        coordinates = encode_column(column.numbers, self.space_, truncate=truncate, real=column.real)
         feature = self._layout.real_feature(coordinates.real)
         beyond = np.flatnonzero(~(np.abs(feature) <= np.finfo(np.dtype(self.dtype)).max))
         if len(beyond):
@@ -312,15 +313,18 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             for start, p in zip(np.cumsum([1, *self._layout.place_sizes]), self.space_.primes, strict=False)
             for k in range(precision)
         ]
-        indices = np.zeros((rows, 1 + n_primes * precision), dtype=np.int64)
+        # 32 bits where they do, as OneHotEncoder has them: not every estimator takes others.
+        width = 1 + n_primes * precision
+        is_short = max(self._width, rows * (width + 1)) < 2**31
+        indices = np.zeros((rows, width), dtype=np.int32 if is_short else np.int64)
         indices[:, 1:] = coordinates.digits.reshape(rows, -1) + np.array(starts)
         values = np.ones(indices.shape, dtype=self.dtype)
         values[:, 0] = self._layout.real_feature(coordinates.real)
         values[column.is_missing] = 0
         if self.handle_missing == "indicator":
-            indices = np.column_stack([indices, np.full(rows, self._layout.size)])
+            indices = np.column_stack([indices, np.full(rows, self._layout.size, dtype=indices.dtype)])
             values = np.column_stack([values, column.is_missing]).astype(self.dtype)
-        pointers = np.arange(rows + 1) * indices.shape[1]
+        pointers = np.arange(rows + 1, dtype=indices.dtype) * indices.shape[1]
         block = sparse.csr_array((values.ravel(), indices.ravel(), pointers), shape=(rows, self._width))
         block.eliminate_zeros()
         return block
@@ -372,7 +376,7 @@ def _as_matrix(X: Any) -> Any:
     if not isinstance(X, list | tuple):
         return X
     array = np.asarray(X)
-    is_safe = array.dtype.kind in "iuc" or (array.dtype.kind == "f" and not np.any(np.abs(array) >= EXACT))
+    is_safe = array.dtype.kind in "biuc" or (array.dtype.kind == "f" and not np.any(np.abs(array) >= EXACT))
     return array if is_safe or array.ndim != 2 else np.array(X, dtype=object)
 
 

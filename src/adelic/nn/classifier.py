@@ -15,6 +15,7 @@ from adelic.nn.embeddings import NumberEmbedding, check_autocast, greatest_of
 from adelic.nn.encoder import SITES, Compute, EncoderLayer, Norm, draw_noise, is_fused
 from adelic.nn.fused import Noise, Site
 from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
+from adelic.nn.tensors import check_plain
 
 Readout = Literal["cls", "tokens"]
 READOUTS: tuple[str, ...] = get_args(Readout)
@@ -109,6 +110,7 @@ class Classifier(nn.Module):
             noise: dropout's random numbers on the CPU; drawn from torch's generator if there is none.
             compute: precision of the encoder's products on the CPU; elsewhere `torch.autocast` decides.
         """
+        check_plain(ids, self.cls.device)
         x = self.place(ids, noise)
         batch = x.shape[:-2]
         x = x.reshape(math.prod(batch), *x.shape[-2:])

@@ -1,5 +1,6 @@
 """Embeddings of numbers behind one interface; this module has the paper's two."""
 
+import itertools
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Self
@@ -12,6 +13,7 @@ from torch.nn import functional
 from adelic.errors import ConfigurationError, RangeError
 from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
+from adelic.nn.tensors import check_plain
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import AdeleSpace
 from adelic.numbers.features import FeatureLayout, compute_features, standardize
@@ -46,6 +48,7 @@ class NumberEmbedding(Fingerprinted):
             raise ConfigurationError(f"d_model={d_model} leaves no coordinate; d_model >= 1")
         self.vocabulary = vocabulary
         self.d_model = d_model
+        self.register_forward_pre_hook(_check_input)
 
     @abstractmethod
     def forward(self, ids_or_numbers: Any) -> torch.Tensor:
@@ -211,6 +214,14 @@ class AdelicEmbedding(NumberEmbedding):
         if self.projection is None and self.layout.kind in ("digits", "standardized"):
             return AdelicPositionalEncoding(self.layout, self.d_model, max_length=max_length)
         return super().positional_encoding(max_length)
+
+
+def _check_input(embedding: nn.Module, inputs: tuple[Any, ...]) -> None:
+    """Raise `EncodingError` for tensors that are no ids or numbers: numbers are read on the CPU, ids where they are."""
+    is_open = getattr(embedding, "vocabulary", None) is None
+    held = None if is_open else next(itertools.chain(embedding.parameters(), embedding.buffers()), None)
+    for values in inputs:
+        check_plain(values, *(() if held is None else (held.device,)))
 
 
 def greatest_of(features: torch.Tensor) -> float:

@@ -15,6 +15,7 @@ from torch.nn.functional import pad
 
 from adelic.errors import EncodingError, SpaceError
 from adelic.nn import lifting
+from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleSpace
 from adelic.numbers.finite import Window
 
@@ -304,6 +305,7 @@ def _parts(name: str, x: Tensor, window: Window) -> tuple[Tensor | None, Tensor]
     """Return the real values, (*), if there is a real row, and the digits, (*, n_primes, precision)."""
     if not isinstance(x, Tensor):
         raise EncodingError(f"{name} must be a tensor of coordinates, not {type(x).__name__}; see encode")
+    check_plain(x, x.device)
     rows = x.shape[-2] if x.ndim >= 2 else -1
     if rows not in (len(window.primes), len(window.primes) + 1) or x.shape[-1] != window.precision:
         raise EncodingError(
@@ -351,6 +353,7 @@ def _check_numbers(name: str, x: Tensor) -> None:
     if not isinstance(x, Tensor) or x.dtype != torch.int64:
         given = f"of dtype {x.dtype}" if isinstance(x, Tensor) else f"a {type(x).__name__}"
         raise EncodingError(f"{name} must be an int64 tensor, not {given}; AdeleSpace.encode reads everything else")
+    check_plain(x, x.device)
 
 
 def _check_space(window: Window, dtype: torch.dtype, real_row: bool) -> None:

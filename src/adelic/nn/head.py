@@ -16,6 +16,7 @@ from torch.nn import functional
 from adelic.errors import ConfigurationError, EncodingError
 from adelic.nn.fingerprint import Fingerprinted, of_space
 from adelic.nn.placewise import N_CHARACTERS, PlacewiseLinear, digit_characters, stack_places
+from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleArray, AdeleSpace, DecodedNumbers, RedundantResidueCode
 from adelic.numbers.rationals import read
 from adelic.numbers.real import nearest_floats
@@ -121,6 +122,7 @@ class AdelicHead(Fingerprinted):
         Raises:
             ConfigurationError: the shape does not fit.
         """
+        check_plain(hidden, self.tables.device)
         n_primes, precision = self.space.n_primes, self.space.precision
         expected = (1 + n_primes, self.in_features) if self.placewise else (self.in_features,)
         if tuple(hidden.shape[-len(expected) :]) != expected:
@@ -232,6 +234,8 @@ class AdelicLoss(nn.Module):
         """
         real, digits = _tensors_of(targets) if isinstance(targets, AdeleArray) else targets
         logits = prediction.logits
+        for values in (logits, real, digits):
+            check_plain(values, logits.device)
         digits = torch.as_tensor(digits, device=logits.device).long()
         if digits.shape != logits.shape[:-1]:
             raise ConfigurationError(

@@ -172,12 +172,28 @@ def _inverse(residue: Tensor, primes: tuple[int, ...], p: Tensor, p_reciprocal: 
     if max(primes) <= TABLE_LIMIT:
         rows = torch.arange(len(primes), device=residue.device) * max(primes)
         return _inverses(residue.device, primes)[rows + residue.long()]
-    inverse, power = torch.ones_like(residue), residue  # residue^(p-2), Fermat
-    for bit in range(max(primes).bit_length()):
+    found: Tensor = _fermat(residue, p, p_reciprocal, max(primes).bit_length())
+    return found
+
+
+@torch.library.custom_op("adelic::fermat", mutates_args=())
+def _fermat(residue: Tensor, p: Tensor, p_reciprocal: Tensor, n_bits: int) -> Tensor:
+    """Return residue^(p-2), of primes with this many bits.
+
+    One operator to compilers: each squaring uses the one before twice, and what writes products out as one formula, as
+    torch's compiler does, would write a formula of 4^n_bits terms.
+    """
+    inverse, power = torch.ones_like(residue), residue
+    for bit in range(n_bits):
         is_set = ((p.long() - 2) >> bit) & 1 == 1
         inverse = torch.where(is_set, _modulo(inverse * power, p, p_reciprocal), inverse)
         power = _modulo(power * power, p, p_reciprocal)
     return inverse
+
+
+@_fermat.register_fake
+def _(residue: Tensor, p: Tensor, p_reciprocal: Tensor, n_bits: int) -> Tensor:
+    return torch.empty_like(residue)
 
 
 def _split(v: Tensor, modulus: Tensor, reciprocal: Tensor) -> tuple[Tensor, Tensor]:

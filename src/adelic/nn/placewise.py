@@ -16,6 +16,7 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn.fingerprint import Fingerprinted, of_space
+from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleArray, AdeleSpace
 
 PLACE_FEATURES = ("characters", "one-hot-digits", "digits")
@@ -122,6 +123,8 @@ class PlaceEmbedding(Fingerprinted):
         if isinstance(numbers, AdeleArray):
             numbers = (torch.tensor(numbers.real), torch.tensor(numbers.digits, dtype=torch.int64))
         real, digits = numbers
+        for part in (real, digits):
+            check_plain(part, self.primes.device)
         real, digits = real.to(self.primes.device), digits.to(self.primes.device).long().flip(-1)  # lowest first
         places = self._digit_features(digits)
         others = functional.pad(places, (0, self.width - places.shape[-1]))
@@ -189,6 +192,7 @@ class PlacewiseLinear(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the places' products, (*, n_places, out_features)."""
+        check_plain(x, self.weight.device)
         blocks = x.reshape(-1, self.n_places, self.in_features).transpose(0, 1)
         if self.bias is None:
             products = torch.bmm(blocks, self.weight)

@@ -30,6 +30,7 @@ from adelic.nn.encoder import (
 )
 from adelic.nn.fused import Noise, Site
 from adelic.nn.placewise import PlacewiseLinear
+from adelic.nn.tensors import check_plain
 
 Across = Literal["none", "axial", "late"]
 Sites = Callable[[int, int], Site]
@@ -133,6 +134,7 @@ class PlacewiseTransformer(nn.Module):
             first_site: number of the first of dropout's sites in the model, counted in n_places.
             compute: the products' precision on the CPU; elsewhere `torch.autocast` decides.
         """
+        check_plain(x, next(self.parameters()).device)
         if x.ndim < 3 or x.shape[-2:] != (self.n_places, self.d_place):
             raise ConfigurationError(
                 f"tokens of the shape {tuple(x.shape)} do not end in (length, {self.n_places} places, {self.d_place})"

@@ -7,6 +7,7 @@ from torch import nn
 
 from adelic.errors import ConfigurationError
 from adelic.nn.fingerprint import Fingerprinted
+from adelic.nn.tensors import check_plain
 from adelic.numbers.features import FeatureLayout
 
 _BASE = 10_000.0
@@ -31,6 +32,7 @@ class PositionalEncoding(Fingerprinted):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return x plus the encodings of positions 0 … length − 1."""
+        check_plain(x, self.table.device)
         length = x.shape[-2]
         if length > len(self.table):
             raise ConfigurationError(f"a sequence of length {length} exceeds max_length={len(self.table)}")

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from adelic.errors import VocabularyError
+from adelic.nn.tensors import check_plain
 from adelic.numbers import rationals
 from adelic.numbers.describe import describe
 
@@ -54,7 +55,9 @@ class Vocabulary:
 
         Raises:
             VocabularyError: a number is not in the vocabulary.
+            EncodingError: one is no number.
         """
+        check_plain(numbers)
         parsed = rationals.read(numbers, floats="never")
         if parsed.is_small and not np.any(parsed.denominators != 1):
             distinct, inverse = np.unique(parsed.numerators, return_inverse=True)

@@ -1,0 +1,130 @@
+"""What tables bring, read quickly and exactly: floats, truth values, and sparse matrices for every estimator."""
+
+import cProfile
+import pstats
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import OneHotEncoder
+
+from adelic.errors import EncodingError
+from adelic.integrations.floats import read_floats
+from adelic.integrations.sklearn import AdelicEncoder
+from adelic.numbers import rationals
+
+EDGES = [5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 2.0**53, 2.0**62, 2.0**63, 1e16, 1e22, 1e-18, 1e-19]
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def assert_read_alike(values, policy):
+    ours, theirs = read_floats(values, policy), rationals.read(values, floats=policy)
+    assert ours.numerators.tolist() == theirs.numerators.tolist()
+    assert ours.denominators.tolist() == theirs.denominators.tolist()
+    assert ours.numerators.dtype == ours.denominators.dtype == theirs.numerators.dtype
+    assert ours.shape == theirs.shape
+
+
+@given(st.lists(FLOATS | st.floats(-1, 1) | st.floats(-(10.0**9), 10.0**9), max_size=6))
+@pytest.mark.parametrize("policy", ["shortest", "exact", "limit:1000"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+def test_floats_are_read_as_ever(policy, dtype, values):
+    with np.errstate(over="ignore"):
+        array = np.array(values, dtype=dtype)
+    assert_read_alike(array[np.isfinite(array)], policy)
+
+
+@pytest.mark.parametrize("policy", ["shortest", "exact"])
+def test_floats_at_the_edges_are_read_as_ever(policy):
+    for sign in (1, -1):
+        for value in EDGES:
+            around = np.array([value, np.nextafter(value, 0), np.nextafter(value, 1), 0.0, -0.0]) * sign
+            assert_read_alike(around, policy)
+            assert_read_alike(around[:1], policy)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_what_is_not_finite_is_refused_as_ever(value):
+    with pytest.raises(EncodingError, match="is no rational number"):
+        read_floats(np.array([0.5, value]), "shortest")
+    with pytest.raises(EncodingError, match="is a float and may not be"):
+        read_floats(np.array([0.5]), "error")
+
+
+@pytest.mark.parametrize("options", [{}, {"floats": "exact"}, {"features": "one-hot-digits", "sparse_output": True}])
+def test_floats_of_full_precision_take_few_steps(options):
+    """Steps of Python's interpreter, which are what such columns cost: 55 a number in the plain way."""
+    X = np.random.default_rng(0).standard_normal((4000, 1))
+    encoder = AdelicEncoder(**options).fit(X)
+    profile = cProfile.Profile()
+    profile.enable()
+    encoder.transform(X)
+    profile.disable()
+    assert pstats.Stats(profile).total_calls < 15 * len(X)
+
+
+@given(st.lists(FLOATS, min_size=1, max_size=4))
+def test_real_values_are_the_floats(values):
+    X = np.array(values)[:, None]
+    real = AdelicEncoder(primes=(3,), precision=2).fit_transform(X)[:, 0]
+    assert real.tolist() == X[:, 0].tolist()
+    assert not np.signbit(real[real == 0]).any()
+
+
+@pytest.mark.parametrize("options", [{}, {"handle_missing": "indicator"}])
+def test_sparse_matrices_have_32_bit_indices_as_those_of_one_hot_encoder(options):
+    X, y = np.arange(60).reshape(-1, 2) - 20, np.arange(30) % 2
+    found = AdelicEncoder(features="one-hot-digits", sparse_output=True, **options).fit_transform(X)
+    theirs = OneHotEncoder().fit_transform(X)
+    assert (found.indices.dtype, found.indptr.dtype) == (theirs.indices.dtype, theirs.indptr.dtype)
+    assert found.indices.dtype == np.int32
+    for model in (AdaBoostClassifier(), BaggingClassifier(), LogisticRegression(solver="liblinear")):
+        model.fit(found, y)
+
+
+TRUTHS = {
+    "array": np.array([[True], [False], [True]]),
+    "list": [[True], [False], [True]],
+    "pandas": pd.DataFrame({"a": [True, False, True]}),
+    "pandas, nullable": pd.DataFrame({"a": pd.array([True, False, True], dtype="boolean")}),
+    "polars": pl.DataFrame({"a": [True, False, True]}),
+}
+
+
+@pytest.mark.parametrize("kind", TRUTHS)
+@pytest.mark.parametrize("features", ["digits", "characters", "one-hot-digits"])
+def test_truth_values_are_1_and_0(kind, features):
+    encoder = AdelicEncoder(primes=(2, 3), precision=2, features=features)
+    found = encoder.fit_transform(TRUTHS[kind])
+    assert np.array_equal(found, encoder.fit_transform([[1], [0], [1]]))
+    encoder.fit(TRUTHS[kind])
+    back = encoder.inverse_transform(found)
+    assert back.dtype == np.bool_
+    assert back[:, 0].tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame({"a": pd.array([True, None, False], dtype="boolean")}),
+        pl.DataFrame({"a": [True, None, False]}),
+        np.array([[True], [None], [np.False_]], dtype=object),
+    ],
+)
+def test_truth_values_beside_a_missing_one(table):
+    encoder = AdelicEncoder(primes=(2, 3), precision=2, handle_missing="indicator")
+    back = encoder.inverse_transform(encoder.fit_transform(table))[:, 0].tolist()
+    assert (back[0], back[2]) == (1, 0)
+    assert np.isnan(back[1])
+
+
+def test_truth_values_that_have_become_others():
+    encoder = AdelicEncoder(primes=(2, 3), precision=2).fit(np.array([[True]]))
+    back = encoder.inverse_transform(encoder.transform([[2], [1]]))
+    assert back.dtype == np.int64
+    assert back.tolist() == [[2], [1]]
