@@ -129,6 +129,15 @@ def space_options(default_primes: str | None = None) -> Callable[[Command], Comm
     )
 
 
+def plain(text: str) -> str:
+    r"""Return a text with escapes for control codes, which a terminal would obey.
+
+    >>> plain("evil\x1b[31m")
+    'evil\\x1b[31m'
+    """
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+
+
 def refuse_options(numbers: tuple[str, ...]) -> None:
     """Raise for an unknown option, which a command that takes -3 for a number gets as an argument."""
     for number in numbers:
