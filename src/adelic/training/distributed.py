@@ -141,8 +141,8 @@ def run_distributed(
     others of its machine itself. With several machines, the command is given on each, with its `node_rank` and with
     MASTER_ADDR and MASTER_PORT set to an address of the first. Files are written by the first process alone.
 
-    The processes of one machine meet in a private folder, and listen on the loopback address alone. Those of several
-    machines listen on all addresses, and objects travel between them as pickles: whoever can reach them can run code.
+    The processes of one machine meet in a private folder, and listen on the loopback address alone. Of several machines
+    the first listens on all its addresses, and objects travel between them as pickles: whoever reaches it can run code.
 
     Args:
         config: what to run.
