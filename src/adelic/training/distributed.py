@@ -290,6 +290,8 @@ def _join(kind: str, devices: int, meeting: Path) -> None:
     rank = int(os.environ["LOCAL_RANK"])
     if rank:
         (meeting / f"ready-{rank}").touch()
+    if kind == "cuda":
+        torch.cuda.set_device(rank)
     torch.distributed.init_process_group(
         "nccl" if kind == "cuda" else "gloo",
         store=FileStore(str(meeting / "store"), devices),
