@@ -5,6 +5,7 @@ import pytest
 
 from adelic import acd
 from adelic.acd import catalogue, dataset
+from adelic.acd.records import parse_sealed, seal
 from adelic.errors import TaskSizeError, UnknownNameError
 
 
@@ -127,9 +128,11 @@ def test_info_is_json_and_lists_what_is_stored(cache):
 def test_info_names_damaged_manifests(cache):
     provenance = acd.build("weaving", n=4)
     manifest = cache / "acd" / "weaving" / "n4" / "published" / "seed0" / "manifest.json"
-    text = manifest.read_text()
-    manifest.write_text(text.replace('"generator_version": 1', '"generator_version": 99'))
+    text = manifest.read_bytes()
+    manifest.write_text(seal(parse_sealed(text) | {"generator_version": 99}))
     assert "generator version 99" in acd.info("weaving")["cached"][0]["damaged"]
+    manifest.write_bytes(text.replace(b'"generator_version": 1', b'"generator_version": 3'))
+    assert "does not have the SHA-256" in acd.info("weaving")["cached"][0]["damaged"]
     manifest.write_text("{")
     assert "no JSON" in acd.info("weaving")["cached"][0]["damaged"]
     assert provenance["rows"]["all"] == 16

@@ -3,7 +3,9 @@
 Nothing is downloaded. The forms of the files are those that `adelic.acd.published_files` describes.
 """
 
+import errno
 import json
+import os
 import sys
 from itertools import combinations
 from math import isqrt
@@ -680,6 +682,27 @@ def test_a_connection_that_breaks(monkeypatch):
         monkeypatch.setattr(huggingface_hub, "snapshot_download", breaks)
         with pytest.raises(StorageError, match=r"hub: (reset|broken); download the files elsewhere"):
             acd.load_published("ACDRepo/weaving_patterns_6")
+
+
+def test_a_name_that_no_file_can_have():
+    for source in ("x" * 300, Path("x" * 300)):
+        with pytest.raises(StorageError, match=r"cannot read x.*: File name too long; "):
+            acd.load_published(source)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "text", "parquet"])
+def test_files_that_cannot_be_read(planted, monkeypatch, form):
+    """They are there, and opened after they were found."""
+
+    def refuse(*arguments, **keywords):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    def lock(folder):
+        monkeypatch.setattr(Path, "open", refuse)
+        monkeypatch.setattr("pyarrow.parquet.ParquetFile", refuse)
+
+    with pytest.raises(StorageError, match=r"cannot read .*test"):
+        planted("mheight", 5, form=form, edit=lock)
 
 
 def test_a_path_is_never_looked_for_on_the_hub():

@@ -173,6 +173,8 @@ def test_a_changed_entry_is_another_cell():
         (("examples = [10, 50]", "examples = [0]"), "[steps] says nothing of own_solvers:Linear with 0 examples"),
         (("1 = 10", "1 = 0"), "steps=0 must be a whole number from 1 to 1,000,000,000"),
         (('"addition"', '"adition"'), "did you mean 'addition'"),
+        (('"own_solvers:Linear"', '".own_solvers:Linear"'), "unknown solver '.own_solvers:Linear'"),
+        (('"own_solvers:Linear"', '"own_solvers:"'), "unknown solver 'own_solvers:'"),
         (('"own_solvers:Linear"', '"fon"'), "did you mean 'fone'"),
     ],
 )

@@ -1,4 +1,5 @@
 import importlib.metadata
+import os
 import platform
 import re
 import shlex
@@ -148,3 +149,81 @@ def test_nothing_is_left_to_a_traceback_in_a_process_of_its_own():
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
     assert "denominator zero" in done.stderr
+
+
+def start(*arguments, shell="", environment=None, **streams):
+    """Run a command line in a process of its own, with what a shell does to its streams."""
+    code = "import sys; from adelic.cli import main; main(sys.argv[1:])"
+    command = shlex.join([sys.executable, "-c", code, *arguments]) + f" {shell}"
+    return subprocess.run(
+        ["sh", "-c", command], capture_output=True, env=os.environ | (environment or {}), timeout=120, check=False
+    )
+
+
+posix = pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
+
+
+@posix
+def test_a_closed_standard_input():
+    found = start("decode", shell="<&-")
+    assert found.returncode == 2
+    assert found.stderr.startswith(b"adelic: ")
+    assert found.stderr.count(b"\n") == 1
+
+
+@posix
+@pytest.mark.parametrize("arguments", [["data", "list"], ["encode", "7/19"], ["--help"]], ids=" ".join)
+def test_a_full_standard_output(arguments, tmp_path, make_device):
+    make_device(tmp_path / "full", 7)
+    found = start(*arguments, shell=f"> {tmp_path / 'full'}")
+    assert found.returncode == 2
+    assert found.stderr == b"adelic: cannot write to the standard output: No space left on device\n"
+
+
+@posix
+@pytest.mark.parametrize("arguments", [["data", "list"], ["encode", "7/19"]], ids=" ".join)
+def test_a_standard_output_that_nobody_reads(arguments):
+    found = start(*arguments, shell="| true")
+    assert found.stderr == b""
+
+
+@posix
+@pytest.mark.parametrize("shell", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams(shell):
+    found = start("data", "list", shell=shell)
+    assert found.returncode == 0
+    assert found.stderr == b""
+
+
+@posix
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])
+def test_an_encoding_that_lacks_a_sign(encoding):
+    found = start("encode", "7/19", "--primes", "2", environment={"PYTHONIOENCODING": encoding})
+    assert found.returncode == 0
+    assert found.stderr == b""
+    assert ("…" if encoding == "utf-8" else "\\u2026").encode() in found.stdout
+
+
+@posix
+def test_a_path_that_is_no_unicode(tmp_path):
+    environment = {"PYTHONIOENCODING": "utf-8:strict", "PYTHONUTF8": "1"}
+    command = ["data", "export", "schubert", "--n", "3", "--format", "csv", "--output", os.fsdecode(b"out\xff")]
+    code = "import sys; from adelic.cli import main; main(sys.argv[1:])"
+    found = subprocess.run(
+        [sys.executable, "-c", code, *map(os.fsencode, command)],
+        capture_output=True, cwd=tmp_path, env=os.environ | environment, timeout=120, check=False,
+    )  # fmt: skip
+    assert found.returncode == 0
+    assert b"out\\udcff/train.csv: 62 rows" in found.stdout
+    assert b"out\\udcff" in (tmp_path / os.fsdecode(b"out\xff") / "dataset.json").read_bytes()
+
+
+def test_an_error_is_a_line_without_control_codes(refused):
+    line = refused("data", "info", "evil\x1b[31m")
+    assert "\x1b" not in line
+    assert "evil" in line
+
+
+def test_an_error_does_not_repeat_what_was_pasted(refused):
+    line = refused("encode", "7/" + "x" * 5000)
+    assert len(line) <= 1000 + len("adelic: ")

@@ -222,6 +222,19 @@ def test_export_does_not_replace_another_content_unless_forced(works, refused):
     assert "--force" in refused(*command)
 
 
+@pytest.mark.parametrize("name", ["n", "edition", "split", "seed", "cache", "progress", "workers"])
+@pytest.mark.parametrize("command", [["build"], ["audit"], ["export", "--output", "out"]], ids=" ".join)
+def test_no_option_of_a_task_reaches_a_keyword(refused, folder, command, name):
+    given = [command[0], "schubert", "--n", "3", *command[1:], "--option", f"{name}=elsewhere"]
+    assert f"unknown option '{name}'" in refused("data", *given)
+    assert not list(folder.iterdir())
+
+
+def test_an_option_twice(refused):
+    given = ["--option", "labelling=random", "--option", "labelling=first"]
+    assert "--option labelling is given twice" in refused("data", "build", "quiver", "--n", "6", *given)
+
+
 def test_an_audit_goes_to_a_device(works, folder, make_device):
     make_device(folder / "device")
     assert "wrote device" in works("data", "audit", "mheight", "--n", "6", "--output", "device")

@@ -126,6 +126,29 @@ def test_prune_says_and_then_does(runs, works):
     assert "0 runs" in works("runs", "prune")
 
 
+def test_prune_files_of_the_future(runs, works):
+    """A clock was wrong: they are as old as can be for what may be running, and not old for --older-than."""
+    future = time.time() + 1e7
+    for path in runs.rglob("*"):
+        os.utime(path, (future, future))
+    assert "0 runs" in works("runs", "prune", "--older-than", "1")
+    works("runs", "prune", "--state", "finished", "--state", "unfinished", "--yes")
+    assert not list(runs.rglob("checkpoint.safetensors"))
+
+
+@pytest.mark.parametrize("command", ["show", "compare", "prune"])
+def test_a_name_that_no_file_can_have(runs, refused, command):
+    assert "cannot read the run 'xxx" in refused("runs", command, "x" * 300)
+
+
+def test_control_codes_of_names_are_escaped(runs, works):
+    (runs / "run-0").rename(runs / "evil\x1b[31m")
+    for command in (["list"], ["show", "evil"], ["compare", "evil", "run-1"], ["prune", "evil"]):
+        out = works("runs", *command)
+        assert "\x1b" not in out
+        assert "evil\\x1b[31m" in out
+
+
 def test_prune_folders_by_state(runs, works):
     assert "left alone" in works("runs", "prune", "--state", "unfinished", "--folders", "--yes")
     assert (runs / "run-2" / "checkpoint.safetensors").exists()

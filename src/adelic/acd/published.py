@@ -142,9 +142,11 @@ def load_published(
 def _folder(source: str | Path) -> Path:
     """Return the folder of the files, downloaded if the source is no folder but could be a repository of the hub."""
     folder = Path(source)
-    if folder.is_dir():
-        return folder
-    if folder.exists() or isinstance(source, Path) or not HUB_ID.fullmatch(source):
+    with files.storage_errors(f"cannot read {source}", published_files.READ_REMEDY):
+        if folder.is_dir():
+            return folder
+        exists = folder.exists()
+    if exists or isinstance(source, Path) or not HUB_ID.fullmatch(source):
         raise StorageError(
             f"{source} is neither a folder (unpack archives first) nor an id of the Hugging Face hub like ACDRepo/name"
         )

@@ -76,12 +76,13 @@ class SourceFile:
 
     def _records(self) -> Iterator[tuple[int, tuple[Parts, Any] | str]]:
         """Yield (line, (inputs, target)), or (line, what is wrong with it)."""
-        if self.path.suffix == ".parquet":
-            return _from_objects(enumerate(_parquet_records(self.path), 1), self)
-        with files.storage_errors(f"cannot read {self.path}", READ_REMEDY):
-            if self.path.suffix == ".jsonl":
-                return _from_objects(_json_records(self.path), self)
-            return _from_lines(self)
+        with files.storage_errors(f"cannot read {self.path}", READ_REMEDY):  # while it is read, not before
+            if self.path.suffix == ".parquet":
+                yield from _from_objects(enumerate(_parquet_records(self.path), 1), self)
+            elif self.path.suffix == ".jsonl":
+                yield from _from_objects(_json_records(self.path), self)
+            else:
+                yield from _from_lines(self)
 
 
 def find(folder: Path, task: str | None, source: str) -> tuple[str, list[SourceFile]]:

@@ -262,8 +262,12 @@ def _from_parquet(data: bytes, path: Path) -> tuple[Rows, NDArray[np.int8]]:
             return np.array(whole.to_numpy(zero_copy_only=False))
         return np.array(whole.flatten().to_numpy(zero_copy_only=False)).reshape(len(whole), whole.type.list_size)
 
+    # Memory of Arrow's own: a thread of its pool that is the last to let go of a Python object would need the
+    # interpreter for that, and aborts the process where that is ending meanwhile.
+    copy = pa.BufferOutputStream()
+    copy.write(data)
     try:
-        table = pq.read_table(io.BytesIO(data))
+        table = pq.read_table(pa.BufferReader(copy.getvalue()))
         return Rows(array(table["x"]), array(table["y"])), array(table["split"])
     except (pa.ArrowException, KeyError) as error:  # only if somebody wrote a fitting manifest by hand
         raise DamagedError(f"{path} is no Parquet file with columns x, y and split") from error

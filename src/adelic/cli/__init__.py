@@ -1,12 +1,15 @@
 """Layer 6, the command line: parse, call, print."""
 
+import errno
+import io
+import os
 import shlex
 import signal
 import sys
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -17,7 +20,7 @@ from adelic.cli.data import data
 from adelic.cli.experiments import report, reproduce, train
 from adelic.cli.explore import explore
 from adelic.cli.numbers import decode, encode, space
-from adelic.cli.options import SuggestingGroup
+from adelic.cli.options import SuggestingGroup, plain
 from adelic.cli.runs import runs
 from adelic.cli.tune import tune
 from adelic.cli.versions import version_option
@@ -26,6 +29,7 @@ from adelic.numbers.describe import one_line
 
 USER_ERROR = 2
 INTERRUPTED = 130
+OUTPUT_CLOSED = 141  # 128 + SIGPIPE
 
 
 @click.group(cls=SuggestingGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -58,10 +62,12 @@ def main(arguments: list[str] | None = None) -> None:
     if arguments is None:  # the start of a process
         restart_with_settings(sys.argv[1:])
     warnings.showwarning = _show_warning
+    _prepare_streams()
     try:
         given = sys.argv[1:] if arguments is None else arguments
         with _terminable():
             status = commands.main(given, prog_name="adelic", standalone_mode=False, obj=shlex.join(["adelic", *given]))
+            sys.stdout.flush()
     except AdelicError as error:
         _fail(str(error), USER_ERROR)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -77,8 +83,40 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(cause, Interrupted):
             _fail(str(cause), cause.exit_code)
         _fail("interrupted; what was finished is saved, and the same command goes on from there", INTERRUPTED)
+    except OSError:
+        trouble = _trouble_with_output()
+        if trouble is None:  # it is some other file, and a fault of ours
+            raise
+        if trouble.errno == errno.EPIPE:  # whoever read it has gone, as `head` does
+            sys.exit(OUTPUT_CLOSED)
+        _fail(f"cannot write to the standard output: {trouble.strerror or trouble}", USER_ERROR)
     else:
         sys.exit(status if isinstance(status, int) else 0)
+
+
+def _prepare_streams() -> None:
+    """Open nothing in place of a closed stream, and let a stream escape what its encoding lacks."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115  (as long as we run)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _trouble_with_output() -> OSError | None:
+    """Return what the standard output raises, and have it swallow the rest; None if it takes an end of line."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (OSError, ValueError):  # a stream of a caller's own
+        return None
+    try:
+        sys.stdout.flush()
+        os.write(descriptor, b"\n")
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+        return error
+    return None
 
 
 @contextmanager
@@ -99,9 +137,10 @@ def _terminable() -> Iterator[None]:
 
 
 def _fail(message: str, status: int) -> NoReturn:
-    click.echo(f"adelic: {one_line(message)}", err=True)
+    with suppress(OSError):  # the standard error is full, too
+        click.echo(f"adelic: {plain(one_line(message))}", err=True)
     sys.exit(status)
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
-    click.echo(f"adelic: warning: {message}", err=True)
+    click.echo(f"adelic: warning: {plain(one_line(str(message)))}", err=True)

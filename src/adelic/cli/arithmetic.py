@@ -15,7 +15,12 @@ folder = click.Path(path_type=Path)
 
 @click.command()
 @click.option("--quick", is_flag=True, help="A sample in a few minutes, in folders of its own.")
-@click.option("--plan", "plan_file", type=folder, help="A plan of your own: a TOML file.")
+@click.option(
+    "--plan",
+    "plan_file",
+    type=folder,
+    help="A plan of your own: a TOML file. It may name modules, which are imported, so it is code.",
+)
 @click.option("--only", "problems", type=NAMES, help="These problems, as addition,sum.  [default: all]")
 @click.option("--solvers", type=NAMES, help="These solvers, as fone,base-10.  [default: all]")
 @click.option("--examples", type=INTEGERS, help="These numbers of training examples.  [default: all]")

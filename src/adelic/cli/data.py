@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from adelic.cli.options import OPTION, SuggestingGroup, progress_bar, stack
+from adelic.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from adelic import acd
@@ -33,6 +34,18 @@ data_options = stack(
     ),
 )
 workers_option = click.option("--workers", type=int, default=1, show_default=True, help="Processes that generate rows.")
+
+
+def _chosen(task: str, options: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """Return the task's own options that are given, and nothing else: they become keywords of Python's."""
+    from adelic import acd
+
+    found: dict[str, str] = {}
+    for name, choice in options:
+        if found.setdefault(name, choice) != choice:
+            raise ConfigurationError(f"--option {name} is given twice, as {found[name]!r} and {choice!r}; give one")
+    acd.task(task).check_options(found)
+    return found
 
 
 @click.group(cls=SuggestingGroup)
@@ -81,9 +94,10 @@ def build(
     """
     from adelic import acd
 
+    chosen = _chosen(task, options)
     with progress_bar(f"{task} {'' if n is None else f'n={n}'}".strip()) as tick:
         provenance = acd.build(
-            task, n=n, edition=edition, split=split, seed=seed, progress=tick, workers=workers, **dict(options)
+            task, n=n, edition=edition, split=split, seed=seed, progress=tick, workers=workers, **chosen
         )
     rows = provenance["rows"]
     of_orbits = "" if provenance["orbits"] is None else f", {provenance['orbits']:,} orbits"
@@ -151,8 +165,9 @@ def audit(
     from adelic import acd
     from adelic.acd.files import atomic_write
 
+    chosen = _chosen(task, options)
     with progress_bar(f"auditing {task}") as tick:
-        found = acd.audit(task, n=n, edition=edition, split=split, seed=seed, progress=tick, **dict(options))
+        found = acd.audit(task, n=n, edition=edition, split=split, seed=seed, progress=tick, **chosen)
     table = Table("accuracy in percent of", "test rows", "all rows", header_style="bold")
     for finding in found["findings"]:
         everywhere = "–" if finding["everywhere"] is None else f"{100 * finding['everywhere']:.2f}"
@@ -226,15 +241,14 @@ def export(
     from adelic import acd
     from adelic.acd import exporting
 
+    chosen = _chosen(task, options)
     with progress_bar(f"{task} {'' if n is None else f'n={n}'}".strip()) as tick:
-        dataset = acd.load(
-            task, n=n, edition=edition, split=split, seed=seed, progress=tick, workers=workers, **dict(options)
-        )
+        dataset = acd.load(task, n=n, edition=edition, split=split, seed=seed, progress=tick, workers=workers, **chosen)
         size = str(dataset.provenance["n"])
-        chosen = ["--n", size, "--edition", edition, "--split", split, "--seed", str(seed)]
-        chosen += [part for name, choice in options for part in ("--option", f"{name}={choice}")]
+        what = ["--n", size, "--edition", edition, "--split", split, "--seed", str(seed)]
+        what += [part for name, choice in chosen.items() for part in ("--option", f"{name}={choice}")]
         where = ["--format", file_format, "--output", str(output)]
-        command = ["data", "export", task, *chosen, *where]
+        command = ["data", "export", task, *what, *where]
         written = shlex.join(["adelic", *command])
         described = exporting.write(dataset, output, format=file_format, force=force, command=written, progress=tick)
     for name, file in described["files"].items():

@@ -158,6 +158,15 @@ def _with_options(text: str, parameters: list[click.Parameter]) -> str:
     return text.replace("AdeleSpace.decimal()", "--primes 3,7,11,13,17,19,23")
 
 
+def plain(text: str) -> str:
+    r"""Return a text with escapes for control codes, which a terminal would obey.
+
+    >>> plain("evil\x1b[31m")
+    'evil\\x1b[31m'
+    """
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+
+
 def refuse_options(numbers: tuple[str, ...]) -> None:
     """Raise for an unknown option, which a command that takes -3 for a number gets as an argument."""
     for number in numbers:

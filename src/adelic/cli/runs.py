@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from adelic.cli.options import SuggestingGroup
+from adelic.cli.options import SuggestingGroup, plain
 from adelic.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -92,9 +92,9 @@ def show(label: str, runs_dir: Path, plot: Path | None, *, as_json: bool) -> Non
         content = run.as_dict() | {"configuration": run.configuration, "metrics": run.metrics, "result": run.result}
         click.echo(json.dumps(content, indent=2))
         return
-    click.echo(f"{run.folder}: {_state(run)}, {_size(run.size)}, last written {_age(run)} ago")
+    click.echo(f"{plain(str(run.folder))}: {_state(run)}, {_size(run.size)}, last written {_age(run)} ago")
     if run.problem:
-        click.echo(f"problem: {run.problem}; `--restart` begins the run anew")
+        click.echo(f"problem: {plain(run.problem)}; `--restart` begins the run anew")
     if run.result:
         test = ", ".join(f"{name.replace('_', ' ')} {value:.4f}" for name, value in run.result["test"].items())
         rules = (("majority", "majority class"), ("lookup", "look-up"), ("rule", "best trivial rule"))
@@ -108,7 +108,7 @@ def show(label: str, runs_dir: Path, plot: Path | None, *, as_json: bool) -> Non
             click.echo(f"{name:19} {_sparkline(values)}  {text} in epoch {values.index(best) + 1}")
     click.echo()
     for key, value in _flat(run.configuration):
-        click.echo(f"{key} = {json.dumps(value)}")
+        click.echo(f"{plain(key)} = {json.dumps(value)}")
 
 
 @runs.command()
@@ -128,7 +128,7 @@ def compare(labels: tuple[str, ...], runs_dir: Path, plot: Path | None) -> None:
         raise ConfigurationError("a comparison needs at least two different runs; `adelic runs list` lists them")
     if plot:
         _plot(found, plot)
-    table = Table("", *(escape(run.label) for run in found), header_style="bold")
+    table = Table("", *(escape(plain(run.label)) for run in found), header_style="bold")
     configurations = [dict(_flat(run.configuration)) for run in found]
     for key in dict.fromkeys(key for configuration in configurations for key in configuration):
         values = [json.dumps(c[key]) if key in c else "" for c in configurations]
@@ -179,10 +179,11 @@ def prune(
     found = [training.find_run(label, runs_dir) for label in labels] if labels else training.list_runs(runs_dir)
     freed, count = 0, 0
     for run in {run.folder.resolve(): run for run in found}.values():
-        if run.state not in states or time.time() - run.changed < older_than * 86400:
+        age = max(0.0, time.time() - run.changed)  # a clock was wrong
+        if run.state not in states or age < older_than * 86400:
             continue
         if run.may_be_running:
-            click.echo(f"left alone, since it may be running: {run.folder}")
+            click.echo(f"left alone, since it may be running: {plain(str(run.folder))}")
             continue
         size = listing.prunable_size(run, whole=folders)
         if not (size or folders):
@@ -190,7 +191,9 @@ def prune(
         if yes:
             listing.prune(run, whole=folders)
         part = "run" if folders else "checkpoint of"
-        click.echo(f"{'deleted' if yes else 'would delete'} {part} {run.folder} ({_state(run)}, {_size(size)})")
+        click.echo(
+            f"{'deleted' if yes else 'would delete'} {part} {plain(str(run.folder))} ({_state(run)}, {_size(size)})"
+        )
         freed, count = freed + size, count + 1
     outcome = f"{_size(freed)} of {count} {'run' if count == 1 else 'runs'}"
     click.echo(f"deleted {outcome}" if yes else f"would delete {outcome}; --yes deletes")
@@ -202,7 +205,7 @@ def _console() -> Console:
 
 
 def _add_row(table: Table, texts: Iterable[str]) -> None:
-    table.add_row(*map(escape, texts))  # brackets in names are no markup
+    table.add_row(*(escape(plain(text)) for text in texts))  # brackets in names are no markup
 
 
 def _state(run: "RunSummary") -> str:

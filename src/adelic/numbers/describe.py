@@ -6,7 +6,7 @@ from typing import Any
 
 _SHOWN_DIGITS = 40
 _LONGEST_WORD = 300  # paths of files are shown as they are
-_LONGEST_LINE = 2000
+_LONGEST_LINE = 1000
 
 
 def describe(value: Any, longest: int = _SHOWN_DIGITS) -> str:

@@ -141,8 +141,8 @@ def run_distributed(
     others of its machine itself. With several machines, the command is given on each, with its `node_rank` and with
     MASTER_ADDR and MASTER_PORT set to an address of the first. Files are written by the first process alone.
 
-    The processes of one machine meet in a private folder, and listen on the loopback address alone. Those of several
-    machines listen on all addresses, and objects travel between them as pickles: whoever can reach them can run code.
+    The processes of one machine meet in a private folder, and listen on the loopback address alone. Of several machines
+    the first listens on all its addresses, and objects travel between them as pickles: whoever reaches it can run code.
 
     Args:
         config: what to run.
@@ -290,6 +290,8 @@ def _join(kind: str, devices: int, meeting: Path) -> None:
     rank = int(os.environ["LOCAL_RANK"])
     if rank:
         (meeting / f"ready-{rank}").touch()
+    if kind == "cuda":
+        torch.cuda.set_device(rank)
     torch.distributed.init_process_group(
         "nccl" if kind == "cuda" else "gloo",
         store=FileStore(str(meeting / "store"), devices),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from adelic.acd.files import read_bytes, storage_errors
+from adelic.acd.protocol import shown
 from adelic.acd.records import parse_toml
 from adelic.errors import ConfigurationError, RunFolderError, StorageError, UnknownNameError
 from adelic.training.checkpoint import read_progress
@@ -98,8 +99,8 @@ class RunSummary:
 
     @property
     def may_be_running(self) -> bool:
-        """Return whether some process may be training this run."""
-        return self.state == "unfinished" and time.time() - self.changed < ACTIVE_SECONDS
+        """Return whether some process may be training this run; not one that was last written to in the far future."""
+        return self.state == "unfinished" and abs(time.time() - self.changed) < ACTIVE_SECONDS
 
     def as_dict(self) -> dict[str, Any]:
         """Return the summary for JSON."""
@@ -152,15 +153,17 @@ def find_run(name: str, runs: Path) -> RunSummary:
     Raises:
         UnknownNameError: there is no such run; the nearest label is suggested.
         ConfigurationError: several labels begin so.
+        StorageError: a folder cannot be read.
 
     >>> find_run("mine", Path("no such folder"))
     Traceback (most recent call last):
     adelic.errors.UnknownNameError: unknown run 'mine'; runs in no such folder: none
     """
-    for folder in (runs / name, Path(name)):
-        if name and is_run_folder(folder):
-            return summary(folder)
-    labels = [run.name for run in sorted(runs.iterdir()) if is_run_folder(run)] if runs.is_dir() else []
+    with storage_errors(f"cannot read the run {shown(name)}", "`adelic runs list` lists the runs"):
+        for folder in (runs / name, Path(name)):
+            if name and is_run_folder(folder):
+                return summary(folder)
+        labels = [run.name for run in sorted(runs.iterdir()) if is_run_folder(run)] if runs.is_dir() else []
     fitting = [label for label in labels if name and label.startswith(name)]
     if len(fitting) > 1:
         raise ConfigurationError(f"{name!r} is the beginning of {len(fitting)} labels: {', '.join(fitting[:9])}")
@@ -171,8 +174,8 @@ def find_run(name: str, runs: Path) -> RunSummary:
 
 def summary(folder: Path) -> RunSummary:
     """Return what a run folder holds; whatever is damaged in it is named, not raised."""
-    files = list(_files(folder))
     with storage_errors(f"cannot read {folder}", "choose another --runs-dir"):
+        files = list(_files(folder))
         stats = [path.stat() for path in files]
     found: dict[str, Any] = {
         "folder": folder,

@@ -127,7 +127,8 @@ def read_plan(source: str | Path, *, own_solvers: Iterable[str] = ()) -> Plan:
     A plan's file has `seeds` (how many, from 0), optionally `test_cases`, `confirmation_cases` and `never_seen_cases`,
     a table [steps] (see below) and tables [[part]] with `problems`, `examples` and optionally `solvers` (all by
     default). In [steps] each solver, or `default`, has a table from numbers of examples to numbers of steps: a size
-    that is not listed has the steps of the next smaller one that is.
+    that is not listed has the steps of the next smaller one that is. The modules of solvers that it names are imported
+    when it is run, so a plan is code.
 
     Args:
         source: "full", "quick", or the path of a file.

@@ -95,7 +95,9 @@ def check_solver(name: str) -> None:
     Traceback (most recent call last):
     adelic.errors.UnknownNameError: unknown solver 'fon'; did you mean 'fone'? solvers: adelic-placewise, ...
     """
-    if name not in SOLVER_MODULES and ":" not in name:
+    module, _, own = name.partition(":")
+    is_own = own.isidentifier() and all(part.isidentifier() for part in module.split("."))
+    if name not in SOLVER_MODULES and not is_own:
         raise UnknownNameError.of("solver", name, [*SOLVER_MODULES, "module:Class of your own"], listed="solvers")
 
 
