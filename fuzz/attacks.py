@@ -15,7 +15,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from itertools import count
@@ -49,11 +49,24 @@ def attack(name: str) -> Callable[[Case], None]:
     return found
 
 
-def run(name: str, numbers: Iterator[int], seed: int, folder: Path, until: float = float("inf")) -> Counter[str]:
+def run(
+    name: str,
+    numbers: Iterable[int],
+    seed: int,
+    folder: Path,
+    *,
+    until: float = float("inf"),
+    failed: Callable[[int, Exception], bool],
+) -> Counter[str]:
     """Check cases of an attack until a time (of `time.monotonic`); return what they counted.
 
-    Raises:
-        Failure: a case failed.
+    Args:
+        name: of the attack.
+        numbers: of the cases.
+        seed: of the cases.
+        folder: the attack's own.
+        until: when to stop.
+        failed: told of each case that fails; whether to stop then.
     """
     check, total = attack(name), Counter[str]()
     for number in numbers:
@@ -62,25 +75,14 @@ def run(name: str, numbers: Iterator[int], seed: int, folder: Path, until: float
             with _limited(SECONDS_A_CASE):
                 check(case)
         except Exception as error:
-            raise Failure(f"{name} --seed {seed} --case {number}", total) from error
+            total["FAILURES"] += 1
+            if failed(number, error):
+                break
         total += case.counts
         total["cases"] += 1
         if time.monotonic() >= until:
             break
     return total
-
-
-class Failure(Exception):
-    """A case that failed; its cause says how.
-
-    Attributes:
-        case: what repeats it.
-        total: what was counted before.
-    """
-
-    def __init__(self, case: str, total: Counter[str]) -> None:
-        super().__init__(case)
-        self.case, self.total = case, total
 
 
 @contextmanager
@@ -111,29 +113,47 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="the number of the first case")
     parser.add_argument("--case", type=int, help="only this one, to repeat it")
+    parser.add_argument("--keep-going", action="store_true", help="after a failure, with the same attack")
     given = parser.parse_args()
     unknown = [name for name in given.names if name not in ATTACKS]
     if unknown:
         parser.error(f"unknown attack {unknown[0]!r}; attacks: {', '.join(ATTACKS)}")
-    failed = False
+    status = 0
     for name in given.names or ATTACKS:
-        with tempfile.TemporaryDirectory(prefix=f"adelic-attack-{name}-") as folder:
-            os.environ["ADELIC_CACHE"] = str(Path(folder) / "cache")
-            start = time.monotonic()
-            if given.case is not None:
-                numbers, until = iter([given.case]), float("inf")
-            elif given.cases is not None:
-                numbers, until = iter(range(given.first, given.first + given.cases)), float("inf")
-            else:
-                numbers, until = count(given.first), start + given.seconds
-            try:
-                total, verdict = run(name, numbers, given.seed, Path(folder), until), "held"
-            except Failure as failure:
-                traceback.print_exception(failure.__cause__)
-                total, verdict, failed = failure.total, f"FAILED, repeat: python fuzz/attacks.py {failure.case}", True
-        counted = ", ".join(f"{number:,} {what}" for what, number in sorted(total.items()))
+        start = time.monotonic()
+
+        def failed(number: int, error: Exception, name: str = name) -> bool:
+            traceback.print_exception(error)
+            repeat = f"python fuzz/attacks.py {name} --seed {given.seed} --case {number}"
+            print(f"FAILED; this repeats it: {repeat}", file=sys.stderr, flush=True)  # noqa: T201
+            return not given.keep_going
+
+        last = None if given.cases is None else given.first + given.cases
+        numbers = count(given.first) if last is None else range(given.first, last)
+        until = start + given.seconds if last is None else float("inf")
+        with private_folder(name) as folder:
+            chosen = numbers if given.case is None else [given.case]
+            total = run(name, chosen, given.seed, folder, until=until, failed=failed)
+        status |= bool(total["FAILURES"])
+        counted = ", ".join(f"{number:,} {what}" for what, number in sorted(total.items()) if number)
+        verdict = "FAILED" if total["FAILURES"] else "held"
         print(f"{name}: {verdict}; {counted}; {time.monotonic() - start:.0f} s", flush=True)  # noqa: T201
-    return int(failed)
+    return status
+
+
+@contextmanager
+def private_folder(name: str) -> Iterator[Path]:
+    """Make a folder for an attack, with the store in it, and remove it afterwards."""
+    before = os.environ.get("ADELIC_CACHE")
+    with tempfile.TemporaryDirectory(prefix=f"adelic-{name}-") as folder:
+        os.environ["ADELIC_CACHE"] = str(Path(folder) / "cache")
+        try:
+            yield Path(folder)
+        finally:
+            if before is None:
+                del os.environ["ADELIC_CACHE"]
+            else:
+                os.environ["ADELIC_CACHE"] = before
 
 
 if __name__ == "__main__":
