@@ -1,0 +1,1 @@
+"""What `fuzz/attacks.py` attacks: a function an attack, called once a case, with random choices of its own."""
