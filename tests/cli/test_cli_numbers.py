@@ -1,4 +1,6 @@
+import io
 import json
+import signal
 import subprocess
 import sys
 from fractions import Fraction
@@ -10,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adelic import AdeleSpace
+from adelic.cli import main
 from adelic.cli.numbers import decode, encode
 from adelic.errors import DecodingError, PrecisionError
 from adelic.numbers.primes import valuation
@@ -280,6 +283,31 @@ def test_errors_are_short(refused):
     ):  # fmt: skip
         assert len(refused(*arguments)) < 400, arguments[0]
     assert len(refused("decode", "--json", "no " * 3000)) < 2100
+
+
+class Stopped(io.RawIOBase):
+    """Standard input of a process that is stopped while it reads."""
+
+    def __init__(self, signum):
+        self.signum = signum
+
+    def readable(self):
+        return True
+
+    def readinto(self, _):
+        signal.raise_signal(self.signum)
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("signum", "status", "word"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGINT, 130, "interrupted")]
+)
+def test_a_command_that_saves_nothing_does_not_say_that_it_did(monkeypatch, capsys, signum, status, word):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Stopped(signum))))
+    with pytest.raises(SystemExit) as caught:
+        main(["decode"])
+    assert caught.value.code == status
+    assert capsys.readouterr().err.lstrip("\n") == f"adelic: {word} before it was done; the same command starts anew\n"
 
 
 def test_white_space_in_front_of_a_number(works, refused):

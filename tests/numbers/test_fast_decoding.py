@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from adelic import AdeleArray, AdeleSpace
 from adelic.errors import DecodingError
 from adelic.numbers import fast_decoding, finite
+from adelic.numbers.balls import RealPlace
 from adelic.numbers.finite import FinitePlaces
 from adelic.numbers.primes import valuation
-from adelic.numbers.real import RealPlace
 
 PRIMES = [p for p in range(2, 252) if all(p % a for a in range(2, p))]
 LARGE_PRIMES = [257, 65537, 2**31 - 1]
@@ -82,7 +82,8 @@ def test_other_digits_other_reals_fewer_known(data):
     a = space.encode(data.draw(st.lists(numbers(space), min_size=1, max_size=6)))
     digits, known = a.digits.copy(), a.known.copy()
     fields = [np.array(field) for field in a._real._fields()]
-    value, radius, exponent, denominator, denominator_exponent, is_inside = fields
+    value, radius, denominator, beyond = fields
+    exponent, denominator_exponent, is_inside = (beyond[name] for name in beyond.dtype.names)
     for i in range(a.size):
         kind = data.draw(st.sampled_from(["as is", "digit", "known", "value", "radius", "denominator", "all"]))
         j, k = data.draw(st.integers(0, space.n_primes - 1)), data.draw(st.integers(0, space.precision - 1))

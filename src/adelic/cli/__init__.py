@@ -30,6 +30,8 @@ from adelic.numbers.describe import one_line
 USER_ERROR = 2
 INTERRUPTED = 130
 OUTPUT_CLOSED = 141  # 128 + SIGPIPE
+SAVING = (("train",), ("tune",), ("reproduce",), ("data", "build"))
+"""The commands that save what is finished while they work."""
 
 
 @click.group(cls=SuggestingGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -38,7 +40,7 @@ def commands() -> None:
     """Numbers that carry their own embeddings.
 
     \b
-    Look at a number          adelic encode 7/5 --primes 2,3,5,7 --precision 6 --fractional-digits 1
+    Look at a number          adelic encode 7/5 --primes 2,3,5,7 --precision 6
     See it at every place     adelic explore 7/5 --with 3/4
     Choose primes and digits  adelic space 0.1 2.75 19.99 --operations 2
     See what data there is    adelic data list
@@ -63,9 +65,9 @@ def main(arguments: list[str] | None = None) -> None:
         restart_with_settings(sys.argv[1:])
     warnings.showwarning = _show_warning
     _prepare_streams()
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        given = sys.argv[1:] if arguments is None else arguments
-        with _terminable():
+        with _terminable(f"terminated{_what_is_left(given)}"):
             status = commands.main(given, prog_name="adelic", standalone_mode=False, obj=shlex.join(["adelic", *given]))
             sys.stdout.flush()
     except AdelicError as error:
@@ -82,7 +84,7 @@ def main(arguments: list[str] | None = None) -> None:
         cause = stop.__cause__ or stop  # click makes an Abort of any KeyboardInterrupt
         if isinstance(cause, Interrupted):
             _fail(str(cause), cause.exit_code)
-        _fail("interrupted; what was finished is saved, and the same command goes on from there", INTERRUPTED)
+        _fail(f"interrupted{_what_is_left(given)}", INTERRUPTED)
     except OSError:
         trouble = _trouble_with_output()
         if trouble is None:  # it is some other file, and a fault of ours
@@ -120,11 +122,11 @@ def _trouble_with_output() -> OSError | None:
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
+def _terminable(message: str) -> Iterator[None]:
     """Have SIGTERM end a command as Ctrl-C does: files under way are cleaned up, and one line says so."""
 
     def stop(signum: int, frame: FrameType | None) -> None:
-        raise Interrupted(signum, "terminated; what was finished is saved, and the same command goes on from there")
+        raise Interrupted(signum, message)
 
     mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if mine:
@@ -134,6 +136,13 @@ def _terminable() -> Iterator[None]:
     finally:
         if mine:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _what_is_left(arguments: list[str]) -> str:
+    """Return what a command leaves behind that was stopped."""
+    if any(tuple(arguments[: len(command)]) == command for command in SAVING):
+        return "; what was finished is saved, and the same command goes on from there"
+    return " before it was done; the same command starts anew"
 
 
 def _fail(message: str, status: int) -> NoReturn:

@@ -5,7 +5,8 @@
 - `hensel`, `kernels`, `finite`: p-adic digits and arithmetic: the readable reference, its compiled form, the choice
 - `algebraic`: number fields, made by `AdeleSpace.over` (needs python-flint); `algebraic_place` their real or complex
   place, `algebraic_decoding` the way back, `polynomials` what defines them
-- `real`: the real place, with rigorous error radii; `decoding`: from coordinates to the number
+- `balls`: the real place, with rigorous error radii; `wide`: floats without overflow, for it; `real`: what is known of
+  the numbers of a caller; `decoding`: from coordinates to the number
 - `features`: the vectors that models are given
 - `redundancy`: back to the number although some digits are wrong; `channels` says how likely that is
 """

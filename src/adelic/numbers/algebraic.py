@@ -20,13 +20,13 @@ from adelic.errors import DecodingError, DivisionByZeroError, EncodingError, Pre
 from adelic.numbers import algebraic_decoding, finite, hensel, polynomials, rationals, real
 from adelic.numbers.algebraic_place import Height, InfinitePlace
 from adelic.numbers.array import AdeleArray
+from adelic.numbers.balls import RealPlace
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.finite import FinitePlaces, Window
 from adelic.numbers.hensel import BelowWindowError
 from adelic.numbers.polynomials import Element
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import EXACT
-from adelic.numbers.real import RealPlace
 from adelic.numbers.space import (
     DEFAULT_PRECISION,
     AdeleSpace,

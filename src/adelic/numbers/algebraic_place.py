@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from adelic.numbers.balls import Floats, RealPlace
 from adelic.numbers.rationals import EXACT
-from adelic.numbers.real import Floats, RealPlace
 
 _SLACK = 1 + 2.0**-50  # bounds are computed in float64: round them up
 Bools = npt.NDArray[np.bool_]
@@ -91,6 +91,11 @@ class InfinitePlace:
     def value(self) -> Floats:
         """Return the real part."""
         return self.parts[0].value
+
+    @property
+    def centre(self) -> Floats:
+        """Return the centres of the first coordinate's balls."""
+        return self.parts[0].centre
 
     @property
     def shape(self) -> tuple[int, ...]:

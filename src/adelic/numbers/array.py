@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from adelic.errors import DecodingError, DivisionByZeroError, EncodingError, PrecisionError, SpaceError
 from adelic.numbers import decoding, finite
+from adelic.numbers.balls import RealPlace
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.expansion import expansion_text
 from adelic.numbers.finite import FinitePlaces, OperationError
 from adelic.numbers.hensel import Residue
 from adelic.numbers.rationals import FEW
-from adelic.numbers.real import RealPlace
 from adelic.numbers.space import AdeleSpace, check_float32, write_real_row
 
 
@@ -207,7 +207,7 @@ class AdeleArray:
                 raise IndexError("an index can only have a single ellipsis ('...')")
             consumed = sum(_axes_of_index(k) for k in keys)
             keys = keys[:before] + (slice(None),) * (self.ndim - consumed) + keys[before + 1 :]
-        np.broadcast_to(0, self.shape)[keys]  # raises IndexError for too many axes, which the digits' axes would hide
+        self._real.centre[keys]  # raises IndexError for too many axes, which the digits' axes would hide
         errors = None if self._errors is None else np.asarray(self._errors[keys])
         return type(self)(self.space, self._real[keys], self._finite[keys], errors)
 

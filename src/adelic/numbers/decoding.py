@@ -10,40 +10,54 @@ coordinate picks one of them. That is why decoding needs every place.
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
-from math import gcd, inf, isqrt, prod
+from math import gcd, inf, isnan, isqrt, log2, prod
+from typing import NamedTuple
 
-import numpy as np
-
+from adelic.numbers.balls import RealPlace
 from adelic.numbers.hensel import Residue
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import EXACT
-from adelic.numbers.real import RealPlace, log2_fraction
 
 _SHOWN = 3  # candidates that an error message lists
 
 
+class _RemainderPlan(NamedTuple):
+    """The constants of Chinese remainders: their sum is built by halves, so that no long product is stored a modulus.
+
+    Attributes:
+        weights: the inverse of the product of the other moduli, modulo each one.
+        levels: the products of neighbours that each level joins, in pairs.
+        product: of all moduli.
+    """
+
+    weights: tuple[int, ...]
+    levels: tuple[tuple[tuple[int, int], ...], ...]
+    product: int
+
+
 @lru_cache(maxsize=256)
-def _chinese_remainder_weights(moduli: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the inverses of the product of the other moduli, modulo each one."""
+def _remainder_plan(moduli: tuple[int, ...]) -> _RemainderPlan:
     product = prod(moduli)
-    return tuple(pow(product // q, -1, q) for q in moduli)
+    levels = []
+    parts = list(moduli)
+    while len(parts) > 1:
+        levels.append(tuple(zip(parts[::2], parts[1::2], strict=False)))
+        parts = [q * r for q, r in levels[-1]] + parts[len(parts) // 2 * 2 :]
+    return _RemainderPlan(tuple(pow(product // q, -1, q) for q in moduli), tuple(levels), product)
 
 
 def chinese_remainder(values: list[int], moduli: tuple[int, ...]) -> int:
     """Return the x in [0, product of moduli) with x ≡ values[i] (mod moduli[i]).
 
-    It is Σ cᵢ · (product of the others), cᵢ = values[i] · weight, added up by halves: no sum is stored a modulus.
-
     >>> chinese_remainder([2, 3, 2], (3, 5, 7))
     23
     """
-    weights = _chinese_remainder_weights(moduli)
-    parts = [(value * w % q, q) for value, w, q in zip(values, weights, moduli, strict=True)] or [(0, 1)]
-    while len(parts) > 1:
-        odd = [parts.pop()] if len(parts) % 2 else []
-        parts = [(x * r + y * q, q * r) for (x, q), (y, r) in zip(parts[::2], parts[1::2], strict=True)] + odd
-    x, product = parts[0]
-    return x % product
+    plan = _remainder_plan(moduli)
+    parts = [value * w % q for value, w, q in zip(values, plan.weights, moduli, strict=True)]
+    for level in plan.levels:
+        rest = parts[len(parts) // 2 * 2 :]
+        parts = [x * r + y * q for (q, r), x, y in zip(level, parts[::2], parts[1::2], strict=False)] + rest
+    return sum(parts) % plan.product
 
 
 def rational_candidates(
@@ -88,6 +102,7 @@ def decode(
         fractional_digits: F.
         place: the real place of one number, of shape ().
 
+    >>> import numpy as np
     >>> from adelic.numbers.real import from_values
     >>> residues = [Residue(1, 2), Residue(7, 2)]  # 1 mod 2^2, 7 mod 3^2: 25, −11 and 1/13 modulo 36
     >>> decode(residues, (2, 3), 0, from_values(np.array(-11.0)))
@@ -103,14 +118,14 @@ def decode(
     # other candidates near 0.
     largest = None if bound is None else _without(primes, bound)
     matches = []
-    for n, m in rational_candidates(x, modulus, _log2_range(*ball, scale)):
+    for n, m in rational_candidates(x, modulus, place.log2_range(log2(scale))):
         q = Fraction(n, m * scale)
         if (largest is None or m <= largest) and abs(q - ball[0]) <= ball[1]:
             matches.append((q, m))
     if len(matches) != 1:
         return None
     q, m = matches[0]
-    if np.isnan(place.denominator) or place.is_inside:
+    if isnan(place.denominator) or place.is_inside:
         return q
     # Two numbers with this residue are at least M / (S · m · m') apart, m and m' being their denominators without the
     # primes of the space. The other number's m' is at most the bound: would it lie outside the ball?
@@ -155,12 +170,6 @@ def _scaled_residue(residues: list[Residue], primes: tuple[int, ...], fractional
     moduli = tuple(p**r.known for p, r in zip(primes, residues, strict=True))
     scaled = [r.value * (scale // p**fractional_digits) for p, r in zip(primes, residues, strict=True)]
     return chinese_remainder(scaled, moduli), prod(moduli), scale
-
-
-def _log2_range(value: Fraction, radius: Fraction, scale: int) -> tuple[float, float]:
-    """Return bounds of log2 |q · scale| of the numbers q in a ball, a little too wide."""
-    low, high = (abs(value) - radius) * scale, (abs(value) + radius) * scale
-    return (log2_fraction(low) - 1 if low > 0 else -inf), (log2_fraction(high) + 1 if high else inf)
 
 
 def _without(primes: tuple[int, ...], bound: Fraction) -> Fraction:

@@ -26,9 +26,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from adelic.numbers.balls import RealPlace
 from adelic.numbers.finite import FinitePlaces, Window, frozen
 from adelic.numbers.rationals import EXACT
-from adelic.numbers.real import RealPlace
 
 Array = npt.NDArray[Any]
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from adelic.errors import EncodingError, RangeError, SpaceError
 from adelic.numbers import finite, rationals, real
+from adelic.numbers.balls import RealPlace
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.finite import FinitePlaces, Window
 from adelic.numbers.primes import first_primes, is_prime, smallest_factor
@@ -322,7 +323,7 @@ def read_digits(given: npt.NDArray[Any], shape: tuple[int, ...], window: Window)
     return FinitePlaces(given.astype(dtype), known)
 
 
-def measured(real_value: Any, radius: Any, shape: tuple[int, ...]) -> real.RealPlace:
+def measured(real_value: Any, radius: Any, shape: tuple[int, ...]) -> RealPlace:
     """Return the real place of what a caller gives, or of numbers of a shape without any, or raise `EncodingError`."""
     if real_value is None:
         if radius is not None:
