@@ -215,7 +215,7 @@ def test_what_encode_prints_decode_reads(data):
     """For every number inside the decoding bound, pasted as arguments and piped as JSON."""
     n = data.draw(st.one_of(st.integers(-1000, 1000), st.integers(-(10**18), 10**18), st.integers()))
     q = Fraction(n, data.draw(st.one_of(st.just(1), st.integers(1, 100), st.integers(1, 10**9))))
-    q *= Fraction(10) ** data.draw(st.sampled_from([0, 0, 0, 0, 3, -2, 20, -20, 320, -400]))
+    q *= Fraction(10) ** data.draw(st.sampled_from([0, 0, 0, 0, 3, -2, 20, -20, 320, -322, -400]))
     primes = data.draw(st.lists(st.sampled_from([2, 3, 5, 7, 11, 13, 17, 257]), min_size=1, max_size=5, unique=True))
     precision = data.draw(st.sampled_from([6, 16, 40, 600]))
     runner = CliRunner()
@@ -259,6 +259,14 @@ def test_numbers_beyond_float64(works):
     text = works("encode", "1e400", "7", "--primes", "2,3", "--precision", "600", "--json")
     assert json.loads(text)["real"] == ["1e+400", 7.0]
     assert works("decode", stdin=text).split() == [str(10**400), "7"]
+
+
+def test_numbers_that_float64_hardly_holds(works):
+    """Two of them are no further apart than the least float64; pasted, piped, and read to their last digit."""
+    q = f"-77/{19**254}"
+    text = works("encode", q, "--primes", "2,3,5", "--precision", "600", "--json")
+    assert json.loads(text)["real"] == ["-1.210810234317099e-323"]
+    assert works("decode", stdin=text).strip() == q
 
 
 def test_digits_alone(works):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adelic import AdeleSpace
+from adelic import AdeleSpace, RedundantResidueCode
 from adelic.errors import DecodingError, DivisionByZeroError, EncodingError, PrecisionError
 from adelic.numbers.rationals import FEW
 
@@ -69,6 +69,16 @@ def test_the_issues_example():
     assert space.encode(["22/7", -5]).decode().tolist() == [Fraction(22, 7), -5]
     many = space.encode(range(-50, 50))
     assert (many * many - 1).decode().tolist() == [n * n - 1 for n in range(-50, 50)]
+
+
+def test_wrong_digits_are_mended():
+    space = AdeleSpace((2**61 - 1, 2**63 - 25, 2**64 - 59, 2**31 - 1), 2)
+    code = RedundantResidueCode(space, max_numerator=1000, max_denominator=50)
+    digits = space.encode([Fraction(-22, 7)] * (FEW + 1)).digits.copy()
+    digits[:, 1, 0] = 5
+    found = code.decode(digits)
+    assert set(found.values.tolist()) == {Fraction(-22, 7)}
+    assert found.errors.tolist() == [[False, True, False, False]] * (FEW + 1)
 
 
 def test_digits_of_64_bits():

@@ -90,8 +90,8 @@ def _as_float(number: str) -> str | float:
 
 
 def _real_text(number: Fraction, value: float) -> str:
-    """Return a real value as the shortest text that names its float64; beyond float64 with 17 digits."""
-    if math.isfinite(value) and (value or not number):
+    """Return a real value as the shortest text that names its float64; with 17 digits where that is not normal."""
+    if not number or sys.float_info.min <= abs(value) < math.inf:
         return repr(value)
     with localcontext(prec=_REAL_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN):
         return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():e}"
