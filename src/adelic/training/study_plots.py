@@ -26,7 +26,7 @@ def check_plot(path: Path) -> None:
 
     >>> check_plot(Path("study.xyz"))
     Traceback (most recent call last):
-    adelic.errors.ConfigurationError: cannot draw study.xyz: give it a name that ends in .eps, .jpeg, ...
+    adelic.errors.ConfigurationError: cannot draw study.xyz: give it a name that ends in ...
     """
     known = sorted(Figure().canvas.get_supported_filetypes())
     if path.is_dir() or _format(path) not in known:
