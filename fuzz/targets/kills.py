@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 from adelic import training
 from adelic.cli import main
+from targets import forks
 from targets.case import Case
 from targets.runs import outcome, random_config, weights
 
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 _MOST = 4  # signals a case
-_PATIENCE = 120.0
 
 
 class Job(NamedTuple):
@@ -85,7 +85,7 @@ def kills(case: Case) -> None:
         time.sleep(case.rng.uniform(0, 0.9 * seconds))
         number = case.rng.choice(SIGNALS)
         os.kill(child, number)
-        status = _wait(child)
+        status = forks.wait(child)
         if status in (-number, 128 + number):
             case.counts[f"{name}: {signal.Signals(number).name}"] += 1
         assert status in (0, -number, 128 + number), f"{name} ends with {status} after {number}: {_said(folder)}"
@@ -93,7 +93,7 @@ def kills(case: Case) -> None:
         if status == 0:  # it was done before the signal came
             case.counts["too late"] += 1
             break
-    status = _wait(_start(job, folder))
+    status = forks.wait(_start(job, folder))
     assert status == 0, f"{name} does not go on: {status}, {_said(folder)}"
     assert job.result(folder) == expected, f"{name} ends otherwise after it was disturbed"
     assert not list(folder.rglob("*.tmp")), f"left behind: {list(folder.rglob('*.tmp'))}"
@@ -107,7 +107,7 @@ def _undisturbed(name: str, folder: Path) -> tuple[Any, float]:
         place.mkdir()
         _import_everything(folder / "imports")
         start = time.monotonic()
-        status = _wait(_start(JOBS[name], place))
+        status = forks.wait(_start(JOBS[name], place))
         assert status == 0, f"{name} ends with {status}: {_said(place)}"
         took.write_text(str(time.monotonic() - start))
     return JOBS[name].result(place), float(took.read_text())
@@ -125,19 +125,15 @@ def _said(folder: Path) -> str:
     return (folder / "log").read_text(encoding="utf-8", errors="replace")[-3000:]
 
 
-def _start(job: Job, folder: Path) -> int:
-    """Start a command in a fork; return its process id."""
-    child = os.fork()
-    if child:
-        return child
+def _run(job: Job, folder: Path) -> int:
+    """Run a command in this process, which is a fork, in a folder; return its exit status."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.chdir(folder)
+    os.environ["ADELIC_CACHE"] = str(folder / "cache")
     status = 1
-    try:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        os.chdir(folder)
-        os.environ["ADELIC_CACHE"] = str(folder / "cache")
-        log = Path("log").open("w", encoding="utf-8")  # noqa: SIM115  (the process ends with it)
+    with Path("log").open("w", encoding="utf-8") as log:
         sys.stdout = sys.stderr = log
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
@@ -145,21 +141,10 @@ def _start(job: Job, folder: Path) -> int:
             main(list(job.arguments))
         except SystemExit as stop:
             status = stop.code if isinstance(stop.code, int) else 1
-        log.flush()
-    except KeyboardInterrupt:  # before the command listens, or after
-        status = 130
-    finally:
-        os._exit(status)  # nothing of the parent's is to happen twice
+        except KeyboardInterrupt:  # before the command listens, or after
+            status = 130
+    return status
 
 
-def _wait(child: int) -> int:
-    """Return a child's exit status, negative for the signal that ended it; what does not end is killed."""
-    end = time.monotonic() + _PATIENCE
-    while time.monotonic() < end:
-        found, status = os.waitpid(child, os.WNOHANG)
-        if found:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.002)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    raise TimeoutError(f"a command does not end within {_PATIENCE:.0f} s")
+def _start(job: Job, folder: Path) -> int:
+    return forks.start(lambda: _run(job, folder))
