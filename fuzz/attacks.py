@@ -37,7 +37,7 @@ ATTACKS = {
     "determinism": "targets.runs",
     "kills": "targets.kills",
 }
-"""The module of each attack; its function `attack`, or the one with the attack's name, checks one case."""
+"""The module of each attack; its function of the attack's name checks one case."""
 
 SECONDS_A_CASE = 300
 """What takes longer hangs. Cases take seconds at most, those that train up to a minute."""

@@ -5,6 +5,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+LONGEST_LINE = 2000
+"""An error of one line, however much was pasted."""
+
+
+def check_error(error: Exception) -> None:
+    """Assert that an error is one line that can be read."""
+    text = str(error)
+    assert "\n" not in text, text
+    assert len(text) < LONGEST_LINE, text
+
 
 @dataclass
 class Case:

@@ -47,7 +47,8 @@ def code(case: Case) -> None:
         elif value is None:
             case.counts["refused"] += 1
         else:
-            assert abs(value.numerator) <= given.max_numerator and value.denominator <= given.max_denominator
+            assert abs(value.numerator) <= given.max_numerator
+            assert value.denominator <= given.max_denominator
             other = _distance(space, word, value)
             bound = 2 * space._scale * given.max_numerator * given.max_denominator
             assert bound * distance * other >= size, f"{q} with few errors is read as {value} in {given}"

@@ -11,9 +11,7 @@ from random import Random
 from typing import NamedTuple
 
 from adelic.cli import main
-
-LONGEST_LINE = 2000
-"""An error of one line, however much was pasted."""
+from targets.case import LONGEST_LINE
 
 CPU_SECONDS = 60
 """No command of these attacks has more than a few seconds of work to do; compiling and importing may be among it."""

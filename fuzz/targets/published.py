@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 from adelic import AdelicError, acd
-from targets.case import Case
+from targets.case import Case, check_error
 
 SIZES = {"mheight": 8, "weaving": 6, "schubert": 4, "lattice": 10, "characters": 18, "kl": 5, "rsk": 8}
 ROWS = 200  # of each file, so that a case takes a moment; the report then misses many
@@ -50,7 +50,7 @@ def published(case: Case) -> None:
         with warnings.catch_warnings(action="error"):
             found = acd.load_published(folder)
     except AdelicError as error:
-        assert "\n" not in str(error) and len(str(error)) < 2000, f"{task}: {error}"
+        check_error(error)
         case.counts["errors"] += 1
         return
     assert len(found.X_train) == len(found.y_train) == len(found.truth_train)
@@ -104,6 +104,8 @@ def _change(rng: Random, folder: Path) -> None:
         if kind == "folder":
             path.mkdir()
         elif kind == "name":
-            path.with_name(rng.choice(["x.txt", "train.txt", path.name.upper(), f"{path.stem}_1.txt"])).write_bytes(content)
+            path.with_name(rng.choice(["x.txt", "train.txt", path.name.upper(), f"{path.stem}_1.txt"])).write_bytes(
+                content
+            )
         return
     path.write_bytes(content)

@@ -64,7 +64,9 @@ def _hostile(case: Case) -> None:
     texts = [hostile_text(rng) for _ in range(rng.randint(1, 4))]
     command = rng.choice(["encode", "decode", "decode", "space", "json"])
     if command == "json":
-        good = '{"primes": [2, 3], "precision": 3, "fractional_digits": 0, "real": [7.0], "digits": [[[1,1,1],[0,2,1]]]}'
+        good = (
+            '{"primes": [2, 3], "precision": 3, "fractional_digits": 0, "real": [7.0], "digits": [[[1,1,1],[0,2,1]]]}'
+        )
         at = rng.randrange(len(good))
         stdin = rng.choice([texts[0], good[:at], good[:at] + texts[0] + good[at:], good[:at] + good[at + 1 :]])
         outcome, what = adelic(["decode"], case.folder, stdin), stdin

@@ -1,7 +1,7 @@
 """Numbers computed in threads, in a fork and in a DataLoader's workers are those of one thread."""
 
-import os
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import cache
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from adelic import AdeleSpace
+from targets import forks
 from targets.case import Case
 from targets.rational import decode, random_number, random_space
 
@@ -36,7 +37,7 @@ def threads(case: Case) -> None:
             case.counts["numbers in threads"] += size
     _compare(_work(space, given, threads=_THREADS), expected)
     case.counts["numbers with threads="] += size
-    if case.chance(0.1) and hasattr(os, "fork"):
+    if case.chance(0.1) and forks.HAS_FORKS:
         _in_fork(space, given, expected)
         case.counts["numbers in forks"] += size
     if case.chance(0.02):
@@ -58,16 +59,13 @@ def _compare(found: list[Any], expected: list[Any]) -> None:
 
 
 def _in_fork(space: AdeleSpace, numbers: list[Fraction], expected: list[Any]) -> None:
-    """Do the work in a fork of this process; it says by its exit code whether the results are equal."""
-    child = os.fork()
-    if not child:
-        status = 1
-        try:
-            _compare(_work(space, numbers), expected)
-            status = 0
-        finally:
-            os._exit(status)  # nothing of the parent's is to happen twice
-    _, status = os.waitpid(child, 0)
+    """Do the work in a fork of this process; it says by its exit status whether the results are equal."""
+
+    def work() -> int:
+        _compare(_work(space, numbers), expected)
+        return 0
+
+    status = forks.wait(forks.start(work))
     assert status == 0, f"a fork ends with {status}"
 
 
@@ -96,5 +94,7 @@ def _in_workers(space: AdeleSpace, numbers: list[Fraction], expected: list[Any])
     if max(space.primes) >= 2**62:  # PyTorch has no unsigned 64-bit numbers to collate
         return
     loader = _loader()(_Numbers(space, numbers[:100]), batch_size=10, num_workers=2, timeout=_PATIENCE)
-    found = np.concatenate([batch.numpy() for batch in loader])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, from Python 3.12 on
+        found = np.concatenate([batch.numpy() for batch in loader])
     np.testing.assert_array_equal(found, expected[0][:100].astype(np.int64))

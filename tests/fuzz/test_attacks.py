@@ -1,0 +1,230 @@
+"""The attacks of fuzz/attacks.py: each holds over a few cases, and notices a defect that is planted."""
+
+import functools
+import os
+import random
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import jinja2
+import pytest
+
+from adelic import RedundantResidueCode, acd
+from adelic.cli import numbers as number_commands
+from adelic.numbers import decoding, finite
+
+pytest.importorskip("flint")
+
+FUZZ = Path(__file__).parents[2] / "fuzz"
+FEW = {
+    "flint": 12,
+    "algebraic": 6,
+    "code": 8,
+    "threads": 2,
+    "text": 20,
+    "commands": 12,
+    "pages": 3,
+    "files": 6,
+    "published": 3,
+    "determinism": 1,
+}
+MANY = {
+    "flint": 600,
+    "algebraic": 300,
+    "code": 500,
+    "threads": 20,
+    "text": 1000,
+    "commands": 1000,
+    "pages": 60,
+    "files": 200,
+    "published": 200,
+    "determinism": 10,
+    "kills": 8,
+}
+MOST = 200  # cases in which a planted defect has to show
+
+
+@pytest.fixture(scope="module")
+def attacks():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(FUZZ))
+        import attacks
+
+        yield attacks
+        for name in [name for name in sys.modules if name.partition(".")[0] in ("attacks", "targets")]:
+            del sys.modules[name]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Return the folder of an attack, where it finds what it has prepared."""
+    return functools.cache(tmp_path_factory.mktemp)
+
+
+@pytest.fixture
+def failure(attacks, tmp_path):
+    """Run an attack until it fails; return how."""
+
+    def run(name, folder=tmp_path, cases=MOST):
+        failures = []
+
+        def failed(number, error):
+            failures.append(error)
+            return True
+
+        attacks.run(name, range(cases), 0, folder, failed=failed)
+        return failures[0] if failures else None
+
+    return run
+
+
+def held(attacks, name, cases, folder):
+    def failed(number, error):
+        raise error
+
+    total = attacks.run(name, range(cases), 1, folder, failed=failed)
+    assert total["cases"] == cases
+    assert len(total) > 1  # it has counted what it checked
+
+
+def test_all_are_tested(attacks):
+    assert set(MANY) == set(attacks.ATTACKS) == set(FEW) | {"kills"}
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_a_few_cases(attacks, folders, name):
+    held(attacks, name, FEW[name], folders(name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MANY)
+def test_many_cases(attacks, folders, name):
+    if name == "kills" and not hasattr(os, "fork"):
+        pytest.skip("there are no forks")
+    held(attacks, name, MANY[name], folders(name))
+
+
+def test_flint_notices_a_wrong_digit(failure, monkeypatch):
+    monkeypatch.setattr(finite, "add", finite.multiply)
+    assert "wrong digits" in str(failure("flint"))
+
+
+def test_flint_notices_a_wrong_refusal(failure, monkeypatch):
+    monkeypatch.setattr(decoding, "decode", lambda *_: None)
+    assert "is refused" in str(failure("flint"))
+
+
+def test_algebraic_notices_a_wrong_digit(failure, monkeypatch):
+    monkeypatch.setattr(finite, "subtract", finite.add)
+    assert "wrong digits" in str(failure("algebraic"))
+
+
+def test_code_notices_a_wrong_number(failure, monkeypatch):
+    monkeypatch.setattr(RedundantResidueCode, "_nearest", lambda *_: (1, 1))
+    assert "is read as" in str(failure("code"))
+
+
+def test_threads_notices_what_is_shared(failure, monkeypatch):
+    encode = finite.encode
+
+    def in_one_buffer(numbers, window, out, **options):
+        encode(numbers, window, out, **options)
+        if threading.current_thread() is not threading.main_thread():
+            out[:] = 0
+
+    monkeypatch.setattr(finite, "encode", in_one_buffer)
+    assert "not equal" in str(failure("threads"))
+
+
+def test_text_notices_another_number(failure, monkeypatch):
+    monkeypatch.setattr(number_commands, "_fraction_text", lambda _: "7")
+    assert "read back as 7" in str(failure("text"))
+
+
+def test_commands_notice_a_raw_exception(failure, monkeypatch):
+    def broken(numbers):
+        raise KeyError("broken")
+
+    monkeypatch.setattr(number_commands, "refuse_options", broken)
+    assert "raises KeyError" in str(failure("commands"))
+
+
+def test_pages_notice_an_injection(failure, monkeypatch):
+    environment = jinja2.Environment
+    monkeypatch.setattr(jinja2, "Environment", lambda **options: environment(**options | {"autoescape": False}))
+    assert failure("pages") is not None
+
+
+def test_files_notice_what_is_not_checked(attacks, failure, monkeypatch):
+    attacks.attack("files")
+    files = sys.modules["targets.files"]
+    monkeypatch.setattr(files, "KINDS", {"finished": (files.KINDS["finished"][0], ("result.json",))})
+    monkeypatch.setattr(sys.modules["adelic.training.run"], "check_sum", lambda *_: None)
+    assert "without an error" in str(failure("files"))
+
+
+def test_published_notices_a_raw_exception(failure, monkeypatch):
+    def broken(*_):
+        raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "broken")
+
+    monkeypatch.setattr(acd.published, "_read", broken)
+    assert isinstance(failure("published"), UnicodeDecodeError)
+
+
+def test_determinism_notices_a_seed_that_is_not_fixed(failure, monkeypatch):
+    monkeypatch.setattr("adelic.training.loop.stream_seed", lambda *_: random.getrandbits(31))
+    assert "second time" in str(failure("determinism"))
+
+
+@pytest.mark.slow
+def test_kills_notice_lost_work(attacks, failure, monkeypatch):
+    attacks.attack("kills")
+    module = sys.modules["adelic.training.run"]
+    load = module.load_checkpoint
+
+    def forgetful(path, model, optimizer):
+        found = load(path, model, optimizer)
+        for parameter in model.parameters():
+            parameter.data.zero_()
+        return found
+
+    monkeypatch.setattr(module, "load_checkpoint", forgetful)
+    assert "ends otherwise" in str(failure("kills", cases=40))
+
+
+def test_the_command_line(attacks, monkeypatch, capsys):
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["attacks.py", *arguments])
+        return attacks.main()
+
+    assert call("code", "algebraic", "--cases", "2") == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("code: held; 2 cases, ")
+    assert second.startswith("algebraic: held; 2 cases, ")
+    monkeypatch.setattr(RedundantResidueCode, "_nearest", lambda *_: (1, 1))
+    assert call("code", "--seconds", "60") == 1
+    said = capsys.readouterr()
+    assert "1 FAILURES" in said.out
+    (case,) = [line.rpartition(" ")[2] for line in said.err.splitlines() if line.startswith("FAILED")]
+    assert f"FAILED; this repeats it: python fuzz/attacks.py code --seed 0 --case {case}" in said.err
+    assert call("code", "--case", case) == 1
+    with pytest.raises(SystemExit):
+        call("cod")
+    assert "unknown attack 'cod'" in capsys.readouterr().err
+
+
+def hang(case):
+    while True:
+        pass
+
+
+def test_a_case_that_hangs_fails(attacks, monkeypatch, tmp_path):
+    if not hasattr(signal, "setitimer"):
+        pytest.skip("there are no alarms")
+    monkeypatch.setattr(attacks, "SECONDS_A_CASE", 0.05)
+    monkeypatch.setattr(attacks, "attack", lambda _: hang)
+    errors = []
+    attacks.run("flint", [0], 0, tmp_path, failed=lambda number, error: errors.append(error) or True)
+    assert isinstance(errors[0], TimeoutError)
