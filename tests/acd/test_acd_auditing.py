@@ -208,3 +208,8 @@ def test_provenance():
     assert "core" in machine()
     commit = source_commit()
     assert commit is None or len(commit.rstrip("+")) == 40
+
+
+def test_a_data_set_without_test_rows_is_not_audited():
+    with pytest.raises(ConfigurationError, match="mheight 4 is too small to be audited: its test split is empty"):
+        acd.audit("mheight", n=4)

@@ -35,6 +35,7 @@ from adelic.acd.protocol import Progress
 from adelic.acd.provenance import machine, source_commit, versions
 from adelic.acd.rules import accuracy_of_rule
 from adelic.data import Integers, LookUp, RowIndex, Symmetry, images, orbits
+from adelic.errors import ConfigurationError
 
 MODEL_ROWS = 50_000
 """So many train rows, and as many test rows, divided by the number of targets but no fewer than FEWEST_MODEL_ROWS, are
@@ -74,7 +75,7 @@ def audit(
 ) -> dict[str, Any]:
     """Return what trivial rules and simple models score on a data set, and what leaks across its splits.
 
-    Arguments and errors are those of `adelic.acd.load`.
+    Arguments and errors are those of `adelic.acd.load`; a data set without test rows is a ConfigurationError.
 
     Returns:
         A dictionary ready for JSON: task, n, edition, split, options, seed, rows, orbits (how many, where they were
@@ -92,6 +93,8 @@ def audit(
     task = registry.task(name)
     d = load(name, n=n, edition=edition, split=split, seed=seed, cache=cache, progress=progress, workers=1, **options)
     size = d.provenance["n"]
+    if not len(d.X_test):
+        raise ConfigurationError(f"{name} {size} is too small to be audited: its test split is empty")
     steps = 5
 
     def report(done: int, what: str) -> None:

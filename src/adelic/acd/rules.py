@@ -77,7 +77,7 @@ def accuracy_of_rule(cue: Integers, y: Integers, cue_asked: Integers, y_asked: I
 
 def _columns(y: Integers) -> Integers:
     """Return the targets one by one, (targets, rows)."""
-    return y.reshape(len(y), -1).T
+    return y[None] if y.ndim == 1 else y.T
 
 
 def _accuracy(cue: Integers, y: Integers, cue_asked: Integers, y_asked: Integers) -> float:
