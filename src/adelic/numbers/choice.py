@@ -160,8 +160,9 @@ def choose_space(
         told.pop()
     if coordinates(best) > budget:
         raise SpaceError(
-            f"no space of budget={budget} coordinates decodes these numbers after {operations} operation{'s' if operations != 1 else ''}; the least "
-            f"that would do is {coordinates(best)}: primes={best.primes}, precision={best.precision}, "
+            f"no space of budget={budget} coordinates decodes these numbers after {operations} "
+            f"operation{'s' if operations != 1 else ''}; the least that would do "
+            f"is {coordinates(best)}: primes={best.primes}, precision={best.precision}, "
             f"fractional_digits={best.fractional_digits}"
         )
     sizes = sorted({space.n_primes for space in found})
