@@ -8,7 +8,6 @@ import shutil
 import signal
 import sys
 import time
-import tomllib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -53,31 +52,16 @@ def _names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def _recipe(folder: Path) -> Any:
-    """Return what a study found: a killed trial is made again under the next number, and may count as a failed one."""
-    found = tomllib.loads((folder / "found.toml").read_text(encoding="utf-8"))
-    study = found["study"]
-    trials = sorted(str({k: v for k, v in trial.items() if k != "number"}) for trial in study["trials"])
-    return found["recipe"], found["embedding"], study["best"]["validation_accuracy"], trials
-
-
 JOBS = {
     "train": _train(),
     "train learned": _train("--embedding", "learned", "--seed", "1", "--keep", "last"),
     "build": Job(("data", "build", "schubert", "--n", "5"), _store),
-    "tune": Job(
-        (
-            *("tune", "schubert", "--n", "3", "--embedding", "learned", "--recipe", "quick", "--epochs", "1"),
-            *("--batch-size", "16", "--trials", "3", "--device", "cpu", "--output", "found.toml"),
-        ),
-        _recipe,
-    ),
 }
 
 
 def kills(case: Case) -> None:
     """Disturb one command up to four times, let it end, and compare."""
-    name = case.rng.choice(["train", "train", "train learned", "build", "tune"])
+    name = case.rng.choice(["train", "train", "train learned", "build"])
     job, expected, seconds = JOBS[name], *_undisturbed(name, case.folder)
     folder = case.folder / "disturbed"
     shutil.rmtree(folder, ignore_errors=True)
@@ -118,8 +102,6 @@ def _undisturbed(name: str, folder: Path) -> tuple[Any, float]:
 @cache
 def _import_everything(folder: Path) -> None:
     """Train once, so that forks find loaded what takes seconds to load, and signals meet the work itself."""
-    import optuna  # noqa: F401
-
     training.run(random_config(Random(0), epochs=2), folder, device="cpu")
 
 
