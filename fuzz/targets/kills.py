@@ -4,7 +4,6 @@ The commands run in forks of this process, so that a case need not import everyt
 """
 
 import os
-import re
 import shutil
 import signal
 import sys
@@ -53,29 +52,16 @@ def _names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def _recipe(folder: Path) -> str:
-    """Return what a study found, without what it says of time."""
-    text = (folder / "found.toml").read_text(encoding="utf-8")
-    return re.sub(r"(?m)^(# .*|.*seconds.*)\n", "", text)
-
-
 JOBS = {
     "train": _train(),
     "train learned": _train("--embedding", "learned", "--seed", "1", "--keep", "last"),
     "build": Job(("data", "build", "schubert", "--n", "5"), _store),
-    "tune": Job(
-        (
-            *("tune", "schubert", "--n", "3", "--embedding", "learned", "--recipe", "quick", "--epochs", "1"),
-            *("--batch-size", "16", "--trials", "3", "--device", "cpu", "--output", "found.toml"),
-        ),
-        _recipe,
-    ),
 }
 
 
 def kills(case: Case) -> None:
     """Disturb one command up to four times, let it end, and compare."""
-    name = case.rng.choice(["train", "train", "train learned", "build", "tune"])
+    name = case.rng.choice(["train", "train", "train learned", "build"])
     job, expected, seconds = JOBS[name], *_undisturbed(name, case.folder)
     folder = case.folder / "disturbed"
     shutil.rmtree(folder, ignore_errors=True)
@@ -116,8 +102,6 @@ def _undisturbed(name: str, folder: Path) -> tuple[Any, float]:
 @cache
 def _import_everything(folder: Path) -> None:
     """Train once, so that forks find loaded what takes seconds to load, and signals meet the work itself."""
-    import optuna  # noqa: F401
-
     training.run(random_config(Random(0), epochs=2), folder, device="cpu")
 
 
