@@ -122,14 +122,14 @@ def test_runs_of_one_label_are_told_apart(result):
 
 def test_an_option_that_only_some_runs_have_is_named(result):
     (part,) = found(result(), result(recipe={"symmetries": True}))
-    assert set(part.models) == {"AOE (digits), symmetries=False", "AOE (digits), symmetries=True"}
+    assert set(part.models) == {"AOE (digits), without images", "AOE (digits), with images"}
 
 
 def test_what_most_have_goes_without_saying(result):
     changes = ({}, {"readout": "tokens"}, {"symmetries": True}, {"epochs": 99})
     (part,) = found(*(result(recipe=change) for change in changes))
     plain = "AOE (digits)"
-    assert set(part.models) == {plain, f"{plain}, readout=tokens", f"{plain}, symmetries=True", f"{plain}, epochs=99"}
+    assert set(part.models) == {plain, f"{plain}, readout=tokens", f"{plain}, with images", f"{plain}, epochs=99"}
 
 
 def test_the_best_model_is_chosen_on_validation_data(result):

@@ -67,7 +67,7 @@ KEYS = [
 
 @pytest.mark.parametrize("keys", KEYS, ids=".".join)
 def test_a_missing_key_is_named(tmp_path, result, keys):
-    odd = result()
+    odd = json.loads(json.dumps(result()))
     part = odd
     for key in keys[:-1]:
         part = part[key]
@@ -165,6 +165,33 @@ def test_figures_of_several_targets_are_told(tmp_path, result):
             read_results(tmp_path)
 
 
+def test_one_flipped_bit_of_a_line_is_found(tmp_path, result):
+    write_all(tmp_path, [result()])
+    (path,) = tmp_path.glob("*.jsonl")
+    line = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for at in rng.choice(len(line) - 1, 60, replace=False):
+        flipped = bytearray(line)
+        flipped[at] ^= 1 << int(rng.integers(8))
+        path.write_bytes(flipped)
+        with pytest.raises(RunFolderError, match=re.escape(str(path))):
+            read_results(tmp_path)
+
+
+def test_a_text_with_half_a_character_is_refused(tmp_path, result):
+    write(tmp_path, "odd.json", result() | {"device": "\udcff"})
+    with pytest.raises(RunFolderError, match="half of a character"):
+        read_results(tmp_path)
+
+
+def test_a_recipe_without_its_rate_is_refused(tmp_path, result):
+    odd = json.loads(json.dumps(result()))
+    del odd["configuration"]["recipe"]["learning_rate"]
+    write(tmp_path, "odd.json", odd)
+    with pytest.raises(RunFolderError, match=r"it has no configuration\.recipe\.learning_rate"):
+        read_results(tmp_path)
+
+
 def test_grouping_is_by_all_but_the_seed(result):
     results = [
         result(seed=3),
@@ -235,7 +262,8 @@ def test_results_of_a_row_are_lines_of_one_file(tmp_path, result):
     (path,) = folder.iterdir()
     assert path.name == "schubert-4.jsonl"
     assert read_results(folder) == results
-    assert [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] == results
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [{key: value for key, value in line.items() if key != "text_sha256"} for line in lines] == results
     for seed in range(5):
         shuffled = [results[i] for i in np.random.default_rng(seed).permutation(len(results))]
         write_all(tmp_path / str(seed), shuffled)

@@ -84,7 +84,7 @@ def test_cost_names_the_devices_and_what_is_far_below(runs, result):
     assert {"AOE (digits)", "learned", "fone", "random"} <= set(texts(section.cost.svg))
 
 
-@pytest.mark.parametrize(("name", "columns"), [("short", 2), ("logistic regression, symmetries=True", 1)])
+@pytest.mark.parametrize(("name", "columns"), [("short", 2), ("logistic regression, with images", 1)])
 def test_a_legend_has_the_columns_that_fit_and_no_mark_is_cut(result, name, columns):
     (summary,) = summarise([result()])
     svg = cost_scatter({f"{name} {i}": summary for i in range(5)}, "A title")

@@ -157,7 +157,7 @@ def test_both_models_of_the_contrast_trained_on_as_much(result):
     assert declared_contrast(comparison) is None
     runs.append(result(embedding="learned", recipe={"symmetries": True}))
     (comparison,) = comparisons(summarise(runs))
-    assert declared_contrast(comparison).learned == "learned, symmetries=True"
+    assert declared_contrast(comparison).learned == "learned, with images"
 
 
 def test_contaminated_data_has_no_tests(result):

@@ -265,6 +265,7 @@ def test_an_export_goes_to_devices_and_pipes(works, folder, make_device):
         (["--format", "csv"], "--output"),
         (["--output", "file"], "file"),
         (["--output", "file/below"], "file"),
+        (["--output", "Z" * 300, "--force"], "too long"),
         (["--output", "out", "--n", "40"], "n="),
         (["--output", "out", "--option", "a=b"], "option"),
     ],

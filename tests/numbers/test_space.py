@@ -200,6 +200,13 @@ def test_from_digits_round_trip():
     assert SMALL.from_digits(np.zeros((0, 2, 4)), []).decode().shape == (0,)
 
 
+def test_digits_of_the_greatest_primes_are_not_rounded():
+    """NumPy makes float64 of lists with integers on both sides of 2^63."""
+    space = AdeleSpace((2, 18446744073709551557), 1)
+    assert space.from_digits([[1], [2**63 + 1]], 1.0).digits.tolist() == [[1], [2**63 + 1]]
+    assert space.encode(2**63 + 1).digits.tolist() == [[1], [2**63 + 1]]
+
+
 def test_from_digits_with_radius():
     assert SMALL.from_digits(SEVEN, 6.9, radius=0.2).decode() == 7
     assert SMALL.from_digits([SEVEN] * 2, [6.9, 7.1], radius=0.2).decode().tolist() == [7, 7]

@@ -13,7 +13,7 @@ from adelic.training.recipes import read_recipe_file
 from adelic.training.search import apply
 from adelic.training.tuning import Search, StudyResult, TrialResult
 
-COMMITTED = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
+COMMITTED = sorted((Path(__file__).parents[2] / "recipes").rglob("*.toml"))
 VALUES = {"learning-rate": 0.002, "norm": "post", "features": "characters", "primes": 3, "precision": 6}
 
 
@@ -169,13 +169,16 @@ def test_a_missing_file(tmp_path):
 def test_the_committed_recipes_are_the_best_of_their_studies(path):
     tables = read_recipe_file(path)
     study = tables["study"]
-    assert path.stem == f"{study['task']}-{study['n']}-{tables['embedding']['name']}"
+    edition = [] if study["edition"] == "published" else [study["edition"]]
+    assert path.stem == "-".join([study["task"], str(study["n"]), *edition, tables["embedding"]["name"]])
     assert not study["commit"].endswith("+")
     best = max((t for t in study["trials"] if t["state"] == "complete"), key=lambda t: (t["accuracy"], -t["loss"]))
     assert study["best"]["trial"] == best["number"]
     config = RunConfig(
         task=study["task"],
         n=study["n"],
+        edition=study["edition"],
+        split=study["split"],
         embedding=EmbeddingConfig.choose(str(path)),
         recipe=load_recipe(str(path), study["task"], study["n"]),
         seed=study["seed"],
@@ -186,6 +189,7 @@ def test_the_committed_recipes_are_the_best_of_their_studies(path):
 def test_the_committed_studies_had_equal_budgets():
     assert COMMITTED
     studies = [read_recipe_file(path)["study"] for path in COMMITTED]
-    for row in {(study["task"], study["n"]) for study in studies}:
-        same = [study for study in studies if (study["task"], study["n"]) == row]
+    rows = [(study["task"], study["n"], study["edition"]) for study in studies]
+    for row in set(rows):
+        same = [study for study, its_row in zip(studies, rows, strict=True) if its_row == row]
         assert len({(len(study["trials"]), study["epochs_per_trial"], study["seed"]) for study in same}) == 1

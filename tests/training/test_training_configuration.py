@@ -225,7 +225,7 @@ def test_the_model_is_the_recipes(tiny_config):
 def test_models_of_a_seed_start_from_equal_weights_but_for_the_embedding(tiny_config):
     data = acd.load("schubert", n=3)
     first, second = (model_of(config, data).state_dict() for config in (tiny_config("adelic"), tiny_config("learned")))
-    shared = [key for key in second if not key.startswith("embedding.")]
+    shared = [key for key in second if not key.startswith("embedding.") and not key.endswith("_extra_state")]
     assert "cls" in shared
     assert "head.weight" in shared
     assert all(torch.equal(first[key], second[key]) for key in shared)

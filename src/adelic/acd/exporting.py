@@ -106,7 +106,9 @@ def write(
         raise _exists(described)
     hashes: dict[Path, str] = {}
     for path, content in paths.items():
-        if path.exists() and not files.is_stream(path):
+        with files.storage_errors(f"cannot write {path}", files.FOLDER_REMEDY):
+            is_there = path.exists() and not files.is_stream(path)
+        if is_there:
             wanted = Hashed()
             content.write(wanted)
             if _sha256(path) == wanted.sha256.hexdigest():

@@ -63,11 +63,25 @@ def parse_object(content: bytes) -> dict[str, Any]:
         raise DamagedTextError(f"it is no JSON ({_reason(error)})") from None
     if not isinstance(found, dict):
         raise DamagedTextError("it is no JSON object")
+    if b"\\ud" in content.lower() and _has_half_a_character(found):
+        raise DamagedTextError("it has half of a character, a surrogate without its other half")
     return found
 
 
-def parse_sealed(content: bytes) -> dict[str, Any]:
+def _has_half_a_character(record: dict[str, Any]) -> bool:
+    try:
+        json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def parse_sealed(content: bytes, *, older_end: str = "") -> dict[str, Any]:
     """Return the JSON object of a text that `seal` has written, or that is older and has no seal; without the seal.
+
+    Args:
+        content: the text.
+        older_end: the last entry of older texts, if that is as long as a seal; any other one is a damaged seal.
 
     Raises:
         DamagedTextError: it is no JSON object, or does not fit its seal.
@@ -80,6 +94,8 @@ def parse_sealed(content: bytes) -> dict[str, Any]:
     """
     record = parse_object(content)
     last = _LAST.search(content)
+    if last is not None and last[1] == older_end.encode():
+        last = None
     if last is not None or SEAL in record:
         stated = record.pop(SEAL, None)
         start, end = last.span(2) if last is not None else (0, 0)

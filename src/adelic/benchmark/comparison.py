@@ -254,11 +254,22 @@ def named(summaries: list[Summary]) -> dict[str, Summary]:
         differing = [key for key in mine if 2 * sum(other.get(key) == mine[key] for other in others) <= len(others)]
         if len(differing) > 1:  # the name of a recipe says less than what is in it
             differing = [key for key in differing if key != ("recipe", "name")]
-        name = ", ".join([summary.label, *(f"{key[-1].replace('_', ' ')}={mine[key]}" for key in differing)])
+        name = ", ".join([summary.label, *(_in_words(key[-1], mine[key]) for key in differing)])
         while name in result:  # they differ in a setting that only one of them has
             name += "′"
         result[name] = summary
     return result
+
+
+def _in_words(name: str, value: Any) -> str:
+    """Return a setting as it is told from others.
+
+    >>> _in_words("symmetries", True), _in_words("batch_size", 64)
+    ('with images', 'batch size=64')
+    """
+    if name == "symmetries":
+        return "with images" if value else "without images"
+    return f"{name.replace('_', ' ')}={value}"
 
 
 def _all_settings(summary: Summary) -> dict[tuple[str, ...], Any]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from adelic.acd.files import atomic_write, read_bytes, storage_errors, taking_turns
+from adelic.acd.records import seal
 from adelic.errors import RunFolderError, StorageError
 from adelic.training import CLASSICAL_MODELS, AnyConfig
 from adelic.training.configuration import EMBEDDING_OPTIONS, data_label
@@ -94,7 +95,7 @@ def write_result(folder: Path, config: AnyConfig, result: Result) -> None:
     with taking_turns(folder, remedy="choose another --results-dir"):
         lines = {_key(known): known for _, known in _read(path)}
         lines[_key(result)] = result
-        text = "".join(json.dumps(lines[key]) + "\n" for key in sorted(lines))
+        text = "".join(seal(lines[key]) + "\n" for key in sorted(lines))
         if read_bytes(path) != text.encode():
             atomic_write(path, text)
 

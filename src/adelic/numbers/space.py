@@ -363,11 +363,21 @@ def number_array(name: str, values: Any) -> npt.NDArray[Any]:
     """Return integers or floats as an array, or raise `EncodingError`."""
     array = rationals.as_array(values)
     try:
-        array = np.asarray(values) if array is None else array
+        array = _array_of_lists(values) if array is None else array
     except ValueError:
         raise EncodingError(f"{name} are ragged: all entries of an array need the same shape") from None
     if array.dtype.kind not in "iuf" and array.size:
         raise EncodingError(f"{name} must be integers or floats, not an array of dtype {array.dtype}")
+    return array
+
+
+def _array_of_lists(values: Any) -> npt.NDArray[Any]:
+    """Return nested lists as an array; NumPy would round integers from 2^63 on beside smaller ones to float64."""
+    array = np.asarray(values)
+    if array.dtype == np.float64 and np.any(array >= 2.0**63):
+        exact = np.array(values, dtype=object)
+        if all(type(x) is int and 0 <= x < 2**64 for x in exact.flat):
+            return exact.astype(np.uint64)
     return array
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from adelic.acd.files import read_bytes
 from adelic.acd.protocol import shown
-from adelic.acd.records import DamagedTextError, parse_checksums, parse_object, sha256
+from adelic.acd.records import DamagedTextError, parse_checksums, parse_sealed, sha256
 from adelic.errors import RunFolderError
 from adelic.training.predictions import unpack
 from adelic.training.result_schema import (
@@ -83,7 +83,7 @@ def parse_result(content: bytes, place: str, schema: dict[str, Any] = SCHEMA) ->
     adelic.errors.RunFolderError: results/table/schubert-4.jsonl line 3 is no result of a run: it has no task
     """
     try:
-        result = parse_object(content)
+        result = parse_sealed(content, older_end="data_sha256")
         _check(result, schema)
         if schema is SCHEMA:
             _check_configuration(result["configuration"])
@@ -101,7 +101,8 @@ def _check_configuration(configuration: dict[str, Any]) -> None:
         _check_kind(part, OPTION, f"configuration.{key}")
     _check_known(configuration, CONFIGURATION, "configuration.")
     recipe = configuration["recipe"]  # of a model outside the Transformer, a search with trials
-    _check(recipe, {"trials" if "trials" in recipe else "epochs": COUNT}, "configuration.recipe.")
+    of_network = {"epochs": COUNT, "batch_size": COUNT, "learning_rate": NUMBER}
+    _check(recipe, {"trials": COUNT} if "trials" in recipe else of_network, "configuration.recipe.")
     for name, schema in (("recipe", RECIPE), ("embedding", EMBEDDING), ("data", {"seed": COUNT})):
         _check_known(configuration.get(name, {}), schema, f"configuration.{name}.")
 

@@ -84,6 +84,8 @@ SCHEMA: dict[str, Any] = {
 }
 """What every result has at least: kinds of values, or tables of further keys."""
 ALSO: dict[str, Any] = {
+    "rule": RATE,
+    "rule_name": TEXT,
     "contaminated": FLAG,
     "places": TEXT,
     "validation": {"accuracy": RATE, "loss": NUMBER},
@@ -115,7 +117,7 @@ EMBEDDING: dict[str, Any] = {
     **dict.fromkeys(("name", "features", "projection", "places", "coordinates", "bases"), TEXT),
     **dict.fromkeys(("precision", "fractional_digits"), COUNT),
     "primes": COUNT.listed(),
-    "standardize": FLAG,
+    **dict.fromkeys(("standardize", "published"), FLAG),
     "sigma": NUMBER,
 }
 RECIPE: dict[str, Any] = {

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from adelic.acd.files import storage_errors
-from adelic.errors import needs_extra
+from adelic.errors import StorageError, needs_extra
 
 LOG_FOLDER = "tensorboard"
 """Where in the run folder the logs stand."""
@@ -33,6 +33,10 @@ class TensorBoardLog:
     def __init__(self, folder: Path, lines: Iterable[dict[str, Any]], configuration: str) -> None:
         summary_writer = require_tensorboard()
         logs = folder / LOG_FOLDER
+        try:
+            str(logs).encode()
+        except UnicodeEncodeError:
+            raise StorageError(f"TensorBoard writes in no folder whose name is no UTF-8, as {str(folder)!a}") from None
         self._storage = (f"cannot write in {logs}", "choose a run folder with room, or leave --tensorboard out")
         with storage_errors(*self._storage):
             logs.mkdir(parents=True, exist_ok=True)

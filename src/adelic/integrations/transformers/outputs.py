@@ -6,7 +6,6 @@ from inspect import isclass
 from typing import Any, get_args, get_type_hints
 
 import torch
-from transformers.utils import ModelOutput
 
 _made: dict[type, Any] = {}
 
@@ -34,6 +33,8 @@ def make_output_classes(forward: Callable[..., Any]) -> None:
     >>> "CausalLMOutputWithPast" in [base.__name__ for base in _made]
     True
     """
+    from transformers.utils import ModelOutput
+
     try:
         returned = get_type_hints(forward).get("return")
     except (NameError, TypeError):  # names of another module, or none that there are
