@@ -1,9 +1,11 @@
 import errno
+import itertools
 import os
 import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -179,7 +181,7 @@ def as_another_user(work):
 @pytest.fixture
 def closed_folder(tmp_path):
     """A folder that takes no new file, with a file in it that anybody may write."""
-    for above in [tmp_path, *tmp_path.parents][:3]:
+    for above in itertools.takewhile(lambda path: path != Path(tempfile.gettempdir()), [tmp_path, *tmp_path.parents]):
         above.chmod(above.stat().st_mode | 0o011)  # others may pass
     folder = tmp_path / "closed"
     folder.mkdir()

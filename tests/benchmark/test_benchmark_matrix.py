@@ -5,6 +5,7 @@ from contextlib import contextmanager
 import pytest
 
 from adelic import acd
+from adelic.acd.records import parse_sealed
 from adelic.benchmark import plan, plan_classical, published_rows, read_results, run_matrix, summarise
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError
 
@@ -120,7 +121,7 @@ def test_a_matrix_resumes_without_training_again(tiny_config, tmp_path, monkeypa
     (path,) = results.iterdir()  # one row, one file
     assert path.name == "schubert-3.jsonl"
     before = path.read_text(encoding="utf-8").splitlines()
-    assert sorted(map(json.loads, before), key=json.dumps) == sorted(first, key=json.dumps)
+    assert sorted((parse_sealed(line.encode()) for line in before), key=json.dumps) == sorted(first, key=json.dumps)
     found = run_matrix(configs, runs=runs, results=results, device="cpu", on_run=silent)
     assert trained == [1, 1]  # two epochs of the fourth run
     assert found[:3] == first
@@ -143,7 +144,7 @@ def test_a_lost_result_file_is_written_again(tiny_config, tmp_path):
     path = tmp_path / "results" / "schubert-3.jsonl"
     path.unlink()
     run_matrix([config], **options)
-    assert json.loads(path.read_text(encoding="utf-8")) == result
+    assert parse_sealed(path.read_bytes()) == result
     path.write_text("")  # its line alone is lost
     run_matrix([config], **options)
     assert read_results(path.parent) == [result]

@@ -1,6 +1,5 @@
 """The same runs on the embedded engine and on Ray, with a worker that is killed, and with a budget."""
 
-import json
 import signal
 import sys
 import threading
@@ -11,6 +10,7 @@ import pytest
 import torch
 
 from adelic.acd.files import sole_user
+from adelic.acd.records import parse_sealed
 from adelic.benchmark import Budget, RayEngine, engines, epochs_done, run_matrix
 from adelic.benchmark.matrix import outstanding_work
 from adelic.errors import ConfigurationError, MissingExtraError, RunFolderError, WorkerError
@@ -213,7 +213,7 @@ def test_a_killed_worker_is_replaced_and_its_run_goes_on(cluster, tiny_config, t
         metrics = [tmp_path / name / "runs" / config.label / "metrics.jsonl" for name in ("embedded", "ray")]
         assert metrics[0].read_bytes() == metrics[1].read_bytes()
     gathered = (tmp_path / "ray" / "results" / "schubert-3.jsonl").read_text(encoding="utf-8")
-    assert [json.loads(line) for line in gathered.splitlines()] == found
+    assert [parse_sealed(line.encode()) for line in gathered.splitlines()] == found
     assert cluster.is_initialized()  # it was here before
 
 
