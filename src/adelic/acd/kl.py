@@ -233,11 +233,11 @@ def _generate(request: Request) -> Rows:
 
 
 def _tally(rows: Rows) -> Mapping[str, int]:
-    """Count the rows by each of their coefficients."""
+    """Count the rows by each of their coefficients; published files may have negative ones, which are no coefficients."""
     return {
         f"q^{degree} = {value}": count
         for degree, coefficients in enumerate(rows.y.T)
-        for value, count in enumerate(np.bincount(coefficients).tolist())
+        for value, count in enumerate(np.bincount(coefficients[coefficients >= 0]).tolist())
         if count
     }
 
