@@ -233,7 +233,7 @@ def _generate(request: Request) -> Rows:
 
 
 def _tally(rows: Rows) -> Mapping[str, int]:
-    """Count the rows by each of their coefficients; published files may have negative ones, which are no coefficients."""
+    """Count the rows by each of their coefficients; files may have negative ones, which are none."""
     return {
         f"q^{degree} = {value}": count
         for degree, coefficients in enumerate(rows.y.T)
