@@ -90,3 +90,14 @@ def test_a_size_that_the_loader_refuses(tmp_path):
     with pytest.raises(ConfigurationError, match=r"reads mheight for n = 8, 9, 10, 11, 12, not for 6"):
         acd.export(acd.load("mheight", n=6), tmp_path, format="acd")
     assert not list(tmp_path.glob("mheight*"))
+
+
+def test_a_coefficient_below_zero_is_a_wrong_label(tmp_path):
+    acd.export(acd.load("kl", n=4), tmp_path, format="acd")
+    path = tmp_path / "kl-polynomials" / "kl_polynomials_4_train.txt"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    lines[0] = lines[0].rpartition(",")[0] + ",-1"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = acd.load_published(tmp_path)
+    assert found.report.totals == {"wrong label": 1}
+    assert found.y_train[0][0] == -1

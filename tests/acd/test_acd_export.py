@@ -13,12 +13,9 @@ from hypothesis import strategies as st
 
 from adelic import acd
 from adelic.acd import exporting
-from adelic.acd.exporting import FORMATS as ALL_FORMATS
-from adelic.acd.exporting import int2int_integer, int2int_row
+from adelic.acd.exporting import ENDINGS, int2int_integer, int2int_row
 from adelic.acd.splits import SPLITS
 from adelic.errors import StorageError, UnknownNameError
-
-FORMATS = {name: ending for name, ending in ALL_FORMATS.items() if ending}  # acd has a test file of its own
 
 DATA = {
     "classes": {"name": "weaving", "n": 4},
@@ -91,10 +88,10 @@ def read_int2int(path, classes):
 READERS = {"parquet": read_parquet, "csv": read_csv, "jsonl": read_jsonl, "int2int": read_int2int}
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", ENDINGS)
 def test_rows_come_back_exactly(dataset, tmp_path, format):  # noqa: A002
     paths = acd.export(dataset, tmp_path / "new" / "out", format=format)
-    assert [path.name for path in paths] == [*(f"{split}.{FORMATS[format]}" for split in SPLITS), "dataset.json"]
+    assert [path.name for path in paths] == [*(f"{split}.{ENDINGS[format]}" for split in SPLITS), "dataset.json"]
     for split, path in zip(SPLITS, paths, strict=False):
         x, y = READERS[format](path, dataset.class_names is not None)
         rows = list(zip(getattr(dataset, f"X_{split}").tolist(), getattr(dataset, f"y_{split}").tolist(), strict=True))
@@ -115,7 +112,7 @@ def test_int2int_reads_classes_mixed(tmp_path):
 
 
 def test_every_format_has_a_reader_here():
-    assert set(READERS) == set(FORMATS)
+    assert set(READERS) == set(ENDINGS)
 
 
 def int2int_words(data_types):
@@ -149,7 +146,7 @@ def test_int2int_knows_every_word_and_reads_every_line(tmp_path, data):
             assert int(evaluated["--eval_size"]) == len(lines)
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", ENDINGS)
 def test_description(dataset, tmp_path, format):  # noqa: A002
     *paths, described = acd.export(dataset, tmp_path, format=format, command="adelic data export ...")
     about = json.loads(described.read_text(encoding="utf-8"))
@@ -219,7 +216,7 @@ def test_a_file_that_was_lost_is_written_again(tmp_path):
         assert [path.read_bytes() for path in paths] == content
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", ENDINGS)
 def test_another_content_is_refused_unless_forced(tmp_path, format):  # noqa: A002
     one, other = acd.load("schubert", n=3), acd.load("schubert", n=3, seed=1)
     paths = acd.export(one, tmp_path, format=format)

@@ -111,7 +111,8 @@ def test_what_is_contaminated_is_in_tables_by_that_name_and_in_no_verdict(result
 def test_all_models_on_all_rows(found, result):
     name = "recipes/tuned/schubert-4-learned.toml"
     tuned = result(embedding="learned", accuracy=0.5, recipe={"name": name}) | {"recipe": name, "lookup": 0.25}
-    more = [result("mheight-8", "fone", accuracy=0.75) | {"lookup": 0.9}, tuned]
+    del tuned["rule"]  # as an older result
+    more = [result("mheight-8", "fone", accuracy=0.75) | {"lookup": 0.9, "rule": 0.9}, tuned]
     quick, searched = recipe_grids(found(*more))
     assert (quick.title, searched.title) == (
         "Every model, quick recipe, published split",
@@ -125,8 +126,10 @@ def test_all_models_on_all_rows(found, result):
         ("learned", "90.00 ± 0.75", "not run"),
         ("majority class", "49.40", "50.00"),
         ("look-up", "50.00", "90.00"),
+        ("best trivial rule", "100.00", "90.00"),
     )
-    assert searched.rows == (("learned", "50.00"), ("majority class", "50.00"), ("look-up", "25.00"))
+    rules = (("majority class", "50.00"), ("look-up", "25.00"), ("best trivial rule", "–"))
+    assert searched.rows == (("learned", "50.00"), *rules)
     assert [note.startswith("†") for note in quick.notes] == [False, True]
 
 
@@ -142,7 +145,7 @@ def test_what_is_no_transformer_makes_no_table_alone(result):
     del outside["configuration"]["recipe"]["d_model"]
     assert recipe_grids(comparisons(summarise([outside]))) == []
     (grid,) = recipe_grids(comparisons(summarise([outside, result(embedding="learned")])))
-    assert [line[0] for line in grid.rows] == ["learned", "MLP", "majority class", "look-up"]
+    assert [line[0] for line in grid.rows] == ["learned", "MLP", "majority class", "look-up", "best trivial rule"]
 
 
 def test_the_papers_figures_that_are_set_aside_are_no_aim():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd.exporting import FORMATS
+from adelic.acd.exporting import ENDINGS, FORMATS
 
 
 def test_list(works, monkeypatch):
@@ -166,7 +166,7 @@ def test_a_damaged_file_is_named_in_one_line(adelic, monkeypatch, folder):
 @pytest.mark.parametrize("file_format", ["parquet", "csv", "jsonl", "int2int"])
 def test_export(works, folder, file_format):
     out = works("data", "export", "schubert", "--n", "3", "--seed", "4", "--format", file_format, "--output", "a/b")
-    ending = FORMATS[file_format]
+    ending = ENDINGS[file_format]
     assert out.splitlines()[:4] == [
         f"{Path('a/b')}/train.{ending}: 62 rows",
         f"{Path('a/b')}/validation.{ending}: 6 rows",

@@ -370,6 +370,17 @@ def test_report_shows_what_train_has_left(works, folder):
     assert "schubert-3" not in works("report", "--results-dir", "results", "--markdown")
 
 
+@pytest.mark.filterwarnings("default:.*is left out:UserWarning")
+def test_a_damaged_run_is_left_out_of_a_report_and_named(works, adelic, folder):
+    works(*TRAIN)
+    works(*TRAIN, "--seed", "1")
+    damaged, _ = sorted((folder / "runs").iterdir())
+    (damaged / "result.json").write_text("{", encoding="utf-8")
+    outcome = adelic("report", "--markdown")
+    assert (outcome.status, outcome.out.count("| schubert-3 | learned")) == (0, 1)
+    assert f"warning: {Path('runs') / damaged.name} is left out: " in outcome.err
+
+
 def test_a_report_of_nothing_says_where_results_are(refused, folder):
     assert "no results in results and runs; `adelic train` and `adelic reproduce` make some" in refused("report")
     (folder / "results" / "table").mkdir(parents=True)

@@ -81,3 +81,21 @@ def equipped(word_tokenizer, tiny_model):
         return model, NumberTokenizer(tokenizer, space)
 
     return make
+
+
+@pytest.fixture
+def texts():
+    """Return texts with and without numbers, of different lengths."""
+    return ["1 and -7/11 is 2", "3 + 4", "and"]
+
+
+@pytest.fixture
+def batch_for(texts):
+    """Return batches with labels for a model's objective."""
+    from adelic.integrations.transformers import NumberCollator
+
+    def make(model, tokenizer, given=texts):
+        options = {"mask_probability": 0.5, "seed": 1} if model.objective == "masked" else {}
+        return NumberCollator(tokenizer, model.objective, **options)(given)
+
+    return make

@@ -24,12 +24,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:a text's number:UserWarning")  #
 
 SPACE = AdeleSpace(primes=(2, 3, 5, 7, 11, 13), precision=1)
 LANGUAGE_MODELS = ["BertForMaskedLM", "GPT2LMHeadModel", "LlamaForCausalLM"]
-TEXTS = ["1 and -7/11 is 2", "3 + 4", "and"]
-
-
-def batch_for(model, tokenizer, texts=TEXTS):
-    options = {"mask_probability": 0.5, "seed": 1} if model.objective == "masked" else {}
-    return NumberCollator(tokenizer, model.objective, **options)(texts)
 
 
 @pytest.mark.parametrize("name", [*LANGUAGE_MODELS, "BertModel", "BertForSequenceClassification", "GPT2Model"])
@@ -51,9 +45,9 @@ def test_without_numbers_nothing_changes(word_tokenizer, tiny_model, name):
 
 @pytest.mark.parametrize("name", [*LANGUAGE_MODELS, "BertModel"])
 @pytest.mark.parametrize("features", ["characters", "one-hot-digits", "digits"])
-def test_embeddings_are_the_models_own_plus_the_projection(equipped, name, features):
+def test_embeddings_are_the_models_own_plus_the_projection(equipped, name, features, texts):
     model, tokenizer = equipped(name, features=features)
-    batch = tokenizer(TEXTS)
+    batch = tokenizer(texts)
     ids = batch["input_ids"]
     embeddings = model.get_input_embeddings()(ids)
     is_number = ids == tokenizer.token_id
@@ -86,7 +80,7 @@ def test_embedded_numbers_are_as_large_as_the_models_own_embeddings(equipped):
 
 
 @pytest.mark.parametrize("name", LANGUAGE_MODELS)
-def test_losses_add_up(equipped, name):
+def test_losses_add_up(equipped, name, batch_for):
     model, tokenizer = equipped(name, loss_weight=0.25)
     batch = batch_for(model, tokenizer)
     outputs = model(**batch)
@@ -107,7 +101,7 @@ def test_losses_add_up(equipped, name):
 
 
 @pytest.mark.parametrize("name", [*LANGUAGE_MODELS, "AlbertForMaskedLM"])
-def test_gradients_reach_projection_head_and_model(equipped, name):
+def test_gradients_reach_projection_head_and_model(equipped, name, batch_for):
     model, tokenizer = equipped(name)
     model(**batch_for(model, tokenizer)).loss.backward()
     for name_, parameter in model.named_parameters():
@@ -118,7 +112,7 @@ def test_gradients_reach_projection_head_and_model(equipped, name):
 
 
 @pytest.mark.parametrize("name", LANGUAGE_MODELS)
-def test_a_batch_without_numbers_trains_too(equipped, name):
+def test_a_batch_without_numbers_trains_too(equipped, name, batch_for):
     model, tokenizer = equipped(name)
     loss = model(**batch_for(model, tokenizer, ["and is and", "is"])).loss
     loss.backward()
@@ -145,7 +139,7 @@ def test_classifiers_train_by_their_own_loss(equipped):
 
 
 @pytest.mark.parametrize("name", LANGUAGE_MODELS)
-def test_mixed_precision_and_gradient_checkpoints(equipped, name):
+def test_mixed_precision_and_gradient_checkpoints(equipped, name, batch_for):
     model, tokenizer = equipped(name)
     batch = batch_for(model, tokenizer)
     expected = model(**batch).loss
@@ -168,7 +162,7 @@ def test_great_primes_in_bfloat16(equipped):
     torch.testing.assert_close(low, expected, rtol=0.02, atol=0.02 * expected.abs().max().item())
 
 
-def test_tuples_and_hidden_states_when_asked_for(equipped):
+def test_tuples_and_hidden_states_when_asked_for(equipped, batch_for):
     model, tokenizer = equipped("BertForMaskedLM")
     batch = batch_for(model, tokenizer)
     assert "hidden_states" not in model(**batch)
@@ -178,9 +172,9 @@ def test_tuples_and_hidden_states_when_asked_for(equipped):
 
 @pytest.mark.parametrize("name", [*LANGUAGE_MODELS, "BertModel"])
 @pytest.mark.parametrize("asked", [[0, -1], [1], 2, -3, [7, -7]])
-def test_hidden_states_of_some_layers(equipped, tiny_model, name, asked):
+def test_hidden_states_of_some_layers(equipped, tiny_model, name, asked, texts):
     model, tokenizer = equipped(name)
-    batch = tokenizer(TEXTS)
+    batch = tokenizer(texts)
     every = model(**batch, output_hidden_states=True).hidden_states
     some = model(**batch, output_hidden_states=asked).hidden_states
     plain = tiny_model(name, 4)(torch.tensor([[3]]), output_hidden_states=asked).hidden_states
@@ -189,9 +183,9 @@ def test_hidden_states_of_some_layers(equipped, tiny_model, name, asked):
 
 
 @pytest.mark.parametrize("name", [*LANGUAGE_MODELS, "BertModel"])
-def test_arguments_by_position(equipped, name):
+def test_arguments_by_position(equipped, name, texts):
     model, tokenizer = equipped(name)
-    batch = tokenizer(TEXTS)
+    batch = tokenizer(texts)
     names = list(inspect.signature(model.forward).parameters)
     given = [batch.get(name) for name in names[: names.index("number_digits") + 1]]
     assert torch.equal(model(*given).number_states, model(**batch).number_states)
@@ -234,7 +228,7 @@ def test_a_tokenizer_goes_with_one_space(equipped, tiny_model):
 
 
 @pytest.mark.parametrize("name", LANGUAGE_MODELS)
-def test_the_number_token_keeps_its_embedding(equipped, name):
+def test_the_number_token_keeps_its_embedding(equipped, name, texts):
     model, tokenizer = equipped(name)
     size, token_id = model.get_input_embeddings().num_embeddings, tokenizer.token_id
     for options in ({}, {"pad_to_multiple_of": token_id}):
@@ -243,7 +237,7 @@ def test_the_number_token_keeps_its_embedding(equipped, name):
     assert model.get_input_embeddings().num_embeddings == size
     assert model.resize_token_embeddings(token_id, pad_to_multiple_of=8).num_embeddings == 16
     assert model.resize_token_embeddings(token_id + 1).num_embeddings == token_id + 1
-    model(**tokenizer(TEXTS))
+    model(**tokenizer(texts))
 
 
 def test_what_cannot_be_equipped(equipped, word_tokenizer, tiny_model):

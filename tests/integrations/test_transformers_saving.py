@@ -15,7 +15,6 @@ from adelic.errors import ConfigurationError
 transformers = pytest.importorskip("transformers")
 
 from adelic.integrations.transformers import (  # noqa: E402
-    NumberCollator,
     NumberTokenizer,
     from_pretrained,
 )
@@ -24,22 +23,16 @@ pytestmark = pytest.mark.filterwarnings("ignore:a text's number:UserWarning")  #
 
 SPACE = AdeleSpace(primes=(2, 3, 5, 7, 11, 13), precision=1)
 LANGUAGE_MODELS = ["BertForMaskedLM", "GPT2LMHeadModel", "LlamaForCausalLM"]
-TEXTS = ["1 and -7/11 is 2", "3 + 4", "and"]
-
-
-def batch_for(model, tokenizer, texts=TEXTS):
-    options = {"mask_probability": 0.5, "seed": 1} if model.objective == "masked" else {}
-    return NumberCollator(tokenizer, model.objective, **options)(texts)
 
 
 @pytest.mark.parametrize("name", [*LANGUAGE_MODELS, "BertModel", "AlbertForMaskedLM"])
-def test_saved_and_loaded(equipped, tmp_path, name):
+def test_saved_and_loaded(equipped, tmp_path, name, texts):
     space = AdeleSpace(primes=(3, 5, 7, 11), precision=3, fractional_digits=1)
     model, tokenizer = equipped(
         name, space=space, features="one-hot-digits", real_scale=7.5, max_numerator=40, max_denominator=2
     )
     torch.nn.init.normal_(model.get_input_embeddings().weight)
-    batch = tokenizer(TEXTS)
+    batch = tokenizer(texts)
     model.save_pretrained(tmp_path)
     tokenizer.tokenizer.save_pretrained(tmp_path)
     assert {path.suffix for path in tmp_path.iterdir()} <= {".json", ".safetensors", ".jinja"}
@@ -51,15 +44,15 @@ def test_saved_and_loaded(equipped, tmp_path, name):
     }
     other = NumberTokenizer(transformers.AutoTokenizer.from_pretrained(tmp_path), again.numbers.settings.space)
     with torch.no_grad():
-        assert torch.equal(again(**other(TEXTS)).number_states, model(**batch).number_states)
+        assert torch.equal(again(**other(texts)).number_states, model(**batch).number_states)
         states = model(**batch).number_states
         assert torch.equal(again.numbers.predict(states).logits, model.numbers.predict(states).logits)
 
 
-def test_loaded_in_bfloat16_and_converted_to_it(equipped, tmp_path):
+def test_loaded_in_bfloat16_and_converted_to_it(equipped, tmp_path, texts, batch_for):
     model, tokenizer = equipped("LlamaForCausalLM")
     model.save_pretrained(tmp_path)
-    batch = tokenizer(TEXTS)
+    batch = tokenizer(texts)
     expected = model(**batch).number_states
     for low in (from_pretrained(tmp_path, dtype=torch.bfloat16), model.to(torch.bfloat16)):
         assert low.numbers.projection.weight.dtype == torch.bfloat16
@@ -95,17 +88,17 @@ def test_the_plain_model_is_still_in_the_folder(equipped, tmp_path):
     assert torch.equal(plain(batch["input_ids"]).logits, model(**batch).logits)
 
 
-def test_copies_are_equal(equipped):
+def test_copies_are_equal(equipped, texts):
     model, tokenizer = equipped("GPT2LMHeadModel")
-    batch = tokenizer(TEXTS)
+    batch = tokenizer(texts)
     assert torch.equal(copy.deepcopy(model)(**batch).logits, model(**batch).logits)
 
 
 @pytest.mark.parametrize("name", [*LANGUAGE_MODELS, "BertModel"])
 @pytest.mark.parametrize("is_used", [False, True])
-def test_pickled(equipped, tmp_path, name, is_used):
+def test_pickled(equipped, tmp_path, name, is_used, texts):
     model, tokenizer = equipped(name)
-    batch = tokenizer(TEXTS)
+    batch = tokenizer(texts)
     if is_used:  # which gives it hooks that no pickle holds
         model(**batch)
     torch.save(model, tmp_path / "model")
@@ -118,10 +111,10 @@ def test_pickled(equipped, tmp_path, name, is_used):
     assert list(again) == list(outputs)
 
 
-def test_pickled_for_another_process(equipped, tmp_path):
+def test_pickled_for_another_process(equipped, tmp_path, texts):
     """A process that has imported nothing of ours unpickles the model and its outputs, and calls it."""
     model, tokenizer = equipped("BertForMaskedLM")
-    batch = dict(tokenizer(TEXTS))
+    batch = dict(tokenizer(texts))
     (tmp_path / "all").write_bytes(pickle.dumps((model, batch, model(**batch))))
     program = """if True:
         import pickle, sys, torch
@@ -137,10 +130,10 @@ def test_pickled_for_another_process(equipped, tmp_path):
 
 @pytest.mark.filterwarnings("ignore")  # of the exporter and the tracer, about what the library's models do
 @pytest.mark.parametrize("name", [*LANGUAGE_MODELS, "BertModel"])
-def test_exported_traced_and_compiled(equipped, name):
+def test_exported_traced_and_compiled(equipped, name, texts):
     model, tokenizer = equipped(name)
     model.config.use_cache = False
-    batch, other = dict(tokenizer(TEXTS)), dict(tokenizer(["1 + 2 / 3 and -4/7 is 5", "3 + 4"]))
+    batch, other = dict(tokenizer(texts)), dict(tokenizer(["1 + 2 / 3 and -4/7 is 5", "3 + 4"]))
     axes = {key: {0: torch.export.Dim.AUTO, 1: torch.export.Dim.AUTO} for key in batch}
     exported = torch.export.export(model, (), batch, dynamic_shapes=axes, strict=False).module()
     traced = torch.jit.trace(model, example_kwarg_inputs=batch, strict=False)
@@ -178,7 +171,7 @@ def test_weights_of_another_space_are_not_loaded(equipped, tmp_path, name):
         from_pretrained(tmp_path)
 
 
-def test_weights_from_before_fingerprints(equipped, tmp_path):
+def test_weights_from_before_fingerprints(equipped, tmp_path, texts):
     model, tokenizer = equipped("LlamaForCausalLM")
     model.save_pretrained(tmp_path)
     tensors = load_file(tmp_path / "model.safetensors")
@@ -186,7 +179,7 @@ def test_weights_from_before_fingerprints(equipped, tmp_path):
     assert len(old) == len(tensors) - 3
     save_file(old, tmp_path / "model.safetensors", {"format": "pt"})
     again = from_pretrained(tmp_path)
-    assert torch.equal(again(**tokenizer(TEXTS)).logits, model(**tokenizer(TEXTS)).logits)
+    assert torch.equal(again(**tokenizer(texts)).logits, model(**tokenizer(texts)).logits)
 
 
 @pytest.mark.parametrize("token_id", ["x", -1, 10**9, True, 2.0, None])

@@ -1,4 +1,5 @@
 import json
+import os
 import signal
 import sys
 
@@ -6,6 +7,7 @@ import pytest
 
 from adelic.errors import Interrupted, MissingExtraError, StorageError
 from adelic.training import run
+from adelic.training.tensorboard import TensorBoardLog
 
 pytest.importorskip("tensorboard")
 
@@ -63,6 +65,7 @@ def test_a_finished_run_gets_its_log(finished):
 
 
 def test_restart_deletes_the_log(tiny_config, tmp_path):
+
     folder = tmp_path / "run"
     run(tiny_config(), folder, device="cpu", tensorboard=True)
     run(tiny_config(), folder, device="cpu", restart=True)
@@ -83,3 +86,10 @@ def test_without_the_library(tiny_config, tmp_path, monkeypatch):
     with pytest.raises(MissingExtraError, match=r"pip install 'adelic\[tensorboard\]'"):
         run(tiny_config(), tmp_path / "run", device="cpu", tensorboard=True)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_that_is_no_utf_8_is_refused(tmp_path):
+    folder = tmp_path / os.fsdecode(b"\xff")
+    with pytest.raises(StorageError, match=r"no folder whose name is no UTF-8, as '.*\\udcff'$"):
+        TensorBoardLog(folder, [], "")
+    assert not folder.exists()

@@ -34,8 +34,9 @@ from adelic.acd.provenance import versions
 from adelic.acd.store import Hashed, write_parquet
 from adelic.errors import StorageError, UnknownNameError
 
-FORMATS: Mapping[str, str] = {"parquet": "parquet", "csv": "csv", "jsonl": "jsonl", "int2int": "txt", "acd": ""}
-"""Format -> the ending of its files' names; the files of `acd` have names of their own."""
+ENDINGS: Mapping[str, str] = {"parquet": "parquet", "csv": "csv", "jsonl": "jsonl", "int2int": "txt"}
+"""Format -> the ending of its files' names, for those that have a file a split."""
+FORMATS = (*ENDINGS, "acd")
 DESCRIPTION_FILE = "dataset.json"
 INT2INT_BASE = 1000
 CHUNK = 1 << 14
@@ -148,7 +149,7 @@ def _contents(dataset: Dataset, format: str, progress: Progress | None) -> dict[
         }
     found = {}
     for split, (X, y) in split_arrays(dataset).items():
-        name = f"{split}.{FORMATS[format]}"
+        name = f"{split}.{ENDINGS[format]}"
         if format == "int2int":
             order = _shuffled(len(y), dataset.provenance["seed"], split)
             X, y = X[order], y[order]

@@ -80,7 +80,7 @@ class Comparison:
         return " ".join([*options, f"--recipe {self.recipe if self.has_network else 'quick'}"])
 
     def trivial(self, rule: str) -> float:
-        """Return the mean over all seeds of the test accuracy of a trivial rule, "majority" or "lookup".
+        """Return the mean over all seeds of the test accuracy of a trivial rule, "majority", "lookup" or "rule".
 
         Where models of a seed had different rows to remember, as with images of rows and without, the best counts.
         """
@@ -88,6 +88,16 @@ class Comparison:
         for result in (result for model in self.models.values() for result in model.results):
             seeds[result["seed"]] = max(float(result[rule]), seeds.get(result["seed"], 0.0))
         return sum(seeds.values()) / len(seeds)
+
+    @property
+    def rules(self) -> dict[str, float | None]:
+        """Return the mean test accuracies of the trivial rules, by their names; None where older results lack one."""
+        results = [result for model in self.models.values() for result in model.results]
+        rules = {"majority class": "majority", "look-up": "lookup", "best trivial rule": "rule"}
+        return {
+            name: self.trivial(rule) if all(rule in result for result in results) else None
+            for name, rule in rules.items()
+        }
 
     @property
     def has_network(self) -> bool:

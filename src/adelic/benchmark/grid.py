@@ -18,6 +18,10 @@ LOOK_UP_NOTE = (
     "look-up: memory alone, the label of an equal row among all that training may see (images included), else the most "
     "frequent class; a result is worth what it has above that."
 )
+RULE_NOTE = (
+    "best trivial rule: the class most frequent in training with what one reads off a row (`adelic data audit` has "
+    "them all), chosen by validation."
+)
 FIGURES_NOTE = (
     "Test accuracy in percent, mean over seeds ± half width of the 95 % confidence interval (Student’s t), which "
     "contains initial weights, order and split: a seed draws all three, but for a split that the literature gives. Of "

@@ -11,6 +11,7 @@ from adelic.benchmark.grid import (
     LOOK_UP_NOTE,
     NONE,
     NOT_RUN,
+    RULE_NOTE,
     Grid,
     figure,
     marks,
@@ -208,16 +209,20 @@ def recipe_grids(found: Iterable[Comparison]) -> list[Grid]:
 def _recipe_grid(recipe: str, split: str, found: list[Comparison]) -> Grid:
     kinds = {name: kind(model) for c in found for name, model in c.models.items() if not _is_rule(model)}
     names = sorted(kinds, key=lambda name: (("AOE", "rival", "outside").index(kinds[name]), name.lower()))
-    rules = {"majority class": "majority", "look-up": "lookup"}
+    rules = [comparison.rules for comparison in found]
     return Grid(
         f"Every model, {recipe_title(recipe)} recipe, {split} split",
         ("model", *(comparison.first.title + comparison.fewer_rows for comparison in found)),
         (
             *((name, *(_accuracy(comparison, name) for comparison in found)) for name in names),
-            *((name, *(percent(comparison.trivial(rule)) for comparison in found)) for name, rule in rules.items()),
+            *((name, *(_rate(each[name]) for each in rules)) for name in rules[0]),
         ),
-        (f"{FIGURES_NOTE} What is no Transformer has a search of its own. {LOOK_UP_NOTE}",),
+        (f"{FIGURES_NOTE} What is no Transformer has a search of its own. {LOOK_UP_NOTE} {RULE_NOTE}",),
     )
+
+
+def _rate(rate: float | None) -> str:
+    return NONE if rate is None else percent(rate)
 
 
 def _is_rule(summary: Summary) -> bool:
@@ -238,8 +243,7 @@ def models_grid(comparison: Comparison) -> Grid:
     for name, theirs in published.items():
         loss = NONE if theirs.loss is None else f"{theirs.loss:.4f}"
         lines.append((name, str(theirs), NONE, NONE, NONE, NONE, loss, NONE, NONE, NONE))
-    rules = (("majority class", "majority"), ("look-up", "lookup"))
-    trivial = ", ".join(f"{name} {percent(comparison.trivial(rule))} %" for name, rule in rules)
+    trivial = ", ".join(f"{name} {_rate(rate)} %" for name, rate in comparison.rules.items() if rate is not None)
     return Grid(
         comparison.heading,
         (
@@ -250,7 +254,8 @@ def models_grid(comparison: Comparison) -> Grid:
         (
             f"{comparison.heading}: {trivial}.",
             FIGURES_NOTE,
-            f"{LOOK_UP_NOTE} seconds: mean time of a run’s training, validation included, without a search before it.",
+            f"{LOOK_UP_NOTE} {RULE_NOTE} seconds: mean time of a run’s training, validation included, without a search "
+            "before it.",
         ),
         published=len(published),
     )  # fmt: skip

@@ -1,6 +1,7 @@
 """Result files: a file a row, a JSON object a run in each of its lines; read, written, summarised over seeds."""
 
 import json
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,12 +56,20 @@ def with_finished_runs(results: list[Result], runs: Path) -> list[Result]:
     Raises:
         StorageError: the folder does not exist or cannot be read.
 
+    Warns:
+        UserWarning: a run is damaged, and left out.
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with_finished_runs([{"seed": 0}], Path(folder))
     [{'seed': 0}]
     """
-    finished = {_run(run.result): run.result for run in list_runs(runs) if run.result is not None}
+    finished = {}
+    for run in list_runs(runs):
+        if run.problem:
+            warnings.warn(f"{run.folder} is left out: {run.problem}", stacklevel=2)
+        elif run.result is not None:
+            finished[_run(run.result)] = run.result
     known = {_run(result) for result in results}
     return results + [result for run, result in finished.items() if run not in known]
 
@@ -206,7 +215,7 @@ class Summary:
         return [result["test"][metric] for result in self.results]
 
     def trivial(self, rule: str) -> float:
-        """Return the mean over seeds of the test accuracy of a trivial rule, "majority" or "lookup"."""
+        """Return the mean over seeds of the test accuracy of a trivial rule, "majority", "lookup" or "rule"."""
         return float(np.mean([result[rule] for result in self.results]))
 
     @property

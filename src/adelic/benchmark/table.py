@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from adelic.benchmark import further_table
-from adelic.benchmark.grid import LOOK_UP_NOTE, NONE, NOT_RUN, mark_notes, markdown, marks, percent
+from adelic.benchmark.grid import LOOK_UP_NOTE, NONE, NOT_RUN, RULE_NOTE, mark_notes, markdown, marks, percent
 from adelic.benchmark.results import Summary, mean_with_interval, recipe_text
 from adelic.benchmark.rows import published_rows
 
@@ -50,8 +50,7 @@ NOTES = (
     "half width of the 95 % interval, of two seeds the range. "
     "majority class: the accuracy of always saying the most frequent class. "
     f"{LOOK_UP_NOTE} "
-    "best trivial rule: the class most frequent in training with what one reads off a row (in brackets; `adelic data "
-    "audit` has them all), chosen by validation. "
+    f"{RULE_NOTE} In brackets what is read. "
     "published: the accuracy that the AOE paper gives for the model, and the ACD authors for their small model of the "
     "same kind (for every embedding their Transformer), on this edition and split."
 )
