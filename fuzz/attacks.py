@@ -22,7 +22,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from targets.case import Case
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is loaded: a fork hangs that inherits its threads' pool
+
+from targets.case import Case  # noqa: E402
 
 ATTACKS = {
     "flint": "targets.rational",

@@ -8,6 +8,7 @@ import shutil
 import signal
 import sys
 import time
+import tomllib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -44,6 +45,12 @@ def _train(*options: str) -> Job:
     )
 
 
+def _finished(folder: Path) -> int:
+    """Return how many trials a search has finished; which they are depends on when it was killed."""
+    study = tomllib.loads((folder / "recipe.toml").read_text(encoding="utf-8"))["study"]
+    return len([trial for trial in study["trials"] if trial["state"] == "complete"])
+
+
 def _store(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.glob("cache/acd/**/*") if path.is_file()}
 
@@ -55,13 +62,31 @@ def _names(folder: Path) -> list[str]:
 JOBS = {
     "train": _train(),
     "train learned": _train("--embedding", "learned", "--seed", "1", "--keep", "last"),
+    "tune": Job(
+        (
+            "tune",
+            "schubert",
+            "--n",
+            "3",
+            "--recipe",
+            "quick",
+            "--epochs",
+            "2",
+            "--device",
+            "cpu",
+            "--embedding",
+            "learned",
+        )
+        + ("--search", "learning-rate", "--trials", "3", "--pruning", "none", "--output", "recipe.toml"),
+        _finished,
+    ),
     "build": Job(("data", "build", "schubert", "--n", "5"), _store),
 }
 
 
 def kills(case: Case) -> None:
     """Disturb one command up to four times, let it end, and compare."""
-    name = case.rng.choice(["train", "train", "train learned", "build"])
+    name = case.rng.choice(["train", "train", "train learned", "build", "tune"])
     job, expected, seconds = JOBS[name], *_undisturbed(name, case.folder)
     folder = case.folder / "disturbed"
     shutil.rmtree(folder, ignore_errors=True)

@@ -2,6 +2,8 @@
 
 import json
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,3 +73,11 @@ def test_a_budget_that_suffices(works, folder):
 def test_errors(refused, monkeypatch, arguments, words):
     monkeypatch.delenv("MASTER_ADDR", raising=False)
     assert words in refused(*arguments)
+
+
+def test_too_many_devices_are_refused_before_anything_is_loaded():
+    program = "import sys; from adelic.cli import main\ntry:\n    main(sys.argv[1:])\nfinally:\n    print('torch' in sys.modules)"
+    arguments = ("train", "schubert", "--devices", "4000")
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "False\n")
+    assert done.stderr.startswith("adelic: devices=4000 need about 2,000.0 GiB of memory")

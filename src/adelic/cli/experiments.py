@@ -139,7 +139,12 @@ def train(
     adelic train schubert --n 4 --embedding periodic --sigma 0.3 --recipe quick
     adelic train schubert --n 4 --recipe quick --device cpu --devices 2
     """
-    from adelic import acd, training
+    from adelic import acd
+    from adelic.acd.parallel import check_processes
+
+    check_processes(devices)  # before what takes seconds to load
+
+    from adelic import training
 
     definition = acd.task(task)
     definition.check_edition(edition)

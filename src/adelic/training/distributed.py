@@ -21,7 +21,8 @@ import torch
 from torch import nn
 from torch.distributed import FileStore  # type: ignore[attr-defined]
 
-from adelic.acd.protocol import GIBIBYTE, check_count
+from adelic.acd.parallel import check_processes
+from adelic.acd.protocol import check_count
 from adelic.errors import AdelicError, ConfigurationError, Interrupted, WorkerError, needs_extra
 from adelic.training.configuration import RunConfig
 from adelic.training.loop import Tick
@@ -36,9 +37,6 @@ _PATIENCE = 30.0
 """How long, in seconds, a process may take to end after another one has."""
 _POLL = 0.05
 _LOCAL = "127.0.0.1"
-_PROCESSES_A_CORE = 4
-_PROCESS_BYTES = GIBIBYTE // 2
-"""What a process takes before it has any data: PyTorch and what belongs to it."""
 
 
 class FabricWorld(World):
@@ -159,7 +157,8 @@ def run_distributed(
         The content of result.json, on every machine.
 
     Raises:
-        ConfigurationError: there are not that many devices, or an address is missing.
+        ConfigurationError: there are not that many devices, this machine is too small for as many processes, or an
+            address is missing.
         MissingExtraError: Fabric is not installed.
         WorkerError: another process of the run ended before its time.
 
@@ -174,8 +173,7 @@ def run_distributed(
     kind = choose_device(device).type
     if kind == "cuda" and torch.cuda.device_count() < devices:
         raise ConfigurationError(f"devices={devices}, but this machine has {torch.cuda.device_count()} GPUs")
-    if kind == "cpu":
-        _check_processes(devices)
+    check_processes(devices)
     external = "LOCAL_RANK" in os.environ
     with ExitStack() as used:
         meeting = None
@@ -221,18 +219,6 @@ def _check(device: str, devices: int, nodes: int, node_rank: int) -> None:
         )
     with needs_extra("a run on several devices", "fabric"):
         importlib.import_module("lightning_fabric")
-
-
-def _check_processes(devices: int) -> None:
-    """Raise `ConfigurationError` where this machine is too small for so many processes on the CPU."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    free = psutil.virtual_memory().available
-    most = max(1, min(_PROCESSES_A_CORE * cores, free // _PROCESS_BYTES))
-    if devices > most:
-        raise ConfigurationError(
-            f"devices={devices} need about {devices * _PROCESS_BYTES / GIBIBYTE:,.1f} GiB of memory and as many cores; "
-            f"this machine has {free / GIBIBYTE:,.1f} GiB free and {cores} cores: devices={most} at most"
-        )
 
 
 @contextmanager
