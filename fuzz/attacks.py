@@ -24,7 +24,7 @@ from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is loaded: a fork hangs that inherits its threads' pool
 
-from targets.case import Case  # noqa: E402
+from targets.case import Case
 
 ATTACKS = {
     "flint": "targets.rational",

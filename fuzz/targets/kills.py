@@ -59,27 +59,13 @@ def _names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+_TUNE = (
+    "tune schubert --n 3 --embedding learned --recipe quick --epochs 2 --search learning-rate --trials 3 --pruning none"
+)
 JOBS = {
     "train": _train(),
     "train learned": _train("--embedding", "learned", "--seed", "1", "--keep", "last"),
-    "tune": Job(
-        (
-            "tune",
-            "schubert",
-            "--n",
-            "3",
-            "--recipe",
-            "quick",
-            "--epochs",
-            "2",
-            "--device",
-            "cpu",
-            "--embedding",
-            "learned",
-        )
-        + ("--search", "learning-rate", "--trials", "3", "--pruning", "none", "--output", "recipe.toml"),
-        _finished,
-    ),
+    "tune": Job(tuple(f"{_TUNE} --output recipe.toml".split()), _finished),
     "build": Job(("data", "build", "schubert", "--n", "5"), _store),
 }
 

@@ -76,7 +76,7 @@ def test_errors(refused, monkeypatch, arguments, words):
 
 
 def test_too_many_devices_are_refused_before_anything_is_loaded():
-    program = "import sys; from adelic.cli import main\ntry:\n    main(sys.argv[1:])\nfinally:\n    print('torch' in sys.modules)"
+    program = "import sys; from adelic import cli\ntry: cli.main(sys.argv[1:])\nfinally: print('torch' in sys.modules)"
     arguments = ("train", "schubert", "--devices", "4000")
     done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "False\n")
