@@ -14,6 +14,7 @@ from typing import Any
 
 from adelic import benchmark
 from adelic.cli.options import Tick, progress_bar
+from adelic.data.sources import TaskData
 from adelic.training import AnyConfig, EmbeddingConfig, RunConfig, load_recipe
 
 ROW = ("schubert", 4)
@@ -60,8 +61,8 @@ def configuration(change: dict[str, Any], seed: int) -> RunConfig:
     of_recipe = {key: value for key, value in change.items() if key in ("positional", "readout", "keep", "symmetries")}
     of_embedding = {key: value for key, value in change.items() if key not in of_recipe}
     embedding = EmbeddingConfig.of(**(of_embedding if "name" in change else {"name": "adelic"} | BASE | of_embedding))
-    recipe = load_recipe("compact", *ROW, **RECIPE | of_recipe)
-    return RunConfig(task=ROW[0], n=ROW[1], split="orbits", embedding=embedding, recipe=recipe, seed=seed)
+    recipe = load_recipe("compact", f"{ROW[0]}-{ROW[1]}", **RECIPE | of_recipe)
+    return RunConfig(data=TaskData(ROW[0], ROW[1], split="orbits"), embedding=embedding, recipe=recipe, seed=seed)
 
 
 if __name__ == "__main__":

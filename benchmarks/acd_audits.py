@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from adelic import acd
-from adelic.acd.auditing import to_markdown
-from adelic.acd.files import atomic_write
+from adelic.data.auditing import to_markdown
+from adelic.storage.files import atomic_write
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results" / "audit"

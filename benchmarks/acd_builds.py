@@ -24,8 +24,8 @@ from rich.console import Console
 from rich.table import Table
 
 from adelic import acd
-from adelic.acd.files import atomic_write
-from adelic.acd.provenance import machine, source_commit, versions
+from adelic.storage.files import atomic_write
+from adelic.storage.provenance import machine, source_commit, versions
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "acd_builds.json"

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic import AdeleSpace
-from adelic.acd.files import atomic_write
-from adelic.acd.provenance import machine, source_commit, versions
+from adelic.storage.files import atomic_write
+from adelic.storage.provenance import machine, source_commit, versions
 
 RESULTS = Path(__file__).resolve().parent / "results"
 Seconds = dict[str, list[float]]

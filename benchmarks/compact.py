@@ -20,6 +20,7 @@ import common
 import torch
 
 from adelic.cli.options import progress_bar
+from adelic.data.sources import TaskData
 from adelic.training import EmbeddingConfig, RunConfig, load_recipe
 from adelic.training.tuning import DevelopmentData, train_trial
 
@@ -50,12 +51,9 @@ def main() -> None:
 def train(steps: int, dropout: float, row: tuple[str, int, str], name: str) -> dict[str, float]:
     """Return the validation figures of one training."""
     task, n, edition = row
-    recipe = load_recipe("compact", task, n, symmetries=True, compute="bfloat16", dropout=dropout, epochs=1)
+    recipe = load_recipe("compact", f"{task}-{n}", symmetries=True, compute="bfloat16", dropout=dropout, epochs=1)
     config = RunConfig(
-        task=task,
-        n=n,
-        edition=edition,
-        split="orbits",
+        data=TaskData(task, n, edition=edition, split="orbits"),
         embedding=EmbeddingConfig.of(name, **EMBEDDINGS[name]),
         recipe=recipe,
     )

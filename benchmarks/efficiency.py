@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from adelic import acd, benchmark
+from adelic import benchmark
 from adelic.cli.options import Tick, progress_bar
 from adelic.training import AnyConfig, RunConfig
 
@@ -48,7 +48,7 @@ def fewer_rows(config: RunConfig, share: int) -> RunConfig:
     if share == 1:
         return config
     recipe = config.recipe
-    n_train = acd.load(config.task, n=config.n, edition=config.edition, split="orbits").provenance["rows"]["train"]
+    n_train = config.data.load(config.seed).provenance["rows"]["train"]
     rows = max(1, n_train // share)
     steps = recipe.epochs * -(-n_train // recipe.batch_size)
     epochs = -(-steps // -(-rows // recipe.batch_size))

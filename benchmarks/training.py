@@ -35,11 +35,12 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
 
 from adelic import acd, training
-from adelic.acd.files import atomic_write
 from adelic.benchmark import published_rows
 from adelic.benchmark.results import confidence_interval
 from adelic.cli.allocator import GUARD, SETTINGS, environment_with_settings
+from adelic.data.sources import TaskData
 from adelic.nn import SequenceClassifier, Vocabulary, build_embedding
+from adelic.storage.files import atomic_write
 from adelic.training.loop import Split, Trainer
 from adelic.training.objectives import OneClass, make_objective
 
@@ -238,7 +239,7 @@ def interval(values: list[float]) -> tuple[float, float]:
 
 def paper_recipe(batch_size: int, compute: str = "float32") -> training.Recipe:
     """Return the paper's network."""
-    return training.load_recipe("paper", "schubert", 4, batch_size=batch_size, compute=compute)
+    return training.load_recipe("paper", "schubert-4", batch_size=batch_size, compute=compute)
 
 
 def random_splits(length: int, rows: int) -> list[Split]:
@@ -289,9 +290,9 @@ def worker_embedding(length: int, n_steps: int, batch_size: int, repetitions: in
 def configuration(row: str, seed: int, *, recipe: str = "quick", **changes: Any) -> training.RunConfig:
     """Return a run of AOE with a recipe and the paper's dropout, which the two loops do differently."""
     task, _, n = row.rpartition("-")
-    chosen = training.load_recipe(recipe, task, int(n), dropout=DROPOUT, **changes)
+    chosen = training.load_recipe(recipe, f"{task}-{n}", dropout=DROPOUT, **changes)
     aoe = training.EmbeddingConfig.of("adelic")
-    return training.RunConfig(task=task, n=int(n), embedding=aoe, recipe=chosen, seed=seed)
+    return training.RunConfig(data=TaskData(task, int(n)), embedding=aoe, recipe=chosen, seed=seed)
 
 
 def worker_accuracy(side: str, row: str, seed: int, recipe: str, epochs: int | None, runs: str) -> Results:
@@ -310,7 +311,7 @@ def worker_accuracy(side: str, row: str, seed: int, recipe: str, epochs: int | N
 
 def stock_accuracy(config: training.RunConfig) -> Results:
     """Return test accuracy and training time of a run by the stock loop."""
-    data = acd.load(config.task, n=config.n)
+    data = config.data.load(config.seed)
     vocabulary = Vocabulary(data.vocabulary)
     train, validation, test = (
         (vocabulary.ids(X), torch.from_numpy(np.asarray(y, dtype=np.int64)))
@@ -332,7 +333,7 @@ def stock_accuracy(config: training.RunConfig) -> Results:
 def worker_setup(row: str) -> float:
     """Return the seconds of encoding and set-up, once the data is loaded."""
     config = configuration(row, 0)
-    data = acd.load(config.task, n=config.n)
+    data = config.data.load(config.seed)
     start = time.perf_counter()
     vocabulary = Vocabulary(data.vocabulary)
     splits = [

@@ -1,6 +1,7 @@
 """What the tests of several layers share: a store of their own, runs that take a fraction of a second, the command."""
 
 import io
+import json
 import os
 import signal
 import stat
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+ORACLES = Path(__file__).parent / "oracles"
 # Before torch is imported, here and in the processes that tests start: threads that wait for each other's tiny matrices
 # on cores that others use too make these tests ten times as slow.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -52,13 +54,15 @@ def tiny_recipe() -> Callable[..., Any]:
 @pytest.fixture(scope="session")
 def tiny_config(tiny_recipe: Callable[..., Any]) -> Callable[..., Any]:
     """Return configurations of very small runs; keywords that a configuration lacks go to the recipe."""
+    from adelic.data.sources import TaskData
     from adelic.training import EmbeddingConfig, RunConfig
 
     def make(embedding: str = "learned", *, task: str = "schubert", n: int = 3, **changes: Any) -> RunConfig:
         space = {"primes": (2, 3, 5), "precision": 4} if embedding == "adelic" else {}
-        own = {key: changes.pop(key) for key in ("seed", "edition", "split") if key in changes}
+        data = TaskData(task, n, **{key: changes.pop(key) for key in ("edition", "split") if key in changes})
+        seed = changes.pop("seed", 0)
         return RunConfig(
-            task=task, n=n, embedding=EmbeddingConfig.of(embedding, **space), recipe=tiny_recipe(**changes), **own
+            data=data, embedding=EmbeddingConfig.of(embedding, **space), recipe=tiny_recipe(**changes), seed=seed
         )
 
     return make
@@ -132,3 +136,43 @@ def make_device() -> Callable[[Path], None]:
             pytest.skip("making a device takes the superuser, and a file system that has them")
 
     return make
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty store for this test."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("ADELIC_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def oracle():
+    """Vectors made by other systems; each file's "meta" names the system."""
+
+    def read(name: str) -> list[Any]:
+        return json.loads((ORACLES / f"{name}.json").read_text(encoding="utf-8"))["data"]
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def published_facts() -> dict[str, Any]:
+    """The published counts, in the file from which the package's own facts were taken."""
+    return json.loads((ORACLES / "acd_facts.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def generated():
+    """Rows of a task straight from its generator, kept for the whole session."""
+    from adelic import acd
+
+    kept: dict[tuple[str, int, str], Any] = {}
+
+    def generate(name: str, n: int, edition: str = "published") -> Any:
+        key = (name, n, edition)
+        if key not in kept:
+            kept[key] = acd.TASKS[name].generate(acd.Request(n=n, edition=edition))
+        return kept[key]
+
+    return generate

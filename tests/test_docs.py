@@ -19,12 +19,12 @@ import pytest
 from click.testing import CliRunner
 
 from adelic import acd
-from adelic.acd.auditing import to_markdown
 from adelic.benchmark import published_rows
 from adelic.benchmark.arithmetic import read_plan
 from adelic.benchmark.arithmetic.entries import gather
 from adelic.benchmark.arithmetic.report import to_markdown as to_arithmetic_table
 from adelic.cli import commands
+from adelic.data.auditing import to_markdown
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

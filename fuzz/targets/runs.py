@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from adelic import training
+from adelic.data.sources import TaskData
 from adelic.training.recipes import Recipe
 from adelic.training.signals import Stopped
 from targets.case import Case
@@ -36,8 +37,7 @@ def random_config(rng: Random, **recipe: Any) -> training.RunConfig:
         "norm": rng.choice(["post", "pre"]),
     }
     return training.RunConfig(
-        task="schubert",
-        n=3,
+        data=TaskData("schubert", 3),
         embedding=training.EmbeddingConfig.of(name, **options),
         recipe=Recipe(**plain | recipe),
         seed=rng.randrange(1000),

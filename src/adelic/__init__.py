@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from adelic.errors import AdelicError
 from adelic.numbers import AdeleArray, AdeleSpace, RedundantResidueCode
+from adelic.storage.version import VERSION
 
 if TYPE_CHECKING:
     from adelic import acd, benchmark, nn, numbers, training
     from adelic.numbers.choice import SpaceChoice, choose_space
 
-__version__ = "0.1.0"
+__version__ = VERSION
 __all__ = [
     "AdeleArray",
     "AdeleSpace",

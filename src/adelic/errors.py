@@ -92,7 +92,7 @@ class ConfigurationError(AdelicError, ValueError):
     """An option of a model, a recipe, a run or a report has no such value.
 
     >>> from adelic import training
-    >>> training.load_recipe("quick", "schubert", 4, epochs=0)
+    >>> training.load_recipe("quick", "schubert-4", epochs=0)
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: epochs=0 must be a whole number from 1 to 1,000,000
     """

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd.authors_layout import LAYOUTS
+from adelic.acd.published.authors_layout import LAYOUTS
 from adelic.errors import ConfigurationError
 
 FOUND = json.loads((Path(__file__).parents[1] / "oracles" / "acd_loader.json").read_text(encoding="utf-8"))["tasks"]

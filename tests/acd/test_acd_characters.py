@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd import catalogue, character_tables, characters
+from adelic.acd.characters import tables as character_tables
+from adelic.acd.characters import task as characters
 from adelic.acd.permutations import length
+from adelic.data import catalogue
 from adelic.errors import EncodingError, TaskSizeError
 
 

@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd import grassmannian, grassmannian_tableaux, grassmannian_walks
-from adelic.acd.splits import TEST, split_rows
+from adelic.acd.grassmannian import tableaux as grassmannian_tableaux
+from adelic.acd.grassmannian import task as grassmannian
+from adelic.acd.grassmannian import walks as grassmannian_walks
+from adelic.data.splits import TEST, split_rows
 from adelic.errors import EncodingError, TaskSizeError
 
 PRIME = (1 << 61) - 1

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd import kl, kl_tables, mheight
+from adelic.acd import mheight
+from adelic.acd.kl import tables as kl_tables
+from adelic.acd.kl import task as kl
 from adelic.acd.permutations import length
 from adelic.errors import EncodingError, TaskSizeError
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd import lattice, lattice_covers
-from adelic.acd.splits import TRAIN, VALIDATION, split_rows
+from adelic.acd.lattice import tables as lattice_covers
+from adelic.acd.lattice import task as lattice
+from adelic.data.splits import TRAIN, VALIDATION, split_rows
 from adelic.errors import EncodingError, TaskSizeError, UnknownNameError
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd import mheight
+from adelic.acd.mheight import task as mheight
 from adelic.errors import EncodingError
 
 

@@ -3,8 +3,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from adelic.acd import permutation_statistics as statistics
 from adelic.acd import permutations as one_at_a_time
+from adelic.acd.kl import statistics
 
 
 def symmetric_group(n, first=1):

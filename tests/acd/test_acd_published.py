@@ -1,6 +1,6 @@
 """Official files, written here from our own data with errors planted, are read and every error is found and named.
 
-Nothing is downloaded. The forms of the files are those that `adelic.acd.published_files` describes.
+Nothing is downloaded. The forms of the files are those that `adelic.acd.published.files` describes.
 """
 
 import errno
@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd import lattice, published, published_checks, quiver, rsk
-from adelic.acd.published_layouts import LAYOUTS, nested_lists, permutation_of_inversions
+from adelic.acd import lattice, published, quiver, rsk
+from adelic.acd.published import checks as published_checks
+from adelic.acd.published.layouts import LAYOUTS, nested_lists, permutation_of_inversions
 from adelic.errors import ConfigurationError, EncodingError, MissingExtraError, StorageError, UnknownNameError
 
 SIZES = {"mheight": 7, "weaving": 5, "schubert": 4, "lattice": 10, "characters": 8, "kl": 4, "rsk": 5, "quiver": 6}

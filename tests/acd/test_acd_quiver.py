@@ -6,8 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from adelic import acd
-from adelic.acd import quiver
-from adelic.acd.quiver import TYPES
+from adelic.acd.quiver import task as quiver
+from adelic.acd.quiver.task import TYPES
 from adelic.errors import ConfigurationError, EncodingError, TaskSizeError, UnknownNameError
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adelic import acd
-from adelic.acd import rsk
-from adelic.acd.splits import TEST, split_rows
+from adelic.acd.rsk import task as rsk
+from adelic.data.splits import TEST, split_rows
 from adelic.errors import EncodingError, TaskSizeError
 
 words = st.integers(1, 9).flatmap(lambda n: st.permutations(range(1, n + 1)))

@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adelic.acd import schubert, schubert_tables
+from adelic.acd import schubert
 from adelic.acd.permutations import length, padded, trimmed
+from adelic.acd.schubert import tables as schubert_tables
+from adelic.acd.schubert.constants import transition_order
+from adelic.acd.schubert.task import GREATEST_CONSTANTS, NONZERO_COUNTS
 from adelic.errors import EncodingError
 
 Polynomial = Counter  # exponents -> coefficient
@@ -85,8 +88,8 @@ def test_all_products_of_3(polynomials_of_5):
             expected = {trimmed(w): c for w, c in expansion(times(small[u], small[v], 5), polynomials_of_5).items()}
             assert schubert.schubert_product(u, v) == expected
             constants.update(expected.values())
-    assert sum(constants.values()) == schubert.NONZERO_COUNTS[2]
-    assert max(constants) == schubert.GREATEST_CONSTANTS[2]
+    assert sum(constants.values()) == NONZERO_COUNTS[2]
+    assert max(constants) == GREATEST_CONSTANTS[2]
 
 
 def test_sampled_products_of_4():
@@ -185,7 +188,7 @@ def test_a_deep_recursion_does_not_overflow_the_stack():
     """The longest permutation of S_50 takes more than a thousand transitions in a row."""
     longest = tuple(range(50, 0, -1))
     assert schubert.schubert_product(longest, [1]) == {longest: 1}
-    steps = sum(1 for _ in schubert.transition_order([longest]))
+    steps = sum(1 for _ in transition_order([longest]))
     assert steps == 50 * 49 // 2
 
 

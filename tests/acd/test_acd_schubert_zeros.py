@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd import permutation_statistics as statistics
-from adelic.acd import schubert, schubert_zeros
+from adelic.acd import schubert
+from adelic.acd.kl import statistics
 from adelic.acd.permutations import length, padded, trimmed
+from adelic.acd.schubert import task as schubert_task
+from adelic.acd.schubert import zeros as schubert_zeros
+from adelic.acd.schubert.constants import transition_order
 
 CORRECTED = [(n, "corrected") for n in (2, 3, 4, 5)]
 EVERY = [*CORRECTED, *[(n, "published") for n in (2, 3, 4, 5)]]
@@ -235,7 +238,7 @@ def test_cues_of_no_rows():
 def test_cues_do_not_depend_on_the_chunks(generated, monkeypatch):
     X = generated("schubert", 4).X
     whole = {name: cue(X) for name, cue in schubert.TASK.cues.items()}
-    monkeypatch.setattr(schubert, "CUE_CHUNK", 100)
+    monkeypatch.setattr(schubert_task, "CUE_CHUNK", 100)
     for name, cue in schubert.TASK.cues.items():
         assert (cue(X) == whole[name]).all()
 
@@ -259,7 +262,7 @@ def test_exponents_are_those_of_the_polynomials(polynomials):
 def polynomials():
     """The exponents of all Schubert polynomials of S_5, by transition."""
     size, found = 5, {tuple(range(1, 6)): {(0,) * 5}}
-    for v, r, previous, terms in schubert.transition_order(permutations(range(1, size + 1))):
+    for v, r, previous, terms in transition_order(permutations(range(1, size + 1))):
         times_x = {(*e[:r], e[r] + 1, *e[r + 1 :]) for e in found[previous]}
         found[v] = times_x.union(*(found[term] for term in terms))  # no coefficient is negative, so nothing cancels
     return found

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adelic import acd
-from adelic.acd import weaving, weaving_flips
+from adelic.acd.weaving import flips as weaving_flips
+from adelic.acd.weaving import task as weaving
 from adelic.errors import AdelicError, EncodingError
 
 

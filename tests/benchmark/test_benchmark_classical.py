@@ -16,6 +16,7 @@ from adelic.benchmark import (
     write_report,
 )
 from adelic.benchmark.matrix import outstanding_work
+from adelic.data.sources import TaskData
 from adelic.errors import AdelicError
 from adelic.training import CLASSICAL_MODELS, ClassicalConfig
 
@@ -30,7 +31,8 @@ def options(folder, **more):
 
 
 def small(name, **changes):
-    return ClassicalConfig(task="schubert", n=3, name=name, **{"trials": 2} | changes)
+    own = {key: changes.pop(key) for key in ("edition", "split") if key in changes}
+    return ClassicalConfig(data=TaskData("schubert", 3, **own), name=name, **{"trials": 2} | changes)
 
 
 def test_a_plan_is_rows_by_models_by_seeds():
@@ -38,7 +40,7 @@ def test_a_plan_is_rows_by_models_by_seeds():
     assert [(c.row, c.name, c.seed) for c in configs] == [
         (row, name, seed) for row in ("schubert-4", "mheight-8") for name in ("mlp", "trees") for seed in (0, 3)
     ]
-    assert {(c.trials, c.max_rows, c.edition) for c in configs} == {(7, 50, "published")}
+    assert {(c.trials, c.max_rows, c.data.edition) for c in configs} == {(7, 50, "published")}
     assert len(plan_classical(["schubert-4"] * 2, ["mlp"] * 2, [0, 0])) == 1
     assert [c.row for c in plan_classical([], ["majority"], [0])] == list(published_rows())
 

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 import pytest
 
 from adelic import acd
-from adelic.acd.records import parse_sealed
 from adelic.benchmark import plan, plan_classical, published_rows, read_results, run_matrix, summarise
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError
+from adelic.storage.records import parse_sealed
 
 
 def shape(configs):
@@ -23,7 +23,7 @@ def test_a_plan_is_rows_by_embeddings_by_seeds():
         for seed in (0, 3)
     ]
     assert {c.recipe.name for c in configs} == {"quick"}
-    assert {c.edition for c in configs} == {"published"}
+    assert {c.data.edition for c in configs} == {"published"}
 
 
 def test_a_plan_takes_iterators():
@@ -46,7 +46,7 @@ def test_changes_and_editions():
         edition="leaky",
         changes={"epochs": 2, "learning_rate": None},
     )
-    assert (config.edition, config.seed, config.embedding.features) == ("leaky", 7, "characters")
+    assert (config.data.edition, config.seed, config.embedding.features) == ("leaky", 7, "characters")
     assert (config.recipe.epochs, config.recipe.learning_rate) == (2, 1e-3)
 
 
@@ -175,15 +175,15 @@ def test_editions_and_splits_have_files_of_their_own(tiny_config, tmp_path):
     assert sorted(path.name for path in (tmp_path / "results").iterdir()) == [
         "weaving-5-levels-orbits.jsonl", "weaving-5-levels.jsonl", "weaving-5-orbits.jsonl", "weaving-5.jsonl",
     ]  # fmt: skip
-    assert [(r["edition"], r["split"]) for r in found] == [(c.edition, c.split) for c in configs]
+    assert [(r["edition"], r["split"]) for r in found] == [(c.data.edition, c.data.split) for c in configs]
     assert len(read_results(tmp_path / "results")) == 4
 
 
 def test_a_plan_has_a_split():
     (config,) = plan(["weaving-6"], ["learned"], [0], recipe="quick", split="orbits", changes={"symmetries": True})
-    assert (config.split, config.recipe.symmetries) == ("orbits", True)
+    assert (config.data.split, config.recipe.symmetries) == ("orbits", True)
     (config,) = plan_classical(["weaving-6"], ["lookup"], [0], split="orbits", symmetries=True)
-    assert (config.split, config.symmetries) == ("orbits", True)
+    assert (config.data.split, config.symmetries) == ("orbits", True)
 
 
 def test_a_damaged_run_is_named(tiny_config, tmp_path):

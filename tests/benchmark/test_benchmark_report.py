@@ -229,8 +229,8 @@ def test_a_report_needs_the_result_files_alone(summaries, tmp_path, monkeypatch)
     def refuse(*given, **options):
         raise AssertionError("the report loads data")
 
-    monkeypatch.setattr("adelic.acd.load", refuse)
-    monkeypatch.setattr("adelic.acd.store.load", refuse, raising=False)
+    monkeypatch.setattr("adelic.data.sources.load", refuse)
+    monkeypatch.setattr("adelic.data.dataset.load", refuse)
     monkeypatch.setenv("ADELIC_CACHE", str(tmp_path / "nothing"))
     write_report(summaries, tmp_path / "report.html", all_rows=True)
     assert figures(summaries)

@@ -9,11 +9,11 @@ import psutil
 import pytest
 import torch
 
-from adelic.acd.files import sole_user
-from adelic.acd.records import parse_sealed
 from adelic.benchmark import Budget, RayEngine, engines, epochs_done, run_matrix
 from adelic.benchmark.matrix import outstanding_work
 from adelic.errors import ConfigurationError, MissingExtraError, RunFolderError, WorkerError
+from adelic.storage.files import sole_user
+from adelic.storage.records import parse_sealed
 from adelic.training import run
 
 EPOCHS = 60

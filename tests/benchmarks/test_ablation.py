@@ -17,7 +17,9 @@ def test_variants_are_runs_on_orbits_that_differ_in_one_thing(ablation):
     """Their recipe trains on images of rows, which no other split allows."""
     configs = {name: ablation.configuration(change, 3) for name, change in ablation.VARIANTS.items()}
     assert len({config.label for config in configs.values()}) == len(ablation.VARIANTS)
-    assert {(config.split, config.row, config.seed) for config in configs.values()} == {("orbits", "schubert-4", 3)}
+    assert {(config.data.split, config.row, config.seed) for config in configs.values()} == {
+        ("orbits", "schubert-4", 3)
+    }
     assert {name for name, config in configs.items() if not config.recipe.symmetries} == {"no-symmetries"}
     base = configs["base"]
     for name, config in configs.items():

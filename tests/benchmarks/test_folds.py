@@ -77,7 +77,7 @@ def test_a_planted_test_row_is_not_trained_on(folds, tiny_config, monkeypatch, p
         X = getattr(data, part)
         return replace(data, **{part: np.concatenate([data.X_test[:1], X[1:]])})
 
-    monkeypatch.setattr(acd, "load", planted)
+    monkeypatch.setattr("adelic.data.sources.load", planted)
     monkeypatch.setattr(Trainer, "run_epoch", refuse)
     with pytest.raises(LeakError, match="1 test row would be trained on: test row 0"):
         folds.cross_validate(tiny_config(split="orbits", epochs=1), 3)
@@ -99,7 +99,7 @@ def test_models_that_are_done_are_read(folds, monkeypatch, tmp_path, capsys):
     made = []
     figures = {"rows": 9, "accuracies": [0.5], "losses": [0.7]}
     monkeypatch.setattr(
-        folds, "cross_validate", lambda config, n: made.append((config.embedding.name, config.split, n)) or figures
+        folds, "cross_validate", lambda config, n: made.append((config.embedding.name, config.data.split, n)) or figures
     )
     output = tmp_path / "folds.json"
 

@@ -36,7 +36,7 @@ def no_step(monkeypatch):
 def plant(monkeypatch, make):
     """Let `acd.load` return data that a function has changed."""
     plain = acd.load
-    monkeypatch.setattr(acd, "load", lambda *given, **options: make(plain(*given, **options)))
+    monkeypatch.setattr("adelic.data.sources.load", lambda *given, **options: make(plain(*given, **options)))
 
 
 def files():
@@ -62,7 +62,9 @@ def test_a_planted_row(refused, monkeypatch, command, part):
 def test_data_of_another_split(refused, monkeypatch, command):
     """Where images are trained on, and orbits have been torn."""
     plain = acd.load
-    monkeypatch.setattr(acd, "load", lambda *given, **options: plain(*given, **options | {"split": "published"}))
+    monkeypatch.setattr(
+        "adelic.data.sources.load", lambda *given, **options: plain(*given, **options | {"split": "published"})
+    )
     line = refused(*COMMANDS[command], "--split", "orbits", "--symmetries")
     assert "would be trained on" in line
     assert " is image " in line

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from adelic.cli import options
+from adelic.data.sources import TaskData
 from adelic.training import EmbeddingConfig, RunConfig, load_recipe, run
 
 QUICK = ["--recipe", "quick", "--epochs", "2", "--device", "cpu"]
@@ -25,8 +26,10 @@ def trained(tmp_path_factory):
     """Two finished runs, one that is not, one that is damaged, and what is no run."""
     runs = tmp_path_factory.mktemp("trained") / "runs"
     for seed in range(3):
-        recipe = load_recipe("quick", "schubert", 3, epochs=2, batch_size=20 if seed == 1 else None)
-        config = RunConfig(task="schubert", n=3, embedding=EmbeddingConfig.of("learned"), recipe=recipe, seed=seed)
+        recipe = load_recipe("quick", "schubert-3", epochs=2, batch_size=20 if seed == 1 else None)
+        config = RunConfig(
+            data=TaskData("schubert", 3), embedding=EmbeddingConfig.of("learned"), recipe=recipe, seed=seed
+        )
         run(config, runs / f"run-{seed}", device="cpu")
     for name in ("DONE", "result.json"):
         (runs / "run-2" / name).unlink()

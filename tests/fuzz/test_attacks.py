@@ -11,7 +11,7 @@ from pathlib import Path
 import jinja2
 import pytest
 
-from adelic import RedundantResidueCode, acd
+from adelic import RedundantResidueCode
 from adelic.cli import numbers as number_commands
 from adelic.numbers import decoding, finite
 
@@ -169,7 +169,7 @@ def test_published_notices_a_raw_exception(failure, monkeypatch):
     def broken(*_):
         raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "broken")
 
-    monkeypatch.setattr(acd.published, "_read", broken)
+    monkeypatch.setattr("adelic.acd.published.loading._read", broken)
     assert isinstance(failure("published"), UnicodeDecodeError)
 
 

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd.files import sole_user
 from adelic.data import training_rows
+from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, Interrupted, RunBusyError, RunFolderError, UnknownNameError
+from adelic.storage.files import sole_user
 from adelic.training import CLASSICAL_MODELS, ClassicalConfig, classical_runs, run_classical
 from adelic.training.classical import EPOCHS
 from adelic.training.classical_runs import fits_done, result_path
@@ -26,7 +27,8 @@ from adelic.training.signals import Stopped
 
 
 def config_of(name="logistic", *, task="schubert", n=3, **changes):
-    return ClassicalConfig(task=task, n=n, name=name, **{"trials": 3} | changes)
+    own = {key: changes.pop(key) for key in ("edition", "split") if key in changes}
+    return ClassicalConfig(data=TaskData(task, n, **own), name=name, **{"trials": 3} | changes)
 
 
 @pytest.fixture
@@ -120,7 +122,7 @@ def test_the_test_split_decides_nothing(tmp_path, monkeypatch):
 
     config = config_of("mlp", trials=2)
     before = run_classical(config, tmp_path / "before")
-    monkeypatch.setattr(acd, "load", upside_down)
+    monkeypatch.setattr("adelic.data.sources.load", upside_down)
     after = run_classical(config, tmp_path / "after")
     assert after["test"] != before["test"]
     for key in ("validation", "history", "parameters", "rows"):
@@ -297,7 +299,7 @@ def test_a_damaged_result_is_named(tmp_path):
 )
 def test_what_makes_no_sense(changes, error, words):
     with pytest.raises(error, match=words) as caught:
-        ClassicalConfig(**{"task": "schubert", "n": 4, "name": "trees"} | changes)
+        config_of(**{"n": 4, "name": "trees"} | changes)
     assert "\n" not in str(caught.value)
 
 

@@ -162,10 +162,10 @@ def test_a_run(small, tmp_path, embedding):
     config = small(embedding, batch_size=32)
     result = run(config, tmp_path, device="cpu")
     assert read_result(tmp_path) == result
-    data = acd.load(config.task, n=config.n)
+    data = config.data.load(config.seed)
     assert result["rows"]["test"] == len(data.y_test)
     common = {"accuracy", "exact_match", "loss"}
-    if config.task == "characters":
+    if config.data.task == "characters":
         values, counts = np.unique(data.y_train, return_counts=True)
         guess = values[counts.argmax()]
         assert result["test"].keys() == common | {"mean_absolute_error", "mean_squared_error", "decoded"}
@@ -197,7 +197,7 @@ def test_the_place_wise_model_has_the_same_heads(tiny_config, tmp_path, task):
 
 def test_evaluation_by_hand(small):
     config = small("learned")
-    data = acd.load(config.task, n=config.n)
+    data = config.data.load(config.seed)
     objective = make_objective(data)
     model = config.model(data, objective).eval()
     split = Split(Vocabulary(data.vocabulary).ids(data.X_test), data.y_test, torch.device("cpu"))
@@ -206,7 +206,7 @@ def test_evaluation_by_hand(small):
         output = model(split.ids)
     assert np.array_equal(predictions, objective.predictions(output))
     assert figures["loss"] == pytest.approx(objective.loss(output, split.labels, reduction="mean").item(), rel=1e-5)
-    answers = predictions[:, 0] if config.task == "characters" else predictions
+    answers = predictions[:, 0] if config.data.task == "characters" else predictions
     right = [bool(np.all(a == b)) for a, b in zip(answers, data.y_test, strict=True)]
     assert figures["exact_match"] == pytest.approx(np.mean(right))
 
@@ -215,7 +215,7 @@ def test_evaluation_by_hand(small):
 def test_it_learns(tiny_config, task, n, epochs):
     """The loss of the last epoch is well below that of the first: a few rows can be learned by heart."""
     config = tiny_config(task=task, n=n, epochs=epochs, batch_size=8, norm="pre", dropout=0.0)
-    data = acd.load(config.task, n=config.n)
+    data = config.data.load(config.seed)
     objective = make_objective(data)
     vocabulary = Vocabulary(data.vocabulary)
     train, validation = (
@@ -231,7 +231,7 @@ def test_it_learns(tiny_config, task, n, epochs):
 
 def test_rows_are_drawn_uniformly(small):
     config = small()
-    data = acd.load(config.task, n=config.n)
+    data = config.data.load(config.seed)
     strata = make_objective(data).strata(data.y_train)
     assert strata.shape == data.y_train.shape[:1]
     assert len(np.unique(strata)) == 1
@@ -251,7 +251,7 @@ def test_a_stopped_run_goes_on_bit_by_bit(small, tmp_path, read_folder):
 def test_part_of_the_rows(small, tmp_path):
     config = small(max_rows=40, epochs=1)
     result = run(config, tmp_path, device="cpu")
-    data = acd.load(config.task, n=config.n)
+    data = config.data.load(config.seed)
     n_validation = -(-40 * len(data.y_validation) // len(data.y_train))
     assert result["rows"] == {"train": 40, "validation": n_validation, "test": len(data.y_test)}
     assert result["configuration"]["recipe"]["max_rows"] == 40
@@ -273,7 +273,7 @@ def test_the_part_is_the_datas_and_not_the_runs():
 
 
 def test_the_command_says_how_many_rows(tiny_config):
-    recipe = load_recipe("quick", "kl", 5, max_rows=100)
+    recipe = load_recipe("quick", "kl-5", max_rows=100)
     config = tiny_config("learned", task="kl", n=5)
     object.__setattr__(config, "recipe", recipe)
     assert "--max-rows 100" in config.command()
@@ -284,12 +284,12 @@ def test_the_command_says_how_many_rows(tiny_config):
 @pytest.mark.parametrize("max_rows", [-1, 2.5])
 def test_wrong_numbers_of_rows(max_rows):
     with pytest.raises(ConfigurationError, match=f"max-rows={max_rows} must be"):
-        load_recipe("quick", "kl", 5, max_rows=max_rows)
+        load_recipe("quick", "kl-5", max_rows=max_rows)
 
 
 def test_the_paper_has_no_recipe_for_them():
     with pytest.raises(ConfigurationError, match="--learning-rate, --epochs"):
-        load_recipe("paper", "kl", 5)
+        load_recipe("paper", "kl-5")
 
 
 def test_a_result_that_lacks_a_figure_is_named(tiny_config, tmp_path):

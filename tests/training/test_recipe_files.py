@@ -7,6 +7,7 @@ import pytest
 import tomli_w
 
 from adelic.benchmark import plan
+from adelic.data.sources import TaskData
 from adelic.errors import AdelicError, ConfigurationError, SpaceError, StorageError, UnknownNameError
 from adelic.training import EmbeddingConfig, Recipe, RunConfig, load_recipe
 from adelic.training.recipes import read_recipe_file
@@ -21,10 +22,9 @@ VALUES = {"learning-rate": 0.002, "norm": "post", "features": "characters", "pri
 def study():
     """A study of one made-up trial."""
     config = RunConfig(
-        task="schubert",
-        n=4,
+        data=TaskData("schubert", 4),
         embedding=EmbeddingConfig.of("adelic", projection="linear"),
-        recipe=load_recipe("quick", "schubert", 4, epochs=5, batch_size=32),
+        recipe=load_recipe("quick", "schubert-4", epochs=5, batch_size=32),
     )
     trial = TrialResult(
         number=0, state="complete", accuracy=0.5, loss=0.7, epochs=5, samples=50, seconds=1.0, reason="", values=VALUES
@@ -47,7 +47,7 @@ def path(study, tmp_path, monkeypatch):
 
 
 def test_the_round_trip(study, path):
-    assert load_recipe(path, "schubert", 4) == replace(study.config.recipe, name=path)
+    assert load_recipe(path, "schubert-4") == replace(study.config.recipe, name=path)
     assert EmbeddingConfig.choose(path) == study.config.embedding
     assert study.config.embedding.primes == (2, 3, 5)
     assert study.config.recipe.learning_rate == 0.002
@@ -62,7 +62,7 @@ def test_a_learned_embedding_has_no_options(study, tmp_path):
 
 
 def test_what_is_given_comes_first(path):
-    assert load_recipe(path, "schubert", 4, epochs=2).epochs == 2
+    assert load_recipe(path, "schubert-4", epochs=2).epochs == 2
     changed = EmbeddingConfig.choose(path, "adelic", features="digits", primes=None)
     assert (changed.features, changed.primes, changed.projection) == ("digits", (2, 3, 5), "linear")
     assert EmbeddingConfig.choose(path, "learned") == EmbeddingConfig.of("learned")
@@ -72,7 +72,7 @@ def test_what_is_given_comes_first(path):
 
 def test_the_command_names_the_file(path):
     config = RunConfig(
-        task="schubert", n=4, embedding=EmbeddingConfig.choose(path), recipe=load_recipe(path, "schubert", 4)
+        data=TaskData("schubert", 4), embedding=EmbeddingConfig.choose(path), recipe=load_recipe(path, "schubert-4")
     )
     assert config.command() == (
         f"adelic train schubert --n 4 --embedding adelic --features characters --recipe {path} --epochs 5 --seed 0"
@@ -90,7 +90,7 @@ def test_the_command_names_the_file(path):
 
 def test_a_file_that_has_changed_or_gone_defines_no_command(path, tmp_path):
     config = RunConfig(
-        task="schubert", n=4, embedding=EmbeddingConfig.choose(path), recipe=load_recipe(path, "schubert", 4)
+        data=TaskData("schubert", 4), embedding=EmbeddingConfig.choose(path), recipe=load_recipe(path, "schubert-4")
     )
     file = tmp_path / path
     file.write_text(file.read_text().replace('norm = "post"', 'norm = "pre"', 1))
@@ -146,10 +146,9 @@ def test_damaged_files(tmp_path, content, error, words):
     path.write_bytes(content.encode("latin-1"))
     with pytest.raises(error, match=words) as caught:
         RunConfig(
-            task="schubert",
-            n=4,
+            data=TaskData("schubert", 4),
             embedding=EmbeddingConfig.choose(str(path)),
-            recipe=load_recipe(str(path), "schubert", 4),
+            recipe=load_recipe(str(path), "schubert-4"),
         )
     assert isinstance(caught.value, AdelicError)
     assert "\n" not in str(caught.value)
@@ -157,12 +156,12 @@ def test_damaged_files(tmp_path, content, error, words):
 
 def test_a_missing_file(tmp_path):
     with pytest.raises(StorageError, match="adelic tune"):
-        load_recipe(str(tmp_path / "none.toml"), "schubert", 4)
+        load_recipe(str(tmp_path / "none.toml"), "schubert-4")
     with pytest.raises(StorageError):
         EmbeddingConfig.choose(str(tmp_path / "none.toml"))
     (tmp_path / "folder.toml").mkdir()
     with pytest.raises(StorageError, match=r"folder\.toml"):
-        load_recipe(str(tmp_path / "folder.toml"), "schubert", 4)
+        load_recipe(str(tmp_path / "folder.toml"), "schubert-4")
 
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
@@ -175,12 +174,9 @@ def test_the_committed_recipes_are_the_best_of_their_studies(path):
     best = max((t for t in study["trials"] if t["state"] == "complete"), key=lambda t: (t["accuracy"], -t["loss"]))
     assert study["best"]["trial"] == best["number"]
     config = RunConfig(
-        task=study["task"],
-        n=study["n"],
-        edition=study["edition"],
-        split=study["split"],
+        data=TaskData(study["task"], study["n"], edition=study["edition"], split=study["split"]),
         embedding=EmbeddingConfig.choose(str(path)),
-        recipe=load_recipe(str(path), study["task"], study["n"]),
+        recipe=load_recipe(str(path), f"{study['task']}-{study['n']}"),
         seed=study["seed"],
     )
     assert apply(config, {name: value for name, value in best["values"].items() if name != "epochs"}) == config

@@ -165,8 +165,9 @@ def test_a_trial_that_always_ends_its_process_is_given_up(study):
     assert last.params != failed[0].params
 
 
-def test_a_killed_worker_is_noticed_by_its_silence(study, monkeypatch, tmp_path):
-    """A trial that runs, and whose worker has given no sign of life for longer than the grace."""
+@pytest.mark.parametrize("signs", [0, 1])
+def test_a_killed_worker_is_noticed_by_its_silence(study, monkeypatch, tmp_path, signs):
+    """A trial that runs, and whose worker has given no sign of life for longer than the grace, or never gave one."""
     monkeypatch.setattr(studies, "GRACE", 1)
     monkeypatch.setattr(studies, "POLL", 0.1)
     study(trials=1)
@@ -175,7 +176,8 @@ def test_a_killed_worker_is_noticed_by_its_silence(study, monkeypatch, tmp_path)
         backend = optuna.storages.RDBStorage(f"sqlite:///{tmp_path / 'study.db'}", heartbeat_interval=1)
         killed = optuna.load_study(study_name="mine", storage=backend).ask()
     rate = killed.suggest_float("rate", 1e-3, 1.0, log=True)
-    backend.record_heartbeat(killed._trial_id)
+    for _ in range(signs):
+        backend.record_heartbeat(killed._trial_id)
     trials = study(trials=2)
     backend.remove_session()
     backend.engine.dispose()

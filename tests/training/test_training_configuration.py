@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from adelic import acd
+from adelic.data.sources import TaskData
 from adelic.errors import AdelicError, ConfigurationError, SpaceError, UnknownNameError
 from adelic.nn import AdelicEmbedding, LearnedEmbedding, LearnedPositionalEncoding, PlacewiseClassifier, Vocabulary
 from adelic.training import EmbeddingConfig, RunConfig, load_recipe
@@ -122,7 +123,7 @@ def test_options_reach_a_rival_and_its_command(tiny_config, name, options, label
     assert EmbeddingConfig.of(name, **found.options()) == found
     config = dataclasses.replace(tiny_config(), embedding=found)
     assert tomllib.loads(config.to_toml())["embedding"].items() >= options.items()
-    run_of = RunConfig(task="schubert", n=3, embedding=found, recipe=load_recipe("quick", "schubert", 3))
+    run_of = RunConfig(data=TaskData("schubert", 3), embedding=found, recipe=load_recipe("quick", "schubert-3"))
     words = run_of.command()
     for option, value in options.items():
         assert f" --{option}" + ("" if value is True else f" {float(value) if option == 'sigma' else value}") in words
@@ -148,7 +149,7 @@ def test_rivals_are_configured_as_before_they_had_options():
 
 def test_fone_as_published_is_refused_where_numbers_have_signs(tiny_config):
     found = {name: EmbeddingConfig.of("fone", published=name == "published") for name in ("published", "ours")}
-    quiver = dataclasses.replace(tiny_config(), task="quiver", n=11, embedding=found["ours"])
+    quiver = dataclasses.replace(tiny_config(), data=TaskData("quiver", 11), embedding=found["ours"])
     with pytest.raises(ConfigurationError, match="quiver-11 has negative numbers, and FoNE as published") as caught:
         dataclasses.replace(quiver, embedding=found["published"])
     assert "\n" not in str(caught.value)
@@ -178,7 +179,7 @@ def test_some_coordinates(tiny_config):
     assert config.as_dict()["embedding"]["coordinates"] == "p-adic"
     assert EmbeddingConfig.of("adelic", coordinates="all") == EmbeddingConfig.of("adelic")
     assert "coordinates" not in EmbeddingConfig.of("adelic").as_dict()  # as in runs that are older than this field
-    plain = RunConfig(task="schubert", n=3, embedding=found, recipe=load_recipe("quick", "schubert", 3))
+    plain = RunConfig(data=TaskData("schubert", 3), embedding=found, recipe=load_recipe("quick", "schubert-3"))
     assert "--coordinates p-adic" in plain.command()
 
 
@@ -248,12 +249,9 @@ def test_bad_seeds(tiny_config, seed, tmp_path):
 
 
 def test_the_command_names_what_is_not_the_default():
-    recipe = load_recipe("quick", "weaving", 6, epochs=7, batch_size=32)
+    recipe = load_recipe("quick", "weaving-6", epochs=7, batch_size=32)
     config = RunConfig(
-        task="weaving",
-        n=6,
-        edition="leaky",
-        split="orbits",
+        data=TaskData("weaving", 6, edition="leaky", split="orbits"),
         embedding=EmbeddingConfig.of("adelic", primes=(2, 3), projection="linear"),
         recipe=recipe,
         seed=4,
@@ -288,11 +286,14 @@ def test_a_recipe_of_ones_own_can_be_run(tiny_config, tmp_path):
 
 def test_a_command_never_names_another_run(tiny_config):
     """A network size that no option gives, or another split, must not be left out in silence."""
-    packaged = load_recipe("quick", "schubert", 3)
-    config = RunConfig(task="schubert", n=3, embedding=EmbeddingConfig.of("learned"), recipe=packaged)
+    packaged = load_recipe("quick", "schubert-3")
+    config = RunConfig(data=TaskData("schubert", 3), embedding=EmbeddingConfig.of("learned"), recipe=packaged)
     plain = dataclasses.replace(tiny_config(), recipe=packaged).command()
     assert plain == config.command()
-    others = [dataclasses.replace(config, **change) for change in ({"split": "orbits"}, {"seed": 3})]
+    others = [
+        dataclasses.replace(config, **change)
+        for change in ({"data": TaskData("schubert", 3, split="orbits")}, {"seed": 3})
+    ]
     for other in (tiny_config(epochs=30, learning_rate=1e-3, batch_size=128), *others):
         assert other.command() != plain
     assert "--split orbits" in others[0].command()
@@ -382,8 +383,8 @@ def test_the_flat_model_is_configured_as_before_there_was_another():
 
 def test_the_command_of_a_place_wise_run():
     embedding = EmbeddingConfig.of("adelic", features="one-hot-digits", places="late")
-    recipe = load_recipe("quick", "schubert", 4)
-    words = shlex.split(RunConfig(task="schubert", n=4, embedding=embedding, recipe=recipe).command())
+    recipe = load_recipe("quick", "schubert-4")
+    words = shlex.split(RunConfig(data=TaskData("schubert", 4), embedding=embedding, recipe=recipe).command())
     pairs = dict(zip(words[3::2], words[4::2], strict=True))
     assert (pairs["--features"], pairs["--places"]) == ("one-hot-digits", "late")
     assert EmbeddingConfig.of("adelic", **embedding.options()) == embedding

@@ -13,11 +13,11 @@ import pytest
 import torch
 
 from adelic import acd
-from adelic.acd import store
-from adelic.acd.dataset import generate
-from adelic.acd.splits import TRAIN
 from adelic.benchmark import run_matrix
-from adelic.data import images, overlap
+from adelic.data import images, overlap, store
+from adelic.data.dataset import generate
+from adelic.data.sources import TaskData
+from adelic.data.splits import TRAIN
 from adelic.errors import ConfigurationError, Interrupted, LeakError
 from adelic.training import (
     CLASSICAL_MODELS,
@@ -253,10 +253,11 @@ def test_images_need_orbits(tiny_config, name):
     with pytest.raises(ConfigurationError, match=words):
         tiny_config(symmetries=True)
     with pytest.raises(ConfigurationError, match=words):
-        replace(tiny_config(**IMAGES), split="published")
+        replace(tiny_config(**IMAGES), data=TaskData("schubert", 3))
     with pytest.raises(ConfigurationError, match=words):
         Search(config=tiny_config(), dimensions=("symmetries=true",))
 
 
 def classical(name, **changes):
-    return ClassicalConfig(task="schubert", n=3, name=name, **{"trials": 2} | changes)
+    own = {key: changes.pop(key) for key in ("edition", "split") if key in changes}
+    return ClassicalConfig(data=TaskData("schubert", 3, **own), name=name, **{"trials": 2} | changes)

@@ -26,6 +26,7 @@ import torch._dynamo
 
 import adelic.nn.kernels
 
+from adelic.data.sources import TaskData
 from adelic.training import EmbeddingConfig, Recipe, RunConfig, run
 from adelic.training.checkpoint import read_progress
 
@@ -43,7 +44,7 @@ recipe = Recipe(
     d_model=16,
     d_feedforward=32,
 )
-config = RunConfig(task="schubert", n=3, embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+config = RunConfig(data=TaskData("schubert", 3), embedding=EmbeddingConfig.of("learned"), recipe=recipe)
 
 
 def start(folder, *, before_fsync=lambda: None):

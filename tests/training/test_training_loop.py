@@ -171,10 +171,10 @@ def test_evaluation_by_hand_in_batches(tiny_config, monkeypatch):
 def test_images_of_rows_are_trained_on(tiny_config, monkeypatch):
     """Each draw is of one image of a row, all of them occur, and labels go with them."""
     config = tiny_config(symmetries=True, epochs=30, split="orbits")
-    data = acd.load(config.task, n=config.n, split=config.split)
+    data = config.data.load(0)
     objective = make_objective(data)
     trainer = make_trainer(config, config.model(data, objective), data, objective, torch.device("cpu"))
-    X, y = acd.images(data.X_train, data.y_train, acd.task(config.task).symmetries)
+    X, y = acd.images(data.X_train, data.y_train, acd.task(config.data.task).symmetries)
     assert trainer.sampler.n_images == X.shape[1] == 4
     vocabulary = Vocabulary(data.vocabulary)
     for row in range(len(X)):

@@ -32,7 +32,7 @@ def recipe(**changes):
 
 @pytest.mark.parametrize(("task", "n"), list(PAPER))
 def test_the_papers_table(task, n):
-    found = load_recipe("paper", task, n)
+    found = load_recipe("paper", f"{task}-{n}")
     assert (found.learning_rate, found.epochs) == PAPER[task, n]
     assert found.name == "paper"
     assert found.batch_size == 2048
@@ -49,7 +49,7 @@ def test_the_table_is_complete():
 
 
 def test_the_quick_recipe_is_one_for_all_rows():
-    found = {load_recipe("quick", task, n) for task, n in PAPER} | {load_recipe("quick", "mheight", 5)}
+    found = {load_recipe("quick", f"{task}-{n}") for task, n in PAPER} | {load_recipe("quick", "mheight-5")}
     assert len(found) == 1
     assert recipe_names() == ("paper", "quick", "compact")
 
@@ -137,25 +137,25 @@ def test_bad_values(changes):
 )
 def test_nothing_is_unbounded(name, value, most):
     with pytest.raises(ConfigurationError, match=rf"^{name.replace('_', '-')}=.* {most}$"):
-        load_recipe("quick", "schubert", 4, **{name: value})
+        load_recipe("quick", "schubert-4", **{name: value})
 
 
 def test_changes_override_and_none_does_not():
-    found = load_recipe("paper", "schubert", 4, epochs=3, learning_rate=None, batch_size=64)
+    found = load_recipe("paper", "schubert-4", epochs=3, learning_rate=None, batch_size=64)
     assert (found.epochs, found.learning_rate, found.batch_size) == (3, 1.7e-5, 64)
 
 
 def test_unknown_recipe():
     with pytest.raises(UnknownNameError, match=r"unknown recipe 'papr'.*did you mean 'paper'"):
-        load_recipe("papr", "schubert", 4)
+        load_recipe("papr", "schubert-4")
 
 
 def test_a_row_without_a_recipe():
-    with pytest.raises(ConfigurationError, match=r"schubert n=3.*--learning-rate, --epochs"):
-        load_recipe("paper", "schubert", 3)
+    with pytest.raises(ConfigurationError, match=r"schubert-3.*--learning-rate, --epochs"):
+        load_recipe("paper", "schubert-3")
     with pytest.raises(ConfigurationError, match="pass --learning-rate"):
-        load_recipe("paper", "schubert", 3, epochs=2)
-    assert load_recipe("paper", "schubert", 3, epochs=2, learning_rate=1e-3).batch_size == 2048
+        load_recipe("paper", "schubert-3", epochs=2)
+    assert load_recipe("paper", "schubert-3", epochs=2, learning_rate=1e-3).batch_size == 2048
 
 
 def test_a_recipe_cannot_be_changed_afterwards():

@@ -10,10 +10,10 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from adelic import acd
-from adelic.acd.files import sole_user
 from adelic.benchmark.results import right_rows
 from adelic.data import LookUp, training_rows
 from adelic.errors import AdelicError, ConfigurationError, DivergenceError, RunBusyError, RunFolderError, StorageError
+from adelic.storage.files import sole_user
 from adelic.training import listing, read_result, run
 from adelic.training.predictions import unpack_answers
 
@@ -191,7 +191,7 @@ def test_a_finished_run_costs_a_read(finished, monkeypatch, run_module):
         raise AssertionError("a finished run trains again")
 
     monkeypatch.setattr(run_module, "Trainer", refuse)
-    monkeypatch.setattr(run_module.acd, "load", refuse)
+    monkeypatch.setattr("adelic.data.sources.load", refuse)
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     assert run(config, folder, device="cpu") == result
     assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before

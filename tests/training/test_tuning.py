@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from adelic import acd
+from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, MissingExtraError, StorageError, UnknownNameError
 from adelic.nn import FEATURE_KINDS, Vocabulary
 from adelic.numbers.space import DEFAULT_PRIMES
@@ -53,7 +54,7 @@ def test_no_search_can_touch_the_test_split(search, tmp_path, monkeypatch):
     names = {f.name for f in fields(DevelopmentData)}
     assert names == {
         "X_train", "y_train", "X_validation", "y_validation", "objective", "vocabulary", "sha256", "symmetries",
-        "holdout",
+        "holdout", "is_coded",
     }  # fmt: skip
     data = acd.load("schubert", n=3)
     held = DevelopmentData.of(data).holdout
@@ -63,7 +64,7 @@ def test_no_search_can_touch_the_test_split(search, tmp_path, monkeypatch):
     whole = tune(search(), trials=2, storage=tmp_path / "whole.db", device="cpu")
     load = acd.load
     torn_out = {"X_test": np.zeros_like(data.X_test[:1]), "y_test": None}
-    monkeypatch.setattr(acd, "load", lambda *a, **k: replace(load(*a, **k), **torn_out))
+    monkeypatch.setattr("adelic.data.sources.load", lambda *a, **k: replace(load(*a, **k), **torn_out))
     torn = tune(search(), trials=2, storage=tmp_path / "torn.db", device="cpu")
     assert figures(torn) == figures(whole)
     assert "test" not in tomllib.loads(torn.to_toml())["study"]
@@ -85,6 +86,7 @@ def test_what_is_chosen(search, tmp_path):
 
 CHILD = """
 import os, pathlib, signal, sys
+from adelic.data import TaskData
 from adelic.training import EmbeddingConfig, Recipe, RunConfig, Search, tune
 {definition}
 def tick(done, total, text):
@@ -151,7 +153,7 @@ def test_searches_have_names_of_their_own(search):
         search("adelic"),
         search(seed=1),
         search(epochs=5),
-        search(edition="levels"),
+        search(edition="corrected"),
         search(split="orbits"),
         search(pruning="none"),
         search(dimensions=("norm",)),
@@ -162,10 +164,9 @@ def test_searches_have_names_of_their_own(search):
 
 def test_the_command_repeats_the_search(tmp_path):
     config = RunConfig(
-        task="schubert",
-        n=4,
+        data=TaskData("schubert", 4),
         embedding=EmbeddingConfig.of("adelic", features="characters", precision=8),
-        recipe=load_recipe("quick", "schubert", 4, epochs=5),
+        recipe=load_recipe("quick", "schubert-4", epochs=5),
     )
     plan = Search(config=config, dimensions=("norm", "precision"))
     assert plan.command(7) == (
@@ -212,13 +213,14 @@ def test_images_are_searched_where_the_split_allows_them(search, tmp_path):
     assert [trial.state for trial in study.trials] == ["complete"] * 2
     assert "--split orbits" in (Search(config=quick(split="orbits"), dimensions=("symmetries",)).command(2))
     assert tomllib.loads(study.to_toml())["study"]["split"] == "orbits"
-    assert search(dimensions=("symmetries=false", "norm")).config.split == "published"  # no trial has images
+    assert search(dimensions=("symmetries=false", "norm")).config.data.split == "published"  # no trial has images
 
 
 def quick(**changes):
     """Return a run that a command line can name."""
-    recipe = load_recipe("quick", "schubert", 4, epochs=2)
-    return RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("learned"), recipe=recipe, **changes)
+    recipe = load_recipe("quick", "schubert-4", epochs=2)
+    data = TaskData("schubert", 4, **changes)
+    return RunConfig(data=data, embedding=EmbeddingConfig.of("learned"), recipe=recipe)
 
 
 def test_each_of_a_few_combinations_is_tried_once(search, tmp_path):
@@ -282,11 +284,11 @@ def test_a_part_of_a_dimension_is_searched(search, tmp_path):
 
 
 def test_every_value_of_every_dimension_makes_a_run():
-    recipe = load_recipe("quick", "schubert", 4, epochs=2)
+    recipe = load_recipe("quick", "schubert-4", epochs=2)
     for name, dimension in DIMENSIONS.items():
         owner = EmbeddingConfig.of((*owners(dimension.field), "adelic")[0])
         split = "orbits" if name == "symmetries" else "published"
-        config = RunConfig(task="schubert", n=4, split=split, embedding=owner, recipe=recipe)
+        config = RunConfig(data=TaskData("schubert", 4, split=split), embedding=owner, recipe=recipe)
         values = dimension.bounds or dimension.choices
         runs = {apply(config, {name: value}) for value in values}
         assert len(runs) == (2 if name == "epochs" else len(values))
@@ -336,8 +338,10 @@ def test_every_form_fits_the_flat_model(features, task, n):
 
 def test_the_place_wise_model_is_searched_where_it_exists():
     """A value that makes no run would cost this embedding a trial that others have."""
-    recipe = load_recipe("quick", "schubert", 4)
-    config = RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("adelic", places="late"), recipe=recipe)
+    recipe = load_recipe("quick", "schubert-4")
+    config = RunConfig(
+        data=TaskData("schubert", 4), embedding=EmbeddingConfig.of("adelic", places="late"), recipe=recipe
+    )
     chosen = default_search(config.embedding)
     assert "projection" not in chosen
     for text in check_search(chosen, "adelic"):

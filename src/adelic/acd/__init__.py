@@ -13,22 +13,43 @@ True
 >>> acd.mheight.mheight([3, 4, 1, 2])
 0
 
-One module is one task; `TASKS` has them by name. `load` keeps what it generates in `cache_folder()`; `build` does so
-again, `info` says what there is, `verify` counts anew and compares with the published counts, and `verify_orbits` looks
-for images that cross over from train.
+One folder is one task; `TASKS` has them by name, and nothing else knows their names: to add one, make a folder whose
+`__init__` has a `TASK` (see `adelic.data.Task`). What a task, a data set, a split and a store are is in `adelic.data`;
+`load` and what stands beside it here are its functions. `published` reads and writes
+the files of the data set's authors.
+
+May import `adelic.errors`, `adelic.storage`, `adelic.numbers` and `adelic.data`.
 """
 
+import sys
+
 from adelic.acd import characters, grassmannian, kl, lattice, mheight, quiver, rsk, schubert, weaving
-from adelic.acd.auditing import audit
-from adelic.acd.catalogue import Check, OrbitCheck, info, verify, verify_orbits
-from adelic.acd.dataset import Dataset, build, load
-from adelic.acd.exporting import export
-from adelic.acd.files import cache_folder
-from adelic.acd.protocol import Estimate, Progress, Request, Rows, Task
 from adelic.acd.published import Published, load_published
-from adelic.acd.registry import TASKS, task
-from adelic.acd.store import StoreWarning
-from adelic.data import images
+from adelic.data import (
+    Check,
+    Dataset,
+    Estimate,
+    OrbitCheck,
+    Progress,
+    Request,
+    Rows,
+    StoreWarning,
+    Task,
+    audit,
+    build,
+    export,
+    images,
+    info,
+    load,
+    task,
+    tasks_of,
+    verify,
+    verify_orbits,
+)
+from adelic.storage.files import cache_folder
+
+TASKS = tasks_of(sys.modules[__name__])
+"""The nine tasks by their names."""
 
 __all__ = [
     "TASKS",

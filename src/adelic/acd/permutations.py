@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from adelic.acd.protocol import shown, whole_number
 from adelic.errors import EncodingError
+from adelic.storage.checks import shown, whole_number
 
 
 def read_permutation(values: Iterable[object], *, first: int | None = 1) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from adelic.benchmark.results import Result, Summary
 from adelic.benchmark.rows import Row, published_rows
+from adelic.data.sources import row_of
 from adelic.training import EmbeddingConfig, Recipe
 from adelic.training.recipes import recipe_names
 
@@ -177,7 +178,7 @@ def recipe_family(result: Result) -> str:
     if not name.endswith(".toml"):
         return name
     path = PurePath(name)
-    row, edition = f"{result['task']}-{result['n']}", result.get("edition", "published")
+    row, edition = row_of(result), result.get("edition", "published")
     stem = path.stem.replace(row if edition == "published" else f"{row}-{edition}", "{row}", 1)
     parts = [result["embedding"], result["features"], result.get("places", "flat")]
     label = "-".join(part for part in parts if part not in ("none", "flat"))

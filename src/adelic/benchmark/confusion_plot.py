@@ -7,9 +7,9 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from adelic import acd
 from adelic.benchmark.plots import COLOURS, INK, render, style, svg_element
 from adelic.benchmark.results import Summary
+from adelic.data.registry import task as find_task
 from adelic.errors import AdelicError
 
 # From nothing to a blue through which the page's text stays readable, on light and on dark ground.
@@ -64,7 +64,7 @@ def class_names(summary: Summary, count: int) -> list[str]:
     if names and len(names) == count:
         return list(names)
     try:
-        names = acd.task(summary.first["task"]).class_names(summary.first["n"], summary.first["edition"])
+        names = find_task(summary.first["task"]).class_names(summary.first["n"], summary.first["edition"])
     except AdelicError:
         names = None
     return list(names) if names and len(names) == count else [str(i) for i in range(count)]

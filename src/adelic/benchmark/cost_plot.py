@@ -7,7 +7,6 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from adelic import acd
 from adelic.benchmark.plots import (
     INK,
     legend_below,
@@ -20,6 +19,8 @@ from adelic.benchmark.plots import (
     svg_element,
 )
 from adelic.benchmark.results import Result, Summary
+from adelic.data.registry import task as find_task
+from adelic.data.registry import tasks
 
 
 def mean_seconds(summary: Summary) -> float:
@@ -43,9 +44,9 @@ def tokens(result: Result) -> int | None:
     4800
     """
     recipe = result["configuration"]["recipe"]
-    if "rows" not in result or "epochs" not in recipe or result["task"] not in acd.TASKS:
+    if "rows" not in result or "epochs" not in recipe or result["task"] not in tasks():
         return None
-    length = acd.task(result["task"]).length(result["n"], result["edition"]) + 1
+    length = find_task(result["task"]).length(result["n"], result["edition"]) + 1
     return int(result["rows"]["train"] * recipe["epochs"] * length)
 
 

@@ -4,14 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from adelic import acd
-from adelic.acd.files import read_bytes
 from adelic.benchmark.engines import Budget, EmbeddedEngine, Engine, OnRun
 from adelic.benchmark.further_rows import split_row
 from adelic.benchmark.results import write_result
 from adelic.benchmark.rows import published_rows
+from adelic.data.registry import task as find_task
+from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn import PLACES
+from adelic.storage.files import read_bytes
 from adelic.training import AnyConfig, ClassicalConfig, EmbeddingConfig, RunConfig, load_recipe
 from adelic.training.classical_runs import TRIALS, fits_done
 
@@ -96,9 +97,9 @@ def plan(
     for name, task, n in _sizes(rows, edition):
         for text in chosen_embeddings:
             path = recipe.replace("{row}", _with_edition(name, edition)).replace("{embedding}", text.replace(":", "-"))
-            chosen, embedding = load_recipe(path, task, n, **(changes or {})), parse_embedding(text, path)
+            chosen, embedding = load_recipe(path, name, **(changes or {})), parse_embedding(text, path)
             configs += [
-                RunConfig(task=task, n=n, edition=edition, split=split, embedding=embedding, recipe=chosen, seed=seed)
+                RunConfig(data=TaskData(task, n, edition, split), embedding=embedding, recipe=chosen, seed=seed)
                 for seed in chosen_seeds
             ]
     return list(dict.fromkeys(configs))  # a run named twice is one run
@@ -139,10 +140,7 @@ def plan_classical(
     for _, task, n in _sizes(rows, edition):
         configs += [
             ClassicalConfig(
-                task=task,
-                n=n,
-                edition=edition,
-                split=split,
+                data=TaskData(task, n, edition, split),
                 name=name,
                 trials=trials,
                 max_rows=max_rows,
@@ -171,7 +169,7 @@ def _sizes(rows: Iterable[str], edition: str) -> Iterator[tuple[str, str, int]]:
     """Yield each row's name, task and size, all of the paper's table if there is none; each has the edition."""
     for name in list(rows) or list(published_rows()):
         task, n = split_row(name)
-        acd.task(task).check_edition(edition)
+        find_task(task).check_edition(edition)
         yield name, task, n
 
 
@@ -201,9 +199,10 @@ def run_matrix(
     Returns:
         The results that there are, in the order of `configs`: with a budget, perhaps not of all.
 
+    >>> from adelic.data import TaskData
     >>> import contextlib, tempfile
-    >>> recipe = load_recipe("quick", "schubert", 3, epochs=1, batch_size=256)
-    >>> config = RunConfig(task="schubert", n=3, embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> recipe = load_recipe("quick", "schubert-3", epochs=1, batch_size=256)
+    >>> config = RunConfig(data=TaskData("schubert", 3), embedding=EmbeddingConfig.of("learned"), recipe=recipe)
     >>> with tempfile.TemporaryDirectory() as name:
     ...     silent = lambda index, count, config: contextlib.nullcontext()
     ...     (result,) = run_matrix([config], runs=Path(name, "runs"), results=Path(name, "results"), on_run=silent)
@@ -230,8 +229,10 @@ def outstanding_work(config: AnyConfig, runs: Path) -> float:
     >>> outstanding_work(small, Path("no runs")) < outstanding_work(large, Path("no runs"))
     True
     """
-    task = acd.task(config.task)
-    rows, tokens = task.estimate(config.n, config.edition).rows, task.length(config.n, config.edition) + 1
+    data = config.data
+    assert isinstance(data, TaskData), "matrices are of tasks"
+    task = find_task(data.task)
+    rows, tokens = task.estimate(data.n, data.edition).rows, task.length(data.n, data.edition) + 1
     done, whole, _ = progress(config, runs)
     if isinstance(config, ClassicalConfig):
         return (whole - done) * min(rows, config.max_rows or rows) * tokens

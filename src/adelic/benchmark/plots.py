@@ -16,9 +16,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from adelic.acd.files import atomic_write
 from adelic.benchmark.results import Summary
 from adelic.errors import ConfigurationError
+from adelic.storage.files import atomic_write
 
 _PANELS = (
     ("validation_accuracy", "validation accuracy (%)", 100.0),

@@ -7,8 +7,6 @@ from typing import Any
 
 import jinja2
 
-import adelic
-from adelic.acd.files import atomic_write
 from adelic.benchmark import table
 from adelic.benchmark.comparison import comparisons, on_most_rows
 from adelic.benchmark.contrasts import contrasts_grid, differences_grid
@@ -18,6 +16,8 @@ from adelic.benchmark.plots import GREY
 from adelic.benchmark.results import Summary
 from adelic.benchmark.sections import Part, further_curves, row_sections
 from adelic.errors import ConfigurationError
+from adelic.storage.files import atomic_write
+from adelic.storage.version import VERSION
 
 
 def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False) -> list[Path]:
@@ -68,7 +68,7 @@ def render_page(summaries: list[Summary], tables: list[table.Content]) -> str:
     found = comparisons(summaries)
     main = on_most_rows(found)
     return environment.get_template("report.html").render(
-        version=adelic.__version__,
+        version=VERSION,
         overview=overview(main),
         contrasts=contrasts_grid(main),
         recipes=recipe_grids(main),

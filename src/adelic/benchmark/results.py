@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from adelic.acd.files import atomic_write, read_bytes, storage_errors, taking_turns
-from adelic.acd.records import seal
+from adelic.data.sources import row_of
 from adelic.errors import RunFolderError, StorageError
+from adelic.storage.files import atomic_write, read_bytes, storage_errors, taking_turns
+from adelic.storage.records import seal
 from adelic.training import CLASSICAL_MODELS, AnyConfig
-from adelic.training.configuration import EMBEDDING_OPTIONS, data_label
+from adelic.training.configuration import EMBEDDING_OPTIONS
 from adelic.training.listing import list_runs
 from adelic.training.predictions import unpack_answers
 from adelic.training.result import parse_result, read_result_file
@@ -100,7 +101,7 @@ def write_result(folder: Path, config: AnyConfig, result: Result) -> None:
         RunFolderError: the file is damaged.
         StorageError: it cannot be written.
     """
-    path = folder / f"{data_label(config)}.jsonl"
+    path = folder / f"{config.data.label}.jsonl"
     with taking_turns(folder, remedy="choose another --results-dir"):
         lines = {_key(known): known for _, known in _read(path)}
         lines[_key(result)] = result
@@ -139,7 +140,7 @@ class Summary:
     @property
     def row(self) -> str:
         """Return the row: schubert-4."""
-        return f"{self.first['task']}-{self.first['n']}"
+        return row_of(self.first)
 
     @property
     def label(self) -> str:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import click
 
 from adelic.cli.allocator import restart_with_settings
-from adelic.cli.data import data
+from adelic.cli.data import data_commands
 from adelic.cli.experiments import report, reproduce, train
 from adelic.cli.explore import explore
 from adelic.cli.numbers import decode, encode, space
@@ -55,7 +55,7 @@ def commands() -> None:
     """
 
 
-for command in (encode, decode, explore, space, data, train, tune, reproduce, report, runs):
+for command in (encode, decode, explore, space, data_commands, train, tune, reproduce, report, runs):
     commands.add_command(command)
 
 

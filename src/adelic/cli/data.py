@@ -14,7 +14,7 @@ from adelic.cli.options import OPTION, SuggestingGroup, progress_bar, stack
 from adelic.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from adelic import acd
+    from adelic import data
 
 size_options = stack(
     click.option("--n", type=int, help="Size.  [default: the smallest published]"),
@@ -38,18 +38,18 @@ workers_option = click.option("--workers", type=int, default=1, show_default=Tru
 
 def _chosen(task: str, options: tuple[tuple[str, str], ...]) -> dict[str, str]:
     """Return the task's own options that are given, and nothing else: they become keywords of Python's."""
-    from adelic import acd
+    from adelic import data
 
     found: dict[str, str] = {}
     for name, choice in options:
         if found.setdefault(name, choice) != choice:
             raise ConfigurationError(f"--option {name} is given twice, as {found[name]!r} and {choice!r}; give one")
-    acd.task(task).check_options(found)
+    data.task(task).check_options(found)
     return found
 
 
-@click.group(cls=SuggestingGroup)
-def data() -> None:
+@click.group("data", cls=SuggestingGroup)
+def data_commands() -> None:
     """Generate and describe data sets of the Algebraic Combinatorics Dataset, from their definitions.
 
     They are kept in the user's cache folder; the environment variable ADELIC_CACHE names another one.
@@ -63,22 +63,22 @@ def data() -> None:
     """
 
 
-@data.command("list")
+@data_commands.command("list")
 def list_tasks() -> None:
     """List the tasks with their sizes and editions.
 
     \b
     adelic data list
     """
-    from adelic import acd
+    from adelic import data
 
     table = Table("task", "predicts", "sizes", "editions", header_style="bold")
-    for task in acd.TASKS.values():
+    for task in data.tasks().values():
         table.add_row(task.name, task.title, ", ".join(map(str, task.sizes)), ", ".join(task.editions))
     Console().print(table)
 
 
-@data.command()
+@data_commands.command()
 @click.argument("task")
 @data_options
 @workers_option
@@ -92,11 +92,11 @@ def build(
     adelic data build mheight --n 8 --split orbits
     adelic data build quiver --option labelling=random --workers 2
     """
-    from adelic import acd
+    from adelic import data
 
     chosen = _chosen(task, options)
     with progress_bar(f"{task} {'' if n is None else f'n={n}'}".strip()) as tick:
-        provenance = acd.build(
+        provenance = data.build(
             task, n=n, edition=edition, split=split, seed=seed, progress=tick, workers=workers, **chosen
         )
     rows = provenance["rows"]
@@ -107,7 +107,7 @@ def build(
     )
 
 
-@data.command()
+@data_commands.command()
 @click.argument("task")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def info(task: str, *, as_json: bool) -> None:
@@ -116,9 +116,9 @@ def info(task: str, *, as_json: bool) -> None:
     \b
     adelic data info weaving
     """
-    from adelic import acd
+    from adelic import data
 
-    about = acd.info(task)
+    about = data.info(task)
     if as_json:
         click.echo(json.dumps(about, indent=2, ensure_ascii=False))
         return
@@ -142,7 +142,7 @@ def _shape(shape: dict[str, Any]) -> str:
     return f"{shape['rows']:,} rows of {shape['length']} tokens, {kind}"
 
 
-@data.command()
+@data_commands.command()
 @click.argument("task")
 @data_options
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the audit as JSON, too.")
@@ -162,12 +162,12 @@ def audit(
     adelic data audit mheight --n 8 --split orbits
     adelic data audit weaving --n 6 --edition leaky --output results/audit/weaving-6-leaky.json
     """
-    from adelic import acd
-    from adelic.acd.files import atomic_write
+    from adelic import data
+    from adelic.storage.files import atomic_write
 
     chosen = _chosen(task, options)
     with progress_bar(f"auditing {task}") as tick:
-        found = acd.audit(task, n=n, edition=edition, split=split, seed=seed, progress=tick, **chosen)
+        found = data.audit(task, n=n, edition=edition, split=split, seed=seed, progress=tick, **chosen)
     table = Table("accuracy in percent of", "test rows", "all rows", header_style="bold")
     for finding in found["findings"]:
         everywhere = "–" if finding["everywhere"] is None else f"{100 * finding['everywhere']:.2f}"
@@ -195,17 +195,17 @@ def audit(
 _KNOWN = {"rows": "{} training rows", "images": "{} the images of training rows"}
 
 
-@data.command()
+@data_commands.command()
 @click.argument("task")
 @data_options
 @workers_option
 @click.option(
     "--format",
     "file_format",
-    type=click.Choice(["parquet", "csv", "jsonl", "int2int", "acd"]),
     default="parquet",
     show_default=True,
-    help="int2int is the text that Int2Int trains on, acd the text files that the dataset's authors' loader reads.",
+    help="parquet, csv, jsonl, int2int (the text that Int2Int trains on) or acd (the text files that the loader of the "
+    "dataset's authors reads).",
 )
 @click.option(
     "--output",
@@ -238,12 +238,14 @@ def export(
     adelic data export mheight --n 10 --format int2int --output int2int/mheight-10
     adelic data export lattice --n 10 --format acd --output acd-files
     """
-    from adelic import acd
-    from adelic.acd import exporting
+    from adelic import data
+    from adelic.data import exporting
 
     chosen = _chosen(task, options)
     with progress_bar(f"{task} {'' if n is None else f'n={n}'}".strip()) as tick:
-        dataset = acd.load(task, n=n, edition=edition, split=split, seed=seed, progress=tick, workers=workers, **chosen)
+        dataset = data.load(
+            task, n=n, edition=edition, split=split, seed=seed, progress=tick, workers=workers, **chosen
+        )
         size = str(dataset.provenance["n"])
         what = ["--n", size, "--edition", edition, "--split", split, "--seed", str(seed)]
         what += [part for name, choice in chosen.items() for part in ("--option", f"{name}={choice}")]
@@ -259,7 +261,7 @@ def export(
             click.echo(f"{note.replace('_', ' ')}: {described[note]}")
 
 
-@data.command()
+@data_commands.command()
 @click.argument("task", required=False)
 @click.option("--n", type=int, help="One size.  [default: all published]")
 @click.option("--edition", help="One edition.  [default: all with published counts]")
@@ -278,14 +280,14 @@ def verify(task: str | None, n: int | None, edition: str | None, split: str | No
     adelic data verify weaving --split orbits
     adelic data verify --workers 2
     """
-    from adelic import acd
+    from adelic import data
 
     if task is not None and split is not None:
-        acd.task(task).check_split(split)
+        data.task(task).check_split(split)
     wanted: dict[str, Any] = {"n": n, "edition": edition, "workers": workers}
     with progress_bar(f"verifying {task or 'all tasks'}") as tick:
-        checks = acd.verify(task, progress=tick, **wanted) if split != "orbits" else []
-        divided = acd.verify_orbits(task, progress=tick, **wanted) if split != "published" else []
+        checks = data.verify(task, progress=tick, **wanted) if split != "orbits" else []
+        divided = data.verify_orbits(task, progress=tick, **wanted) if split != "published" else []
     if checks:
         _print_counts(checks)
     if divided:
@@ -296,7 +298,7 @@ def verify(task: str | None, n: int | None, edition: str | None, split: str | No
         sys.exit(1)
 
 
-def _print_counts(checks: "list[acd.Check]") -> None:
+def _print_counts(checks: "list[data.Check]") -> None:
     reasons = list(dict.fromkeys(check.why for check in checks if check.why and not check.equal))
     table = Table(header_style="bold")
     for header in ("task", "n", "edition", "count of"):
@@ -314,7 +316,7 @@ def _print_counts(checks: "list[acd.Check]") -> None:
         click.echo(f"{task_name}: published in {source}")
 
 
-def _print_orbits(divided: "list[acd.OrbitCheck]") -> None:
+def _print_orbits(divided: "list[data.OrbitCheck]") -> None:
     table = Table("with --split orbits", header_style="bold")
     for header in ("orbits", "train", "validation", "test", "overlap"):
         table.add_column(header, justify="right", no_wrap=True)

@@ -5,24 +5,24 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 
 from adelic.cli.allocator import FLAG
 from adelic.cli.arithmetic import arithmetic
-from adelic.cli.data import size_options
 from adelic.cli.options import DURATION, INTEGERS, NAMES, Tick, progress_bar, space_options, stack
 from adelic.errors import Interrupted, StorageError, UnknownNameError
+
+if TYPE_CHECKING:
+    from adelic import training
 
 recipe_options = stack(
     click.option(
         "--recipe",
-        default="paper",
-        show_default=True,
         help="paper (as printed, with our choices listed in docs/paper.md), quick or compact (ours), or a file of "
-        "`adelic tune`, as recipes/mine.toml.",
+        "`adelic tune`, as recipes/mine.toml.  [default: paper; compact for a table]",
     ),
     click.option("--epochs", type=int, help="Instead of the recipe's."),
     click.option("--learning-rate", type=float, help="Instead of the recipe's."),
@@ -39,6 +39,20 @@ recipe_options = stack(
     click.option("--readout", help="What the head reads: cls (the paper) or all tokens.  [default: the recipe's]"),
     click.option("--compute", help="Precision of matrix products: float32 or bfloat16.  [default: the recipe's]"),
 )
+source_options = stack(
+    click.option("--n", type=int, help="Size of the task.  [default: the smallest published]"),
+    click.option("--edition", help="Of the task, see `adelic data info TASK`.  [default: published]"),
+    click.option(
+        "--split",
+        help="Of a task, published, or orbits: equivalent rows in one part, so that images of rows may be trained on. "
+        "Of a table, random, or the column that says train, validation or test.  [default: published; random]",
+    ),
+    click.option("--target", help="The column of a table that is predicted."),
+    click.option("--columns", type=NAMES, help="Number columns of a table, as a,b.  [default: all that are left]"),
+    click.option("--groups", help="A column of a table: rows of equal value stay in one part."),
+    click.option("--answer", help="What the target is: classes or number.  [default: what its values look like]"),
+)
+SOURCE_OPTIONS = ("n", "edition", "split", "target", "columns", "groups", "answer")
 embedding_options = stack(
     click.option("--features", help="AOE's form: digits (the paper), standardized, characters, one-hot-digits."),
     click.option("--projection", help="none or linear, for AOE."),
@@ -75,7 +89,7 @@ tensorboard_option = click.option(
 
 @click.command()
 @click.argument("task")
-@size_options
+@source_options
 @click.option(
     "--embedding",
     help="adelic, learned, random, one-hot, fone, xval, periodic, or abacus where numbers have several digits.  "
@@ -93,19 +107,7 @@ tensorboard_option = click.option(
 @click.option("--restart", is_flag=True, help="Delete a former run in the folder.")
 def train(
     task: str,
-    n: int | None,
-    edition: str,
-    split: str,
     embedding: str | None,
-    features: str | None,
-    projection: str | None,
-    places: str | None,
-    coordinates: str | None,
-    bases: str | None,
-    sigma: float | None,
-    primes: tuple[int, ...] | None,
-    precision: int | None,
-    fractional_digits: int | None,
     seed: int,
     run_dir: Path | None,
     device: str,
@@ -113,14 +115,15 @@ def train(
     nodes: int,
     node_rank: int,
     *,
-    standardize: bool | None,
-    published: bool | None,
     tensorboard: bool,
     restart: bool,
-    recipe: str,
-    **changes: Any,
+    recipe: str | None,
+    **given: Any,
 ) -> None:
     """Train one model on TASK, or resume the run, or show its result.
+
+    TASK is the name of a task, or the file of a table of your own (CSV, JSON lines or Parquet) whose --target is
+    predicted from its number columns.
 
     Several devices share every batch of the recipe; of several machines the first one, at MASTER_ADDR and MASTER_PORT,
     writes the files.
@@ -138,41 +141,15 @@ def train(
     adelic train schubert --n 4 --features characters --places axial --recipe quick
     adelic train schubert --n 4 --embedding periodic --sigma 0.3 --recipe quick
     adelic train schubert --n 4 --recipe quick --device cpu --devices 2
+    adelic train mine.csv --target sold --epochs 20
     """
-    from adelic import acd
-    from adelic.acd.parallel import check_processes
+    from adelic.storage.workers import check_processes
 
     check_processes(devices)  # before what takes seconds to load
 
     from adelic import training
 
-    definition = acd.task(task)
-    definition.check_edition(edition)
-    definition.check_split(split)
-    size = definition.sizes[0] if n is None else definition.check_size(n, edition)
-    config = training.RunConfig(
-        task=definition.name,
-        n=size,
-        edition=edition,
-        split=split,
-        embedding=training.EmbeddingConfig.choose(
-            recipe,
-            embedding,
-            features=features,
-            projection=projection,
-            places=places,
-            coordinates=coordinates,
-            bases=bases,
-            standardize=standardize,
-            sigma=sigma,
-            published=published,
-            primes=primes,
-            precision=precision,
-            fractional_digits=fractional_digits,
-        ),
-        recipe=training.load_recipe(recipe, definition.name, size, **changes),
-        seed=seed,
-    )
+    config = experiment(task, embedding, recipe, seed, given)
     folder = run_dir or Path("runs") / config.label
     # torchrun and a cluster's nodes start this command more than once; one process speaks.
     speaks = node_rank == 0 and os.environ.get("RANK", "0") == "0"
@@ -196,8 +173,38 @@ def train(
         click.echo(f"run folder: {folder}")
 
 
+def experiment(
+    task: str, embedding: str | None, recipe: str | None, seed: int, given: dict[str, Any]
+) -> "training.RunConfig":
+    """Return the run that the options of a command describe.
+
+    Args:
+        task: name of a task, or path of a table.
+        embedding: its name, if it is given.
+        recipe: its name, if it is given.
+        seed: of the run.
+        given: all other options of `source_options`, `embedding_options` and `recipe_options`, None where not given.
+    """
+    from adelic import training
+    from adelic.data.sources import TableData, source
+    from adelic.training.configuration import RECIPE_OPTIONS
+
+    rest = dict(given)
+    changes = {name: rest.pop(name) for name in ("epochs", *RECIPE_OPTIONS)}
+    data = source(task, **{name: rest.pop(name) for name in SOURCE_OPTIONS})
+    name = recipe or ("compact" if isinstance(data, TableData) else "paper")
+    return training.RunConfig(
+        data=data,
+        embedding=training.EmbeddingConfig.choose(name, embedding, **rest),
+        recipe=training.load_recipe(name, data.row, **changes),
+        seed=seed,
+    )
+
+
 def _summary(result: dict[str, Any]) -> str:
     """Return a result in a line."""
+    from adelic.data.sources import row_of
+
     test = result["test"]
     trivial = f"majority class {100 * result['majority']:.2f} %, look-up {100 * result['lookup']:.2f} %"
     if "rule" in result:
@@ -214,7 +221,7 @@ def _summary(result: dict[str, Any]) -> str:
     figures.append(f"loss {test['loss']:.4f}, {result['seconds']:.0f} s")
     if result["configuration"]["recipe"].get("max_rows"):
         figures.append(f"trained on {result['rows']['train']:,} rows")
-    text = f"{result['task']}-{result['n']} {result['embedding']}: {', '.join(figures)}"
+    text = f"{row_of(result)} {result['embedding']}: {', '.join(figures)}"
     return text + ("; it predicts one class only" if result["predicts_one_class"] else "")
 
 
@@ -287,7 +294,7 @@ def reproduce(
     *,
     tensorboard: bool,
     dry_run: bool,
-    recipe: str,
+    recipe: str | None,
     **changes: Any,
 ) -> None:
     """Run the paper's ROWS (all whose data is available, if none is named): every embedding, every seed.
@@ -327,7 +334,9 @@ def reproduce(
         configs += benchmark.plan_classical(rows, models, seeds, edition=edition, split=split, **chosen)
     if embeddings is not None or models is None:
         named = ("adelic", "learned") if embeddings is None else embeddings
-        configs += benchmark.plan(rows, named, seeds, recipe=recipe, edition=edition, split=split, changes=changes)
+        configs += benchmark.plan(
+            rows, named, seeds, recipe=recipe or "paper", edition=edition, split=split, changes=changes
+        )
     if dry_run:
         for config in configs:
             click.echo(config.command())
@@ -435,11 +444,11 @@ def report(
     adelic report --results-dir results/table --figures figures
     """
     from adelic import benchmark
-    from adelic.acd.files import atomic_write
     from adelic.benchmark import table
     from adelic.benchmark.grid import to_markdown
     from adelic.benchmark.report import figures, grids
     from adelic.benchmark.runs_csv import runs_csv
+    from adelic.storage.files import atomic_write
 
     if chosen != "runs" and not markdown:
         raise click.UsageError("--table belongs to --markdown", ctx=click.get_current_context())

@@ -1,5 +1,6 @@
 """`adelic tune`."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -7,8 +8,15 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from adelic.cli.data import size_options
-from adelic.cli.experiments import device_option, embedding_options, folder, recipe_options
+from adelic.cli.experiments import (
+    SOURCE_OPTIONS,
+    device_option,
+    embedding_options,
+    experiment,
+    folder,
+    recipe_options,
+    source_options,
+)
 from adelic.cli.options import NAMES, progress_bar
 
 if TYPE_CHECKING:
@@ -19,7 +27,7 @@ _SHOWN = 10  # trials in the table
 
 @click.command()
 @click.argument("task")
-@size_options
+@source_options
 @click.option(
     "--embedding",
     help="adelic, learned, random, one-hot, fone, xval, periodic, or abacus where numbers have several digits.  "
@@ -40,11 +48,8 @@ _SHOWN = 10  # trials in the table
 @device_option
 def tune(
     task: str,
-    n: int | None,
-    edition: str,
-    split: str,
     embedding: str | None,
-    recipe: str,
+    recipe: str | None,
     seed: int,
     trials: int,
     search: tuple[str, ...] | None,
@@ -96,27 +101,13 @@ def tune(
     adelic tune mheight --n 8 --recipe quick --storage postgresql://me@machine/studies
     adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
     """
-    from adelic import acd, training
-    from adelic.acd.files import atomic_write
+    from adelic import training
+    from adelic.storage.files import atomic_write
     from adelic.training import search as space
     from adelic.training import tuning
-    from adelic.training.configuration import RECIPE_OPTIONS
 
-    definition = acd.task(task)
-    definition.check_edition(edition)
-    definition.check_split(split)
-    size = definition.sizes[0] if n is None else definition.check_size(n, edition)
-    changes = {name: given.pop(name) for name in ("epochs", *RECIPE_OPTIONS)}
-    config = training.RunConfig(
-        task=definition.name,
-        n=size,
-        edition=edition,
-        split=split,
-        embedding=training.EmbeddingConfig.choose(recipe, embedding, **given),
-        recipe=training.load_recipe(recipe, definition.name, size, **changes),
-        seed=seed,
-    )
-    fixed = space.names_of({key for key, value in (changes | given).items() if value is not None} - {"epochs"})
+    config = experiment(task, embedding, recipe, seed, given)
+    fixed = space.names_of({name for name, value in given.items() if value is not None} - {"epochs", *SOURCE_OPTIONS})
     name = config.embedding.name
     chosen = space.default_search(config.embedding, fixed=fixed) if search is None else search
     plan = training.Search(config=config, dimensions=space.check_search(chosen, name, fixed=fixed), pruning=pruning)
@@ -124,8 +115,8 @@ def tune(
     form = [part for part in (given["features"], given["places"]) if part is not None]
     form += [f"{option}={given[option]}" for option in ("bases", "sigma") if given[option] is not None]
     form += [option for option in ("standardize", "published") if given[option]]
-    row = [config.row] if edition == "published" else [config.row, edition]
-    path = output or Path("recipes") / f"{'-'.join([*row, name, *form])}.toml"
+    row = "-".join(filter(None, [config.row, None if config.data.edition == "published" else config.data.edition]))
+    path = output or Path("recipes") / f"{'-'.join([row, name, *form])}.toml"
     tuning.check_output(path, plan)
     if picture is not None:
         from adelic.training.study_plots import check_plot, write_plot
@@ -141,10 +132,7 @@ def tune(
     if picture is not None:
         write_plot(study, picture)
         click.echo(f"wrote {picture}")
-    chosen_data = [
-        f"--{part} {value} " for part, value in (("edition", edition), ("split", split)) if value != "published"
-    ]
-    click.echo(f"train with it: adelic train {config.task} --n {config.n} {''.join(chosen_data)}--recipe {path}")
+    click.echo(f"train with it: {shlex.join(['adelic', 'train', *config.data.arguments(), '--recipe', str(path)])}")
 
 
 def _show(study: "StudyResult") -> None:

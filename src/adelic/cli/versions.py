@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-import adelic
+from adelic.storage.version import VERSION
 
 OF_DEVELOPERS = frozenset({"bench", "dev", "docs", "fuzz", "sage"})
 """Extras that only those need who work on adelic itself."""
@@ -24,7 +24,7 @@ def versions() -> Iterator[tuple[str, str]]:
     >>> list(found)[:3], "numpy" in found
     (['adelic', 'python', 'platform'], True)
     """
-    yield "adelic", adelic.__version__
+    yield "adelic", VERSION
     yield "python", f"{platform.python_version()} ({platform.python_implementation()})"
     yield "platform", platform.platform()
     needed, optional = _libraries()

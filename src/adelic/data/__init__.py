@@ -1,7 +1,14 @@
-"""What holds for the rows of every task: equivalent rows, orbits, look-up, and the guard against leaks.
+"""Layer 2a: what a task is, and what holds for the rows of every task.
 
-The package knows rows and no task: it imports `adelic.numbers` and `adelic.errors` alone. Tasks (`adelic.acd`) hand
-their symmetries to it, and whatever trains asks `training_rows` for the rows that it may train on.
+- `protocol`: what a task is; `registry`: tasks found by entry points, so that another package can add one.
+- `dataset`: a task's rows in three parts, loaded from the store or generated; `convert`: for other libraries.
+- `splits`, `symmetries`, `guard`, `lookup`: parts, equivalent rows and orbits, the guard against leaks, look-up.
+- `store`, `catalogue`, `exporting`: files of rows; their counts against published ones; files for other programs.
+- `table`: tables of one's own; `sources`: a task of some size, or a table, as what an experiment is on.
+- `auditing`, `rules`: what is trivially read off a row.
+
+May import `adelic.errors`, `adelic.storage` and `adelic.numbers`, and knows no task by name. Whatever trains asks
+`training_rows` for the rows that it may train on.
 
 >>> from adelic import acd, data
 >>> d = acd.load("weaving", n=5, split="orbits")
@@ -9,19 +16,53 @@ their symmetries to it, and whatever trains asks `training_rows` for the rows th
 {'validation': 0, 'test': 0}
 """
 
+from adelic.data.auditing import audit
+from adelic.data.catalogue import Check, OrbitCheck, info, verify, verify_orbits
+from adelic.data.dataset import Dataset, build, load
+from adelic.data.exporting import export
 from adelic.data.guard import Holdout, check_disjoint, overlap, training_rows
 from adelic.data.lookup import LookUp, RowIndex
+from adelic.data.protocol import Estimate, Progress, Request, Rows, Task
+from adelic.data.registry import task, tasks, tasks_of
+from adelic.data.sources import Source, TableData, TaskData, source
+from adelic.data.store import StoreWarning
 from adelic.data.symmetries import Integers, Symmetry, images, orbits
+from adelic.data.table import from_arrays, from_table
 
 __all__ = [
+    "Check",
+    "Dataset",
+    "Estimate",
     "Holdout",
     "Integers",
     "LookUp",
+    "OrbitCheck",
+    "Progress",
+    "Request",
     "RowIndex",
+    "Rows",
+    "Source",
+    "StoreWarning",
     "Symmetry",
+    "TableData",
+    "Task",
+    "TaskData",
+    "audit",
+    "build",
     "check_disjoint",
+    "export",
+    "from_arrays",
+    "from_table",
     "images",
+    "info",
+    "load",
     "orbits",
     "overlap",
+    "source",
+    "task",
+    "tasks",
+    "tasks_of",
     "training_rows",
+    "verify",
+    "verify_orbits",
 ]

@@ -23,7 +23,7 @@ def images(X: Integers, y: Integers, symmetries: Mapping[str, Symmetry]) -> tupl
     Args:
         X: rows, (rows, length).
         y: labels, (rows,) or (rows, n_targets).
-        symmetries: as a task has them; see `adelic.acd.protocol.Task`.
+        symmetries: as a task has them; see `adelic.data.protocol.Task`.
 
     Returns:
         X (rows, n_images, length) and y (rows, n_images, …); image 0 is the row itself.

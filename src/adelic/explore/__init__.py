@@ -11,12 +11,12 @@ from pathlib import Path
 
 import jinja2
 
-import adelic
-from adelic.acd.files import atomic_write, cache_folder
 from adelic.errors import ConfigurationError, DivisionByZeroError
 from adelic.numbers.choice import fitting_space
 from adelic.numbers.describe import describe, shortened
 from adelic.numbers.space import AdeleSpace
+from adelic.storage.files import atomic_write, cache_folder
+from adelic.storage.version import VERSION
 
 OPERATIONS = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
 PRIMES = (2, 3, 5, 7)
@@ -74,7 +74,7 @@ def render_page(
         loader=jinja2.PackageLoader("adelic.explore"), autoescape=True, undefined=jinja2.StrictUndefined
     )
     return environment.get_template("explore.html").render(
-        version=adelic.__version__,
+        version=VERSION,
         style=_template("style.css"),
         scripts=[_template(name) for name in _SCRIPTS],
         start=start,

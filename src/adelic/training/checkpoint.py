@@ -15,9 +15,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import nn
 
-from adelic.acd.files import atomic_write
-from adelic.acd.records import parse_sealed, seal
 from adelic.errors import RunFolderError
+from adelic.storage.files import atomic_write
+from adelic.storage.records import parse_sealed, seal
 
 Weights = dict[str, torch.Tensor]
 _TENSORS = "tensors_sha256"

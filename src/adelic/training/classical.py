@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.data import LookUp
-from adelic.nn import Vocabulary
 from adelic.training import metrics
 from adelic.training.search import Dimension
 from adelic.training.tuning import DevelopmentData
@@ -110,18 +109,20 @@ def make_inputs(form: str, data: DevelopmentData) -> Callable[[Rows], Array]:
     >>> data.vocabulary, row[0, :2].tolist(), make_inputs("one-hot", data)(row)[0, :10].astype(int).tolist()
     ((1, 2, 3, 4, 5), [1, 2], [1, 0, 0, 0, 0, 0, 1, 0, 0, 0])
     """
-    vocabulary = Vocabulary(data.vocabulary)
-    if form == "standardized":
-        mean, deviation = data.X_train.mean(axis=0), data.X_train.std(axis=0)
-        scale = np.where(deviation > 0, deviation, 1.0)
-        return lambda X: (X - mean) / scale
     if form == "one-hot":
-        units = np.eye(len(vocabulary), dtype=np.float32)
-        return lambda X: units[vocabulary.ids(X).numpy()].reshape(len(X), -1)
+        units = np.eye(len(data.vocabulary), dtype=np.float32)
+        return lambda X: units[data.ids(X)].reshape(len(X), -1)
     if form == "categories":
-        return lambda X: vocabulary.ids(X).numpy()
+        return data.ids
+    values = np.array([float(number) for number in data.vocabulary])
+    numbers: Callable[[Array], Array] = (lambda X: values[X]) if data.is_coded else lambda X: X
+    if form == "standardized":
+        train = numbers(data.X_train)
+        mean, deviation = train.mean(axis=0), train.std(axis=0)
+        scale = np.where(deviation > 0, deviation, 1.0)
+        return lambda X: (numbers(X) - mean) / scale
     assert form == "integers"
-    return lambda X: X
+    return numbers
 
 
 def cross_entropy(probabilities: Array, labels: Array) -> float:

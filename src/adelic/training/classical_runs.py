@@ -17,18 +17,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from adelic import acd
-from adelic.acd.files import atomic_write, read_bytes, sole_user
-from adelic.acd.protocol import check_count, check_seed
-from adelic.acd.provenance import source_commit, versions
-from adelic.data import LookUp, training_rows
+from adelic.data import Dataset, LookUp, training_rows
+from adelic.data.sources import Source, TaskData
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError, UnknownNameError
+from adelic.storage.checks import check_count, check_seed
+from adelic.storage.files import atomic_write, read_bytes, sole_user
+from adelic.storage.provenance import source_commit, versions
 from adelic.training.classical import CLASSICAL_MODELS, Array, Fitted, cross_entropy
-from adelic.training.configuration import RunConfig, check_images, data_label
+from adelic.training.configuration import RunConfig
 from adelic.training.loop import Tick
 from adelic.training.objectives import Objective
 from adelic.training.result import read_result_file
-from adelic.training.run import device_name, judged
+from adelic.training.run import described, device_name, judged
 from adelic.training.sampler import stream_seed
 from adelic.training.signals import Stopped, cause, deferred_signals
 from adelic.training.tuning import MOST_TRIALS, DevelopmentData
@@ -44,7 +44,7 @@ class ClassicalConfig:
     """One run of a model outside the Transformer.
 
     Attributes:
-        task, n, edition, split: the data, see `adelic.acd.load`; each row has one class.
+        data: a task of some size, or a table of one's own; each row has one class.
         name: a name of `CLASSICAL_MODELS`.
         trials: of the search; 1 for a model without options.
         max_rows: train on so many rows at most; 0 for all. See `training_subset`.
@@ -56,18 +56,16 @@ class ClassicalConfig:
         UnknownNameError: there is no such task, or no such model.
         ConfigurationError: a value makes no sense, or rows have several targets or a number.
 
-    >>> config = ClassicalConfig(task="schubert", n=4, name="logistic")
+    >>> from adelic.data import TaskData
+    >>> config = ClassicalConfig(data=TaskData("schubert", 4), name="logistic")
     >>> config.command()
     'adelic reproduce schubert-4 --models logistic --trials 20 --seeds 0'
-    >>> ClassicalConfig(task="rsk", n=8, name="mlp")
+    >>> ClassicalConfig(data=TaskData("rsk", 8), name="mlp")
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: rsk-8 has several targets or a number a row; mlp is for rows with one class
     """
 
-    task: str
-    n: int
-    edition: str = "published"
-    split: str = "published"
+    data: Source
     name: str
     trials: int = TRIALS
     max_rows: int = 0
@@ -82,20 +80,24 @@ class ClassicalConfig:
             value = check_count(name, getattr(self, name), least=least, greatest=greatest)
             object.__setattr__(self, name, value)
         object.__setattr__(self, "seed", check_seed(self.seed))
-        if acd.task(self.task).class_names(self.n, self.edition) is None:
-            raise ConfigurationError(
-                f"{self.row} has several targets or a number a row; {self.name} is for rows with one class"
-            )
+        if self.data.has_one_class_a_row is False:
+            raise self._not_one_class()
         if not CLASSICAL_MODELS[self.name].space:
             object.__setattr__(self, "trials", 1)
         if not CLASSICAL_MODELS[self.name].uses_images:
             object.__setattr__(self, "symmetries", False)
-        check_images(self.task, self.split, symmetries=self.symmetries)
+        if self.symmetries:
+            self.data.check_images()
+
+    def _not_one_class(self) -> ConfigurationError:
+        return ConfigurationError(
+            f"{self.data.row} has several targets or a number a row; {self.name} is for rows with one class"
+        )
 
     @property
     def row(self) -> str:
         """Return the row of the table: schubert-4."""
-        return f"{self.task}-{self.n}"
+        return self.data.row
 
     @property
     def model_label(self) -> str:
@@ -107,13 +109,14 @@ class ClassicalConfig:
         """Return a readable name that no other search has: it ends in a digest of all that defines it."""
         everything = {key: value for key, value in self.as_dict().items() if key != "seed"}
         digest = hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()[:8]
-        return f"{data_label(self)}-{self.name}-search-{digest}"
+        return f"{self.data.label}-{self.name}-search-{digest}"
 
     @property
     def label(self) -> str:
         """Return a readable name that no other configuration has.
 
-        >>> ClassicalConfig(task="schubert", n=4, name="trees", seed=3).label
+        >>> from adelic.data import TaskData
+        >>> ClassicalConfig(data=TaskData("schubert", 4), name="trees", seed=3).label
         'schubert-4-trees-search-...-seed3'
         """
         return f"{self.search_label}-seed{self.seed}"
@@ -128,16 +131,17 @@ class ClassicalConfig:
         recipe["searched"] = {name: str(values) for name, values in CLASSICAL_MODELS[self.name].space.items()}
         return {
             "seed": self.seed,
-            "data": {"task": self.task, "n": self.n, "edition": self.edition, "split": self.split},
+            "data": self.data.as_dict(),
             "embedding": {"name": self.name},
             "recipe": recipe,
         }
 
     def command(self) -> str:
-        """Return the command line that repeats this run."""
-        parts = ["adelic", "reproduce", self.row, "--models", self.name, "--trials", str(self.trials)]
-        for name in ("edition", "split"):
-            parts += [] if getattr(self, name) == "published" else [f"--{name}", getattr(self, name)]
+        """Return the command line that repeats this run; for a table, which no command line takes here, say so."""
+        if not isinstance(self.data, TaskData):
+            return "adelic.training.run_classical, with the configuration that stands in this result"
+        options = self.data.arguments()[3:]  # without the task and its size, which the row names
+        parts = ["adelic", "reproduce", self.row, "--models", self.name, "--trials", str(self.trials), *options]
         parts += ["--max-rows", str(self.max_rows)] if self.max_rows else []
         parts += ["--symmetries"] if self.symmetries else []
         return shlex.join([*parts, "--seeds", str(self.seed)])
@@ -173,8 +177,9 @@ def run_classical(
         Interrupted: a signal asked to stop.
         Stopped: `stop` asked to stop.
 
+    >>> from adelic.data import TaskData
     >>> import tempfile
-    >>> config = ClassicalConfig(task="schubert", n=3, name="trees", trials=2)
+    >>> config = ClassicalConfig(data=TaskData("schubert", 3), name="trees", trials=2)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     result = run_classical(config, Path(folder))
     ...     again = run_classical(config, Path(folder))
@@ -193,13 +198,15 @@ def _run(
     config: ClassicalConfig, runs: Path, path: Path, tick: Tick | None, stop: Callable[[], bool] | None
 ) -> dict[str, Any]:
     """Search, fit and judge a model, or go on with that, in a folder that is held."""
-    data = _load(config, config.seed)
+    data = config.data.load(config.seed)
+    if data.class_names is None:
+        raise config._not_one_class()
     n_train, development = _development(config, data)
-    searched = development if config.seed == SEARCH_SEED else _development(config, _load(config, SEARCH_SEED))[1]
+    searched = development if config.seed == SEARCH_SEED else _development(config, config.data.load(SEARCH_SEED))[1]
     if not len(data.y_test):
-        raise ConfigurationError(f"{data_label(config)} is too small: it has no test row")
+        raise ConfigurationError(f"{config.data.label} is too small: it has no test row")
     if len(np.unique(development.y_train)) < 2:
-        raise ConfigurationError(f"{data_label(config)} has training rows of one class only")
+        raise ConfigurationError(f"{config.data.label} has training rows of one class only")
     with deferred_signals() as request:
 
         def between() -> None:
@@ -219,11 +226,7 @@ def _run(
     test, predictions = judge(model, data.X_test, data.y_test, development.objective)
     validation, _ = judge(model, development.X_validation, development.y_validation, development.objective)
     result = {
-        "task": config.task,
-        "n": config.n,
-        "edition": config.edition,
-        "split": config.split,
-        "contaminated": config.edition in acd.task(config.task).contaminated,
+        **described(config.data),
         "embedding": config.name,
         "features": chosen.get("inputs", "none"),
         "recipe": "search",
@@ -263,11 +266,7 @@ def _run(
     return result
 
 
-def _load(config: ClassicalConfig, seed: int) -> acd.Dataset:
-    return acd.load(config.task, n=config.n, edition=config.edition, split=config.split, seed=seed)
-
-
-def _development(config: ClassicalConfig, data: acd.Dataset) -> tuple[int, DevelopmentData]:
+def _development(config: ClassicalConfig, data: Dataset) -> tuple[int, DevelopmentData]:
     """Return how many training rows there are, and the data with all images of these where they are wanted.
 
     Raises:
@@ -302,7 +301,8 @@ def result_path(config: ClassicalConfig, runs: Path) -> Path:
 def fits_done(config: ClassicalConfig, runs: Path) -> int:
     """Return how many of a run's fits, its trials and the last one, are done.
 
-    >>> fits_done(ClassicalConfig(task="schubert", n=4, name="mlp"), Path("no runs"))
+    >>> from adelic.data import TaskData
+    >>> fits_done(ClassicalConfig(data=TaskData("schubert", 4), name="mlp"), Path("no runs"))
     0
     """
     if result_path(config, runs).exists():

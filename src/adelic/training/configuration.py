@@ -5,8 +5,9 @@ import json
 import math
 import shlex
 import tomllib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,10 +16,7 @@ import psutil
 import tomli_w
 import torch
 
-from adelic import acd
-from adelic.acd.files import read_bytes
-from adelic.acd.protocol import GIBIBYTE, check_seed
-from adelic.acd.records import DamagedTextError, parse_toml
+from adelic.data.sources import Source
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError
 from adelic.nn import (
     COORDINATES,
@@ -36,6 +34,9 @@ from adelic.nn import (
 )
 from adelic.numbers import AdeleSpace
 from adelic.numbers.space import DEFAULT_PRECISION, DEFAULT_PRIMES
+from adelic.storage.checks import GIBIBYTE, check_seed
+from adelic.storage.files import read_bytes
+from adelic.storage.records import DamagedTextError, parse_toml
 from adelic.training.objectives import Objective
 from adelic.training.recipes import Recipe, load_recipe, stored_embedding, stored_values
 from adelic.training.sampler import stream_seed
@@ -309,20 +310,17 @@ class RunConfig:
     """One training run, defined to the last bit but for the machine.
 
     Attributes:
-        task, n, edition, split: the data, see `adelic.acd.load`.
+        data: a task of some size, or a table of one's own.
         embedding: the embedding.
         recipe: the training recipe.
         seed: of all that is drawn: the data's negatives and parts, initial weights, sampling and dropout.
 
     Raises:
-        UnknownNameError: there is no such task, edition or split.
-        ConfigurationError: the task has no orbits, or images are wanted where equivalent rows are in several parts.
+        ConfigurationError: images are wanted where equivalent rows are in several parts, or the embedding is not made
+            for the data's numbers.
     """
 
-    task: str
-    n: int
-    edition: str = "published"
-    split: str = "published"
+    data: Source
     embedding: EmbeddingConfig
     recipe: Recipe
     seed: int = 0
@@ -330,20 +328,21 @@ class RunConfig:
     def __post_init__(self) -> None:
         """Check the seed and the split."""
         object.__setattr__(self, "seed", check_seed(self.seed))
-        check_images(self.task, self.split, symmetries=self.recipe.symmetries)
-        if self.embedding.name in ("abacus", "fone"):
-            self._check_numbers()
+        if self.recipe.symmetries:
+            self.data.check_images()
+        if self.data.vocabulary is not None:
+            self._check_numbers(self.data.vocabulary)
 
-    def _check_numbers(self) -> None:
+    def _check_numbers(self, vocabulary: Sequence[int | Fraction]) -> None:
         """Raise ConfigurationError where Abacus has no places to tell apart, or FoNE as published would read signs."""
-        task = acd.task(self.task)
-        vocabulary = task.vocabulary(task.check_size(self.n, self.edition), self.edition)
-        if self.embedding.published and self.embedding.name == "fone" and min(vocabulary) < 0:
+        if self.embedding.published and self.embedding.name == "fone" and any(number < 0 for number in vocabulary):
             raise ConfigurationError(
                 f"{self.row} has negative numbers, and FoNE as published leaves the sign to the text; "
                 "leave out --published"
             )
-        if self.embedding.name == "abacus" and all(abs(number) < 10 for number in vocabulary):
+        if self.embedding.name == "abacus" and all(
+            number == int(number) and -10 < number < 10 for number in vocabulary
+        ):
             raise ConfigurationError(
                 f"abacus on {self.row} is a learned embedding by another name: every token has one digit; "
                 "use --embedding learned"
@@ -352,7 +351,7 @@ class RunConfig:
     @property
     def row(self) -> str:
         """Return the row of the table: schubert-4."""
-        return f"{self.task}-{self.n}"
+        return self.data.row
 
     @property
     def model_label(self) -> str:
@@ -364,13 +363,13 @@ class RunConfig:
         """Return a readable name that no other configuration has: it ends in a digest of all fields."""
         digest = hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()[:8]
         recipe = Path(self.recipe.name).stem  # the name of a recipe's file is its path
-        return f"{data_label(self)}-{self.embedding.label}-{recipe}-seed{self.seed}-{digest}"
+        return f"{self.data.label}-{self.embedding.label}-{recipe}-seed{self.seed}-{digest}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the tables of config.toml."""
         return {
             "seed": self.seed,
-            "data": {"task": self.task, "n": self.n, "edition": self.edition, "split": self.split},
+            "data": self.data.as_dict(),
             "embedding": self.embedding.as_dict(),
             "recipe": self.recipe.as_dict(),
         }
@@ -382,9 +381,10 @@ class RunConfig:
     def check_memory(self, device: torch.device) -> None:
         """Raise ConfigurationError unless a device's free memory holds the model while it is trained.
 
+        >>> from adelic.data import TaskData
         >>> from adelic.training import load_recipe
-        >>> recipe = load_recipe("quick", "schubert", 4, d_model=65_536, n_layers=10_000)
-        >>> config = RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+        >>> recipe = load_recipe("quick", "schubert-4", d_model=65_536, n_layers=10_000)
+        >>> config = RunConfig(data=TaskData("schubert", 4), embedding=EmbeddingConfig.of("learned"), recipe=recipe)
         >>> config.check_memory(torch.device("cpu"))
         Traceback (most recent call last):
         adelic.errors.ConfigurationError: n-layers=10000, d-model=65536 and d-feedforward=512 are 172,469,780,...
@@ -408,6 +408,7 @@ class RunConfig:
         embedding start from equal weights everywhere else. The place-wise model's sizes follow from the recipe's, which
         are the flat one's: it has about as many parameters, see `adelic.nn.place_sizes`.
         """
+        self._check_numbers(data.vocabulary)
         recipe, vocabulary = self.recipe, Vocabulary(data.vocabulary)
         options: dict[str, Any] = {
             **objective.model_options(),
@@ -442,9 +443,10 @@ class RunConfig:
             devices: how many processes took part on a machine.
             nodes: how many machines took part.
 
+        >>> from adelic.data import TaskData
         >>> from adelic.training import load_recipe
-        >>> recipe = load_recipe("quick", "schubert", 4, epochs=5)
-        >>> RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("adelic"), recipe=recipe).command()
+        >>> recipe = load_recipe("quick", "schubert-4", epochs=5)
+        >>> RunConfig(data=TaskData("schubert", 4), embedding=EmbeddingConfig.of("adelic"), recipe=recipe).command()
         'adelic train schubert --n 4 --embedding adelic --features digits --recipe quick --epochs 5 --seed 0'
         """
         arguments = self.arguments()
@@ -461,20 +463,17 @@ class RunConfig:
         Args:
             without: fields of the embedding to leave out.
         """
-        name, task, n = self.recipe.name, self.task, self.n
+        name, row = self.recipe.name, self.data.row
         flags = {field: getattr(self.recipe, field) for field in ("epochs", *RECIPE_OPTIONS)}
         try:
-            given = load_recipe(name, task, n, **flags) == self.recipe
+            given = load_recipe(name, row, **flags) == self.recipe
             plain = EmbeddingConfig.choose(name, self.embedding.name)
-            stored = stored_values(name, task, n)
+            stored = stored_values(name, row)
         except AdelicError:  # a recipe of the caller's own, or a file that is gone
             return None
         if not given:
             return None
-        parts = [task, "--n", str(n)]
-        for part in ("edition", "split"):
-            parts += [] if getattr(self, part) == "published" else [f"--{part}", getattr(self, part)]
-        parts += ["--embedding", self.embedding.name]
+        parts = [*self.data.arguments(), "--embedding", self.embedding.name]
         for option, value in self.embedding.options().items():
             if option not in without and (option == "features" or value != getattr(plain, option)):
                 flag = f"--{option.replace('_', '-')}"
@@ -489,48 +488,13 @@ class RunConfig:
         return [*parts, "--seed", str(self.seed)]
 
 
-class DataConfig(Protocol):
-    """What says which data a run is on."""
-
-    @property
-    def row(self) -> str: ...  # noqa: D102
-    @property
-    def edition(self) -> str: ...  # noqa: D102
-    @property
-    def split(self) -> str: ...  # noqa: D102
-
-
-def data_label(config: DataConfig) -> str:
-    """Return the row with its edition and split, where they are not the published ones: weaving-6-levels-orbits.
-
-    >>> from adelic.training import load_recipe
-    >>> recipe = load_recipe("quick", "weaving", 6)
-    >>> data_label(RunConfig(task="weaving", n=6, split="orbits", embedding=EmbeddingConfig.of("fone"), recipe=recipe))
-    'weaving-6-orbits'
-    """
-    return "-".join([config.row, *(name for name in (config.edition, config.split) if name != "published")])
-
-
-def check_images(task: str, split: str, *, symmetries: bool) -> None:
-    """Raise ConfigurationError where images are wanted and equivalent rows may be in several parts."""
-    definition = acd.task(task)
-    definition.check_split(split)
-    if symmetries and not definition.symmetries:
-        raise ConfigurationError(f"{task} has no symmetries that keep labels; use --no-symmetries")
-    if symmetries and split != "orbits":
-        raise ConfigurationError(
-            f"--symmetries trains on images of rows, and the split {split!r} of {task} has test rows among them; use "
-            "--split orbits, or --no-symmetries"
-        )
-
-
 class ModelData(Protocol):
     """What a model has to know of its data."""
 
     @property
     def X_train(self) -> np.ndarray: ...  # noqa: D102, N802
     @property
-    def vocabulary(self) -> tuple[int, ...]: ...  # noqa: D102
+    def vocabulary(self) -> tuple[int | Fraction, ...]: ...  # noqa: D102
 
 
 def check_same(config: RunConfig, path: Path) -> None:

@@ -21,9 +21,9 @@ import torch
 from torch import nn
 from torch.distributed import FileStore  # type: ignore[attr-defined]
 
-from adelic.acd.parallel import check_processes
-from adelic.acd.protocol import check_count
 from adelic.errors import AdelicError, ConfigurationError, Interrupted, WorkerError, needs_extra
+from adelic.storage.checks import check_count
+from adelic.storage.workers import check_processes
 from adelic.training.configuration import RunConfig
 from adelic.training.loop import Tick
 from adelic.training.run import choose_device, run
@@ -162,9 +162,10 @@ def run_distributed(
         MissingExtraError: Fabric is not installed.
         WorkerError: another process of the run ended before its time.
 
+    >>> from adelic.data import TaskData
     >>> from adelic.training import EmbeddingConfig, load_recipe
-    >>> recipe = load_recipe("quick", "schubert", 4)
-    >>> config = RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("adelic"), recipe=recipe)
+    >>> recipe = load_recipe("quick", "schubert-4")
+    >>> config = RunConfig(data=TaskData("schubert", 4), embedding=EmbeddingConfig.of("adelic"), recipe=recipe)
     >>> run_distributed(config, Path("runs/schubert-4"), devices=2, device="cuda:1")
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: device 'cuda:1' is one of several; with --devices use auto, cpu or cuda

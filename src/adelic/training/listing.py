@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adelic.acd.files import read_bytes, storage_errors
-from adelic.acd.protocol import shown
-from adelic.acd.records import parse_toml
+from adelic.data.sources import row_of
 from adelic.errors import ConfigurationError, RunFolderError, StorageError, UnknownNameError
+from adelic.storage.checks import shown
+from adelic.storage.files import read_bytes, storage_errors
+from adelic.storage.records import parse_toml
 from adelic.training.checkpoint import read_progress
 from adelic.training.metrics import history
 from adelic.training.result import check_sum, read_done
@@ -63,7 +64,7 @@ class RunSummary:
     def row(self) -> str:
         """Return the row: schubert-4; empty if the configuration is damaged."""
         data = self.configuration.get("data", {})
-        return f"{data['task']}-{data['n']}" if data else ""
+        return row_of(data) if data else ""
 
     @property
     def embedding(self) -> str:
@@ -255,7 +256,7 @@ def _configuration(path: Path, listed: dict[str, str]) -> dict[str, Any]:
         found = parse_toml(content)
         well = (
             isinstance(found["data"]["task"], str)
-            and isinstance(found["data"]["n"], int)
+            and isinstance(found["data"].get("n"), int | None)
             and isinstance(found["embedding"]["name"], str)
             and isinstance(found["recipe"]["epochs"], int)
             and isinstance(found["seed"], int)

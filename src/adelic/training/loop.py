@@ -35,8 +35,8 @@ class Split:
         labels: int64 (rows,) or (rows, n_targets).
     """
 
-    def __init__(self, ids: torch.Tensor, labels: np.ndarray, device: torch.device) -> None:
-        self.ids = ids.to(device)
+    def __init__(self, ids: np.ndarray | torch.Tensor, labels: np.ndarray, device: torch.device) -> None:
+        self.ids = torch.as_tensor(ids).to(device)
         self.labels = torch.from_numpy(np.ascontiguousarray(labels, dtype=np.int64)).to(device)
 
     def __len__(self) -> int:

@@ -8,10 +8,10 @@ from importlib import resources
 from pathlib import Path, PurePath
 from typing import Any
 
-from adelic.acd.files import read_bytes
-from adelic.acd.protocol import check_count
-from adelic.acd.records import DamagedTextError, parse_toml
 from adelic.errors import ConfigurationError, StorageError, UnknownNameError
+from adelic.storage.checks import check_count
+from adelic.storage.files import read_bytes
+from adelic.storage.records import DamagedTextError, parse_toml
 
 MOST_SAMPLING_POWER = 10.0
 """With a greater power, or one below its negative, some classes' weights vanish beside those of others."""
@@ -163,14 +163,13 @@ def recipe_names() -> tuple[str, ...]:
     return tuple(_tables())
 
 
-def load_recipe(name: str, task: str, n: int, **changes: Any) -> Recipe:
+def load_recipe(name: str, row: str, **changes: Any) -> Recipe:
     """Return a recipe for a row.
 
     Args:
         name: a name of `recipe_names`, or the path of a file that `adelic tune` has written: recipes/mine.toml. The
             path is the recipe's name.
-        task: name of the task.
-        n: its size.
+        row: of the table, as "schubert-4"; packaged recipes have epochs and rates of their own for the paper's.
         changes: fields to override; those that are None are left alone.
 
     Raises:
@@ -179,20 +178,20 @@ def load_recipe(name: str, task: str, n: int, **changes: Any) -> Recipe:
         ConfigurationError: the recipe leaves a field open for this row, or a change makes no sense, or the file is
             damaged.
 
-    >>> load_recipe("paper", "schubert", 4).learning_rate
+    >>> load_recipe("paper", "schubert-4").learning_rate
     1.7e-05
-    >>> load_recipe("quick", "mheight", 8, epochs=3).epochs
+    >>> load_recipe("quick", "mheight-8", epochs=3).epochs
     3
     """
-    values = stored_values(name, task, n) | {k: v for k, v in changes.items() if v is not None}
+    values = stored_values(name, row) | {k: v for k, v in changes.items() if v is not None}
     missing = [f for f in ("learning_rate", "epochs") if f not in values]
     if missing:
         flags = ", ".join("--" + field.replace("_", "-") for field in missing)
-        raise ConfigurationError(f"the recipe {name!r} gives no {' or '.join(missing)} for {task} n={n}; pass {flags}")
+        raise ConfigurationError(f"the recipe {name!r} gives no {' or '.join(missing)} for {row}; pass {flags}")
     return Recipe(name=PurePath(name).as_posix(), **values)
 
 
-def stored_values(name: str, task: str, n: int) -> dict[str, Any]:
+def stored_values(name: str, row: str) -> dict[str, Any]:
     """Return what is stored for a row: fields of `Recipe`, those that are left open missing."""
     if is_file(name):
         kinds = {f.name: f.type for f in fields(Recipe) if f.name != "name"}
@@ -201,7 +200,7 @@ def stored_values(name: str, task: str, n: int) -> dict[str, Any]:
         raise UnknownNameError.of("recipe", name, recipe_names())
     common = dict(_tables()[name])
     rows = common.pop("rows", {})
-    values: dict[str, Any] = common | rows.get(f"{task}-{n}", {})
+    values: dict[str, Any] = common | rows.get(row, {})
     return values
 
 

@@ -4,10 +4,10 @@ import math
 from pathlib import Path
 from typing import Any
 
-from adelic.acd.files import read_bytes
-from adelic.acd.protocol import shown
-from adelic.acd.records import DamagedTextError, parse_checksums, parse_sealed, sha256
 from adelic.errors import RunFolderError
+from adelic.storage.checks import shown
+from adelic.storage.files import read_bytes
+from adelic.storage.records import DamagedTextError, parse_checksums, parse_sealed, sha256
 from adelic.training.predictions import unpack
 from adelic.training.result_schema import (
     ALSO,

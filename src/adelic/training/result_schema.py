@@ -61,8 +61,8 @@ NUMBER_METRICS = {"exact_match": RATE, "mean_absolute_error": AMOUNT, "mean_squa
 CURVES = {"train_loss": NUMBER.listed(), "validation_loss": NUMBER.listed(), "validation_accuracy": RATE.listed()}
 SCHEMA: dict[str, Any] = {
     "task": TEXT,
-    "n": COUNT,
-    "edition": TEXT,
+    "n": COUNT.or_null(),
+    "edition": TEXT.or_null(),
     "split": TEXT,
     "embedding": TEXT,
     "features": TEXT,
@@ -110,7 +110,7 @@ ALSO: dict[str, Any] = {
 """What a result may have, too; older ones lack some."""
 CONFIGURATION: dict[str, Any] = {
     "seed": COUNT,
-    "data": {"task": TEXT, "n": COUNT},
+    "data": {"task": TEXT},
     "embedding": {"name": TEXT},
 }
 EMBEDDING: dict[str, Any] = {

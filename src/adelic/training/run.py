@@ -15,18 +15,17 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from adelic import acd
-from adelic.acd import Dataset
-from adelic.acd.files import atomic_write, read_bytes, sole_user, storage_errors
-from adelic.acd.provenance import source_commit, versions
-from adelic.acd.records import checksums, sha256
-from adelic.acd.rules import best_rule
-from adelic.data import LookUp
+from adelic.data import Dataset, LookUp
 from adelic.data.guard import Guarded, training_rows
+from adelic.data.rules import best_rule
+from adelic.data.sources import Source
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
-from adelic.nn import Classifier, Vocabulary, forward_flops
+from adelic.nn import Classifier, forward_flops
+from adelic.storage.files import atomic_write, read_bytes, sole_user, storage_errors
+from adelic.storage.provenance import source_commit, versions
+from adelic.storage.records import checksums, sha256
 from adelic.training.checkpoint import Progress, load_checkpoint, save_checkpoint
-from adelic.training.configuration import ModelData, RunConfig, check_same, data_label
+from adelic.training.configuration import ModelData, RunConfig, check_same
 from adelic.training.generators import set_generator_states
 from adelic.training.loop import Split, Tick, Trainer
 from adelic.training.metrics import history
@@ -85,10 +84,11 @@ def run(
         Interrupted: a signal asked to stop.
         Stopped: `stop` asked to stop.
 
+    >>> from adelic.data import TaskData
     >>> import tempfile
     >>> from adelic.training import EmbeddingConfig, load_recipe
-    >>> recipe = load_recipe("quick", "schubert", 3, epochs=1, batch_size=256)
-    >>> config = RunConfig(task="schubert", n=3, embedding=EmbeddingConfig.of("adelic"), recipe=recipe)
+    >>> recipe = load_recipe("quick", "schubert-3", epochs=1, batch_size=256)
+    >>> config = RunConfig(data=TaskData("schubert", 3), embedding=EmbeddingConfig.of("adelic"), recipe=recipe)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     result = run(config, Path(folder))
     ...     again = read_result(Path(folder))
@@ -113,9 +113,9 @@ def _run(
     """Train, or resume, a run whose folder is held; return its result."""
     config.check_memory(device)
     with world.one_first():
-        data = acd.load(config.task, n=config.n, edition=config.edition, split=config.split, seed=config.seed)
+        data = config.data.load(config.seed)
     if not len(data.y_validation) or not len(data.y_test):
-        raise ConfigurationError(f"{data_label(config)} is too small: it has no validation or no test row")
+        raise ConfigurationError(f"{config.data.label} is too small: it has no validation or no test row")
     with torch.random.fork_rng():
         objective = make_objective(data)
         model = config.model(data, objective).to(device)
@@ -128,7 +128,7 @@ def _run(
         with TensorBoardLog(folder, map(json.loads, lines), config.to_toml()) if logs else nullcontext() as log:
             _train(trainer, folder, lines, tick, log, stop)
         model.load_state_dict(trainer.best)
-        test = Split(Vocabulary(data.vocabulary).ids(data.X_test), data.y_test, device)
+        test = Split(data.ids(data.X_test), data.y_test, device)
         result = _result(config, data, model, trainer, test)
     result["history"] = history([json.loads(line) for line in lines])
     return world.lead(lambda: _finish(folder, lines, result))
@@ -188,6 +188,7 @@ class TrainingData(ModelData, Guarded, Protocol):
     def X_validation(self) -> np.ndarray: ...  # noqa: D102, N802
     @property
     def y_validation(self) -> np.ndarray: ...  # noqa: D102
+    def ids(self, X: np.ndarray) -> np.ndarray: ...  # noqa: D102
 
 
 def make_trainer(
@@ -203,10 +204,9 @@ def make_trainer(
     Raises:
         LeakError: a row of validation or test is among the rows to train on.
     """
-    vocabulary = Vocabulary(data.vocabulary)
     X, y = training_rows(data, symmetries=config.recipe.symmetries)
     train, validation = (
-        Split(vocabulary.ids(X), y, device)
+        Split(data.ids(X), y, device)
         for X, y in ((np.concatenate(X), np.concatenate(y)), (data.X_validation, data.y_validation))
     )
     return Trainer(
@@ -394,11 +394,7 @@ def _result(config: RunConfig, data: Dataset, model: Classifier, trainer: Traine
     world = trainer.world
     figures, predictions = trainer.evaluate(test)
     return {
-        "task": config.task,
-        "n": config.n,
-        "edition": config.edition,
-        "split": config.split,
-        "contaminated": config.edition in acd.task(config.task).contaminated,
+        **described(config.data),
         "embedding": config.embedding.name,
         "features": config.embedding.features,
         "places": config.embedding.places,
@@ -430,6 +426,17 @@ def _result(config: RunConfig, data: Dataset, model: Classifier, trainer: Traine
         "command": config.command(devices=world.devices, nodes=world.nodes),
         "configuration": config.as_dict(),
         "data_sha256": data.provenance["sha256"],
+    }
+
+
+def described(source: Source) -> dict[str, Any]:
+    """Return what a result says of its data."""
+    return {
+        "task": source.task,
+        "n": source.n,
+        "edition": source.edition,
+        "split": source.split,
+        "contaminated": source.contaminated,
     }
 
 

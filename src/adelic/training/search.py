@@ -150,9 +150,10 @@ def apply(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:
     Raises:
         AdelicError: the values do not go together.
 
+    >>> from adelic.data import TaskData
     >>> from adelic.training import load_recipe
-    >>> recipe = load_recipe("quick", "schubert", 4)
-    >>> config = RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("adelic"), recipe=recipe)
+    >>> recipe = load_recipe("quick", "schubert-4")
+    >>> config = RunConfig(data=TaskData("schubert", 4), embedding=EmbeddingConfig.of("adelic"), recipe=recipe)
     >>> changed = apply(config, {"norm": "post", "epochs": 0.5, "primes": 3})
     >>> changed.recipe.norm, changed.recipe.epochs, changed.embedding.primes
     ('post', 15, (2, 3, 5))

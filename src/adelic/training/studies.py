@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,8 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
-from adelic.acd.files import FOLDER_REMEDY, storage_errors
 from adelic.errors import AdelicError, LeakError, StorageError
+from adelic.storage.files import FOLDER_REMEDY, storage_errors
 from adelic.training.sampler import stream_seed
 from adelic.training.search import Dimension
 
@@ -35,6 +36,7 @@ POLL = 1.0
 """Seconds between two looks at the trials of other workers."""
 ATTEMPTS = 3
 """How often a trial that is killed again and again is begun."""
+_WATCHED = "adelic:watched"
 _STARTUP_TRIALS = 5  # drawn blindly, and never pruned
 _BUSY = 60  # seconds that a worker waits for another one's write to an SQLite file
 _REMEDY = (
@@ -99,7 +101,22 @@ def run_study(
                 _run_one(study, objective, dimensions, trials, partial(progress, finished))
             else:  # the last trials are other workers', alive or killed
                 time.sleep(POLL)
+                _watch(study, backend)
                 optuna.storages.fail_stale_trials(study)
+
+
+def _watch(study: Study, backend: optuna.storages.RDBStorage) -> None:
+    """Give a sign of life for each trial that was begun long ago, once, in case its worker was killed before its first.
+
+    A trial without any would never be taken for killed, and everybody would wait for it for ever.
+    """
+    study_id = backend.get_study_id_from_name(study.study_name)
+    long_ago = datetime.now() - timedelta(seconds=GRACE)
+    for trial in _in(study, TrialState.RUNNING):
+        if trial.datetime_start and trial.datetime_start < long_ago and _WATCHED not in trial.system_attrs:
+            trial_id = backend.get_trial_id_from_study_id_trial_number(study_id, trial.number)
+            backend.set_trial_system_attr(trial_id, _WATCHED, value=True)
+            backend.record_heartbeat(trial_id)
 
 
 def _combinations(dimensions: Mapping[str, Dimension]) -> int:

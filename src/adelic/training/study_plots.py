@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from adelic.acd.files import atomic_write
 from adelic.errors import ConfigurationError
+from adelic.storage.files import atomic_write
 from adelic.training.tuning import StudyResult, TrialResult
 
 _COLUMNS = 4

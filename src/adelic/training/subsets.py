@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from adelic import acd
+from adelic.data import Dataset
 from adelic.training.sampler import stream_seed
 
 if TYPE_CHECKING:
     from adelic.training.tuning import DevelopmentData
 
-D = TypeVar("D", acd.Dataset, "DevelopmentData")
+D = TypeVar("D", Dataset, "DevelopmentData")
 
 
 def training_subset(data: D, max_rows: int, seed: int) -> D:
@@ -24,6 +24,7 @@ def training_subset(data: D, max_rows: int, seed: int) -> D:
         max_rows: the most rows to train on; 0 for all.
         seed: the run's, so that every model sees the same rows, and every seed others.
 
+    >>> from adelic import acd
     >>> data = acd.load("schubert", n=4)
     >>> part = training_subset(data, 100, seed=0)
     >>> [len(y) for y in (data.y_train, data.y_validation, part.y_train, part.y_validation, part.y_test)]

@@ -6,8 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from adelic.acd.files import storage_errors
 from adelic.errors import StorageError, needs_extra
+from adelic.storage.files import storage_errors
 
 LOG_FOLDER = "tensorboard"
 """Where in the run folder the logs stand."""

@@ -11,6 +11,7 @@ import json
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +19,13 @@ import numpy as np
 import tomli_w
 import torch
 
-from adelic import acd
-from adelic.acd.files import is_stream, read_bytes
-from adelic.acd.protocol import check_count
-from adelic.acd.provenance import source_commit, versions
-from adelic.data import Holdout, Symmetry, training_rows
+from adelic.data import Dataset, Holdout, Symmetry, training_rows
+from adelic.data.dataset import positions
 from adelic.errors import ConfigurationError, needs_extra
-from adelic.training.configuration import RunConfig, check_images, data_label
+from adelic.storage.checks import check_count
+from adelic.storage.files import is_stream, read_bytes
+from adelic.storage.provenance import source_commit, versions
+from adelic.training.configuration import RunConfig
 from adelic.training.loop import Tick
 from adelic.training.objectives import Objective, make_objective
 from adelic.training.recipes import read_recipe_file
@@ -56,9 +57,10 @@ class Search:
         ConfigurationError: a dimension belongs to another embedding, or there is none; or images of rows are among what
             is searched, and the split does not allow them.
 
+    >>> from adelic.data import TaskData
     >>> from adelic.training import EmbeddingConfig, load_recipe
-    >>> recipe = load_recipe("quick", "schubert", 4, epochs=10)
-    >>> config = RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> recipe = load_recipe("quick", "schubert-4", epochs=10)
+    >>> config = RunConfig(data=TaskData("schubert", 4), embedding=EmbeddingConfig.of("learned"), recipe=recipe)
     >>> Search(config=config, dimensions=("learning-rate", "norm")).name
     'schubert-4-learned-quick-seed0-...'
     """
@@ -73,7 +75,8 @@ class Search:
         object.__setattr__(self, "dimensions", found)
         if self.pruning not in PRUNING:
             raise ConfigurationError(f"pruning={self.pruning!r} is unknown; use {', '.join(PRUNING)}")
-        check_images(self.config.task, self.config.split, symmetries=self.tries_images)
+        if self.tries_images:
+            self.config.data.check_images()
 
     @property
     def tries_images(self) -> bool:
@@ -97,7 +100,7 @@ class Search:
         digest = hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()[:8]
         config = self.config
         recipe = Path(config.recipe.name).stem
-        return f"{data_label(config)}-{config.embedding.name}-{recipe}-seed{config.seed}-{digest}"
+        return f"{config.data.label}-{config.embedding.name}-{recipe}-seed{config.seed}-{digest}"
 
     def command(self, trials: int) -> str:
         """Return the command line that repeats this search, or say that none does."""
@@ -121,10 +124,11 @@ class DevelopmentData:
     X_validation: np.ndarray
     y_validation: np.ndarray
     objective: Objective
-    vocabulary: tuple[int, ...]
+    vocabulary: tuple[int | Fraction, ...]
     sha256: str
     symmetries: Mapping[str, Symmetry]
     holdout: Holdout
+    is_coded: bool = False
 
     @classmethod
     def load(cls, config: RunConfig) -> "DevelopmentData":
@@ -133,18 +137,18 @@ class DevelopmentData:
         Raises:
             ConfigurationError: there is no validation row.
 
+        >>> from adelic.data import TaskData
         >>> from adelic.training import EmbeddingConfig, load_recipe
-        >>> recipe = load_recipe("quick", "schubert", 3)
+        >>> recipe = load_recipe("quick", "schubert-3")
         >>> data = DevelopmentData.load(
-        ...     RunConfig(task="schubert", n=3, embedding=EmbeddingConfig.of("learned"), recipe=recipe))
+        ...     RunConfig(data=TaskData("schubert", 3), embedding=EmbeddingConfig.of("learned"), recipe=recipe))
         >>> len(data.y_train), len(data.y_validation), hasattr(data, "y_test")
         (62, 6, False)
         """
-        data = acd.load(config.task, n=config.n, edition=config.edition, split=config.split, seed=config.seed)
-        return cls.of(data, max_rows=config.recipe.max_rows)
+        return cls.of(config.data.load(config.seed), max_rows=config.recipe.max_rows)
 
     @classmethod
-    def of(cls, data: acd.Dataset, *, max_rows: int = 0) -> "DevelopmentData":
+    def of(cls, data: Dataset, *, max_rows: int = 0) -> "DevelopmentData":
         """Return the development data of a data set.
 
         Args:
@@ -156,7 +160,7 @@ class DevelopmentData:
         """
         about = data.provenance
         if not len(data.y_validation):
-            row = f"{about['task']}-{about['n']} ({about['edition']}, {about['split']})"
+            row = "-".join(str(about[key]) for key in ("task", "n", "edition", "split") if about[key] is not None)
             raise ConfigurationError(f"{row} is too small: it has no validation row")
         development = cls(
             X_train=data.X_train,
@@ -168,8 +172,13 @@ class DevelopmentData:
             sha256=about["sha256"],
             symmetries=data.symmetries,
             holdout=data.holdout,
+            is_coded=data.is_coded,
         )
         return training_subset(development, max_rows, about["seed"])
+
+    def ids(self, X: np.ndarray) -> np.ndarray:
+        """Return the position in `vocabulary` of each token of rows, as `Dataset.ids` does."""
+        return positions(X, self.vocabulary, is_coded=self.is_coded)
 
     def fold(self, held: np.ndarray) -> "DevelopmentData":
         """Return the data with other rows for validation: of its training and validation rows those that are held.
@@ -177,6 +186,7 @@ class DevelopmentData:
         Args:
             held: bool, one entry a row of `rows`.
 
+        >>> from adelic import acd
         >>> data = DevelopmentData.of(acd.load("schubert", n=3))
         >>> held = np.arange(len(data.rows[1])) % 2 == 0
         >>> len(data.fold(held).y_train), len(data.fold(held).y_validation)
@@ -241,9 +251,10 @@ class StudyResult:
         device: where the last ones ran, in words.
         data_sha256: of the data.
 
+    >>> from adelic.data import TaskData
     >>> from adelic.training import EmbeddingConfig, load_recipe
-    >>> recipe = load_recipe("quick", "schubert", 4)
-    >>> config = RunConfig(task="schubert", n=4, embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> recipe = load_recipe("quick", "schubert-4")
+    >>> config = RunConfig(data=TaskData("schubert", 4), embedding=EmbeddingConfig.of("learned"), recipe=recipe)
     >>> plain = {"state": "complete", "loss": 0.5, "epochs": 1, "samples": 62, "seconds": 1.0, "reason": ""}
     >>> post = TrialResult(number=0, accuracy=0.5, values={"norm": "post"}, **plain)
     >>> pre = TrialResult(number=1, accuracy=0.7, values={"norm": "pre"}, **plain)
@@ -279,10 +290,7 @@ class StudyResult:
         study = {
             "name": self.search.name,
             "command": self.search.command(len(self.trials)),
-            "task": base.task,
-            "n": base.n,
-            "edition": base.edition,
-            "split": base.split,
+            **base.data.as_dict(),
             "data_sha256": self.data_sha256,
             "seed": base.seed,
             "searched": {name: str(dimension) for name, dimension in self.search.space.items()},
@@ -324,10 +332,11 @@ def tune(
         MissingExtraError: Optuna is not installed.
         StorageError: the storage cannot be reached or used.
 
+    >>> from adelic.data import TaskData
     >>> import tempfile
     >>> from adelic.training import EmbeddingConfig, load_recipe
-    >>> recipe = load_recipe("quick", "schubert", 3, epochs=1)
-    >>> config = RunConfig(task="schubert", n=3, embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> recipe = load_recipe("quick", "schubert-3", epochs=1)
+    >>> config = RunConfig(data=TaskData("schubert", 3), embedding=EmbeddingConfig.of("learned"), recipe=recipe)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     study = tune(Search(config=config, dimensions=("norm",)), trials=2, storage=f"{folder}/study.db")
     >>> [(trial.state, trial.samples) for trial in study.trials], study.config.recipe.norm in ("post", "pre")

@@ -10,12 +10,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from adelic.acd.files import read_bytes
-from adelic.acd.protocol import check_count, check_seed
-from adelic.acd.records import DamagedTextError, parse_toml
 from adelic.benchmark.arithmetic.problems import problem
 from adelic.benchmark.arithmetic.solvers import SOLVER_MODULES, check_solver
 from adelic.errors import AdelicError, ConfigurationError
+from adelic.storage.checks import check_count, check_seed
+from adelic.storage.files import read_bytes
+from adelic.storage.records import DamagedTextError, parse_toml
 
 MOST_CELLS = 1_000_000
 PACKAGED = ("full", "quick")

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from adelic.acd.files import atomic_write, storage_errors
 from adelic.benchmark.arithmetic.entries import IMPOSSIBLE, NOT_RUN, Entry, gather, in_order, with_most_examples
 from adelic.benchmark.arithmetic.figures import draw_accuracy, draw_never_seen
 from adelic.benchmark.arithmetic.plans import Plan
 from adelic.benchmark.arithmetic.problems import problem
 from adelic.errors import ConfigurationError
+from adelic.storage.files import atomic_write, storage_errors
 
 PLANNED_NOT = ""
 MARK, END = "<!-- table: arithmetic -->\n", "<!-- end of table -->"

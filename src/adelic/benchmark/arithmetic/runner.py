@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from adelic.acd.files import atomic_write
-from adelic.acd.parallel import check_workers
-from adelic.acd.provenance import machine, source_commit, versions
 from adelic.benchmark.arithmetic.crew import Crew
 from adelic.benchmark.arithmetic.plans import Cell, Plan
 from adelic.benchmark.arithmetic.problems import Answers, Operands, problem
 from adelic.benchmark.arithmetic.solvers import Solver, solver_class
 from adelic.benchmark.engines import Budget
 from adelic.errors import AdelicError, ConfigurationError, Interrupted
+from adelic.storage.files import atomic_write
+from adelic.storage.provenance import machine, source_commit, versions
+from adelic.storage.workers import check_workers
 from adelic.training.result import read_result_file
 from adelic.training.result_schema import AMOUNT, COUNT, TABLE, TEXT
 from adelic.training.signals import deferred_signals

@@ -1,0 +1,237 @@
+"""Text files under the names, and in the form, that the loader of the dataset's authors reads.
+
+The loader is `get_dataset` of github.com/pnnl/ML4AlgComb (load_datasets.py). It knows no validation rows: those of ours
+stand in its train files, behind the rows of train.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adelic.acd.lattice.task import LABELS
+from adelic.acd.published.layouts import permutation_of_inversions
+from adelic.acd.quiver.task import TYPES
+from adelic.data.dataset import Dataset
+from adelic.data.exporting import Format, LineMaker
+from adelic.data.protocol import Integers
+from adelic.errors import ConfigurationError
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """One text file of a task.
+
+    Attributes:
+        path: where it is, with {n}, {steps} (n - 1) and {split} (train or test) to be filled in.
+        line: (tokens, target) -> a line without its end.
+        label: the class whose rows it has; None for all rows.
+    """
+
+    path: str
+    line: LineMaker
+    label: int | None = None
+
+
+@dataclass(frozen=True)
+class AuthorsLayout:
+    """The files of a task.
+
+    Attributes:
+        name: the loader's name of the task, its option `data`.
+        sizes: the sizes that it reads.
+        files: the files of a split.
+        in_halves: whether the loader reads no labels, but takes the first half of the rows for those of one file and
+            the second half for those of the other, so that both files must have equally many.
+    """
+
+    name: str
+    sizes: tuple[int, ...]
+    files: tuple[TextFile, ...]
+    in_halves: bool = False
+
+
+def text_files(dataset: Dataset) -> dict[str, tuple[str, Integers, Integers, LineMaker]]:
+    """Return path -> (split, tokens, targets, maker of lines) for the files of a data set, train before test.
+
+    Of Grassmannian, rows of the greater class are left out until both classes have equally many in each split.
+
+    Raises:
+        ConfigurationError: the loader reads no such data.
+
+    >>> import tempfile
+    >>> from adelic import acd
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = text_files(acd.load("mheight", n=8, cache=folder))
+    >>> [(path, split, len(X)) for path, (split, X, y, line) in found.items()]
+    [('mheight_function/mHeight_8_train.txt', 'train', 7313), ('mheight_function/mHeight_8_test.txt', 'test', 1828)]
+    """
+    task, n = dataset.provenance["task"], dataset.provenance["n"]
+    layout = LAYOUTS[task]
+    if n not in layout.sizes:
+        known = ", ".join(map(str, layout.sizes))
+        raise ConfigurationError(
+            f"the loader of the dataset's authors reads {layout.name} for n = {known}, not for {n}"
+        )
+    splits = {
+        "train": (
+            np.concatenate([dataset.X_train, dataset.X_validation]),
+            np.concatenate([dataset.y_train, dataset.y_validation]),
+        ),
+        "test": (dataset.X_test, dataset.y_test),
+    }
+    found = {}
+    for split, (X, y) in splits.items():
+        most = np.bincount(y).min() if layout.in_halves else None
+        for file in layout.files:
+            rows = slice(None) if file.label is None else np.flatnonzero(y == file.label)[:most]
+            found[file.path.format(n=n, steps=n - 1, split=split)] = (split, X[rows], y[rows], file.line)
+    return found
+
+
+def about(dataset: Dataset, rows: int) -> dict[str, Any]:
+    """Return what the description of such files says: how to load them, and what the loader leaves out.
+
+    Args:
+        dataset: the data.
+        rows: how many of its rows are written.
+    """
+    provenance = dataset.provenance
+    layout = LAYOUTS[provenance["task"]]
+    found = {"loader": f"get_dataset({layout.name!r}, {provenance['n']}, folder=...) of github.com/pnnl/ML4AlgComb"}
+    if layout.in_halves:
+        left_out = provenance["rows"]["all"] - rows
+        found["left_out"] = f"{left_out} rows: the loader takes half of the rows for those of the first file"
+    found["validation"] = "rows of validation stand at the end of the train files: the loader has no such split"
+    return found
+
+
+def description_file(dataset: Dataset) -> str:
+    """Return the name of the description, which no other task and size of the folder has."""
+    return f"{LAYOUTS[dataset.provenance['task']].name}_{dataset.provenance['n']}.json"
+
+
+def _mheight(tokens: list[int], target: Any) -> str:
+    return f"({_listed(tokens)});{target}"
+
+
+def _weaving(tokens: list[int], target: Any) -> str:
+    return f"[{_listed(tokens)}]"
+
+
+def _target(tokens: list[int], target: Any) -> str:
+    return str(target)
+
+
+def _schubert(tokens: list[int], target: Any) -> str:
+    n = (len(tokens) + 1) // 4
+    u, v, w = (_listed(part) for part in (tokens[:n], tokens[n : 2 * n], tokens[2 * n :]))
+    return f"([{u}], [{v}], [{w}], {target})"
+
+
+def _characters(tokens: list[int], target: Any) -> str:
+    half = len(tokens) // 2
+    lam, mu = (_listed(part for part in partition if part) for partition in (tokens[:half], tokens[half:]))
+    return f"([{lam}], [{mu}], {target})"
+
+
+def _lattice(tokens: list[int], target: Any) -> str:
+    return _listed(tokens)
+
+
+def _quiver(tokens: list[int], target: Any) -> str:
+    return ",".join(map(str, tokens))  # the loader takes " -1" for no number
+
+
+def _grassmannian(tokens: list[int], target: Any) -> str:
+    return "[" + ", ".join(f"[{_listed(tokens[start : start + 4])}]" for start in range(0, 12, 4)) + "]"
+
+
+def _kl(tokens: list[int], target: Any) -> str:
+    """Return x, w and the coefficients up to the last one that is not 0, one digit an entry of x and of w."""
+    half = len(tokens) // 2
+    x, w = ("".join(map(str, part)) for part in (tokens[:half], tokens[half:]))
+    coefficients = list(target)
+    while len(coefficients) > 1 and not coefficients[-1]:
+        coefficients.pop()
+    return f"{x}, {w}," + ",".join(map(str, coefficients))
+
+
+def _rsk(tokens: list[int], target: Any) -> str:
+    closing = len(tokens) // 6
+    pieces = ["[", *(f"{entry}, " for entry in range(1, closing)), "], ", ""]
+    return "".join([pieces[token] for token in tokens]).replace(", ]", "]").removesuffix(", ")
+
+
+def _rsk_permutation(tokens: list[int], target: Any) -> str:
+    return f"[{_listed(entry + 1 for entry in permutation_of_inversions(''.join(map(str, target))))}]"
+
+
+def _listed(values: Iterable[int]) -> str:
+    return ", ".join(map(str, values))
+
+
+def _quiver_files() -> tuple[TextFile, ...]:
+    depths = {"BD": "_depth9", "BE": "_depth8", "BB": "_depth10", "DE": "_depth9", "E": "_depth9"}
+    return tuple(
+        TextFile(f"cluster_algebra_quivers/{name}_11{depths.get(name, '')}_bmatrices_{{split}}.csv", _quiver, label)
+        for label, name in enumerate(TYPES)
+    )
+
+
+LAYOUTS: Mapping[str, AuthorsLayout] = {
+    "mheight": AuthorsLayout(
+        "mheight", (8, 9, 10, 11, 12), (TextFile("mheight_function/mHeight_{n}_{split}.txt", _mheight),)
+    ),
+    "weaving": AuthorsLayout(
+        "weaving",
+        (6, 7, 8),
+        (
+            TextFile("weaving_patterns/weaving_pattern_{split}_{n}.txt", _weaving),
+            TextFile("weaving_patterns/labels_{split}_{n}.txt", _target),
+        ),
+    ),
+    "lattice": AuthorsLayout(
+        "lattice_path",
+        (10, 11, 12, 13),
+        tuple(
+            TextFile(f"lattice_paths/{name}_covers_{{split}}_{{n}}_{{steps}}.csv", _lattice, label)
+            for label, name in enumerate(LABELS)
+        ),
+    ),
+    "schubert": AuthorsLayout(
+        "schubert",
+        (3, 4, 5, 6),
+        (TextFile("schubert_polynomial_coeff/schubert_structure_coefficients_triples_{n}_{split}.txt", _schubert),),
+    ),
+    "quiver": AuthorsLayout("quiver", (11,), _quiver_files()),
+    "grassmannian": AuthorsLayout(
+        "grassmannian_cluster_algebras",
+        (12,),
+        tuple(
+            TextFile(f"grassmannian_cluster_algebras/3_4_12_{name}_{{split}}.txt", _grassmannian, label)
+            for label, name in ((1, "valid"), (0, "invalid"))
+        ),
+        in_halves=True,
+    ),
+    "characters": AuthorsLayout(
+        "symmetric_group_char",
+        (18, 20, 22),
+        (TextFile("symmetric_group_char/sym_grp_char_{n}_{split}.txt", _characters),),
+    ),
+    "kl": AuthorsLayout(
+        "kl_polynomial", (4, 5, 6, 7), (TextFile("kl-polynomials/kl_polynomials_{n}_{split}.txt", _kl),)
+    ),
+    "rsk": AuthorsLayout(
+        "rsk",
+        (8, 9, 10),
+        (
+            TextFile("robinson-schensted/output_tableau_pairs_{n}_{split}.txt", _rsk),
+            TextFile("robinson-schensted/input_permutations_{n}_{split}.txt", _rsk_permutation),
+        ),
+    ),
+}
+"""The tasks, as the loader names them."""
+FORMAT = Format(text_files, about, description_file)
+"""The format `acd` of `adelic.data.export`."""

@@ -1,0 +1,334 @@
+"""The audit of a data set: what can be had without understanding anything.
+
+Seven things are measured on the splits of a data set.
+
+- The majority class: the accuracy of always saying the class that is most frequent in train.
+- Cues: for something trivially read off a row (a task names its own, see `Task.cues`, and the token at each position is
+  tried too), the rule that says, for each value of the cue, the class that is most frequent with it in train.
+- Models on the raw tokens: logistic regression, on the numbers and on their one-hot encoding, and a decision tree of
+  small depth.
+- Duplicates: rows that occur twice, and test rows that occur outside test too.
+- Symmetry leaks: test rows with an equivalent row outside test. Two rows are equivalent if they are in one orbit, see
+  `adelic.data.orbits`.
+- Overlap: rows of validation and of test that are among the training rows, and among their images under all symmetries.
+  On the split "orbits" both are 0; on "published" whoever trains on images trains on test rows.
+- Look-up: the accuracy on test of `adelic.data.LookUp`, which remembers the training rows, or all their images. A
+  network's accuracy is worth what it has above that.
+
+A regression task is audited as classification of its target: of the target's sign where there is one target, of each
+target's value where there are several, and the accuracies are means over these.
+"""
+
+import shlex
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adelic.data import registry
+from adelic.data.dataset import Dataset, load
+from adelic.data.lookup import LookUp, RowIndex
+from adelic.data.protocol import Progress
+from adelic.data.rules import accuracy_of_rule
+from adelic.data.symmetries import Integers, Symmetry, images, orbits
+from adelic.errors import ConfigurationError
+from adelic.storage.provenance import machine, source_commit, versions
+
+MODEL_ROWS = 50_000
+"""So many train rows, and as many test rows, divided by the number of targets but no fewer than FEWEST_MODEL_ROWS, are
+shown to the models; drawn with the data's seed."""
+FEWEST_MODEL_ROWS = 5_000
+TREE_DEPTH = 8
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one rule or model scores.
+
+    Attributes:
+        name: the rule, as "cue: length" or "logistic regression (one-hot)".
+        test: accuracy on the test split.
+        everywhere: accuracy on all rows of a rule learnt from all rows; None for models.
+
+    >>> Finding("majority class", 0.5, 0.5).name
+    'majority class'
+    """
+
+    name: str
+    test: float
+    everywhere: float | None
+
+
+def audit(
+    name: str,
+    *,
+    n: int | None = None,
+    edition: str = "published",
+    split: str = "published",
+    seed: int = 0,
+    cache: str | Path | None = None,
+    progress: Progress | None = None,
+    **options: str,
+) -> dict[str, Any]:
+    """Return what trivial rules and simple models score on a data set, and what leaks across its splits.
+
+    Arguments and errors are those of `adelic.acd.load`; a data set without test rows is a ConfigurationError.
+
+    Returns:
+        A dictionary ready for JSON: task, n, edition, split, options, seed, rows, orbits (how many, where they were
+        divided), findings (a list of {"name", "test", "everywhere"}, accuracies from 0 to 1), duplicates, symmetries
+        (shares of the test rows), overlap ({"rows", "images"}, each by "validation" and "test" a number of "rows" and
+        their "share"), lookup ({"rows", "images"}, accuracies on test), command, versions, machine, commit,
+        data_sha256. For a task without symmetries there is no "images".
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = audit("weaving", n=5, edition="leaky", cache=folder)
+    >>> {f["name"]: f["test"] for f in found["findings"]}["cue: first row lacks"], found["overlap"]["images"]["test"]
+    (1.0, {'rows': 9, 'share': 0.375})
+    """
+    task = registry.task(name)
+    d = load(name, n=n, edition=edition, split=split, seed=seed, cache=cache, progress=progress, workers=1, **options)
+    size = d.provenance["n"]
+    if not len(d.X_test):
+        raise ConfigurationError(f"{name} {size} is too small to be audited: its test split is empty")
+    steps = 5
+
+    def report(done: int, what: str) -> None:
+        if progress is not None:
+            progress(done, steps, what)
+
+    report(0, "trivial rules")
+    findings = list(_rules(d, task.cues))
+    report(1, "models")
+    findings += _models(d, seed)
+    report(2, "duplicates")
+    duplicates = _duplicates(d)
+    report(3, "symmetries")
+    symmetries = _leaks(d)
+    report(4, "look-up")
+    overlap, lookup = {}, {}
+    for what, chosen in {"rows": {}, "images": d.symmetries}.items():
+        if chosen or what == "rows":
+            X, y = images(d.X_train, d.y_train, chosen)
+            overlap[what], lookup[what] = _overlap(d, X), _look_up(d, X, y)
+    report(5, "done")
+    parts = ["adelic", "data", "audit", name, "--n", str(size), "--edition", edition]
+    parts += ["--split", split] if split != "published" else []
+    parts += ["--seed", str(seed)] if seed else []
+    parts += [word for option, choice in options.items() for word in ("--option", f"{option}={choice}")]
+    return {
+        "task": name,
+        "n": size,
+        "edition": edition,
+        "split": split,
+        "options": d.provenance["options"],
+        "seed": seed,
+        "rows": d.provenance["rows"],
+        "orbits": d.provenance["orbits"],
+        "findings": [{"name": f.name, "test": f.test, "everywhere": f.everywhere} for f in findings],
+        "duplicates": duplicates,
+        "symmetries": symmetries,
+        "overlap": overlap,
+        "lookup": lookup,
+        "command": shlex.join(parts),
+        "versions": versions("numpy", "scikit-learn"),
+        "machine": machine(),
+        "commit": source_commit(),
+        "data_sha256": d.provenance["sha256"],
+    }
+
+
+def _targets(d: Dataset, y: Integers, y_test: Integers) -> list[tuple[Integers, Integers]]:
+    """Return the classes of labels and of labels to be told, one pair for each target."""
+    if d.class_names is not None:
+        return [(y, y_test)]
+    if y.ndim == 1:
+        return [(np.sign(y) + 1, np.sign(y_test) + 1)]
+    return [
+        (codes[: len(y)], codes[len(y) :])
+        for column in np.concatenate([y, y_test]).T
+        for codes in [np.unique(column, return_inverse=True)[1]]
+    ]
+
+
+def _learnt_and_tested(d: Dataset) -> list[tuple[Integers, Integers]]:
+    """Return the classes of train and validation, and those of test, one pair for each target."""
+    return _targets(d, np.concatenate([d.y_train, d.y_validation]), d.y_test)
+
+
+def _rules(d: Dataset, cues: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield the majority class, the task's cues, and the best single token."""
+    train, test = np.concatenate([d.X_train, d.X_validation]), d.X_test
+    targets = _learnt_and_tested(d)
+
+    def finding(name: str, in_train: Integers, in_test: Integers) -> Finding:
+        scores = [
+            (
+                accuracy_of_rule(in_train, y_train, in_test, y_test),
+                accuracy_of_rule(*(2 * (np.concatenate([in_train, in_test]), np.concatenate([y_train, y_test])))),
+            )
+            for y_train, y_test in targets
+        ]
+        on_test, everywhere = np.mean(scores, axis=0).tolist()
+        return Finding(name, on_test, everywhere)
+
+    yield finding("majority class", np.zeros(len(train), np.int8), np.zeros(len(test), np.int8))
+    for name, cue in cues.items():
+        yield finding(f"cue: {name}", cue(train), cue(test))
+    tokens = [finding(f"token {i + 1}", train[:, i], test[:, i]) for i in range(train.shape[1])]
+    best = max(tokens, key=lambda found: found.everywhere or 0.0)
+    yield Finding(f"best single token: {best.name.removeprefix('token ')}", best.test, best.everywhere)
+
+
+def _models(d: Dataset, seed: int) -> Iterator[Finding]:
+    """Yield the scores of logistic regression and a small decision tree on the raw tokens."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = np.random.default_rng(seed)
+    X = np.concatenate([d.X_train, d.X_validation])
+    targets = _learnt_and_tested(d)
+    shown = max(MODEL_ROWS // len(targets), FEWEST_MODEL_ROWS)
+    train = rng.permutation(len(X))[:shown]
+    test = rng.permutation(len(d.X_test))[:shown]
+    models: dict[str, Callable[[], Any]] = {
+        "logistic regression (raw)": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=300)),
+        "logistic regression (one-hot)": lambda: make_pipeline(
+            OneHotEncoder(categories=[np.array(d.vocabulary)] * X.shape[1], handle_unknown="ignore"),
+            LogisticRegression(max_iter=300),
+        ),
+        f"decision tree (depth {TREE_DEPTH})": lambda: DecisionTreeClassifier(max_depth=TREE_DEPTH, random_state=0),
+    }
+    for name, make in models.items():
+        scores = []
+        for y_train, y_test in targets:
+            if len(np.unique(y_train[train])) < 2:
+                scores.append(float(np.mean(y_test[test] == y_train[train[0]])))
+                continue
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # 300 steps are the model
+                model = make().fit(X[train], y_train[train])
+            scores.append(float(np.mean(model.predict(d.X_test[test]) == y_test[test])))
+        yield Finding(name, float(np.mean(scores)), None)
+
+
+def _duplicates(d: Dataset) -> dict[str, float | int]:
+    """Return how many rows have a content that occurred before, and the share of test rows known outside test."""
+    X, is_test = _all_rows(d)
+    content = RowIndex(X).find(X)
+    return {
+        "rows": len(X) - len(np.unique(content)),
+        "test rows known outside test": _known_outside(content, is_test),
+    }
+
+
+def _leaks(d: Dataset) -> dict[str, float]:
+    """Return the share of test rows with an equivalent row outside test, by symmetry and by all of them."""
+    X, is_test = _all_rows(d)
+    y = np.concatenate([d.y_train, d.y_validation, d.y_test])
+    by_name: dict[str, Mapping[str, Symmetry]] = {name: {name: symmetry} for name, symmetry in d.symmetries.items()}
+    if len(by_name) > 1:
+        by_name["all"] = d.symmetries
+    return {name: _known_outside(orbits(X, y, chosen), is_test) for name, chosen in by_name.items()}
+
+
+def _all_rows(d: Dataset) -> tuple[Integers, NDArray[np.bool_]]:
+    """Return the rows of all parts, and which of them are test rows."""
+    X = np.concatenate([d.X_train, d.X_validation, d.X_test])
+    return X, np.arange(len(X)) >= len(X) - len(d.X_test)
+
+
+def _known_outside(numbers: NDArray[np.int64], is_test: NDArray[np.bool_]) -> float:
+    """Return the share of test rows whose number (of content, of orbit) a row outside test has as well."""
+    outside = np.zeros(int(numbers.max(initial=-1)) + 1, np.bool_)
+    outside[numbers[~is_test]] = True
+    return _share(int(outside[numbers[is_test]].sum()), int(is_test.sum()))
+
+
+def _share(count: int, rows: int) -> float:
+    return count / rows if rows else 0.0
+
+
+def _overlap(d: Dataset, X: Integers) -> dict[str, dict[str, float | int]]:
+    """Return how many rows of validation and of test are among rows, (rows, n_images, length), and their share."""
+    sizes = {"validation": len(d.X_validation), "test": len(d.X_test)}
+    counts = d.holdout.overlap(X)
+    return {part: {"rows": count, "share": _share(count, sizes[part])} for part, count in counts.items()}
+
+
+def _look_up(d: Dataset, X: Integers, y: Integers) -> float:
+    """Return the test accuracy of look-up among rows, (rows, n_images, length), as a mean over targets.
+
+    A row that is known has all the targets of an equal row; for another one each target has its own majority class.
+    """
+    targets = _targets(d, y.reshape(-1, *y.shape[2:]), d.y_test)
+    known = np.stack([known for known, _ in targets], axis=1)
+    if len(targets) == 1:  # sorting numbers is faster than sorting rows
+        labels, codes = np.unique(known, return_inverse=True)
+        labels = labels[:, None]
+    else:
+        labels, codes = np.unique(known, axis=0, return_inverse=True)
+    memory = LookUp(X.reshape(-1, X.shape[2]), codes.reshape(-1))
+    counts = np.pad(memory.counts, (0, len(labels) - len(memory.counts)))
+    found = memory.find(d.X_test)
+    scores = []
+    for classes, (_, y_test) in zip(labels.T, targets, strict=True):
+        majority = np.bincount(classes, weights=counts).argmax()
+        scores.append(np.mean(np.where(found >= 0, classes[found], majority) == y_test))
+    return float(np.mean(scores))
+
+
+def to_markdown(audits: Iterable[Mapping[str, Any]]) -> str:
+    """Return audits as one Markdown table by task and size, accuracies on the test split in percent.
+
+    "Leak by symmetry" is the share of test rows with an equivalent row outside test, the next column that of test rows
+    that are images of training rows; the last one is the accuracy of look-up among these.
+
+    >>> about = {"task": "weaving", "n": 6, "edition": "leaky", "split": "orbits", "options": {}, "symmetries": {}}
+    >>> about["findings"] = [{"name": "majority class", "test": 0.5, "everywhere": 0.5}]
+    >>> about |= {"overlap": {"images": {"test": {"rows": 0, "share": 0.0}}}, "lookup": {"images": 0.5}}
+    >>> print(to_markdown([about]).splitlines()[-1])
+    | weaving 6, leaky, orbits | 50.0 | – | – | – | – | – | 0.0 | 50.0 |
+    """
+    models = ("majority", "best cue", "best token", "logistic regression", "tree")
+    head = ("data set", *models, "leak by symmetry", "test rows among training images", "look-up with images")
+    lines = [f"| {' | '.join(head)} |", "|---|" + "---:|" * (len(head) - 1)]
+    return "\n".join([*lines, *map(_line, sorted(audits, key=_place))])
+
+
+def _place(a: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return where an audit stands in the table: the published split before the orbits."""
+    return a["task"], a["n"], a["edition"], [*a["options"].values()], a["split"] != "published"
+
+
+def _line(a: Mapping[str, Any]) -> str:
+    def best(prefix: str) -> str:
+        found = [f for f in a["findings"] if f["name"].startswith(prefix)]
+        if not found:
+            return "–"
+        finding = max(found, key=lambda f: f["everywhere"] or f["test"])
+        name = f" ({finding['name'].removeprefix(prefix)})" if prefix == "cue: " else ""
+        return f"{100 * finding['test']:.1f}{name}"
+
+    leaks, overlaps, lookup = a["symmetries"], a["overlap"], a["lookup"]
+    split = [a["split"]] if a["split"] != "published" else []
+    cells = [
+        ", ".join([f"{a['task']} {a['n']}", a["edition"], *a["options"].values(), *split]),
+        best("majority"),
+        best("cue: "),
+        best("best single token"),
+        best("logistic"),
+        best("decision"),
+        f"{100 * leaks.get('all', max(leaks.values())):.1f}" if leaks else "–",
+        f"{100 * overlaps['images']['test']['share']:.1f}" if "images" in overlaps else "–",
+        f"{100 * lookup['images']:.1f}" if "images" in lookup else "–",
+    ]
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,299 @@
+"""What there is, and whether it is right: information on the tasks, and their counts against the published ones."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adelic.data import dataset, registry, store
+from adelic.data.guard import Holdout
+from adelic.data.protocol import Progress, Request, Rows, Task
+from adelic.data.splits import TEST, TRAIN, VALIDATION
+from adelic.data.symmetries import images
+from adelic.errors import TaskSizeError, UnknownNameError
+from adelic.storage import files
+from adelic.storage.checks import shown, whole_number
+from adelic.storage.workers import check_workers
+
+
+class Check(NamedTuple):
+    """One count of ours beside the published one.
+
+    `source` says where the published one is from, and `why`, where it differs from ours, what is known of the reason.
+
+    >>> check = verify("schubert", n=4)[1]
+    >>> check.what, check.ours, check.published, check.equal
+    ('0', 1052, 1052, True)
+    """
+
+    task: str
+    n: int
+    edition: str
+    what: str
+    ours: int
+    published: int
+    equal: bool
+    source: str
+    why: str = ""
+
+
+def verify(
+    name: str | None = None,
+    *,
+    n: int | None = None,
+    edition: str | None = None,
+    progress: Progress | None = None,
+    workers: int = 1,
+) -> list[Check]:
+    """Generate data sets from their definitions and compare rows and class counts with the published ones.
+
+    Nothing is read from the store and nothing is written to it.
+
+    Args:
+        name: a task; all by default.
+        n: one size; by default all for which facts are known.
+        edition: one edition; by default all for which facts are known.
+        progress: called with (done, total, what) while rows are generated.
+        workers: how many processes may generate rows.
+
+    Returns:
+        One `Check` for each count; empty if nothing is known of this size or edition.
+
+    Raises:
+        UnknownNameError: there is no such task or edition.
+        TaskSizeError: n is no size of the named task, or the machine's memory cannot hold it.
+
+    >>> for check in verify("weaving", n=5):
+    ...     print(check.edition, check.what, check.ours, check.published, check.equal)
+    published rows 124 124 True
+    published not a weaving pattern 62 62 True
+    published weaving pattern 62 62 True
+    """
+    check_workers(workers)
+    return [check for task, fact in _known(name, n, edition) for check in _compared(task, fact, progress, workers)]
+
+
+class OrbitCheck(NamedTuple):
+    """How a data set is divided where whole orbits stay together, and whether no image crosses over.
+
+    Attributes:
+        task: its name.
+        n: its size.
+        edition: its edition.
+        rows: in all.
+        orbits: how many these rows make.
+        train: rows, as the next two.
+        validation: rows.
+        test: rows.
+        overlap: rows of validation and test that equal an image of a training row, under all symmetries.
+
+    >>> check = OrbitCheck("schubert", 4, "published", 2105, 1525, 1515, 169, 421, overlap=0)
+    >>> check.holds, check._replace(overlap=1).holds, check._replace(test=420).holds
+    (True, False, False)
+    """
+
+    task: str
+    n: int
+    edition: str
+    rows: int
+    orbits: int
+    train: int
+    validation: int
+    test: int
+    overlap: int
+
+    @property
+    def holds(self) -> bool:
+        """Return whether the parts are disjoint under all symmetries and have all rows."""
+        return self.overlap == 0 and self.train + self.validation + self.test == self.rows
+
+
+def verify_orbits(
+    name: str | None = None,
+    *,
+    n: int | None = None,
+    edition: str | None = None,
+    progress: Progress | None = None,
+    workers: int = 1,
+) -> list[OrbitCheck]:
+    """Generate data sets with split="orbits" and count validation and test rows among the images of training rows.
+
+    Arguments and errors are those of `verify`, and so are sizes and editions; tasks without symmetries are left out.
+    The rows and parts are those that `load` gives for seed 0; nothing is read from the store or written to it.
+
+    >>> check = verify_orbits("schubert", n=4, edition="published")[0]
+    >>> check.orbits, check.train, check.validation, check.test, check.overlap
+    (1525, 1515, 169, 421, 0)
+    """
+    check_workers(workers)
+    return [_divided(task, fact, progress, workers) for task, fact in _known(name, n, edition) if task.symmetries]
+
+
+def _divided(task: Task, fact: dict[str, Any], progress: Progress | None, workers: int) -> OrbitCheck:
+    n, edition = fact["n"], fact["edition"]
+    task.check_memory(n, edition)
+    key = store.Key(task, n, edition, 0, task.check_options({}), "orbits")
+    rows, split, n_orbits = dataset.generate(key, progress, workers)
+    assert n_orbits is not None, "the split is that of orbits"
+    train, validation, test = split == TRAIN, split == VALIDATION, split == TEST
+    trained_on = images(rows.X[train], rows.y[train], task.symmetries)[0]
+    overlap = sum(Holdout(rows.X[validation], rows.X[test]).overlap(trained_on).values())
+    return OrbitCheck(
+        task=task.name,
+        n=n,
+        edition=edition,
+        rows=len(rows.X),
+        orbits=n_orbits,
+        train=int(np.count_nonzero(train)),
+        validation=int(np.count_nonzero(validation)),
+        test=int(np.count_nonzero(test)),
+        overlap=overlap,
+    )
+
+
+def _known(name: str | None, n: int | None, edition: str | None) -> Iterator[tuple[Task, dict[str, Any]]]:
+    """Yield the tasks and facts that are asked for, after the checks that `verify` names."""
+    tasks = list(registry.tasks().values()) if name is None else [registry.task(name)]
+    if edition is not None:
+        _check_edition_of_any(tasks, edition)
+    size = None if n is None else _size(tasks, n, edition)
+    for task in tasks:
+        for fact in facts(task):
+            if size in (None, fact["n"]) and edition in (None, fact["edition"]):
+                yield task, fact
+
+
+def _size(tasks: list[Task], n: object, edition: str | None) -> int:
+    """Return n as an int; TaskSizeError if it is none, or if the only task asked for has no such size."""
+    if len(tasks) == 1:
+        return tasks[0].check_size(n, edition or next(iter(tasks[0].editions)))
+    size = whole_number(n)
+    if size is None:
+        raise TaskSizeError(f"n must be a whole number, not {shown(n)}")
+    return size
+
+
+def _check_edition_of_any(tasks: list[Task], edition: str) -> None:
+    """Raise UnknownNameError unless one of the tasks has this edition."""
+    if not any(edition in task.editions for task in tasks):
+        names = dict.fromkeys(name for task in tasks for name in task.editions)
+        raise UnknownNameError.of("edition", edition, names)
+
+
+def facts(task: Task) -> list[dict[str, Any]]:
+    """Return the published counts of a task: {"n", "edition", "counts" (by what is counted), "source"}.
+
+    "rows" is the number of rows, where it is not the sum of the counts; "why" (by what is counted) explains counts that
+    differ from the mathematics.
+
+    >>> facts(registry.task("mheight"))[0]["counts"]
+    {'0': 8388, '1': 644, '2': 96, '3': 12, '4': 1}
+    """
+    if task.facts is None:
+        return []
+    published: list[dict[str, Any]] = json.loads(task.facts.read_text(encoding="utf-8"))
+    return published
+
+
+def _compared(task: Task, fact: dict[str, Any], progress: Progress | None, workers: int) -> list[Check]:
+    n, edition, counts, source = fact["n"], fact["edition"], fact["counts"], fact["source"]
+    task.check_memory(n, edition)
+    rows = task.generate(
+        Request(n=n, edition=edition, options=task.check_options({}), progress=progress, workers=workers)
+    )
+    ours = tally(task, n, edition, rows)
+    pairs = [("rows", len(rows.y), fact.get("rows", sum(counts.values())))]
+    pairs += [(what, ours.get(what, 0), counts.get(what, 0)) for what in dict.fromkeys([*ours, *counts])]
+    why = fact.get("why", {})
+    return [
+        Check(task.name, n, edition, what, mine, theirs, mine == theirs, source, why.get(what, ""))
+        for what, mine, theirs in pairs
+    ]
+
+
+def tally(task: Task, n: int, edition: str, rows: Rows) -> dict[str, int]:
+    """Return what is counted of rows and compared with published counts: the rows of each class, or the task's own."""
+    if task.tally is not None:
+        return dict(task.tally(rows))
+    names = task.class_names(n, edition)
+    assert names is not None, "a regression task needs a tally of its own"
+    return dict(zip(names, np.bincount(rows.y, minlength=len(names)).tolist(), strict=True))
+
+
+def info(name: str | None = None, *, cache: str | Path | None = None) -> dict[str, Any]:
+    """Return what is known of a task, ready for JSON; of all tasks, by name, if none is named.
+
+    Args:
+        name: a task.
+        cache: the folder that holds stored data; `cache_folder()` by default.
+
+    Raises:
+        UnknownNameError: there is no such task.
+        StorageError: the store exists and cannot be read.
+
+    >>> about = info("schubert")
+    >>> about["title"], about["sizes"], about["editions"]["published"]["data"]["4"]["length"]
+    ('the Schubert structure constant of three permutations', [4, 5, 6], 15)
+    """
+    folder = files.cache_folder() if cache is None else Path(cache)
+    if name is None:
+        return {task.name: _about(task, folder) for task in registry.tasks().values()}
+    return _about(registry.task(name), folder)
+
+
+def _about(task: Task, cache: Path) -> dict[str, Any]:
+    return {
+        "name": task.name,
+        "title": task.title,
+        "sizes": list(task.sizes),
+        "minimum": task.minimum,
+        "maximum": task.maximum,
+        "options": {name: list(choices) for name, choices in task.options.items()},
+        "generator_version": task.version,
+        "editions": {
+            edition: {
+                "title": title,
+                "notes": list(task.notes[edition]),
+                "data": {str(n): _shape(task, n, edition) for n in task.sizes},
+            }
+            for edition, title in task.editions.items()
+        },
+        "cache": str(cache),
+        "cached": _cached(task, cache),
+    }
+
+
+def _shape(task: Task, n: int, edition: str) -> dict[str, Any]:
+    estimate = task.estimate(n, edition)
+    names = task.class_names(n, edition)
+    return {
+        "rows": estimate.rows,
+        "memory_bytes": estimate.bytes,
+        "length": task.length(n, edition),
+        "vocabulary": list(task.vocabulary(n, edition)),
+        "class_names": None if names is None else list(names),
+    }
+
+
+def _cached(task: Task, cache: Path) -> list[dict[str, Any]]:
+    """Return one entry for each stored data set; `damaged` says what is wrong with its manifest, if anything is."""
+    found = []
+    with files.storage_errors(f"cannot read {cache}", files.CACHE_REMEDY):
+        manifests = sorted((cache / "acd" / task.name).rglob(store.MANIFEST_FILE))
+    for path in manifests:
+        entry: dict[str, Any] = {"folder": str(path.parent), "damaged": None}
+        try:
+            manifest = store.read_manifest(path.parent) or {}
+        except store.DamagedError as damage:
+            entry["damaged"] = str(damage)
+        else:
+            entry |= {
+                what: manifest.get(what)
+                for what in ("n", "edition", "split", "options", "seed", "rows", "bytes", "sha256")
+            }
+            if manifest.get("generator_version") != task.version:
+                entry["damaged"] = f"generator version {manifest.get('generator_version')!r}, not {task.version}"
+        found.append(entry)
+    return found

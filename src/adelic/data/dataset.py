@@ -1,0 +1,261 @@
+"""Loading and building data sets."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adelic.data import convert, registry, store
+from adelic.data.guard import Holdout
+from adelic.data.protocol import Cue, Integers, Progress, Request, Rows
+from adelic.data.splits import TEST, TRAIN, VALIDATION, split_orbits, split_rows
+from adelic.data.symmetries import Symmetry, orbits
+from adelic.errors import VocabularyError
+from adelic.storage import files
+from adelic.storage.checks import check_seed
+from adelic.storage.workers import check_workers
+
+if TYPE_CHECKING:
+    from adelic.data.convert import DataFrame, DatasetDict, TensorDataset
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """The rows of a task in three splits; within a split they stand in the generator's order, so shuffle for training.
+
+    Attributes:
+        X_train: tokens, shape (rows, length), int8 (or the least integer dtype that holds them).
+        y_train: class indices, shape (rows,), int64; for a regression task targets, (rows,) and int64, or (rows,
+            targets) and the least integer dtype that holds them.
+        X_validation: tokens; a tenth of the published training rows, by class.
+        y_validation: classes or targets.
+        X_test: tokens.
+        y_test: classes or targets.
+        class_names: the name of each class index; None for a regression task.
+        vocabulary: the numbers that can occur in X, in token order.
+        provenance: what the data are and where they come from: task, n, edition, split, seed, generator_version, sha256
+            and path of the stored file, rows (in all and by split), counts (by split and class), orbits (how many were
+            divided, None for split "published"), notes on what is published and what is settled here, versions.
+        symmetries: name -> a map of rows to equivalent rows; empty for a task without.
+        cues: name -> what is trivially read off a row; empty for a table of one's own.
+        is_coded: whether tokens are positions in `vocabulary`, as where it has fractions; else they are its numbers.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     d = load("weaving", n=6, edition="levels", cache=folder)
+    >>> d.class_names, d.vocabulary, d.provenance["rows"]["all"], d.X_test.shape
+    (('not a weaving pattern', 'weaving pattern'), (0, 1), 2500, (500, 16))
+    """
+
+    X_train: Integers
+    y_train: Integers
+    X_validation: Integers
+    y_validation: Integers
+    X_test: Integers
+    y_test: Integers
+    class_names: tuple[str, ...] | None
+    vocabulary: tuple[int | Fraction, ...]
+    provenance: dict[str, Any]
+    symmetries: Mapping[str, Symmetry]
+    cues: Mapping[str, Cue] = field(default_factory=dict)
+    is_coded: bool = False
+
+    @property
+    def holdout(self) -> Holdout:
+        """Return the rows of validation and test, for the guard against leaks."""
+        return Holdout(self.X_validation, self.X_test)
+
+    def ids(self, X: Integers) -> NDArray[np.int64]:
+        """Return the position in `vocabulary` of each token of rows, (rows, …): what a model is given."""
+        return positions(X, self.vocabulary, is_coded=self.is_coded)
+
+    def to_torch(self) -> "dict[str, TensorDataset]":
+        """Return split -> TensorDataset of (tokens, targets); see `adelic.data.convert.to_torch`."""
+        return convert.to_torch(self)
+
+    def to_pandas(self) -> "DataFrame":
+        """Return one DataFrame with columns x0, x1, ..., y, split; see `adelic.data.convert.to_pandas`."""
+        return convert.to_pandas(self)
+
+    def to_hf(self) -> "DatasetDict":
+        """Return a `datasets.DatasetDict` with columns x and y; see `adelic.data.convert.to_hf`."""
+        return convert.to_hf(self)
+
+
+def positions(X: Integers, vocabulary: Sequence[int | Fraction], *, is_coded: bool) -> NDArray[np.int64]:
+    """Return the position in a vocabulary of each token; of tokens that are positions already, themselves.
+
+    Args:
+        X: tokens, any shape.
+        vocabulary: the numbers that can occur, in token order.
+        is_coded: whether tokens are positions.
+
+    Raises:
+        VocabularyError: a token is none of the numbers.
+
+    >>> positions(np.array([[7, -1]]), (3, -1, 7), is_coded=False).tolist()
+    [[2, 1]]
+    """
+    if is_coded:
+        return X.astype(np.int64)
+    numbers = np.array(vocabulary, np.int64)
+    order = np.argsort(numbers)
+    found: NDArray[np.int64] = order[np.searchsorted(numbers, X, sorter=order).clip(max=len(numbers) - 1)]
+    if not np.array_equal(numbers[found], X):
+        strange = X[numbers[found] != X][0]
+        raise VocabularyError(f"{strange} is not in the vocabulary, which has {len(numbers):,} numbers")
+    return found
+
+
+def load(
+    name: str,
+    *,
+    n: int | None = None,
+    edition: str = "published",
+    split: str = "published",
+    seed: int = 0,
+    cache: str | Path | None = None,
+    progress: Progress | None = None,
+    workers: int = 1,
+    **options: str,
+) -> Dataset:
+    """Return a data set of the ACD, from the store if it is there and undamaged, else generated and stored.
+
+    Args:
+        name: the task, one of `adelic.acd.TASKS`.
+        n: the size; the smallest published one by default.
+        edition: see `adelic.acd.task(name).editions`.
+        split: "published", or "orbits", which keeps equivalent rows in one part; see `adelic.data.splits`.
+        seed: of the negatives and the parts, 0 <= seed < 2**63; the positives are the same for every seed, and so are
+            the test rows where the published ones are known.
+        cache: the folder that holds stored data; `cache_folder()` by default.
+        progress: called with (done, total, what) while rows are generated.
+        workers: how many processes may generate rows; the rows do not depend on it.
+        options: what else the task lets one choose, see `adelic.acd.task(name).options`.
+
+    Raises:
+        UnknownNameError: there is no such task, edition, split, option or choice.
+        TaskSizeError: there is no data set of this size, or the machine's memory cannot hold it.
+        ConfigurationError: the seed or the number of workers is no whole number, or out of range; or the task has no
+            symmetries, so no orbits.
+        StorageError: the store cannot be read or written.
+
+    >>> import tempfile
+    >>> from adelic import acd
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     d = acd.load("schubert", n=4, cache=folder)
+    >>> len(d.X_train) + len(d.X_validation), d.X_test.shape, d.y_test.shape
+    (1684, (421, 15), (421,))
+    >>> d.class_names, d.vocabulary
+    (('0', '1'), (1, 2, 3, 4, 5, 6, 7))
+    """
+    key = _key(name, n, edition, split, seed, options)
+    folder = key.folder(_cache(cache))
+    try:
+        stored = store.read(folder, key)
+    except store.DamagedError as damage:
+        warnings.warn(f"{damage}; it is built anew", store.StoreWarning, stacklevel=2)
+        stored = None
+    rows, parts, manifest = stored if stored is not None else _build(key, folder, progress, workers)
+    return _dataset(key, folder, rows, parts, manifest)
+
+
+def build(
+    name: str,
+    *,
+    n: int | None = None,
+    edition: str = "published",
+    split: str = "published",
+    seed: int = 0,
+    cache: str | Path | None = None,
+    progress: Progress | None = None,
+    workers: int = 1,
+    **options: str,
+) -> dict[str, Any]:
+    """Generate a data set and store it, whatever is stored already; return its provenance.
+
+    Arguments and errors are those of `load`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     provenance = build("weaving", n=4, cache=folder)
+    >>> provenance["rows"]["all"], provenance["rows"]["test"], provenance["splits"]
+    (16, 3, ['train', 'validation', 'test'])
+    """
+    key = _key(name, n, edition, split, seed, options)
+    folder = key.folder(_cache(cache))
+    return _provenance(folder, _build(key, folder, progress, workers)[2])
+
+
+def _key(name: str, n: int | None, edition: str, split: str, seed: int, options: Mapping[str, str]) -> store.Key:
+    task = registry.task(name)
+    task.check_edition(edition)
+    size = task.check_size(task.sizes[0] if n is None else n, edition)
+    return store.Key(task, size, edition, check_seed(seed), task.check_options(options), task.check_split(split))
+
+
+def _cache(cache: str | Path | None) -> Path:
+    return files.cache_folder() if cache is None else Path(cache)
+
+
+def _build(
+    key: store.Key, folder: Path, progress: Progress | None, workers: int
+) -> tuple[Rows, NDArray[np.int8], dict[str, Any]]:
+    check_workers(workers)
+    key.task.check_memory(key.n, key.edition)
+    with files.storage_errors(f"cannot write {folder}", files.CACHE_REMEDY):
+        folder.mkdir(parents=True, exist_ok=True)  # a store that cannot be written is noticed before any work
+    rows, parts, n_orbits = generate(key, progress, workers)
+    return rows, parts, store.write(folder, key, rows, parts, progress, n_orbits=n_orbits)
+
+
+def generate(
+    key: store.Key, progress: Progress | None = None, workers: int = 1
+) -> tuple[Rows, NDArray[np.int8], int | None]:
+    """Return the rows of a data set, their parts, and the number of orbits, as `load` has them, without the store."""
+    # Two streams, so that the splits do not depend on how many numbers the negatives take.
+    negatives, splits = (np.random.default_rng(child) for child in np.random.SeedSequence(key.seed).spawn(2))
+    rows = key.task.generate(
+        Request(n=key.n, edition=key.edition, options=key.options, rng=negatives, progress=progress, workers=workers)
+    )
+    return rows, *draw_split(key, rows, splits)
+
+
+def draw_split(key: store.Key, rows: Rows, rng: np.random.Generator) -> tuple[NDArray[np.int8], int | None]:
+    """Return for each row the index of its part, see `adelic.data.splits`, and how many orbits were divided, if any."""
+    stratify = key.task.class_names(key.n, key.edition) is not None
+    if key.split == "published":
+        return split_rows(rows, rng, stratify=stratify), None
+    of_row = orbits(rows.X, rows.y, key.task.symmetries)
+    return split_orbits(rows, of_row, rng, stratify=stratify), int(of_row.max(initial=-1)) + 1
+
+
+def _dataset(key: store.Key, folder: Path, rows: Rows, split: NDArray[np.int8], manifest: dict[str, Any]) -> Dataset:
+    train, validation, test = split == TRAIN, split == VALIDATION, split == TEST
+    return Dataset(
+        X_train=rows.X[train],
+        y_train=_targets(rows.y[train]),
+        X_validation=rows.X[validation],
+        y_validation=_targets(rows.y[validation]),
+        X_test=rows.X[test],
+        y_test=_targets(rows.y[test]),
+        class_names=key.task.class_names(key.n, key.edition),
+        vocabulary=key.task.vocabulary(key.n, key.edition),
+        provenance=_provenance(folder, manifest),
+        symmetries=key.task.symmetries,
+        cues=key.task.cues,
+    )
+
+
+def _targets(y: Integers) -> Integers:
+    """Return y as int64; several targets a row keep their dtype, since eight bytes for every bit would be too many."""
+    return y.astype(np.int64) if y.ndim == 1 else y
+
+
+def _provenance(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
+    return {**manifest, "path": str(folder / store.DATA_FILE)}

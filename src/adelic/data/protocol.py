@@ -1,0 +1,219 @@
+"""What a data set task is: one frozen object that says how to generate its rows and what they mean.
+
+A further task is one module that ends in `TASK = Task(...)`, and one line in `adelic.data.registry`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.resources.abc import Traversable
+from typing import Protocol
+
+import numpy as np
+import psutil
+from numpy.typing import NDArray
+
+from adelic.data.symmetries import Integers as Integers  # the tasks import both from here
+from adelic.data.symmetries import Symmetry as Symmetry
+from adelic.errors import ConfigurationError, TaskSizeError, UnknownNameError
+from adelic.storage.checks import GIBIBYTE, shown, whole_number
+
+Progress = Callable[[int, int, str], None]
+"""Called with (steps done, steps in all, what is being done); None is silence."""
+Cue = Callable[[Integers], Integers]
+"""Reads something trivial off every row, (rows, length) -> (rows,); the audit says how far it gives the label away."""
+
+SPLIT_KINDS: Mapping[str, str] = {
+    "published": "as published, without regard to symmetries",
+    "orbits": "whole orbits under the task's symmetries in one part, so that images of rows may be trained on",
+}
+"""How rows are divided into train, validation and test; see `adelic.data.splits`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a task as its generator made them, before they are split.
+
+    Attributes:
+        X: tokens, shape (rows, length), a small integer dtype.
+        y: class indices, shape (rows,); or, for regression, targets of shape (rows,) or (rows, targets).
+        test: which rows are test rows, shape (rows,), where the task's own publication fixes that;
+            None has `adelic.data.splits` draw them at random.
+        groups: integers, shape (rows,): rows of equal group share their split; None leaves every row on its own.
+
+    >>> rows = Rows(np.array([[2, 3, 0, 1]], np.int8), np.array([0], np.int8))
+    >>> rows.X.shape, rows.test is None
+    ((1, 4), True)
+    """
+
+    X: Integers
+    y: Integers
+    test: NDArray[np.bool_] | None = None
+    groups: Integers | None = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How large a data set will be, known before it is generated.
+
+    Attributes:
+        rows: the number of rows.
+        bytes: the memory that generating and storing them takes at its peak.
+        exact: whether `rows` is a proven count; else the data set has about so many rows, or more.
+
+    >>> from adelic.acd import weaving
+    >>> weaving.TASK.estimate(6, "published")
+    Estimate(rows=1816, bytes=552064, exact=True)
+    """
+
+    rows: int
+    bytes: int
+    exact: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """Which rows to make, and how.
+
+    Attributes:
+        n: the size, checked.
+        edition: the edition, checked.
+        options: name -> choice, checked and complete.
+        rng: draws what is random (negatives, labellings) and nothing else; its state decides the rows.
+        progress: called as the work goes on.
+        workers: how many processes may work; the rows do not depend on it.
+
+    >>> Request(n=8, edition="published").workers
+    1
+    """
+
+    n: int
+    edition: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    progress: Progress | None = None
+    workers: int = 1
+
+    def report(self, done: int, total: int, what: str) -> None:
+        """Tell `progress`, if there is somebody to tell."""
+        if self.progress is not None:
+            self.progress(done, total, what)
+
+
+class Generator(Protocol):
+    """Make all rows of a task; equal requests give the same rows in the same order."""
+
+    def __call__(self, request: Request, /) -> Rows:
+        """Return the rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A task: its names, its sizes, its generator.
+
+    Attributes:
+        name: the word that finds it in the registry.
+        title: one line that says what is predicted from what.
+        version: of the generator; raised whenever the same arguments would give other rows.
+        sizes: the values of n that were published.
+        minimum: the least n that has a row.
+        maximum: the greatest n that the generator can represent, whatever the memory.
+        editions: name -> one line; the first is the default.
+        notes: edition -> what is published and what we settled; kept with the data as provenance.
+        class_names: (n, edition) -> the name of each class index; None makes the task a regression.
+        vocabulary: (n, edition) -> the integers that can occur, in token order.
+        length: (n, edition) -> the number of tokens in a row.
+        estimate: (n, edition) -> how large the data set is; must answer at once for every n, however large.
+        generate: the generator.
+        options: further choices, name -> what may be chosen; the first is the default.
+        symmetries: name -> a map of rows to equivalent rows, for augmentation and for the audit of leaks across splits.
+        contaminated: editions that show a leak: their results stand in no ranking.
+        cues: name -> what is trivially read off a row, for the audit.
+        tally: rows -> what is counted and compared with the published counts; None counts the rows of each class.
+        facts: the JSON file of its published counts, see `adelic.data.catalogue.facts`; None if there are none.
+
+    >>> from adelic.acd import mheight
+    >>> mheight.TASK.name, mheight.TASK.sizes, mheight.TASK.length(8, "published")
+    ('mheight', (8, 9, 10), 8)
+    >>> mheight.TASK.class_names(8, "published")
+    ('0', '1', '2', '3', '4')
+    """
+
+    name: str
+    title: str
+    version: int
+    sizes: tuple[int, ...]
+    minimum: int
+    maximum: int
+    editions: Mapping[str, str]
+    notes: Mapping[str, tuple[str, ...]]
+    class_names: Callable[[int, str], tuple[str, ...] | None]
+    vocabulary: Callable[[int, str], tuple[int, ...]]
+    length: Callable[[int, str], int]
+    estimate: Callable[[int, str], Estimate]
+    generate: Generator
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    symmetries: Mapping[str, Symmetry] = field(default_factory=dict)
+    contaminated: tuple[str, ...] = ()
+    cues: Mapping[str, Cue] = field(default_factory=dict)
+    tally: Callable[[Rows], Mapping[str, int]] | None = None
+    facts: Traversable | None = None
+
+    def check_edition(self, edition: str) -> str:
+        """Return `edition`, or raise UnknownNameError with the nearest one that exists."""
+        if not isinstance(edition, str) or edition not in self.editions:
+            raise UnknownNameError.of("edition", edition, self.editions, listed=f"editions of {self.name}")
+        return edition
+
+    def check_split(self, split: str) -> str:
+        """Return `split`, or raise UnknownNameError; ConfigurationError for orbits of a task without symmetries."""
+        if not isinstance(split, str) or split not in SPLIT_KINDS:
+            raise UnknownNameError.of("split", split, SPLIT_KINDS)
+        if split == "orbits" and not self.symmetries:
+            raise ConfigurationError(f"{self.name} has no symmetries that keep labels; use --split published")
+        return split
+
+    def check_options(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Return all options with their choices, or raise UnknownNameError for an option or choice that is none."""
+        for name, choice in given.items():
+            if name not in self.options:
+                raise UnknownNameError.of("option", name, self.options, listed=f"options of {self.name}")
+            if choice not in self.options[name]:
+                raise UnknownNameError.of(name, choice, self.options[name], listed="choices")
+        return {name: given.get(name, choices[0]) for name, choices in self.options.items()}
+
+    def check_size(self, n: object, edition: str) -> int:
+        """Return n as an int, or raise TaskSizeError: no whole number, or no data set of this size can be made."""
+        size = whole_number(n)
+        if size is None:
+            raise TaskSizeError(
+                f"n must be a whole number, not {shown(n)} (published sizes of {self.name}: {self._sizes})"
+            )
+        if size < self.minimum:
+            raise TaskSizeError(
+                f"{self.name} has no data set of size n={shown(size)}: n must be at least {self.minimum} "
+                f"(published sizes: {self._sizes})"
+            )
+        if size > self.maximum:
+            raise self._too_large(size, edition, self.estimate(size, edition))
+        return size
+
+    def check_memory(self, n: int, edition: str) -> Estimate:
+        """Return the estimate for size n, or raise TaskSizeError where this machine's free memory cannot hold it."""
+        estimate = self.estimate(n, edition)
+        if estimate.bytes > psutil.virtual_memory().available:
+            raise self._too_large(n, edition, estimate)
+        return estimate
+
+    def _too_large(self, n: int, edition: str, estimate: Estimate) -> TaskSizeError:
+        memory = psutil.virtual_memory()
+        reach = f"; the generator goes up to n={self.maximum}" if n > self.maximum else ""
+        return TaskSizeError(
+            f"{self.name} n={shown(n)} ({edition}) needs {'' if estimate.exact else 'at least about '}"
+            f"{estimate.rows:,} rows and {estimate.bytes / GIBIBYTE:,.1f} GiB of memory; this machine has "
+            f"{memory.total / GIBIBYTE:,.1f} GiB, {memory.available / GIBIBYTE:,.1f} GiB of them free "
+            f"(published sizes: {self._sizes}{reach})"
+        )
+
+    @property
+    def _sizes(self) -> str:
+        return ", ".join(map(str, self.sizes))

@@ -1,0 +1,255 @@
+"""Which data an experiment is on: a task of some size, or a table of one's own."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from adelic.data import registry
+from adelic.data.dataset import Dataset, load
+from adelic.data.table import ANSWERS, READABLE, check_file, from_table, is_table, read_table
+from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.storage.files import storage_errors
+
+
+@dataclass(frozen=True)
+class TaskData:
+    """The data of a task, see `load`.
+
+    Attributes:
+        task: its name.
+        n: its size.
+        edition: of the data.
+        split: "published" or "orbits".
+
+    Raises:
+        UnknownNameError: there is no such task, edition or split.
+        TaskSizeError: there is no data set of this size.
+        ConfigurationError: the task has no orbits.
+
+    >>> TaskData("weaving", 6, split="orbits").label, TaskData("schubert", 4).row
+    ('weaving-6-orbits', 'schubert-4')
+    """
+
+    task: str
+    n: int
+    edition: str = "published"
+    split: str = "published"
+
+    def __post_init__(self) -> None:
+        """Check the names and the size."""
+        found = registry.task(self.task)
+        found.check_edition(self.edition)
+        object.__setattr__(self, "n", found.check_size(self.n, self.edition))
+        found.check_split(self.split)
+
+    @property
+    def row(self) -> str:
+        """Return the row of a table of results: schubert-4."""
+        return f"{self.task}-{self.n}"
+
+    @property
+    def label(self) -> str:
+        """Return the row with its edition and split, where they are not the published ones."""
+        return "-".join([self.row, *(name for name in (self.edition, self.split) if name != "published")])
+
+    @property
+    def vocabulary(self) -> tuple[int | Fraction, ...] | None:
+        """Return the numbers that can occur; None where only the data tell."""
+        return registry.task(self.task).vocabulary(self.n, self.edition)
+
+    @property
+    def contaminated(self) -> bool:
+        """Return whether the edition shows a leak, so that its results stand in no ranking."""
+        return self.edition in registry.task(self.task).contaminated
+
+    @property
+    def has_one_class_a_row(self) -> bool | None:
+        """Return whether each row has one class; None where only the data tell."""
+        return registry.task(self.task).class_names(self.n, self.edition) is not None
+
+    def check_images(self) -> None:
+        """Raise ConfigurationError unless images of rows may be trained on."""
+        if not registry.task(self.task).symmetries:
+            raise ConfigurationError(f"{self.task} has no symmetries that keep labels; use --no-symmetries")
+        if self.split != "orbits":
+            raise ConfigurationError(
+                f"--symmetries trains on images of rows, and the split {self.split!r} of {self.task} has test rows "
+                "among them; use --split orbits, or --no-symmetries"
+            )
+
+    def load(self, seed: int) -> Dataset:
+        """Return the data."""
+        return load(self.task, n=self.n, edition=self.edition, split=self.split, seed=seed)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the table `data` of config.toml."""
+        return asdict(self)
+
+    def arguments(self) -> list[str]:
+        """Return what names these data on the command line."""
+        chosen = [self.task, "--n", str(self.n)]
+        for part in ("edition", "split"):
+            chosen += [] if getattr(self, part) == "published" else [f"--{part}", getattr(self, part)]
+        return chosen
+
+
+@dataclass(frozen=True)
+class TableData:
+    """A table of one's own in a file, see `from_table`.
+
+    Attributes:
+        path: of the file: CSV, JSON lines or Parquet.
+        target: the column that is predicted.
+        columns: the number columns; None for all others.
+        split: "random", or a column that says train, validation or test.
+        groups: a column; rows of equal value stay in one part.
+        answer: "classes" or "number"; None leaves it to the values.
+        sha256: of the file, so that a run does not go on with another content; read from it if None.
+
+    Raises:
+        StorageError: the file cannot be read.
+        UnknownNameError: there is no such kind of answer.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "mine.csv"
+    ...     _ = path.write_text("price,sold", encoding="utf-8")
+    ...     data = TableData(str(path), target="sold")
+    >>> data.row, data.sha256[:8]
+    ('mine', '597f72f3')
+    """
+
+    path: str
+    target: str
+    columns: tuple[str, ...] | None = None
+    split: str = "random"
+    groups: str | None = None
+    answer: str | None = None
+    sha256: str | None = None
+
+    n = None
+    edition = None
+    vocabulary = None
+    contaminated = False
+    has_one_class_a_row = None
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without the file."""
+        if self.answer is not None and self.answer not in ANSWERS:
+            raise UnknownNameError.of("answer", self.answer, ANSWERS)
+        if self.sha256 is None:
+            object.__setattr__(self, "sha256", file_sha256(self.path))
+
+    @property
+    def task(self) -> str:
+        """Return the table's name, that of its file without the ending."""
+        return Path(self.path).stem
+
+    @property
+    def row(self) -> str:
+        """Return the row of a table of results: the table's name."""
+        return self.task
+
+    @property
+    def label(self) -> str:
+        """Return the table's name and what is predicted."""
+        return f"{self.task}-{self.target}"
+
+    def check_images(self) -> None:
+        """Raise ConfigurationError: a table has no symmetries."""
+        raise ConfigurationError(f"{self.path} has no symmetries that keep labels; use --no-symmetries")
+
+    def load(self, seed: int) -> Dataset:
+        """Return the data."""
+        if file_sha256(self.path) != self.sha256:
+            raise ConfigurationError(f"{self.path} has changed since; give the command anew, with another --run-dir")
+        options = {name: value for name, value in asdict(self).items() if name not in ("path", "sha256")}
+        return from_table(read_table(self.path), **options, seed=seed, name=self.task)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the table `data` of config.toml, without what is None."""
+        return {"task": self.task} | {name: value for name, value in asdict(self).items() if value is not None}
+
+    def arguments(self) -> list[str]:
+        """Return what names these data on the command line."""
+        chosen = [self.path, "--target", self.target]
+        for option in ("columns", "split", "groups", "answer"):
+            value = getattr(self, option)
+            if value != type(self).__dataclass_fields__[option].default:
+                chosen += [f"--{option}", ",".join(value) if option == "columns" else value]
+        return chosen
+
+
+Source = TaskData | TableData
+"""Which data an experiment is on."""
+
+
+def file_sha256(path: str) -> str:
+    """Return the SHA-256 of a table's file.
+
+    Raises:
+        StorageError: there is no such file, or it cannot be read.
+        ConfigurationError: its name has no ending of a table.
+    """
+    check_file(Path(path))
+    with storage_errors(f"cannot read {path}", READABLE), Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def source(name: str, **options: Any) -> Source:
+    """Return the data that a name and options mean; options that are None are not given.
+
+    Args:
+        name: a task, or the path of a table.
+        options: fields of `TaskData` or of `TableData`; for a task without n, the smallest published size.
+
+    Raises:
+        ConfigurationError: an option belongs to the other kind of data, or a table has no target; and what these raise.
+
+    >>> source("schubert", n=None)
+    TaskData(task='schubert', n=4, edition='published', split='published')
+    >>> source("schubert", target="sold")
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: --target belongs to a table of one's own, and 'schubert' is a task
+    """
+    given = {option: value for option, value in options.items() if value is not None}
+    kind: type[Source] = TableData if is_table(name) else TaskData
+    for option in given:
+        if option not in {field.name for field in fields(kind)}:
+            what = (
+                ("a task", f"{name!r} is a table")
+                if kind is TableData
+                else ("a table of one's own", f"{name!r} is a task")
+            )
+            raise ConfigurationError(f"--{option} belongs to {what[0]}, and {what[1]}")
+    if kind is TableData:
+        if "target" not in given:
+            raise ConfigurationError(f"{name} is a table: name the column to predict with --target")
+        return TableData(name, **given)
+    task = registry.task(name)
+    edition = task.check_edition(given.pop("edition", "published"))
+    return TaskData(name, given.pop("n", task.sizes[0]), edition, **given)
+
+
+def row_of(about: Mapping[str, Any]) -> str:
+    """Return the row of a table of results that a result, or the table `data` of config.toml, belongs to.
+
+    >>> row_of({"task": "schubert", "n": 4}), row_of({"task": "mine", "n": None})
+    ('schubert-4', 'mine')
+    """
+    return str(about["task"]) if about.get("n") is None else f"{about['task']}-{about['n']}"
+
+
+def from_dict(table: Mapping[str, Any]) -> Source:
+    """Return the data that a table `data` of config.toml describes.
+
+    >>> from_dict(TaskData("schubert", 4).as_dict())
+    TaskData(task='schubert', n=4, edition='published', split='published')
+    """
+    if "path" not in table:
+        return TaskData(**table)
+    options: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items() if k != "task"}
+    return TableData(**options)

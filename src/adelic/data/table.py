@@ -1,0 +1,474 @@
+"""Tables of one's own as data sets: number columns, a target, and three parts.
+
+>>> price, count = ["1/2", "0.25", 7, -1] * 15, list(range(60))
+>>> d = from_table({"price": price, "count": count, "odd": ["no", "yes"] * 30}, target="odd")
+>>> d.class_names, [str(q) for q in d.vocabulary[:5]], d.X_train.shape
+(('no', 'yes'), ['-1', '0', '1/4', '1/2', '1'], (44, 2))
+
+A column holds numbers of any kind that `AdeleSpace.encode` reads, fractions and decimals of any length included; a
+float is the shortest decimal that names it (0.1 is 1/10); true and false are 1 and 0. The target is a class or a whole
+number. Equal rows are always in one part.
+"""
+
+import csv
+import hashlib
+import json
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adelic.data.dataset import Dataset
+from adelic.data.protocol import Rows
+from adelic.data.splits import SPLITS, TEST, TRAIN, VALIDATION, split_orbits
+from adelic.data.symmetries import Integers, orbits
+from adelic.errors import AdelicError, ConfigurationError, StorageError, UnknownNameError
+from adelic.numbers import rationals
+from adelic.numbers.describe import describe
+from adelic.storage.checks import check_seed
+from adelic.storage.files import storage_errors
+from adelic.storage.provenance import versions
+
+ANSWERS = ("classes", "number")
+"""What a target can be."""
+MOST_CLASSES = 100
+"""Whole numbers of at most so many different values are classes, unless the user says that they are numbers."""
+MOST_NUMBERS = 1 << 20
+"""How many different numbers the columns may have: each gets a row of the embedding's table."""
+PART_NAMES = {"train": TRAIN, "validation": VALIDATION, "valid": VALIDATION, "val": VALIDATION, "dev": VALIDATION}
+PART_NAMES |= {"test": TEST}
+"""What a column of parts may say."""
+READABLE = "name a file that exists and is readable"
+_BOUND = 1 << 62
+
+
+def from_table(
+    frame: Any,
+    *,
+    target: str,
+    columns: Sequence[str] | None = None,
+    split: str = "random",
+    groups: str | None = None,
+    answer: str | None = None,
+    seed: int = 0,
+    name: str = "table",
+) -> Dataset:
+    """Return a table as a data set.
+
+    Args:
+        frame: a pandas or polars DataFrame, a pyarrow Table, or a mapping from column names to values.
+        target: the column that is predicted.
+        columns: the number columns, in the order of tokens; by default all others.
+        split: "random" (80 % train, of which a tenth validates; of classes each in proportion), or the column that says
+            train, validation or test. Where that has no validation row, a twelfth of train validates.
+        groups: a column; rows of equal value stay in one part, as the visits of one customer.
+        answer: "classes" or "number". By default text, true and false and whole numbers of at most 100 different values
+            are classes, and other whole numbers are numbers.
+        seed: of what is drawn.
+        name: of the table, for labels.
+
+    Raises:
+        UnknownNameError: there is no such column.
+        ConfigurationError: a value is missing or no number, the target has one value only or is no whole number, or a
+            part is empty.
+
+    >>> frame = {"x": range(100), "half": [x // 2 for x in range(100)], "odd": [bool(x % 2) for x in range(100)]}
+    >>> d = from_table(frame, target="odd", groups="half", columns=["x"])
+    >>> d.X_train.shape, d.X_validation.shape, d.X_test.shape
+    ((72, 1), (8, 1), (20, 1))
+    """
+    found = _columns(frame)
+    for wanted in (target, *(columns or ()), *([] if split == "random" else [split]), *([groups] if groups else [])):
+        if wanted not in found:
+            raise UnknownNameError.of("column", wanted, found)
+    used = [c for c in found if c not in (target, split, groups)] if columns is None else list(dict.fromkeys(columns))
+    if not used or target in used:
+        raise ConfigurationError(f"there is no column to predict {target!r} from; columns: {', '.join(found)}")
+    return _dataset(
+        {column: found[column] for column in used},
+        found[target],
+        target=target,
+        parts=None if split == "random" else found[split],
+        groups=None if groups is None else found[groups],
+        answer=answer,
+        seed=seed,
+        about={"task": name, "split": split, "title": f"{target} from {', '.join(used)}"},
+    )
+
+
+def from_arrays(
+    X: Any,
+    y: Any,
+    *,
+    split: str | Sequence[str] = "random",
+    groups: Sequence[Hashable] | None = None,
+    answer: str | None = None,
+    seed: int = 0,
+    name: str = "arrays",
+) -> Dataset:
+    """Return rows of numbers and their targets as a data set.
+
+    Args:
+        X: rows of numbers, (rows, length): an array, or a list of lists.
+        y: a target for each row, (rows,).
+        split: "random", or train, validation or test for each row, (rows,).
+        groups: rows of equal value stay in one part, (rows,).
+        answer: as for `from_table`, as are the errors.
+        seed: of what is drawn.
+        name: of the data, for labels.
+
+    >>> from_arrays([[x, x * x] for x in range(50)], [x % 3 for x in range(50)]).X_test.shape
+    (9, 2)
+    """
+    rows = [list(row) for row in X]
+    lengths = {len(row) for row in rows}
+    if len(lengths) != 1 or not max(lengths):
+        raise ConfigurationError(f"X must be rows of one length, at least 1, not of {sorted(lengths) or 'none'}")
+    return _dataset(
+        {f"x{i}": list(column) for i, column in enumerate(zip(*rows, strict=True))},
+        list(y),
+        target="y",
+        parts=None if isinstance(split, str) and split == "random" else list(split),
+        groups=None if groups is None else list(groups),
+        answer=answer,
+        seed=seed,
+        about={"task": name, "split": "random" if isinstance(split, str) else "given", "title": "y from X"},
+    )
+
+
+def read_table(path: str | Path) -> dict[str, Sequence[Any]]:
+    r"""Return the columns of a file: CSV (with a header line), JSON lines (an object a line) or Parquet.
+
+    Numbers in CSV and JSON are read from their text, so that no digit is lost.
+
+    Raises:
+        StorageError: there is no such file, or it cannot be read.
+        ConfigurationError: it is not what its ending says, or has no row.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "mine.csv"
+    ...     _ = path.write_text("price,sold\n19.99,yes\n0.1000000000000000000001,no\n", encoding="utf-8")
+    ...     read_table(path)
+    {'price': ['19.99', '0.1000000000000000000001'], 'sold': ['yes', 'no']}
+    """
+    path = Path(path)
+    check_file(path)
+    with storage_errors(f"cannot read {path}", READABLE):
+        try:
+            found = READERS[path.suffix.lower()](path)
+        except (ValueError, RecursionError, csv.Error) as error:
+            raise ConfigurationError(f"{path} is no table: {str(error).splitlines()[0]}") from None
+    if not found or not len(next(iter(found.values()))):
+        raise ConfigurationError(f"{path} has no row")
+    return found
+
+
+def check_file(path: Path) -> None:
+    """Raise unless a path may be a table's file.
+
+    Raises:
+        StorageError: there is no such file.
+        ConfigurationError: its name has no ending of a table.
+
+    >>> check_file(Path("mine.xlsx"))
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: mine.xlsx is no table: its name must end in .csv, .jsonl, .parquet
+    """
+    if path.suffix.lower() not in READERS:
+        raise ConfigurationError(f"{path} is no table: its name must end in {', '.join(READERS)}")
+    with storage_errors(f"cannot read {path}", READABLE):
+        if not path.is_file():
+            raise StorageError(f"there is no file {path}; name one that exists")
+
+
+def is_table(name: str) -> bool:
+    """Return whether a name is that of a table's file rather than of a task.
+
+    >>> is_table("mine.parquet"), is_table("folder/mine.CSV"), is_table("schubert")
+    (True, True, False)
+    """
+    return Path(name).suffix.lower() in READERS
+
+
+def _read_csv(path: Path) -> dict[str, Sequence[Any]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = csv.reader(file, strict=True)
+        header = next(lines, [])
+        if len(set(header)) < len(header):
+            twice = next(name for name in header if header.count(name) > 1)
+            raise ValueError(f"its header names the column {twice!r} twice")
+        rows = []
+        for row in lines:
+            if row and len(row) != len(header):
+                raise ValueError(f"line {lines.line_num} has {len(row)} values and the header has {len(header)}")
+            rows += [row] if row else []
+    return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}
+
+
+def _read_json_lines(path: Path) -> dict[str, Sequence[Any]]:
+    found: dict[str, Any] = {}
+    with path.open(encoding="utf-8") as file:
+        lines = [(number, line) for number, line in enumerate(file, 1) if line.strip()]
+    for number, line in lines:
+        row = json.loads(line, parse_float=Decimal, parse_int=_whole)
+        if not isinstance(row, dict) or (found and row.keys() != found.keys()):
+            raise ValueError(f"line {number} is no object with the keys of the first line")
+        for key, value in row.items():
+            found.setdefault(key, []).append(value)
+    return found
+
+
+def _whole(text: str) -> Any:
+    return int(text) if len(text) < 4000 else Fraction(Decimal(text))  # Python's own bound on digits is 4300
+
+
+def _read_parquet(path: Path) -> dict[str, Sequence[Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return _columns(pq.read_table(path, partitioning=None))
+    except pa.ArrowException as error:
+        raise ValueError(str(error)) from None
+
+
+READERS: Mapping[str, Callable[[Path], dict[str, Sequence[Any]]]] = {
+    ".csv": _read_csv,
+    ".jsonl": _read_json_lines,
+    ".parquet": _read_parquet,
+}
+"""Ending of a file's name -> its reader."""
+
+
+def _columns(frame: Any) -> dict[str, Sequence[Any]]:
+    """Return the columns of a table as lists of Python values, by name."""
+    names = getattr(frame, "column_names", None)  # pyarrow
+    if names is None:
+        names = getattr(frame, "columns", None)  # pandas, polars
+    if names is None and isinstance(frame, Mapping):
+        names = frame.keys()
+    if names is None:
+        raise ConfigurationError(f"{describe(frame)} is no table; pass a DataFrame, or a mapping from names to values")
+    found: dict[str, Sequence[Any]] = {str(name): _listed(frame[name]) for name in names}
+    lengths = {len(values) for values in found.values()}
+    if len(found) < len(list(names)) or len(lengths) > 1:
+        raise ConfigurationError("the columns of a table have different names, and are equally long")
+    return found
+
+
+def _listed(values: Any) -> list[Any]:
+    for method in ("to_pylist", "tolist", "to_list"):  # pyarrow, NumPy and pandas, polars
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return list(values)
+
+
+@dataclass(frozen=True)
+class _Coded:
+    """A column: its different values, and which of them each row has."""
+
+    values: list[Any]
+    codes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, name: str, values: Iterable[Any]) -> "_Coded":
+        index: dict[Any, int] = {}
+        codes = []
+        for row, value in enumerate(values):
+            if _is_missing(value):
+                raise ConfigurationError(
+                    f"column {name!r} has no value in row {row} (counted from 0); fill it in, or leave the row out"
+                )
+            try:
+                codes.append(index.setdefault((type(value), value), len(index)))
+            except TypeError:
+                raise ConfigurationError(
+                    f"column {name!r} has {describe(value)} in row {row} (counted from 0), which is no single value"
+                ) from None
+        return cls([value for _, value in index], np.array(codes, np.int64))
+
+    def numbers(self) -> list[Fraction] | None:
+        """Return the values as numbers; None if one is none."""
+        try:
+            plain = [int(value) if isinstance(value, bool | np.bool_) else value for value in self.values]
+            parsed = rationals.read(plain, floats="shortest")
+        except AdelicError:
+            return None
+        return [parsed.fraction(i) for i in range(len(plain))] if parsed.shape == (len(plain),) else None
+
+    def first_that_is_no_number(self) -> tuple[int, Any]:
+        """Return the row and value of the first entry that is no number."""
+        bad = next(i for i, value in enumerate(self.values) if _Coded([value], self.codes[:0]).numbers() is None)
+        return int(np.argmax(self.codes == bad)), self.values[bad]
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, NaT, NA or an empty text."""
+    try:
+        return value is None or value == "" or bool(value != value)
+    except TypeError:  # NA has no truth
+        return True
+    except ValueError:  # several values
+        return False
+
+
+def _dataset(
+    columns: Mapping[str, Sequence[Any]],
+    answers: Sequence[Any],
+    *,
+    target: str,
+    parts: Sequence[Any] | None,
+    groups: Sequence[Any] | None,
+    answer: str | None,
+    seed: int,
+    about: dict[str, Any],
+) -> Dataset:
+    """Return the data set of some columns."""
+    seed = check_seed(seed)
+    if answer is not None and answer not in ANSWERS:
+        raise UnknownNameError.of("answer", answer, ANSWERS)
+    for what, values in (("y", answers), ("split", parts), ("groups", groups)):
+        if values is not None and len(values) != len(next(iter(columns.values()))):
+            raise ConfigurationError(f"{what} has {len(values)} values for {len(next(iter(columns.values())))} rows")
+    X, vocabulary, is_coded = _tokens(columns)
+    y, class_names = _targets(_Coded.of(target, answers), target, answer)
+    of_group = None if groups is None else _Coded.of("groups", groups).codes
+    rng = np.random.default_rng(seed)
+    rows = Rows(X, y, groups=of_group)
+    if parts is None:
+        of_row = _drawn(rows, rng, stratify=class_names is not None)
+    else:
+        of_row = _given(_Coded.of(about["split"], parts), rows, rng, stratify=class_names is not None)
+    counts = {part: int(np.count_nonzero(of_row == number)) for number, part in enumerate(SPLITS)}
+    if not all(counts.values()):
+        empty = next(part for part, count in counts.items() if not count)
+        different = len(np.unique(X, axis=0))
+        raise ConfigurationError(
+            f"{different:,} different rows of {len(y):,} are too few: the part {empty} is empty; add rows, or a column "
+            "that says train, validation or test"
+        )
+    content = [
+        X.tobytes(),
+        y.tobytes(),
+        of_row.tobytes(),
+        repr((vocabulary, class_names, X.shape, X.dtype.str)).encode(),
+    ]
+    provenance = {
+        **about,
+        "n": None,
+        "edition": None,
+        "seed": seed,
+        "columns": list(columns),
+        "target": target,
+        "rows": {"all": len(y), **counts},
+        "sha256": hashlib.sha256(b"".join(content)).hexdigest(),
+        "versions": versions("numpy"),
+    }
+    of_part = [of_row == number for number in (TRAIN, VALIDATION, TEST)]
+    (X_train, y_train), (X_validation, y_validation), (X_test, y_test) = ((X[chosen], y[chosen]) for chosen in of_part)
+    return Dataset(
+        X_train=X_train,
+        y_train=y_train,
+        X_validation=X_validation,
+        y_validation=y_validation,
+        X_test=X_test,
+        y_test=y_test,
+        class_names=class_names,
+        vocabulary=vocabulary,
+        provenance=provenance,
+        symmetries={},
+        is_coded=is_coded,
+    )
+
+
+def _tokens(columns: Mapping[str, Sequence[Any]]) -> tuple[Integers, tuple[int | Fraction, ...], bool]:
+    """Return tokens (rows, columns), the numbers that occur, and whether tokens are their positions."""
+    coded = {name: _Coded.of(name, values) for name, values in columns.items()}
+    numbers: dict[str, list[Fraction]] = {}
+    for name, column in coded.items():
+        found = column.numbers()
+        if found is None:
+            row, value = column.first_that_is_no_number()
+            raise ConfigurationError(
+                f"column {name!r} has {describe(value)} in row {row} (counted from 0), which is no number; leave the "
+                "column out, or write numbers for its values"
+            )
+        numbers[name] = found
+    vocabulary = sorted(set().union(*numbers.values()))
+    if len(vocabulary) > MOST_NUMBERS:
+        raise ConfigurationError(
+            f"the columns have {len(vocabulary):,} different numbers; at most {MOST_NUMBERS:,} are possible: round "
+            "them, or leave columns out"
+        )
+    is_coded = any(q.denominator != 1 or abs(q) >= _BOUND for q in vocabulary)
+    position = {number: i for i, number in enumerate(vocabulary)}
+    X = np.stack(
+        [
+            np.array([position[q] if is_coded else int(q) for q in numbers[name]], np.int64)[column.codes]
+            for name, column in coded.items()
+        ],
+        axis=1,
+    )
+    least = np.min_scalar_type(int(X.min())) if X.min() < 0 else np.dtype(np.int8)
+    dtype = np.promote_types(least, _signed(int(X.max())))
+    return X.astype(dtype), tuple(q if q.denominator != 1 else int(q) for q in vocabulary), is_coded
+
+
+def _signed(value: int) -> np.dtype[Any]:
+    """Return the least signed integer dtype that holds a number from 0 on."""
+    return next(np.dtype(d) for d in (np.int8, np.int16, np.int32, np.int64) if value <= np.iinfo(d).max)
+
+
+def _targets(column: _Coded, name: str, answer: str | None) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
+    """Return the targets, (rows,), and the names of the classes if they are classes."""
+    numbers = None if all(isinstance(value, bool | np.bool_) for value in column.values) else column.numbers()
+    whole = numbers is not None and all(q.denominator == 1 and abs(q) < _BOUND for q in numbers)
+    if answer is None:
+        distinct = len(set(numbers)) if numbers is not None else 0
+        answer = "classes" if numbers is None or (whole and distinct <= MOST_CLASSES) else "number"
+    if answer == "number":
+        if numbers is None or not whole:
+            bad = column.first_that_is_no_number()[1] if numbers is None else _first_broken(column, numbers)
+            raise ConfigurationError(
+                f"the target {name!r} has {describe(bad)}; a number that is predicted is whole and below 2**62: "
+                "multiply the column by a power of ten, or predict classes"
+            )
+        return np.array([int(q) for q in numbers], np.int64)[column.codes], None
+    values = column.values if numbers is None else numbers
+    named = sorted({(value if numbers is not None else 0, str(value)) for value in values})
+    position = {text: i for i, (_, text) in enumerate(named)}
+    if len(position) < 2:
+        raise ConfigurationError(f"the target {name!r} is {named[0][1]!r} in every row; there is nothing to learn")
+    codes = np.array([position[str(value)] for value in values], np.int64)
+    return codes[column.codes], tuple(position)
+
+
+def _first_broken(column: _Coded, numbers: list[Fraction]) -> Any:
+    return next(v for v, q in zip(column.values, numbers, strict=True) if q.denominator != 1 or abs(q) >= _BOUND)
+
+
+def _drawn(rows: Rows, rng: np.random.Generator, *, stratify: bool) -> NDArray[np.int8]:
+    """Return a part for each row, the same for equal rows; of each class in proportion, if classes are large enough."""
+    of_content = orbits(rows.X, rows.y, {})
+    of_row = split_orbits(rows, of_content, rng, stratify=stratify)
+    is_whole = set(of_row.tolist()) == {TRAIN, VALIDATION, TEST}
+    return of_row if is_whole else split_orbits(rows, of_content, rng, stratify=False)
+
+
+def _given(column: _Coded, rows: Rows, rng: np.random.Generator, *, stratify: bool) -> NDArray[np.int8]:
+    """Return the part of each row as a column says; of train a twelfth validates where the column has no such row."""
+    for value in column.values:
+        if value not in PART_NAMES:
+            raise UnknownNameError.of("part", str(value), SPLITS, listed="a split's column says")
+    of_row = np.array([PART_NAMES[value] for value in column.values], np.int8)[column.codes]
+    if not np.any(of_row == VALIDATION):
+        inside = np.flatnonzero(of_row == TRAIN)
+        part = Rows(rows.X[inside], rows.y[inside], groups=None if rows.groups is None else rows.groups[inside])
+        of_row[inside[_drawn(part, rng, stratify=stratify) == VALIDATION]] = VALIDATION
+    return of_row

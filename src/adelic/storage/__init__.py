@@ -1,0 +1,11 @@
+"""Layer 0: files that are written whole or not at all, where figures come from, processes that share work.
+
+- `files`: atomic writes, locks, the cache folder, errors of the disk in words.
+- `records`: JSON with a checksum of its own, TOML.
+- `provenance`: versions, machine, commit.
+- `workers`: several processes for independent parts of a work.
+- `checks`: numbers that a user gives.
+- `version`: of this package.
+
+It may import `adelic.errors` alone, and knows neither numbers nor tasks.
+"""

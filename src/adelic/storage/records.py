@@ -1,0 +1,151 @@
+"""Texts that are checked when they are read: JSON with its own SHA-256, lists of SHA-256, TOML.
+
+What was written before there were checksums has none and is read as it is.
+"""
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+SEAL = "text_sha256"
+_BLANK = "0" * 64
+_LAST = re.compile(rb'"([^"\\]*)"\s*:\s*"([^"\\]{64})"\s*\}\s*\Z')  # an entry at the end that is as long as a seal
+
+
+class DamagedTextError(ValueError):
+    """A text is not what it should be; the message says why in half a sentence. Callers add which file it is of.
+
+    >>> issubclass(DamagedTextError, ValueError)
+    True
+    """
+
+
+def sha256(content: bytes) -> str:
+    """Return the SHA-256 of bytes in hexadecimal digits.
+
+    >>> sha256(b"")[:8]
+    'e3b0c442'
+    """
+    return hashlib.sha256(content).hexdigest()
+
+
+def seal(record: Mapping[str, Any], **layout: Any) -> str:
+    """Return a JSON object whose last entry, text_sha256, is the SHA-256 of this very text with 64 zeros in its place.
+
+    Args:
+        record: the object; it has at least one entry.
+        layout: as for `json.dumps`.
+
+    >>> seal({"rows": 3})
+    '{"rows": 3, "text_sha256": "7dd85b52...d46e"}'
+    """
+    text = json.dumps({**record, SEAL: _BLANK}, **layout)
+    before, _, after = text.rpartition(_BLANK)
+    return before + sha256(text.encode()) + after
+
+
+def parse_object(content: bytes) -> dict[str, Any]:
+    """Return the JSON object of a text.
+
+    Raises:
+        DamagedTextError: it is none.
+
+    >>> parse_object(b"[]")
+    Traceback (most recent call last):
+    adelic.storage.records.DamagedTextError: it is no JSON object
+    """
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise DamagedTextError(f"it is no JSON ({_reason(error)})") from None
+    if not isinstance(found, dict):
+        raise DamagedTextError("it is no JSON object")
+    if b"\\ud" in content.lower() and _has_half_a_character(found):
+        raise DamagedTextError("it has half of a character, a surrogate without its other half")
+    return found
+
+
+def _has_half_a_character(record: dict[str, Any]) -> bool:
+    try:
+        json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def parse_sealed(content: bytes, *, older_end: str = "") -> dict[str, Any]:
+    """Return the JSON object of a text that `seal` has written, or that is older and has no seal; without the seal.
+
+    Args:
+        content: the text.
+        older_end: the last entry of older texts, if that is as long as a seal; any other one is a damaged seal.
+
+    Raises:
+        DamagedTextError: it is no JSON object, or does not fit its seal.
+
+    >>> parse_sealed(seal({"rows": 3}).encode()), parse_sealed(b'{"rows": 3}')
+    ({'rows': 3}, {'rows': 3})
+    >>> parse_sealed(seal({"rows": 3}).replace("3", "2", 1).encode())
+    Traceback (most recent call last):
+    adelic.storage.records.DamagedTextError: it does not have the SHA-256 that was written with it
+    """
+    record = parse_object(content)
+    last = _LAST.search(content)
+    if last is not None and last[1] == older_end.encode():
+        last = None
+    if last is not None or SEAL in record:
+        stated = record.pop(SEAL, None)
+        start, end = last.span(2) if last is not None else (0, 0)
+        if sha256(content[:start] + _BLANK.encode() + content[end:].rstrip()) != stated:
+            raise DamagedTextError("it does not have the SHA-256 that was written with it")
+    return record
+
+
+def parse_toml(content: bytes) -> dict[str, Any]:
+    """Return the tables of a TOML text.
+
+    Raises:
+        DamagedTextError: it is none, or is nested too deeply.
+
+    >>> parse_toml(b"n = " + 5000 * b"[")
+    Traceback (most recent call last):
+    adelic.storage.records.DamagedTextError: it is no TOML (its tables or lists are nested too deeply)
+    """
+    try:
+        return tomllib.loads(content.decode())
+    except (ValueError, RecursionError) as error:
+        raise DamagedTextError(f"it is no TOML ({_reason(error)})") from None
+
+
+def _reason(error: Exception) -> str:
+    return "its tables or lists are nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+def checksums(contents: Mapping[str, bytes]) -> str:
+    r"""Return the SHA-256 of files as `sha256sum` lists them, so that `sha256sum -c` checks them.
+
+    >>> checksums({"a": b""})
+    'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  a\n'
+    """
+    return "".join(f"{sha256(content)}  {name}\n" for name, content in contents.items())
+
+
+def parse_checksums(content: bytes) -> dict[str, str]:
+    """Return the SHA-256 of each name that a list has.
+
+    Raises:
+        DamagedTextError: it is no such list.
+
+    >>> parse_checksums(b""), list(parse_checksums(checksums({"a": b""}).encode()))
+    ({}, ['a'])
+    >>> parse_checksums(b"no list")
+    Traceback (most recent call last):
+    adelic.storage.records.DamagedTextError: it is no list of SHA-256
+    """
+    lines = [re.fullmatch(rb"([0-9a-f]{64})  ([\w.-]+)", line) for line in content.split(b"\n")[:-1]]
+    if content[-1:] not in (b"", b"\n") or None in lines:
+        raise DamagedTextError("it is no list of SHA-256")
+    return {line[2].decode(): line[1].decode() for line in lines if line}

@@ -1,0 +1,76 @@
+"""Several processes for independent parts of the work; the results do not depend on how many there are."""
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, TypeVar
+
+import psutil
+
+from adelic.errors import ConfigurationError
+from adelic.storage.checks import GIBIBYTE, shown, whole_number
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+_PROCESSES_A_CORE = 4
+_PROCESS_BYTES = GIBIBYTE // 2
+"""What a process takes before it has any data: PyTorch and what belongs to it."""
+
+
+def map_parts(function: Callable[[Part], Result], parts: Iterable[Part], workers: int = 1) -> Iterator[Result]:
+    """Yield function(part) for each part, in the order of the parts.
+
+    Args:
+        function: one that a module defines at its top, so that another process finds it.
+        parts: picklable arguments.
+        workers: how many processes work; one is this process itself.
+
+    >>> list(map_parts(abs, [-1, 2, -3]))
+    [1, 2, 3]
+    """
+    listed = list(parts)
+    if min(workers, len(listed)) <= 1:
+        yield from map(function, listed)
+        return
+    context = multiprocessing.get_context("spawn")  # a fork would copy the threads' locks of torch and numba
+    with ProcessPoolExecutor(min(workers, len(listed)), mp_context=context) as pool:
+        try:
+            yield from pool.map(function, listed)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def check_workers(workers: Any) -> int:
+    """Return the number of workers; ConfigurationError unless it is a whole number from 1 to 1024.
+
+    >>> check_workers(0)
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: workers must be a whole number from 1 to 1024, not 0
+    """
+    number = whole_number(workers)
+    if number is None or not 1 <= number <= 1024:
+        raise ConfigurationError(f"workers must be a whole number from 1 to 1024, not {shown(workers)}")
+    return number
+
+
+def check_processes(devices: int) -> None:
+    """Raise unless this machine is large enough for as many processes with PyTorch, each for a device.
+
+    Raises:
+        ConfigurationError: it has too few cores, or too little memory that is free.
+
+    >>> check_processes(1)
+    >>> check_processes(10**6)
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: devices=1000000 need about 500,000.0 GiB of memory and as many cores; this machine
+    has ... GiB free and ... cores: devices=... at most
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    free = psutil.virtual_memory().available
+    most = max(1, min(_PROCESSES_A_CORE * cores, free // _PROCESS_BYTES))
+    if devices > most:
+        raise ConfigurationError(
+            f"devices={devices} need about {devices * _PROCESS_BYTES / GIBIBYTE:,.1f} GiB of memory and as many cores; "
+            f"this machine has {free / GIBIBYTE:,.1f} GiB free and {cores} cores: devices={most} at most"
+        )

@@ -1,0 +1,307 @@
+"""Exported files hold exactly the rows of the data set; what is there already is not lost by accident."""
+
+import csv
+import hashlib
+import json
+import re
+import shlex
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adelic import acd
+from adelic.data import exporting
+from adelic.data.exporting import ENDINGS, int2int_integer, int2int_row
+from adelic.data.splits import SPLITS
+from adelic.errors import StorageError, UnknownNameError
+
+pytestmark = pytest.mark.usefixtures("cache")
+
+DATA = {
+    "classes": {"name": "weaving", "n": 4},
+    "many classes": {"name": "mheight", "n": 8},
+    "a target": {"name": "characters", "n": 8},
+    "several targets": {"name": "rsk", "n": 4},
+    "empty splits": {"name": "mheight", "n": 4},
+}
+
+
+@pytest.fixture(params=DATA)
+def dataset(request):
+    return acd.load(**DATA[request.param])
+
+
+def read_parquet(path, classes):
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path)
+    assert table.column_names == ["x", "y"]
+    return table["x"].to_pylist(), table["y"].to_pylist()
+
+
+def read_csv(path, classes):
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *lines = csv.reader(file)
+    length = sum(name.startswith("x") for name in header)
+    targets = header[length:]
+    assert header == [f"x{i}" for i in range(length)] + targets
+    assert targets == (["y"] if targets[0] == "y" else [f"y{i}" for i in range(len(targets))])
+    rows = [[int(value) for value in line] for line in lines]
+    y = [row[length] if targets == ["y"] else row[length:] for row in rows]
+    return [row[:length] for row in rows], y
+
+
+def read_jsonl(path, classes):
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [row["x"] for row in rows], [row["y"] for row in rows]
+
+
+def int2int_decode(text):
+    """Read integers as Int2Int's encoders do: one, or V and their number and then so many."""
+    tokens = text.split(" ")
+    count = int(tokens.pop(0)[1:]) if tokens[0].startswith("V") else None
+    values = []
+    while tokens:
+        sign = {"+": 1, "-": -1}[tokens.pop(0)]
+        digits = []
+        while tokens and tokens[0].isdigit():
+            digits.append(int(tokens.pop(0)))
+        assert all(0 <= digit < 1000 for digit in digits)
+        assert len(digits) == 1 or digits[0] > 0
+        value = 0
+        for digit in digits:
+            value = 1000 * value + digit
+        values.append(sign * value)
+    if count is None:
+        (value,) = values
+        return value
+    assert len(values) == count
+    return values
+
+
+def read_int2int(path, classes):
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    assert all(len(row) == 2 for row in rows)
+    return [int2int_decode(x) for x, _ in rows], [int(y) if classes else int2int_decode(y) for _, y in rows]
+
+
+READERS = {"parquet": read_parquet, "csv": read_csv, "jsonl": read_jsonl, "int2int": read_int2int}
+
+
+@pytest.mark.parametrize("format", ENDINGS)
+def test_rows_come_back_exactly(dataset, tmp_path, format):  # noqa: A002
+    paths = acd.export(dataset, tmp_path / "new" / "out", format=format)
+    assert [path.name for path in paths] == [*(f"{split}.{ENDINGS[format]}" for split in SPLITS), "dataset.json"]
+    for split, path in zip(SPLITS, paths, strict=False):
+        x, y = READERS[format](path, dataset.class_names is not None)
+        rows = list(zip(getattr(dataset, f"X_{split}").tolist(), getattr(dataset, f"y_{split}").tolist(), strict=True))
+        found = list(zip(x, y, strict=True))
+        assert (sorted(found) if format == "int2int" else found) == (sorted(rows) if format == "int2int" else rows)
+
+
+def test_int2int_reads_classes_mixed(tmp_path):
+    """It judges a model by the first lines of a file: of quivers, sorted by class, they were of one class."""
+    d = acd.load("quiver", n=6)
+    assert (np.diff(d.y_train) >= 0).all()
+    path = acd.export(d, tmp_path, format="int2int")[0]
+    y = np.array(read_int2int(path, True)[1])
+    share = np.bincount(y[: len(y) // 4], minlength=7) / np.bincount(y)
+    assert (np.abs(share - 0.25) < 0.15).all()
+    acd.export(d, tmp_path / "again", format="int2int")
+    assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_every_format_has_a_reader_here():
+    assert set(READERS) == set(ENDINGS)
+
+
+def int2int_words(data_types):
+    """Return the vocabulary that Int2Int's environment makes of its option --data_types (its src/envs, base 1000)."""
+    words = set()
+    for kind in data_types.split(":"):
+        if kind.startswith("range("):
+            words |= {str(value) for value in range(int(kind[6:-1]))}
+            continue
+        words |= {"+", "-", *map(str, range(1000))}
+        if "[" in kind:
+            words |= {f"V{length}" for length in range(1, int(kind[4:-1]) + 1)}
+    return words
+
+
+@pytest.mark.parametrize("data", [name for name in DATA if name != "empty splits"])
+def test_int2int_knows_every_word_and_reads_every_line(tmp_path, data):
+    """Its reader splits a line at the tab, and both parts at spaces, and drops lines that have no two parts."""
+    d = acd.load(**DATA[data])
+    *paths, described = acd.export(d, tmp_path, format="int2int")
+    options = shlex.split(json.loads(described.read_text(encoding="utf-8"))["int2int_options"])
+    words = int2int_words(options[options.index("--data_types") + 1])
+    evaluated = dict(zip(options[::2], options[1::2], strict=True))
+    assert evaluated["--base"] == "1000"
+    assert int(evaluated["--eval_size"]) > 0  # -1 ends its first evaluation, against its README
+    for path in paths:
+        lines = [line.rstrip().split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+        assert all(len(line) == 2 and line[0] and line[1] for line in lines)
+        assert {word for x, y in lines for word in x.split() + y.split()} <= words
+        if path.name == evaluated["--eval_data"]:
+            assert int(evaluated["--eval_size"]) == len(lines)
+
+
+@pytest.mark.parametrize("format", ENDINGS)
+def test_description(dataset, tmp_path, format):  # noqa: A002
+    *paths, described = acd.export(dataset, tmp_path, format=format, command="adelic data export ...")
+    about = json.loads(described.read_text(encoding="utf-8"))
+    assert about["format"] == format
+    assert about["command"] == "adelic data export ..."
+    assert about["class_names"] == (None if dataset.class_names is None else list(dataset.class_names))
+    assert about["vocabulary"] == list(dataset.vocabulary)
+    for key in ("task", "n", "edition", "seed", "rows", "counts", "sha256"):
+        assert about["data"][key] == dataset.provenance[key]
+    assert set(about["files"]) == {path.name for path in paths}
+    for path in paths:
+        entry = about["files"][path.name]
+        assert entry["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+        assert entry["rows"] == len(getattr(dataset, f"y_{entry['split']}"))
+    assert str(tmp_path) not in described.read_text(encoding="utf-8")  # nothing of this machine
+    assert ("int2int_options" in about) == (format == "int2int")
+
+
+@pytest.mark.parametrize(
+    ("data", "types"),
+    [
+        ("classes", "int[12]:range(2)"),
+        ("many classes", "int[8]:range(5)"),
+        ("a target", "int[16]:int"),
+        ("several targets", "int[30]:int[6]"),
+    ],
+)
+def test_int2int_is_told_what_the_files_hold(tmp_path, data, types):
+    described = acd.export(acd.load(**DATA[data]), tmp_path, format="int2int")[-1]
+    options = json.loads(described.read_text(encoding="utf-8"))["int2int_options"]
+    assert f'--data_types "{types}"' in options
+    rows = len(acd.load(**DATA[data]).y_validation)
+    assert f"--train_data train.txt --eval_data validation.txt --eval_size {rows}" in options
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(-3500, "- 3 500"), (0, "+ 0"), (16, "+ 16"), (1024, "+ 1 24"), (10**9, "+ 1 0 0 0"), (-1, "- 1")],
+)
+def test_int2int_integers(value, text):
+    """The first four are in the README of Int2Int."""
+    assert int2int_integer(value) == text
+    assert int2int_row([value, 16]) == f"V2 {text} + 16"
+
+
+@given(st.lists(st.integers(-(10**30), 10**30), min_size=1))
+def test_int2int_is_read_back(values):
+    assert int2int_decode(int2int_row(values)) == values
+    assert int2int_decode(int2int_integer(values[0])) == values[0]
+
+
+def test_exporting_again_leaves_the_files_alone(tmp_path):
+    d = acd.load("schubert", n=3)
+    paths = acd.export(d, tmp_path, format="csv")
+    before = [(path.stat().st_ino, path.stat().st_mtime_ns) for path in paths[:-1]]
+    assert acd.export(d, tmp_path, format="csv") == paths
+    assert [(path.stat().st_ino, path.stat().st_mtime_ns) for path in paths[:-1]] == before
+
+
+def test_a_file_that_was_lost_is_written_again(tmp_path):
+    d = acd.load("schubert", n=3)
+    paths = acd.export(d, tmp_path, format="csv")
+    content = [path.read_bytes() for path in paths]
+    for lost in (paths[1], paths[-1]):
+        lost.unlink()
+        acd.export(d, tmp_path, format="csv")
+        assert [path.read_bytes() for path in paths] == content
+
+
+@pytest.mark.parametrize("format", ENDINGS)
+def test_another_content_is_refused_unless_forced(tmp_path, format):  # noqa: A002
+    one, other = acd.load("schubert", n=3), acd.load("schubert", n=3, seed=1)
+    paths = acd.export(one, tmp_path, format=format)
+    content = [path.read_bytes() for path in paths]
+    with pytest.raises(StorageError, match=r"dataset\.json exists and has another content; .*--force"):
+        acd.export(other, tmp_path, format=format)
+    assert [path.read_bytes() for path in paths] == content
+    acd.export(other, tmp_path, format=format, force=True)
+    assert sorted(READERS[format](paths[0], True)[0]) == sorted(other.X_train.tolist())
+    assert json.loads(paths[-1].read_text(encoding="utf-8"))["data"]["seed"] == 1
+
+
+def test_another_format_needs_another_folder(tmp_path):
+    d = acd.load("schubert", n=3)
+    acd.export(d, tmp_path, format="csv")
+    with pytest.raises(StorageError, match=r"dataset\.json exists"):
+        acd.export(d, tmp_path, format="jsonl")
+    assert not (tmp_path / "train.jsonl").exists()
+
+
+@pytest.mark.parametrize("name", ["train.csv", "test.csv", "dataset.json"])
+def test_a_foreign_file_is_refused_before_anything_is_written(tmp_path, name):
+    (tmp_path / name).write_text("mine", encoding="utf-8")
+    with pytest.raises(StorageError, match=re.escape(name)):
+        acd.export(acd.load("schubert", n=3), tmp_path, format="csv")
+    assert {path.name for path in tmp_path.iterdir()} == {"cache", name}
+    assert (tmp_path / name).read_text(encoding="utf-8") == "mine"
+
+
+def test_a_description_never_stands_beside_files_that_it_does_not_describe(tmp_path, monkeypatch):
+    """A forced export that is cut off leaves no dataset.json."""
+    one, other = acd.load("schubert", n=3), acd.load("schubert", n=3, seed=1)
+    acd.export(one, tmp_path, format="csv")
+    calls = []
+
+    def failing(path, *args, **kwargs):
+        calls.append(path.name)
+        if len(calls) == 2:
+            raise StorageError("the disk is full")
+        return real(path, *args, **kwargs)
+
+    real = exporting.files.atomic_write
+    monkeypatch.setattr(exporting.files, "atomic_write", failing)
+    with pytest.raises(StorageError, match="full"):
+        acd.export(other, tmp_path, format="csv", force=True)
+    assert calls == ["train.csv", "validation.csv"]
+    assert not (tmp_path / "dataset.json").exists()
+
+
+def test_progress_is_told_by_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(exporting, "CHUNK", 100)
+    d = acd.load("schubert", n=4)
+    seen = []
+    acd.export(d, tmp_path, format="jsonl", progress=lambda *call: seen.append(call))
+    rows = d.provenance["rows"]
+    assert [call for call in seen if call[0] == call[1]] == [
+        (rows[split], rows[split], f"{split}.jsonl") for split in SPLITS
+    ]
+    assert [done for done, _, what in seen if what == "test.jsonl"] == [100, 200, 300, 400, rows["test"]]
+
+
+def test_large_files_are_written_in_pieces(tmp_path, monkeypatch):
+    d = acd.load("schubert", n=4)
+    whole = [path.read_bytes() for path in acd.export(d, tmp_path / "whole", format="csv")[:-1]]
+    monkeypatch.setattr(exporting, "CHUNK", 7)
+    assert [path.read_bytes() for path in acd.export(d, tmp_path / "pieces", format="csv")[:-1]] == whole
+
+
+def test_bad_input(tmp_path):
+    d = acd.load("schubert", n=3)
+    with pytest.raises(UnknownNameError, match=r"unknown format 'cvs'; did you mean 'csv'\?"):
+        acd.export(d, tmp_path, format="cvs")
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(StorageError, match=r"file"):
+        acd.export(d, tmp_path / "file", format="csv")
+    (tmp_path / "train.csv").mkdir()
+    with pytest.raises(StorageError, match=r"train\.csv"):
+        acd.export(d, tmp_path, format="csv")
+
+
+def test_values_beyond_the_small_ones(tmp_path):
+    """Characters of S_8 are as large as 90; targets of ours can have several digits in base 1000."""
+    d = acd.load("characters", n=14)
+    assert np.abs(d.y_train).max() > 1000
+    path = acd.export(d, tmp_path, format="int2int")[0]
+    assert sorted(read_int2int(path, False)[1]) == sorted(d.y_train.tolist())

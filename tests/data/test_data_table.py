@@ -1,0 +1,275 @@
+"""Tables of one's own: whatever holds the numbers, the data set has them exactly; and equal rows stay together."""
+
+import json
+import random
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adelic import data
+from adelic.data.guard import overlap
+from adelic.data.table import read_table
+from adelic.errors import AdelicError, ConfigurationError, LeakError, StorageError, UnknownNameError
+
+LONG = "0.1000000000000000000000000000000000000001"
+PRICES = ["19.99", "1/3", LONG, "-7", "1e3"]
+
+
+def plain(rows=200):
+    """Return a table of a price and a count, whose target is whether the count is odd."""
+    return {
+        "price": [PRICES[i % len(PRICES)] for i in range(rows)],
+        "count": list(range(rows)),
+        "odd": ["yes" if i % 2 else "no" for i in range(rows)],
+    }
+
+
+def numbers_of(d, part):
+    return [tuple(d.vocabulary[i] for i in row) for row in d.ids(getattr(d, f"X_{part}"))]
+
+
+def all_rows(d):
+    parts = ("train", "validation", "test")
+    return sorted(
+        (*row, y) for part in parts for row, y in zip(numbers_of(d, part), getattr(d, f"y_{part}"), strict=True)
+    )
+
+
+def same(d, other):
+    assert d.provenance["sha256"] == other.provenance["sha256"]
+
+
+def test_numbers_are_exact():
+    d = data.from_table(plain(), target="odd")
+    assert all_rows(d) == sorted((Fraction(PRICES[i % 5]), i, i % 2) for i in range(200))
+    assert d.class_names == ("no", "yes")
+    assert d.is_coded
+    assert d.provenance["rows"] == {"all": 200, "train": 144, "validation": 16, "test": 40}
+
+
+def test_whole_numbers_are_tokens_themselves():
+    d = data.from_arrays([[i, -(10**12) * i] for i in range(50)], [i % 3 for i in range(50)])
+    assert not d.is_coded
+    assert all_rows(d) == sorted((i, -(10**12) * i, i % 3) for i in range(50))
+    assert {tuple(row) for row in d.X_test.tolist()} <= {(i, -(10**12) * i) for i in range(50)}
+
+
+def test_numbers_beyond_int64_are_coded():
+    d = data.from_arrays([[10**30 + i] for i in range(50)], [i % 2 for i in range(50)])
+    assert d.is_coded
+    assert all_rows(d) == sorted((10**30 + i, i % 2) for i in range(50))
+
+
+@given(st.integers(0, 2**32))
+def test_any_numbers_come_back_and_equal_rows_share_a_part(seed):
+    rng = random.Random(seed)
+    rows = [
+        (
+            Fraction(rng.randint(-60, 60), rng.randint(1, 50)),
+            rng.randint(-1, 1) * 10 ** rng.randint(0, 25),
+            rng.random() < 0.5,
+        )
+        for _ in range(100)
+    ]
+    rows += [*rng.sample(rows, 20), *((Fraction(i), i, bool(i % 2)) for i in range(40))]
+    X, y = [row[:2] for row in rows], [row[2] for row in rows]
+    d = data.from_arrays(X, y)
+    assert all_rows(d) == sorted((Fraction(a), b, int(c)) for a, b, c in rows)
+    parts = [set(numbers_of(d, part)) for part in ("train", "validation", "test")]
+    assert sum(map(len, parts)) == len(set.union(*parts))
+    assert overlap(d, symmetries=False) == {"validation": 0, "test": 0}
+
+
+def test_every_kind_of_frame_is_the_same_table():
+    frame = {"a": [0.5, 2.0, -1.25] * 40, "b": list(range(120)), "flag": [True, False] * 60, "y": list("abc") * 40}
+    first = data.from_table(frame, target="y")
+    same(first, data.from_table(pd.DataFrame(frame), target="y"))
+    same(first, data.from_table(pa.table(frame), target="y"))
+    same(first, data.from_table({name: np.array(values) for name, values in frame.items()}, target="y"))
+    as_objects = frame | {"a": [Fraction(1, 2), Decimal(2), "-5/4"] * 40}
+    same(first, data.from_table(pd.DataFrame(as_objects), target="y"))
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_files(tmp_path, ending):
+    path, frame = tmp_path / f"mine.{ending}", plain()
+    if ending == "csv":
+        lines = [",".join(frame), *(",".join(map(str, row)) for row in zip(*frame.values(), strict=True)), ""]
+        path.write_text("\r\n".join(lines), encoding="utf-8-sig")
+    elif ending == "jsonl":
+        rows = (dict(zip(frame, row, strict=True)) for row in zip(*frame.values(), strict=True))
+        path.write_text("".join(json.dumps(row) + "\n\n" for row in rows), encoding="utf-8")
+    else:
+        pq.write_table(pa.table(frame), path)
+    same(data.from_table(frame, target="odd"), data.from_table(read_table(path), target="odd"))
+
+
+def test_json_loses_no_digit(tmp_path):
+    path = tmp_path / "mine.jsonl"
+    path.write_text(f'{{"x": {LONG}}}\n{{"x": {"9" * 5000}}}\n', encoding="utf-8")
+    assert read_table(path)["x"] == [Decimal(LONG), 10**5000 - 1]
+
+
+def test_parts_that_a_column_says():
+    frame = plain() | {"part": ["train"] * 100 + ["val"] * 40 + ["test"] * 60}
+    d = data.from_table(frame, target="odd", split="part")
+    assert [len(d.y_train), len(d.y_validation), len(d.y_test)] == [100, 40, 60]
+    assert d.X_train.shape == (100, 2)  # the column of parts is no number
+    assert numbers_of(d, "test")[0] == (Fraction(PRICES[0]), 140)
+
+
+def test_validation_is_drawn_from_train_where_the_column_has_none():
+    frame = plain() | {"part": ["train"] * 140 + ["test"] * 60}
+    d = data.from_table(frame, target="odd", split="part")
+    assert len(d.y_test) == 60
+    assert len(d.y_validation) == 12
+    assert overlap(d, symmetries=False) == {"validation": 0, "test": 0}
+
+
+def test_given_parts_that_share_a_row_cannot_be_trained_on():
+    frame = {"x": [*range(50), *range(50)], "y": ["a", "b"] * 50, "part": ["train"] * 50 + ["test"] * 50}
+    d = data.from_table(frame, target="y", split="part")
+    with pytest.raises(LeakError, match="keep equal rows in one part"):
+        data.training_rows(d, symmetries=False)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_groups_stay_together(seed):
+    frame = {"x": range(300), "y": [i % 2 for i in range(300)], "customer": [i // 7 for i in range(300)]}
+    d = data.from_table(frame, target="y", groups="customer", seed=seed)
+    customers = [{int(x) // 7 for x in X[:, 0]} for X in (d.X_train, d.X_validation, d.X_test)]
+    assert sum(map(len, customers)) == len(set.union(*customers)) == 43
+    assert d.X_train.shape[1] == 1
+
+
+def test_seeds_draw_other_parts_of_the_same_rows():
+    first, second = (data.from_table(plain(), target="odd", seed=seed) for seed in (0, 1))
+    assert all_rows(first) == all_rows(second)
+    assert numbers_of(first, "test") != numbers_of(second, "test")
+    same(first, data.from_table(plain(), target="odd", seed=0))
+
+
+@pytest.mark.parametrize(
+    ("values", "class_names"),
+    [
+        (["b", "a"] * 50, ("a", "b")),
+        ([True, False] * 50, ("False", "True")),
+        ([10, 9] * 50, ("9", "10")),
+        (["10", "9"] * 50, ("9", "10")),
+        ([0.5, 1.5] * 50, None),
+        ([i % 20 for i in range(100)], tuple(map(str, range(20)))),
+    ],
+)
+def test_targets(values, class_names):
+    frame = {"x": range(100), "y": values}
+    if class_names is None:
+        with pytest.raises(ConfigurationError, match=r"'y' has 0\.5; a number that is predicted is whole"):
+            data.from_table(frame, target="y")
+        assert data.from_table(frame, target="y", answer="classes").class_names == ("1/2", "3/2")
+        return
+    assert data.from_table(frame, target="y").class_names == class_names
+
+
+def test_numbers_as_answers():
+    frame = {"x": range(300), "y": [-(i**5) for i in range(300)], "few": [i % 3 for i in range(300)]}
+    d = data.from_table(frame, target="y", columns=["x"])
+    assert d.class_names is None
+    assert (d.y_test == -(d.X_test[:, 0].astype(np.int64) ** 5)).all()
+    assert data.from_table(frame, target="few", columns=["x"], answer="number").class_names is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "error", "words"),
+    [
+        ({"price": [*["1"] * 199, None]}, {}, ConfigurationError, "'price' has no value in row 199"),
+        ({"price": [*["1"] * 199, ""]}, {}, ConfigurationError, "'price' has no value in row 199"),
+        ({"price": [*[1.0] * 199, float("nan")]}, {}, ConfigurationError, "'price' has no value in row 199"),
+        ({"price": [*[1] * 199, pd.NA]}, {}, ConfigurationError, "'price' has no value in row 199"),
+        ({"price": [*[1] * 199, float("inf")]}, {}, ConfigurationError, "'price' has inf in row 199"),
+        ({"price": [*["1"] * 3, *["red"] * 197]}, {}, ConfigurationError, "'price' has 'red' in row 3"),
+        ({"price": [[1, 2]] * 200}, {}, ConfigurationError, "'price' has .* in row 0"),
+        ({"odd": ["yes"] * 200}, {}, ConfigurationError, "'odd' is 'yes' in every row"),
+        ({"odd": [*["yes"] * 199, None]}, {}, ConfigurationError, "'odd' has no value in row 199"),
+        ({}, {"target": "even"}, UnknownNameError, "unknown column 'even'"),
+        ({}, {"columns": ["prise"]}, UnknownNameError, "did you mean 'price'"),
+        ({}, {"columns": ["odd"]}, ConfigurationError, "no column to predict 'odd' from"),
+        ({}, {"columns": []}, ConfigurationError, "no column to predict 'odd' from"),
+        ({}, {"split": "sometimes"}, UnknownNameError, "unknown column 'sometimes'"),
+        ({}, {"split": "odd"}, UnknownNameError, "unknown part 'no'"),
+        ({}, {"groups": "customer"}, UnknownNameError, "unknown column 'customer'"),
+        ({}, {"answer": "clases"}, UnknownNameError, "did you mean 'classes'"),
+        ({}, {"answer": "number"}, ConfigurationError, "'odd' has 'no'; a number that is predicted is whole"),
+        ({}, {"seed": -1}, ConfigurationError, "seed must be a whole number"),
+        ({"count": range(3)}, {}, ConfigurationError, "equally long"),
+        ({"price": ["1"] * 200, "count": [1] * 200}, {}, ConfigurationError, "1 different rows of 200 are too few"),
+    ],
+)
+def test_bad_tables(changes, options, error, words):
+    with pytest.raises(error, match=words) as caught:
+        data.from_table(plain() | changes, **{"target": "odd"} | options)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "words"),
+    [
+        ([[1, 2], [3]], [0, 1], r"rows of one length, at least 1, not of \[1, 2\]"),
+        ([], [], "rows of one length"),
+        ([[], []], [0, 1], "rows of one length"),
+        ([[1]] * 3, [0, 1], "y has 2 values for 3 rows"),
+    ],
+)
+def test_bad_arrays(X, y, words):
+    with pytest.raises(ConfigurationError, match=words):
+        data.from_arrays(X, y)
+
+
+@pytest.mark.parametrize("frame", [3, None, "table", [1, 2]])
+def test_what_is_no_table(frame):
+    with pytest.raises(ConfigurationError, match="is no table"):
+        data.from_table(frame, target="y")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("mine.csv", b"", "has no row"),
+        ("mine.csv", b"a,b\n", "has no row"),
+        ("mine.csv", b"a,a\n1,2\n", "names the column 'a' twice"),
+        ("mine.csv", b"a,b\n1,2\n1\n", "line 3 has 1 values and the header has 2"),
+        ("mine.csv", b"a,b\n1,\xff\n", "is no table: 'utf-8' codec"),
+        ("mine.csv", b'a,b\n1,"2\n', "is no table: unexpected end of data"),
+        ("mine.jsonl", b'{"a": 1}\n[2]\n', "line 2 is no object"),
+        ("mine.jsonl", b'{"a": 1}\n{"b": 1}\n', "line 2 is no object with the keys of the first"),
+        ("mine.jsonl", b"[" * 100_000, "is no table"),
+        ("mine.parquet", b"PAR1", "is no table"),
+        ("mine.txt", b"1 2", r"its name must end in \.csv, \.jsonl, \.parquet"),
+    ],
+)
+def test_bad_files(tmp_path, name, content, words):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ConfigurationError, match=words) as caught:
+        read_table(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(StorageError, match="there is no file"):
+        read_table(tmp_path / "mine.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(AdelicError, match="there is no file"):
+        read_table(tmp_path / "folder.csv")
+
+
+def test_too_many_numbers(monkeypatch):
+    monkeypatch.setattr("adelic.data.table.MOST_NUMBERS", 100)
+    with pytest.raises(ConfigurationError, match="204 different numbers; at most 100"):
+        data.from_table(plain() | {"count": range(1000, 1200)}, target="odd")
