@@ -1,10 +1,12 @@
 """Which polynomials, roots and primes make the space of a number field; polynomials as text; without python-flint."""
 
+import pickle
 import random
 import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from fractions import Fraction
 from threading import Event
 
@@ -15,7 +17,9 @@ from hypothesis import strategies as st
 
 from adelic import AdeleSpace
 from adelic.errors import AdelicError, DecodingError, EncodingError, SpaceError
-from adelic.numbers import algebraic, polynomials
+from adelic.numbers import AlgebraicSpace
+from adelic.numbers.algebraic import polynomials
+from adelic.numbers.algebraic import space as algebraic_space
 
 
 @pytest.mark.parametrize(
@@ -81,6 +85,20 @@ def test_roots_that_are_none_or_two(polynomial, root, text):
     assert "\n" not in str(caught.value)
 
 
+def test_a_space_is_built_by_its_class():
+    space = AlgebraicSpace("x^2 - 2", root=1.414, n_primes=3, precision=8, fractional_digits=1)
+    options = {"n_primes": 3, "precision": 8, "fractional_digits": 1}
+    assert space == AdeleSpace.over("x^2 - 2", root=1.414, **options)
+    assert (space.polynomial, space.primes, space.roots) == ((-2, 0, 1), (7, 17, 23), space.roots)
+    assert [(r * r - 2) % p**8 for r, p in zip(space.roots, space.primes, strict=True)] == [0, 0, 0]
+    assert "-2, 0, 1" in repr(space)
+    assert eval(repr(space)) == space  # what is shown builds the space again
+    assert pickle.loads(pickle.dumps(space)) == space
+    longer = replace(space, precision=20)
+    assert longer.roots == AlgebraicSpace("x^2 - 2", root=1.414, primes=space.primes, precision=20).roots
+    assert len({space, longer, replace(longer, precision=8)}) == 2
+
+
 def test_the_root_is_refined():
     assert AdeleSpace.over("x^2 - 2", root=1.4).root == 2**0.5
     assert AdeleSpace.over("x^2 - 2", root=Fraction(-7, 5)).root == -(2**0.5)
@@ -122,10 +140,10 @@ def test_primes_in_the_order_given():
 
 
 def test_too_few_splitting_primes(monkeypatch):
-    monkeypatch.setattr(algebraic, "PRIME_BOUND", 50)
+    monkeypatch.setattr(algebraic_space, "PRIME_BOUND", 50)
     with pytest.raises(SpaceError, match=r"^x\^2 - 2 splits at 6 primes below 50, fewer than n_primes=7"):
         AdeleSpace.over("x^2 - 2", root=1.4)
-    monkeypatch.setattr(algebraic, "PRIME_BOUND", 7)
+    monkeypatch.setattr(algebraic_space, "PRIME_BOUND", 7)
     with pytest.raises(SpaceError, match="splits at no primes below 7"):
         AdeleSpace.over("x^2 - 2", root=1.4, n_primes=1)
 
@@ -141,7 +159,7 @@ def test_without_python_flint():
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == (
-        "MissingExtraError AdeleSpace.over needs flint, which is not installed: pip install 'adelic[flint]'"
+        "MissingExtraError AlgebraicSpace needs flint, which is not installed: pip install 'adelic[flint]'"
     )
 
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from adelic import AdeleSpace
 from adelic.errors import DecodingError, DivisionByZeroError, PrecisionError
-from adelic.numbers import decoding, real
+from adelic.numbers.decoding import reconstruction
 from adelic.numbers.hensel import Residue
+from adelic.numbers.places import real
 from adelic.numbers.primes import valuation
 
 SMALL_PRIMES = (2, 3, 5, 7, 11, 13)
@@ -353,7 +354,7 @@ def test_candidates_by_brute_force(modulus, data):
         for n in {x * m % modulus, x * m % modulus - modulus}
         if 2 * abs(n) * m < modulus and gcd(n, m) == 1
     }
-    found = list(decoding.rational_candidates(x, modulus))
+    found = list(reconstruction.rational_candidates(x, modulus))
     assert set(found) == expected
     assert len(found) == len(expected)
     sizes = [abs(Fraction(n, m)) for n, m in found]
@@ -366,7 +367,7 @@ def test_candidates_by_brute_force(modulus, data):
 @given(st.lists(st.sampled_from([2, 3, 5, 7, 11]), min_size=1, max_size=5, unique=True), st.integers(0, 10**9))
 def test_chinese_remainder(moduli, x):
     x %= prod(moduli)
-    assert decoding.chinese_remainder([x % p for p in moduli], tuple(moduli)) == x
+    assert reconstruction.chinese_remainder([x % p for p in moduli], tuple(moduli)) == x
 
 
 @settings(max_examples=200)
@@ -394,7 +395,7 @@ def test_a_wide_ball_with_two_candidates_decodes_to_none():
         (-5.0, 20.0, None), (-10.0, 1.0, -10), (0.0, 1.0, Fraction(1, 10)), (-5.0, 1.0, None),
     ]:  # fmt: skip
         place = real.from_values(np.array(value), np.array(radius))
-        assert decoding.decode(residues, (101,), 0, place) == expected
+        assert reconstruction.decode(residues, (101,), 0, place) == expected
 
 
 def test_the_sign_of_zero_tells_underflowed_numbers_apart():

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from adelic import AdeleArray, AdeleSpace
 from adelic.errors import DecodingError
-from adelic.numbers import fast_decoding, finite
-from adelic.numbers.balls import RealPlace
-from adelic.numbers.finite import FinitePlaces
+from adelic.numbers.decoding.fast import decode
+from adelic.numbers.places import finite
+from adelic.numbers.places.balls import RealPlace
+from adelic.numbers.places.finite import FinitePlaces
 from adelic.numbers.primes import valuation
 
 PRIMES = [p for p in range(2, 252) if all(p % a for a in range(2, p))]
@@ -40,7 +41,7 @@ def numbers(draw, space):
 
 
 def reference(array):
-    """Return what `decoding.decode` says of every number of a flat array, None where it raises."""
+    """Return what `reconstruction.decode` says of every number of a flat array, None where it raises."""
     found = []
     for i in range(array.size):
         try:
@@ -51,7 +52,7 @@ def reference(array):
 
 
 def fast(array):
-    values, found = fast_decoding.decode(array._finite, array._real, array.space.window)
+    values, found = decode(array._finite, array._real, array.space.window)
     assert [v is not None for v in values] == found.tolist()
     return values.tolist()
 

@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 
 from adelic import AdeleSpace
 from adelic.errors import PrecisionError
-from adelic.numbers import finite, hensel, kernels, rationals
-from adelic.numbers.finite import FinitePlaces, OperationError, Window
+from adelic.numbers import hensel, rationals
+from adelic.numbers.kernels import digitwise
+from adelic.numbers.places import finite
+from adelic.numbers.places.finite import FinitePlaces, OperationError
+from adelic.numbers.window import Window
 
 # One window a digit dtype, each up to the limit precision · p² < 2^62, and the defaults.
 WINDOWS = [
@@ -196,4 +199,4 @@ def test_kernels_report_the_first_number_that_does_not_fit():
 def test_inverse_mod():
     for p in (2, 3, 97, 2147483647):
         for a in {1, p - 1, 95 % p, 12345 % p} - {0}:
-            assert kernels.inverse_mod(a, p) * a % p == 1
+            assert digitwise.inverse_mod(a, p) * a % p == 1

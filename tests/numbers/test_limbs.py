@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from adelic import AdeleSpace
 from adelic.errors import EncodingError, PrecisionError
-from adelic.numbers import finite, limbs
+from adelic.numbers.kernels import limbs
+from adelic.numbers.places import finite
 from adelic.numbers.primes import valuation
 
 PRIMES = [p for p in range(2, 252) if all(p % a for a in range(2, p))]

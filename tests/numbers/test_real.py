@@ -7,7 +7,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adelic.numbers import rationals, real
+from adelic.numbers import rationals
+from adelic.numbers.places import real
 
 # Ordinary numbers, numbers near the borders of float64 on both sides, near 2^53, and beyond float64.
 NUMBERS = st.one_of(

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from adelic import AdeleSpace
 from adelic.errors import EncodingError, SpaceError
-from adelic.numbers import RedundantResidueCode, fast_decoding
-from adelic.numbers.finite import FinitePlaces, all_known
+from adelic.numbers import RedundantResidueCode
+from adelic.numbers.decoding import fast
+from adelic.numbers.places.finite import FinitePlaces, all_known
 from adelic.numbers.primes import valuation
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59)
@@ -208,7 +209,7 @@ def test_the_compiled_path_finds_just_the_codewords(code, seed):
     digits[::2, 0, -1] = 0  # not always an error
     places = FinitePlaces(digits, all_known(space.window, len(xs)))
     bounds = min(code.max_numerator, 2**62 - 1), code.max_denominator
-    n, m, found = fast_decoding.decode_within(places, space.window, *bounds)
+    n, m, found = fast.decode_within(places, space.window, *bounds)
     for i, x in enumerate(xs):
         is_codeword = (space.encode([x]).digits == digits[i]).all()
         if found[i]:

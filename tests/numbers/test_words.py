@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adelic import AdeleSpace
-from adelic.numbers import finite, kernels
-from adelic.numbers.finite import FinitePlaces, all_known
+from adelic.numbers.kernels import divisors
+from adelic.numbers.places import finite
+from adelic.numbers.places.finite import FinitePlaces, all_known
 
 PRIMES = [p for p in range(2, 252) if all(p % a for a in range(2, p))]
 
@@ -88,7 +89,7 @@ def test_digits_that_are_not_known_stay_zero():
 def test_gcd_of_floats_is_exact(pairs):
     a, b = np.array(pairs, dtype=np.int64).T
     out = np.empty(len(a))
-    kernels.gcd(a.astype(np.float64), b.astype(np.float64), out)
+    divisors.gcd(a.astype(np.float64), b.astype(np.float64), out)
     np.testing.assert_array_equal(out, np.gcd(a, b))
 
 
@@ -101,5 +102,5 @@ def test_gcd_of_the_hardest_floats():
     pairs += [(k * b - 1, b) for b in (3, 2**26 - 1, 94906267) for k in (2, 2**26, (2**53 - 1) // b)]
     a, b = np.array(pairs, dtype=np.int64).T
     out = np.empty(len(a))
-    kernels.gcd(a.astype(np.float64), b.astype(np.float64), out)
+    divisors.gcd(a.astype(np.float64), b.astype(np.float64), out)
     np.testing.assert_array_equal(out, np.gcd(a, b))

@@ -35,7 +35,7 @@ from adelic.nn import (
     place_sizes,
 )
 from adelic.numbers import AdeleSpace
-from adelic.numbers.space import DEFAULT_PRECISION, DEFAULT_PRIMES
+from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 from adelic.training.objectives import Objective
 from adelic.training.recipes import Recipe, load_recipe, stored_embedding, stored_values
 from adelic.training.sampler import stream_seed

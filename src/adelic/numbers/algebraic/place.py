@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adelic.numbers.balls import Floats, RealPlace
+from adelic.numbers.places.balls import Floats, RealPlace
 from adelic.numbers.rationals import EXACT
 
 _SLACK = 1 + 2.0**-50  # bounds are computed in float64: round them up
@@ -21,7 +21,7 @@ class Height:
     """Bounds of numbers α of a field Q(θ), float64 arrays of one shape; inf where nothing is known.
 
     Without them a number of huge height could have the digits and the float64 image of a small one, as for the
-    rationals (`adelic.numbers.real`), and would decode to it.
+    rationals (`adelic.numbers.places.real`), and would decode to it.
 
     Attributes:
         denominator: some integer m from 1 to this has m·α in Z[θ].

@@ -1,10 +1,10 @@
-"""Decoding of many small rationals: a compiled guess, then a compiled proof that `adelic.numbers.decoding` agrees.
+"""Decoding of many small rationals: a compiled guess, then a compiled proof that `reconstruction` agrees.
 
 The guess uses few digits: those of enough primes for a modulus M' just below 2^62. n/m with 2·|n|·m < M' is a
 remainder over a cofactor in the extended Euclidean algorithm of (M', residue), in int64, and the real value says which.
 
-The proof uses everything that is known. It establishes each condition of `decoding.decode` with all digits and the full
-modulus M, or gives up, and then the reference decides. Comparisons are exact or err on the side of giving up:
+The proof uses everything that is known. It establishes each condition of `reconstruction.decode` with all digits and
+the full modulus M, or gives up, and then the reference decides. Comparisons are exact or err on the side of giving up:
 
 - Digits: n/m is written in lifting steps n -> (n − c·m) / p^k with the given digits c, each division being exact.
 - 2·|n|·m < M, and that no number outside the bound can have these coordinates: in float64, with slack for rounding.
@@ -15,7 +15,7 @@ modulus M, or gives up, and then the reference decides. Comparisons are exact or
 Where bounds of n and m stand in for the real value (`decode_within`), the first remainder inside the bound is the
 guess, and the proof is that of the digits alone.
 
-`AdeleArray.decode` and `adelic.numbers.redundancy` import this module when first needed: numba takes long to load.
+`AdeleArray.decode` and `RedundantResidueCode` import this module when first needed: numba takes long to load.
 """
 
 from fractions import Fraction
@@ -26,9 +26,10 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from adelic.numbers.balls import RealPlace
-from adelic.numbers.finite import FinitePlaces, Window, frozen
+from adelic.numbers.places.balls import RealPlace
+from adelic.numbers.places.finite import FinitePlaces, frozen
 from adelic.numbers.rationals import EXACT
+from adelic.numbers.window import Window
 
 Array = npt.NDArray[Any]
 
@@ -70,7 +71,7 @@ class _Plan(NamedTuple):
 
 
 def decode(finite_places: FinitePlaces, real_place: RealPlace, window: Window) -> tuple[Array, Array]:
-    """Return the numbers that can be decoded quickly, the same as `decoding.decode` finds.
+    """Return the numbers that can be decoded quickly, the same as `reconstruction.decode` finds.
 
     Args:
         finite_places: digits (size, n_primes, precision) and known (size, n_primes), size >= 1.

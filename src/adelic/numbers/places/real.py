@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from adelic.numbers import wide
-from adelic.numbers.balls import (
+from adelic.numbers.places import wide
+from adelic.numbers.places.balls import (
     BEYOND,
     GREATEST,
     HALF_ULP,
@@ -19,8 +19,8 @@ from adelic.numbers.balls import (
     ordinary,
     upper_bound,
 )
+from adelic.numbers.places.wide import Wide
 from adelic.numbers.rationals import EXACT, Rationals, blocks
-from adelic.numbers.wide import Wide
 
 
 def encode(rationals: Rationals, is_inside: Callable[[int, int], bool]) -> RealPlace:

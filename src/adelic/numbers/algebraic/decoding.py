@@ -20,40 +20,37 @@ Source: A. K. Lenstra, H. W. Lenstra, L. Lovász, Factoring polynomials with rat
 
 from fractions import Fraction
 from math import ceil, gcd, isfinite, lcm, prod
-from typing import TYPE_CHECKING
 
-from adelic.numbers import polynomials
-from adelic.numbers.algebraic_place import InfinitePlace
-from adelic.numbers.decoding import chinese_remainder
+from adelic.numbers.algebraic import polynomials
+from adelic.numbers.algebraic.field import EmbeddedField
+from adelic.numbers.algebraic.place import InfinitePlace
+from adelic.numbers.algebraic.polynomials import Element
+from adelic.numbers.decoding.reconstruction import chinese_remainder
 from adelic.numbers.hensel import BelowWindowError, Residue
-from adelic.numbers.polynomials import Element
-
-if TYPE_CHECKING:
-    from adelic.numbers.algebraic import AlgebraicSpace
 
 _BITS = 64  # to which conjugates are rounded in the lattice
 _LIMIT = 2000  # heights are below 2^1024
 
 
-def decode(space: "AlgebraicSpace", residues: list[Residue], place: InfinitePlace) -> Element | None:
+def decode(field: EmbeddedField, residues: list[Residue], place: InfinitePlace) -> Element | None:
     """Return the one number with these coordinates, or None where none is proven to be it.
 
     Args:
-        space: the space.
+        field: the field.
         residues: p^F · α at each prime.
         place: the infinite place of one number.
     """
     denominator, house = float(place.height.denominator), float(place.height.house)
     if not (isfinite(denominator) and isfinite(house)):
         return None
-    moduli = tuple(p**r.known for p, r in zip(space.primes, residues, strict=True))
+    moduli = tuple(p**r.known for p, r in zip(field.primes, residues, strict=True))
     modulus = prod(moduli)
-    scale = prod(space.primes) ** space.fractional_digits
-    scaled = [r.value * (scale // p**space.fractional_digits) for p, r in zip(space.primes, residues, strict=True)]
-    t = chinese_remainder(list(space.roots), moduli)
-    for numerators, m in _short_vectors(space, chinese_remainder(scaled, moduli), t, modulus, scale * Fraction(house)):
-        element = polynomials.reduce([Fraction(n, m * scale) for n in numerators], space.polynomial)
-        conjugates = space.conjugates(element)
+    scale = prod(field.primes) ** field.fractional_digits
+    scaled = [r.value * (scale // p**field.fractional_digits) for p, r in zip(field.primes, residues, strict=True)]
+    t = chinese_remainder(list(field.roots), moduli)
+    for numerators, m in _short_vectors(field, chinese_remainder(scaled, moduli), t, modulus, scale * Fraction(house)):
+        element = polynomials.reduce([Fraction(n, m * scale) for n in numerators], field.polynomial)
+        conjugates = field.conjugates(element)
         # Is β, with its bound D of a denominator of S·α, below M in norm?
         if place.height.is_multiple:
             d = int(denominator)
@@ -61,27 +58,27 @@ def decode(space: "AlgebraicSpace", residues: list[Residue], place: InfinitePlac
         else:
             common = Fraction(denominator) * m
         size = common * scale * (Fraction(house) + polynomials.house(conjugates))
-        if size**space.degree < modulus and _has_digits(space, element, residues) and _is_near(conjugates[0], place):
+        if size**field.degree < modulus and _has_digits(field, element, residues) and _is_near(conjugates[0], place):
             return element
     return None
 
 
 def _short_vectors(
-    space: "AlgebraicSpace", r: int, t: int, modulus: int, house: Fraction
+    field: EmbeddedField, r: int, t: int, modulus: int, house: Fraction
 ) -> list[tuple[tuple[int, ...], int]]:
     """Return short (n, m), m > 0, with n(t) ≡ m·r (mod M), by LLL.
 
     The length is that of the module's docstring: Re z + Im z is a coordinate for every conjugate z, since for a pair of
     them (Re + Im)² + (Re − Im)² = |z|² + |z̄|².
     """
-    degree = space.degree
+    degree = field.degree
     matrix = polynomials.load_flint().fmpz_mat
     basis = [[modulus] + [0] * degree]
     basis += [[-pow(t, i, modulus)] + [int(k == i) for k in range(1, degree + 1)] for i in range(1, degree)]
     basis += [[r] + [0] * (degree - 1) + [1]]
     lengths = []
     for i in range(degree):
-        power = space.conjugates((tuple(int(k == i) for k in range(degree)), 1))
+        power = field.conjugates((tuple(int(k == i) for k in range(degree)), 1))
         parts = [polynomials.fraction(z.real.mid()) + polynomials.fraction(z.imag.mid()) for z in power]
         lengths.append([*(round(x * 2**_BITS) for x in parts), 0])
     lengths.append([0] * degree + [max(1, ceil(house * 2**_BITS))])
@@ -90,16 +87,16 @@ def _short_vectors(
     return [(tuple(n if m > 0 else -n for n in numbers), abs(m)) for *numbers, m in vectors if m]
 
 
-def _has_digits(space: "AlgebraicSpace", element: Element, residues: list[Residue]) -> bool:
+def _has_digits(field: EmbeddedField, element: Element, residues: list[Residue]) -> bool:
     """Return whether a number has given digits, as far as these are known."""
     try:
-        found = [space.residue(element, j) for j in range(space.n_primes)]
+        found = [field.residue(element, j) for j in range(field.n_primes)]
     except BelowWindowError:
         return False
-    return all((x - r.value) % p**r.known == 0 for x, r, p in zip(found, residues, space.primes, strict=True))
+    return all((x - r.value) % p**r.known == 0 for x, r, p in zip(found, residues, field.primes, strict=True))
 
 
-def _is_near(image: "polynomials.Ball", place: InfinitePlace) -> bool:
+def _is_near(image: polynomials.Ball, place: InfinitePlace) -> bool:
     """Return whether a ball of python-flint meets the balls of the infinite place, as far as these are known."""
     for x, part in zip((image.real, image.imag), place.parts, strict=False):
         ball = part.ball(_LIMIT)

@@ -46,10 +46,10 @@ import numpy.typing as npt
 
 from adelic.errors import EncodingError, SpaceError
 from adelic.numbers.array import AdeleArray
-from adelic.numbers.channels import Channel, HardChannel, SoftChannel
-from adelic.numbers.decoding import chinese_remainder
+from adelic.numbers.decoding.channels import Channel, HardChannel, SoftChannel
+from adelic.numbers.decoding.reconstruction import chinese_remainder
 from adelic.numbers.describe import at_position, describe
-from adelic.numbers.finite import FinitePlaces
+from adelic.numbers.places.finite import FinitePlaces
 from adelic.numbers.primes import valuation
 from adelic.numbers.space import AdeleSpace
 
@@ -316,14 +316,14 @@ class RedundantResidueCode:
         rows = np.flatnonzero((known == self.space.precision).all(axis=-1))
         if not len(rows) or self.max_numerator >= _FAST_NUMERATOR or self.max_denominator >= _FAST_DENOMINATOR:
             return done
-        from adelic.numbers import fast_decoding
+        from adelic.numbers.decoding import fast
 
         places = FinitePlaces(words[rows], known[rows])
-        n, m, found = fast_decoding.decode_within(places, self.space.window, self.max_numerator, self.max_denominator)
+        n, m, found = fast.decode_within(places, self.space.window, self.max_numerator, self.max_denominator)
         with np.errstate(invalid="ignore"):
             found &= np.isnan(reals[rows]) | (np.abs(n / m - reals[rows]) <= tolerances[rows])
         done[rows] = found
-        values[done] = fast_decoding.fractions_in_lowest_terms(n[found].tolist(), m[found].tolist())
+        values[done] = fast.fractions_in_lowest_terms(n[found].tolist(), m[found].tolist())
         return done
 
     def _candidates(

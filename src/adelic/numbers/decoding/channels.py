@@ -1,4 +1,4 @@
-"""How digits become wrong: what the decoding of `adelic.numbers.redundancy` knows of its words."""
+"""How digits become wrong: what the decoding of `adelic.numbers.decoding.redundancy` knows of its words."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

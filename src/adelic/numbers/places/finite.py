@@ -7,37 +7,25 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import AdelicError, PrecisionError
-from adelic.numbers import hensel, real
+from adelic.numbers import hensel
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.hensel import BelowWindowError, NothingKnownError, Residue
+from adelic.numbers.places import real
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import FEW, Rationals
+from adelic.numbers.window import Window
 
 LIMB_PRIME, LIMB_PRECISION = 43, 64
-"""What `adelic.numbers.limbs` reaches: the greatest prime and precision."""
+"""What `adelic.numbers.kernels.limbs` reaches: the greatest prime and precision."""
 
 Digits = npt.NDArray[np.unsignedinteger[Any]]
 Known = npt.NDArray[np.int32]
-
-
-class Window(NamedTuple):
-    """What the kernels need to know of a space: primes, digits a window, digits of it below p^0."""
-
-    primes: tuple[int, ...]
-    precision: int
-    fractional_digits: int
-
-    @property
-    def suits_kernels(self) -> bool:
-        """Return whether the compiled kernels, which compute in 64 bits, reach these primes and this precision."""
-        largest = max(self.primes)
-        return largest < 2**31 and self.precision * largest**2 < 2**62
 
 
 @dataclass(frozen=True)
@@ -85,7 +73,7 @@ def all_known(window: Window, size: int) -> Known:
 
 def kernels() -> ModuleType:
     """Import the compiled kernels on first use."""
-    from adelic.numbers import kernels as compiled
+    from adelic.numbers.kernels import digitwise as compiled
 
     return compiled
 
@@ -133,7 +121,7 @@ def tensor(rationals: Rationals, window: Window, out: npt.NDArray[np.float32], *
 
 
 def _suits_limbs(rationals: Rationals, window: Window, dtype: np.dtype[Any]) -> bool:
-    """Return whether `adelic.numbers.limbs` can encode these numbers, and they are worth it."""
+    """Return whether `adelic.numbers.kernels.limbs` can encode these numbers, and they are worth it."""
     return (
         rationals.is_small
         and len(rationals.numerators) > FEW
@@ -143,7 +131,7 @@ def _suits_limbs(rationals: Rationals, window: Window, dtype: np.dtype[Any]) -> 
 
 
 def _has_limbs(window: Window) -> bool:
-    """Return whether `adelic.numbers.limbs` reaches these primes and this precision."""
+    """Return whether `adelic.numbers.kernels.limbs` reaches these primes and this precision."""
     return max(window.primes) <= LIMB_PRIME and window.precision <= LIMB_PRECISION
 
 
@@ -151,7 +139,7 @@ def _encode_limbs(
     rationals: Rationals, window: Window, out: npt.NDArray[Any], *, skip: int, threads: int
 ) -> npt.NDArray[np.intp]:
     """Encode by limbs, with a real row if `skip` is 1; return the indices of the numbers that are not done."""
-    from adelic.numbers import limbs
+    from adelic.numbers.kernels import limbs
 
     size = len(rationals.numerators)
     whole = size - size % limbs.LANES
@@ -267,7 +255,7 @@ def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
 
 
 def _suits_words(window: Window, *operands: FinitePlaces) -> bool:
-    """Return whether all digits are known and below 256, and there are enough of them for `adelic.numbers.words`."""
+    """Return whether all digits are known and below 256, and there are enough of them for `kernels.words`."""
     return all(len(x.digits) > FEW and x.digits.dtype == np.uint8 and _is_all_known(x.known, window) for x in operands)
 
 
@@ -279,7 +267,7 @@ def _is_all_known(known: Known, window: Window) -> bool:
 
 
 def _add_words(x: Digits, y: Digits, window: Window, *, subtract: bool) -> FinitePlaces:
-    from adelic.numbers import words
+    from adelic.numbers.kernels import words
 
     out = np.empty(y.shape, dtype=np.uint8)
     primes = np.array(window.primes, dtype=np.int64)
@@ -288,7 +276,7 @@ def _add_words(x: Digits, y: Digits, window: Window, *, subtract: bool) -> Finit
 
 
 def _multiply_limbs(x: Digits, y: Digits, window: Window) -> FinitePlaces:
-    from adelic.numbers import limbs
+    from adelic.numbers.kernels import limbs
 
     out = np.empty(x.shape, dtype=np.uint8)
     known = all_known(window, len(out))

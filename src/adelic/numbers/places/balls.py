@@ -10,7 +10,7 @@ denominator. From 2^53 on it is only an upper bound. Without it a sum such as 1 
 digits, m huge) would have the digits of 1 and the float64 value of 1, and would decode to a wrong number.
 
 Everything is computed in float64 first. Where that overflows or nearly underflows, or an exponent is not 0, the same
-formulas are evaluated again with the numbers of `adelic.numbers.wide`.
+formulas are evaluated again with the numbers of `adelic.numbers.places.wide`.
 """
 
 from collections.abc import Callable
@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from adelic.numbers import wide
+from adelic.numbers.places import wide
+from adelic.numbers.places.wide import Wide
 from adelic.numbers.rationals import EXACT, FEW, blocks
-from adelic.numbers.wide import Wide
 
 HALF_ULP = 2.0**-53
 TINY = 2.0**-1070  # 16 times the smallest float64: more than a few products lose by underflow
@@ -206,7 +206,7 @@ def ordinary(centre: Floats, radius: Floats, denominator: Floats) -> RealPlace:
 
 
 class _Operation(NamedTuple):
-    """An operation in float64, and the same with the numbers of `adelic.numbers.wide`."""
+    """An operation in float64, and the same with the numbers of `adelic.numbers.places.wide`."""
 
     plain: Callable[[RealPlace, RealPlace], RealPlace]
     wide: Callable[[RealPlace, RealPlace], RealPlace]
@@ -381,10 +381,10 @@ def _common_denominator(a: Floats, b: Floats) -> Floats:
     is_exact = (a < EXACT) & (b < EXACT)
     a_exact, b_exact = np.where(is_exact, a, 1), np.where(is_exact, b, 1)
     if a.size > FEW:
-        from adelic.numbers import kernels
+        from adelic.numbers.kernels import divisors
 
         divisor = np.empty(a.shape)
-        kernels.gcd(a_exact, b_exact, divisor)
+        divisors.gcd(a_exact, b_exact, divisor)
     else:
         divisor = np.gcd(a_exact.astype(np.int64), b_exact.astype(np.int64)).astype(np.float64)
     with np.errstate(over="ignore"):

@@ -43,7 +43,7 @@ def load_flint() -> ModuleType:
     >>> load_flint().fmpz_poly([-2, 0, 1])
     x^2 + (-2)
     """
-    with needs_extra("AdeleSpace.over", "flint"):
+    with needs_extra("AlgebraicSpace", "flint"):
         import flint
     module: ModuleType = flint
     return module

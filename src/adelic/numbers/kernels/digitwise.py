@@ -4,7 +4,7 @@ Layout everywhere: digits (size, n_primes, precision), most significant digit fi
 known digits from the lowest one upwards. A kernel that meets a number that does not fit returns its place as
 (index, prime index, code), and (-1, 0, 0) when all is well.
 
-Only `adelic.numbers.finite` calls this module, and imports it when first needed, since numba takes long to load.
+Only `adelic.numbers.places.finite` calls this module, and imports it when first needed, since numba takes long to load.
 """
 
 from typing import Any
@@ -15,7 +15,6 @@ from numba import njit
 
 Array = npt.NDArray[Any]
 Failure = tuple[int, int, int]  # index, prime index, code
-GCD_BLOCK = 128
 FITS, BELOW_WINDOW, NOTHING_KNOWN = 0, 1, 2
 
 
@@ -29,31 +28,6 @@ def inverse_mod(a: Any, p: Any) -> Any:
         r0, r1 = r1, r0 - quotient * r1
         t0, t1 = t1, t0 - quotient * t1
     return t0 % p
-
-
-@njit(cache=True, nogil=True)
-def gcd(a: Array, b: Array, out: Array) -> None:
-    """Write the greatest common divisors of integers from 1 to 2^53, all float64 (size,).
-
-    Euclid's algorithm on a block at a time, so that it compiles to vector instructions. The quotient of such floats
-    never rounds up to an integer that it does not reach, so that remainders are exact.
-    """
-    rest = np.empty(GCD_BLOCK, np.float64)
-    for start in range(0, a.shape[0], GCD_BLOCK):
-        size = min(GCD_BLOCK, a.shape[0] - start)
-        left = out[start : start + size]
-        for i in range(size):
-            left[i], rest[i] = a[start + i], b[start + i]
-        is_done = False
-        while not is_done:
-            is_done = True
-            for i in range(size):
-                x, y = left[i], rest[i]
-                divisor = y if y > 0 else 1.0
-                remainder = x - np.floor(x / divisor) * divisor
-                left[i] = y if y > 0 else x
-                rest[i] = remainder if y > 0 else 0.0
-                is_done &= remainder == 0
 
 
 @njit(cache=True, nogil=True)

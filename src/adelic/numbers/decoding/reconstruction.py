@@ -13,8 +13,8 @@ from functools import lru_cache
 from math import gcd, inf, isnan, isqrt, log2, prod
 from typing import NamedTuple
 
-from adelic.numbers.balls import RealPlace
 from adelic.numbers.hensel import Residue
+from adelic.numbers.places.balls import RealPlace
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import EXACT
 
@@ -103,7 +103,7 @@ def decode(
         place: the real place of one number, of shape ().
 
     >>> import numpy as np
-    >>> from adelic.numbers.real import from_values
+    >>> from adelic.numbers.places.real import from_values
     >>> residues = [Residue(1, 2), Residue(7, 2)]  # 1 mod 2^2, 7 mod 3^2: 25, −11 and 1/13 modulo 36
     >>> decode(residues, (2, 3), 0, from_values(np.array(-11.0)))
     Fraction(-11, 1)
