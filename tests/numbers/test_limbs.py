@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from adelic import AdeleSpace
 from adelic.errors import EncodingError, PrecisionError
+from adelic.numbers import hensel
+from adelic.numbers.hensel import Residue
 from adelic.numbers.kernels import limbs
 from adelic.numbers.places import finite
 from adelic.numbers.primes import valuation
@@ -163,3 +165,28 @@ def test_the_callers_array_is_left_alone():
     AdeleSpace().tensor(values)
     values[:] = 0
     assert encoded[999] == 999
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_arithmetic_at_every_precision(data):
+    """Sums, differences, negatives and products of digits are those of the scalar reference."""
+    primes = tuple(data.draw(st.lists(st.sampled_from(PRIMES), min_size=1, max_size=8, unique=True)))
+    precision, size = data.draw(st.integers(1, 64)), data.draw(st.integers(33, 70))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    space = AdeleSpace(primes, precision)
+    digits = rng.integers(0, np.array(primes)[:, None], (2, size, len(primes), precision))
+    digits[rng.random(digits.shape) < 0.2] = 0
+    a, b = (space.from_digits(part, np.zeros(size)) for part in digits)
+    for result, reference in (
+        (a + b, hensel.add),
+        (a - b, lambda x, y, p: hensel.add(x, hensel.negate(y, p), p)),
+        (-b, lambda x, y, p: hensel.negate(y, p)),
+        (a * b, lambda x, y, p: hensel.multiply(x, y, p, precision)),
+    ):
+        for i in range(size):
+            for j, p in enumerate(primes):
+                x, y = (Residue(hensel.from_digits(part[i, j].tolist()[::-1], p), precision) for part in digits)
+                value, known = reference(x, y, p)
+                assert result.digits[i, j].tolist() == hensel.to_digits(value, p, precision)[::-1]
+                assert result.known[i, j] == known

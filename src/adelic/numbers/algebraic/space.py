@@ -42,7 +42,8 @@ _MOST_BITS = 1000.0  # of bounds that float64 holds
 class AlgebraicSpace(EmbeddedField):
     """The numbers a + b·θ + c·θ^2 + …, θ a root of a polynomial f, at one infinite place and at primes.
 
-    The field Q(θ) is embedded into the real or complex numbers and into Q_p for finitely many primes p; needs python-flint.
+    The field Q(θ) is embedded into the real or complex numbers and into Q_p for finitely many primes p. Needs
+    python-flint.
 
     Args:
         polynomial: f, text such as "x^2 - 2", or coefficients, the constant one first; monic with integer coefficients

@@ -10,28 +10,30 @@ over the block that compile to vector instructions:
 - m^(-1) mod p^2 stands in a table; one Newton step makes it the inverse modulo p^4.
 - At p = 2 a limb is four bits of n · m^(-1) modulo 2^64.
 
-Then four limbs at a time are spread to sixteen digits: digit k of c is ⌊c/p^k⌋ − p·⌊c/p^(k+1)⌋, in float32, which is
-exact (with c + 1/2 for c, so that rounding crosses no integer) while p^4 < 2^22. Only the sixteen lanes of a vector and
-shuffles of them are asked of the compiler (LLVM), which makes the best of them on every processor.
+Then four limbs at a time are spread to sixteen digits (`vectors`), in whole vectors also where a window has fewer.
 """
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir
-from numba import njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from numba import njit
+
+from adelic.numbers.kernels.vectors import (
+    BLOCK,
+    DIGITS,
+    LANES,
+    LIMBS,
+    copy_eight,
+    copy_four,
+    gather,
+    spread,
+    spread_reals,
+)
 
 Array = npt.NDArray[Any]
 
-DIGITS = 4
-LANES = 16
-"""So many digits, and so many numbers, are written at once."""
-BLOCK = 512
 GREATEST_PRIME = 43  # 43^4 < 2^22 < 47^4
 GREATEST_PRECISION = 64  # bits of n/m modulo 2^64
 
@@ -77,174 +79,6 @@ def plan(primes: tuple[int, ...]) -> Plan:
         inverses=np.array([a for table in tables for a in table], np.int32),
         starts=np.cumsum([0, *(p * p for p in primes[:-1])], dtype=np.int64),
     )
-
-
-# The vectors and their shuffles, in which `_spread` and `_gather` are written.
-_BYTE, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
-_FLOATS = ir.VectorType(ir.FloatType(), LANES)
-
-
-def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
-    """Return where the data of an array lies."""
-    return cgutils.create_struct_proxy(kind)(context, builder, array).data
-
-
-def _load(builder: Any, pointer: Any, vector: Any, alignment: int) -> Any:
-    value = builder.load(builder.bitcast(pointer, vector.as_pointer()))
-    value.align = alignment
-    return value
-
-
-def _choose(builder: Any, a: Any, b: Any, lanes: Sequence[int]) -> Any:
-    """Return the vector of these lanes of a (0 … 15) and b (16 … 31)."""
-    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_I32, LANES), list(lanes)))
-
-
-def _spread(typing: Any, limbs: Any, first: Any, powers: Any, p: Any, out: Any, at: Any, row: Any) -> Any:
-    """Write digits of sixteen numbers: limbs[l, i] + 1/2 lies at first + BLOCK·l + i, its digits go to out[at + row·i].
-
-    Args:
-        typing: numba's, which adds it.
-        limbs: float32, contiguous.
-        first: where the lowest of the four limbs of the first number lies.
-        powers: p^(-3), …, p^0, four times, float32.
-        p: the prime, float32.
-        out: float32 or uint8, contiguous; sixteen digits a number, the highest first.
-        at: where the first number's digits go.
-        row: the distance between two numbers' digits.
-    """
-    signature = types.void(limbs, types.intp, powers, types.float32, out, types.intp, types.intp)
-    element = ir.FloatType() if out.dtype == types.float32 else _BYTE
-    alignment = 4 if out.dtype == types.float32 else 1
-    digits_type = ir.VectorType(element, LANES)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        def call(name: str, *operands: Any) -> Any:
-            kind = ir.FunctionType(_FLOATS, [_FLOATS] * len(operands))
-            function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{LANES}f32")
-            return builder.call(function, operands)
-
-        def choose(a: Any, b: Any, lanes: Sequence[int]) -> Any:
-            return _choose(builder, a, b, lanes)
-
-        def prefetch(target: Any) -> None:
-            """Ask for the memory that the next sixteen numbers will want here: it takes longer than their digits do."""
-            kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), _I32, _I32, _I32])
-            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-            distance = builder.mul(row, ir.Constant(_I64, LANES * alignment))
-            next_target = builder.gep(builder.bitcast(target, _BYTE.as_pointer()), [distance])
-            for_writing, into_all_caches, data = 1, 3, 1
-            builder.call(function, [next_target, *(ir.Constant(_I32, k) for k in (for_writing, into_all_caches, data))])
-
-        first, p, at, row = (arguments[index] for index in (1, 3, 5, 6))
-        limbs_data, powers_data, out_data = (
-            _data(context, builder, signature.args[i], arguments[i]) for i in (0, 2, 4)
-        )
-        powers_vector = _load(builder, powers_data, _FLOATS, 4)
-        minus_p = builder.insert_element(ir.Constant(_FLOATS, ir.Undefined), builder.fneg(p), ir.Constant(_I32, 0))
-        minus_p = choose(minus_p, minus_p, [0] * LANES)
-        rows = [
-            _load(builder, builder.gep(limbs_data, [builder.add(first, ir.Constant(_I64, BLOCK * limb))]), _FLOATS, 4)
-            for limb in range(LANES // DIGITS)
-        ]
-        zeros = ir.Constant(_FLOATS, [0.0] * LANES)
-        above = [lane - 1 if lane % DIGITS else LANES for lane in range(LANES)]
-        for i in range(LANES):
-            group, place = divmod(i, DIGITS)
-            if place == 0:  # bring the limbs of four numbers together, those of one row side by side
-                quarter = range(DIGITS * group, DIGITS * (group + 1))
-                halves = [*quarter, *(LANES + lane for lane in quarter)] * 2
-                high, low = choose(rows[3], rows[2], halves), choose(rows[1], rows[0], halves)
-                four = choose(high, low, [*range(8), *range(LANES, LANES + 8)])
-            limb = choose(four, four, [lane - lane % DIGITS + place for lane in range(LANES)])
-            quotient = call("floor", builder.fmul(limb, powers_vector))
-            digits = call("fma", minus_p, choose(quotient, zeros, above), quotient)
-            if out.dtype != types.float32:
-                digits = builder.fptoui(digits, digits_type)
-            target = builder.bitcast(builder.gep(out_data, [at]), digits_type.as_pointer())
-            builder.store(digits, target).align = alignment
-            prefetch(target)
-            at = builder.add(at, row)
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
-def _gather(typing: Any, digits: Any, at: Any, row: Any, weights: Any, limbs: Any, first: Any) -> Any:
-    """Read what `_spread` writes: sixteen digits each of sixteen numbers become four limbs each, without the half.
-
-    Args:
-        typing: numba's, which adds it.
-        digits: uint8, contiguous.
-        at: where the first number's sixteen digits lie.
-        row: the distance between two numbers' digits.
-        weights: p^3, …, p^0, four times, float32.
-        limbs: float32, contiguous; limb l of number i goes to first + BLOCK·l + i.
-        first: where the lowest of the four limbs of the first number goes.
-    """
-    signature = types.void(digits, types.intp, types.intp, weights, limbs, types.intp)
-    bytes_type = ir.VectorType(_BYTE, LANES)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        def add_pairs(a: Any, b: Any) -> Any:
-            """Return the sums of neighbours: eight of a, then eight of b."""
-            even, odd = range(0, 2 * LANES, 2), range(1, 2 * LANES, 2)
-            return builder.fadd(_choose(builder, a, b, even), _choose(builder, a, b, odd))
-
-        digits_data, weights_data, limbs_data = (
-            _data(context, builder, signature.args[i], arguments[i]) for i in (0, 3, 4)
-        )
-        at, row, first = (arguments[index] for index in (1, 2, 5))
-        weights_vector = _load(builder, weights_data, _FLOATS, 4)
-        parts = []
-        for _ in range(LANES):
-            digits = _load(builder, builder.gep(digits_data, [at]), bytes_type, 1)
-            parts.append(builder.fmul(builder.uitofp(digits, _FLOATS), weights_vector))
-            at = builder.add(at, row)
-        while len(parts) > DIGITS:  # sums of four: the limbs of four numbers a vector, the highest limb first
-            parts = [add_pairs(a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
-        for limb in range(LANES // DIGITS):
-            lanes = range(LANES // DIGITS - 1 - limb, 2 * LANES, DIGITS)  # of two vectors, eight numbers
-            low = _choose(builder, parts[0], parts[1], [*lanes, *lanes])
-            high = _choose(builder, parts[2], parts[3], [*lanes, *lanes])
-            row_limbs = _choose(builder, low, high, [*range(8), *range(LANES, LANES + 8)])
-            target = builder.gep(limbs_data, [builder.add(first, ir.Constant(_I64, BLOCK * limb))])
-            builder.store(row_limbs, builder.bitcast(target, _FLOATS.as_pointer())).align = 4
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
-def _spread_reals(typing: Any, reals: Any, first: Any, out: Any, at: Any, row: Any) -> Any:
-    """Write fifteen zeros and a real for each of the sixteen from reals[first] on; for float32 arrays alone.
-
-    Args:
-        typing: numba's, which adds it.
-        reals: float32, contiguous.
-        first: where the first real lies.
-        out: float32, contiguous; for others this does nothing.
-        at: where the first number's fifteen zeros and real go.
-        row: the distance between two numbers' reals.
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        if out.dtype == types.float32:
-            reals_data, out_data = (_data(context, builder, signature.args[i], arguments[i]) for i in (0, 2))
-            at, row = arguments[3], arguments[4]
-            values = _load(builder, builder.gep(reals_data, [arguments[1]]), _FLOATS, 4)
-            zeros = ir.Constant(_FLOATS, [0.0] * LANES)
-            for lane in range(LANES):
-                vector = _choose(builder, zeros, values, [0] * (LANES - 1) + [LANES + lane])
-                builder.store(vector, builder.bitcast(builder.gep(out_data, [at]), _FLOATS.as_pointer())).align = 4
-                at = builder.add(at, row)
-        return context.get_dummy_value()
-
-    return types.void(reals, types.intp, out, types.intp, types.intp), generate
-
-
-spread: Any = intrinsic(_spread)
-gather: Any = intrinsic(_gather)
-spread_reals: Any = intrinsic(_spread_reals)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -356,26 +190,6 @@ def find_limbs(x: Array, m: Array, constants: Plan, j: int, limbs: Array, flags:
 
 
 @njit(cache=True, nogil=True)
-def write_rest(
-    limbs: Array, constants: Plan, j: int, n_digits: int, precision: int, out: Array, at: int, row: int, size: int
-) -> None:
-    """Write what the whole vectors leave: the highest n_digits % 16 digits, and zeros after the point."""
-    powers, p = constants.powers[j], np.float32(constants.primes[j])
-    rest = n_digits % LANES
-    scratch = np.empty(LANES * LANES, out.dtype)
-    for i in range(0, size, LANES):
-        if rest:
-            first = n_digits // LANES * (LANES // DIGITS) * BLOCK
-            spread(limbs, first + i, powers, p, scratch, 0, LANES)
-        for number in range(LANES):
-            start = at + (i + number) * row
-            for digit in range(rest):
-                out[start + digit] = scratch[(number + 1) * LANES - rest + digit]
-            for digit in range(n_digits, precision):
-                out[start + digit] = 0
-
-
-@njit(cache=True, nogil=True)
 def find_reals(x: Array, m: Array, reals: Array, flags: Array) -> None:
     """Write x / m (x where m has size 0) into reals[:size]; flag the numbers whose parts float64 does not hold."""
     if m.shape[0] == 0:
@@ -388,18 +202,109 @@ def find_reals(x: Array, m: Array, reals: Array, flags: Array) -> None:
             flags[i] |= np.uint8(abs(x[i]) >= 1 << 53) | np.uint8(abs(m[i]) >= 1 << 53)
 
 
+@njit(cache=True, nogil=True, inline="always")
+def copy_few(source: Array, first: int, out: Array, at: int, count: int) -> None:
+    """Copy fewer than sixteen elements from source[first] on, in two steps that may overlap where that is possible."""
+    if count >= 8:
+        copy_eight(source, first, out, at)
+        copy_eight(source, first + count - 8, out, at + count - 8)
+    elif count >= 4:
+        copy_four(source, first, out, at)
+        copy_four(source, first + count - 4, out, at + count - 4)
+    else:
+        for k in range(count):
+            out[at + k] = source[first + k]
+
+
 @njit(cache=True, nogil=True)
-def write_real_rows(reals: Array, first: int, precision: int, out: Array, at: int, row: int) -> None:
+def write_real_rows(reals: Array, first: int, precision: int, out: Array, at: int, row: int, zeros: Array) -> None:
     """Write [0, …, 0, real] for sixteen numbers from reals[first] on, the first one's from out[at] on."""
     last = precision - LANES  # where the vector starts that ends in the real
     if last >= 0:
         spread_reals(reals, first, out, at + last, row)
     for number in range(LANES):
         start = at + number * row
-        for k in range(last if last >= 0 else precision - 1):
-            out[start + k] = 0
-        if last < 0:
+        if last >= 0:
+            for k in range(last):
+                out[start + k] = 0
+        else:
+            copy_few(zeros, 0, out, start, precision)
             out[start + precision - 1] = reals[first + number]
+
+
+@njit(cache=True, nogil=True)
+def write_first_digits(
+    limbs: Array,
+    i: int,
+    constants: Plan,
+    precision: int,
+    fractional_digits: int,
+    skip: int,
+    out: Array,
+    at: int,
+    apart: Array,
+) -> None:
+    """Write the highest digits that `write_digits` leaves: vectors that would begin before their number, i … i + 15."""
+    n_primes, n_limbs = limbs.shape[0], limbs.shape[1]
+    for j in range(n_primes):
+        row = (skip + j) * precision
+        count = (precision - fractional_digits - 1) % LANES + 1
+        if row + count >= LANES:
+            return
+        first = (j * n_limbs + n_limbs - LIMBS) * BLOCK + i
+        spread(limbs, first, constants.powers, j, np.float32(constants.primes[j]), apart, 0, LANES)
+        for number in range(LANES):
+            target = at + number * (skip + n_primes) * precision + row
+            copy_few(apart, (number + 1) * LANES - count, out, target, count)
+
+
+@njit(cache=True, nogil=True)
+def write_digits(
+    limbs: Array,
+    reals: Array,
+    size: int,
+    constants: Plan,
+    precision: int,
+    fractional_digits: int,
+    skip: int,
+    out: Array,
+    at: int,
+) -> None:
+    """Write the digits of a block, and its real rows, sixteen numbers at a time, from out[at] on.
+
+    The last prime comes first: the highest digits are written as a whole vector, which may begin before their row,
+    where the digits of the primes before, or the real row, are written later. Only where it would begin before the
+    number itself it is written elsewhere first.
+
+    Args:
+        limbs: float32 (n_primes, n_limbs, BLOCK), n_limbs a multiple of LIMBS that holds N − F digits; a half each.
+        reals: float32 (BLOCK,), for the real rows.
+        size: how many numbers, a multiple of LANES.
+        constants: as for `encode`, and so are the others.
+        precision: N.
+        fractional_digits: F.
+        skip: 1 for real rows.
+        out: the digits.
+        at: where the first number's rows start.
+    """
+    n_primes, n_limbs = limbs.shape[0], limbs.shape[1]
+    row = (skip + n_primes) * precision
+    apart, zeros = np.empty(LANES * LANES, out.dtype), np.zeros(LANES, out.dtype)
+    is_whole = precision % LANES == 0 and not fractional_digits
+    for i in range(0, size, LANES):
+        start = at + i * row
+        for j in range(n_primes - 1, -1, -1):
+            p, point = np.float32(constants.primes[j]), (skip + j + 1) * precision - fractional_digits
+            for k in range(0, min(n_limbs, point // LANES * LIMBS), LIMBS):
+                first = (j * n_limbs + k) * BLOCK + i
+                spread(limbs, first, constants.powers, j, p, out, start + point - LANES - k * DIGITS, row)
+            for number in range(LANES if fractional_digits else 0):
+                for k in range(point, point + fractional_digits):
+                    out[start + number * row + k] = 0
+        if not is_whole:
+            write_first_digits(limbs, i, constants, precision, fractional_digits, skip, out, start, apart)
+        if skip:
+            write_real_rows(reals, i, precision, out, start, row, zeros)
 
 
 @njit(cache=True, nogil=True)
@@ -427,48 +332,45 @@ def encode(
             with a real row, float64 does not hold the parts.
     """
     n_primes = constants.primes.shape[0]
-    row = (skip + n_primes) * precision
-    n_digits = precision - fractional_digits
-    n_limbs = -(-n_digits // LANES) * (LANES // DIGITS)
+    n_limbs = -(-(precision - fractional_digits) // LANES) * LIMBS
     limbs, reals = np.empty((n_primes, n_limbs, BLOCK), np.float32), np.empty(BLOCK, np.float32)
     for start in range(0, numerators.shape[0], BLOCK):
         stop = min(start + BLOCK, numerators.shape[0])
-        x, m, at, size = numerators[start:stop], denominators[start:stop], start * row, stop - start
+        x, m = numerators[start:stop], denominators[start:stop]
         for j in range(n_primes):
             find_limbs(x, m, constants, j, limbs[j], flags[start:stop])
         if skip:
             find_reals(x, m, reals, flags[start:stop])
-        for i in range(0, size, LANES):
-            if skip:
-                write_real_rows(reals, i, precision, out, at + i * row, row)
-            for j in range(n_primes):
-                column = at + i * row + (skip + j) * precision + n_digits - LANES
-                first = j * n_limbs * BLOCK + i
-                powers, p = constants.powers[j], np.float32(constants.primes[j])
-                for k in range(n_digits // LANES):
-                    spread(limbs, first + k * (LANES // DIGITS * BLOCK), powers, p, out, column - k * LANES, row)
-        if n_digits < precision or n_digits % LANES:
-            for j in range(n_primes):
-                write_rest(limbs[j], constants, j, n_digits, precision, out, at + (skip + j) * precision, row, size)
+        at = start * (skip + n_primes) * precision
+        write_digits(limbs, reals, stop - start, constants, precision, fractional_digits, skip, out, at)
+
+
+@njit(cache=True, nogil=True)
+def gather_first(digits: Array, column: int, row: int, weights: Array, j: int, limbs: Array, first: int) -> None:
+    """Do what `gather` does where the first number's vector would begin before all digits."""
+    moved = np.zeros(LANES * LANES, np.uint8)
+    for number in range(LANES):
+        for lane in range(LANES):
+            if column + number * row + lane >= 0:
+                moved[number * LANES + lane] = digits[column + number * row + lane]
+    gather(moved, 0, LANES, weights, j, limbs, first)
 
 
 @njit(cache=True, nogil=True)
 def read_limbs(
-    digits: Array, constants: Plan, j: int, precision: int, at: int, row: int, limbs: Array, size: int
+    digits: Array, weights: Array, highest: Array, j: int, precision: int, at: int, row: int, limbs: Array, size: int
 ) -> None:
-    """Read the limbs of a block at prime j, the first number's digits from digits[at] on, into limbs[:, :size]."""
-    weights = constants.weights[j]
-    for k in range(precision // LANES):
-        column = at + precision - LANES * (k + 1)
-        for i in range(0, size, LANES):
-            gather(digits, column + i * row, row, weights, limbs, k * (LANES // DIGITS) * BLOCK + i)
-    for k in range(precision // LANES * (LANES // DIGITS), limbs.shape[0]):
-        stop = max(precision - k * DIGITS, 0)
-        for i in range(size):
-            limb = 0
-            for digit in range(max(stop - DIGITS, 0), stop):
-                limb = limb * constants.primes[j] + digits[at + i * row + digit]
-            limbs[k, i] = limb
+    """Read the limbs of a block at prime j, the first number's digits from digits[at] on, into limbs[:, :size].
+
+    Weights are those of `Plan`, `highest` those of the highest vector: 0 for what lies before its row.
+    """
+    for k in range(0, limbs.shape[0], LIMBS):
+        column = at + precision - LANES - k * DIGITS
+        chosen = weights if k * DIGITS + LANES <= precision else highest
+        if column < 0:
+            gather_first(digits, column, row, chosen, j, limbs, k * BLOCK)
+        for i in range(LANES if column < 0 else 0, size, LANES):
+            gather(digits, column + i * row, row, chosen, j, limbs, k * BLOCK + i)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -524,23 +426,19 @@ def multiply(x: Array, y: Array, constants: Plan, precision: int, out: Array) ->
     """
     n_primes = constants.primes.shape[0]
     row = n_primes * precision
-    n_limbs = -(-precision // LANES) * (LANES // DIGITS)
-    shape = (n_limbs, BLOCK)
-    a, b, limbs = np.empty(shape, np.float32), np.empty(shape, np.float32), np.empty(shape, np.float32)
+    n_limbs = -(-precision // LANES) * LIMBS
+    highest = constants.weights.copy()
+    highest[:, : -precision % LANES] = 0
+    a, b = np.empty((n_limbs, BLOCK), np.float32), np.empty((n_limbs, BLOCK), np.float32)
+    limbs, reals = np.empty((n_primes, n_limbs, BLOCK), np.float32), np.empty(0, np.float32)
     for start in range(0, x.shape[0], BLOCK * row):
         size = min(BLOCK, (x.shape[0] - start) // row)
         for j in range(n_primes):
-            at = start + j * precision
-            p, limb = np.float32(constants.primes[j]), np.float64(constants.limb[j])
-            read_limbs(x, constants, j, precision, at, row, a, size)
-            read_limbs(y, constants, j, precision, at, row, b, size)
-            if n_limbs == 4:
-                multiply_four_limbs(a, b, limb, limbs, size)
+            limb = np.float64(constants.limb[j])
+            read_limbs(x, constants.weights, highest, j, precision, start + j * precision, row, a, size)
+            read_limbs(y, constants.weights, highest, j, precision, start + j * precision, row, b, size)
+            if n_limbs == LIMBS:
+                multiply_four_limbs(a, b, limb, limbs[j], size)
             else:
-                multiply_limbs(a, b, limb, limbs, size)
-            for k in range(precision // LANES):
-                column = at + precision - LANES * (k + 1)
-                for i in range(0, size, LANES):
-                    spread(limbs, k * (LANES // DIGITS) * BLOCK + i, constants.powers[j], p, out, column + i * row, row)
-            if precision % LANES:
-                write_rest(limbs, constants, j, precision, precision, out, at, row, size)
+                multiply_limbs(a, b, limb, limbs[j], size)
+        write_digits(limbs, reals, size, constants, precision, 0, 0, out, start)

@@ -48,6 +48,15 @@ load: Any = intrinsic(_load)
 store: Any = intrinsic(_store)
 
 
+@njit(cache=True, nogil=True, inline="always")
+def add_words(a: Any, b: Any, carry: Any, excess: Any) -> Any:
+    """Return the digits of a + b + carry as a word and what is carried on, where a has 256 − p = excess added."""
+    total = a + b + carry
+    carries = (a & b) | ((a | b) & ~total)  # the highest bit of a byte: whether it overflowed
+    overflowed = (carries >> np.uint64(7)) & ONES
+    return total - (overflowed ^ ONES) * excess, carries >> np.uint64(63)
+
+
 @njit(cache=True, nogil=True)
 def add(x: Array, y: Array, primes: Array, precision: int, subtract: bool, out: Array) -> None:
     """Write x + y, or x − y, of digits that are all known.
@@ -61,30 +70,40 @@ def add(x: Array, y: Array, primes: Array, precision: int, subtract: bool, out: 
         out: as y.
     """
     tail = precision % DIGITS
+    shift, kept = np.uint64(8 * (DIGITS - tail)), np.uint64(8 * tail)
     at = 0
     while at < y.shape[0]:
         for j in range(primes.shape[0]):
             p = primes[j]
-            excess, greatest = np.uint64(256 - p), np.uint64(p - 1) * ONES
-            carry = np.uint64(subtract)
+            excess = np.uint64(256 - p)
+            zeros, greatest = excess * ONES, np.uint64(p - 1) * ONES
+            carry, word = np.uint64(subtract), np.uint64(0)
             for start in range(at + precision - DIGITS, at + tail - 1, -DIGITS):
-                a, b = excess * ONES, load(y, start)
+                a, b = zeros, load(y, start)
                 if x.shape[0]:
                     a += load(x, start)
                 if subtract:
                     b = greatest - b
-                total = a + b + carry
-                carries = (a & b) | ((a | b) & ~total)  # the highest bit of a byte: whether it overflowed
-                overflowed = (carries >> np.uint64(7)) & ONES
-                store(total - (overflowed ^ ONES) * excess, out, start)
-                carry = carries >> np.uint64(63)
-            for c in range(at + tail - 1, at - 1, -1):
-                digit = np.int64(y[c])
-                if subtract:
-                    digit = p - 1 - digit
-                digit += np.int64(carry)
+                word, carry = add_words(a, b, carry, excess)
+                store(word, out, start)
+            if tail and at + DIGITS <= y.shape[0]:
+                # The word that starts the row holds the digits that are left and, below them, others: those of the
+                # last word, which stay, or of the next rows, which overwrite what is written here.
+                a, b = zeros, load(y, at) >> shift
                 if x.shape[0]:
-                    digit += np.int64(x[c])
-                carry = np.uint64(digit >= p)
-                out[c] = digit - np.int64(carry) * p
+                    a += load(x, at) >> shift
+                if subtract:
+                    b = greatest - b
+                left, carry = add_words(a, b, carry, excess)
+                store(left << shift | word >> kept, out, at)
+            else:
+                for c in range(at + tail - 1, at - 1, -1):
+                    digit = np.int64(y[c])
+                    if subtract:
+                        digit = p - 1 - digit
+                    digit += np.int64(carry)
+                    if x.shape[0]:
+                        digit += np.int64(x[c])
+                    carry = np.uint64(digit >= p)
+                    out[c] = digit - np.int64(carry) * p
             at += precision
