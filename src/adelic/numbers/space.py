@@ -1,6 +1,5 @@
 """The adele space: which primes, how many digits; from numbers to coordinates and back."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -59,33 +58,8 @@ class AdeleSpace:
         for name, value in window._asdict().items():
             object.__setattr__(self, name, value)
 
-    @classmethod
-    def over(
-        cls,
-        polynomial: Any,
-        *,
-        root: complex,
-        n_primes: int = 7,
-        primes: Sequence[int] | None = None,
-        precision: int = DEFAULT_PRECISION,
-        fractional_digits: int = 0,
-    ) -> AlgebraicSpace:
-        """Return `AlgebraicSpace(polynomial, …)`, of the numbers a + b·θ + c·θ^2 + …, θ a root of a polynomial.
-
-        Arguments and errors are those of `adelic.numbers.AlgebraicSpace`.
-
-        >>> space = AdeleSpace.over("x^2 - 2", root=1.414)
-        >>> (space.encode("1 + 3*x") ** 2).decode()    # (1 + 3√2)^2 = 19 + 6√2
-        (Fraction(19, 1), Fraction(6, 1))
-        """
-        return AlgebraicSpace(
-            polynomial,
-            root=root,
-            n_primes=n_primes,
-            primes=primes,
-            precision=precision,
-            fractional_digits=fractional_digits,
-        )
+    over = AlgebraicSpace
+    """`AdeleSpace.over("x^2 - 2", root=1.414)` is another way to write `AlgebraicSpace("x^2 - 2", root=1.414)`."""
 
     @classmethod
     def decimal(cls, n_primes: int = 7, precision: int = DEFAULT_PRECISION) -> "AdeleSpace":

@@ -96,7 +96,7 @@ def add(x: Array, y: Array, primes: Array, precision: int, subtract: bool, out: 
                     b = greatest - b
                 left, carry = add_words(a, b, carry, excess)
                 store(left << shift | word >> kept, out, at)
-            else:
+            elif tail:
                 for c in range(at + tail - 1, at - 1, -1):
                     digit = np.int64(y[c])
                     if subtract:

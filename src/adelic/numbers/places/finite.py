@@ -139,10 +139,10 @@ def _encode_limbs(
     rationals: Rationals, window: Window, out: npt.NDArray[Any], *, skip: int, threads: int
 ) -> npt.NDArray[np.intp]:
     """Encode by limbs, with a real row if `skip` is 1; return the indices of the numbers that are not done."""
-    from adelic.numbers.kernels import limbs
+    from adelic.numbers.kernels import limbs, vectors
 
     size = len(rationals.numerators)
-    whole = size - size % limbs.LANES
+    whole = size - size % vectors.LANES
     flags = np.zeros(whole, dtype=np.uint8)
     constants = limbs.plan(window.primes)
     numerators = frozen(rationals.numerators)
@@ -152,7 +152,7 @@ def _encode_limbs(
         n, m, chosen = numerators[start:stop], denominators[start:stop], out[start:stop].reshape(-1)
         limbs.encode(n, m, constants, window.precision, window.fractional_digits, chosen, skip, flags[start:stop])
 
-    step = max(-(-whole // max(threads, 1) // limbs.BLOCK) * limbs.BLOCK, limbs.BLOCK)
+    step = max(-(-whole // max(threads, 1) // vectors.BLOCK) * vectors.BLOCK, vectors.BLOCK)
     starts = range(0, whole, step)
     if len(starts) <= 1:
         work(0, whole)
@@ -276,11 +276,11 @@ def _add_words(x: Digits, y: Digits, window: Window, *, subtract: bool) -> Finit
 
 
 def _multiply_limbs(x: Digits, y: Digits, window: Window) -> FinitePlaces:
-    from adelic.numbers.kernels import limbs
+    from adelic.numbers.kernels import limbs, vectors
 
     out = np.empty(x.shape, dtype=np.uint8)
     known = all_known(window, len(out))
-    whole = len(out) - len(out) % limbs.LANES
+    whole = len(out) - len(out) % vectors.LANES
     a, b = (frozen(digits[:whole]).reshape(-1) for digits in (x, y))
     limbs.multiply(a, b, limbs.plan(window.primes), window.precision, out[:whole].reshape(-1))
     if whole < len(out):

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adelic import AdeleSpace
-from adelic.numbers.kernels import divisors
 from adelic.numbers.places import finite
 from adelic.numbers.places.finite import FinitePlaces, all_known
 
@@ -83,24 +82,3 @@ def test_digits_that_are_not_known_stay_zero():
     assert (total.known[:, 0] == 14).all()
     assert not total.digits[:, 0, :2].any()
     assert (total == space.encode(np.arange(1, 101)) * 2).all()
-
-
-@given(st.lists(st.tuples(st.integers(1, 2**53 - 1), st.integers(1, 2**53 - 1)), min_size=1, max_size=300))
-def test_gcd_of_floats_is_exact(pairs):
-    a, b = np.array(pairs, dtype=np.int64).T
-    out = np.empty(len(a))
-    divisors.gcd(a.astype(np.float64), b.astype(np.float64), out)
-    np.testing.assert_array_equal(out, np.gcd(a, b))
-
-
-def test_gcd_of_the_hardest_floats():
-    """Fibonacci numbers take the most steps; quotients next to an integer are the hardest to round."""
-    fibonacci = [1, 1]
-    while fibonacci[-1] + fibonacci[-2] < 2**53:
-        fibonacci.append(fibonacci[-1] + fibonacci[-2])
-    pairs = [*zip(fibonacci[1:], fibonacci, strict=False)]
-    pairs += [(k * b - 1, b) for b in (3, 2**26 - 1, 94906267) for k in (2, 2**26, (2**53 - 1) // b)]
-    a, b = np.array(pairs, dtype=np.int64).T
-    out = np.empty(len(a))
-    divisors.gcd(a.astype(np.float64), b.astype(np.float64), out)
-    np.testing.assert_array_equal(out, np.gcd(a, b))
