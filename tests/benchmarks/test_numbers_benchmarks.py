@@ -29,15 +29,6 @@ def test_decode(tmp_path):
     assert results["ratio"] == pytest.approx(medians["gmpy2_loop"] / medians["decode"])
 
 
-def test_precisions(tmp_path):
-    command = ["encode.py", "precisions", "--size", "200", "--repetitions", "1", "--output", str(tmp_path)]
-    done = subprocess.run([sys.executable, str(BENCHMARKS / command[0]), *command[1:]], capture_output=True, text=True)
-    results = json.loads((tmp_path / "encode_precisions.json").read_text())
-    assert done.returncode == int(any(results["ratios"][name] < least for name, least in results["targets"].items()))
-    seconds = results["seconds"]["12, 16"]
-    assert results["ratios"]["*, 12 digits"] == pytest.approx(seconds["* 16"] / seconds["* 12"])
-
-
 def test_big_integers(tmp_path):
     _, results = results_of("big_integers.py", tmp_path / "big.json", "--sizes", 300, 900, "--repetitions", 1)
     assert results["same_digits"] is True
