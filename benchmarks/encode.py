@@ -10,6 +10,7 @@ parts:
   memory     numbers to the float32 layout, against filling the same array with a constant
   libraries  digits (uint8), against gmpy2, python-flint, PARI, pyadic and plain NumPy
   operations + and * of arrays, against adding their digits without carries
+  precisions each of these in windows of 12, 15, 20 and so on digits, against the next multiple of 16
   threads    two threads against one
   growth     seconds against the number of values, digits and primes, up to 10^8 values in chunks (plotted)
   growth_memory  memory against the number of values, each in a fresh process
@@ -48,8 +49,8 @@ console = Console(width=110)
 def main() -> None:
     """Measure the chosen parts, print them and write their files of results; exit code 1 if a target is missed."""
     parts = {
-        "memory": memory, "libraries": libraries, "operations": operations, "threads": threads, "growth": growth,
-        "growth_memory": growth_memory, "first": first,
+        "memory": memory, "libraries": libraries, "operations": operations, "precisions": precisions,
+        "threads": threads, "growth": growth, "growth_memory": growth_memory, "first": first,
     }  # fmt: skip
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="part", help="default: all")
@@ -253,6 +254,35 @@ def operations(chosen: argparse.Namespace) -> dict[str, Any]:
             ratios[f"{kind}, {operation}"] = median["digits"] / median[operation]
             targets[f"{kind}, {operation}"] = 0.25
     return {"seconds": medians, "ratios": ratios, "targets": targets}
+
+
+def precisions(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Compare windows of other sizes with the next multiple of 16 digits, by the processor's time."""
+    count = min(chosen.size, 10**5)
+    integers, rationals = random_integers(count), common.random_rationals(AdeleSpace(), count)
+    ratios: dict[str, float] = {}
+    medians: dict[str, dict[str, float]] = {}
+    for given, whole in ((5, 16), (12, 16), (15, 16), (20, 32), (24, 32)):
+        functions: dict[str, Callable[[], Any]] = {}
+        for precision in (given, whole):
+            space = AdeleSpace(precision=precision)
+            a, b = space.encode(rationals), space.encode(integers)
+            functions |= {
+                f"encode integers {precision}": partial(space.encode, integers),
+                f"encode rationals {precision}": partial(space.encode, rationals),
+                f"tensor integers {precision}": partial(space.tensor, integers, out=np.empty_like(b.tensor())),
+                f"tensor rationals {precision}": partial(space.tensor, rationals, out=np.empty_like(a.tensor())),
+                f"+ {precision}": lambda a=a, b=b: a + b,
+                f"- {precision}": lambda a=a, b=b: a - b,
+                f"* {precision}": lambda a=a, b=b: a * b,
+            }
+        # The processor's time, and the same function in both spaces one after the other: other programs matter less.
+        order = sorted(functions, key=lambda name: name.rpartition(" ")[0])
+        found = common.interleaved({name: functions[name] for name in order}, chosen.repetitions, time.process_time)
+        median = medians[f"{given}, {whole}"] = common.medians(found)
+        for name in (name.removesuffix(f" {whole}") for name in order if name.endswith(f" {whole}")):
+            ratios[f"{name}, {given} digits"] = median[f"{name} {whole}"] / median[f"{name} {given}"]
+    return {"numbers": count, "seconds": medians, "ratios": ratios, "targets": dict.fromkeys(ratios, 0.8)}
 
 
 def threads(chosen: argparse.Namespace) -> dict[str, Any]:

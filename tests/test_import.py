@@ -45,7 +45,7 @@ OPTIONAL = {
     "integrations/transformers/generating.py": {"transformers"},
     "integrations/transformers/models.py": {"transformers"},
     "integrations/transformers/texts.py": {"transformers"},
-    "numbers/polynomials.py": {"flint"},
+    "numbers/algebraic/polynomials.py": {"flint"},
     "numbers/integers.py": {"flint", "gmpy2"},
     "training/distributed.py": {"lightning_fabric"},
 }
@@ -66,8 +66,7 @@ def imports_of(path):
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             module = ".".join([*base, *([node.module] if node.module else [])])
-            for alias in node.names:  # `from adelic import nn` imports adelic.nn
-                yield node.lineno, f"{module}.{alias.name}" if module == "adelic" else module
+            yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)  # a module or a name in one
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "adelic":
             yield node.lineno, f"adelic.{node.attr}"  # which imports a subpackage on first use
 
@@ -80,6 +79,28 @@ def lazily_imported(path):
         if checker or isinstance(node, ast.FunctionDef):
             lines |= {line for part in node.body for line in range(part.lineno, part.end_lineno + 1)}
     return lines
+
+
+def module_graph():
+    """Return, for each module of the package, the other ones that it imports, wherever in it."""
+    places = {path: path.relative_to(PACKAGE.parent).with_suffix("").parts for path in SOURCES}
+    names = {path: ".".join(parts[:-1] if parts[-1] == "__init__" else parts) for path, parts in places.items()}
+    modules, graph = set(names.values()), {}
+    for path, name in names.items():
+        parts = [imported.split(".") for _, imported in imports_of(path)]
+        prefixes = ((".".join(part[:k]) for k in range(len(part), 0, -1)) for part in parts)
+        graph[name] = {next((prefix for prefix in some if prefix in modules), name) for some in prefixes} - {name}
+    return graph
+
+
+def reached_from(module, graph):
+    """Return the modules that one imports, directly or through others; itself among them if there is a circle."""
+    reached, rest = set(), [module]
+    while rest:
+        new = graph[rest.pop()] - reached
+        reached |= new
+        rest += new
+    return reached
 
 
 def home_of(name):
@@ -132,6 +153,17 @@ def test_imports_point_down(layer):
         if name.startswith("adelic.") and home_of(name) not in allowed
     ]
     assert not wrong
+
+
+def test_no_import_circles():
+    """Imports in functions and for the type checker alone count: they hide a circle, and do not open it."""
+    graph = module_graph()
+    circles = {module: reached_from(module, graph) for module in graph}
+    assert {
+        module: sorted(other for other in reached if module in circles[other])
+        for module, reached in circles.items()
+        if module in reached
+    } == {}
 
 
 @pytest.mark.parametrize("layer", LIBRARIES)

@@ -10,7 +10,7 @@ from flint import fmpq, fmpq_poly
 
 from adelic import AdeleSpace
 from adelic.errors import DecodingError, DivisionByZeroError, PrecisionError
-from adelic.numbers.algebraic import AlgebraicSpace
+from adelic.numbers.algebraic.space import AlgebraicSpace
 from targets.case import Case
 
 FIELDS = (

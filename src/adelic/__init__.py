@@ -17,12 +17,11 @@ import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from adelic.errors import AdelicError
-from adelic.numbers import AdeleArray, AdeleSpace, RedundantResidueCode
+from adelic.numbers import AdeleArray, AdeleSpace, RedundantResidueCode, SpaceChoice, choose_space
 from adelic.storage.version import VERSION
 
 if TYPE_CHECKING:
     from adelic import acd, benchmark, nn, numbers, training
-    from adelic.numbers.choice import SpaceChoice, choose_space
 
 __version__ = VERSION
 __all__ = [
@@ -40,15 +39,12 @@ __all__ = [
     "training",
 ]
 
-_CHOICE = frozenset({"SpaceChoice", "choose_space"})
 _NEED_TORCH = frozenset({"benchmark", "nn", "training"})
 _SUBPACKAGES = frozenset({"acd", "data", "numbers"}) | _NEED_TORCH
 
 
 def __getattr__(name: str) -> Any:
-    """Import a subpackage, or the choice of a space, when it is first used."""
-    if name in _CHOICE:
-        return getattr(importlib.import_module("adelic.numbers.choice"), name)
+    """Import a subpackage when it is first used."""
     if name in _SUBPACKAGES:
         return importlib.import_module(f"adelic.{name}")
     raise AttributeError(f"module 'adelic' has no attribute {name!r}")

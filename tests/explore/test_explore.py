@@ -23,7 +23,7 @@ from adelic.errors import (
     StorageError,
 )
 from adelic.explore import MAX_PRIMES, render_page, write_page
-from adelic.numbers.decoding import rational_candidates
+from adelic.numbers.decoding.reconstruction import rational_candidates
 from adelic.numbers.expansion import parse_expansion
 from adelic.numbers.hensel import window_digits
 from adelic.numbers.primes import valuation

@@ -13,7 +13,8 @@ import pytest
 
 from adelic import RedundantResidueCode
 from adelic.cli import numbers as number_commands
-from adelic.numbers import decoding, finite
+from adelic.numbers.decoding import reconstruction
+from adelic.numbers.places import finite
 
 pytest.importorskip("flint")
 
@@ -112,7 +113,7 @@ def test_flint_notices_a_wrong_digit(failure, monkeypatch):
 
 
 def test_flint_notices_a_wrong_refusal(failure, monkeypatch):
-    monkeypatch.setattr(decoding, "decode", lambda *_: None)
+    monkeypatch.setattr(reconstruction, "decode", lambda *_: None)
     assert "is refused" in str(failure("flint"))
 
 

@@ -14,7 +14,7 @@ from adelic import acd
 from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, MissingExtraError, StorageError, UnknownNameError
 from adelic.nn import FEATURE_KINDS, Vocabulary
-from adelic.numbers.space import DEFAULT_PRIMES
+from adelic.numbers.window import DEFAULT_PRIMES
 from adelic.training import EmbeddingConfig, RunConfig, Search, load_recipe, studies, tune, tuning
 from adelic.training.configuration import owners
 from adelic.training.search import DIMENSIONS, apply, check_search, default_search, parse_dimension

@@ -16,7 +16,7 @@ from adelic.errors import AdelicError, DecodingError, EncodingError, StorageErro
 from adelic.numbers import rationals
 from adelic.numbers.describe import describe, integer_text, shortened
 from adelic.numbers.expansion import expansion_text, parse_expansion
-from adelic.numbers.space import DEFAULT_PRECISION, DEFAULT_PRIMES
+from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 
 _REAL_DIGITS = 17  # which tell every float64 from its neighbours
 _LONGEST_PRIME = 20

@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from adelic.errors import EncodingError
 from adelic.integrations.floats import read_floats
-from adelic.numbers import AdeleSpace, finite, rationals
+from adelic.numbers import AdeleSpace, rationals
 from adelic.numbers.describe import at_position, describe
+from adelic.numbers.places import finite
+from adelic.numbers.places.real import nearest_floats
 from adelic.numbers.rationals import Rationals
-from adelic.numbers.real import nearest_floats
 
 _NUMBERS = (int, float, str, Fraction, Decimal, np.number, np.bool_)
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from adelic.errors import DecodingError, PrecisionError
 from adelic.integrations.columns import Coordinates, encode_column, objects, read_column
 from adelic.numbers import AdeleSpace, rationals
+from adelic.numbers.places.real import nearest_floats
 from adelic.numbers.rationals import EXACT, Rationals
-from adelic.numbers.real import nearest_floats
 
 
 def decode_column(

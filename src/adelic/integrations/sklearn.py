@@ -27,9 +27,10 @@ from adelic.integrations.column_features import ColumnFeatures
 from adelic.integrations.columns import Column, Coordinates, columns_of, encode_column, read_column
 from adelic.integrations.inverse import column_values, decode_column, join_columns
 from adelic.numbers import AdeleSpace
+from adelic.numbers.coordinates import check_float32
 from adelic.numbers.features import FEATURE_KINDS
 from adelic.numbers.rationals import EXACT
-from adelic.numbers.space import DEFAULT_PRECISION, DEFAULT_PRIMES, check_float32
+from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 
 __all__ = ["AdelicEncoder"]
 

@@ -17,7 +17,7 @@ from adelic.errors import EncodingError, SpaceError
 from adelic.nn import lifting
 from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleSpace
-from adelic.numbers.finite import Window
+from adelic.numbers.window import Window
 
 GREATEST_PRIME = 2**24
 """Products of two residues modulo a prime up to here are exact in float64, and digits in float32."""

@@ -1,7 +1,7 @@
 """Numbers as outputs: logits of every p-adic digit and one real number, their loss, and the way back to numbers.
 
 Each digit is a class, so that a right answer is exact. With more primes than the answers need, the digits are a code
-that mends a few wrong places: `adelic.numbers.redundancy` has the bound.
+that mends a few wrong places: `adelic.numbers.decoding.redundancy` has the bound.
 """
 
 import math
@@ -18,8 +18,8 @@ from adelic.nn.fingerprint import Fingerprinted, of_space
 from adelic.nn.placewise import N_CHARACTERS, PlacewiseLinear, digit_characters, stack_places
 from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleArray, AdeleSpace, DecodedNumbers, RedundantResidueCode
+from adelic.numbers.places.real import nearest_floats
 from adelic.numbers.rationals import read
-from adelic.numbers.real import nearest_floats
 
 UNKNOWN_DIGIT = -100
 """The target that stands for a digit of which nothing is known; `functional.cross_entropy` leaves it out."""

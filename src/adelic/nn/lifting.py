@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from adelic.numbers.finite import Window
+from adelic.numbers.window import Window
 
 SPREAD_LIMIT = 2**22  # limbs below it are spread into digits exactly in float32
 TABLE_LIMIT = 1024  # inverses modulo primes up to here are looked up

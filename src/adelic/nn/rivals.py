@@ -21,7 +21,7 @@ from adelic.nn.fused import Noise
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import rationals
 from adelic.numbers.describe import at_position, describe
-from adelic.numbers.real import nearest_floats
+from adelic.numbers.places.real import nearest_floats
 
 
 class RandomEmbedding(NumberEmbedding):

@@ -1,18 +1,40 @@
-"""Layer 1, exact mathematics: primes, rationals, p-adic digits, adeles, decoding. Needs NumPy and numba, nothing else.
+"""Layer 1, exact mathematics: primes, rationals, p-adic digits, adeles, algebraic numbers, decoding.
 
-- `space`, `array`: `AdeleSpace` and `AdeleArray`, what users touch
-- `rationals`: reads integers, fractions, text, floats under a policy, arrays
-- `hensel`, `kernels`, `finite`: p-adic digits and arithmetic: the readable reference, its compiled form, the choice
-- `algebraic`: number fields, made by `AdeleSpace.over` (needs python-flint); `algebraic_place` their real or complex
-  place, `algebraic_decoding` the way back, `polynomials` what defines them
-- `balls`: the real place, with rigorous error radii; `wide`: floats without overflow, for it; `real`: what is known of
-  the numbers of a caller; `decoding`: from coordinates to the number
+It may import NumPy and numba, python-flint and gmpy2 where they are used, and of this package `adelic.errors` alone;
+numba is imported when many numbers are first computed with. What users touch is listed in `__all__`. Inside:
+
+- `space`, `array`: `AdeleSpace` and `AdeleArray`; `window` the parameters of both, `coordinates` what a caller gives
+- `rationals`: reads integers, fractions, text, floats under a policy, arrays; `integers` those of many digits
+- `hensel`: p-adic digits and arithmetic of one number, the readable reference that tests hold everything to
+- `places`: coordinates of many numbers; `kernels`: compiled arithmetic of digits, for them
+- `decoding`: from coordinates to the number, also where some digits are wrong
+- `algebraic`: number fields: `AlgebraicSpace` (needs python-flint)
+- `choice`, `information`: which primes and how many digits
 - `features`: the vectors that models are given
-- `redundancy`: back to the number although some digits are wrong; `channels` says how likely that is
+- `primes`, `expansion`, `describe`: primes and valuations, expansions as text, texts for messages
+
+One more operation on arrays starts in `hensel`, for one number; `places.finite` chooses between that and a kernel.
 """
 
+from adelic.numbers.algebraic.array import AlgebraicArray
+from adelic.numbers.algebraic.space import AlgebraicSpace
 from adelic.numbers.array import AdeleArray
-from adelic.numbers.redundancy import DecodedNumbers, RedundantResidueCode
+from adelic.numbers.choice import SpaceChoice, choose_space
+from adelic.numbers.decoding.redundancy import DecodedNumbers, RedundantResidueCode
+from adelic.numbers.hensel import hensel_digits
+from adelic.numbers.primes import is_prime, valuation
 from adelic.numbers.space import AdeleSpace
 
-__all__ = ["AdeleArray", "AdeleSpace", "DecodedNumbers", "RedundantResidueCode"]
+__all__ = [
+    "AdeleArray",
+    "AdeleSpace",
+    "AlgebraicArray",
+    "AlgebraicSpace",
+    "DecodedNumbers",
+    "RedundantResidueCode",
+    "SpaceChoice",
+    "choose_space",
+    "hensel_digits",
+    "is_prime",
+    "valuation",
+]

@@ -3,20 +3,49 @@
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import prod
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import DecodingError, DivisionByZeroError, EncodingError, PrecisionError, SpaceError
-from adelic.numbers import decoding, finite
-from adelic.numbers.balls import RealPlace
+from adelic.numbers.coordinates import check_float32, write_real_row
+from adelic.numbers.decoding import reconstruction
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.expansion import expansion_text
-from adelic.numbers.finite import FinitePlaces, OperationError
 from adelic.numbers.hensel import Residue
+from adelic.numbers.places import finite
+from adelic.numbers.places.balls import RealPlace
+from adelic.numbers.places.finite import FinitePlaces, OperationError
 from adelic.numbers.rationals import FEW
-from adelic.numbers.space import AdeleSpace, check_float32, write_real_row
+from adelic.numbers.window import Window
+
+
+class Space(Protocol):
+    """What an array asks of the space that it lives in, an `AdeleSpace` or a space of algebraic numbers."""
+
+    @property
+    def primes(self) -> tuple[int, ...]:
+        """Return the primes."""
+
+    @property
+    def n_primes(self) -> int:
+        """Return the number of primes."""
+
+    @property
+    def precision(self) -> int:
+        """Return how many digits a window holds."""
+
+    @property
+    def fractional_digits(self) -> int:
+        """Return how many of them stand below p^0."""
+
+    @property
+    def window(self) -> Window:
+        """Return the parameters as the kernels take them."""
+
+    def encode(self, values: Any, *, floats: str = "error") -> "AdeleArray":
+        """Return other operands as an array."""
 
 
 class AdeleArray:
@@ -29,6 +58,7 @@ class AdeleArray:
 
     Source: the paper, section 2: A(x + y) = A(x) ⊕ A(y), A(x · y) = A(x) ⊗ A(y).
 
+    >>> from adelic import AdeleSpace
     >>> space = AdeleSpace(primes=(2, 3, 5, 7), precision=8)
     >>> a = space.encode(["1/11", 6, "-2/13"])
     >>> (a * 11 + 1).decode()
@@ -43,7 +73,7 @@ class AdeleArray:
 
     def __init__(
         self,
-        space: AdeleSpace,
+        space: Space,
         real_place: RealPlace,
         finite_places: FinitePlaces,
         approximation_error: npt.NDArray[np.float64] | None = None,
@@ -81,6 +111,7 @@ class AdeleArray:
         it is not followed through arithmetic.
 
         >>> import math
+        >>> from adelic import AdeleSpace
         >>> a = AdeleSpace(primes=(3, 5)).encode([math.pi, 0.5], floats="limit:10")
         >>> a.decode()
         array([Fraction(22, 7), Fraction(1, 2)], dtype=object)
@@ -104,6 +135,7 @@ class AdeleArray:
         All `precision` of them after `encode` and after sums. Products with fractional digits and quotients by
         multiples of p know fewer (capped absolute precision).
 
+        >>> from adelic import AdeleSpace
         >>> space = AdeleSpace(primes=(2, 3), precision=8)
         >>> (space.encode(12) / 4).known
         array([6, 8], dtype=int32)
@@ -117,6 +149,7 @@ class AdeleArray:
             RangeError: a real value is beyond float32.
             EncodingError: a prime above 2^24 has digits that float32 does not hold.
 
+        >>> from adelic import AdeleSpace
         >>> AdeleSpace(primes=(2, 3), precision=3).encode(5).tensor()
         array([[0., 0., 5.],
                [1., 0., 1.],
@@ -132,13 +165,14 @@ class AdeleArray:
     def decode(self) -> Any:
         """Return the rationals with these coordinates: an object array of `Fraction`, for shape () one `Fraction`.
 
-        Chinese remainders, rational reconstruction, then a check against the real place (`adelic.numbers.decoding`).
-        Many numbers with 2·|n|·m up to about 2^60 take a compiled path (`adelic.numbers.fast_decoding`).
+        Chinese remainders, rational reconstruction, then a check against the real place (see
+        `adelic.numbers.decoding`). Many numbers with 2·|n|·m up to about 2^60 take a compiled path.
 
         Raises:
             DecodingError: no rational n/m with 2·|n|·m below the space's bound has these coordinates, or the
                 coordinates do not determine which. (Without real values, see `AdeleSpace.from_digits`.)
 
+        >>> from adelic import AdeleSpace
         >>> AdeleSpace().encode(["22/19", -5]).decode()
         array([Fraction(22, 19), Fraction(-5, 1)], dtype=object)
         """
@@ -151,10 +185,10 @@ class AdeleArray:
         """Return numbers, flattened, and which of them are found; `_decode_one` does the others."""
         if self.size <= FEW:
             return np.full(self.size, None, dtype=object), np.zeros(self.size, dtype=np.bool_)
-        from adelic.numbers import fast_decoding
+        from adelic.numbers.decoding import fast
 
         flat = self.reshape(-1)
-        return fast_decoding.decode(flat._finite, flat._real, self.space.window)
+        return fast.decode(flat._finite, flat._real, self.space.window)
 
     def _decode_one(self, position: tuple[int, ...]) -> Fraction:
         places, real_place = self._finite[position], self._real[position]
@@ -162,9 +196,9 @@ class AdeleArray:
         residues = [finite.read_residue(flat, 0, j, self.space.window) for j in range(self.space.n_primes)]
         if real_place.is_unmeasured():
             return self._decode_digits(residues, position)
-        q = decoding.decode(residues, self.space.primes, self.space.fractional_digits, real_place)
+        q = reconstruction.decode(residues, self.space.primes, self.space.fractional_digits, real_place)
         if q is None:
-            bound = self.space.decoding_bound
+            bound = self.space.window.decoding_bound
             raise DecodingError(
                 f"the coordinates{at_position(position)} determine no rational number: no n/m with 2·|n|·m below about "
                 f"2^{bound.bit_length() - 1} has these digits and the real value {real_place.text()}, or "
@@ -174,12 +208,13 @@ class AdeleArray:
 
     def _decode_digits(self, residues: list[Residue], position: tuple[int, ...]) -> Fraction:
         """Return the number with these digits where no real value is known."""
-        q, others = decoding.decode_digits(residues, self.space.primes, self.space.fractional_digits)
+        q, others = reconstruction.decode_digits(residues, self.space.primes, self.space.fractional_digits)
         if q is None:
+            bound = self.space.window.decoding_bound
             are = f"; they are those of {' and '.join(map(describe, others))}, for one" if others else ""
             raise DecodingError(
                 f"the digits{at_position(position)} alone determine no rational number: none of numerator and "
-                f"denominator up to about 2^{self.space.decoding_bound.bit_length() // 2} has them{are}; a real value "
+                f"denominator up to about 2^{bound.bit_length() // 2} has them{are}; a real value "
                 "tells which, and RedundantResidueCode(space, max_numerator, max_denominator) takes other bounds"
             )
         return q
@@ -187,6 +222,7 @@ class AdeleArray:
     def reshape(self, *shape: Any) -> "AdeleArray":
         """Return the same numbers under another shape; one axis may be −1.
 
+        >>> from adelic import AdeleSpace
         >>> AdeleSpace().encode([[1, 2], [3, 4]]).reshape(4).shape
         (4,)
         """

@@ -5,7 +5,7 @@ fractional digits. In this module it is a pair (x, known): the residue x = p^F Â
 the digits that are known, from the lowest one of the window upwards. Precision is capped and absolute, as in computer
 algebra systems: an operation returns the digits that its arguments determine and no more.
 
-The compiled kernels of `adelic.numbers.kernels` do the same for whole arrays; tests hold both equal.
+The compiled kernels of `adelic.numbers.kernels.digitwise` do the same for whole arrays; tests hold both equal.
 """
 
 from typing import NamedTuple

@@ -86,10 +86,10 @@ def _reduce(n: npt.NDArray[np.int64], m: npt.NDArray[np.int64]) -> tuple[npt.NDA
     if len(n) <= FEW or max(abs(int(a)) for part in (n, m) for a in (part.min(), part.max())) >= EXACT:
         divisor = np.gcd(n, m) * np.sign(m)
         return n // divisor, m // divisor
-    from adelic.numbers import kernels
+    from adelic.numbers.kernels import divisors
 
     common = np.empty(len(n))
-    kernels.gcd(np.abs(n.astype(np.float64)), np.abs(m.astype(np.float64)), common)
+    divisors.gcd(np.abs(n.astype(np.float64)), np.abs(m.astype(np.float64)), common)
     common = np.copysign(common, m)
     return (n / common).astype(np.int64), (m / common).astype(np.int64)  # exact: all are integers below 2^53
 

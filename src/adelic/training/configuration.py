@@ -33,7 +33,7 @@ from adelic.nn import (
     place_sizes,
 )
 from adelic.numbers import AdeleSpace
-from adelic.numbers.space import DEFAULT_PRECISION, DEFAULT_PRIMES
+from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 from adelic.storage.checks import GIBIBYTE, check_seed
 from adelic.storage.files import read_bytes
 from adelic.storage.records import DamagedTextError, parse_toml

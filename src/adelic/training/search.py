@@ -6,7 +6,7 @@ from typing import Any
 
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn import FEATURE_KINDS, PLACE_FEATURES
-from adelic.numbers.space import DEFAULT_PRIMES
+from adelic.numbers.window import DEFAULT_PRIMES
 from adelic.training.configuration import BASES, EmbeddingConfig, RunConfig, check_owner, owners
 from adelic.training.recipes import CHOICES
 

@@ -1,17 +1,30 @@
 """Part of a large data set, the same for all models that are compared with one seed."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
-from adelic.data import Dataset
+from adelic.data.symmetries import Integers
 from adelic.training.sampler import stream_seed
 
-if TYPE_CHECKING:
-    from adelic.training.tuning import DevelopmentData
 
-D = TypeVar("D", Dataset, "DevelopmentData")
+class Divided(Protocol):
+    """A dataclass of data, with or without a test split."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def X_train(self) -> Integers: ...  # noqa: D102, N802
+    @property
+    def y_train(self) -> Integers: ...  # noqa: D102
+    @property
+    def X_validation(self) -> Integers: ...  # noqa: D102, N802
+    @property
+    def y_validation(self) -> Integers: ...  # noqa: D102
+
+
+D = TypeVar("D", bound=Divided)
 
 
 def training_subset(data: D, max_rows: int, seed: int) -> D:

@@ -216,4 +216,16 @@ def equipped_class(base: type) -> type:
     kind = EquippedGenerator if base.can_generate() else EquippedModel  # type: ignore[attr-defined]
     # Transformers keeps what it knows of a class, such as how to collect hidden states, under str(class).
     alike = {"__module__": base.__module__, "__qualname__": base.__qualname__, "equipped_from": base}
+    alike["blank"] = staticmethod(blank)
     return type(f"Adelic{base.__name__}", (kind, base), {"forward": forward, **alike})
+
+
+def blank(base: type) -> Any:
+    """Return an empty object of an equipped class, for unpickling.
+
+    >>> from transformers import GPT2LMHeadModel
+    >>> type(blank(GPT2LMHeadModel)).__name__
+    'AdelicGPT2LMHeadModel'
+    """
+    made: Any = equipped_class(base)
+    return made.__new__(made)

@@ -21,6 +21,7 @@ class EquippedModel:
     Attributes:
         numbers: the `NumberLayers`.
         equipped_from: the model's own class.
+        blank: model class -> an empty object of its equipped class, for unpickling.
 
     >>> from transformers import BertModel
     >>> from adelic.integrations.transformers import equipped_class
@@ -31,6 +32,7 @@ class EquippedModel:
     numbers: NumberLayers
     config: Any
     equipped_from: type
+    blank: Callable[[type], Any]
     accepts_loss_kwargs = False  # so that Trainer averages over accumulated batches: the loss is a mean already
 
     def __init__(self, config: Any, *args: Any, **kwargs: Any) -> None:
@@ -135,7 +137,7 @@ class EquippedModel:
         reduced: Any = super().__reduce_ex__(protocol)
         made, arguments, *state = reduced
         if type(self) is arguments[0] and (base := vars(type(self)).get("equipped_from")) is not None:
-            return (_blank, (base,), *state)
+            return (type(self).blank, (base,), *state)
         return (made, arguments, *state)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -219,14 +221,6 @@ def _introduce(base: type, config: Any) -> None:
 
 
 _introduced: set[type] = set()
-
-
-def _blank(base: type) -> Any:
-    """Return an empty object of an equipped class, for unpickling."""
-    from adelic.integrations.transformers.equipping import equipped_class
-
-    made: Any = equipped_class(base)
-    return made.__new__(made)
 
 
 def hidden_size_of(config: Any, embedding_size: int) -> int:

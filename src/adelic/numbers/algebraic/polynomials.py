@@ -1,0 +1,290 @@
+"""Polynomials in x: read from text, checked, and their roots lifted to the p-adic integers (python-flint, optional).
+
+A polynomial is a tuple of coefficients, the constant one first: (-2, 0, 1) is x^2 - 2.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from functools import lru_cache
+from math import lcm
+from threading import RLock
+from types import ModuleType
+from typing import Any
+
+from adelic.errors import DivisionByZeroError, EncodingError, SpaceError, needs_extra
+from adelic.numbers import rationals
+from adelic.numbers.describe import describe
+from adelic.numbers.primes import is_prime
+
+Element = tuple[tuple[int, ...], int]
+"""A number of Q(θ) in lowest terms: numerators of the coefficients of 1, θ, θ^2, …; their positive denominator."""
+
+Ball = Any
+"""A real or complex ball of python-flint, which has no types of its own."""
+
+_MAX_EXPONENT = 1000
+_MOST_TERMS = 20
+_PRECISION_LOCK = RLock()
+_COEFFICIENT = r"\d+(?:\.\d+|\s*/\s*\d+)?"
+_TERM = re.compile(
+    rf"\s*(?P<sign>[+-]?)\s*(?:(?P<factor>{_COEFFICIENT})\s*(?P<times>\*)?\s*)?"
+    r"(?P<x>x(?:\s*(?:\^|\*\*)\s*(?P<exponent>\d+))?(?:\s*/\s*(?P<divisor>\d+))?)?\s*"
+)
+
+
+def load_flint() -> ModuleType:
+    """Import python-flint on first use.
+
+    Raises:
+        MissingExtraError: it is not installed.
+
+    >>> load_flint().fmpz_poly([-2, 0, 1])
+    x^2 + (-2)
+    """
+    with needs_extra("AlgebraicSpace", "flint"):
+        import flint
+    module: ModuleType = flint
+    return module
+
+
+@contextmanager
+def working_precision(bits: int) -> Iterator[None]:
+    """Have python-flint's real and complex numbers keep so many bits; one thread at a time.
+
+    The precision belongs to the whole process: two threads that changed it in turn would leave it changed.
+
+    >>> with working_precision(100):
+    ...     load_flint().ctx.prec
+    100
+    """
+    with _PRECISION_LOCK, load_flint().ctx.workprec(bits):
+        yield
+
+
+def parse(text: str) -> tuple[Fraction, ...]:
+    """Return the coefficients of a polynomial in x, the constant one first, without leading zeros.
+
+    Args:
+        text: a sum of terms such as "x^2 - 2", "1/2 + 3*x", "x**3", "0.5x", "-x/2"; no brackets.
+
+    Raises:
+        EncodingError: the text is no such sum, or an exponent is beyond 1000.
+        DivisionByZeroError: a denominator is zero.
+
+    >>> parse("x^2 - 2"), parse("-x/2")
+    ((Fraction(-2, 1), Fraction(0, 1), Fraction(1, 1)), (Fraction(0, 1), Fraction(-1, 2)))
+    """
+    terms: dict[int, Fraction] = {}
+    given, text = text, " ".join(text.split())  # many spaces in a row would be tried one by one
+    end = 0
+    while end < len(text) or not terms:
+        match = _TERM.match(text, end)
+        if match is None or not _is_term(match, is_first=end == 0):
+            raise EncodingError(f"{describe(given)} is no polynomial in x; write 'x^2 - 2', '1 + 3*x' or '-x/2'")
+        exponent = 0 if match["x"] is None else int((match["exponent"] or "1").lstrip("0")[:9] or "0")
+        if exponent > _MAX_EXPONENT:
+            raise EncodingError(f"{describe(text)} has an exponent beyond {_MAX_EXPONENT}")
+        factor = rationals.read("".join((match["factor"] or "1").split())).fraction(0)
+        divisor = rationals.read(match["divisor"] or "1").fraction(0)
+        if divisor == 0:
+            raise DivisionByZeroError(f"{describe(text)} has denominator zero")
+        term = factor / divisor
+        terms[exponent] = terms.get(exponent, Fraction(0)) + (-term if match["sign"] == "-" else term)
+        end = match.end()
+    coefficients = [terms.get(i, Fraction(0)) for i in range(max(terms) + 1)]
+    while coefficients and not coefficients[-1]:
+        coefficients.pop()
+    return tuple(coefficients)
+
+
+def _is_term(match: re.Match[str], *, is_first: bool) -> bool:
+    """Return whether a match is a whole term: a number, x, or both, and a sign between it and the one before."""
+    has_body = match["factor"] is not None or match["x"] is not None
+    return has_body and not (match["times"] and match["x"] is None) and (is_first or bool(match["sign"]))
+
+
+def to_text(coefficients: Sequence[Any]) -> str:
+    """Return a polynomial as text, which `parse` reads where no coefficient, and no sum, is too long to be shown.
+
+    >>> to_text([-2, 0, 1]), to_text([Fraction(1, 2), -1]), to_text([0])
+    ('x^2 - 2', '-x + 1/2', '0')
+    """
+    terms = []
+    for i in reversed(range(len(coefficients))):
+        c = Fraction(coefficients[i])
+        if c:
+            power = "" if i == 0 else "x" if i == 1 else f"x^{i}"
+            size = "" if abs(c) == 1 and power else describe(abs(c)) + ("*" if power else "")
+            terms.append(f"{'-' if c < 0 else '+'} {size}{power}")
+    if len(terms) > _MOST_TERMS:
+        terms[_MOST_TERMS // 2 : -_MOST_TERMS // 4] = ["+ …"]
+    text = " ".join(terms) or "+ 0"
+    return text[2:] if text[0] == "+" else "-" + text[2:]
+
+
+def defining_polynomial(given: Any) -> tuple[int, ...]:
+    """Return a polynomial that defines a number field: monic, with integer coefficients, irreducible, degree >= 2.
+
+    Args:
+        given: text, or a sequence of coefficients, the constant one first.
+
+    Raises:
+        SpaceError: it does not define one; the message says why.
+        EncodingError: it is no polynomial.
+
+    >>> defining_polynomial("x^2 - 4")
+    Traceback (most recent call last):
+    adelic.errors.SpaceError: x^2 - 4 is reducible: (x - 2)·(x + 2); an irreducible factor defines a field
+    """
+    coefficients = parse(given) if isinstance(given, str) else read_coefficients(given)
+    text = to_text(coefficients)
+    degree = len(coefficients) - 1
+    if degree < 2:
+        raise SpaceError(
+            f"{text} has degree {max(degree, 0)}; degree >= 2 defines more than the rationals, AdeleSpace()"
+        )
+    if coefficients[-1] != 1 or any(c.denominator != 1 for c in coefficients):
+        raise SpaceError(f"{text} is not monic with integer coefficients; substitute a multiple of x to make it so")
+    integers = tuple(c.numerator for c in coefficients)
+    flint = load_flint()
+    _, factors = flint.fmpz_poly(list(integers)).factor()
+    if len(factors) == 1 and factors[0][1] == 1:
+        return integers
+    product = "·".join(
+        f"({to_text([int(c) for c in g.coeffs()])}){f'^{k}' if k > 1 else ''}"
+        for g, k in sorted(factors, key=lambda factor: [int(c) for c in factor[0].coeffs()])
+    )
+    if any(k > 1 for _, k in factors):
+        raise SpaceError(f"{text} has repeated roots: {product}; an irreducible factor defines a field")
+    raise SpaceError(f"{text} is reducible: {product}; an irreducible factor defines a field")
+
+
+def read_coefficients(given: Any, *, floats: str = "error") -> tuple[Fraction, ...]:
+    """Return a sequence of rational coefficients as fractions, without leading zeros.
+
+    Raises:
+        EncodingError: it is no flat sequence of rational numbers.
+
+    >>> read_coefficients((1, "1/2", 0))
+    (Fraction(1, 1), Fraction(1, 2))
+    """
+    if not isinstance(given, (list, tuple)) or any(isinstance(c, (list, tuple)) for c in given):
+        raise EncodingError(f"{describe(given)} is no polynomial; write 'x^2 - 2' or its coefficients (-2, 0, 1)")
+    read = rationals.read(list(given), floats=floats)
+    coefficients = [read.fraction(i) for i in range(len(given))]
+    while coefficients and not coefficients[-1]:
+        coefficients.pop()
+    return tuple(coefficients)
+
+
+def reduce(coefficients: Sequence[Fraction], f: tuple[int, ...]) -> Element:
+    """Return a polynomial modulo a monic f as (numerators, denominator) in lowest terms, deg f numerators.
+
+    >>> reduce([Fraction(0), Fraction(0), Fraction(1, 3)], (-2, 0, 1))   # x^2/3 = 2/3
+    ((2, 0), 3)
+    """
+    degree = len(f) - 1
+    remainder = list(coefficients) + [Fraction(0)] * (degree - len(coefficients))
+    while len(remainder) > degree:
+        leading = remainder.pop()
+        for i in range(degree):
+            remainder[len(remainder) - degree + i] -= leading * f[i]
+    denominator = lcm(*(c.denominator for c in remainder))
+    return tuple(int(c * denominator) for c in remainder), denominator
+
+
+def evaluate(f: Sequence[int], x: int, modulus: int) -> int:
+    """Return f(x) modulo a number, by Horner's rule.
+
+    >>> evaluate((-2, 0, 1), 3, 7)
+    0
+    """
+    value = 0
+    for c in reversed(f):
+        value = (value * x + c) % modulus
+    return value
+
+
+def roots_modulo(f: tuple[int, ...], p: int) -> dict[int, int]:
+    """Return the roots of f modulo a prime p with their multiplicities, ascending.
+
+    >>> roots_modulo((-2, 0, 1), 7), roots_modulo((-2, 0, 1), 5), roots_modulo((-2, 0, 1), 2)
+    ({3: 1, 4: 1}, {}, {0: 2})
+    """
+    roots = load_flint().nmod_poly([c % p for c in f], p).roots()
+    return dict(sorted((int(r), multiplicity) for r, multiplicity in roots))
+
+
+def splits(f: tuple[int, ...], p: int) -> bool:
+    """Return whether f is a product of different linear factors modulo a prime p.
+
+    >>> splits((-2, 0, 1), 7), splits((-2, 0, 1), 2)
+    (True, False)
+    """
+    return len(roots_modulo(f, p)) == len(f) - 1
+
+
+def splitting_primes(f: tuple[int, ...], bound: int) -> Iterator[int]:
+    """Yield the primes below a bound at which f splits, ascending.
+
+    >>> list(splitting_primes((-2, 0, 1), 50))   # ±1 modulo 8
+    [7, 17, 23, 31, 41, 47]
+    """
+    return (p for p in range(2, bound) if is_prime(p) and splits(f, p))
+
+
+@lru_cache(maxsize=64)
+def complex_roots(f: tuple[int, ...], bits: int) -> tuple[Ball, ...]:
+    """Return the complex roots of a squarefree f as balls of python-flint, the imaginary part of real ones exactly 0.
+
+    Args:
+        f: polynomial.
+        bits: of precision, at least.
+
+    >>> [round(float(z.real.mid()), 6) for z in complex_roots((-2, 0, 1), 64)]
+    [-1.414214, 1.414214]
+    """
+    flint = load_flint()
+    with working_precision(bits):
+        return tuple(z for z, _ in flint.fmpz_poly(list(f)).complex_roots())
+
+
+def fraction(x: Any) -> Fraction:
+    """Return the exact real number of python-flint as a fraction."""
+    q = x.fmpq()
+    return Fraction(int(q.p), int(q.q))
+
+
+def house(conjugates: Sequence[Ball]) -> Fraction:
+    """Return a bound of the absolute values of complex balls.
+
+    >>> float(house(complex_roots((-2, 0, 1), 64)))
+    1.414213562373095...
+    """
+    return max(fraction(z.abs_upper()) for z in conjugates)
+
+
+def hensel_root(f: tuple[int, ...], r: int, p: int, precision: int) -> int:
+    """Return the root of f modulo p^precision that is r modulo p, by Hensel's lemma.
+
+    Newton's step r − f(r)/f'(r) doubles the right digits. The paper's step, one digit c = −f(r)/p^k · f'(r)^(-1)
+    mod p at a time, gives the same root, since it is unique (paper, appendix "Hensel's Lemma").
+
+    Args:
+        f: polynomial.
+        r: a simple root modulo p.
+        p: prime.
+        precision: how many digits.
+
+    >>> hensel_root((-2, 0, 1), 3, 7, 4), 2166**2 % 7**4
+    (2166, 2)
+    """
+    derivative = [i * c for i, c in enumerate(f)][1:]
+    known = 1
+    while known < precision:
+        known = min(2 * known, precision)
+        modulus = p**known
+        r = (r - evaluate(f, r, modulus) * pow(evaluate(derivative, r, modulus), -1, modulus)) % modulus
+    return r

@@ -1,0 +1,318 @@
+"""Algebraic numbers as adeles: a number field Q(θ), θ a root of f, at an infinite place and at primes where f splits.
+
+A root t of f in Z_p makes c(θ) → c(t) a ring homomorphism from the field to Q_p, as a root in the real or complex
+numbers does to those. So sums and products stay coordinate-wise, as the paper has them for the rationals. Which of the
+roots in Z_p is taken is a choice of one of the prime ideals above p: here it is the root that is smallest modulo p.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import islice
+from math import floor, log2
+from numbers import Complex
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.errors import DivisionByZeroError, EncodingError, PrecisionError, SpaceError
+from adelic.numbers import hensel, rationals
+from adelic.numbers.algebraic import polynomials
+from adelic.numbers.algebraic.array import AlgebraicArray
+from adelic.numbers.algebraic.field import BITS, EmbeddedField, coefficients, to_complex
+from adelic.numbers.algebraic.place import Height, InfinitePlace
+from adelic.numbers.algebraic.polynomials import Element
+from adelic.numbers.array import AdeleArray
+from adelic.numbers.coordinates import measured, number_array, read_digits
+from adelic.numbers.describe import at_position, describe
+from adelic.numbers.hensel import BelowWindowError
+from adelic.numbers.places import finite, real
+from adelic.numbers.places.balls import RealPlace
+from adelic.numbers.places.finite import FinitePlaces
+from adelic.numbers.rationals import EXACT
+from adelic.numbers.window import DEFAULT_PRECISION, checked_window
+
+PRIME_BOUND = 100_000
+"""Splitting primes are searched below it."""
+
+_NEAR = 0.1  # how far from a root a user's approximation may be, relative to max(1, |root|)
+_MOST_BITS = 1000.0  # of bounds that float64 holds
+
+
+class AlgebraicSpace(EmbeddedField):
+    """The numbers a + b·θ + c·θ^2 + …, θ a root of a polynomial f, at one infinite place and at primes.
+
+    The field Q(θ) is embedded into the real or complex numbers and into Q_p for finitely many primes p. Needs
+    python-flint.
+
+    Args:
+        polynomial: f, text such as "x^2 - 2", or coefficients, the constant one first; monic with integer coefficients
+            and irreducible.
+        root: an approximation of the real or complex root that is θ at the infinite place.
+        n_primes: how many primes; the first ones at which f splits into different linear factors.
+        primes: the primes instead; at each of them f has to split so.
+        precision: N, how many digits a window holds.
+        fractional_digits: F, how many of them stand below p^0, as for `AdeleSpace`.
+
+    Attributes:
+        polynomial: the coefficients of f, integers, the constant one first.
+        root: the root that the infinite place takes for θ, to float64; its imaginary part is 0 only if it is real.
+        primes, precision, fractional_digits: as for `AdeleSpace`.
+        roots: θ modulo p^precision for each prime, the lift of the smallest root modulo p.
+
+    Raises:
+        SpaceError: the polynomial, the root or a prime will not do; the message says why.
+        EncodingError: the polynomial is no polynomial in x.
+        MissingExtraError: python-flint is not installed.
+
+    Source: the paper's outlook on algebraic numbers, and its appendix "Hensel's Lemma"; J. Neukirch, Algebraic Number
+    Theory (1999), I §8 on primes that split.
+
+    >>> space = AlgebraicSpace("x^2 - 2", root=1.414, n_primes=4)
+    >>> space.primes
+    (7, 17, 23, 31)
+    >>> a, b = space.encode(["1 + 3*x", "x/5"])
+    >>> (a * b).decode()    # (1 + 3√2)·√2/5 = 6/5 + √2/5
+    (Fraction(6, 5), Fraction(1, 5))
+    """
+
+    def __init__(
+        self,
+        polynomial: Any,
+        *,
+        root: complex,
+        n_primes: int = 7,
+        primes: Sequence[int] | None = None,
+        precision: int = DEFAULT_PRECISION,
+        fractional_digits: int = 0,
+    ) -> None:
+        f = polynomials.defining_polynomial(polynomial)
+        chosen = _choose_root(f, root)
+        window = checked_window(_first_primes(f, n_primes) if primes is None else primes, precision, fractional_digits)
+        for p in window.primes:
+            _check_splitting(f, p)
+        super().__init__(f, chosen, *window)
+
+    def encode(self, values: Any, *, floats: str = "error") -> "AlgebraicArray":
+        """Return numbers of the field as an `AlgebraicArray`; exact, or an error.
+
+        Args:
+            values: one number, or a list of numbers, nested as you like, or an array of them. A number is text such as
+                "1 + 3*x", where x is θ; a tuple of coefficients, the constant one first, (1, 3); or a rational number
+                as `AdeleSpace.encode` takes them, other than a tuple.
+            floats: how floats are read, as for `AdeleSpace.encode`.
+
+        Raises:
+            EncodingError: a value is no number of the field, or the nesting is ragged.
+            DivisionByZeroError: a denominator is zero.
+            PrecisionError: a number has more factors p below the bar than the window has fractional digits.
+
+        >>> space = AlgebraicSpace("x^2 + 1", root=1j)
+        >>> space.encode([(1, 3), "2 - x/2", 7]).complex
+        array([1.+3.j , 2.-0.5j, 7.+0.j ])
+        """
+        if isinstance(values, AdeleArray):
+            if not isinstance(values, AlgebraicArray) or values.space != self:
+                raise SpaceError(
+                    f"the array lives in {describe(values.space, 200)}, not in {describe(self, 200)}; decode() it first"
+                )
+            return values
+        elements: list[Element] = []
+        shape = self._read(values, (), floats, elements)
+        size = len(elements)
+        digits = np.empty((size, self.n_primes, self.precision), dtype=finite.digit_dtype(self.primes))
+        balls = np.empty((size, self.n_rows, 2))
+        height = np.empty((size, 2))
+        for i, element in enumerate(elements):
+            for j, p in enumerate(self.primes):
+                try:
+                    residue = self.residue(element, j)
+                except BelowWindowError as error:
+                    position = tuple(int(k) for k in np.unravel_index(i, shape)) if shape else ()
+                    raise self._window_error(element, position, p, error.needed) from None
+                digits[i, j] = hensel.to_digits(residue, p, self.precision)[::-1]
+            conjugates = self.conjugates(element)
+            balls[i] = [_ball(part) for part in (conjugates[0].real, conjugates[0].imag)[: self.n_rows]]
+            height[i] = _upper_float(Fraction(element[1])), _upper_float(polynomials.house(conjugates))
+        is_multiple = np.array([element[1] < EXACT for element in elements], dtype=np.bool_)
+        place = InfinitePlace(
+            tuple(real.from_values(balls[:, k, 0], balls[:, k, 1]) for k in range(self.n_rows)),
+            Height(height[:, 0], height[:, 1], is_multiple),
+            self.degree,
+        )
+        places = FinitePlaces(digits, finite.all_known(self.window, size))
+        return AlgebraicArray(self, place.reshape(shape), places.reshape(shape))
+
+    def from_digits(
+        self, digits: Any, value: Any, *, radius: Any = None, max_denominator: int | None = None
+    ) -> "AlgebraicArray":
+        """Return the array with these coordinates, for decoding what a network or a file says.
+
+        The numbers are taken to be n/m, n in Z[θ], with m <= D and all conjugates at most H in absolute value, where
+        (2^d · D² · H · ∏ p^F)^d = ∏ p^N, d the degree. `decode` proves that no other such number has the digits.
+
+        Args:
+            digits: integers, (*, n_primes, precision), most significant digit first.
+            value: the images at the infinite place, floats or complex numbers (*); None where they are not known.
+            radius: error bounds of the values, of each of real and imaginary part, (*); float64 rounding when left out.
+            max_denominator: D; where it is left out, D = H.
+
+        Raises:
+            EncodingError: a shape does not fit, a digit is not in 0 … p − 1, or no D is left.
+
+        >>> space = AlgebraicSpace("x^2 - 2", root=1.414)
+        >>> a = space.encode("1 + x/3")
+        >>> space.from_digits(a.digits, a.real).decode(), space.from_digits(a.digits, None).decode()
+        ((Fraction(1, 1), Fraction(1, 3)), (Fraction(1, 1), Fraction(1, 3)))
+        """
+        given = number_array("digits", digits)
+        parts = self._measured_parts(value, radius, given.shape[:-2])
+        shape = parts[0].shape
+        # log2 of D² · H, a little below
+        room = self.precision * sum(map(log2, self.primes)) * (1 - 1e-12) / self.degree - self.degree
+        room -= self.fractional_digits * sum(map(log2, self.primes))
+        if max_denominator is not None:
+            is_integer = isinstance(max_denominator, (int, np.integer)) and not isinstance(max_denominator, bool)
+            if not is_integer or max_denominator < 1:
+                raise EncodingError(f"max_denominator={describe(max_denominator)} must be an integer from 1 on")
+        bits = room / 3 if max_denominator is None else log2(int(max_denominator))
+        if bits < 0 or room - 2 * bits < -bits:  # then even 1/D is too large
+            raise EncodingError(
+                f"max_denominator={describe(max_denominator)} leaves no room in {self.precision} digits at "
+                f"{self.n_primes} primes; it must stay below about 2^{max(floor(room), 0)}"
+            )
+        height = Height(
+            np.full(shape, 2.0 ** min(bits, _MOST_BITS)),
+            np.full(shape, 2.0 ** min(room - 2 * bits, _MOST_BITS)),
+            np.zeros(shape, dtype=np.bool_),
+        )
+        return AlgebraicArray(self, InfinitePlace(parts, height, self.degree), read_digits(given, shape, self.window))
+
+    def _measured_parts(self, value: Any, radius: Any, shape: tuple[int, ...]) -> tuple[RealPlace, ...]:
+        """Return the real, or the real and the imaginary, coordinates that a caller gives."""
+        if value is None:
+            return (measured(None, radius, shape),) * self.n_rows
+        images = np.asarray(value)
+        if images.dtype.kind == "c" and self.n_rows == 1 and np.any(images.imag != 0):
+            raise EncodingError("the values have imaginary parts, but the infinite place of the space is real")
+        parts = [images.real, images.imag] if images.dtype.kind == "c" else [value, np.zeros(images.shape)]
+        return tuple(measured(part, radius, shape) for part in parts[: self.n_rows])
+
+    def tensor(self, values: Any, *, floats: str = "error") -> npt.NDArray[np.float32]:
+        """Return numbers in the layout of `AlgebraicArray.tensor`; arguments and errors as for `encode`.
+
+        >>> AlgebraicSpace("x^2 - 2", root=1.414, n_primes=7).tensor(["x", "1 + x"]).shape
+        (2, 8, 16)
+        """
+        return self.encode(values, floats=floats).tensor()
+
+    def _read(self, values: Any, position: tuple[int, ...], floats: str, out: list[Element]) -> tuple[int, ...]:
+        """Append the numbers of nested lists and arrays to `out` and return the shape."""
+        array = rationals.as_array(values)
+        if array is not None and array.dtype.kind in "OUT":  # objects and text may be more than rational
+            values = array.tolist()
+        elif array is not None or isinstance(values, range):
+            numbers = rationals.read(values, floats=floats)
+            out += [self._reduce([numbers.fraction(i)]) for i in range(len(numbers.numerators))]
+            return numbers.shape
+        if not isinstance(values, list):
+            try:
+                out.append(self._read_element(values, floats))
+            except (EncodingError, DivisionByZeroError) as error:
+                where = f"{at_position(position).strip()}: " if position else ""
+                raise type(error)(f"{where}{error}") from None
+            return ()
+        shapes = [self._read(value, (*position, i), floats, out) for i, value in enumerate(values)]
+        if any(shape != shapes[0] for shape in shapes):
+            raise EncodingError(f"ragged nesting{at_position(position)}: all entries of an array need the same shape")
+        inner = array.shape[1:] if array is not None else ()  # which an empty array has too
+        return (len(values), *(shapes[0] if shapes else inner))
+
+    def _read_element(self, value: Any, floats: str) -> Element:
+        if isinstance(value, tuple):
+            if len(value) > self.degree:
+                raise EncodingError(
+                    f"{describe(value)} has {len(value)} coefficients, but the field has degree {self.degree}; "
+                    "arrays of numbers are lists"
+                )
+            return self._reduce(polynomials.read_coefficients(value, floats=floats))
+        if isinstance(value, str) and "x" in value:
+            return self._reduce(polynomials.parse(value))
+        return self._reduce([rationals.read(value, floats=floats).fraction(0)])
+
+    def _reduce(self, coefficients: Sequence[Fraction]) -> Element:
+        return polynomials.reduce(coefficients, self.polynomial)
+
+    def _window_error(self, element: Element, position: tuple[int, ...], p: int, needed: int) -> PrecisionError:
+        return PrecisionError(
+            f"{polynomials.to_text(coefficients(element))}{at_position(position)} has {p}-adic valuation −{needed}, "
+            f"below the window of fractional_digits={self.fractional_digits}; fractional_digits={needed} would hold it"
+        )
+
+
+def _first_primes(f: tuple[int, ...], n_primes: Any) -> tuple[int, ...]:
+    """Return the first primes at which f splits."""
+    if isinstance(n_primes, bool) or not isinstance(n_primes, (int, np.integer)) or n_primes < 1:
+        raise SpaceError(f"n_primes={describe(n_primes)} must be a whole number from 1 on")
+    primes = tuple(islice(polynomials.splitting_primes(f, PRIME_BOUND), int(n_primes)))
+    if len(primes) < n_primes:
+        raise SpaceError(
+            f"{polynomials.to_text(f)} splits at {len(primes) or 'no'} primes below {PRIME_BOUND}, fewer than "
+            f"n_primes={n_primes}; ask for fewer, or name primes=… beyond"
+        )
+    return primes
+
+
+def _check_splitting(f: tuple[int, ...], p: int) -> None:
+    """Raise `SpaceError` unless f is a product of different linear factors modulo p."""
+    found = polynomials.roots_modulo(f, p)
+    if len(found) < len(f) - 1:
+        repeated = next((r for r, multiplicity in found.items() if multiplicity > 1), None)
+        why = f"{len(found)} of its {len(f) - 1} roots are there" if repeated is None else f"{repeated} is repeated"
+        raise SpaceError(
+            f"{polynomials.to_text(f)} does not split into different linear factors modulo {p}: {why}; "
+            "leave primes=… out to have primes found"
+        )
+
+
+def _choose_root(f: tuple[int, ...], near: Any) -> complex:
+    """Return the root of f near a user's approximation; it has imaginary part 0 if and only if it is real."""
+    is_number = isinstance(near, (Complex, np.number)) and not isinstance(near, bool)
+    try:
+        z = complex(near) if is_number else complex("nan")
+    except OverflowError:
+        z = complex("inf")
+    if not np.isfinite(z):
+        raise SpaceError(f"root={describe(near)} is no finite number; root=1.414 or root=1j chooses the root near it")
+    roots = sorted((to_complex(w) for w in polynomials.complex_roots(f, BITS)), key=lambda w: (w.real, w.imag))
+    nearest, second = sorted(roots, key=lambda w: abs(w - z))[:2]
+    listed = ", ".join(f"{w.real:.6g}" if w.imag == 0 else f"{w:.6g}" for w in roots[:8])
+    listed += ", …" if len(roots) > 8 else ""
+    if abs(nearest - z) > _NEAR * max(1.0, abs(z)):
+        raise SpaceError(f"{polynomials.to_text(f)} has no root near root={describe(near)}; its roots: {listed}")
+    if abs(second - z) <= 2 * abs(nearest - z):
+        raise SpaceError(
+            f"root={describe(near)} does not say which root of {polynomials.to_text(f)} is meant; its roots: {listed}"
+        )
+    return nearest
+
+
+def _ball(x: Any) -> tuple[float, float]:
+    """Return a ball with a float64 centre that holds a real ball of python-flint."""
+    value, radius = polynomials.fraction(x.mid()), polynomials.fraction(x.rad())
+    if abs(value) <= radius:  # nothing but 0 is known of it: a real or imaginary part that vanishes
+        value, radius = Fraction(0), abs(value) + radius
+    try:
+        centre = float(value)
+    except OverflowError:
+        return (float("inf") if value > 0 else float("-inf")), float("inf")
+    return centre, _upper_float(abs(value - Fraction(centre)) + radius)
+
+
+def _upper_float(q: Fraction) -> float:
+    """Return a float that is at least q >= 0; infinite beyond float64."""
+    try:
+        value = float(q)
+    except OverflowError:
+        return float("inf")
+    return value if Fraction(value) >= q else float(np.nextafter(value, np.inf))

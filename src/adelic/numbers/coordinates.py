@@ -1,0 +1,137 @@
+"""Coordinates that a caller gives, read and checked; and the real row of the layout that a network eats."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.errors import EncodingError, RangeError
+from adelic.numbers import rationals
+from adelic.numbers.describe import at_position
+from adelic.numbers.places import finite, real
+from adelic.numbers.places.balls import RealPlace
+from adelic.numbers.places.finite import FinitePlaces
+from adelic.numbers.window import Window
+
+
+def read_digits(given: npt.NDArray[Any], shape: tuple[int, ...], window: Window) -> FinitePlaces:
+    """Return digits of numbers of a shape, all known, or raise `EncodingError`."""
+    expected = (*shape, len(window.primes), window.precision)
+    if given.shape != expected:
+        raise EncodingError(f"digits have shape {given.shape}; for real values of shape {shape} it is {expected}")
+    dtype = finite.digit_dtype(window.primes)
+    greatest = np.array([p - 1 for p in window.primes], dtype=dtype)[:, None]
+    if given.dtype.kind == "f":
+        is_digit = (given >= 0) & (given <= greatest) & (given == np.floor(given))
+    else:  # unsigned, so that large digits are compared exactly
+        is_digit = (given >= 0) & (given.astype(np.uint64) <= greatest)
+    wrong = np.argwhere(~is_digit)
+    if len(wrong):
+        at = tuple(int(i) for i in wrong[0])
+        p = window.primes[at[-2]]
+        raise EncodingError(f"{given[at]!s}{at_position(at)} is no digit at the prime {p}; digits are 0 … {p - 1}")
+    known = np.broadcast_to(np.int32(window.precision), expected[:-1])
+    return FinitePlaces(given.astype(dtype), known)
+
+
+def measured(real_value: Any, radius: Any, shape: tuple[int, ...]) -> RealPlace:
+    """Return the real place of what a caller gives, or of numbers of a shape without any, or raise `EncodingError`."""
+    if real_value is None:
+        if radius is not None:
+            raise EncodingError("radius says how near a real value is; without one, leave it out")
+        return real.unknown(shape)
+    exact = _exact_numbers(real_value)
+    if exact is None:
+        value = _floats("real values", real_value)
+        return real.from_values(value, None if radius is None else _radii(radius, value.shape))
+    numbers = [exact.fraction(i) for i in range(len(exact.numerators))]
+    sizes: list[Fraction | None] = [abs(q) / 2**53 for q in numbers]
+    if radius is not None:
+        bounds = _exact_numbers(radius)
+        if bounds is None:
+            sizes = [Fraction(r) if np.isfinite(r) else None for r in _radii(radius, exact.shape).ravel().tolist()]
+        elif bounds.shape == exact.shape and np.all(bounds.numerators >= 0):
+            sizes = [bounds.fraction(i) for i in range(len(numbers))]
+        else:
+            raise EncodingError(f"radii of shape {bounds.shape} must fit real values of shape {exact.shape}, from 0 on")
+    return real.from_numbers(numbers, sizes).reshape(exact.shape)
+
+
+def _exact_numbers(values: Any) -> rationals.Rationals | None:
+    """Return values as rationals where they are exact numbers or long floats, which float64 may not hold, else None."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        return None
+    if array.dtype == np.longdouble != np.float64 and np.all(np.isfinite(array)):
+        return rationals.read(array, floats="exact")
+    if array.dtype != object or any(isinstance(x, (str, bytes)) or x is None for x in array.flat):
+        return None
+    return rationals.read(array.tolist() if array.shape else values, floats="exact")
+
+
+def number_array(name: str, values: Any) -> npt.NDArray[Any]:
+    """Return integers or floats as an array, or raise `EncodingError`."""
+    array = rationals.as_array(values)
+    try:
+        array = _array_of_lists(values) if array is None else array
+    except ValueError:
+        raise EncodingError(f"{name} are ragged: all entries of an array need the same shape") from None
+    if array.dtype.kind not in "iuf" and array.size:
+        raise EncodingError(f"{name} must be integers or floats, not an array of dtype {array.dtype}")
+    return array
+
+
+def _array_of_lists(values: Any) -> npt.NDArray[Any]:
+    """Return nested lists as an array; NumPy would round integers from 2^63 on beside smaller ones to float64."""
+    array = np.asarray(values)
+    if array.dtype == np.float64 and np.any(array >= 2.0**63):
+        exact = np.array(values, dtype=object)
+        if all(type(x) is int and 0 <= x < 2**64 for x in exact.flat):
+            return exact.astype(np.uint64)
+    return array
+
+
+def _floats(name: str, values: Any) -> npt.NDArray[np.float64]:
+    """Return a float64 copy, which later changes of the caller's array do not reach."""
+    with np.errstate(over="ignore"):  # of longer floats
+        return number_array(name, values).astype(np.float64)
+
+
+def _radii(radius: Any, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    """Return error bounds of real values of a shape, or raise `EncodingError`."""
+    radii = _floats("radii", radius)
+    try:
+        radii = np.broadcast_to(radii, shape)
+    except ValueError:
+        raise EncodingError(f"radii of shape {radii.shape} do not fit real values of shape {shape}") from None
+    wrong = np.argwhere(~(radii >= 0))
+    if len(wrong):
+        at = tuple(int(i) for i in wrong[0])
+        raise EncodingError(f"the radius {radii[at]!s}{at_position(at)} is no error bound; radii are at least 0")
+    return radii
+
+
+def check_float32(primes: tuple[int, ...]) -> None:
+    """Raise `EncodingError` unless float32 holds all digits, which it does up to the prime 2^24."""
+    if max(primes) > 2**24:
+        raise EncodingError(f"float32 does not hold the digits of the prime {max(primes)}; use .digits")
+
+
+def write_real_row(values: npt.NDArray[np.float64], out: npt.NDArray[np.float32], shape: tuple[int, ...]) -> None:
+    """Write [0, …, 0, q] into row 0 of `out`, (size, n_primes + 1, precision).
+
+    Raises:
+        RangeError: a value is beyond float32.
+    """
+    with np.errstate(over="ignore"):
+        out[:, 0, :-1] = 0
+        out[:, 0, -1] = values
+    beyond = np.flatnonzero(~np.isfinite(out[:, 0, -1]))
+    if len(beyond):
+        position = tuple(int(i) for i in np.unravel_index(beyond[0], shape)) if shape else ()
+        raise RangeError(
+            f"the real value {values[beyond[0]]:.6g}{at_position(position)} is beyond float32 (3.4e38), so the real "
+            "row would be infinite; feed .digits alone, or scale the numbers"
+        )

@@ -1,0 +1,182 @@
+"""From coordinates back to the number: Chinese remainders, rational reconstruction, and the real place as a judge.
+
+Let M be the product of p^known over the primes. The digits say what q is modulo M. A rational n/m with 2·|n|·m < M and
+m coprime to M is a remainder over a cofactor in the extended Euclidean algorithm of (M, X) (Legendre's theorem on
+continued fractions; Wang 1981 for the use in rational reconstruction). Several may satisfy this: −10 and 1/10 are equal
+modulo 101. But two of the same sign that do differ in size by a factor of at least (1 + √2)^2 > 5.8, so the real
+coordinate picks one of them. That is why decoding needs every place.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import lru_cache
+from math import gcd, inf, isnan, isqrt, log2, prod
+from typing import NamedTuple
+
+from adelic.numbers.hensel import Residue
+from adelic.numbers.places.balls import RealPlace
+from adelic.numbers.primes import valuation
+from adelic.numbers.rationals import EXACT
+
+_SHOWN = 3  # candidates that an error message lists
+
+
+class _RemainderPlan(NamedTuple):
+    """The constants of Chinese remainders: their sum is built by halves, so that no long product is stored a modulus.
+
+    Attributes:
+        weights: the inverse of the product of the other moduli, modulo each one.
+        levels: the products of neighbours that each level joins, in pairs.
+        product: of all moduli.
+    """
+
+    weights: tuple[int, ...]
+    levels: tuple[tuple[tuple[int, int], ...], ...]
+    product: int
+
+
+@lru_cache(maxsize=256)
+def _remainder_plan(moduli: tuple[int, ...]) -> _RemainderPlan:
+    product = prod(moduli)
+    levels = []
+    parts = list(moduli)
+    while len(parts) > 1:
+        levels.append(tuple(zip(parts[::2], parts[1::2], strict=False)))
+        parts = [q * r for q, r in levels[-1]] + parts[len(parts) // 2 * 2 :]
+    return _RemainderPlan(tuple(pow(product // q, -1, q) for q in moduli), tuple(levels), product)
+
+
+def chinese_remainder(values: list[int], moduli: tuple[int, ...]) -> int:
+    """Return the x in [0, product of moduli) with x ≡ values[i] (mod moduli[i]).
+
+    >>> chinese_remainder([2, 3, 2], (3, 5, 7))
+    23
+    """
+    plan = _remainder_plan(moduli)
+    parts = [value * w % q for value, w, q in zip(values, plan.weights, moduli, strict=True)]
+    for level in plan.levels:
+        rest = parts[len(parts) // 2 * 2 :]
+        parts = [x * r + y * q for (q, r), x, y in zip(level, parts[::2], parts[1::2], strict=False)] + rest
+    return sum(parts) % plan.product
+
+
+def rational_candidates(
+    x: int, modulus: int, log2_range: tuple[float, float] = (-inf, inf)
+) -> Iterator[tuple[int, int]]:
+    """Yield every n/m ≡ x (mod modulus) with 2·|n|·m < modulus, m > 0 and gcd(n, m) = gcd(m, modulus) = 1.
+
+    Args:
+        x: residue in [0, modulus).
+        modulus: product of prime powers.
+        log2_range: numbers other than 0 with log2 |n/m| outside may be left out, which saves most of the work.
+
+    Yields:
+        (n, m), with |n|/m falling.
+
+    >>> sorted(rational_candidates(91, 101))
+    [(-10, 1), (1, 10)]
+    """
+    r0, r1, t0, t1 = modulus, x, 0, 1
+    low, high = log2_range
+    while True:
+        size = r1.bit_length() - t1.bit_length()  # log2 (r1 / |t1|), to within 1
+        if size < low - 1:
+            return
+        is_in_range = size <= high + 1 or r1 == 0
+        if is_in_range and 2 * r1 * abs(t1) < modulus and gcd(r1, t1) == 1 and gcd(t1, modulus) == 1:
+            yield (r1, t1) if t1 > 0 else (-r1, -t1)
+        if r1 == 0:
+            return
+        quotient = r0 // r1
+        r0, r1, t0, t1 = r1, r0 - quotient * r1, t1, t0 - quotient * t1
+
+
+def decode(
+    residues: list[Residue], primes: tuple[int, ...], fractional_digits: int, place: RealPlace
+) -> Fraction | None:
+    """Return the rational with these coordinates, or None if there is none, or if there may be more than one.
+
+    Args:
+        residues: p^F · q at each prime.
+        primes: the primes.
+        fractional_digits: F.
+        place: the real place of one number, of shape ().
+
+    >>> import numpy as np
+    >>> from adelic.numbers.places.real import from_values
+    >>> residues = [Residue(1, 2), Residue(7, 2)]  # 1 mod 2^2, 7 mod 3^2: 25, −11 and 1/13 modulo 36
+    >>> decode(residues, (2, 3), 0, from_values(np.array(-11.0)))
+    Fraction(-11, 1)
+    """
+    x, modulus, scale = _scaled_residue(residues, primes, fractional_digits)
+    limit = modulus.bit_length() + scale.bit_length() + 64  # other candidates than 0 are inside, by far
+    ball = place.ball(limit)
+    if ball is None:
+        return None
+    bound = place.denominator_bound(limit)
+    # A tiny difference of large numbers may be below its own rounding error; then only the denominator tells it from
+    # other candidates near 0.
+    largest = None if bound is None else _without(primes, bound)
+    matches = []
+    for n, m in rational_candidates(x, modulus, place.log2_range(log2(scale))):
+        q = Fraction(n, m * scale)
+        if (largest is None or m <= largest) and abs(q - ball[0]) <= ball[1]:
+            matches.append((q, m))
+    if len(matches) != 1:
+        return None
+    q, m = matches[0]
+    if isnan(place.denominator) or place.is_inside:
+        return q
+    # Two numbers with this residue are at least M / (S · m · m') apart, m and m' being their denominators without the
+    # primes of the space. The other number's m' is at most the bound: would it lie outside the ball?
+    if largest is None:
+        return None
+    alone = 2 * ball[1] * scale * m * largest < modulus
+    return q if alone else None
+
+
+def decode_digits(
+    residues: list[Residue], primes: tuple[int, ...], fractional_digits: int
+) -> tuple[Fraction | None, list[Fraction]]:
+    """Return the rational with these digits whose parts are at most √(M/2), or None, and a few others inside the bound.
+
+    The parts are those of n/m = q · ∏ p^F in lowest terms. 2·|n|·m' and 2·|n'|·m are below M for two such numbers, so
+    that n·m' − n'·m, which M divides, is 0 (Wang 1981).
+
+    Args:
+        residues: p^F · q at each prime.
+        primes: the primes.
+        fractional_digits: F.
+
+    >>> decode_digits([Residue(91, 1)], (101,), 0)
+    (None, [Fraction(-10, 1), Fraction(1, 10)])
+    >>> decode_digits([Residue(7, 1)], (101,), 0)[0]
+    Fraction(7, 1)
+    """
+    x, modulus, scale = _scaled_residue(residues, primes, fractional_digits)
+    largest = isqrt(max(modulus - 1, 0) // 2)
+    others: list[Fraction] = []
+    for n, m in rational_candidates(x, modulus):
+        if abs(n) <= largest and m <= largest:
+            return Fraction(n, m * scale), []
+        if len(others) < _SHOWN:
+            others.append(Fraction(n, m * scale))
+    return None, others
+
+
+def _scaled_residue(residues: list[Residue], primes: tuple[int, ...], fractional_digits: int) -> tuple[int, int, int]:
+    """Return S · q modulo M, M, and S = ∏ p^F."""
+    scale = prod(primes) ** fractional_digits
+    moduli = tuple(p**r.known for p, r in zip(primes, residues, strict=True))
+    scaled = [r.value * (scale // p**fractional_digits) for p, r in zip(primes, residues, strict=True)]
+    return chinese_remainder(scaled, moduli), prod(moduli), scale
+
+
+def _without(primes: tuple[int, ...], bound: Fraction) -> Fraction:
+    """Return a bound of a denominator with the primes' powers taken out, where it is exact enough to do so."""
+    if bound >= EXACT:
+        return bound
+    unit = int(bound)
+    for p in primes:
+        unit //= p ** valuation(unit, p)
+    return Fraction(unit)

@@ -1,0 +1,333 @@
+"""Redundant residue codes: a number from p-adic digits of which a few are wrong, missing or doubtful.
+
+**The code.** The words are the digits of a space, N a prime; the codewords are those of the numbers q = n/m with
+|n| <= A and 1 <= m <= B. Let M = ∏ p^N and S = ∏ p^F over the primes. Erasing the digits of a prime from the k-th
+lowest on puts p^k in place of p^N in M, and erasing all of them takes p^F out of S.
+
+**The bound.** Where the lowest wrong digit at p is the k-th, counted from 0, all digits from it on count as wrong:
+let E be the product of p^(N − k) over these primes. Digits where q has none, since p divides m more than F times, are
+wrong in this sense, too. *If 2·S·A·B·E² < M, then q is found.*
+
+*Proof.* Let y be the number modulo M that the digits say S·q is, and Λ the lattice {(u, v) : u ≡ y·v (mod M)}, of
+determinant M. Let ‖(u, v)‖ = max(|u|/(S·A), |v|/B). The vector E·(S·n, m) is in Λ, and its norm is at most E. So the
+shortest vector (u, v) of Λ has norm at most E, too. Their determinant E·(S·n·v − m·u) is divisible by M, and in size
+at most 2·(S·A·E)·(B·E) < M; so it is 0, and u/v = S·n/m. ∎ The shortest vector is one of two neighbouring rows
+(remainder, cofactor) of the extended Euclidean algorithm of (M, y), those between which remainder/(S·A) falls below
+cofactor/B: by the signs of the cofactors, a vector with |u| < r_(i−1) has |v| >= |t_i|.
+
+**Beyond the bound.** In the same way, one word that is E away from one number and E' from another has
+2·S·A·B·E·E' >= M. So where too many digits are wrong, another number is found only by mending all the more others:
+with no place mended the answer is right unless E reaches M / (2·S·A·B), the square of what is mended. Which wrong
+answers are likely then, the confidence says.
+
+`candidates` says how the numbers near a word are found, also with probabilities of the digits at hand.
+
+Sources: D. Mandelbaum, "Error correction in residue arithmetic", IEEE Trans. Comput. 21 (1972), and O. Goldreich,
+D. Ron, M. Sudan, "Chinese remaindering with errors", IEEE Trans. Inf. Theory 46 (2000), for integers; J. Böhm,
+W. Decker, C. Fieker, G. Pfister, "The use of bad primes in rational reconstruction", Math. Comp. 84 (2015), for
+rationals.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from math import isqrt, prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.errors import EncodingError, SpaceError
+from adelic.numbers.array import AdeleArray
+from adelic.numbers.decoding.candidates import Codewords
+from adelic.numbers.decoding.channels import Channel, HardChannel, SoftChannel
+from adelic.numbers.describe import at_position, describe
+from adelic.numbers.places.finite import FinitePlaces
+from adelic.numbers.space import AdeleSpace
+
+Array = npt.NDArray[Any]
+
+DEFAULT_ERROR_RATE = 0.01
+_FAST_DENOMINATOR = 2**53
+_FAST_NUMERATOR = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class DecodedNumbers:
+    """What a word of digits each was read as.
+
+    Attributes:
+        values: object (*), `Fraction`, or None where the word is near no number of the code.
+        confidence: float64 (*), the probability that the value is right; 0 where there is none. See
+            `RedundantResidueCode.decode` for what it assumes.
+        errors: bool (*, n_primes), the places whose digits are not those of the value: they were mended.
+
+    >>> code = RedundantResidueCode(AdeleSpace(primes=(5, 7, 11, 13, 17, 19), precision=1), max_numerator=10)
+    >>> code.decode([[3], [3], [4], [3], [3], [3]])
+    DecodedNumbers(values=3, confidence=0.99, errors at 1 of 6 places)
+    """
+
+    values: npt.NDArray[np.object_]
+    confidence: npt.NDArray[np.float64]
+    errors: npt.NDArray[np.bool_]
+
+    def __repr__(self) -> str:
+        shown = np.array2string(self.values, separator=", ", threshold=8, formatter={"object": str})
+        confidence = np.array2string(self.confidence, separator=", ", threshold=8, precision=2)
+        mended = f"errors at {self.errors.sum()} of {self.errors.size} places"
+        return f"DecodedNumbers(values={shown}, confidence={confidence}, {mended})"
+
+
+@dataclass(frozen=True)
+class RedundantResidueCode(Codewords):
+    """The numbers n/m with |n| <= max_numerator and 1 <= m <= max_denominator, told by more digits than they need.
+
+    A few wrong digits are found and mended: errors at any places with ∏ p^N <= `capacity` (the module has the proof).
+
+    Attributes:
+        space: the primes and digits. Every prime more makes the code mend more.
+        max_numerator: A, the greatest |n|.
+        max_denominator: B, the greatest m; 1 for integers.
+
+    Raises:
+        SpaceError: the space has too few digits to tell these numbers apart, or a bound is no such integer.
+
+    Source: the module's docstring.
+
+    >>> space = AdeleSpace(primes=(2, 3, 5, 7, 11, 13, 17, 19, 23), precision=1)
+    >>> code = RedundantResidueCode(space, max_numerator=1000)
+    >>> code.capacity, code.guaranteed_errors
+    (333, 1)
+    >>> digits = space.encode([-271, 828]).digits.copy()
+    >>> digits[0, 4] = 0             # a wrong digit at 11
+    >>> digits[1, [1, 6]] += 1       # at 3 and 17: 3·17 <= 333
+    >>> code.decode(digits).values
+    array([Fraction(-271, 1), Fraction(828, 1)], dtype=object)
+    """
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        if not isinstance(self.space, AdeleSpace):
+            raise SpaceError(f"space={describe(self.space)} is no AdeleSpace")
+        for name, least in (("max_numerator", 0), ("max_denominator", 1)):
+            bound = getattr(self, name)
+            if isinstance(bound, (bool, np.bool_)) or not isinstance(bound, (int, np.integer)) or bound < least:
+                raise SpaceError(f"{name}={describe(bound)} must be an integer, at least {least}")
+            object.__setattr__(self, name, int(bound))
+        if not self.capacity:
+            size = "2·S·|n|·m, S = ∏ p^fractional_digits," if self.space.fractional_digits else "2·|n|·m"
+            raise SpaceError(
+                f"the digits of {describe(self.space, 200)} do not tell apart all n/m with "
+                f"|n| <= {describe(self.max_numerator)} and m <= {describe(self.max_denominator)}: {size} "
+                f"must stay below {describe(self._modulus)}; take more primes or digits"
+            )
+
+    @cached_property
+    def capacity(self) -> int:
+        """Return the greatest E with 2·S·A·B·E² < M: errors with a product of p^N up to it are mended, always.
+
+        >>> space = AdeleSpace(primes=(11, 13, 17), precision=2)
+        >>> RedundantResidueCode(space, max_numerator=99).capacity
+        172
+        """
+        bound = 2 * self._scale * max(1, self.max_numerator) * self.max_denominator
+        return isqrt((self._modulus - 1) // bound)
+
+    @cached_property
+    def guaranteed_errors(self) -> int:
+        """Return how many wrong places are mended wherever they are: so many of the greatest primes have ∏ p^N <= E.
+
+        >>> RedundantResidueCode(AdeleSpace(primes=(11, 13, 17), precision=2), max_numerator=99).guaranteed_errors
+        0
+        >>> RedundantResidueCode(AdeleSpace(primes=(11, 13, 17, 19), precision=2), max_numerator=99).guaranteed_errors
+        1
+        """
+        largest = sorted(self.space.primes, reverse=True)
+        return max(t for t in range(len(largest) + 1) if self.mends(largest[:t]))
+
+    def mends(self, primes: Iterable[int]) -> bool:
+        """Return whether errors at just these places are always mended, however many of the digits there are wrong.
+
+        Raises:
+            SpaceError: one of them is not among the space's primes.
+
+        >>> code = RedundantResidueCode(AdeleSpace(primes=(3, 5, 7, 11, 13), precision=1), max_numerator=20)
+        >>> code.capacity, code.mends([13]), code.mends([3, 5]), code.mends([3, 7])
+        (19, True, True, False)
+        """
+        places = set(primes)
+        strange = places.difference(self.space.primes)
+        if strange:
+            raise SpaceError(
+                f"{describe(min(strange))} is none of the space's primes {describe(self.space.primes, 200)}"
+            )
+        product: int = prod(places)
+        return bool(product**self.space.precision <= self.capacity)
+
+    def decode(
+        self,
+        digits: Any,
+        *,
+        known: Any = None,
+        error_rate: float = DEFAULT_ERROR_RATE,
+        real: Any = None,
+        tolerance: Any = 0.0,
+    ) -> DecodedNumbers:
+        """Return the numbers whose digits these are, up to a few that are wrong.
+
+        The confidence is L / (L + K/M): L is the probability of the given digits if the value is right, K the number
+        of numbers in the code and M that of words, so that K/M is what all other numbers together would have on
+        average if they met the digits by chance alone. Other numbers that decoding did come across count with their
+        own probability. It is cautious: in fact no other number is near.
+
+        Args:
+            digits: an AdeleArray of the space, or integers, (*, n_primes, precision), most significant digit first.
+            known: how many digits of each window, from the lowest on, are not erased, integers that broadcast to
+                (*, n_primes); all of them when left out, or what the AdeleArray knows.
+            error_rate: how often the digits of a place are wrong; for the confidence alone.
+            real: approximations of the numbers, floats that broadcast to (*); NaN where there is none.
+            tolerance: numbers further than that from `real` are no answers; floats that broadcast to (*).
+
+        Raises:
+            EncodingError: a shape does not fit, or something is no digit, count, rate or tolerance.
+
+        >>> space = AdeleSpace(primes=(3, 5, 7, 11, 13), precision=2)
+        >>> code = RedundantResidueCode(space, max_numerator=50, max_denominator=20)
+        >>> digits = space.encode(["-22/19", 7]).digits.copy()
+        >>> digits[0, 4] = 12
+        >>> result = code.decode(digits)
+        >>> result.values, result.errors[0]
+        (array([Fraction(-22, 19), Fraction(7, 1)], dtype=object), array([False, False, False, False,  True]))
+        """
+        if isinstance(digits, AdeleArray):
+            known = digits.known if known is None else known
+            digits = self.space.encode(digits).digits
+        else:
+            digits = np.asarray(digits)
+            shape = digits.shape[:-2] if digits.ndim >= 2 else ()
+            digits = self.space.from_digits(digits, np.zeros(shape)).digits
+        if not 0 < error_rate < 1:
+            raise EncodingError(f"error_rate={describe(error_rate)} is no probability between 0 and 1")
+        shape = digits.shape[:-2]
+        counts = _counts(known, (*shape, self.space.n_primes), self.space.precision)
+        channel = HardChannel(self.space, counts.reshape(-1, self.space.n_primes), error_rate)
+        return self._decode(digits, channel, real, tolerance)
+
+    def decode_soft(self, log_probabilities: Any, *, real: Any = None, tolerance: Any = 0.0) -> DecodedNumbers:
+        """Return the likeliest numbers that are found, given the probabilities of all digits.
+
+        A probability belongs to a digit whatever the others are, as a network's outputs do: L of the confidence (see
+        `decode`) is the product of the probabilities of the value's digits.
+
+        Args:
+            log_probabilities: natural logarithms, floats (*, n_primes, precision, max_prime), most significant digit
+                first; the last axis is the digit, −inf from p on.
+            real: as for `decode`.
+            tolerance: as for `decode`.
+
+        Raises:
+            EncodingError: a shape does not fit, something is NaN, or a digit that there is not is the likeliest.
+
+        >>> space = AdeleSpace(primes=(2, 3, 5, 7), precision=1)
+        >>> code = RedundantResidueCode(space, max_numerator=9)
+        >>> probabilities = np.zeros((4, 1, 7))
+        >>> probabilities[0, 0, :2] = 0.1, 0.9
+        >>> probabilities[1, 0, :3] = 0.8, 0.1, 0.1
+        >>> probabilities[2, 0, :5] = 0.1, 0.3, 0.1, 0.1, 0.4  # 4 or 1?
+        >>> probabilities[3, 0, :7] = 0.0, 0.0, 0.7, 0.1, 0.1, 0.1, 0.0
+        >>> with np.errstate(divide="ignore"):
+        ...     result = code.decode_soft(np.log(probabilities))
+        >>> result.values, result.confidence.round(2)
+        (array(Fraction(9, 1), dtype=object), np.float64(0.69))
+        """
+        array = np.asarray(log_probabilities)
+        primes, precision = self.space.primes, self.space.precision
+        expected = (self.space.n_primes, precision, max(primes))
+        if array.ndim < 3 or array.shape[-3:] != expected or array.dtype.kind != "f":
+            raise EncodingError(
+                f"log-probabilities must be floats of shape (*, {', '.join(map(str, expected))}), not {array.dtype} of "
+                f"shape {array.shape}"
+            )
+        digits = array.argmax(axis=-1)  # the first NaN, if there is one
+        best = np.take_along_axis(array, digits[..., None], axis=-1)[..., 0].astype(np.float64)
+        wrong = np.argwhere(np.isnan(best) | np.isinf(best) | (digits >= np.array(primes)[:, None]))
+        if len(wrong):
+            at = tuple(wrong[0].tolist())
+            raise EncodingError(
+                f"the log-probability of the digit {digits[at]}{at_position(at)}, the greatest there, is {best[at]}: "
+                f"those of 0 … {primes[at[-2]] - 1} must be numbers, one of them finite, and the others −inf"
+            )
+        channel = SoftChannel(
+            self.space, array.reshape(-1, *expected), best.reshape(-1, self.space.n_primes, precision)
+        )
+        return self._decode(digits, channel, real, tolerance)
+
+    def _decode(self, digits: Array, channel: Channel, real: Any, tolerance: Any) -> DecodedNumbers:
+        """Return the numbers of digits (*, n_primes, precision); `channel` has the same words, flattened."""
+        shape = digits.shape[:-2]
+        reals = _broadcast("real values", np.nan if real is None else real, shape)
+        tolerances = _broadcast("tolerances", tolerance, shape)
+        if not (np.isfinite(tolerances) & (tolerances >= 0)).all():
+            raise EncodingError("tolerances must be finite and not negative")
+        words = digits.reshape(-1, *digits.shape[-2:])
+        size = len(words)
+        values = np.full(size, None, dtype=object)
+        confidence, errors = np.zeros(size), np.zeros((size, self.space.n_primes), dtype=np.bool_)
+        hits = channel.hits
+        done = self._read_codewords(words, channel.known, reals, tolerances, values)
+        with np.errstate(over="ignore"):
+            confidence[done] = 1 / (1 + np.exp(self._log_chance - hits[done].sum(axis=-1)))
+        rest = np.flatnonzero(~done)
+        for i, residues in zip(rest.tolist(), self._residues(words[rest]), strict=True):
+            found = self._candidates(residues, channel, i, hits[i].tolist(), float(reals[i]), float(tolerances[i]))
+            if found:
+                values[i], confidence[i], errors[i] = self._choose(found, channel.known[i].tolist())
+        return DecodedNumbers(
+            values.reshape(shape), confidence.reshape(shape), errors.reshape(*shape, self.space.n_primes)
+        )
+
+    def _residues(self, words: Array) -> list[list[int]]:
+        """Return p^F · q modulo p^N at each prime, from digits (size, n_primes, N)."""
+        precision = self.space.precision
+        weights = np.array([[p**k for k in range(precision - 1, -1, -1)] for p in self.space.primes], dtype=object)
+        dtype = np.int64 if max(self._powers) < 2**63 else object
+        residues: list[list[int]] = (words.astype(dtype) * weights.astype(dtype)).sum(axis=-1).tolist()
+        return residues
+
+    def _read_codewords(
+        self, words: Array, known: Array, reals: Array, tolerances: Array, values: npt.NDArray[np.object_]
+    ) -> npt.NDArray[np.bool_]:
+        """Write the numbers of the words that are codewords already, if they fit int64; return which these are."""
+        done = np.zeros(len(words), dtype=np.bool_)
+        rows = np.flatnonzero((known == self.space.precision).all(axis=-1))
+        if not len(rows) or self.max_numerator >= _FAST_NUMERATOR or self.max_denominator >= _FAST_DENOMINATOR:
+            return done
+        from adelic.numbers.decoding import fast
+
+        places = FinitePlaces(words[rows], known[rows])
+        n, m, found = fast.decode_within(places, self.space.window, self.max_numerator, self.max_denominator)
+        with np.errstate(invalid="ignore"):
+            found &= np.isnan(reals[rows]) | (np.abs(n / m - reals[rows]) <= tolerances[rows])
+        done[rows] = found
+        values[done] = fast.fractions_in_lowest_terms(n[found].tolist(), m[found].tolist())
+        return done
+
+
+def _broadcast(name: str, values: Any, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    """Return floats of a shape, flattened, or raise `EncodingError`."""
+    try:
+        return np.broadcast_to(np.asarray(values, dtype=np.float64), shape).reshape(-1)
+    except (TypeError, ValueError):
+        raise EncodingError(f"{name} must be floats that broadcast to the shape {shape}") from None
+
+
+def _counts(known: Any, shape: tuple[int, ...], precision: int) -> Array:
+    """Return counts of known digits of a shape, or raise `EncodingError`."""
+    counts = np.asarray(precision if known is None else known)
+    try:
+        counts = np.broadcast_to(counts, shape)
+    except ValueError:
+        raise EncodingError(f"known of shape {counts.shape} does not broadcast to {shape}") from None
+    if counts.dtype.kind not in "iu" or ((counts < 0) | (counts > precision)).any():
+        raise EncodingError(f"known must be integers from 0 to precision={precision}: how many digits are not erased")
+    return counts.astype(np.int32)

@@ -1,0 +1,202 @@
+"""Compiled batch kernels: the same digits as `adelic.numbers.hensel`, for whole arrays.
+
+Layout everywhere: digits (size, n_primes, precision), most significant digit first; known (size, n_primes) counts the
+known digits from the lowest one upwards. A kernel that meets a number that does not fit returns its place as
+(index, prime index, code), and (-1, 0, 0) when all is well.
+
+Only `adelic.numbers.places.finite` calls this module, and imports it when first needed, since numba takes long to load.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Array = npt.NDArray[Any]
+Failure = tuple[int, int, int]  # index, prime index, code
+FITS, BELOW_WINDOW, NOTHING_KNOWN = 0, 1, 2
+
+
+@njit(cache=True, nogil=True)
+def inverse_mod(a: Any, p: Any) -> Any:
+    """Return the inverse of a modulo the prime p, for a not divisible by p, by the extended Euclidean algorithm."""
+    r0, r1 = p, a % p
+    t0, t1 = 0, 1
+    while r1 != 0:
+        quotient = r0 // r1
+        r0, r1 = r1, r0 - quotient * r1
+        t0, t1 = t1, t0 - quotient * t1
+    return t0 % p
+
+
+@njit(cache=True, nogil=True)
+def encode(numerators: Array, denominators: Array, primes: Array, fractional_digits: int, out: Array) -> Failure:
+    """Write the window digits of numerators / denominators into `out` (any numeric dtype).
+
+    Arguments are int64 in lowest terms, denominators positive. The lifting n -> (n - c·m) / p runs on n = p·a + r and
+    m = p·b + s as a - c·b + (r - c·s) / p, whose every term stays inside int64.
+    """
+    size, n_primes, precision = out.shape
+    for i in range(size):
+        for j in range(n_primes):
+            p = primes[j]
+            n = numerators[i]
+            m = denominators[i]
+            shift = fractional_digits
+            while m % p == 0:
+                m //= p
+                shift -= 1
+            if shift < 0:
+                return i, j, BELOW_WINDOW
+            shift = min(shift, precision)
+            for k in range(shift):
+                out[i, j, precision - 1 - k] = 0
+            if m == 1:
+                for k in range(shift, precision):
+                    a = n // p
+                    out[i, j, precision - 1 - k] = n - a * p
+                    n = a
+            else:
+                b = m // p
+                s = m - b * p
+                inverse = inverse_mod(s, p)
+                for k in range(shift, precision):
+                    a = n // p
+                    r = n - a * p
+                    c = r * inverse % p
+                    out[i, j, precision - 1 - k] = c
+                    n = a - c * b + (r - c * s) // p
+    return -1, 0, FITS
+
+
+@njit(cache=True, nogil=True)
+def add(x: Array, y: Array, x_known: Array, y_known: Array, primes: Array, out: Array, out_known: Array) -> Failure:
+    """Write x + y: digit by digit with carries, as far as both are known."""
+    size, n_primes, precision = out.shape
+    for i in range(size):
+        for j in range(n_primes):
+            p = np.int64(primes[j])
+            known = min(x_known[i, j], y_known[i, j])
+            carry = np.int64(0)
+            for k in range(precision):
+                c = precision - 1 - k
+                if k < known:
+                    total = np.int64(x[i, j, c]) + np.int64(y[i, j, c]) + carry
+                    carry = np.int64(total >= p)
+                    out[i, j, c] = total - carry * p
+                else:
+                    out[i, j, c] = 0
+            out_known[i, j] = known
+    return -1, 0, FITS
+
+
+@njit(cache=True, nogil=True)
+def negate(x: Array, x_known: Array, primes: Array, out: Array) -> None:
+    """Write −x: zeros up to the first non-zero digit d, then p − d, then p − 1 − digit."""
+    size, n_primes, precision = out.shape
+    for i in range(size):
+        for j in range(n_primes):
+            p = np.int64(primes[j])
+            borrow = np.int64(0)
+            for k in range(precision):
+                c = precision - 1 - k
+                if k < x_known[i, j]:
+                    digit = -np.int64(x[i, j, c]) - borrow
+                    borrow = np.int64(digit < 0)
+                    out[i, j, c] = digit + borrow * p
+                else:
+                    out[i, j, c] = 0
+
+
+@njit(cache=True, nogil=True)
+def low_zeros(digits: Array, known: int) -> int:
+    """Return how many of the known low digits are zero (all of them for a number that may be zero)."""
+    precision = digits.shape[0]
+    k = 0
+    while k < known and digits[precision - 1 - k] == 0:
+        k += 1
+    return k
+
+
+@njit(cache=True, nogil=True)
+def multiply(
+    x: Array,
+    y: Array,
+    x_known: Array,
+    y_known: Array,
+    primes: Array,
+    fractional_digits: int,
+    out: Array,
+    out_known: Array,
+) -> Failure:
+    """Write x · y: one convolution of digits a coordinate, F digits moved below the window."""
+    size, n_primes, precision = out.shape
+    for i in range(size):
+        for j in range(n_primes):
+            p = np.int64(primes[j])
+            v = low_zeros(x[i, j], x_known[i, j])
+            w = low_zeros(y[i, j], y_known[i, j])
+            if v < x_known[i, j] and w < y_known[i, j] and v + w < fractional_digits:
+                return i, j, BELOW_WINDOW
+            total = min(v + y_known[i, j], w + x_known[i, j], precision + fractional_digits)
+            if total <= fractional_digits:
+                return i, j, NOTHING_KNOWN
+            carry = np.int64(0)
+            for t in range(v + w, total):
+                for a in range(max(v, t - precision + 1), min(t - w, precision - 1) + 1):
+                    carry += np.int64(x[i, j, precision - 1 - a]) * np.int64(y[i, j, precision - 1 - (t - a)])
+                if t >= fractional_digits:
+                    out[i, j, precision - 1 - (t - fractional_digits)] = carry % p
+                carry //= p
+            known = total - fractional_digits
+            for k in range(precision):
+                if k + fractional_digits < v + w or k >= known:
+                    out[i, j, precision - 1 - k] = 0
+            out_known[i, j] = known
+    return -1, 0, FITS
+
+
+@njit(cache=True, nogil=True)
+def divide(
+    x: Array,
+    y: Array,
+    x_known: Array,
+    y_known: Array,
+    primes: Array,
+    fractional_digits: int,
+    out: Array,
+    out_known: Array,
+) -> Failure:
+    """Write x / y: Hensel lifting on digit arrays, the remainder carried as in long division from the low end."""
+    size, n_primes, precision = out.shape
+    for i in range(size):
+        for j in range(n_primes):
+            p = np.int64(primes[j])
+            v = low_zeros(x[i, j], x_known[i, j])
+            w = low_zeros(y[i, j], y_known[i, j])
+            if w == y_known[i, j]:
+                return i, j, NOTHING_KNOWN
+            shift = fractional_digits + v - w
+            if v < x_known[i, j] and shift < 0:
+                return i, j, BELOW_WINDOW
+            known = min(precision, shift + min(x_known[i, j] - v, y_known[i, j] - w))
+            if known <= 0:
+                return i, j, NOTHING_KNOWN
+            for k in range(precision):
+                out[i, j, precision - 1 - k] = 0
+            if v < x_known[i, j]:
+                unit = np.int64(y[i, j, precision - 1 - w])
+                inverse = inverse_mod(unit, p)
+                remainder = np.int64(0)
+                for t in range(known - shift):
+                    remainder += np.int64(x[i, j, precision - 1 - v - t])
+                    for s in range(t):
+                        remainder -= np.int64(out[i, j, precision - 1 - shift - s]) * np.int64(
+                            y[i, j, precision - 1 - w - (t - s)]
+                        )
+                    digit = (remainder % p) * inverse % p
+                    out[i, j, precision - 1 - shift - t] = digit
+                    remainder = (remainder - digit * unit) // p
+            out_known[i, j] = known
+    return -1, 0, FITS

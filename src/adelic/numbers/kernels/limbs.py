@@ -1,0 +1,444 @@
+"""The fast way from numbers to digits: Hensel lifting in limbs of four digits, in vector registers.
+
+A limb is what four digits make, 0 … p^4 − 1. For a block of numbers and one prime the limbs are found first, as loops
+over the block that compile to vector instructions:
+
+- The remainder of a 64-bit integer v modulo P = p^4 is v − P·⌊v/P⌋, the quotient estimated in float64 and the product
+  taken modulo 2^64; the estimate is off by little, and a second, exact step makes up for that.
+- A limb of n/m is c = n · m^(-1) mod P, and then n becomes (n − c·m) / P. The division is exact and its result fits
+  int64, so it is a multiplication by P^(-1) modulo 2^64, whatever overflowed before.
+- m^(-1) mod p^2 stands in a table; one Newton step makes it the inverse modulo p^4.
+- At p = 2 a limb is four bits of n · m^(-1) modulo 2^64.
+
+Then four limbs at a time are spread to sixteen digits (`vectors`), in whole vectors also where a window has fewer.
+"""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from adelic.numbers.kernels.vectors import (
+    BLOCK,
+    DIGITS,
+    LANES,
+    LIMBS,
+    copy_eight,
+    copy_four,
+    gather,
+    spread,
+    spread_reals,
+)
+
+Array = npt.NDArray[Any]
+
+GREATEST_PRIME = 43  # 43^4 < 2^22 < 47^4
+GREATEST_PRECISION = 64  # bits of n/m modulo 2^64
+
+
+class Plan(NamedTuple):
+    """The constants of a set of primes, one entry a prime.
+
+    Attributes:
+        primes: int64.
+        limb: p^4, int64.
+        limb_inverse: p^(-4) modulo 2^64, uint64 (0 for p = 2).
+        powers: float32 (n_primes, 16): p^(-3), …, p^0, four times.
+        weights: float32 (n_primes, 16): p^3, …, p^0, four times.
+        inverses: int32, the inverses modulo p^2 of 0 … p^2 − 1, 0 where there is none, of all primes in a row.
+        starts: int64, where each prime's inverses start.
+    """
+
+    primes: Array
+    limb: Array
+    limb_inverse: Array
+    powers: Array
+    weights: Array
+    inverses: Array
+    starts: Array
+
+
+@cache
+def plan(primes: tuple[int, ...]) -> Plan:
+    """Return the constants of these primes.
+
+    >>> plan((3, 5)).limb.tolist(), plan((3, 5)).inverses[:9].tolist()
+    ([81, 625], [0, 1, 5, 0, 7, 2, 0, 4, 8])
+    """
+    exponents = DIGITS - 1 - np.arange(LANES) % DIGITS
+    base = np.array(primes, np.float64)[:, None]
+    tables = [[pow(a, -1, p * p) if a % p else 0 for a in range(p * p)] for p in primes]
+    return Plan(
+        primes=np.array(primes, np.int64),
+        limb=np.array([p**DIGITS for p in primes], np.int64),
+        limb_inverse=np.array([pow(p**DIGITS, -1, 2**64) if p > 2 else 0 for p in primes], np.uint64),
+        powers=(base**-exponents).astype(np.float32),
+        weights=(base**exponents).astype(np.float32),
+        inverses=np.array([a for table in tables for a in table], np.int32),
+        starts=np.cumsum([0, *(p * p for p in primes[:-1])], dtype=np.int64),
+    )
+
+
+@njit(cache=True, nogil=True, inline="always")
+def small_remainder(v: Any, modulus: Any, inverse: Any) -> Any:
+    """Return v modulo `modulus`, for |v| < 2^51; `inverse` is 1 / modulus."""
+    return v - np.int64(np.floor((np.float64(v) + 0.5) * inverse)) * modulus
+
+
+@njit(cache=True, nogil=True, inline="always")
+def remainder(v: Any, modulus: Any, inverse: Any) -> Any:
+    """Return v modulo `modulus`, for any int64."""
+    near = v - np.int64(np.floor(np.float64(v) * inverse)) * modulus  # |near| < 2^13 · modulus
+    return small_remainder(near, modulus, inverse)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def integer_limbs(x: Array, p: int, limb: int, limbs: Array) -> None:
+    """Write the limbs of integers, int64 (size,), and a half each, into limbs[:, :size]."""
+    if p == 2:
+        for k in range(limbs.shape[0]):
+            shift, row = min(DIGITS * k, 63), limbs[k]
+            for i in range(x.shape[0]):
+                row[i] = np.float32((x[i] >> shift) & 15) + np.float32(0.5)
+        return
+    pair = limb * limb
+    limb_float, pair_float = np.float64(limb), np.float64(pair)
+    limb_inverse, pair_inverse = 1.0 / limb_float, 1.0 / pair_float
+    rest = np.empty(BLOCK, np.float64)
+    row, next_row = limbs[0], limbs[1]
+    for i in range(x.shape[0]):
+        quotient = np.floor(np.float64(x[i]) * pair_inverse)  # off by one at most
+        low = x[i] - np.int64(quotient) * pair
+        step = 1.0 if low >= pair else (-1.0 if low < 0 else 0.0)
+        half_more = np.float64(low) - step * pair_float + 0.5
+        rest[i] = quotient + (step + 0.5)
+        second = np.floor(half_more * limb_inverse)
+        row[i] = half_more - second * limb_float
+        next_row[i] = second + 0.5
+    for k in range(2, limbs.shape[0], 2):
+        row, next_row = limbs[k], limbs[k + 1]
+        for i in range(x.shape[0]):
+            quotient = np.floor(rest[i] * pair_inverse)
+            half_more = rest[i] - quotient * pair_float
+            rest[i] = quotient + 0.5
+            second = np.floor(half_more * limb_inverse)
+            row[i] = half_more - second * limb_float
+            next_row[i] = second + 0.5
+
+
+@njit(cache=True, nogil=True)
+def binary_limbs(x: Array, m: Array, limbs: Array, flags: Array) -> None:
+    """Write the limbs of x / m at p = 2 into limbs[:, :size]; flag the numbers whose m is even."""
+    two = np.uint64(2)
+    quotients = np.empty(BLOCK, np.uint64)
+    for i in range(x.shape[0]):
+        odd = np.uint64(m[i])
+        inverse = (np.uint64(3) * odd) ^ two  # right modulo 2^5; each step doubles the bits
+        inverse *= two - odd * inverse
+        inverse *= two - odd * inverse
+        inverse *= two - odd * inverse
+        inverse *= two - odd * inverse
+        quotients[i] = np.uint64(x[i]) * inverse
+    for i in range(x.shape[0]):
+        flags[i] |= np.uint8(m[i] & 1) ^ np.uint8(1)
+    for k in range(limbs.shape[0]):
+        shift, row = np.uint64(DIGITS * k), limbs[k]
+        for i in range(x.shape[0]):
+            row[i] = np.float32((quotients[i] >> shift) & np.uint64(15)) + np.float32(0.5)
+
+
+@njit(cache=True, nogil=True)
+def rational_limbs(
+    x: Array, m: Array, p: int, limb: int, limb_inverse: Any, inverses: Array, limbs: Array, flags: Array
+) -> None:
+    """Write the limbs of x / m at an odd p into limbs[:, :size]; flag the numbers whose m is divisible by p."""
+    square = p * p
+    per_limb, per_square = 1.0 / np.float64(limb), 1.0 / np.float64(square)
+    rest, inverse = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
+    for i in range(x.shape[0]):
+        rest[i] = remainder(m[i], limb, per_limb)
+    for i in range(x.shape[0]):
+        inverse[i] = inverses[small_remainder(rest[i], square, per_square)]
+    for i in range(x.shape[0]):
+        flags[i] |= np.uint8(inverse[i] == 0)
+    for i in range(x.shape[0]):
+        error = small_remainder(rest[i] * inverse[i], limb, per_limb)
+        inverse[i] = small_remainder(inverse[i] * (2 - error), limb, per_limb)
+    for i in range(x.shape[0]):
+        rest[i] = x[i]
+    for k in range(limbs.shape[0]):
+        row = limbs[k]
+        for i in range(x.shape[0]):
+            c = small_remainder(remainder(rest[i], limb, per_limb) * inverse[i], limb, per_limb)
+            row[i] = np.float32(c) + np.float32(0.5)
+            rest[i] = np.int64(np.uint64(rest[i] - c * m[i]) * limb_inverse)
+
+
+@njit(cache=True, nogil=True)
+def find_limbs(x: Array, m: Array, constants: Plan, j: int, limbs: Array, flags: Array) -> None:
+    """Write the limbs of x / m (of x where m has size 0) at prime j into limbs[:, :size]."""
+    p, limb = constants.primes[j], constants.limb[j]
+    if m.shape[0] == 0:
+        integer_limbs(x, p, limb, limbs)
+    elif p == 2:
+        binary_limbs(x, m, limbs, flags)
+    else:
+        table = constants.inverses[constants.starts[j] : constants.starts[j] + p * p]
+        rational_limbs(x, m, p, limb, constants.limb_inverse[j], table, limbs, flags)
+
+
+@njit(cache=True, nogil=True)
+def find_reals(x: Array, m: Array, reals: Array, flags: Array) -> None:
+    """Write x / m (x where m has size 0) into reals[:size]; flag the numbers whose parts float64 does not hold."""
+    if m.shape[0] == 0:
+        for i in range(x.shape[0]):
+            reals[i] = np.float64(x[i])
+    else:
+        for i in range(x.shape[0]):
+            reals[i] = np.float64(x[i]) / np.float64(m[i])
+        for i in range(x.shape[0]):
+            flags[i] |= np.uint8(abs(x[i]) >= 1 << 53) | np.uint8(abs(m[i]) >= 1 << 53)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def copy_few(source: Array, first: int, out: Array, at: int, count: int) -> None:
+    """Copy fewer than sixteen elements from source[first] on, in two steps that may overlap where that is possible."""
+    if count >= 8:
+        copy_eight(source, first, out, at)
+        copy_eight(source, first + count - 8, out, at + count - 8)
+    elif count >= 4:
+        copy_four(source, first, out, at)
+        copy_four(source, first + count - 4, out, at + count - 4)
+    else:
+        for k in range(count):
+            out[at + k] = source[first + k]
+
+
+@njit(cache=True, nogil=True)
+def write_real_rows(reals: Array, first: int, precision: int, out: Array, at: int, row: int, zeros: Array) -> None:
+    """Write [0, …, 0, real] for sixteen numbers from reals[first] on, the first one's from out[at] on."""
+    last = precision - LANES  # where the vector starts that ends in the real
+    if last >= 0:
+        spread_reals(reals, first, out, at + last, row)
+    for number in range(LANES):
+        start = at + number * row
+        if last >= 0:
+            for k in range(last):
+                out[start + k] = 0
+        else:
+            copy_few(zeros, 0, out, start, precision)
+            out[start + precision - 1] = reals[first + number]
+
+
+@njit(cache=True, nogil=True)
+def write_first_digits(
+    limbs: Array,
+    i: int,
+    constants: Plan,
+    precision: int,
+    fractional_digits: int,
+    skip: int,
+    out: Array,
+    at: int,
+    apart: Array,
+) -> None:
+    """Write the highest digits that `write_digits` leaves: vectors that would begin before their number, i … i + 15."""
+    n_primes, n_limbs = limbs.shape[0], limbs.shape[1]
+    for j in range(n_primes):
+        row = (skip + j) * precision
+        count = (precision - fractional_digits - 1) % LANES + 1
+        if row + count >= LANES:
+            return
+        first = (j * n_limbs + n_limbs - LIMBS) * BLOCK + i
+        spread(limbs, first, constants.powers, j, np.float32(constants.primes[j]), apart, 0, LANES)
+        for number in range(LANES):
+            target = at + number * (skip + n_primes) * precision + row
+            copy_few(apart, (number + 1) * LANES - count, out, target, count)
+
+
+@njit(cache=True, nogil=True)
+def write_digits(
+    limbs: Array,
+    reals: Array,
+    size: int,
+    constants: Plan,
+    precision: int,
+    fractional_digits: int,
+    skip: int,
+    out: Array,
+    at: int,
+) -> None:
+    """Write the digits of a block, and its real rows, sixteen numbers at a time, from out[at] on.
+
+    The last prime comes first: the highest digits are written as a whole vector, which may begin before their row,
+    where the digits of the primes before, or the real row, are written later. Only where it would begin before the
+    number itself it is written elsewhere first.
+
+    Args:
+        limbs: float32 (n_primes, n_limbs, BLOCK), n_limbs a multiple of LIMBS that holds N − F digits; a half each.
+        reals: float32 (BLOCK,), for the real rows.
+        size: how many numbers, a multiple of LANES.
+        constants: as for `encode`, and so are the others.
+        precision: N.
+        fractional_digits: F.
+        skip: 1 for real rows.
+        out: the digits.
+        at: where the first number's rows start.
+    """
+    n_primes, n_limbs = limbs.shape[0], limbs.shape[1]
+    row = (skip + n_primes) * precision
+    apart, zeros = np.empty(LANES * LANES, out.dtype), np.zeros(LANES, out.dtype)
+    is_whole = precision % LANES == 0 and not fractional_digits
+    for i in range(0, size, LANES):
+        start = at + i * row
+        for j in range(n_primes - 1, -1, -1):
+            p, point = np.float32(constants.primes[j]), (skip + j + 1) * precision - fractional_digits
+            for k in range(0, min(n_limbs, point // LANES * LIMBS), LIMBS):
+                first = (j * n_limbs + k) * BLOCK + i
+                spread(limbs, first, constants.powers, j, p, out, start + point - LANES - k * DIGITS, row)
+            for number in range(LANES if fractional_digits else 0):
+                for k in range(point, point + fractional_digits):
+                    out[start + number * row + k] = 0
+        if not is_whole:
+            write_first_digits(limbs, i, constants, precision, fractional_digits, skip, out, start, apart)
+        if skip:
+            write_real_rows(reals, i, precision, out, start, row, zeros)
+
+
+@njit(cache=True, nogil=True)
+def encode(
+    numerators: Array,
+    denominators: Array,
+    constants: Plan,
+    precision: int,
+    fractional_digits: int,
+    out: Array,
+    skip: int,
+    flags: Array,
+) -> None:
+    """Write the digits of numerators / denominators into `out`, sixteen numbers at a time.
+
+    Args:
+        numerators: int64 (size,), size a multiple of LANES.
+        denominators: int64 (size,), not 0, signs and common factors as they come; of size 0 for integers.
+        constants: of the primes, from `plan`.
+        precision: N <= GREATEST_PRECISION.
+        fractional_digits: F.
+        out: float32 or uint8, (size, skip + n_primes, N), contiguous, flattened.
+        skip: 1 for a real row [0, …, 0, n / m] before the first prime's, or 0.
+        flags: uint8 (size,), zeros; 1 afterwards for numbers that are not done: a prime divides the denominator or,
+            with a real row, float64 does not hold the parts.
+    """
+    n_primes = constants.primes.shape[0]
+    n_limbs = -(-(precision - fractional_digits) // LANES) * LIMBS
+    limbs, reals = np.empty((n_primes, n_limbs, BLOCK), np.float32), np.empty(BLOCK, np.float32)
+    for start in range(0, numerators.shape[0], BLOCK):
+        stop = min(start + BLOCK, numerators.shape[0])
+        x, m = numerators[start:stop], denominators[start:stop]
+        for j in range(n_primes):
+            find_limbs(x, m, constants, j, limbs[j], flags[start:stop])
+        if skip:
+            find_reals(x, m, reals, flags[start:stop])
+        at = start * (skip + n_primes) * precision
+        write_digits(limbs, reals, stop - start, constants, precision, fractional_digits, skip, out, at)
+
+
+@njit(cache=True, nogil=True)
+def gather_first(digits: Array, column: int, row: int, weights: Array, j: int, limbs: Array, first: int) -> None:
+    """Do what `gather` does where the first number's vector would begin before all digits."""
+    moved = np.zeros(LANES * LANES, np.uint8)
+    for number in range(LANES):
+        for lane in range(LANES):
+            if column + number * row + lane >= 0:
+                moved[number * LANES + lane] = digits[column + number * row + lane]
+    gather(moved, 0, LANES, weights, j, limbs, first)
+
+
+@njit(cache=True, nogil=True)
+def read_limbs(
+    digits: Array, weights: Array, highest: Array, j: int, precision: int, at: int, row: int, limbs: Array, size: int
+) -> None:
+    """Read the limbs of a block at prime j, the first number's digits from digits[at] on, into limbs[:, :size].
+
+    Weights are those of `Plan`, `highest` those of the highest vector: 0 for what lies before its row.
+    """
+    for k in range(0, limbs.shape[0], LIMBS):
+        column = at + precision - LANES - k * DIGITS
+        chosen = weights if k * DIGITS + LANES <= precision else highest
+        if column < 0:
+            gather_first(digits, column, row, chosen, j, limbs, k * BLOCK)
+        for i in range(LANES if column < 0 else 0, size, LANES):
+            gather(digits, column + i * row, row, chosen, j, limbs, k * BLOCK + i)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def split_limb(total: Any, limb: Any, inverse: Any) -> Any:
+    """Return the lowest limb of a sum of products, and a half, and what is carried to the next; below 2^49, exactly."""
+    carry = np.floor((total + 0.5) * inverse)
+    return np.float32(total - carry * limb + 0.5), carry
+
+
+@njit(cache=True, nogil=True)
+def multiply_four_limbs(a: Array, b: Array, limb: float, product: Array, size: int) -> None:
+    """Write the four lowest limbs of products, and a half each: what `multiply_limbs` does, in one go."""
+    inverse = 1 / limb
+    a0, a1, a2, a3 = a[0], a[1], a[2], a[3]
+    b0, b1, b2, b3 = b[0], b[1], b[2], b[3]
+    c0, c1, c2, c3 = product[0], product[1], product[2], product[3]
+    for i in range(size):
+        x0, x1, x2, x3 = np.float64(a0[i]), np.float64(a1[i]), np.float64(a2[i]), np.float64(a3[i])
+        y0, y1, y2, y3 = np.float64(b0[i]), np.float64(b1[i]), np.float64(b2[i]), np.float64(b3[i])
+        c0[i], carry = split_limb(x0 * y0, limb, inverse)
+        c1[i], carry = split_limb(x0 * y1 + x1 * y0 + carry, limb, inverse)
+        c2[i], carry = split_limb(x0 * y2 + x1 * y1 + x2 * y0 + carry, limb, inverse)
+        c3[i], carry = split_limb(x0 * y3 + x1 * y2 + x2 * y1 + x3 * y0 + carry, limb, inverse)
+
+
+@njit(cache=True, nogil=True)
+def multiply_limbs(a: Array, b: Array, limb: float, product: Array, size: int) -> None:
+    """Write the lowest limbs of products, and a half each; arrays are float32 (n_limbs, BLOCK)."""
+    inverse = 1 / limb
+    total = np.zeros(BLOCK, np.float64)
+    for k in range(product.shape[0]):
+        for left in range(k + 1):
+            u, v = a[left], b[k - left]
+            for i in range(size):
+                total[i] += np.float64(u[i]) * np.float64(v[i])
+        row = product[k]
+        for i in range(size):
+            row[i], total[i] = split_limb(total[i], limb, inverse)
+
+
+@njit(cache=True, nogil=True)
+def multiply(x: Array, y: Array, constants: Plan, precision: int, out: Array) -> None:
+    """Write the digits of x · y, all known and F = 0, sixteen numbers at a time.
+
+    A limb of the product is a sum of products of limbs, below 16 · 43^8 < 2^48 and so exact in float64.
+
+    Args:
+        x: uint8, (size, n_primes, N), contiguous, flattened; size a multiple of LANES, N <= GREATEST_PRECISION.
+        y: as x.
+        constants: of the primes, from `plan`.
+        precision: N.
+        out: as x.
+    """
+    n_primes = constants.primes.shape[0]
+    row = n_primes * precision
+    n_limbs = -(-precision // LANES) * LIMBS
+    highest = constants.weights.copy()
+    highest[:, : -precision % LANES] = 0
+    a, b = np.empty((n_limbs, BLOCK), np.float32), np.empty((n_limbs, BLOCK), np.float32)
+    limbs, reals = np.empty((n_primes, n_limbs, BLOCK), np.float32), np.empty(0, np.float32)
+    for start in range(0, x.shape[0], BLOCK * row):
+        size = min(BLOCK, (x.shape[0] - start) // row)
+        for j in range(n_primes):
+            limb = np.float64(constants.limb[j])
+            read_limbs(x, constants.weights, highest, j, precision, start + j * precision, row, a, size)
+            read_limbs(y, constants.weights, highest, j, precision, start + j * precision, row, b, size)
+            if n_limbs == LIMBS:
+                multiply_four_limbs(a, b, limb, limbs[j], size)
+            else:
+                multiply_limbs(a, b, limb, limbs[j], size)
+        write_digits(limbs, reals, size, constants, precision, 0, 0, out, start)

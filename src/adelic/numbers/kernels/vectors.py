@@ -1,0 +1,210 @@
+"""Sixteen lanes at a time between digits and limbs: loads, shuffles and stores that are asked of the compiler (LLVM).
+
+A limb is what four digits make, 0 … p^4 − 1. Digit k of a limb c is ⌊c/p^k⌋ − p·⌊c/p^(k+1)⌋, in float32, which is exact
+(with c + 1/2 for c, so that rounding crosses no integer) while p^4 < 2^22. Only the sixteen lanes of a vector and
+shuffles of them are asked for, which the compiler makes the best of on every processor.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+DIGITS = 4
+LANES = 16
+"""So many digits, and so many numbers, are written at once."""
+LIMBS = LANES // DIGITS
+BLOCK = 512
+"""The distance of two limbs of a number: so many numbers are computed with at once."""
+
+_BYTE, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+_FLOATS = ir.VectorType(ir.FloatType(), LANES)
+
+
+def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
+    """Return where the data of an array lies."""
+    return cgutils.create_struct_proxy(kind)(context, builder, array).data
+
+
+def _load(builder: Any, pointer: Any, vector: Any, alignment: int) -> Any:
+    value = builder.load(builder.bitcast(pointer, vector.as_pointer()))
+    value.align = alignment
+    return value
+
+
+def _choose(builder: Any, a: Any, b: Any, lanes: Sequence[int]) -> Any:
+    """Return the vector of these lanes of a (0 … 15) and b (16 … 31)."""
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_I32, LANES), list(lanes)))
+
+
+def _spread(typing: Any, limbs: Any, first: Any, powers: Any, j: Any, p: Any, out: Any, at: Any, row: Any) -> Any:
+    """Write digits of sixteen numbers: limbs[l, i] + 1/2 lies at first + BLOCK·l + i, its digits go to out[at + row·i].
+
+    Args:
+        typing: numba's, which adds it.
+        limbs: float32, contiguous.
+        first: where the lowest of the four limbs of the first number lies.
+        powers: float32, contiguous, (n_primes, 16): p^(-3), …, p^0, four times, for each prime.
+        j: which prime it is.
+        p: the prime, float32.
+        out: float32 or uint8, contiguous; sixteen digits a number, the highest first.
+        at: where the first number's digits go.
+        row: the distance between two numbers' digits.
+    """
+    signature = types.void(limbs, types.intp, powers, types.intp, types.float32, out, types.intp, types.intp)
+    element = ir.FloatType() if out.dtype == types.float32 else _BYTE
+    alignment = 4 if out.dtype == types.float32 else 1
+    digits_type = ir.VectorType(element, LANES)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def call(name: str, *operands: Any) -> Any:
+            kind = ir.FunctionType(_FLOATS, [_FLOATS] * len(operands))
+            function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{LANES}f32")
+            return builder.call(function, operands)
+
+        def choose(a: Any, b: Any, lanes: Sequence[int]) -> Any:
+            return _choose(builder, a, b, lanes)
+
+        def prefetch(target: Any) -> None:
+            """Ask for the memory that the next sixteen numbers will want here: it takes longer than their digits do."""
+            kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), _I32, _I32, _I32])
+            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+            distance = builder.mul(row, ir.Constant(_I64, LANES * alignment))
+            next_target = builder.gep(builder.bitcast(target, _BYTE.as_pointer()), [distance])
+            for_writing, into_all_caches, data = 1, 3, 1
+            builder.call(function, [next_target, *(ir.Constant(_I32, k) for k in (for_writing, into_all_caches, data))])
+
+        first, j, p, at, row = (arguments[index] for index in (1, 3, 4, 6, 7))
+        limbs_data, powers_data, out_data = (
+            _data(context, builder, signature.args[i], arguments[i]) for i in (0, 2, 5)
+        )
+        powers_at = builder.gep(powers_data, [builder.mul(j, ir.Constant(_I64, LANES))])
+        powers_vector = _load(builder, powers_at, _FLOATS, 4)
+        minus_p = builder.insert_element(ir.Constant(_FLOATS, ir.Undefined), builder.fneg(p), ir.Constant(_I32, 0))
+        minus_p = choose(minus_p, minus_p, [0] * LANES)
+        rows = [
+            _load(builder, builder.gep(limbs_data, [builder.add(first, ir.Constant(_I64, BLOCK * limb))]), _FLOATS, 4)
+            for limb in range(LIMBS)
+        ]
+        zeros = ir.Constant(_FLOATS, [0.0] * LANES)
+        above = [lane - 1 if lane % DIGITS else LANES for lane in range(LANES)]
+        for i in range(LANES):
+            group, place = divmod(i, DIGITS)
+            if place == 0:  # bring the limbs of four numbers together, those of one row side by side
+                quarter = range(DIGITS * group, DIGITS * (group + 1))
+                halves = [*quarter, *(LANES + lane for lane in quarter)] * 2
+                high, low = choose(rows[3], rows[2], halves), choose(rows[1], rows[0], halves)
+                four = choose(high, low, [*range(8), *range(LANES, LANES + 8)])
+            limb = choose(four, four, [lane - lane % DIGITS + place for lane in range(LANES)])
+            quotient = call("floor", builder.fmul(limb, powers_vector))
+            digits = call("fma", minus_p, choose(quotient, zeros, above), quotient)
+            if out.dtype != types.float32:
+                digits = builder.fptoui(digits, digits_type)
+            target = builder.bitcast(builder.gep(out_data, [at]), digits_type.as_pointer())
+            builder.store(digits, target).align = alignment
+            prefetch(target)
+            at = builder.add(at, row)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+def _gather(typing: Any, digits: Any, at: Any, row: Any, weights: Any, j: Any, limbs: Any, first: Any) -> Any:
+    """Read what `_spread` writes: sixteen digits each of sixteen numbers become four limbs each, without the half.
+
+    Args:
+        typing: numba's, which adds it.
+        digits: uint8, contiguous.
+        at: where the first number's sixteen digits lie.
+        row: the distance between two numbers' digits.
+        weights: float32, contiguous, (n_primes, 16): p^3, …, p^0, four times, for each prime.
+        j: which prime it is.
+        limbs: float32, contiguous; limb l of number i goes to first + BLOCK·l + i.
+        first: where the lowest of the four limbs of the first number goes.
+    """
+    signature = types.void(digits, types.intp, types.intp, weights, types.intp, limbs, types.intp)
+    bytes_type = ir.VectorType(_BYTE, LANES)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def add_pairs(a: Any, b: Any) -> Any:
+            """Return the sums of neighbours: eight of a, then eight of b."""
+            even, odd = range(0, 2 * LANES, 2), range(1, 2 * LANES, 2)
+            return builder.fadd(_choose(builder, a, b, even), _choose(builder, a, b, odd))
+
+        digits_data, weights_data, limbs_data = (
+            _data(context, builder, signature.args[i], arguments[i]) for i in (0, 3, 5)
+        )
+        at, row, j, first = (arguments[index] for index in (1, 2, 4, 6))
+        weights_at = builder.gep(weights_data, [builder.mul(j, ir.Constant(_I64, LANES))])
+        weights_vector = _load(builder, weights_at, _FLOATS, 4)
+        parts = []
+        for _ in range(LANES):
+            digits = _load(builder, builder.gep(digits_data, [at]), bytes_type, 1)
+            parts.append(builder.fmul(builder.uitofp(digits, _FLOATS), weights_vector))
+            at = builder.add(at, row)
+        while len(parts) > DIGITS:  # sums of four: the limbs of four numbers a vector, the highest limb first
+            parts = [add_pairs(a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+        for limb in range(LIMBS):
+            lanes = range(LIMBS - 1 - limb, 2 * LANES, DIGITS)  # of two vectors, eight numbers
+            low = _choose(builder, parts[0], parts[1], [*lanes, *lanes])
+            high = _choose(builder, parts[2], parts[3], [*lanes, *lanes])
+            row_limbs = _choose(builder, low, high, [*range(8), *range(LANES, LANES + 8)])
+            target = builder.gep(limbs_data, [builder.add(first, ir.Constant(_I64, BLOCK * limb))])
+            builder.store(row_limbs, builder.bitcast(target, _FLOATS.as_pointer())).align = 4
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+def _spread_reals(typing: Any, reals: Any, first: Any, out: Any, at: Any, row: Any) -> Any:
+    """Write fifteen zeros and a real for each of the sixteen from reals[first] on; for float32 arrays alone.
+
+    Args:
+        typing: numba's, which adds it.
+        reals: float32, contiguous.
+        first: where the first real lies.
+        out: float32, contiguous; for others this does nothing.
+        at: where the first number's fifteen zeros and real go.
+        row: the distance between two numbers' reals.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if out.dtype == types.float32:
+            reals_data, out_data = (_data(context, builder, signature.args[i], arguments[i]) for i in (0, 2))
+            at, row = arguments[3], arguments[4]
+            values = _load(builder, builder.gep(reals_data, [arguments[1]]), _FLOATS, 4)
+            zeros = ir.Constant(_FLOATS, [0.0] * LANES)
+            for lane in range(LANES):
+                vector = _choose(builder, zeros, values, [0] * (LANES - 1) + [LANES + lane])
+                builder.store(vector, builder.bitcast(builder.gep(out_data, [at]), _FLOATS.as_pointer())).align = 4
+                at = builder.add(at, row)
+        return context.get_dummy_value()
+
+    return types.void(reals, types.intp, out, types.intp, types.intp), generate
+
+
+def _copying(lanes: int) -> Any:
+    """Return the function that copies so many elements from source[first] to out[at] and on, both of one dtype."""
+
+    def copy(typing: Any, source: Any, first: Any, out: Any, at: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            vector = ir.VectorType(context.get_data_type(out.dtype), lanes)
+            source_data, out_data = (_data(context, builder, signature.args[i], arguments[i]) for i in (0, 2))
+            values = _load(builder, builder.gep(source_data, [arguments[1]]), vector, 1)
+            target = builder.bitcast(builder.gep(out_data, [arguments[3]]), vector.as_pointer())
+            builder.store(values, target).align = 1
+            return context.get_dummy_value()
+
+        return types.void(source, types.intp, out, types.intp), generate
+
+    return intrinsic(copy)
+
+
+spread: Any = intrinsic(_spread)
+gather: Any = intrinsic(_gather)
+spread_reals: Any = intrinsic(_spread_reals)
+copy_four: Any = _copying(4)
+copy_eight: Any = _copying(8)

@@ -1,0 +1,391 @@
+"""The real place: float64 values with rigorous error radii, and what is known of the denominators.
+
+A real coordinate is a ball (centre ± radius) · 2^exponent, as in ball arithmetic, so that equality of computed adeles
+does not hang on float64's last bit, and so that decoding can tell an honest rounding error from a contradiction. The
+exponent is 0 wherever float64 holds the ball, and numbers beyond are as exact as those are. An infinite radius says
+that nothing is known.
+
+Beside the ball stands a bound of the reduced denominator. Below 2^53 it is exact in this sense: it is a multiple of the
+denominator. From 2^53 on it is only an upper bound. Without it a sum such as 1 + M/m (M the modulus of all p-adic
+digits, m huge) would have the digits of 1 and the float64 value of 1, and would decode to a wrong number.
+
+Everything is computed in float64 first. Where that overflows or nearly underflows, or an exponent is not 0, the same
+formulas are evaluated again with the numbers of `adelic.numbers.places.wide`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
+from fractions import Fraction
+from math import inf, isfinite, isinf, isnan, log2
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.numbers.places import wide
+from adelic.numbers.places.wide import Wide
+from adelic.numbers.rationals import EXACT, FEW, blocks
+
+HALF_ULP = 2.0**-53
+TINY = 2.0**-1070  # 16 times the smallest float64: more than a few products lose by underflow
+LEAST, GREATEST = 2.0**-960, 2.0**1000  # between them float64 is safe from underflow and overflow
+_GREATEST_RADIUS = GREATEST * 2.0**-54
+SLACK = 1 + 2.0**-50  # radii are computed in float64 too: round them up
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+BEYOND = np.dtype([("exponent", np.int64), ("denominator_exponent", np.int64), ("is_inside", np.bool_)])
+"""What a `RealPlace` knows of a number that float64 does not hold."""
+
+
+@dataclass(frozen=True)
+class RealPlace:
+    """The real coordinates of an array of numbers; every field has the array's shape.
+
+    Attributes:
+        centre: float64, the nearest one, or the result of float64 operations; in units of 2^exponent.
+        radius: float64, |true number − centre| is at most this, in units of 2^exponent.
+        denominator: float64, bound of the reduced denominator (see the module's docstring), in units of
+            2^denominator_exponent; inf when unknown; NaN for measured values, which are taken to lie inside the space's
+            decoding bound.
+        beyond: what float64 does not hold, of the dtype `BEYOND`; all zeros where it holds everything.
+    """
+
+    centre: Floats
+    radius: Floats
+    denominator: Floats
+    beyond: npt.NDArray[np.void]
+
+    @property
+    def exponent(self) -> Integers:
+        """Return the exponents of the units of centre and radius, 0 where float64 holds the ball."""
+        return self.beyond["exponent"]
+
+    @property
+    def denominator_exponent(self) -> Integers:
+        """Return the exponents of the denominators' units, 0 where float64 holds the bound."""
+        return self.beyond["denominator_exponent"]
+
+    @property
+    def is_inside(self) -> Bools:
+        """Return whether encoded numbers are known to lie inside the space's decoding bound.
+
+        True only where the bound of the denominator is not exact, so that it would not do.
+        """
+        return self.beyond["is_inside"]
+
+    @property
+    def value(self) -> Floats:
+        """Return the nearest float64 of each centre: infinite or 0 beyond float64."""
+        return self.centre if self.is_ordinary() else Wide(self.centre, self.exponent).floats(0)
+
+    def is_unmeasured(self) -> bool:
+        """Return whether of one number, for shape (), no real value is known (`unknown`)."""
+        return isnan(self.centre) and isinf(self.radius) and isnan(self.denominator)
+
+    def ball(self, limit: int) -> tuple[Fraction, Fraction] | None:
+        """Return the ball of one number, for shape (), as (centre, radius); None where nothing is known of it.
+
+        Args:
+            limit: numbers from 2^limit on do not matter: nothing is known of them. Nor does it where those below
+                2^−limit are: their ball is as large as that.
+        """
+        centre, radius, exponent = float(self.centre), float(self.radius), int(self.exponent)
+        if not (isfinite(centre) and isfinite(radius)) or exponent > limit:
+            return None
+        if exponent < -limit:
+            return Fraction(0), (Fraction(abs(centre)) + Fraction(radius)) / 2**limit
+        if not exponent:
+            return Fraction(centre), Fraction(radius)
+        unit = Fraction(2) ** exponent
+        return Fraction(centre) * unit, Fraction(radius) * unit
+
+    def denominator_bound(self, limit: int) -> Fraction | None:
+        """Return the bound of one number's denominator, for shape (); None where there is none below 2^limit."""
+        bound, exponent = float(self.denominator), int(self.denominator_exponent)
+        if not isfinite(bound) or exponent > limit:
+            return None
+        return Fraction(bound) * (1 << exponent) if exponent else Fraction(bound)
+
+    def log2_range(self, shift: float) -> tuple[float, float]:
+        """Return bounds of log2 |q| + shift of the numbers q in one ball, for shape (), a little too wide."""
+        size, radius, shift = abs(float(self.centre)), float(self.radius), shift + int(self.exponent)
+        low, high = size - radius, size + radius
+        return (log2(low) + shift - 1 if low > 0 else -inf), (log2(high) + shift + 1 if 0 < high < inf else inf)
+
+    def text(self, digits: int = 6) -> str:
+        """Return one number's centre, for shape (), with so many decimal digits, beyond float64 too.
+
+        >>> from adelic import AdeleSpace
+        >>> AdeleSpace().encode(10**400)._real.text(), AdeleSpace().encode("7/19")._real.text()
+        ('1e+400', '0.368421')
+        """
+        if not self.exponent:
+            return f"{float(self.centre):.{digits}g}"
+        with localcontext(prec=digits + 25, Emax=MAX_EMAX, Emin=MIN_EMIN) as context:
+            exact = Decimal(float(self.centre)) * Decimal(2) ** int(self.exponent)
+            context.prec = digits
+            return f"{(+exact).normalize(context):e}"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of the array of numbers."""
+        return self.centre.shape
+
+    def __getitem__(self, key: Any) -> "RealPlace":
+        return RealPlace(*(np.asarray(field[key]) for field in self._fields()))
+
+    def reshape(self, shape: tuple[int, ...]) -> "RealPlace":
+        """Return the same coordinates under another array shape."""
+        return RealPlace(*(field.reshape(shape) for field in self._fields()))
+
+    def broadcast_to(self, shape: tuple[int, ...]) -> "RealPlace":
+        """Return the same coordinates broadcast to an array shape."""
+        return RealPlace(*(np.broadcast_to(field, shape) for field in self._fields()))
+
+    def _fields(self) -> tuple[Any, ...]:
+        return self.centre, self.radius, self.denominator, self.beyond
+
+    def is_ordinary(self) -> bool:
+        """Return whether float64 holds every ball and every bound of a denominator."""
+        if not any(self.beyond.strides) and self.beyond.shape:
+            return not self.beyond.size or self[(0,) * self.beyond.ndim].is_ordinary()
+        return not (self.exponent.any() or self.denominator_exponent.any())
+
+    def _wide(self) -> tuple[Wide, Wide, Wide]:
+        """Return centres, radii and bounds of denominators without their units."""
+        return (
+            Wide(self.centre, self.exponent),
+            Wide(self.radius, self.exponent),
+            Wide(self.denominator, self.denominator_exponent),
+        )
+
+    def __neg__(self) -> "RealPlace":
+        return RealPlace(-self.centre, self.radius, self.denominator, self.beyond)
+
+    def __add__(self, other: "RealPlace") -> "RealPlace":
+        return _in_blocks(_SUM, self, other)
+
+    def __mul__(self, other: "RealPlace") -> "RealPlace":
+        return _in_blocks(_PRODUCT, self, other)
+
+    def _is_exact(self) -> Bools:
+        """Return where the ball is a point."""
+        return np.asarray(self.radius == 0, dtype=np.bool_)
+
+    def _is_zero(self) -> Bools:
+        """Return where the ball is the point 0."""
+        return np.asarray((self.centre == 0) & (self.radius == 0), dtype=np.bool_)
+
+    def reciprocal(self) -> "RealPlace":
+        """Return 1 / self; the radius is infinite where the ball holds 0."""
+        return _in_blocks(_QUOTIENT, self, self)
+
+    def may_be_zero(self) -> Bools:
+        """Return where the ball holds 0."""
+        return np.asarray(np.abs(self.centre) <= self.radius, dtype=np.bool_)
+
+    def overlaps(self, other: "RealPlace") -> Bools:
+        """Return where two balls have a point in common, as far as they are known."""
+        is_unknown = ~np.isfinite(self.radius) | ~np.isfinite(other.radius)
+        if self.is_ordinary() and other.is_ordinary():
+            with np.errstate(invalid="ignore", over="ignore"):
+                near = np.abs(self.centre - other.centre) <= (self.radius + other.radius) * SLACK
+        else:
+            (a, r, _), (b, s, _) = self._wide(), other._wide()
+            near = abs(a - b) <= (r + s) * SLACK
+        return np.asarray(is_unknown | near, dtype=np.bool_)
+
+
+def ordinary(centre: Floats, radius: Floats, denominator: Floats) -> RealPlace:
+    """Return a place whose exponents are 0, without storing one a number."""
+    return RealPlace(centre, radius, denominator, np.broadcast_to(np.zeros((), dtype=BEYOND), centre.shape))
+
+
+class _Operation(NamedTuple):
+    """An operation in float64, and the same with the numbers of `adelic.numbers.places.wide`."""
+
+    plain: Callable[[RealPlace, RealPlace], RealPlace]
+    wide: Callable[[RealPlace, RealPlace], RealPlace]
+
+
+def _in_blocks(operation: _Operation, x: RealPlace, y: RealPlace) -> RealPlace:
+    """Apply an operation to two places of one shape, in blocks, so that what it computes on the way stays in cache."""
+    shape, size = x.centre.shape, x.centre.size
+    x, y = x.reshape((-1,)), y.reshape((-1,))
+    out = ordinary(np.empty(size), np.empty(size), np.empty(size))
+    for block in blocks(size):
+        a, b = x[block], y[block]
+        part = operation.plain(a, b)
+        out.centre[block], out.radius[block], out.denominator[block] = part.centre, part.radius, part.denominator
+        unsafe = _unsafe(a, b, part)
+        if len(unsafe):
+            if not out.beyond.flags.writeable:
+                out = replace(out, beyond=np.zeros(size, dtype=BEYOND))
+            part = operation.wide(a[unsafe], b[unsafe])
+            for field, value in zip(out._fields(), part._fields(), strict=True):
+                field[unsafe + block.start] = value
+    return out.reshape(shape)
+
+
+def _unsafe(x: RealPlace, y: RealPlace, out: RealPlace) -> npt.NDArray[np.intp]:
+    """Return the indices of the results that float64 may not hold, of operands that are known."""
+    unsafe = np.zeros(out.centre.shape, dtype=np.bool_)
+    # A radius is 0, of an integer below 2^53, or holds the rounding of the centre, so that it tells the centre's size.
+    greatest = out.radius.max()
+    if not (greatest == 0 or (out.radius.min() >= LEAST and greatest <= _GREATEST_RADIUS)):  # NaN is neither
+        unsafe |= ~((out.radius >= LEAST) & (out.radius <= _GREATEST_RADIUS)) & (out.radius != 0)
+        unsafe &= np.isfinite(x.radius) & np.isfinite(y.radius)
+    if np.isinf(out.denominator.max()):
+        unsafe |= np.isinf(out.denominator) & np.isfinite(x.denominator) & np.isfinite(y.denominator)
+    for place in (x, y):
+        if not place.is_ordinary():
+            unsafe |= (place.exponent != 0) | (place.denominator_exponent != 0)
+    return np.flatnonzero(unsafe)
+
+
+def _sum(a: Any, r: Any, b: Any, s: Any) -> tuple[Any, Any]:
+    """Return the ball of a sum, of floats or of wide numbers."""
+    centre = a + b
+    return centre, r + s + abs(centre) * HALF_ULP
+
+
+def _add(x: RealPlace, y: RealPlace) -> RealPlace:
+    with np.errstate(invalid="ignore", over="ignore"):
+        centre, radius = _sum(x.centre, x.radius, y.centre, y.radius)
+    denominator = _common_denominator(x.denominator, y.denominator)
+    return _rounded(centre, radius, denominator, x._is_exact() & y._is_exact())
+
+
+def _add_wide(x: RealPlace, y: RealPlace) -> RealPlace:
+    (a, r, d), (b, s, e) = x._wide(), y._wide()
+    is_exact = (x.denominator < EXACT) & (y.denominator < EXACT)
+    common = wide.choose(is_exact, _common_denominator(x.denominator, y.denominator), d * e)
+    return _narrowed(*_sum(a, r, b, s), common, x._is_exact() & y._is_exact())
+
+
+def _product(a: Any, r: Any, b: Any, s: Any) -> tuple[Any, Any]:
+    """Return the ball of a product, of floats or of wide numbers, but for underflow."""
+    centre = a * b
+    return centre, abs(a) * s + abs(b) * r + r * s + abs(centre) * HALF_ULP
+
+
+def _multiply(x: RealPlace, y: RealPlace) -> RealPlace:
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        centre, radius = _product(x.centre, x.radius, y.centre, y.radius)
+        radius += TINY
+        denominator = x.denominator * y.denominator
+    is_zero = x._is_zero() | y._is_zero()
+    centre, radius, denominator = (np.where(is_zero, z, f) for z, f in ((0, centre), (0, radius), (1, denominator)))
+    return _rounded(centre, radius, denominator, x._is_exact() & y._is_exact())
+
+
+def _multiply_wide(x: RealPlace, y: RealPlace) -> RealPlace:
+    (a, r, d), (b, s, e) = x._wide(), y._wide()
+    is_zero = x._is_zero() | y._is_zero()
+    centre, radius, denominator = (
+        wide.choose(is_zero, z, part) for z, part in zip((0.0, 0.0, 1.0), (*_product(a, r, b, s), d * e), strict=True)
+    )
+    return _narrowed(centre, radius, denominator, x._is_exact() & y._is_exact())
+
+
+def _inverse(a: Any, r: Any) -> tuple[Any, Any]:
+    """Return the ball of an inverse, of floats or of wide numbers, but for underflow; |a| > r."""
+    centre = 1.0 / a
+    return centre, r / abs(a) / (abs(a) - r) + abs(centre) * HALF_ULP
+
+
+def _invert(x: RealPlace, _: RealPlace) -> RealPlace:
+    with np.errstate(all="ignore"):
+        centre, radius = _inverse(x.centre, x.radius)
+        gap = np.abs(x.centre) - x.radius
+        radius = np.where((gap > 0) & np.isfinite(gap), radius + TINY, np.inf)
+        # The new denominator is the old numerator, n = value · denominator, an integer: exact if the ball says so.
+        exact_product = x.centre * x.denominator
+        numerator = np.rint(exact_product)
+        error = x.radius * x.denominator + np.abs(exact_product) * HALF_ULP
+        is_exact = (x.denominator < EXACT) & (np.abs(exact_product) < EXACT / 2) & (error < 0.25)
+        bound = np.maximum((np.abs(exact_product) + error) * SLACK, EXACT)
+    return _rounded(centre, radius, np.where(is_exact, np.abs(numerator), bound), np.zeros_like(is_exact))
+
+
+def _invert_wide(x: RealPlace, _: RealPlace) -> RealPlace:
+    a, r, d = x._wide()
+    centre, radius = _inverse(a, r)
+    bound = (abs(a) + r) * d * SLACK
+    is_zero = x.may_be_zero()
+    return _narrowed(
+        centre,
+        wide.choose(is_zero, np.inf, radius),
+        wide.choose(bound <= EXACT, EXACT, bound),
+        np.zeros_like(is_zero),
+    )
+
+
+_SUM = _Operation(_add, _add_wide)
+_PRODUCT = _Operation(_multiply, _multiply_wide)
+_QUOTIENT = _Operation(_invert, _invert_wide)
+
+
+def _rounded(centre: Floats, radius: Floats, denominator: Floats, from_exact: Bools) -> RealPlace:
+    """Return a computed place: radii rounded up, integers kept exact, anything beyond float64 known by nothing.
+
+    Args:
+        centre: results of a float64 operation.
+        radius: their radii, rounding of `centre` included, up to a few roundings of the radii themselves.
+        denominator: bounds of denominators, to the nearest float64.
+        from_exact: where both operands were points: float64 adds and multiplies integers exactly below 2^53.
+    """
+    is_exact_integer = ((radius < 0.25) | from_exact) & (denominator == 1) & (np.abs(centre) < EXACT)
+    centre = np.where(is_exact_integer, np.rint(centre), centre)
+    with np.errstate(over="ignore"):
+        radius = np.where(is_exact_integer, 0.0, radius * SLACK)
+    unknown = ~np.isfinite(centre) | np.isnan(radius)
+    denominator = upper_bound(np.where(np.isnan(denominator), np.inf, denominator))
+    return ordinary(centre, np.where(unknown, np.inf, radius), denominator)
+
+
+def _narrowed(centre: Wide, radius: Wide, denominator: Wide, from_exact: Bools) -> RealPlace:
+    """Return a computed place as `_rounded` does, with exponents where float64 does not hold a number."""
+    size = abs(centre) + radius
+    is_safe = ((size >= LEAST) & (size <= GREATEST)) | (size.mantissa == 0) | ~np.isfinite(size.mantissa)
+    exponent = np.where(is_safe, 0, size.exponent)
+    centres, radii = centre.floats(exponent), radius.floats(exponent) + np.where(radius.mantissa == 0, 0.0, TINY)
+    is_held = (denominator <= GREATEST) | ~np.isfinite(denominator.mantissa)
+    # A bound stays above 2^53 without its unit, too, so that nothing takes it for exact.
+    denominator_exponent = np.where(is_held, 0, denominator.exponent - 60)
+    plain = _rounded(centres, radii, denominator.floats(denominator_exponent), from_exact)
+    beyond = np.zeros(exponent.shape, dtype=BEYOND)
+    beyond["exponent"], beyond["denominator_exponent"] = exponent, denominator_exponent
+    return RealPlace(
+        np.where(is_safe, plain.centre, centres),
+        np.where(is_safe, plain.radius, radii * SLACK),
+        plain.denominator,
+        beyond,
+    )
+
+
+def upper_bound(denominator: Floats) -> Floats:
+    """Return a bound of denominators from their nearest float64: unchanged where that is exact, else rounded up."""
+    with np.errstate(over="ignore"):
+        return np.where(denominator >= EXACT, denominator * SLACK, denominator)
+
+
+def _common_denominator(a: Floats, b: Floats) -> Floats:
+    """Return a common multiple of two denominators: the least one where both are exact and it is below 2^53."""
+    if np.all(a == 1) and np.all(b == 1):
+        return a
+    is_exact = (a < EXACT) & (b < EXACT)
+    a_exact, b_exact = np.where(is_exact, a, 1), np.where(is_exact, b, 1)
+    if a.size > FEW:
+        from adelic.numbers.kernels import divisors
+
+        divisor = np.empty(a.shape)
+        divisors.gcd(a_exact, b_exact, divisor)
+    else:
+        divisor = np.gcd(a_exact.astype(np.int64), b_exact.astype(np.int64)).astype(np.float64)
+    with np.errstate(over="ignore"):
+        return np.asarray(a / divisor * b, dtype=np.float64)

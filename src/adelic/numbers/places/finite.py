@@ -1,0 +1,350 @@
+"""The finite places: digits of many numbers at many primes, by the compiled kernels or, for a few, by the reference.
+
+Layout: digits (size, n_primes, precision), most significant digit first; known (size, n_primes), int32.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.errors import AdelicError, PrecisionError
+from adelic.numbers import hensel
+from adelic.numbers.describe import at_position, describe
+from adelic.numbers.hensel import BelowWindowError, NothingKnownError, Residue
+from adelic.numbers.places import real
+from adelic.numbers.primes import valuation
+from adelic.numbers.rationals import FEW, Rationals
+from adelic.numbers.window import Window
+
+LIMB_PRIME, LIMB_PRECISION = 43, 64
+"""What `adelic.numbers.kernels.limbs` reaches: the greatest prime and precision."""
+
+Digits = npt.NDArray[np.unsignedinteger[Any]]
+Known = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class FinitePlaces:
+    """The p-adic coordinates of an array of numbers.
+
+    Attributes:
+        digits: unsigned, (*, n_primes, precision), most significant digit first; unknown digits are 0.
+        known: int32, (*, n_primes): how many digits, from the lowest one of the window upwards, are known.
+    """
+
+    digits: Digits
+    known: Known
+
+    def __getitem__(self, key: Any) -> "FinitePlaces":
+        return FinitePlaces(self.digits[key], self.known[key])
+
+    def reshape(self, shape: tuple[int, ...]) -> "FinitePlaces":
+        """Return the same coordinates under another array shape."""
+        return FinitePlaces(
+            self.digits.reshape(*shape, *self.digits.shape[-2:]), self.known.reshape(*shape, self.known.shape[-1])
+        )
+
+    def broadcast_to(self, shape: tuple[int, ...]) -> "FinitePlaces":
+        """Return the same coordinates broadcast to an array shape."""
+        return FinitePlaces(
+            np.broadcast_to(self.digits, (*shape, *self.digits.shape[-2:])),
+            np.broadcast_to(self.known, (*shape, self.known.shape[-1])),
+        )
+
+
+def digit_dtype(primes: Sequence[int]) -> np.dtype[np.unsignedinteger[Any]]:
+    """Return the smallest unsigned dtype that holds a digit of each prime.
+
+    >>> digit_dtype((2, 3, 251)), digit_dtype((2, 257))
+    (dtype('uint8'), dtype('uint16'))
+    """
+    return np.min_scalar_type(max(primes) - 1)
+
+
+def all_known(window: Window, size: int) -> Known:
+    """Return the (size, n_primes) count of known digits of exact numbers, without storing it a number."""
+    return np.broadcast_to(np.int32(window.precision), (size, len(window.primes)))
+
+
+def kernels() -> ModuleType:
+    """Import the compiled kernels on first use."""
+    from adelic.numbers.kernels import digitwise as compiled
+
+    return compiled
+
+
+def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any], *, threads: int = 1) -> None:
+    """Write the digits of rationals into `out`, (size, n_primes, precision), of any numeric dtype.
+
+    Raises:
+        PrecisionError: a denominator has more factors p than the window has fractional digits.
+    """
+    if _suits_limbs(rationals, window, out.dtype) and out.flags.c_contiguous:
+        rest = _encode_limbs(rationals, window, out, skip=0, threads=threads)
+        _encode_some(rationals, window, out, rest)
+    elif rationals.is_small and len(rationals.numerators) > FEW and window.suits_kernels:
+        _encode_some(rationals, window, out, np.arange(len(rationals.numerators)))
+    else:
+        _encode_few(rationals, window, out)
+
+
+def tensor(rationals: Rationals, window: Window, out: npt.NDArray[np.float32], *, threads: int = 1) -> None:
+    """Write the paper's layout of rationals into `out`, float32 (size, n_primes + 1, precision), contiguous.
+
+    The rationals need not be in lowest terms. A real value beyond float32 becomes infinite.
+
+    Raises:
+        PrecisionError: as for `encode`.
+    """
+    rest = np.arange(len(rationals.numerators))
+    if _suits_limbs(rationals, window, out.dtype):
+        rest = _encode_limbs(rationals, window, out, skip=1, threads=threads)
+    if len(rest):
+        numbers = Rationals(rationals.numerators[rest], rationals.denominators[rest], (len(rest),))
+        if numbers.is_small:
+            numbers = numbers.reduced()
+        part = np.empty((len(rest), *out.shape[1:]), dtype=np.float32)
+        try:
+            encode(numbers, window, part[:, 1:])
+        except PrecisionError:
+            encode(rationals.reduced() if rationals.is_small else rationals, window, out[:, 1:])  # names the position
+            raise
+        part[:, 0, :-1] = 0
+        with np.errstate(over="ignore"):
+            part[:, 0, -1] = real.nearest_floats(numbers)
+        out[rest] = part
+
+
+def _suits_limbs(rationals: Rationals, window: Window, dtype: np.dtype[Any]) -> bool:
+    """Return whether `adelic.numbers.kernels.limbs` can encode these numbers, and they are worth it."""
+    return (
+        rationals.is_small
+        and len(rationals.numerators) > FEW
+        and dtype in (np.float32, np.uint8)
+        and _has_limbs(window)
+    )
+
+
+def _has_limbs(window: Window) -> bool:
+    """Return whether `adelic.numbers.kernels.limbs` reaches these primes and this precision."""
+    return max(window.primes) <= LIMB_PRIME and window.precision <= LIMB_PRECISION
+
+
+def _encode_limbs(
+    rationals: Rationals, window: Window, out: npt.NDArray[Any], *, skip: int, threads: int
+) -> npt.NDArray[np.intp]:
+    """Encode by limbs, with a real row if `skip` is 1; return the indices of the numbers that are not done."""
+    from adelic.numbers.kernels import limbs, vectors
+
+    size = len(rationals.numerators)
+    whole = size - size % vectors.LANES
+    flags = np.zeros(whole, dtype=np.uint8)
+    constants = limbs.plan(window.primes)
+    numerators = frozen(rationals.numerators)
+    denominators = frozen(np.empty(0, np.int64) if rationals.is_integral else rationals.denominators)
+
+    def work(start: int, stop: int) -> None:
+        n, m, chosen = numerators[start:stop], denominators[start:stop], out[start:stop].reshape(-1)
+        limbs.encode(n, m, constants, window.precision, window.fractional_digits, chosen, skip, flags[start:stop])
+
+    step = max(-(-whole // max(threads, 1) // vectors.BLOCK) * vectors.BLOCK, vectors.BLOCK)
+    starts = range(0, whole, step)
+    if len(starts) <= 1:
+        work(0, whole)
+    else:
+        with ThreadPoolExecutor(len(starts)) as pool:
+            list(pool.map(work, starts, [min(start + step, whole) for start in starts]))
+    return np.concatenate([np.flatnonzero(flags), np.arange(whole, size)])
+
+
+def _encode_some(rationals: Rationals, window: Window, out: npt.NDArray[Any], chosen: npt.NDArray[np.intp]) -> None:
+    """Write the digits of the chosen numbers, int64, digit by digit."""
+    if not len(chosen):
+        return
+    n, m = (np.ascontiguousarray(part[chosen]) for part in (rationals.numerators, rationals.denominators))
+    primes = np.array(window.primes, dtype=np.int64)
+    part = np.empty((len(chosen), *out.shape[1:]), dtype=out.dtype)
+    i, j, code = kernels().encode(n, m, primes, window.fractional_digits, part)
+    if code:
+        hensel_error = BelowWindowError(valuation(int(m[i]), window.primes[j]))
+        raise _encoding_error(rationals, window, int(chosen[i]), j, hensel_error)
+    out[chosen] = part
+
+
+def _encode_few(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> None:
+    """Write the digits of numbers of any size, one by one."""
+    for i, (n, m) in enumerate(zip(rationals.numerators.tolist(), rationals.denominators.tolist(), strict=True)):
+        for j, p in enumerate(window.primes):
+            try:
+                x = hensel.residue(n, m, p, window.precision, window.fractional_digits)
+            except BelowWindowError as error:
+                raise _encoding_error(rationals, window, i, j, error) from None
+            out[i, j] = hensel.to_digits(x.value, p, window.precision)[::-1]
+
+
+def _encoding_error(r: Rationals, window: Window, i: int, j: int, error: BelowWindowError) -> PrecisionError:
+    position = tuple(int(k) for k in np.unravel_index(i, r.shape)) if r.shape else ()
+    rest = int(r.denominators[i])
+    for p in (2, 5):
+        rest //= p ** valuation(rest, p)
+    decimals = ", and AdeleSpace.decimal() holds every decimal" if rest == 1 else ""
+    return PrecisionError(
+        f"{describe(r.fraction(i))}{at_position(position)} has {window.primes[j]}-adic valuation −{error.needed}, "
+        f"below the window of fractional_digits={window.fractional_digits}; "
+        f"fractional_digits={error.needed} would hold it{decimals}"
+    )
+
+
+def add(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
+    """Return x ⊕ y for coordinates of one shape (size, …)."""
+    if _suits_words(window, x, y):
+        return _add_words(x.digits, y.digits, window, subtract=False)
+    return _apply("add", x, y, window, hensel.add, ())
+
+
+def subtract(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
+    """Return x − y for coordinates of one shape (size, …)."""
+    if _suits_words(window, x, y):
+        return _add_words(x.digits, y.digits, window, subtract=True)
+    return add(x, negate(y, window), window)
+
+
+def multiply(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
+    """Return x ⊗ y for coordinates of one shape (size, …).
+
+    Raises:
+        PrecisionError: a product lies below the window, or none of its digits is known.
+    """
+    if window.fractional_digits == 0 and _suits_words(window, x, y) and _has_limbs(window):
+        return _multiply_limbs(x.digits, y.digits, window)
+    return _multiply_each(x, y, window)
+
+
+def _multiply_each(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
+    n, f = window.precision, window.fractional_digits
+    return _apply("multiply", x, y, window, lambda a, b, p: hensel.multiply(a, b, p, n, f), (f,))
+
+
+def divide(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
+    """Return x / y for coordinates of one shape (size, …).
+
+    Raises:
+        PrecisionError: a quotient lies below the window, or none of its digits is known.
+    """
+    n, f = window.precision, window.fractional_digits
+    return _apply("divide", x, y, window, lambda a, b, p: hensel.divide(a, b, p, n, f), (f,))
+
+
+def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
+    """Return −x for coordinates of shape (size, …)."""
+    if _suits_words(window, x):
+        return _add_words(np.empty(0, np.uint8), x.digits, window, subtract=True)
+    out = np.empty(x.digits.shape, dtype=x.digits.dtype)
+    if len(out) > FEW and window.suits_kernels:
+        kernels().negate(frozen(x.digits), frozen(x.known), np.array(window.primes, dtype=np.int64), out)
+    else:
+        for i, j in np.ndindex(x.known.shape):
+            value = hensel.negate(read_residue(x, i, j, window), window.primes[j]).value
+            out[i, j] = hensel.to_digits(value, window.primes[j], window.precision)[::-1]
+    return FinitePlaces(out, x.known)
+
+
+def _suits_words(window: Window, *operands: FinitePlaces) -> bool:
+    """Return whether all digits are known and below 256, and there are enough of them for `kernels.words`."""
+    return all(len(x.digits) > FEW and x.digits.dtype == np.uint8 and _is_all_known(x.known, window) for x in operands)
+
+
+def _is_all_known(known: Known, window: Window) -> bool:
+    """Return whether every digit is known; at once for what `all_known` made."""
+    if known.strides[0] == 0:
+        known = known[:1]
+    return bool(np.all(known == window.precision))
+
+
+def _add_words(x: Digits, y: Digits, window: Window, *, subtract: bool) -> FinitePlaces:
+    from adelic.numbers.kernels import words
+
+    out = np.empty(y.shape, dtype=np.uint8)
+    primes = np.array(window.primes, dtype=np.int64)
+    words.add(frozen(x).reshape(-1), frozen(y).reshape(-1), primes, window.precision, subtract, out.reshape(-1))
+    return FinitePlaces(out, all_known(window, len(out)))
+
+
+def _multiply_limbs(x: Digits, y: Digits, window: Window) -> FinitePlaces:
+    from adelic.numbers.kernels import limbs, vectors
+
+    out = np.empty(x.shape, dtype=np.uint8)
+    known = all_known(window, len(out))
+    whole = len(out) - len(out) % vectors.LANES
+    a, b = (frozen(digits[:whole]).reshape(-1) for digits in (x, y))
+    limbs.multiply(a, b, limbs.plan(window.primes), window.precision, out[:whole].reshape(-1))
+    if whole < len(out):
+        left, right = (FinitePlaces(digits[whole:], known[whole:]) for digits in (x, y))
+        out[whole:] = _multiply_each(left, right, window).digits
+    return FinitePlaces(out, known)
+
+
+def read_residue(x: FinitePlaces, i: int, j: int, window: Window) -> Residue:
+    """Return the coordinate of number i at prime j as a residue."""
+    return Residue(hensel.from_digits(x.digits[i, j].tolist()[::-1], window.primes[j]), int(x.known[i, j]))
+
+
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array as contiguous and read-only, so that each kernel is compiled for one kind of argument."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def _apply(
+    name: str,
+    x: FinitePlaces,
+    y: FinitePlaces,
+    window: Window,
+    reference: Callable[[Residue, Residue, int], Residue],
+    parameters: tuple[int, ...],
+) -> FinitePlaces:
+    """Apply the kernel of this name to many numbers, the reference function to a few."""
+    digits = np.empty(x.digits.shape, dtype=x.digits.dtype)
+    known = np.empty(x.known.shape, dtype=np.int32)
+    code = 0
+    if len(digits) > FEW and window.suits_kernels:
+        primes = np.array(window.primes, dtype=np.int64)
+        kernel = getattr(kernels(), name)
+        arguments = [frozen(a) for a in (x.digits, y.digits, x.known, y.known)]
+        i, j, code = kernel(*arguments, primes, *parameters, digits, known)
+        if not code:
+            return FinitePlaces(digits, known)
+        pairs = [(i, j)]  # the reference says what is wrong there
+    else:
+        pairs = list(np.ndindex(known.shape))
+    for i, j in pairs:
+        p = window.primes[j]
+        try:
+            value, known[i, j] = reference(read_residue(x, i, j, window), read_residue(y, i, j, window), p)
+        except (BelowWindowError, NothingKnownError) as error:
+            raise OperationError(name, i, p, error, window) from None
+        digits[i, j] = hensel.to_digits(value, p, window.precision)[::-1]
+    assert not code, "kernel and reference disagree"
+    return FinitePlaces(digits, known)
+
+
+class OperationError(AdelicError, ArithmeticError):
+    """An operation failed at one number and prime; `AdeleArray` rewords it with the position of the number."""
+
+    def __init__(self, name: str, index: int, p: int, cause: Exception, window: Window) -> None:
+        noun = {"multiply": "product", "divide": "quotient"}[name]
+        if isinstance(cause, BelowWindowError):
+            text = (
+                f"has {p}-adic valuation −{cause.needed}, below the window of fractional_digits="
+                f"{window.fractional_digits}; fractional_digits={cause.needed} would hold it"
+            )
+        else:
+            text = f"has no known {p}-adic digit at precision={window.precision}; a higher precision would keep some"
+        super().__init__(f"the {noun} {text}")
+        self.noun, self.index, self.text = noun, index, text

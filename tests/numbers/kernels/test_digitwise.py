@@ -1,0 +1,202 @@
+"""The compiled kernels and the readable reference give the same digits, known digits and errors."""
+
+from fractions import Fraction
+from math import gcd
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adelic import AdeleSpace
+from adelic.errors import PrecisionError
+from adelic.numbers import hensel, rationals
+from adelic.numbers.kernels import digitwise
+from adelic.numbers.places import finite
+from adelic.numbers.places.finite import FinitePlaces, OperationError
+from adelic.numbers.window import Window
+
+# One window a digit dtype, each up to the limit precision · p² < 2^62, and the defaults.
+WINDOWS = [
+    Window((2, 3, 5, 7, 11, 13, 17), 16, 0),
+    Window((2, 3, 251), 7, 2),
+    Window((5, 3, 2), 1, 0),
+    Window((257, 2, 65521), 9, 3),
+    Window((1073741789, 2), 3, 1),
+    Window((2147483647, 3), 1, 0),
+]
+INT64 = np.iinfo(np.int64)
+
+
+def both_ways(function):
+    """Return the outcome of the reference and of the kernels, errors included."""
+    outcomes = []
+    threshold = finite.FEW
+    for few in (10**9, -1):
+        finite.FEW = few
+        try:
+            outcomes.append(function())
+        except (OperationError, PrecisionError) as error:
+            outcomes.append(error)
+        finally:
+            finite.FEW = threshold
+    return outcomes
+
+
+def assert_equal_outcomes(reference, compiled):
+    assert type(reference) is type(compiled)
+    if isinstance(reference, FinitePlaces):
+        np.testing.assert_array_equal(reference.digits, compiled.digits)
+        np.testing.assert_array_equal(reference.known, compiled.known)
+        assert reference.digits.dtype == compiled.digits.dtype
+        assert reference.known.dtype == compiled.known.dtype == np.int32
+    else:
+        assert str(reference) == str(compiled)
+        assert vars(reference) == vars(compiled)
+
+
+def random_places(rng, window, size, *, largest=False):
+    """Return random coordinates with many zeros and digits p − 1, known to random lengths."""
+    shape = (size, len(window.primes), window.precision)
+    limits = np.array(window.primes, dtype=np.int64)[:, None]
+    digits = rng.integers(0, limits, size=shape)
+    digits = np.where(rng.random(shape) < 0.3, 0, digits)
+    digits = np.where((rng.random(shape) < 0.3) | largest, limits - 1, digits)
+    low_zeros = rng.integers(0, window.precision, size=shape[:2]) * (rng.random(shape[:2]) < 0.5)
+    place = np.arange(window.precision)[::-1]
+    known = np.where(rng.random(shape[:2]) < 0.5, window.precision, rng.integers(1, window.precision + 1, shape[:2]))
+    digits = np.where((place < low_zeros[..., None]) & (not largest), 0, digits)
+    digits = np.where(place >= known[..., None], 0, digits)
+    return FinitePlaces(digits.astype(finite.digit_dtype(window.primes)), known.astype(np.int32))
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(WINDOWS), st.integers(0, 2**32), st.booleans(), st.sampled_from([1, 2, 40]))
+def test_arithmetic(window, seed, largest, size):
+    rng = np.random.default_rng(seed)
+    x, y = (random_places(rng, window, size, largest=largest) for _ in range(2))
+    assert_equal_outcomes(*both_ways(lambda: finite.negate(x, window)))
+    for operation in (finite.add, finite.multiply, finite.divide):
+        assert_equal_outcomes(*both_ways(lambda operation=operation: operation(x, y, window)))
+
+
+@settings(max_examples=20)
+@given(st.sampled_from(WINDOWS), st.integers(0, 2**32))
+def test_quotients_by_units(window, seed):
+    """A random divisor fails somewhere in the batch; numbers of valuation 0 at all primes never do."""
+    rng = np.random.default_rng(seed)
+    x, y = (random_places(rng, window, 40) for _ in range(2))
+    units = np.maximum(y.digits, 1)
+    units[..., window.precision - window.fractional_digits :] = 0
+    y = FinitePlaces(units, np.full_like(y.known, window.precision))
+    reference, compiled = both_ways(lambda: finite.divide(x, y, window))
+    assert isinstance(reference, FinitePlaces)
+    assert_equal_outcomes(reference, compiled)
+
+
+def encode_places(numbers, window):
+    digits = np.zeros(
+        (len(numbers.numerators), len(window.primes), window.precision), finite.digit_dtype(window.primes)
+    )
+    finite.encode(numbers, window, digits)
+    return FinitePlaces(digits, finite.all_known(window, len(digits)))
+
+
+INTS = st.one_of(
+    st.integers(INT64.min, INT64.max),
+    st.integers(-100, 100),
+    st.sampled_from([INT64.min, INT64.min + 1, INT64.max, INT64.max - 1, 2**62, -(2**62), 3**39, 5**27, 0]),
+)
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(WINDOWS), st.lists(st.tuples(INTS, INTS.filter(bool)), min_size=1, max_size=40))
+def test_encode(window, pairs):
+    numbers = rationals._collect([Fraction(n, m).as_integer_ratio() for n, m in pairs], (len(pairs),))
+    assert_equal_outcomes(*both_ways(lambda: encode_places(numbers, window)))
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(WINDOWS), st.lists(st.tuples(INTS, INTS.filter(bool)), min_size=1, max_size=40))
+def test_encode_by_the_definition(window, pairs):
+    """Denominators without the window's primes, so that nothing fails; then the digits are those of Hensel lifting."""
+    fractions = [Fraction(n, m) for n, m in pairs]
+    fractions = [q for q in fractions if all(gcd(q.denominator, p) == 1 for p in window.primes)]
+    numbers = rationals.read(fractions)
+    for places in both_ways(lambda: encode_places(numbers, window)):
+        for i, q in enumerate(fractions):
+            for j, p in enumerate(window.primes):
+                expected = hensel.window_digits(
+                    q.numerator, q.denominator, p, window.precision, window.fractional_digits
+                )
+                assert places.digits[i, j].tolist()[::-1] == expected
+
+
+def test_int64_extremes():
+    extremes = [INT64.min, INT64.min + 1, -1, 0, 1, INT64.max - 1, INT64.max]
+    for window in WINDOWS:
+        numbers = rationals.read(np.array(extremes * 6))
+        reference, compiled = both_ways(lambda numbers=numbers, window=window: encode_places(numbers, window))
+        assert_equal_outcomes(reference, compiled)
+        for i, n in enumerate(extremes):
+            for j, p in enumerate(window.primes):
+                residue = hensel.from_digits(reference.digits[i, j].tolist()[::-1], p)
+                assert residue == n * p**window.fractional_digits % p**window.precision
+
+
+@pytest.mark.parametrize("size", [1, finite.FEW, finite.FEW + 1, 3 * finite.FEW])
+def test_the_switch_to_kernels_is_invisible(size):
+    space = AdeleSpace(primes=(2, 3, 257), precision=6, fractional_digits=2)
+    values = [Fraction(i - size // 2, (5, 7, 9, 4, 771)[i % 5]) for i in range(1, size + 1)]
+    batch = space.encode(values)
+    for i in {0, size // 2, size - 1}:
+        alone = space.encode(values[i])
+        np.testing.assert_array_equal(batch[i].digits, alone.digits)
+        for operation in (lambda a: a + 5, lambda a: a * 6, lambda a: -a, lambda a: a / 5, lambda a: 7 - a):
+            np.testing.assert_array_equal(operation(batch)[i].digits, operation(alone).digits)
+            np.testing.assert_array_equal(operation(batch)[i].known, operation(alone).known)
+            assert operation(batch)[i].real == operation(alone).real
+
+
+def test_one_number_beyond_int64_changes_no_digit():
+    space = AdeleSpace()
+    small = [Fraction(i, 19) for i in range(-50, 50)]
+    with_large = space.encode([*small, 2**63, -(2**63) - 1])
+    np.testing.assert_array_equal(with_large.digits[:100], space.encode(small).digits)
+    np.testing.assert_array_equal(with_large.real[:100], space.encode(small).real)
+    assert with_large.decode().tolist() == [*small, 2**63, -(2**63) - 1]
+
+
+@pytest.mark.parametrize(
+    ("primes", "dtype"),
+    [
+        ((2, 251), "uint8"),
+        ((257, 2), "uint16"),
+        ((65521,), "uint16"),
+        ((3, 65537), "uint32"),
+        ((2147483647,), "uint32"),
+    ],
+)
+def test_digit_dtypes(primes, dtype):
+    space = AdeleSpace(primes=primes, precision=1)
+    for size in (2, 50):
+        a = space.encode(np.full(size, -1))
+        for b in (a, a + a, a * a, -a, a / a):
+            assert b.digits.dtype == dtype
+        assert (a.digits[..., 0] == np.array(primes) - 1).all()
+        assert ((a * a).digits[..., 0] == 1).all()
+
+
+def test_kernels_report_the_first_number_that_does_not_fit():
+    space = AdeleSpace(primes=(3, 2), precision=4, fractional_digits=1)
+    values = [Fraction(1)] * 50 + [Fraction(1, 4), Fraction(1, 9)]
+    for numbers in (values, values[45:]):
+        position = len(numbers) - 2
+        with pytest.raises(PrecisionError, match=rf"1/4 at position \[{position}\] has 2-adic valuation −2"):
+            space.encode(numbers)
+
+
+def test_inverse_mod():
+    for p in (2, 3, 97, 2147483647):
+        for a in {1, p - 1, 95 % p, 12345 % p} - {0}:
+            assert digitwise.inverse_mod(a, p) * a % p == 1

@@ -1,0 +1,192 @@
+"""The fast encoder against exact arithmetic: every prime it takes, every precision, the extremes of int64."""
+
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adelic import AdeleSpace
+from adelic.errors import EncodingError, PrecisionError
+from adelic.numbers import hensel
+from adelic.numbers.hensel import Residue
+from adelic.numbers.kernels import limbs
+from adelic.numbers.places import finite
+from adelic.numbers.primes import valuation
+
+PRIMES = [p for p in range(2, 252) if all(p % a for a in range(2, p))]
+FAST_PRIMES = [p for p in PRIMES if p <= limbs.GREATEST_PRIME]
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+NUMERATORS = st.one_of(
+    st.integers(-100, 100),
+    st.integers(INT64_MIN, INT64_MAX),
+    st.sampled_from([INT64_MIN, INT64_MIN + 1, INT64_MAX, INT64_MAX - 1, 0, 1, -1, 2**53, 2**53 + 1, -(2**53) - 1]),
+    st.builds(lambda p, k, s: s * p**k, st.sampled_from(FAST_PRIMES[:7]), st.integers(0, 15), st.sampled_from([1, -1])),
+)
+DENOMINATORS = st.one_of(
+    st.integers(1, 1000),
+    st.integers(1, INT64_MAX),
+    st.sampled_from([INT64_MAX, INT64_MAX - 1, 2**62, 2**53 + 1, 3**39, 5**27]),
+)
+
+
+@st.composite
+def spaces(draw, primes):
+    """Draw a space: 1 to 30 primes, 1 to 64 digits, up to 8 of them after the point."""
+    chosen = draw(st.lists(st.sampled_from(primes), min_size=1, max_size=30, unique=True))
+    precision = draw(st.integers(1, 64))
+    return AdeleSpace(tuple(chosen), precision, draw(st.integers(0, min(8, precision - 1))))
+
+
+def expected_digits(n, m, space):
+    """Return the digits by Python's integers: n/m · p^F modulo p^N, highest digit first."""
+    q = Fraction(n, m)
+    table = []
+    for p in space.primes:
+        scaled = q * p**space.fractional_digits
+        residue = scaled.numerator * pow(scaled.denominator, -1, p**space.precision) % p**space.precision
+        table.append([residue // p**k % p for k in reversed(range(space.precision))])
+    return np.array(table)
+
+
+def fits(n, m, space):
+    m = Fraction(n, m).denominator
+    return all(valuation(m, p) <= space.fractional_digits for p in space.primes)
+
+
+def check(space, n, m):
+    """Assert that digits, tensor and real row of an array of n / m are those of exact arithmetic."""
+    n, m = np.array(n, dtype=object), np.array(m, dtype=object)
+    exact = np.array([expected_digits(a, b, space) for a, b in zip(n, m, strict=True)])
+    values = [Fraction(a, b) for a, b in zip(n, m, strict=True)]
+    pair = (n.astype(np.int64), m.astype(np.int64))
+    encoded = space.encode(pair)
+    np.testing.assert_array_equal(encoded.digits, exact)
+    np.testing.assert_array_equal(encoded.real, [q.numerator / q.denominator for q in values])
+    layout = space.tensor(pair)
+    np.testing.assert_array_equal(layout[:, 1:], exact)
+    np.testing.assert_array_equal(layout[:, 0, -1], encoded.real.astype(np.float32))
+    assert not layout[:, 0, :-1].any()
+
+
+@pytest.mark.parametrize("primes", [FAST_PRIMES, PRIMES], ids=["limbs", "any prime"])
+def test_encoding_is_exact_in_every_space(primes):
+    @settings(max_examples=120)
+    @given(spaces(primes), st.lists(st.tuples(NUMERATORS, DENOMINATORS), min_size=40, max_size=70))
+    def check_pairs(space, pairs):
+        held = [(n, m) for n, m in pairs if fits(n, m, space)]
+        held += [(n, 1) for n, _ in pairs]
+        check(space, *zip(*held, strict=True))
+
+    check_pairs()
+
+
+@settings(max_examples=80)
+@given(spaces(PRIMES), st.lists(NUMERATORS, min_size=40, max_size=70))
+def test_integers_alone(space, values):
+    exact = np.array([expected_digits(n, 1, space) for n in values])
+    array = np.array(values, dtype=np.int64)
+    np.testing.assert_array_equal(space.encode(array).digits, exact)
+    np.testing.assert_array_equal(space.tensor(array)[:, 1:], exact)
+
+
+def test_many_blocks_agree_with_the_digit_kernel(monkeypatch):
+    rng = np.random.default_rng(0)
+    space = AdeleSpace(precision=19, fractional_digits=2)
+    n = rng.integers(INT64_MIN + 1, INT64_MAX, 5 * limbs.BLOCK + 7, endpoint=True)
+    m = rng.integers(1, 10**9, len(n))
+    for p in space.primes:
+        m = np.where(m % p**3 == 0, 1, m)
+    fast, layout = space.encode((n, m)).digits, space.tensor((n, m))
+    monkeypatch.setattr(finite, "_suits_limbs", lambda *_: False)
+    np.testing.assert_array_equal(fast, space.encode((n, m)).digits)
+    np.testing.assert_array_equal(layout, space.tensor((n, m)))
+
+
+def test_unreduced_and_negative_pairs():
+    """Common factors, p's own too, and signs in the denominator are the caller's right."""
+    n, m = np.array([6, -6, 50, 0, 49, -1] * 20), np.array([4, -4, -10, -3, 7, -2] * 20)
+    space = AdeleSpace(primes=(2, 3, 5, 7), precision=16, fractional_digits=1)
+    check(space, n, m)
+
+
+def test_a_denominator_below_the_window_is_named():
+    space = AdeleSpace()
+    n, m = np.ones(1000, dtype=np.int64), np.ones(1000, dtype=np.int64)
+    m[777] = 11
+    for call in (space.encode, space.tensor):
+        with pytest.raises(PrecisionError, match=r"1/11 at position \[777\] has 11-adic valuation −1"):
+            call((n, m))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+def test_threads_change_nothing(threads):
+    rng = np.random.default_rng(1)
+    space, n = AdeleSpace(), rng.integers(INT64_MIN, INT64_MAX, 10_001, endpoint=True)
+    np.testing.assert_array_equal(space.encode(n, threads=threads).digits, space.encode(n).digits)
+    np.testing.assert_array_equal(space.tensor(n, threads=threads), space.tensor(n))
+
+
+def test_eight_callers_at_once():
+    """Encoding, sums, products and decoding share nothing that could be written twice."""
+    space = AdeleSpace()
+    values = np.arange(-1000, 1000)
+    want = space.encode(values)
+
+    def work(k):
+        x = space.encode(values + k) - k
+        square = x * x
+        return x.digits, square.digits, space.tensor(values), x[::40].decode()
+
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(work, range(32)))
+    for digits, square, layout, decoded in results:
+        np.testing.assert_array_equal(digits, want.digits)
+        np.testing.assert_array_equal(square, (want * want).digits)
+        np.testing.assert_array_equal(layout, want.tensor())
+        assert list(decoded) == [Fraction(int(v)) for v in values[::40]]
+
+
+def test_out_is_written_and_checked():
+    space, values = AdeleSpace(), np.arange(100)
+    out = np.full((100, 8, 16), np.nan, dtype=np.float32)
+    assert space.tensor(values, out=out) is out
+    np.testing.assert_array_equal(out, space.tensor(values))
+    for bad in (out[:99], out.astype(np.float64), out[:, ::-1]):
+        with pytest.raises(EncodingError, match=r"contiguous float32 array of shape \(100, 8, 16\)"):
+            space.tensor(values, out=bad)
+
+
+def test_the_callers_array_is_left_alone():
+    values = np.arange(1000)
+    encoded = AdeleSpace().encode(values)
+    AdeleSpace().tensor(values)
+    values[:] = 0
+    assert encoded[999] == 999
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_arithmetic_at_every_precision(data):
+    """Sums, differences, negatives and products of digits are those of the scalar reference."""
+    primes = tuple(data.draw(st.lists(st.sampled_from(PRIMES), min_size=1, max_size=8, unique=True)))
+    precision, size = data.draw(st.integers(1, 64)), data.draw(st.integers(33, 70))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    space = AdeleSpace(primes, precision)
+    digits = rng.integers(0, np.array(primes)[:, None], (2, size, len(primes), precision))
+    digits[rng.random(digits.shape) < 0.2] = 0
+    a, b = (space.from_digits(part, np.zeros(size)) for part in digits)
+    for result, reference in (
+        (a + b, hensel.add),
+        (a - b, lambda x, y, p: hensel.add(x, hensel.negate(y, p), p)),
+        (-b, lambda x, y, p: hensel.negate(y, p)),
+        (a * b, lambda x, y, p: hensel.multiply(x, y, p, precision)),
+    ):
+        for i in range(size):
+            for j, p in enumerate(primes):
+                x, y = (Residue(hensel.from_digits(part[i, j].tolist()[::-1], p), precision) for part in digits)
+                value, known = reference(x, y, p)
+                assert result.digits[i, j].tolist() == hensel.to_digits(value, p, precision)[::-1]
+                assert result.known[i, j] == known
