@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from adelic import acd
 from adelic.errors import ConfigurationError
 from adelic.nn import Vocabulary
-from adelic.nn.fused import Noise
+from adelic.nn.backend import Noise
 from adelic.training import ClassBalancedSampler, EmbeddingConfig, run
 from adelic.training.loop import Split, Trainer, evaluate
 from adelic.training.objectives import make_objective
@@ -104,8 +104,7 @@ class Reads(TorchDispatchMode):
 
 def test_a_step_of_a_gpu_reads_nothing_back(tiny_config, monkeypatch):
     """The step that devices other than the CPU take, run on the CPU."""
-    for module in ("classifier", "encoder"):
-        monkeypatch.setattr(f"adelic.nn.{module}.is_fused", lambda x: False)
+    monkeypatch.setattr("adelic.nn.fused.takes", lambda x: False)
     data, train, validation = splits()
     config = tiny_config(dropout=0.5)
     trainer = new_trainer(config, data, train, validation, seed=3)

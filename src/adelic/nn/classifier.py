@@ -11,9 +11,9 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn import fused
+from adelic.nn.backend import current
 from adelic.nn.embeddings import NumberEmbedding, check_autocast, greatest_of
-from adelic.nn.encoder import SITES, Compute, EncoderLayer, Norm, draw_noise, is_fused
-from adelic.nn.fused import Noise, Site
+from adelic.nn.encoder import SITES, EncoderLayer, Norm
 from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.tensors import check_plain
 
@@ -89,43 +89,44 @@ class Classifier(nn.Module):
     head: nn.Module
 
     @abstractmethod
-    def embed(self, ids: Any, noise: Noise | None = None) -> torch.Tensor:
+    def embed(self, ids: Any) -> torch.Tensor:
         """Return the vectors of ids, (*, length, d), some of them random in training."""
 
     @abstractmethod
-    def encode(self, x: torch.Tensor, noise: Noise | None, compute: Compute) -> torch.Tensor:
+    def encode(self, x: torch.Tensor) -> torch.Tensor:
         """Return the last states that are read, (batch, d), or (batch, (length + 1) · d) where all are.
 
         Args:
-            x: tokens, (batch, length + 1, d).
-            noise: as of `forward`; its site 0 is used already.
-            compute: as of `forward`.
+            x: tokens, (batch, length + 1, d); dropout's site 0 is used already.
         """
 
-    def forward(self, ids: Any, *, noise: Noise | None = None, compute: Compute = "float32") -> Any:
+    def forward(self, ids: Any) -> Any:
         """Return what the head makes of the states it reads: logits, float32 (*, n_classes), where it is a classifier.
+
+        How precise the products are, and where dropout's random numbers come from, is the affair of
+        `adelic.nn.backend.Backend`.
 
         Args:
             ids: ids of numbers, or numbers without a vocabulary, (*, length).
-            noise: dropout's random numbers on the CPU; drawn from torch's generator if there is none.
-            compute: precision of the encoder's products on the CPU; elsewhere `torch.autocast` decides.
         """
         check_plain(ids, self.cls.device)
-        x = self.place(ids, noise)
+        x = self.place(ids)
         batch = x.shape[:-2]
         x = x.reshape(math.prod(batch), *x.shape[-2:])
-        if self.training and self.dropout.p and is_fused(x):
-            noise = draw_noise() if noise is None else noise
-            site = Site(noise.key(0), noise.first_row, self.dropout.p)
-            x = fused.apply(fused.Dropout, x, site, x.numel() // len(x))
+        if fused.takes(x):
+            p = self.dropout.p if self.training else 0.0
+            backend = current().drawn(p)  # one for all layers
+            with backend.on(x.device):
+                if p:
+                    x = fused.apply(fused.Dropout, x, backend.site(0, p), x.numel() // len(x))
+                states = self.encode(x)
         else:
-            x = self.dropout(x)
-        states = self.encode(x, noise, compute)
+            states = self.encode(self.dropout(x))
         return self.head(states.reshape(*batch, states.shape[-1]))
 
-    def place(self, ids: Any, noise: Noise | None = None) -> torch.Tensor:
+    def place(self, ids: Any) -> torch.Tensor:
         """Return [CLS] and the vectors of ids, positions added, (*, length + 1, d)."""
-        tokens = self.embed(ids, noise)
+        tokens = self.embed(ids)
         self._check_length(tokens.shape[-2])
         return self.positional(_after(self.cls, tokens))  # type: ignore[no-any-return]
 
@@ -254,15 +255,15 @@ class SequenceClassifier(Classifier):
         self.final_norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
         self.head = make_head(read_size(readout, d_model, max_length), n_classes, head)
 
-    def embed(self, ids: Any, noise: Noise | None = None) -> torch.Tensor:
+    def embed(self, ids: Any) -> torch.Tensor:
         """Return the embedding's vectors, (*, length, d_model)."""
-        vectors: torch.Tensor = self.embedding(ids, noise=noise) if self.embedding.is_noisy else self.embedding(ids)
+        vectors: torch.Tensor = self.embedding(ids)
         return vectors
 
-    def place(self, ids: Any, noise: Noise | None = None) -> torch.Tensor:
+    def place(self, ids: Any) -> torch.Tensor:
         """Return [CLS] and the vectors of ids, positions added, (*, length + 1, d_model)."""
         if self.folded is None:
-            return super().place(ids, noise)
+            return super().place(ids)
         length = ids.shape[-1]
         self._check_length(length)
         check_autocast(self._greatest, self.folded.device.type)
@@ -270,12 +271,12 @@ class SequenceClassifier(Classifier):
         places = ids * self.max_length + torch.arange(length, device=ids.device)
         return _after(self.cls + self.positional.table[0], functional.embedding(places, self.folded))
 
-    def encode(self, x: torch.Tensor, noise: Noise | None, compute: Compute) -> torch.Tensor:
+    def encode(self, x: torch.Tensor) -> torch.Tensor:
         """Return the last states that are read, (batch, d_model) or (batch, (length + 1) · d_model)."""
         for i, layer in enumerate(self.layers):
             # Where [CLS] alone is read, the last layer computes no other token's state.
             n_read = 1 if self.readout == "cls" and i == len(self.layers) - 1 else None
-            x = layer(x, n_read=n_read, noise=noise, first_site=1 + SITES * i, compute=compute)
+            x = layer(x, n_read=n_read, first_site=1 + SITES * i)
         states: torch.Tensor = self.final_norm(x)
         return states.flatten(1)
 

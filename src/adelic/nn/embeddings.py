@@ -30,7 +30,6 @@ class NumberEmbedding(Fingerprinted):
     Attributes:
         vocabulary: the numbers that can occur; None for open-ended numbers.
         d_model: length of a vector.
-        is_noisy: whether `forward` takes `noise`, the random numbers of a training step.
 
     >>> class Halves(NumberEmbedding):
     ...     def forward(self, ids):
@@ -39,8 +38,6 @@ class NumberEmbedding(Fingerprinted):
     tensor([[[1.5000, 1.5000],
              [2.5000, 2.5000]]])
     """
-
-    is_noisy = False
 
     def __init__(self, vocabulary: Vocabulary | None, d_model: int) -> None:
         super().__init__()

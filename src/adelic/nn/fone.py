@@ -11,9 +11,9 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError, EncodingError
+from adelic.nn.backend import current
 from adelic.nn.base_digits import OPEN_DIGITS, count_digits, refuse_signs, to_digits
-from adelic.nn.fused import Noise
-from adelic.nn.rivals import FeatureEmbedding, draw_up_to
+from adelic.nn.rivals import FeatureEmbedding
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers.describe import describe
 
@@ -110,7 +110,7 @@ class FoNEEmbedding(FeatureEmbedding):
         if standardize and (published or max_shift):
             raise ConfigurationError("standardize is ours, and goes neither with published nor with max_shift; drop it")
         self.integer_digits, self.fractional_digits = integer_digits, fractional_digits
-        self.published, self.max_shift, self.is_noisy = published, max_shift, max_shift > 0
+        self.published, self.max_shift = published, max_shift
         self.periods = _periods(self.bases, integer_digits, fractional_digits)
         self.n_waves = 2 * len(self.periods)
         self.n_features = self.n_waves + (not published)
@@ -156,18 +156,18 @@ class FoNEEmbedding(FeatureEmbedding):
             return np.asarray(waves * sign[..., None])  # 0 or 1
         return np.concatenate([waves, sign[..., None]], axis=-1)
 
-    def project(self, features: torch.Tensor, noise: Noise | None = None) -> torch.Tensor:
+    def project(self, features: torch.Tensor) -> torch.Tensor:
         """Return the vectors of features, float32 (*, d_model)."""
-        features = self._shifted(features, self.draw_shift(noise))
+        features = self._shifted(features, self.draw_shift())
         if self.projection is None:
             vectors = functional.pad(features, (0, self.d_model - self.n_features))
         else:
             vectors = self.projection(features)
         return vectors if self.token is None else vectors + self.token
 
-    def draw_shift(self, noise: Noise | None = None) -> int:
+    def draw_shift(self) -> int:
         """Return the k of this batch: random in training, always the same for one noise; 0 in evaluation."""
-        return draw_up_to(self.max_shift, noise) if self.training and self.max_shift else 0
+        return current().draw_up_to(self.max_shift) if self.training and self.max_shift else 0
 
     def _shifted(self, features: torch.Tensor, k: int) -> torch.Tensor:
         """Return the features of 10^k·x from those of x.

@@ -10,9 +10,8 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.classifier import Classifier, Readout, check_sizes, make_head, read_size
-from adelic.nn.encoder import Compute, Norm
+from adelic.nn.encoder import Norm
 from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
-from adelic.nn.fused import Noise
 from adelic.nn.placewise import PlaceEmbedding, PlacewiseLinear
 from adelic.nn.placewise_transformer import PlacewiseTransformer
 from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
@@ -121,16 +120,16 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
         """Return the vocabulary, the space and the features."""
         return self._frozen
 
-    def embed(self, ids: torch.Tensor, noise: Noise | None = None) -> torch.Tensor:
+    def embed(self, ids: torch.Tensor) -> torch.Tensor:
         """Return the numbers' vectors, those of the places one after the other, (*, length, n_places · d_place)."""
         vectors = self.projection(self.table).flatten(1)  # of the whole vocabulary, which is less than a batch
         return functional.embedding(ids, vectors)
 
-    def encode(self, x: torch.Tensor, noise: Noise | None, compute: Compute) -> torch.Tensor:
+    def encode(self, x: torch.Tensor) -> torch.Tensor:
         """Return the last states that are read, token by token and in it place by place, (batch, …)."""
         places = x.view(*x.shape[:2], self.encoder.n_places, self.encoder.d_place)
         is_cls = self.readout == "cls"
-        states: torch.Tensor = self.encoder(places, first_only=is_cls, noise=noise, first_site=1, compute=compute)
+        states: torch.Tensor = self.encoder(places, first_only=is_cls, first_site=1)
         return states.flatten(1)
 
 

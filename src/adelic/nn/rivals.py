@@ -15,9 +15,9 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError, RangeError
+from adelic.nn.backend import current
 from adelic.nn.base_digits import OPEN_DIGITS, count_digits, to_digits
 from adelic.nn.embeddings import NumberEmbedding
-from adelic.nn.fused import Noise
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import rationals
 from adelic.numbers.describe import at_position, describe
@@ -105,23 +105,20 @@ class FeatureEmbedding(NumberEmbedding):
         """
 
     @abstractmethod
-    def project(self, features: torch.Tensor, noise: Noise | None = None) -> torch.Tensor:
+    def project(self, features: torch.Tensor) -> torch.Tensor:
         """Return the vectors of features, float32 (*, d_model)."""
 
-    def forward(
-        self, ids_or_numbers: Any, *, mask: torch.Tensor | None = None, noise: Noise | None = None
-    ) -> torch.Tensor:
+    def forward(self, ids_or_numbers: Any, *, mask: torch.Tensor | None = None) -> torch.Tensor:
         """Return the vectors of ids (or of numbers, without a vocabulary), float32 (*, length, d_model).
 
         Args:
             ids_or_numbers: (*, length).
             mask: bool (*, length), False where there is padding, whose vector is 0. No number is padding by its value.
-            noise: where the embedding draws random numbers in training, those; else torch's generator gives them.
         """
         if self.vocabulary is None:
-            vectors = self.project(self.features(ids_or_numbers).to(self.table.device), noise)
+            vectors = self.project(self.features(ids_or_numbers).to(self.table.device))
         else:
-            vectors = functional.embedding(ids_or_numbers, self.project(self.table, noise))
+            vectors = functional.embedding(ids_or_numbers, self.project(self.table))
         return vectors if mask is None else vectors * mask[..., None]
 
 
@@ -243,7 +240,7 @@ class XValEmbedding(ScaledEmbedding):
         largest = float(np.abs(values).max())
         return 0.0, 5 / largest if largest else 1.0
 
-    def project(self, features: torch.Tensor, noise: Noise | None = None) -> torch.Tensor:
+    def project(self, features: torch.Tensor) -> torch.Tensor:
         """Return the vectors of scaled numbers (*, 1), float32 (*, d_model)."""
         if self.token is not None:
             return features * self.direction + self.token
@@ -314,7 +311,7 @@ class PeriodicEmbedding(ScaledEmbedding):
     def _fit(self, values: np.ndarray) -> tuple[float, float]:
         return _standard(values)
 
-    def project(self, features: torch.Tensor, noise: Noise | None = None) -> torch.Tensor:
+    def project(self, features: torch.Tensor) -> torch.Tensor:
         """Return the vectors of standardized numbers (*, 1), float32 (*, d_model)."""
         angles = 2 * math.pi * features * self.frequencies
         return functional.relu(self.projection(torch.cat([angles.cos(), angles.sin()], dim=-1)))
@@ -356,8 +353,6 @@ class AbacusEmbedding(FeatureEmbedding):
     torch.Size([1, 2, 16])
     """
 
-    is_noisy = True
-
     def __init__(
         self,
         vocabulary: Vocabulary | None,
@@ -395,25 +390,14 @@ class AbacusEmbedding(FeatureEmbedding):
         features = np.concatenate([np.where(beyond, self.base, digits), sign[..., None]], axis=-1)
         return torch.from_numpy(features)
 
-    def project(self, features: torch.Tensor, noise: Noise | None = None) -> torch.Tensor:
+    def project(self, features: torch.Tensor) -> torch.Tensor:
         """Return the vectors of digits and sign, int64 (*, max_digits + 1): float32 (*, d_model)."""
-        first = draw_up_to(self.max_offset, noise) if self.training and self.max_offset else 0
+        first = current().draw_up_to(self.max_offset) if self.training and self.max_offset else 0
         places = self.places.weight[first : first + self.max_digits]
         vectors: torch.Tensor = (self.digits(features[..., :-1]) * places).sum(dim=-2) + self.signs(
             features[..., -1] + 1
         )
         return vectors
-
-
-def draw_up_to(most: int, noise: Noise | None) -> int:
-    """Return a random number 0 … most: always the same for one noise; of torch's generator if there is none.
-
-    >>> draw_up_to(7, Noise(3)) == draw_up_to(7, Noise(3)), draw_up_to(0, None)
-    (True, 0)
-    """
-    if noise is None:
-        return int(torch.randint(most + 1, ()))
-    return noise.key(-1) % (most + 1)  # -1: dropout's sites count from 0
 
 
 def _needed(vocabulary: Vocabulary | None, what: str) -> Vocabulary:
