@@ -9,7 +9,7 @@ import torch
 from adelic import nn
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import PLAIN, Backend, Noise, current
-from adelic.nn.classifier import Classifier
+from adelic.nn.bodies.classifier import Classifier
 
 IDS = torch.tensor([[1, 2, 3], [4, 5, 6]])
 

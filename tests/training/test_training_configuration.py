@@ -52,7 +52,7 @@ def test_the_baseline():
     [
         ("learnt", {}, UnknownNameError, "did you mean 'learned'"),
         ("adelic", {"features": "digit"}, UnknownNameError, "did you mean 'digits'"),
-        ("adelic", {"projection": "mlp"}, ConfigurationError, "linear"),
+        ("adelic", {"projection": "mlp"}, UnknownNameError, "projection: none, linear"),
         ("adelic", {"primes": (2, 4)}, SpaceError, "4 is not a prime"),
         ("adelic", {"precision": 0}, SpaceError, "precision=0"),
         ("learned", {"features": "digits"}, ConfigurationError, "--features belongs to"),
@@ -72,14 +72,14 @@ def test_the_baseline():
         ("periodic", {"sigma": 0.0}, ConfigurationError, "sigma=0.0 must be a positive number"),
         ("periodic", {"sigma": math.nan}, ConfigurationError, "sigma=nan must be a positive number"),
         ("periodic", {"precision": 3}, ConfigurationError, "--precision belongs to the embedding 'adelic'"),
-        ("fone", {"bases": "3-5"}, ConfigurationError, "bases='3-5' are unknown; use 10 or 2-5"),
+        ("fone", {"bases": "3-5"}, UnknownNameError, "unknown bases '3-5'; did you mean '2-5'"),
         ("xval", {"standardize": "yes"}, ConfigurationError, "standardize='yes' must be true or false"),
         ("xval", {"published": 1}, ConfigurationError, "published=1 must be true or false"),
         (
             "abacus",
             {"published": True},
             ConfigurationError,
-            "--published belongs to the embeddings 'fone', 'xval' and 'periodic', not to 'abacus'",
+            "--published belongs to the embeddings 'fone', 'periodic' and 'xval', not to 'abacus'",
         ),
         (
             "fone",

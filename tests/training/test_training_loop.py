@@ -104,7 +104,7 @@ class Reads(TorchDispatchMode):
 
 def test_a_step_of_a_gpu_reads_nothing_back(tiny_config, monkeypatch):
     """The step that devices other than the CPU take, run on the CPU."""
-    monkeypatch.setattr("adelic.nn.fused.takes", lambda x: False)
+    monkeypatch.setattr("adelic.nn.kernels.fused.takes", lambda x: False)
     data, train, validation = splits()
     config = tiny_config(dropout=0.5)
     trainer = new_trainer(config, data, train, validation, seed=3)

@@ -13,29 +13,29 @@ from adelic.errors import needs_extra
 
 with needs_extra("adelic.nn", "torch"):
     from adelic.nn import functional
-    from adelic.nn.classifier import Classifier, SequenceClassifier
-    from adelic.nn.embeddings import COORDINATES, AdelicEmbedding, LearnedEmbedding, NumberEmbedding
+    from adelic.nn.bodies.classifier import Classifier
+    from adelic.nn.bodies.placewise_classifier import PlacewiseClassifier, place_sizes
+    from adelic.nn.bodies.placewise_transformer import PlacewiseTransformer
+    from adelic.nn.bodies.sequence_classifier import SequenceClassifier
+    from adelic.nn.embeddings.abacus import AbacusEmbedding
+    from adelic.nn.embeddings.adelic import COORDINATES, AdelicEmbedding
+    from adelic.nn.embeddings.base import NumberEmbedding
+    from adelic.nn.embeddings.features import FeatureEmbedding, ScaledEmbedding
+    from adelic.nn.embeddings.fone import FoNEEmbedding
+    from adelic.nn.embeddings.learned import LearnedEmbedding
+    from adelic.nn.embeddings.one_hot import OneHotEmbedding
+    from adelic.nn.embeddings.periodic import PeriodicEmbedding
+    from adelic.nn.embeddings.random import RandomEmbedding
+    from adelic.nn.embeddings.registry import EMBEDDINGS, build_embedding
+    from adelic.nn.embeddings.xval import XValEmbedding
     from adelic.nn.flops import forward_flops
-    from adelic.nn.fone import FoNEEmbedding
-    from adelic.nn.head import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
-    from adelic.nn.placewise import ACTIVATIONS, PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
-    from adelic.nn.placewise_classifier import PLACES, PlacewiseClassifier, place_sizes
-    from adelic.nn.placewise_transformer import PlacewiseTransformer
+    from adelic.nn.heads.adelic import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
+    from adelic.nn.placewise import ACTIVATIONS, PLACE_FEATURES, PLACES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
     from adelic.nn.positional import (
         AdelicPositionalEncoding,
         LearnedPositionalEncoding,
         PositionalEncoding,
         SinusoidalPositionalEncoding,
-    )
-    from adelic.nn.registry import EMBEDDINGS, build_embedding
-    from adelic.nn.rivals import (
-        AbacusEmbedding,
-        FeatureEmbedding,
-        OneHotEmbedding,
-        PeriodicEmbedding,
-        RandomEmbedding,
-        ScaledEmbedding,
-        XValEmbedding,
     )
     from adelic.nn.vocabulary import Vocabulary
     from adelic.numbers.features import FEATURE_KINDS, FeatureLayout, compute_features

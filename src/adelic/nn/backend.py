@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from adelic.errors import ConfigurationError
-from adelic.nn.fused import Site
+from adelic.nn.kernels.fused import Site
 
 PRECISIONS = ("float32", "bfloat16")
 _MASK = (1 << 64) - 1
@@ -51,7 +51,7 @@ class Backend:
 
     Attributes:
         compute: precision of the encoder's products: "float32", or "bfloat16", to which factors are rounded. On the CPU
-            `adelic.nn.fused` does that, elsewhere `torch.autocast`.
+            `adelic.nn.kernels.fused` does that, elsewhere `torch.autocast`.
         noise: the random numbers of dropout and of embeddings that draw some, on the CPU; torch's generator gives them
             if there is none, and on other devices.
 

@@ -12,6 +12,7 @@ from adelic.acd.files import read_bytes
 from adelic.acd.protocol import check_count
 from adelic.acd.records import DamagedTextError, parse_toml
 from adelic.errors import ConfigurationError, StorageError, UnknownNameError
+from adelic.nn import EMBEDDINGS
 
 MOST_SAMPLING_POWER = 10.0
 """With a greater power, or one below its negative, some classes' weights vanish beside those of others."""
@@ -26,20 +27,8 @@ CHOICES: dict[str, tuple[str, str]] = {
 """The fields of a recipe that have one of two values."""
 # What runs that are older than these fields have, whose names and folders stay.
 _YOUNGER = {"max_rows": 0, "symmetries": False, "keep": "best", "positional": "embedding", "readout": "cls"}
-_EMBEDDING = {
-    "name": str,
-    "features": str,
-    "projection": str,
-    "primes": list,
-    "precision": int,
-    "fractional_digits": int,
-    "places": str,
-    "coordinates": str,
-    "bases": str,
-    "standardize": bool,
-    "sigma": float,
-    "published": bool,
-}
+_OPTIONS = {option.name: type(option.default) for embedding in EMBEDDINGS.values() for option in embedding.options}
+_EMBEDDING = {"name": str} | {name: list if kind is tuple else kind for name, kind in _OPTIONS.items()}
 
 
 def _count(greatest: int, default: Any = MISSING, *, least: int = 1) -> Any:

@@ -14,7 +14,7 @@ from adelic.benchmark.arithmetic.rivals import D_MODEL, Encoder, Group, Reader, 
 from adelic.benchmark.arithmetic.solvers import Solver, Tick
 from adelic.errors import ConfigurationError
 from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction, PlaceEmbedding, PlacewiseMLP
-from adelic.nn.head import adelic_targets
+from adelic.nn.heads.adelic import adelic_targets
 from adelic.nn.placewise import N_CHARACTERS
 from adelic.numbers import AdeleSpace
 from adelic.numbers.primes import is_prime

@@ -13,9 +13,9 @@ import torch
 from adelic.benchmark.arithmetic.problems import Answers, Operands, Problem
 from adelic.benchmark.arithmetic.rivals import D_MODEL, Base10Solver, OneTokenReader, Reader, TransformerSolver
 from adelic.nn.base_digits import count_digits
-from adelic.nn.fone import FoNEEmbedding
-from adelic.nn.rival_heads import DigitLogits, FourierHead, XValHead
-from adelic.nn.rivals import XValEmbedding
+from adelic.nn.embeddings.fone import FoNEEmbedding
+from adelic.nn.embeddings.xval import XValEmbedding
+from adelic.nn.heads.rivals import DigitLogits, FourierHead, XValHead
 
 NUMBER_TOKEN_WEIGHT = 0.3
 """Of the number token loss, beside the cross-entropy: its authors'."""

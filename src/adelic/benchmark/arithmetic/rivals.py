@@ -19,10 +19,11 @@ from adelic.benchmark.arithmetic.solvers import Solver, Tick
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import Backend, Noise, current
 from adelic.nn.base_digits import count_digits, to_digits
-from adelic.nn.encoder import EncoderLayer
-from adelic.nn.fone import FoNEEmbedding
-from adelic.nn.rival_heads import DigitHead, DigitLogits, FourierHead, XValHead
-from adelic.nn.rivals import FeatureEmbedding, XValEmbedding
+from adelic.nn.bodies.encoder import EncoderLayer
+from adelic.nn.embeddings.features import FeatureEmbedding
+from adelic.nn.embeddings.fone import FoNEEmbedding
+from adelic.nn.embeddings.xval import XValEmbedding
+from adelic.nn.heads.rivals import DigitHead, DigitLogits, FourierHead, XValHead
 from adelic.training.sampler import stream_seed
 
 D_MODEL, N_LAYERS, N_HEADS, D_FEEDFORWARD = 64, 2, 4, 256

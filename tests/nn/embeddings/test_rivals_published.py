@@ -12,9 +12,9 @@ from adelic.errors import AdelicError, ConfigurationError, EncodingError
 from adelic.nn import AbacusEmbedding, FoNEEmbedding, PeriodicEmbedding, SequenceClassifier, Vocabulary, XValEmbedding
 from adelic.nn.backend import Backend, Noise
 from adelic.nn.base_digits import to_digits
-from adelic.nn.rival_heads import DigitHead, DigitLogits, FourierHead, XValHead, number_token_loss
+from adelic.nn.heads.rivals import DigitHead, DigitLogits, FourierHead, XValHead, number_token_loss
 
-ORACLE = json.loads((Path(__file__).parent.parent / "oracles" / "rivals.json").read_text())
+ORACLE = json.loads((Path(__file__).parents[2] / "oracles" / "rivals.json").read_text())
 FONE, WAVES, HEADS = ORACLE["fone"], ORACLE["fone"]["waves"], ORACLE["fone"]["heads"]
 
 
@@ -24,7 +24,7 @@ def copied(parameter, values):
 
 
 def test_the_page_names_the_vectors_sources():
-    page = (Path(__file__).parents[2] / "docs" / "rivals.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "rivals.md").read_text(encoding="utf-8")
     for source in ORACLE["meta"]["repositories"].values():
         assert len(source["commit"]) == 40
         assert f"| {source['repository']} | {source['commit'][:7]} |" in page

@@ -7,9 +7,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from adelic.nn import fused
 from adelic.nn.backend import current
-from adelic.nn.fused import Site
+from adelic.nn.kernels import fused
+from adelic.nn.kernels.fused import Site
 
 Norm = Literal["post", "pre"]
 SITES = 4
@@ -23,7 +23,7 @@ class EncoderLayer(nn.TransformerEncoderLayer):
     function, but that
 
     - `n_read` computes the first tokens' results alone, for which the other tokens only give keys and values;
-    - on the CPU, float32 tensors go through `adelic.nn.fused`, where `adelic.nn.backend` says how precise
+    - on the CPU, float32 tensors go through `adelic.nn.kernels.fused`, where `adelic.nn.backend` says how precise
       products are and where dropout's masks come from; on other devices `torch.autocast` and torch's generator do.
 
     Shape: (batch, length, d_model) -> (batch, length, d_model), or (batch, n_read, d_model).
@@ -76,7 +76,7 @@ class EncoderLayer(nn.TransformerEncoderLayer):
         return x if self.norm_first else self.norm2(x)
 
     def _fused(self, x: torch.Tensor, n_read: int | None, sites: list[Site], dtype: torch.dtype) -> torch.Tensor:
-        """Return the states by `adelic.nn.fused`."""
+        """Return the states by `adelic.nn.kernels.fused`."""
         batch, _, d = x.shape
         first, second = (affine(norm) for norm in (self.norm1, self.norm2))
         attention = self.self_attn
@@ -121,7 +121,7 @@ def queries_keys_values(
 def attend(
     x: torch.Tensor, in_proj: Affine, out_proj: Affine, heads: int, n_read: int | None, site: Site, dtype: torch.dtype
 ) -> torch.Tensor:
-    """Return what self-attention gives for x, (batch, length, d), by `adelic.nn.fused`: (batch · tokens, d)."""
+    """Return what self-attention gives for x, (batch, length, d), by `adelic.nn.kernels.fused`: (batch · tokens, d)."""
 
     def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
         return project(x, Affine(weight, bias), dtype, result=dtype)
@@ -134,7 +134,7 @@ def attend(
 def feed_forward(
     x: torch.Tensor, linear1: Affine, linear2: Affine, site: Site, dtype: torch.dtype, batch: int
 ) -> torch.Tensor:
-    """Return what the feed-forward layer gives for x, (batch · tokens, d), by `adelic.nn.fused`."""
+    """Return what the feed-forward layer gives for x, (batch · tokens, d), by `adelic.nn.kernels.fused`."""
     if dtype == torch.bfloat16:
         return fused.apply(fused.LowFeedForward, x, *linear1, *linear2, site, len(x) * len(linear1.bias) // batch)
     inner = project(x, linear1, dtype)
@@ -145,7 +145,7 @@ def feed_forward(
 def project(
     x: torch.Tensor, linear: Affine, dtype: torch.dtype, *, result: torch.dtype = torch.float32
 ) -> torch.Tensor:
-    """Return x @ weight.T + bias by `adelic.nn.fused`, (*, in) -> (rows, out), factors rounded to dtype."""
+    """Return x @ weight.T + bias by `adelic.nn.kernels.fused`, (*, in) -> (rows, out), factors rounded to dtype."""
     return fused.apply(fused.Linear, x.reshape(-1, x.shape[-1]), *linear, dtype, result)
 
 
@@ -155,7 +155,7 @@ def normalize(x: torch.Tensor, norm: Affine) -> torch.Tensor:
 
 
 def add(x: torch.Tensor, change: torch.Tensor, norm: Affine | None, site: Site, batch: int) -> torch.Tensor:
-    """Return x + dropout(change), (batch · tokens, d), normalized if there is a norm, by `adelic.nn.fused`."""
+    """Return x + dropout(change), (batch · tokens, d), normalized if there is a norm, by `adelic.nn.kernels.fused`."""
     per_row = x.numel() // batch
     if norm is not None:
         return fused.apply(fused.DropoutAddNorm, change, x.contiguous(), *norm, site, per_row)

@@ -31,7 +31,7 @@ def tokens(*batch, length=5):
 def path(request, monkeypatch):
     """Both ways to compute the layers."""
     if request.param == "on other devices":
-        monkeypatch.setattr("adelic.nn.fused.takes", lambda x: False)
+        monkeypatch.setattr("adelic.nn.kernels.fused.takes", lambda x: False)
 
 
 def separate(made, place, norm):
@@ -77,7 +77,7 @@ def test_both_ways_give_the_same_states_and_gradients(across, norm, monkeypatch)
     made, weight, results = encoder(across, norm=norm), torch.linspace(-1, 2, D), []
     for takes in (None, lambda x: False):
         if takes:
-            monkeypatch.setattr("adelic.nn.fused.takes", takes)
+            monkeypatch.setattr("adelic.nn.kernels.fused.takes", takes)
         x = tokens(4).requires_grad_()
         whole, first = made(x), made(x, first_only=True)
         assert torch.allclose(first, whole[:, :1], atol=1e-5)

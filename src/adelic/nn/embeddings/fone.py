@@ -1,9 +1,9 @@
 """FoNE: Fourier features of a number's digits, as we run it and as it is published."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
@@ -13,7 +13,8 @@ from torch.nn import functional
 from adelic.errors import ConfigurationError, EncodingError
 from adelic.nn.backend import current
 from adelic.nn.base_digits import OPEN_DIGITS, count_digits, refuse_signs, to_digits
-from adelic.nn.rivals import FeatureEmbedding
+from adelic.nn.embeddings.features import FeatureEmbedding
+from adelic.nn.embeddings.options import PUBLISHED, STANDARDIZE, Option, refuse_both
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers.describe import describe
 
@@ -71,6 +72,19 @@ class FoNEEmbedding(FeatureEmbedding):
     tensor([[-1.,  0.,  0.,  1.],
             [ 0.,  0.,  0.,  0.]])
     """
+
+    name = "fone"
+    options = (
+        Option(
+            name="bases",
+            default="10",
+            help="Bases of the periods: 10 (the paper) or 2-5 (the published code).",
+            choices=("10", "2-5"),
+            search=("10", "2-5"),
+        ),
+        STANDARDIZE,
+        PUBLISHED,
+    )
 
     def __init__(
         self,
@@ -132,6 +146,19 @@ class FoNEEmbedding(FeatureEmbedding):
             self._mean, deviation = waves.mean(axis=0), waves.std(axis=0)
             self._deviation = np.where(deviation < _ROUNDING, np.inf, deviation)
         self._tabulate()
+
+    @classmethod
+    def check_options(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the value of every option."""
+        options = super().check_options(given)
+        refuse_both(options)
+        return options
+
+    @classmethod
+    def from_options(cls, vocabulary: Vocabulary | None, d_model: int, options: Mapping[str, Any]) -> Self:
+        """Return the embedding that the values of all options describe; bases are text there, as 2-5."""
+        bases = tuple(map(int, options["bases"].split("-")))
+        return super().from_options(vocabulary, d_model, {**options, "bases": bases})
 
     def fingerprint(self) -> dict[str, Any]:
         """Return the vocabulary, and what the features are."""

@@ -4,10 +4,10 @@ import pytest
 import torch
 from scipy import stats
 
-from adelic.nn import fused
 from adelic.nn.backend import Backend, Noise
-from adelic.nn.encoder import EncoderLayer
-from adelic.nn.fused import Site
+from adelic.nn.bodies.encoder import EncoderLayer
+from adelic.nn.kernels import fused
+from adelic.nn.kernels.fused import Site
 
 SHAPES = [(1, 1), (5, 7), (3, 66)]
 
@@ -75,7 +75,7 @@ def test_torchs_function_and_gradients(norm, shape, training):
 def test_the_path_of_other_devices_gives_the_same(norm, monkeypatch):
     layer, _ = pair(norm)
     found = results(layer, tokens(4, 9), n_read=1)
-    monkeypatch.setattr("adelic.nn.fused.takes", lambda x: False)
+    monkeypatch.setattr("adelic.nn.kernels.fused.takes", lambda x: False)
     expected = results(layer, tokens(4, 9), n_read=1)
     assert all(torch.allclose(a, b, atol=2e-5, rtol=1e-4) for a, b in zip(found, expected, strict=True))
 

@@ -148,7 +148,7 @@ def test_positions_are_folded_into_what_stays_as_it_is_alone(classifier, monkeyp
         nn.AdelicEmbedding(vocabulary, d_model=16, projection="linear"),
     ):
         assert nn.SequenceClassifier(embedding, n_classes=2, max_length=4).folded is None
-    monkeypatch.setattr("adelic.nn.classifier._MOST_FOLDED", 0)
+    monkeypatch.setattr("adelic.nn.bodies.sequence_classifier._MOST_FOLDED", 0)
     model, ids = classifier(), ids_of(3, 6)
     assert model.folded is None
     monkeypatch.undo()

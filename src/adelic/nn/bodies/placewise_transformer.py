@@ -1,8 +1,8 @@
 """A Transformer encoder at every place: attention across the sequence within a place, with the place's own weights.
 
 The same layers in two ways. On a GPU all places are computed at once, by batched products of (n_places, tokens,
-d_place). On the CPU they are computed one after the other by the steps of `adelic.nn.encoder`, so that what a place
-works on stays in cache: a third faster than batched products.
+d_place). On the CPU they are computed one after the other by the encoder's steps, so that what a place works on stays
+in cache: a third faster than batched products.
 """
 
 import math
@@ -14,9 +14,8 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn import fused
 from adelic.nn.backend import Backend, current
-from adelic.nn.encoder import (
+from adelic.nn.bodies.encoder import (
     Affine,
     Norm,
     add,
@@ -26,7 +25,8 @@ from adelic.nn.encoder import (
     normalize,
     project,
 )
-from adelic.nn.fused import Site
+from adelic.nn.kernels import fused
+from adelic.nn.kernels.fused import Site
 from adelic.nn.placewise import PlacewiseLinear
 from adelic.nn.tensors import check_plain
 
@@ -161,7 +161,7 @@ class PlacewiseTransformer(nn.Module):
     def _one_by_one(
         self, x: torch.Tensor, first_only: bool, backend: Backend, first_site: int, p: float
     ) -> torch.Tensor:
-        """Return the states of tokens (batch, length, n_places, d_place) by `adelic.nn.fused`."""
+        """Return the states of tokens (batch, length, n_places, d_place) by `adelic.nn.kernels.fused`."""
 
         def sites(layer: int) -> Sites:
             return lambda i, place: backend.site((first_site + SITES * layer + i) * self.n_places + place, p)
@@ -277,7 +277,7 @@ class PlacewiseEncoderLayer(nn.Module):
     def one_by_one(
         self, places: list[torch.Tensor], sites: Sites, *, first_only: bool, dtype: torch.dtype
     ) -> list[torch.Tensor]:
-        """Return the places' next states, each (batch, length, d_place), by `adelic.nn.fused`; products in dtype."""
+        """Return the places' next states, each (batch, length, d_place), one by one; products in dtype."""
         batch, _, d = places[0].shape
         in_proj, out_proj, linear1, linear2 = map(_blocks, (self.in_proj, self.out_proj, self.linear1, self.linear2))
         norm1, norm2 = self.norm1.blocks(), self.norm2.blocks()
@@ -369,7 +369,7 @@ class LateMixer(nn.Module):
         return flat.view(*flat.shape[:2], len(x), -1).permute(2, 0, 1, 3)
 
     def one_by_one(self, places: list[torch.Tensor], sites: Sites, dtype: torch.dtype) -> list[torch.Tensor]:
-        """Return the same for places (batch, length, d_place) by `adelic.nn.fused`; products in dtype."""
+        """Return the same for places (batch, length, d_place) by `adelic.nn.kernels.fused`; products in dtype."""
         flat = torch.cat(places, dim=-1)
         rows, batch = flat.flatten(0, 1), len(flat)
         inner = normalize(rows, affine(self.norm))

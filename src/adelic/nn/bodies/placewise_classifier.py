@@ -2,25 +2,23 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast
 
 import torch
 from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn.classifier import Classifier, Readout, check_sizes, make_head, read_size
-from adelic.nn.encoder import Norm
+from adelic.nn.bodies.classifier import Classifier, Readout, check_sizes, read_size
+from adelic.nn.bodies.encoder import Norm
+from adelic.nn.bodies.placewise_transformer import Across, PlacewiseTransformer
 from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
-from adelic.nn.placewise import PlaceEmbedding, PlacewiseLinear
-from adelic.nn.placewise_transformer import PlacewiseTransformer
+from adelic.nn.heads.classes import make_head
+from adelic.nn.placewise import PLACES, PlaceEmbedding, PlacewiseLinear
 from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import AdeleSpace
 
-Places = Literal["apart", "late", "axial"]
-PLACES: tuple[str, ...] = get_args(Places)
-"""Where places meet before the head."""
 _LEAST_DEVIATION = 1e-3
 
 
@@ -74,7 +72,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
         max_length: int,
         space: AdeleSpace | None = None,
         features: str = "characters",
-        places: Places = "late",
+        places: str = "late",
         d_place: int = 40,
         n_layers: int = 6,
         n_heads: int = 1,
@@ -112,7 +110,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
             d_feedforward=d_feedforward,
             dropout=dropout,
             norm=norm,
-            across="none" if places == "apart" else places,
+            across=cast(Across, "none" if places == "apart" else places),
         )
         self.head = make_head(read_size(readout, n_places * d_place, max_length), n_classes, head)
 

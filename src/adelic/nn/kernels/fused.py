@@ -1,4 +1,4 @@
-"""Steps of the encoder on the CPU, differentiable: products by oneDNN, all between them by `adelic.nn.kernels`.
+"""Steps of the encoder on the CPU, differentiable: products by oneDNN, all between them by numba.
 
 Each is a `torch.autograd.Function` on float32 tensors, with first derivatives only; products may round their factors to
 bfloat16, and what lies between two products then stays bfloat16 where nothing is summed. They run in the calling thread
@@ -45,9 +45,9 @@ class Site:
 
 @cache
 def _kernels() -> ModuleType:
-    from adelic.nn import kernels
+    from adelic.nn.kernels import compiled
 
-    return kernels
+    return compiled
 
 
 def product(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
