@@ -3,7 +3,7 @@ import torch
 
 from adelic import AdeleSpace, nn
 from adelic.errors import ConfigurationError
-from adelic.nn import forward_flops
+from adelic.nn.flops import forward_flops
 
 LENGTH, D, HEADS, INNER, LAYERS, CLASSES = 5, 16, 2, 32, 3, 4
 

@@ -11,7 +11,7 @@ from adelic.benchmark.further_rows import split_row
 from adelic.benchmark.results import write_result
 from adelic.benchmark.rows import published_rows
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.nn import PLACES
+from adelic.nn.placewise import PLACES
 from adelic.training import AnyConfig, ClassicalConfig, EmbeddingConfig, RunConfig, load_recipe
 from adelic.training.classical_runs import TRIALS, fits_done
 

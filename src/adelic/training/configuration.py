@@ -19,15 +19,9 @@ from adelic.acd.files import read_bytes
 from adelic.acd.protocol import GIBIBYTE, check_seed
 from adelic.acd.records import DamagedTextError, parse_toml
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError
-from adelic.nn import (
-    EMBEDDINGS,
-    Classifier,
-    NumberEmbedding,
-    PlacewiseClassifier,
-    SequenceClassifier,
-    Vocabulary,
-    place_sizes,
-)
+from adelic.nn import EMBEDDINGS, NumberEmbedding, PlacewiseClassifier, SequenceClassifier, Vocabulary
+from adelic.nn.bodies.classifier import Classifier
+from adelic.nn.bodies.placewise_classifier import place_sizes
 from adelic.numbers import AdeleSpace
 from adelic.training.objectives import Objective
 from adelic.training.recipes import Recipe, load_recipe, stored_embedding, stored_values
@@ -333,7 +327,7 @@ class RunConfig:
 
         The embedding's weights have a stream of random numbers of their own, so that two runs that differ in the
         embedding start from equal weights everywhere else. The place-wise model's sizes follow from the recipe's, which
-        are the flat one's: it has about as many parameters, see `adelic.nn.place_sizes`.
+        are the flat one's: it has about as many parameters, see `place_sizes`.
         """
         recipe, vocabulary = self.recipe, Vocabulary(data.vocabulary)
         options: dict[str, Any] = {

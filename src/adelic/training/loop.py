@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from adelic.nn import Classifier
 from adelic.nn.backend import PLAIN, Backend, Noise
+from adelic.nn.bodies.classifier import Classifier
 from adelic.training.checkpoint import Progress, Weights
 from adelic.training.compiling import Compiled, is_wanted
 from adelic.training.divergence import divergence

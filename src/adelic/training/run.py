@@ -24,7 +24,9 @@ from adelic.acd.rules import best_rule
 from adelic.data import LookUp
 from adelic.data.guard import Guarded, training_rows
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
-from adelic.nn import Classifier, Vocabulary, forward_flops
+from adelic.nn import Vocabulary
+from adelic.nn.bodies.classifier import Classifier
+from adelic.nn.flops import forward_flops
 from adelic.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from adelic.training.configuration import ModelData, RunConfig, check_same, data_label
 from adelic.training.generators import set_generator_states

@@ -7,6 +7,8 @@ import torch
 
 from adelic import nn
 from adelic.errors import AdelicError, ConfigurationError
+from adelic.nn.bodies.classifier import Classifier
+from adelic.numbers.features import FEATURE_KINDS
 
 
 def ids_of(*shape, high=8):
@@ -118,7 +120,7 @@ def test_positional_encodings(classifier):
 def test_folded_positions_are_added_positions(classifier, positional):
     model, ids = classifier(positional=positional), ids_of(3, 5)
     folded = model.place(ids)
-    assert torch.equal(folded, nn.Classifier.place(model, ids))
+    assert torch.equal(folded, Classifier.place(model, ids))
     assert model.folded.shape == (len(model.embedding.table) * 6, 16)
     assert "folded" not in model.state_dict()
     for wrong in (-1, len(model.embedding.table)):
@@ -245,7 +247,7 @@ def test_bad_options(classifier, options, word):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("features", [*nn.FEATURE_KINDS, "learned"])
+@pytest.mark.parametrize("features", [*FEATURE_KINDS, "learned"])
 @pytest.mark.parametrize("projection", [None, "linear"])
 def test_the_state_dict_holds_the_parameters_and_fingerprints_alone(vocabulary, classifier, features, projection):
     if features == "learned":

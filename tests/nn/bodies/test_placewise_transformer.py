@@ -5,8 +5,10 @@ import torch
 
 from adelic import AdeleSpace, nn
 from adelic.errors import ConfigurationError, PrecisionError, UnknownNameError
-from adelic.nn import PlacewiseClassifier, PlacewiseTransformer, place_sizes
+from adelic.nn import PlacewiseClassifier, PlacewiseTransformer
 from adelic.nn.backend import Noise
+from adelic.nn.bodies.placewise_classifier import place_sizes
+from adelic.nn.placewise import PLACE_FEATURES, PLACES
 
 P, D, HEADS = 3, 8, 2
 
@@ -207,8 +209,8 @@ def classifier(**options):
 IDS = torch.tensor([[0, 7, 3, 1], [5, 5, 2, 6]])
 
 
-@pytest.mark.parametrize("features", nn.PLACE_FEATURES)
-@pytest.mark.parametrize("places", nn.PLACES)
+@pytest.mark.parametrize("features", PLACE_FEATURES)
+@pytest.mark.parametrize("places", PLACES)
 def test_a_classifier_of_every_form(features, places, batch):
     ids = torch.arange(4).expand(*batch, 4)
     logits = classifier(features=features, places=places)(ids)
@@ -246,7 +248,7 @@ def test_logits_of_places_apart_are_sums_over_places():
     assert not torch.allclose(swapped, logits(0, 0, 0, 0) + logits(1, 1, 1, 1), atol=1e-3)
 
 
-@pytest.mark.parametrize("places", nn.PLACES)
+@pytest.mark.parametrize("places", PLACES)
 def test_a_classifier_that_reads_all_tokens_and_learns_positions(places):
     """It reads the states of the encoder, token by token and in it place by place."""
     model = classifier(places=places, readout="tokens", max_length=4)
@@ -295,7 +297,7 @@ def test_too_long_a_sequence():
 
 
 @pytest.mark.parametrize("n_places", [2, 3, 8, 18])
-@pytest.mark.parametrize("places", nn.PLACES)
+@pytest.mark.parametrize("places", PLACES)
 def test_about_the_parameters_of_the_flat_model(n_places, places):
     """At the paper's sizes; a layer has no more, but the embedding of features and what mixes places are added."""
     primes = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59)[: n_places - 1]

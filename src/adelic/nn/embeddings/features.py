@@ -29,7 +29,8 @@ class FeatureEmbedding(NumberEmbedding):
     Shape: ids (*, length) -> (*, length, d_model); without a vocabulary: numbers (*, length), whatever
     `AdeleSpace.encode` takes.
 
-    >>> embedding = AbacusEmbedding(None, d_model=8)
+    >>> from adelic import nn
+    >>> embedding = nn.AbacusEmbedding(None, d_model=8)
     >>> torch.equal(embedding.project(embedding.features([3, 4])), embedding([3, 4]))
     True
     """
@@ -76,7 +77,8 @@ class ScaledEmbedding(FeatureEmbedding):
     Attributes:
         shift, scale: buffers, float64; the feature of a number x is (t(x) − shift) · scale.
 
-    >>> XValEmbedding(None, d_model=4).fit([-20, 10]).features([-20, 10, 0]).flatten()
+    >>> from adelic import nn
+    >>> nn.XValEmbedding(None, d_model=4).fit([-20, 10]).features([-20, 10, 0]).flatten()
     tensor([-5.0000,  2.5000,  0.0000])
     """
 
