@@ -54,7 +54,7 @@ def _names(folder: Path) -> list[str]:
 
 JOBS = {
     "train": _train(),
-    "train learned": _train("--embedding", "learned", "--seed", "1", "--keep", "last"),
+    "train learned": _train("--embedding", "learned", "--seed", "1", "--checkpoint", "last"),
     "build": Job(("data", "build", "schubert", "--n", "5"), _store),
 }
 

@@ -345,7 +345,7 @@ def test_the_place_wise_model(tiny_config):
 
 @pytest.mark.parametrize(
     ("field", "first", "other"),
-    [("readout", "cls", "tokens"), ("positional", "embedding", "learned"), ("keep", "best", "last")],
+    [("pooling", "cls", "tokens"), ("positional", "embedding", "learned"), ("checkpoint", "best", "last")],
 )
 def test_fields_that_are_younger_than_the_first_runs(tiny_config, field, first, other):
     """Where they have the value that all runs once had, names and folders are those of old."""
@@ -364,7 +364,7 @@ def test_what_the_head_reads_and_how_positions_are_told(tiny_config, places):
     data = acd.load("schubert", n=3)
     plain, tokens, learned = (
         model_of(dataclasses.replace(tiny_config(**change), embedding=embedding), data)
-        for change in ({}, {"readout": "tokens"}, {"positional": "learned"})
+        for change in ({}, {"pooling": "tokens"}, {"positional": "learned"})
     )
     assert tokens.head.in_features == (data.X_train.shape[1] + 1) * plain.head.in_features
     kinds = [isinstance(model.positional, LearnedPositionalEncoding) for model in (plain, tokens, learned)]

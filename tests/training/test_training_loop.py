@@ -132,9 +132,9 @@ def test_bfloat16_is_near_float32_and_another_recipe(tiny_config):
     assert math.isclose(*losses, rel_tol=1e-2)
 
 
-@pytest.mark.parametrize("keep", ["best", "last"])
-def test_the_best_weights_are_kept_or_the_last(tiny_config, keep):
-    config = tiny_config(epochs=6, learning_rate=2e-2, keep=keep)
+@pytest.mark.parametrize("checkpoint", ["best", "last"])
+def test_the_best_weights_are_kept_or_the_last(tiny_config, checkpoint):
+    config = tiny_config(epochs=6, learning_rate=2e-2, checkpoint=checkpoint)
     data, train, validation = splits()
     trainer = new_trainer(config, data, train, validation, seed=0)
     seen = []
@@ -142,7 +142,7 @@ def test_the_best_weights_are_kept_or_the_last(tiny_config, keep):
         figures = trainer.run_epoch()["validation"]
         seen.append((figures["accuracy"], -figures["loss"]))
     assert max(seen) > seen[-1]
-    kept = max(seen) if keep == "best" else seen[-1]
+    kept = max(seen) if checkpoint == "best" else seen[-1]
     assert trainer.progress.best_score == kept
     assert trainer.progress.best_epoch == seen.index(kept) + 1
     trainer.model.load_state_dict(trainer.best)

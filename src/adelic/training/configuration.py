@@ -25,9 +25,19 @@ from adelic.nn.bodies.placewise_classifier import place_sizes
 from adelic.numbers import AdeleSpace
 from adelic.training.objectives import Objective
 from adelic.training.recipes import Recipe, load_recipe, stored_embedding, stored_values
+from adelic.training.renamed import first_names, with_todays_names
 from adelic.training.sampler import stream_seed
 
-RECIPE_OPTIONS = ("learning_rate", "batch_size", "max_rows", "symmetries", "keep", "positional", "readout", "compute")
+RECIPE_OPTIONS = (
+    "learning_rate",
+    "batch_size",
+    "max_rows",
+    "symmetries",
+    "checkpoint",
+    "positional",
+    "pooling",
+    "compute",
+)
 """Fields of a recipe that options of the command line change, besides `epochs`."""
 _BYTES_A_PARAMETER = 4 * 6  # float32: weight, gradient, two moments of Adam's, best weight, and what is being saved
 EMBEDDING_OPTIONS: dict[str, dict[str, Any]] = {
@@ -283,7 +293,7 @@ class RunConfig:
     @property
     def label(self) -> str:
         """Return a readable name that no other configuration has: it ends in a digest of all fields."""
-        digest = hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()[:8]
+        digest = hashlib.sha256(json.dumps(self.first_named(), sort_keys=True).encode()).hexdigest()[:8]
         recipe = Path(self.recipe.name).stem  # the name of a recipe's file is its path
         return f"{data_label(self)}-{self.embedding.label}-{recipe}-seed{self.seed}-{digest}"
 
@@ -295,6 +305,10 @@ class RunConfig:
             "embedding": self.embedding.as_dict(),
             "recipe": self.recipe.as_dict(),
         }
+
+    def first_named(self) -> dict[str, Any]:
+        """Return the tables of config.toml as the first runs would have named them, for digests that stay the same."""
+        return self.as_dict() | {"recipe": first_names(self.recipe.as_dict())}
 
     def to_toml(self) -> str:
         """Return config.toml."""
@@ -338,7 +352,7 @@ class RunConfig:
             "d_feedforward": recipe.d_feedforward,
             "dropout": recipe.dropout,
             "norm": recipe.norm,
-            "readout": recipe.readout,
+            "pooling": recipe.pooling,
         }
         if recipe.positional == "learned":
             options["positional"] = "learned"
@@ -460,7 +474,7 @@ def check_same(config: RunConfig, path: Path) -> None:
         found = parse_toml(read_bytes(path) or b"")
     except DamagedTextError as error:
         raise RunFolderError(f"{path} is damaged: {error}; use another --run-dir, or --restart to begin anew") from None
-    theirs, ours = dict(flatten(found)), dict(flatten(tomllib.loads(config.to_toml())))
+    theirs, ours = dict(flatten(with_todays_names(found))), dict(flatten(tomllib.loads(config.to_toml())))
     for key in ours | theirs:
         if ours.get(key) != theirs.get(key):
             raise RunFolderError(

@@ -116,7 +116,7 @@ class Trainer:
         if not math.isfinite(figures["loss"]):
             raise divergence(self.model, self.recipe, self.progress, self._finite_step, "validation")
         score = (figures["accuracy"], -figures["loss"])
-        if self.recipe.keep == "last" or score > self.progress.best_score:
+        if self.recipe.checkpoint == "last" or score > self.progress.best_score:
             self.progress.best_score, self.progress.best_epoch = score, epoch + 1
             self.best = {key: value.detach().clone() for key, value in self.model.state_dict().items()}
         rate = self.recipe.learning_rate_at(epoch, self.progress.step - 1)

@@ -47,7 +47,7 @@ DIMENSIONS: dict[str, Dimension] = {
     "sampling-power": Dimension(field="sampling_power", choices=(0.0, 0.25, 0.5, 0.75, 1.0), default=False),
     "symmetries": Dimension(field="symmetries", choices=(False, True), default=False),
     "positional": Dimension(field="positional", choices=CHOICES["positional"], default=False),
-    "readout": Dimension(field="readout", choices=CHOICES["readout"], default=False),
+    "pooling": Dimension(field="pooling", choices=CHOICES["pooling"], default=False),
     **{
         option.name: Dimension(field=option.name, bounds=option.bounds, choices=option.search, note=option.note)
         for embedding in EMBEDDINGS.values()

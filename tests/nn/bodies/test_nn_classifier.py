@@ -168,27 +168,27 @@ def test_norms(classifier):
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-@pytest.mark.parametrize("readout", ["cls", "tokens"])
-def test_forward_by_hand(classifier, norm, readout):
+@pytest.mark.parametrize("pooling", ["cls", "tokens"])
+def test_forward_by_hand(classifier, norm, pooling):
     """The [CLS] state of torch's own encoder with these layers, or all its states one after the other."""
-    model, ids = classifier(norm=norm, readout=readout), ids_of(3, 6)
+    model, ids = classifier(norm=norm, pooling=pooling), ids_of(3, 6)
     with torch.no_grad():
         x = torch.cat([model.cls.expand(3, 1, 16), model.embedding.table[ids]], dim=1) + model.positional.table
         for layer in model.layers:
             x = layer(x)
         if norm == "pre":
             x = torch.nn.functional.layer_norm(x, (16,))
-        states = x[:, 0] if readout == "cls" else x.reshape(3, 7 * 16)
+        states = x[:, 0] if pooling == "cls" else x.reshape(3, 7 * 16)
         assert torch.allclose(model(ids), states @ model.head.weight.T + model.head.bias, atol=1e-5)
 
 
 def test_where_all_tokens_are_read_all_sequences_have_one_length(classifier):
-    model = classifier(readout="tokens")
+    model = classifier(pooling="tokens")
     for length in (5, 7):
-        with pytest.raises(ConfigurationError, match=rf"length {length}: with readout='tokens' .* max_length=6"):
+        with pytest.raises(ConfigurationError, match=rf"length {length}: with pooling='tokens' .* max_length=6"):
             model(ids_of(2, length))
-    with pytest.raises(ConfigurationError, match="readout='mean' is unknown; use cls or tokens"):
-        classifier(readout="mean")
+    with pytest.raises(ConfigurationError, match="pooling='mean' is unknown; use cls or tokens"):
+        classifier(pooling="mean")
 
 
 def test_dropout_acts_in_training_only(classifier):

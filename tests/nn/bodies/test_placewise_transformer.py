@@ -251,7 +251,7 @@ def test_logits_of_places_apart_are_sums_over_places():
 @pytest.mark.parametrize("places", PLACES)
 def test_a_classifier_that_reads_all_tokens_and_learns_positions(places):
     """It reads the states of the encoder, token by token and in it place by place."""
-    model = classifier(places=places, readout="tokens", max_length=4)
+    model = classifier(places=places, pooling="tokens", max_length=4)
     assert model.head.in_features == 5 * 4 * 8
     states = model.encoder(model.place(IDS).view(2, 5, 4, 8))
     assert torch.allclose(model(IDS), model.head(states.flatten(1)), atol=1e-5)
@@ -263,8 +263,8 @@ def test_a_classifier_that_reads_all_tokens_and_learns_positions(places):
 
 
 def test_where_a_place_wise_head_reads_all_tokens_all_sequences_have_one_length():
-    model = classifier(readout="tokens", max_length=4)
-    with pytest.raises(ConfigurationError, match=r"length 3: with readout='tokens' .* max_length=4"):
+    model = classifier(pooling="tokens", max_length=4)
+    with pytest.raises(ConfigurationError, match=r"length 3: with pooling='tokens' .* max_length=4"):
         model(IDS[:, :3])
 
 

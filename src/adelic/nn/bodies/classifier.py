@@ -14,8 +14,8 @@ from adelic.nn.kernels import fused
 from adelic.nn.positional import PositionalEncoding
 from adelic.nn.tensors import check_plain
 
-Readout = Literal["cls", "tokens"]
-READOUTS: tuple[str, ...] = get_args(Readout)
+Pooling = Literal["cls", "tokens"]
+POOLINGS: tuple[str, ...] = get_args(Pooling)
 """Which last states a head reads: that of [CLS], or those of all tokens, [CLS] among them, one after the other."""
 
 
@@ -29,8 +29,8 @@ class Classifier(nn.Module):
     head of one's own, what it makes of states (*, d).
 
     Attributes:
-        max_length: longest sequence, without [CLS]; with readout="tokens", the length of all.
-        readout: which last states the head reads, see `READOUTS`.
+        max_length: longest sequence, without [CLS]; with pooling="tokens", the length of all.
+        pooling: which last states the head reads, see `POOLINGS`.
         cls: the vector of [CLS], (d,).
         positional: the positional encoding.
         dropout: of embedded tokens.
@@ -43,7 +43,7 @@ class Classifier(nn.Module):
     """
 
     max_length: int
-    readout: Readout
+    pooling: Pooling
     cls: nn.Parameter
     positional: PositionalEncoding
     dropout: nn.Dropout
@@ -93,9 +93,9 @@ class Classifier(nn.Module):
 
     def check_length(self, length: int) -> None:
         """Raise ConfigurationError for a sequence that is too long, or too short where the head reads all tokens."""
-        if self.readout == "tokens" and length != self.max_length:
+        if self.pooling == "tokens" and length != self.max_length:
             raise ConfigurationError(
-                f"a sequence of length {length}: with readout='tokens' every sequence has max_length={self.max_length}"
+                f"a sequence of length {length}: with pooling='tokens' every sequence has max_length={self.max_length}"
             )
         if length > self.max_length:
             raise ConfigurationError(f"a sequence of length {length} exceeds max_length={self.max_length}")
@@ -115,18 +115,18 @@ def after_cls(cls: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     return torch.cat([cls.expand(*tokens.shape[:-2], 1, -1), tokens], dim=-2)
 
 
-def read_size(readout: str, d: int, max_length: int) -> int:
+def read_size(pooling: str, d: int, max_length: int) -> int:
     """Return how many numbers a head reads: the d of [CLS], or those of all tokens.
 
     Raises:
-        ConfigurationError: there is no such readout.
+        ConfigurationError: there is no such pooling.
 
     >>> read_size("cls", 128, 8), read_size("tokens", 128, 8)
     (128, 1152)
     """
-    if readout not in READOUTS:
-        raise ConfigurationError(f"readout={readout!r} is unknown; use {' or '.join(READOUTS)}")
-    return d if readout == "cls" else (max_length + 1) * d
+    if pooling not in POOLINGS:
+        raise ConfigurationError(f"pooling={pooling!r} is unknown; use {' or '.join(POOLINGS)}")
+    return d if pooling == "cls" else (max_length + 1) * d
 
 
 def check_sizes(n_classes: int | Sequence[int] | None, max_length: int, n_layers: int) -> None:

@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn.bodies.classifier import Classifier, Readout, check_sizes, read_size
+from adelic.nn.bodies.classifier import Classifier, Pooling, check_sizes, read_size
 from adelic.nn.bodies.encoder import Norm
 from adelic.nn.bodies.placewise_transformer import Across, PlacewiseTransformer
 from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
@@ -51,7 +51,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
         n_heads, d_feedforward: of each place.
         norm: "pre" or "post".
         positional: "sinusoidal", the same at every place, or "learned".
-        readout: as of `adelic.nn.SequenceClassifier`.
+        pooling: as of `adelic.nn.SequenceClassifier`.
 
     Raises:
         UnknownNameError: there are no such features.
@@ -80,13 +80,13 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
         dropout: float = 0.1,
         norm: Norm = "pre",
         positional: Literal["sinusoidal", "learned"] = "sinusoidal",
-        readout: Readout = "cls",
+        pooling: Pooling = "cls",
     ) -> None:
         super().__init__()
         check_sizes(n_classes, max_length, n_layers)
         if places not in PLACES:
             raise ConfigurationError(f"places={places!r} is unknown; use {', '.join(PLACES)}")
-        self.max_length, self.readout = max_length, readout
+        self.max_length, self.pooling = max_length, pooling
         space = AdeleSpace() if space is None else space
         self._frozen = of_vocabulary(vocabulary) | of_space(space) | {"features": features}
         self.table: torch.Tensor
@@ -112,7 +112,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
             norm=norm,
             across=cast(Across, "none" if places == "apart" else places),
         )
-        self.head = make_head(read_size(readout, n_places * d_place, max_length), n_classes, head)
+        self.head = make_head(read_size(pooling, n_places * d_place, max_length), n_classes, head)
 
     def fingerprint(self) -> dict[str, Any]:
         """Return the vocabulary, the space and the features."""
@@ -126,7 +126,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
     def encode(self, x: torch.Tensor) -> torch.Tensor:
         """Return the last states that are read, token by token and in it place by place, (batch, …)."""
         places = x.view(*x.shape[:2], self.encoder.n_places, self.encoder.d_place)
-        is_cls = self.readout == "cls"
+        is_cls = self.pooling == "cls"
         states: torch.Tensor = self.encoder(places, first_only=is_cls, first_site=1)
         return states.flatten(1)
 

@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn.bodies.classifier import Classifier, Readout, after_cls, check_sizes, read_size
+from adelic.nn.bodies.classifier import Classifier, Pooling, after_cls, check_sizes, read_size
 from adelic.nn.bodies.encoder import SITES, EncoderLayer, Norm
 from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, greatest_of
 from adelic.nn.heads.classes import make_head
@@ -35,7 +35,7 @@ class SequenceClassifier(Classifier):
         d_feedforward: # NOTE[paper]: it gives none; 512 = 4 · d_model, as usual.
         norm: "post" (torch's default, which we take for the paper's) or "pre", which trains without warm-up.
         positional: "embedding" lets the embedding choose; "sinusoidal", "learned" and "none" override it.
-        readout: "cls", as in the paper, or "tokens": the head reads all tokens' last states, one after the other, and
+        pooling: "cls", as in the paper, or "tokens": the head reads all tokens' last states, one after the other, and
             all sequences have max_length tokens. What attention averages, such a head can count.
 
     # NOTE[paper]: what [CLS] is for AOE is not said. Here it is one trained vector in both models.
@@ -61,7 +61,7 @@ class SequenceClassifier(Classifier):
         dropout: float = 0.1,
         norm: Norm = "post",
         positional: Literal["embedding", "sinusoidal", "learned", "none"] = "embedding",
-        readout: Readout = "cls",
+        pooling: Pooling = "cls",
     ) -> None:
         super().__init__()
         d_model = embedding.d_model
@@ -71,7 +71,7 @@ class SequenceClassifier(Classifier):
         if norm not in ("post", "pre"):
             raise ConfigurationError(f"norm={norm!r} is unknown; use 'post' or 'pre'")
         self.embedding = embedding
-        self.max_length, self.readout = max_length, readout
+        self.max_length, self.pooling = max_length, pooling
         self.cls = nn.Parameter(torch.randn(d_model))
         self.positional = _positional(positional, embedding, max_length + 1)
         self.folded: torch.Tensor | None
@@ -83,7 +83,7 @@ class SequenceClassifier(Classifier):
             EncoderLayer(d_model, n_heads, d_feedforward, dropout, norm=norm) for _ in range(n_layers)
         )
         self.final_norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
-        self.head = make_head(read_size(readout, d_model, max_length), n_classes, head)
+        self.head = make_head(read_size(pooling, d_model, max_length), n_classes, head)
 
     def embed(self, ids: Any) -> torch.Tensor:
         """Return the embedding's vectors, (*, length, d_model)."""
@@ -105,7 +105,7 @@ class SequenceClassifier(Classifier):
         """Return the last states that are read, (batch, d_model) or (batch, (length + 1) · d_model)."""
         for i, layer in enumerate(self.layers):
             # Where [CLS] alone is read, the last layer computes no other token's state.
-            n_read = 1 if self.readout == "cls" and i == len(self.layers) - 1 else None
+            n_read = 1 if self.pooling == "cls" and i == len(self.layers) - 1 else None
             x = layer(x, n_read=n_read, first_site=1 + SITES * i)
         states: torch.Tensor = self.final_norm(x)
         return states.flatten(1)
