@@ -152,7 +152,7 @@ def test_the_place_wise_model_and_its_command(works, refused):
         (["--embedding", "periodic", "--standardize"], "--standardize belongs to the embeddings 'fone' and 'xval'"),
         (["--embedding", "periodic", "--sigma", "0"], "sigma=0.0 must be a positive number"),
         (["--embedding", "periodic", "--sigma", "x"], "--sigma"),
-        (["--embedding", "fone", "--bases", "3"], "use 10 or 2-5"),
+        (["--embedding", "fone", "--bases", "3"], "unknown bases '3'; bases: 10, 2-5"),
         (["--embedding", "abacus"], "abacus on schubert-3 is a learned embedding by another name"),
         (["--places", "axail"], "did you mean 'axial'"),
         (["--places", "late", "--features", "standardized"], "belong to places='flat'"),

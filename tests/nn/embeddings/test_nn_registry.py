@@ -1,10 +1,12 @@
 """The registry: one module is one embedding, its options included."""
 
+import re
 import sys
+from pathlib import Path
 
 import pytest
 
-from adelic import nn
+from adelic import nn, training
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn.embeddings.options import Option
 from adelic.nn.embeddings.registry import find_embeddings
@@ -42,6 +44,27 @@ def test_a_module_is_an_embedding(tmp_path, monkeypatch):
     options = found["parity"].check_options({"sign": "minus"})
     assert found["parity"].from_options(VOCABULARY, 4, options)(VOCABULARY.ids([3, 4]))[:, 0].tolist() == [-1, 0]
     for name in [name for name in sys.modules if name.startswith("more_embeddings")]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+def test_the_embedding_of_the_contributing_page_is_one_file(tmp_path, monkeypatch):
+    """Everything above the file finds it by its name: configuration, model, training."""
+    page = (Path(__file__).parents[3] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(import torch\n.*?)```", page, re.DOTALL)
+    folder = tmp_path / "contributed"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "parity.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, embedding in find_embeddings("contributed").items():
+        monkeypatch.setitem(nn.EMBEDDINGS, name, embedding)
+    recipe = training.load_recipe("quick", "schubert", 3, epochs=1, n_layers=1)
+    config = training.RunConfig(
+        task="schubert", n=3, embedding=training.EmbeddingConfig.of("parity"), recipe=recipe, seed=0
+    )
+    result = training.run(config, tmp_path / "run", device="cpu")
+    assert result["embedding"] == config.embedding.label == "parity"
+    for name in [name for name in sys.modules if name.startswith("contributed")]:
         monkeypatch.delitem(sys.modules, name)
 
 
