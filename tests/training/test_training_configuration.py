@@ -396,3 +396,8 @@ def test_a_recipes_file_stores_where_places_meet(tmp_path):
     assert EmbeddingConfig.choose(str(path)).places == "late"
     assert EmbeddingConfig.choose(str(path), places="flat").places == "flat"
     assert EmbeddingConfig.choose(str(path), "learned").places == "flat"
+
+
+def test_an_option_of_no_embedding_is_refused():
+    with pytest.raises(TypeError, match="no embedding has an option 'sigmas'"):
+        EmbeddingConfig.of("periodic", sigmas=0.3)

@@ -122,22 +122,7 @@ class EmbeddingConfig:
     published: bool = False
 
     @classmethod
-    def of(
-        cls,
-        name: str,
-        *,
-        features: str | None = None,
-        projection: str | None = None,
-        primes: tuple[int, ...] | None = None,
-        precision: int | None = None,
-        fractional_digits: int | None = None,
-        places: str | None = None,
-        coordinates: str | None = None,
-        bases: str | None = None,
-        standardize: bool | None = None,
-        sigma: float | None = None,
-        published: bool | None = None,
-    ) -> "EmbeddingConfig":
+    def of(cls, name: str, **options: Any) -> "EmbeddingConfig":
         """Return the configuration of an embedding; options have the values of `EMBEDDING_OPTIONS` where they are None.
 
         The features of the place-wise model are characters unless others are given.
@@ -153,24 +138,13 @@ class EmbeddingConfig:
         """
         if name not in EMBEDDINGS:
             raise UnknownNameError.of("embedding", name, EMBEDDINGS)
-        given = {
-            "features": features,
-            "projection": projection,
-            "primes": primes,
-            "precision": precision,
-            "fractional_digits": fractional_digits,
-            "places": places,
-            "coordinates": coordinates,
-            "bases": bases,
-            "standardize": standardize,
-            "sigma": sigma,
-            "published": published,
-        }
+        given = {option: value for option, value in options.items() if value is not None}
         for option, value in given.items():
-            if value is not None and value != _NOTHING.get(option):
+            if not owners(option):
+                raise TypeError(f"no embedding has an option {option!r}")
+            if value != _NOTHING.get(option):
                 check_owner(f"--{option.replace('_', '-')}", option, name)
-        wanted = {option: value for option, value in given.items() if value is not None}
-        return cls(name=name, **EMBEDDINGS[name].check_options(wanted))
+        return cls(name=name, **EMBEDDINGS[name].check_options(given))
 
     @classmethod
     def choose(cls, recipe: str, name: str | None = None, **options: Any) -> "EmbeddingConfig":
