@@ -32,8 +32,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "primes-2-3": {"primes": (2, 3)},
     "precision-3": {"precision": 3},
     "fixed-positions": {"positional": "embedding"},
-    "cls": {"readout": "cls"},
-    "best-epoch": {"keep": "best"},
+    "cls": {"pooling": "cls"},
+    "best-epoch": {"checkpoint": "best"},
     "no-symmetries": {"symmetries": False},
     "learned": {"name": "learned"},
 }
@@ -58,7 +58,9 @@ def show(index: int, count: int, config: AnyConfig) -> AbstractContextManager[Ti
 
 def configuration(change: dict[str, Any], seed: int) -> RunConfig:
     """Return the run of a variant."""
-    of_recipe = {key: value for key, value in change.items() if key in ("positional", "readout", "keep", "symmetries")}
+    of_recipe = {
+        key: value for key, value in change.items() if key in ("positional", "pooling", "checkpoint", "symmetries")
+    }
     of_embedding = {key: value for key, value in change.items() if key not in of_recipe}
     embedding = EmbeddingConfig.of(**(of_embedding if "name" in change else {"name": "adelic"} | BASE | of_embedding))
     recipe = load_recipe("compact", f"{ROW[0]}-{ROW[1]}", **RECIPE | of_recipe)

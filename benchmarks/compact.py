@@ -60,7 +60,7 @@ def train(steps: int, dropout: float, row: tuple[str, int, str], name: str) -> d
     data = DevelopmentData.load(config)
     epochs = -(-steps * recipe.batch_size // len(data.y_train))
     recipe = load_recipe(
-        "compact", task, n, symmetries=True, compute="bfloat16", dropout=dropout, epochs=epochs, keep="last"
+        "compact", task, n, symmetries=True, compute="bfloat16", dropout=dropout, epochs=epochs, checkpoint="last"
     )
     config = RunConfig(**{**vars(config), "recipe": recipe})
     last: dict[str, float] = {}

@@ -187,6 +187,13 @@ def test_optional_libraries_are_imported_when_used(file):
     assert {line for line, _ in found} <= lazily_imported(path)
 
 
+@pytest.mark.parametrize("folder", ["nn", "nn/embeddings", "nn/bodies", "nn/heads", "nn/kernels"])
+def test_folders_and_modules_stay_small(folder):
+    modules = list((PACKAGE / folder).glob("*.py"))
+    assert len(modules) <= 15
+    assert {m.name: n for m in modules if (n := m.read_text(encoding="utf-8").count("\n")) > 450} == {}
+
+
 def test_a_search_alone_loads_optuna():
     """One module imports it, and is itself imported when it is used."""
     name = "adelic.training.studies"

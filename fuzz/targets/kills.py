@@ -64,7 +64,7 @@ _TUNE = (
 )
 JOBS = {
     "train": _train(),
-    "train learned": _train("--embedding", "learned", "--seed", "1", "--keep", "last"),
+    "train learned": _train("--embedding", "learned", "--seed", "1", "--checkpoint", "last"),
     "tune": Job(tuple(f"{_TUNE} --output recipe.toml".split()), _finished),
     "build": Job(("data", "build", "schubert", "--n", "5"), _store),
 }

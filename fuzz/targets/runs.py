@@ -31,9 +31,9 @@ def random_config(rng: Random, **recipe: Any) -> training.RunConfig:
         "n_heads": 2,
         "d_model": 16,
         "d_feedforward": 32,
-        "keep": rng.choice(["best", "last"]),
+        "checkpoint": rng.choice(["best", "last"]),
         "positional": rng.choice(["embedding", "learned"]),
-        "readout": rng.choice(["cls", "tokens"]),
+        "pooling": rng.choice(["cls", "tokens"]),
         "norm": rng.choice(["post", "pre"]),
     }
     return training.RunConfig(

@@ -9,7 +9,7 @@ import torch
 from adelic.benchmark.arithmetic import PROBLEMS, published, solver_class
 from adelic.benchmark.arithmetic.rivals import DigitReader
 from adelic.errors import ConfigurationError
-from adelic.nn.fused import Noise
+from adelic.nn.backend import Backend, Noise
 
 ORACLE = json.loads((Path(__file__).parent.parent / "oracles" / "rivals.json").read_text())["abacus"]
 NAMES = ["FoNE", "ShiftedFoNE", "XVal", "LogXVal", "NumberTokenLoss"]
@@ -93,10 +93,16 @@ def test_a_shifted_number_is_answered_further_up():
     found.fit(ADDITION, operands, answers, seed=0, steps=1)
     reader = found._reader.train()
     ((_, (features,)),) = reader.groups(operands[:3])
-    noises = {reader.embedding.draw_shift(Noise(seed)): Noise(seed) for seed in range(20)}
-    assert set(noises) == {0, 1}
+    backends = {}
+    for seed in range(20):
+        with Backend(noise=Noise(seed)).on("cpu"):
+            backends[reader.embedding.draw_shift()] = Backend(noise=Noise(seed))
+    assert set(backends) == {0, 1}
     ((_, (tenfold,)),) = reader.groups(10 * operands[:3])
-    shifted, plain = reader(features, noises[1]).digits, reader(tenfold, noises[0]).digits
+    with backends[1].on("cpu"):
+        shifted = reader(features).digits
+    with backends[0].on("cpu"):
+        plain = reader(tenfold).digits
     assert torch.allclose(shifted[:, :2], plain[:, 1:3], atol=1e-5)  # the same state, one digit up
 
 

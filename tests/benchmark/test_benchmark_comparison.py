@@ -126,10 +126,10 @@ def test_an_option_that_only_some_runs_have_is_named(result):
 
 
 def test_what_most_have_goes_without_saying(result):
-    changes = ({}, {"readout": "tokens"}, {"symmetries": True}, {"epochs": 99})
+    changes = ({}, {"pooling": "tokens"}, {"symmetries": True}, {"epochs": 99})
     (part,) = found(*(result(recipe=change) for change in changes))
     plain = "AOE (digits)"
-    assert set(part.models) == {plain, f"{plain}, readout=tokens", f"{plain}, with images", f"{plain}, epochs=99"}
+    assert set(part.models) == {plain, f"{plain}, pooling=tokens", f"{plain}, with images", f"{plain}, epochs=99"}
 
 
 def test_the_best_model_is_chosen_on_validation_data(result):

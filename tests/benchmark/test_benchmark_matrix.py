@@ -226,7 +226,7 @@ def test_options_of_rivals_are_part_of_their_names():
         ("periodic:sigm=1", "did you mean 'sigma'"),
         ("fone:standardize=0", "write standardize"),
         ("fone:published=yes", "write published"),
-        ("fone:bases=3", "bases='3' are unknown"),
+        ("fone:bases=3", "unknown bases '3'; bases: 10, 2-5"),
         ("learned:standardize", "--standardize belongs to the embeddings 'fone' and 'xval', not to 'learned'"),
         ("adelic:sigma=1", "--sigma belongs to the embedding 'periodic', not to 'adelic'"),
         ("abacus", "abacus on schubert-4 is a learned embedding by another name"),

@@ -13,6 +13,8 @@ import pytest
 import torch
 
 from adelic.benchmark import published_rows, read_results
+from adelic.cli.experiments import train
+from adelic.nn import EMBEDDINGS
 
 QUICK = ["--recipe", "quick", "--epochs", "1", "--device", "cpu"]
 TRAIN = ["train", "schubert", "--n", "3", "--embedding", "learned", *QUICK]
@@ -28,6 +30,14 @@ def one_thread():
 
 def result_in(folder):
     return json.loads((Path(folder) / "result.json").read_text(encoding="utf-8"))
+
+
+def test_every_embedding_and_each_of_its_options_can_be_given():
+    flags = {parameter.name: parameter.help for parameter in train.params if hasattr(parameter, "help")}
+    assert all(name in flags["embedding"] for name in EMBEDDINGS)
+    for embedding in EMBEDDINGS.values():
+        for option in embedding.options:
+            assert all(choice in flags[option.name] for choice in option.choices)
 
 
 def test_train_and_again(works):
@@ -152,7 +162,7 @@ def test_the_place_wise_model_and_its_command(works, refused):
         (["--embedding", "periodic", "--standardize"], "--standardize belongs to the embeddings 'fone' and 'xval'"),
         (["--embedding", "periodic", "--sigma", "0"], "sigma=0.0 must be a positive number"),
         (["--embedding", "periodic", "--sigma", "x"], "--sigma"),
-        (["--embedding", "fone", "--bases", "3"], "use 10 or 2-5"),
+        (["--embedding", "fone", "--bases", "3"], "unknown bases '3'; bases: 10, 2-5"),
         (["--embedding", "abacus"], "abacus on schubert-3 is a learned embedding by another name"),
         (["--places", "axail"], "did you mean 'axial'"),
         (["--places", "late", "--features", "standardized"], "belong to places='flat'"),

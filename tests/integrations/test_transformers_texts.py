@@ -8,7 +8,7 @@ import torch
 
 from adelic import AdeleSpace
 from adelic.errors import ConfigurationError
-from adelic.nn.head import UNKNOWN_DIGIT
+from adelic.nn.heads.adelic import UNKNOWN_DIGIT
 
 transformers = pytest.importorskip("transformers")
 

@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from adelic import AdeleSpace, nn
+from adelic.nn.backend import Backend
 
 BATCH_SHAPES = [(), (3,), (2, 1, 4)]
 
@@ -38,3 +39,14 @@ def classifier(vocabulary, space):
         return nn.SequenceClassifier(chosen, **options).train(train)
 
     return make
+
+
+@pytest.fixture
+def under():
+    """Call a module where a backend holds: under(module, input, noise=…, compute=…, further arguments)."""
+
+    def call(module, x, *, noise=None, compute="float32", **options):
+        with Backend(noise=noise, compute=compute).on("cpu"):
+            return module(x, **options)
+
+    return call

@@ -9,7 +9,7 @@ from safetensors.torch import load_model, save_model
 from adelic import AdeleSpace, nn
 from adelic.errors import ConfigurationError
 from adelic.nn.fingerprint import of_vocabulary
-from adelic.nn.rival_heads import FourierHead
+from adelic.nn.heads.rivals import FourierHead
 
 SPACE, OTHER = AdeleSpace(primes=(2, 3, 5), precision=4), AdeleSpace(primes=(2, 3, 7), precision=4)
 NUMBERS = tuple(range(8))

@@ -3,7 +3,7 @@ import torch
 
 from adelic import AdeleSpace, nn
 from adelic.errors import ConfigurationError
-from adelic.nn import forward_flops
+from adelic.nn.flops import forward_flops
 
 LENGTH, D, HEADS, INNER, LAYERS, CLASSES = 5, 16, 2, 32, 3, 4
 
@@ -48,7 +48,7 @@ def test_the_place_wise_model_by_hand():
 
 def test_a_head_that_reads_all_tokens():
     """The last layer is as the others are, and the head has as many inputs as all states."""
-    model = flat(nn.LearnedEmbedding(nn.Vocabulary(range(7)), d_model=D), readout="tokens")
+    model = flat(nn.LearnedEmbedding(nn.Vocabulary(range(7)), d_model=D), pooling="tokens")
     tokens = LENGTH + 1
     assert forward_flops(model, LENGTH) == LAYERS * layer(tokens, tokens) + 2 * tokens * D * CLASSES
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from adelic import AdeleSpace
 from adelic.errors import AdelicError, ConfigurationError, RangeError, UnknownNameError
-from adelic.nn import FEATURE_KINDS, AdelicEmbedding, FeatureLayout, Vocabulary, compute_features
-from adelic.numbers.features import standardize
+from adelic.nn import AdelicEmbedding, Vocabulary
+from adelic.numbers.features import FEATURE_KINDS, FeatureLayout, compute_features, standardize
 
 PRIMES = (2, 3, 7)
 SPACE = AdeleSpace(primes=PRIMES, precision=5)

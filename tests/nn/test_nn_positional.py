@@ -8,11 +8,11 @@ from adelic.errors import ConfigurationError
 from adelic.nn import (
     AdelicEmbedding,
     AdelicPositionalEncoding,
-    FeatureLayout,
     LearnedEmbedding,
     PositionalEncoding,
     SinusoidalPositionalEncoding,
 )
+from adelic.numbers.features import FeatureLayout
 
 SPACE = AdeleSpace(primes=(2, 3, 5), precision=4)
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from adelic import AdeleSpace
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.nn import PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
-from adelic.nn.placewise import digit_characters, primitive_root
+from adelic.nn import PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
+from adelic.nn.placewise import PLACE_FEATURES, digit_characters, primitive_root
 
 PRIMES = (2, 3, 5, 7, 11, 13, 59)
 

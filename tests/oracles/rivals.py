@@ -1,4 +1,4 @@
-"""Write rivals.json: what the rivals' published code computes, for `tests/nn/test_rivals_published.py`.
+"""Write rivals.json: what the rivals' published code computes, for `tests/nn/embeddings/test_rivals_published.py`.
 
 Each option names a checkout of a public repository (git clone https://github.com/REPOSITORY, then git checkout COMMIT;
 both are in rivals.json). The code is imported from there; none of it is here. It needs torch, transformers, datasets.

@@ -9,8 +9,9 @@ import torch
 from safetensors.torch import load_file
 
 from adelic import acd
-from adelic.nn import PLACES, Vocabulary
-from adelic.nn.fused import Noise
+from adelic.nn import Vocabulary
+from adelic.nn.backend import Noise
+from adelic.nn.placewise import PLACES
 from adelic.training import EmbeddingConfig, list_runs, run
 from adelic.training.loop import Split
 from adelic.training.objectives import make_objective

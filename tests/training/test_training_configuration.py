@@ -53,7 +53,7 @@ def test_the_baseline():
     [
         ("learnt", {}, UnknownNameError, "did you mean 'learned'"),
         ("adelic", {"features": "digit"}, UnknownNameError, "did you mean 'digits'"),
-        ("adelic", {"projection": "mlp"}, ConfigurationError, "linear"),
+        ("adelic", {"projection": "mlp"}, UnknownNameError, "projection: none, linear"),
         ("adelic", {"primes": (2, 4)}, SpaceError, "4 is not a prime"),
         ("adelic", {"precision": 0}, SpaceError, "precision=0"),
         ("learned", {"features": "digits"}, ConfigurationError, "--features belongs to"),
@@ -73,14 +73,14 @@ def test_the_baseline():
         ("periodic", {"sigma": 0.0}, ConfigurationError, "sigma=0.0 must be a positive number"),
         ("periodic", {"sigma": math.nan}, ConfigurationError, "sigma=nan must be a positive number"),
         ("periodic", {"precision": 3}, ConfigurationError, "--precision belongs to the embedding 'adelic'"),
-        ("fone", {"bases": "3-5"}, ConfigurationError, "bases='3-5' are unknown; use 10 or 2-5"),
+        ("fone", {"bases": "3-5"}, UnknownNameError, "unknown bases '3-5'; did you mean '2-5'"),
         ("xval", {"standardize": "yes"}, ConfigurationError, "standardize='yes' must be true or false"),
         ("xval", {"published": 1}, ConfigurationError, "published=1 must be true or false"),
         (
             "abacus",
             {"published": True},
             ConfigurationError,
-            "--published belongs to the embeddings 'fone', 'xval' and 'periodic', not to 'abacus'",
+            "--published belongs to the embeddings 'fone', 'periodic' and 'xval', not to 'abacus'",
         ),
         (
             "fone",
@@ -346,7 +346,7 @@ def test_the_place_wise_model(tiny_config):
 
 @pytest.mark.parametrize(
     ("field", "first", "other"),
-    [("readout", "cls", "tokens"), ("positional", "embedding", "learned"), ("keep", "best", "last")],
+    [("pooling", "cls", "tokens"), ("positional", "embedding", "learned"), ("checkpoint", "best", "last")],
 )
 def test_fields_that_are_younger_than_the_first_runs(tiny_config, field, first, other):
     """Where they have the value that all runs once had, names and folders are those of old."""
@@ -365,7 +365,7 @@ def test_what_the_head_reads_and_how_positions_are_told(tiny_config, places):
     data = acd.load("schubert", n=3)
     plain, tokens, learned = (
         model_of(dataclasses.replace(tiny_config(**change), embedding=embedding), data)
-        for change in ({}, {"readout": "tokens"}, {"positional": "learned"})
+        for change in ({}, {"pooling": "tokens"}, {"positional": "learned"})
     )
     assert tokens.head.in_features == (data.X_train.shape[1] + 1) * plain.head.in_features
     kinds = [isinstance(model.positional, LearnedPositionalEncoding) for model in (plain, tokens, learned)]
@@ -397,3 +397,8 @@ def test_a_recipes_file_stores_where_places_meet(tmp_path):
     assert EmbeddingConfig.choose(str(path)).places == "late"
     assert EmbeddingConfig.choose(str(path), places="flat").places == "flat"
     assert EmbeddingConfig.choose(str(path), "learned").places == "flat"
+
+
+def test_an_option_of_no_embedding_is_refused():
+    with pytest.raises(TypeError, match="no embedding has an option 'sigmas'"):
+        EmbeddingConfig.of("periodic", sigmas=0.3)

@@ -24,7 +24,7 @@ import pyarrow.dataset
 import torch
 import torch._dynamo
 
-import adelic.nn.kernels
+import adelic.nn.kernels.compiled
 
 from adelic.data.sources import TaskData
 from adelic.training import EmbeddingConfig, Recipe, RunConfig, run

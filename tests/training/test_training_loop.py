@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from adelic import acd
 from adelic.errors import ConfigurationError
 from adelic.nn import Vocabulary
-from adelic.nn.fused import Noise
+from adelic.nn.backend import Noise
 from adelic.training import ClassBalancedSampler, EmbeddingConfig, run
 from adelic.training.loop import Split, Trainer, evaluate
 from adelic.training.objectives import make_objective
@@ -104,8 +104,7 @@ class Reads(TorchDispatchMode):
 
 def test_a_step_of_a_gpu_reads_nothing_back(tiny_config, monkeypatch):
     """The step that devices other than the CPU take, run on the CPU."""
-    for module in ("classifier", "encoder"):
-        monkeypatch.setattr(f"adelic.nn.{module}.is_fused", lambda x: False)
+    monkeypatch.setattr("adelic.nn.kernels.fused.takes", lambda x: False)
     data, train, validation = splits()
     config = tiny_config(dropout=0.5)
     trainer = new_trainer(config, data, train, validation, seed=3)
@@ -133,9 +132,9 @@ def test_bfloat16_is_near_float32_and_another_recipe(tiny_config):
     assert math.isclose(*losses, rel_tol=1e-2)
 
 
-@pytest.mark.parametrize("keep", ["best", "last"])
-def test_the_best_weights_are_kept_or_the_last(tiny_config, keep):
-    config = tiny_config(epochs=6, learning_rate=2e-2, keep=keep)
+@pytest.mark.parametrize("checkpoint", ["best", "last"])
+def test_the_best_weights_are_kept_or_the_last(tiny_config, checkpoint):
+    config = tiny_config(epochs=6, learning_rate=2e-2, checkpoint=checkpoint)
     data, train, validation = splits()
     trainer = new_trainer(config, data, train, validation, seed=0)
     seen = []
@@ -143,7 +142,7 @@ def test_the_best_weights_are_kept_or_the_last(tiny_config, keep):
         figures = trainer.run_epoch()["validation"]
         seen.append((figures["accuracy"], -figures["loss"]))
     assert max(seen) > seen[-1]
-    kept = max(seen) if keep == "best" else seen[-1]
+    kept = max(seen) if checkpoint == "best" else seen[-1]
     assert trainer.progress.best_score == kept
     assert trainer.progress.best_epoch == seen.index(kept) + 1
     trainer.model.load_state_dict(trainer.best)

@@ -13,7 +13,8 @@ import pytest
 from adelic import acd
 from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, MissingExtraError, StorageError, UnknownNameError
-from adelic.nn import FEATURE_KINDS, Vocabulary
+from adelic.nn import Vocabulary
+from adelic.numbers.features import FEATURE_KINDS
 from adelic.numbers.window import DEFAULT_PRIMES
 from adelic.training import EmbeddingConfig, RunConfig, Search, load_recipe, studies, tune, tuning
 from adelic.training.configuration import owners

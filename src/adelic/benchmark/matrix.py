@@ -11,7 +11,7 @@ from adelic.benchmark.rows import published_rows
 from adelic.data.registry import task as find_task
 from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.nn import PLACES
+from adelic.nn.placewise import PLACES
 from adelic.storage.files import read_bytes
 from adelic.training import AnyConfig, ClassicalConfig, EmbeddingConfig, RunConfig, load_recipe
 from adelic.training.classical_runs import TRIALS, fits_done

@@ -42,7 +42,7 @@ def read_results(folder: Path) -> list[Result]:
         found: dict[str, str] = {}
         results = []
         for path in sorted([*folder.glob("*.json"), *folder.glob("*.jsonl")]):
-            for place, result in _read(path):
+            for place, _, result in _read(path):
                 run = _run(result)
                 if run in found:
                     raise RunFolderError(f"{place} and {found[run]} are results of the same run; remove one of them")
@@ -80,16 +80,16 @@ def _run(result: Result) -> str:
     return json.dumps(result.get("configuration"), sort_keys=True)
 
 
-def _read(path: Path) -> Iterator[tuple[str, Result]]:
-    """Yield the results of a file, each with its place in words."""
+def _read(path: Path) -> Iterator[tuple[str, bytes, Result]]:
+    """Yield the results of a file, each behind its place in words and, of several in a file, its line."""
     if path.suffix == ".json":
         result = read_result_file(path)
         if result is not None:  # else a link to nowhere
-            yield str(path), result
+            yield str(path), b"", result
         return
     for number, line in enumerate((read_bytes(path) or b"").splitlines(), 1):
         place = f"{path} line {number}"
-        yield place, parse_result(line, place)
+        yield place, line, parse_result(line, place)
 
 
 def write_result(folder: Path, config: AnyConfig, result: Result) -> None:
@@ -103,11 +103,12 @@ def write_result(folder: Path, config: AnyConfig, result: Result) -> None:
     """
     path = folder / f"{config.data.label}.jsonl"
     with taking_turns(folder, remedy="choose another --results-dir"):
-        lines = {_key(known): known for _, known in _read(path)}
-        lines[_key(result)] = result
-        text = "".join(seal(lines[key]) + "\n" for key in sorted(lines))
-        if read_bytes(path) != text.encode():
-            atomic_write(path, text)
+        known = {_key(found): (found, line) for _, line, found in _read(path)}
+        if known.get(_key(result), ({},))[0] != result:  # else its line stays as it was once sealed
+            known[_key(result)] = result, seal(result).encode()
+        content = b"".join(known[key][1] + b"\n" for key in sorted(known))
+        if read_bytes(path) != content:
+            atomic_write(path, content)
 
 
 def _key(result: Result) -> tuple[str, str, int, str]:
@@ -328,10 +329,10 @@ def recipe_text(result: Result) -> str:
     rows = f", {recipe['max_rows']:,} rows" if recipe.get("max_rows") else ""
     images = ", symmetries" if recipe.get("symmetries") else ""
     positional = ", learned positions" if recipe.get("positional") == "learned" else ""
-    readout = ", all tokens read" if recipe.get("readout") == "tokens" else ""
+    pooling = ", all tokens read" if recipe.get("pooling") == "tokens" else ""
     unit = "trial" if "trials" in recipe else "epoch"
     count = recipe[unit + "s"]
-    return f"{result['recipe']}, {count} {unit}{'s' if count > 1 else ''}{rows}{images}{positional}{readout}"
+    return f"{result['recipe']}, {count} {unit}{'s' if count > 1 else ''}{rows}{images}{positional}{pooling}"
 
 
 def summarise(results: Iterable[Result]) -> list[Summary]:

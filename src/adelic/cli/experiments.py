@@ -34,9 +34,9 @@ recipe_options = stack(
         help="Train on the images of rows under the task's symmetries, too; needs --split orbits.  [default: the "
         "recipe's]",
     ),
-    click.option("--keep", help="Weights of which epoch: best (by validation) or last.  [default: the recipe's]"),
+    click.option("--checkpoint", help="Weights of which epoch: best (by validation) or last.  [default: the recipe's]"),
     click.option("--positional", help="Positions: embedding (its own, fixed) or learned.  [default: the recipe's]"),
-    click.option("--readout", help="What the head reads: cls (the paper) or all tokens.  [default: the recipe's]"),
+    click.option("--pooling", help="What the head reads: cls (the paper) or all tokens.  [default: the recipe's]"),
     click.option("--compute", help="Precision of matrix products: float32 or bfloat16.  [default: the recipe's]"),
 )
 source_options = stack(

@@ -78,7 +78,7 @@ def tune(
     sampling-power *  0.0, 0.25, 0.5, 0.75, 1.0
     symmetries *      False, True
     positional *      embedding, learned
-    readout *         cls, tokens
+    pooling *         cls, tokens
     features          digits, standardized, characters, one-hot-digits (adelic alone, as the next three)
     projection        none, linear
     primes            2, 3, 4, 5, 6, 7 first primes

@@ -1,4 +1,4 @@
-"""Layer 2b, PyTorch: vocabularies, features, embeddings, positional encodings, the classifier. No data, no files.
+"""PyTorch layers for numbers: from the numbers that can occur, by embeddings, to classes or numbers as answers.
 
 >>> import torch
 >>> from adelic import AdeleSpace, nn
@@ -7,55 +7,59 @@
 >>> model = nn.SequenceClassifier(embedding, n_classes=5, max_length=8)
 >>> model(vocabulary.ids([[0, 3, 7, 5, 4, 6, 1, 2]])).shape
 torch.Size([1, 5])
+
+What lives where:
+
+- `embeddings`: a module an embedding; `nn.EMBEDDINGS` has them by name, with the options that users may change.
+- `bodies`: from embedded numbers to the states that a head reads; `SequenceClassifier` and the place-wise ones.
+- `heads`: from a state to classes, or to numbers; with their losses.
+- `positional`, `placewise`: positional encodings; layers that keep the places apart.
+- `functional`: digits and their arithmetic on the tensor's own device.
+- `backend`: how precise products are and where dropout's random numbers come from, set around `model(ids)`.
+- `kernels`, `fingerprint`, `flops`, `tensors`: what these stand on.
+
+It imports `adelic.numbers`, torch and numba: no data and no files. Names that are not here are for the layers above.
+
+To add an embedding, put a module into `embeddings` (CONTRIBUTING.md has one in ten lines); nothing else needs to know
+it. To add a body, put a subclass of `bodies.classifier.Classifier` into `bodies`, and let
+`adelic.training.configuration` build it.
 """
 
 from adelic.errors import needs_extra
 
 with needs_extra("adelic.nn", "torch"):
     from adelic.nn import functional
-    from adelic.nn.classifier import Classifier, SequenceClassifier
-    from adelic.nn.embeddings import COORDINATES, AdelicEmbedding, LearnedEmbedding, NumberEmbedding
-    from adelic.nn.flops import forward_flops
-    from adelic.nn.fone import FoNEEmbedding
-    from adelic.nn.head import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
-    from adelic.nn.placewise import ACTIVATIONS, PLACE_FEATURES, PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
-    from adelic.nn.placewise_classifier import PLACES, PlacewiseClassifier, place_sizes
-    from adelic.nn.placewise_transformer import PlacewiseTransformer
+    from adelic.nn.bodies.placewise_classifier import PlacewiseClassifier
+    from adelic.nn.bodies.placewise_transformer import PlacewiseTransformer
+    from adelic.nn.bodies.sequence_classifier import SequenceClassifier
+    from adelic.nn.embeddings.abacus import AbacusEmbedding
+    from adelic.nn.embeddings.adelic import AdelicEmbedding
+    from adelic.nn.embeddings.base import NumberEmbedding
+    from adelic.nn.embeddings.fone import FoNEEmbedding
+    from adelic.nn.embeddings.learned import LearnedEmbedding
+    from adelic.nn.embeddings.one_hot import OneHotEmbedding
+    from adelic.nn.embeddings.periodic import PeriodicEmbedding
+    from adelic.nn.embeddings.random import RandomEmbedding
+    from adelic.nn.embeddings.registry import EMBEDDINGS, build_embedding
+    from adelic.nn.embeddings.xval import XValEmbedding
+    from adelic.nn.heads.adelic import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
+    from adelic.nn.placewise import PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
     from adelic.nn.positional import (
         AdelicPositionalEncoding,
         LearnedPositionalEncoding,
         PositionalEncoding,
         SinusoidalPositionalEncoding,
     )
-    from adelic.nn.registry import EMBEDDINGS, build_embedding
-    from adelic.nn.rivals import (
-        AbacusEmbedding,
-        FeatureEmbedding,
-        OneHotEmbedding,
-        PeriodicEmbedding,
-        RandomEmbedding,
-        ScaledEmbedding,
-        XValEmbedding,
-    )
     from adelic.nn.vocabulary import Vocabulary
-    from adelic.numbers.features import FEATURE_KINDS, FeatureLayout, compute_features
 
 __all__ = [
-    "ACTIVATIONS",
-    "COORDINATES",
     "EMBEDDINGS",
-    "FEATURE_KINDS",
-    "PLACES",
-    "PLACE_FEATURES",
     "AbacusEmbedding",
     "AdelicEmbedding",
     "AdelicHead",
     "AdelicLoss",
     "AdelicPositionalEncoding",
     "AdelicPrediction",
-    "Classifier",
-    "FeatureEmbedding",
-    "FeatureLayout",
     "FoNEEmbedding",
     "LearnedEmbedding",
     "LearnedPositionalEncoding",
@@ -69,15 +73,11 @@ __all__ = [
     "PlacewiseTransformer",
     "PositionalEncoding",
     "RandomEmbedding",
-    "ScaledEmbedding",
     "SequenceClassifier",
     "SinusoidalPositionalEncoding",
     "Vocabulary",
     "XValEmbedding",
     "adelic_targets",
     "build_embedding",
-    "compute_features",
-    "forward_flops",
     "functional",
-    "place_sizes",
 ]

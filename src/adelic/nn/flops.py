@@ -6,7 +6,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from adelic.nn.classifier import Classifier
+from adelic.nn.bodies.classifier import Classifier
 
 
 def forward_flops(model: Classifier, length: int) -> int:
@@ -15,7 +15,7 @@ def forward_flops(model: Classifier, length: int) -> int:
     A multiplication with an addition counts as two. Norms, softmax, ReLU and look-ups are not counted, as is usual:
     they are a hundredth of the whole. Nothing is computed, only shapes are followed (torch's "meta" device), so that
     weights, mode and random state of the model stay as they are. Counted are torch's plain functions, whose products
-    are those of `adelic.nn.fused`: of the last layer, only what the head reads is computed.
+    are those of `adelic.nn.kernels.fused`: of the last layer, only what the head reads is computed.
 
     Args:
         model: any classifier.

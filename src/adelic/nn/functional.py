@@ -3,7 +3,8 @@
 Everything here is a fixed sequence of tensor operations: no value ever travels to the host, so nothing waits for the
 device, nothing breaks the graph of `torch.compile`, and no error depends on a value. What `AdeleSpace` raises as an
 error is a mask here, for those who ask for it. On the CPU `AdeleSpace.tensor` is faster; this is for numbers that
-are on a device already, or stay inside a compiled graph. How the digits are found is written in `adelic.nn.lifting`.
+are on a device already, or stay inside a compiled graph. How the digits are found is written in
+`adelic.nn.kernels.lifting`.
 """
 
 from math import prod
@@ -14,7 +15,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from adelic.errors import EncodingError, SpaceError
-from adelic.nn import lifting
+from adelic.nn.kernels import lifting
 from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleSpace
 from adelic.numbers.window import Window

@@ -19,6 +19,8 @@ from adelic.nn.fingerprint import Fingerprinted, of_space
 from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleArray, AdeleSpace
 
+PLACES = ("apart", "late", "axial")
+"""Where places meet before the head, see `adelic.nn.PlacewiseClassifier`."""
 PLACE_FEATURES = ("characters", "one-hot-digits", "digits")
 """What `PlaceEmbedding` can give a place."""
 ACTIVATIONS = ("product", "relu", "gelu")

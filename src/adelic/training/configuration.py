@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 import shlex
 import tomllib
 from collections.abc import Collection, Iterator, Sequence
@@ -18,49 +17,34 @@ import torch
 
 from adelic.data.sources import Source
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError
-from adelic.nn import (
-    COORDINATES,
-    EMBEDDINGS,
-    FEATURE_KINDS,
-    PLACE_FEATURES,
-    PLACES,
-    Classifier,
-    NumberEmbedding,
-    PlacewiseClassifier,
-    SequenceClassifier,
-    Vocabulary,
-    build_embedding,
-    place_sizes,
-)
+from adelic.nn import EMBEDDINGS, NumberEmbedding, PlacewiseClassifier, SequenceClassifier, Vocabulary
+from adelic.nn.bodies.classifier import Classifier
+from adelic.nn.bodies.placewise_classifier import place_sizes
 from adelic.numbers import AdeleSpace
-from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 from adelic.storage.checks import GIBIBYTE, check_seed
 from adelic.storage.files import read_bytes
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic.training.objectives import Objective
 from adelic.training.recipes import Recipe, load_recipe, stored_embedding, stored_values
+from adelic.training.renamed import first_names, with_todays_names
 from adelic.training.sampler import stream_seed
 
-RECIPE_OPTIONS = ("learning_rate", "batch_size", "max_rows", "symmetries", "keep", "positional", "readout", "compute")
+RECIPE_OPTIONS = (
+    "learning_rate",
+    "batch_size",
+    "max_rows",
+    "symmetries",
+    "checkpoint",
+    "positional",
+    "pooling",
+    "compute",
+)
 """Fields of a recipe that options of the command line change, besides `epochs`."""
 _BYTES_A_PARAMETER = 4 * 6  # float32: weight, gradient, two moments of Adam's, best weight, and what is being saved
-BASES = ("10", "2-5")
-"""The bases of FoNE's periods: its paper's, and those of its published code."""
-# "one-hot" is not offered standardization: its trained linear map can shift and scale by itself. Nor is "random": its
-# coordinates are drawn with mean 0 and variance 1. "periodic" always has it.
 EMBEDDING_OPTIONS: dict[str, dict[str, Any]] = {
-    "adelic": {
-        "features": "digits",
-        "projection": "none",
-        "primes": DEFAULT_PRIMES,
-        "precision": DEFAULT_PRECISION,
-        "fractional_digits": 0,
-        "places": "flat",
-        "coordinates": "all",
-    },
-    "fone": {"bases": "10", "standardize": False, "published": False},
-    "xval": {"standardize": False, "published": False},
-    "periodic": {"sigma": 0.01, "published": False},
+    name: {option.name: option.default for option in embedding.options}
+    for name, embedding in EMBEDDINGS.items()
+    if embedding.options
 }
 """The options that an embedding takes, with their defaults; one that is missing takes none."""
 # unknown to runs that are older than them
@@ -139,22 +123,7 @@ class EmbeddingConfig:
     published: bool = False
 
     @classmethod
-    def of(
-        cls,
-        name: str,
-        *,
-        features: str | None = None,
-        projection: str | None = None,
-        primes: tuple[int, ...] | None = None,
-        precision: int | None = None,
-        fractional_digits: int | None = None,
-        places: str | None = None,
-        coordinates: str | None = None,
-        bases: str | None = None,
-        standardize: bool | None = None,
-        sigma: float | None = None,
-        published: bool | None = None,
-    ) -> "EmbeddingConfig":
+    def of(cls, name: str, **options: Any) -> "EmbeddingConfig":
         """Return the configuration of an embedding; options have the values of `EMBEDDING_OPTIONS` where they are None.
 
         The features of the place-wise model are characters unless others are given.
@@ -170,67 +139,13 @@ class EmbeddingConfig:
         """
         if name not in EMBEDDINGS:
             raise UnknownNameError.of("embedding", name, EMBEDDINGS)
-        given = {
-            "features": features,
-            "projection": projection,
-            "primes": primes,
-            "precision": precision,
-            "fractional_digits": fractional_digits,
-            "places": places,
-            "coordinates": coordinates,
-            "bases": bases,
-            "standardize": standardize,
-            "sigma": sigma,
-            "published": published,
-        }
+        given = {option: value for option, value in options.items() if value is not None}
         for option, value in given.items():
-            if value is not None and value != _NOTHING.get(option):
+            if not owners(option):
+                raise TypeError(f"no embedding has an option {option!r}")
+            if value != _NOTHING.get(option):
                 check_owner(f"--{option.replace('_', '-')}", option, name)
-        if name == "adelic":
-            if places not in (None, "flat", *PLACES):
-                raise UnknownNameError.of("places", places, ("flat", *PLACES), listed="places")
-            is_flat = places in (None, "flat")
-            if features not in (None, *FEATURE_KINDS):
-                raise UnknownNameError.of("features", features, FEATURE_KINDS, listed="features")
-            if not is_flat and features not in (None, *PLACE_FEATURES):
-                raise ConfigurationError(
-                    f"features={features!r} belong to places='flat'; with {places!r} use {', '.join(PLACE_FEATURES)}"
-                )
-            if projection not in (None, "none", "linear"):
-                raise ConfigurationError(f"projection={projection!r} is unknown; use none or linear")
-            if not is_flat and projection == "linear":
-                raise ConfigurationError(f"projection='linear' belongs to places='flat'; {places!r} has one anyway")
-            if coordinates not in (None, *COORDINATES):
-                raise UnknownNameError.of("coordinates", coordinates, COORDINATES, listed="coordinates")
-            if not is_flat and coordinates not in (None, "all"):
-                raise ConfigurationError(f"coordinates={coordinates!r} belong to places='flat'; {places!r} has all")
-            space = AdeleSpace(
-                DEFAULT_PRIMES if primes is None else primes,
-                DEFAULT_PRECISION if precision is None else precision,
-                0 if fractional_digits is None else fractional_digits,
-            )
-            return cls(
-                name=name,
-                features=features or ("digits" if is_flat else "characters"),
-                projection=projection or "none",
-                primes=space.primes,
-                precision=space.precision,
-                fractional_digits=space.fractional_digits,
-                places=places or "flat",
-                coordinates=coordinates or "all",
-            )
-        if bases not in (None, *BASES):
-            raise ConfigurationError(f"bases={bases!r} are unknown; use {' or '.join(BASES)}")
-        for option in ("standardize", "published"):
-            if type(given[option]) not in (bool, type(None)):
-                raise ConfigurationError(f"{option}={given[option]!r} must be true or false")
-        if standardize and published:
-            raise ConfigurationError("--standardize is ours, and does not go with --published; drop one of the two")
-        if sigma is not None and not 0 < sigma < math.inf:
-            raise ConfigurationError(f"sigma={sigma} must be a positive number; the default is 0.01")
-        own = EMBEDDING_OPTIONS.get(name, {})
-        chosen = own | {key: given[key] for key in own if given[key] is not None}
-        return cls(name=name, **{key: type(own[key])(value) for key, value in chosen.items()})
+        return cls(name=name, **EMBEDDINGS[name].check_options(given))
 
     @classmethod
     def choose(cls, recipe: str, name: str | None = None, **options: Any) -> "EmbeddingConfig":
@@ -265,17 +180,7 @@ class EmbeddingConfig:
 
     def build(self, vocabulary: Vocabulary, d_model: int) -> NumberEmbedding:
         """Return the embedding of the flat model."""
-        options = self.options()
-        if self.name == "adelic":
-            options = {
-                "features": self.features,
-                "projection": None if self.projection == "none" else self.projection,
-                "space": self.space(),
-                "coordinates": self.coordinates,
-            }
-        elif self.name == "fone":
-            options["bases"] = tuple(map(int, self.bases.split("-")))
-        return build_embedding(self.name, vocabulary, d_model=d_model, **options)
+        return EMBEDDINGS[self.name].from_options(vocabulary, d_model, self.options())
 
     def space(self) -> AdeleSpace:
         """Return AOE's space."""
@@ -361,7 +266,7 @@ class RunConfig:
     @property
     def label(self) -> str:
         """Return a readable name that no other configuration has: it ends in a digest of all fields."""
-        digest = hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()[:8]
+        digest = hashlib.sha256(json.dumps(self.first_named(), sort_keys=True).encode()).hexdigest()[:8]
         recipe = Path(self.recipe.name).stem  # the name of a recipe's file is its path
         return f"{self.data.label}-{self.embedding.label}-{recipe}-seed{self.seed}-{digest}"
 
@@ -373,6 +278,10 @@ class RunConfig:
             "embedding": self.embedding.as_dict(),
             "recipe": self.recipe.as_dict(),
         }
+
+    def first_named(self) -> dict[str, Any]:
+        """Return the tables of config.toml as the first runs would have named them, for digests that stay the same."""
+        return self.as_dict() | {"recipe": first_names(self.recipe.as_dict())}
 
     def to_toml(self) -> str:
         """Return config.toml."""
@@ -406,7 +315,7 @@ class RunConfig:
 
         The embedding's weights have a stream of random numbers of their own, so that two runs that differ in the
         embedding start from equal weights everywhere else. The place-wise model's sizes follow from the recipe's, which
-        are the flat one's: it has about as many parameters, see `adelic.nn.place_sizes`.
+        are the flat one's: it has about as many parameters, see `place_sizes`.
         """
         self._check_numbers(data.vocabulary)
         recipe, vocabulary = self.recipe, Vocabulary(data.vocabulary)
@@ -418,7 +327,7 @@ class RunConfig:
             "d_feedforward": recipe.d_feedforward,
             "dropout": recipe.dropout,
             "norm": recipe.norm,
-            "readout": recipe.readout,
+            "pooling": recipe.pooling,
         }
         if recipe.positional == "learned":
             options["positional"] = "learned"
@@ -503,7 +412,7 @@ def check_same(config: RunConfig, path: Path) -> None:
         found = parse_toml(read_bytes(path) or b"")
     except DamagedTextError as error:
         raise RunFolderError(f"{path} is damaged: {error}; use another --run-dir, or --restart to begin anew") from None
-    theirs, ours = dict(flatten(found)), dict(flatten(tomllib.loads(config.to_toml())))
+    theirs, ours = dict(flatten(with_todays_names(found))), dict(flatten(tomllib.loads(config.to_toml())))
     for key in ours | theirs:
         if ours.get(key) != theirs.get(key):
             raise RunFolderError(

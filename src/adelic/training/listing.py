@@ -14,6 +14,7 @@ from adelic.storage.files import read_bytes, storage_errors
 from adelic.storage.records import parse_toml
 from adelic.training.checkpoint import read_progress
 from adelic.training.metrics import history
+from adelic.training.renamed import with_todays_names
 from adelic.training.result import check_sum, read_done
 from adelic.training.run import FILES, kept_lines, read_result
 from adelic.training.tensorboard import EVENT_FILES, LOG_FOLDER
@@ -253,7 +254,7 @@ def _configuration(path: Path, listed: dict[str, str]) -> dict[str, Any]:
         raise RunFolderError("config.toml is missing")
     check_sum(path, content, listed)
     try:
-        found = parse_toml(content)
+        found = with_todays_names(parse_toml(content))
         well = (
             isinstance(found["data"]["task"], str)
             and isinstance(found["data"].get("n"), int | None)

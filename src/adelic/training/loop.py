@@ -4,13 +4,14 @@ import functools
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from adelic.nn import Classifier
-from adelic.nn.fused import Noise
+from adelic.nn.backend import PLAIN, Backend, Noise
+from adelic.nn.bodies.classifier import Classifier
 from adelic.training.checkpoint import Progress, Weights
 from adelic.training.compiling import Compiled, is_wanted
 from adelic.training.divergence import divergence
@@ -72,6 +73,7 @@ class Trainer:
         self.objective = objective
         self.world = world
         self.recipe = recipe
+        self.backend = Backend(compute=recipe.compute)
         self.train = train
         self.validation = validation
         self.seed = seed
@@ -114,7 +116,7 @@ class Trainer:
         if not math.isfinite(figures["loss"]):
             raise divergence(self.model, self.recipe, self.progress, self._finite_step, "validation")
         score = (figures["accuracy"], -figures["loss"])
-        if self.recipe.keep == "last" or score > self.progress.best_score:
+        if self.recipe.checkpoint == "last" or score > self.progress.best_score:
             self.progress.best_score, self.progress.best_epoch = score, epoch + 1
             self.best = {key: value.detach().clone() for key, value in self.model.state_dict().items()}
         rate = self.recipe.learning_rate_at(epoch, self.progress.step - 1)
@@ -149,7 +151,7 @@ class Trainer:
 
     def evaluate(self, split: Split) -> tuple[dict[str, float], np.ndarray]:
         """Return the model's figures on a split, and its objective's predictions."""
-        return evaluate(self.model, split, objective=self.objective, compute=self.recipe.compute, world=self.world)
+        return evaluate(self.model, split, objective=self.objective, backend=self.backend, world=self.world)
 
     def _train(self, epoch: int, tick: Tick | None, between_steps: Callable[[], None] | None) -> float:
         """Take the steps of an epoch that are left; return the mean loss over the whole epoch."""
@@ -187,9 +189,9 @@ class Trainer:
 
     def _plain_loss(self, ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Return the mean loss of a batch, on devices other than the CPU."""
-        loss: torch.Tensor = self.objective.loss(
-            _output(self.model, ids, self.recipe.compute), labels, reduction="mean"
-        )
+        with self.backend.on(ids.device):
+            output = self.model(ids)
+        loss: torch.Tensor = self.objective.loss(output, labels, reduction="mean")
         return loss
 
     def _own_gradients(self, batch: torch.Tensor, weight: float, noise: Noise, workers: Workers) -> torch.Tensor:
@@ -205,8 +207,9 @@ class Trainer:
             """Return the loss of parts of the batch, summed and divided by the batch's size, and its gradients."""
             total: Gradients = []
             for index, rows in parts:
-                part_noise = noise.from_row(noise.first_row + index * size)
-                output = _output(self.model, self.train.ids[rows], self.recipe.compute, part_noise)
+                part = replace(self.backend, noise=noise.from_row(noise.first_row + index * size))
+                with part.on(self.device):
+                    output = self.model(self.train.ids[rows])
                 loss = self.objective.loss(output, self.train.labels[rows], reduction="sum") / len(batch) * weight
                 found: Gradients = [loss.detach(), *torch.autograd.grad(loss, self.parameters, allow_unused=True)]
                 total = _add(total, found) if total else found
@@ -227,16 +230,9 @@ def _add(total: Gradients, other: Gradients) -> Gradients:
     return total
 
 
-def _output(model: Classifier, ids: torch.Tensor, compute: str, noise: Noise | None = None) -> Any:
-    """Return what the model makes of rows; products have the recipe's precision."""
-    is_low = compute == "bfloat16" and ids.device.type != "cpu"
-    with torch.autocast(ids.device.type, torch.bfloat16, enabled=is_low):
-        return model(ids, noise=noise, compute=compute)
-
-
 @torch.no_grad()
 def evaluate(
-    model: Classifier, split: Split, *, objective: Objective, compute: str = "float32", world: World = ALONE
+    model: Classifier, split: Split, *, objective: Objective, backend: Backend = PLAIN, world: World = ALONE
 ) -> tuple[dict[str, float], np.ndarray]:
     """Return the figures of a model on a split, and its objective's predictions."""
     model.eval()
@@ -249,7 +245,8 @@ def evaluate(
 
     @torch.no_grad()  # which holds in one thread alone
     def figures(part: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
-        output = _output(model, part[0], compute)
+        with backend.on(ids.device):
+            output = model(part[0])
         return objective.loss(output, part[1], reduction="sum").double(), objective.predictions(output)
 
     with workers:

@@ -9,9 +9,11 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from adelic.errors import ConfigurationError, StorageError, UnknownNameError
+from adelic.nn import EMBEDDINGS
 from adelic.storage.checks import check_count
 from adelic.storage.files import read_bytes
 from adelic.storage.records import DamagedTextError, parse_toml
+from adelic.training.renamed import with_todays_names
 
 MOST_SAMPLING_POWER = 10.0
 """With a greater power, or one below its negative, some classes' weights vanish beside those of others."""
@@ -19,27 +21,15 @@ CHOICES: dict[str, tuple[str, str]] = {
     "schedule": ("cosine", "constant"),
     "norm": ("post", "pre"),
     "positional": ("embedding", "learned"),
-    "keep": ("best", "last"),
-    "readout": ("cls", "tokens"),
+    "checkpoint": ("best", "last"),
+    "pooling": ("cls", "tokens"),
     "compute": ("float32", "bfloat16"),
 }
 """The fields of a recipe that have one of two values."""
 # What runs that are older than these fields have, whose names and folders stay.
-_YOUNGER = {"max_rows": 0, "symmetries": False, "keep": "best", "positional": "embedding", "readout": "cls"}
-_EMBEDDING = {
-    "name": str,
-    "features": str,
-    "projection": str,
-    "primes": list,
-    "precision": int,
-    "fractional_digits": int,
-    "places": str,
-    "coordinates": str,
-    "bases": str,
-    "standardize": bool,
-    "sigma": float,
-    "published": bool,
-}
+_YOUNGER = {"max_rows": 0, "symmetries": False, "checkpoint": "best", "positional": "embedding", "pooling": "cls"}
+_OPTIONS = {option.name: type(option.default) for embedding in EMBEDDINGS.values() for option in embedding.options}
+_EMBEDDING = {"name": str} | {name: list if kind is tuple else kind for name, kind in _OPTIONS.items()}
 
 
 def _count(greatest: int, default: Any = MISSING, *, least: int = 1) -> Any:
@@ -63,10 +53,10 @@ class Recipe:
         sampling_power: a row of a class of n_i rows is drawn with weight n_i^(−power); the paper's 1/√n_i is 0.5. Rows
             with several targets, or a number, are drawn with equal weights.
         norm: "post" or "pre" layer norm.
-        keep: the weights of which epoch are tested: the "best" by validation accuracy, then loss, or the "last" one.
+        checkpoint: the weights of which epoch are tested: the "best" by validation accuracy, then loss, or the "last".
             Where validation has few rows, the best of many epochs is an early one by chance.
         positional: positions as the "embedding" has them, without parameters, or "learned" vectors.
-        readout: which of the last states the head reads, "cls" or all "tokens"; see `adelic.nn.SequenceClassifier`.
+        pooling: which of the last states the head reads, "cls" or all "tokens"; see `adelic.nn.SequenceClassifier`.
         d_model, n_layers, n_heads, d_feedforward, dropout: the encoder's. A place-wise model has the same n_layers and
             dropout; its other sizes follow from these, so that it has about as many parameters.
         compute: "float32", or "bfloat16": factors of matrix products, and what lies between two products, are rounded;
@@ -86,9 +76,9 @@ class Recipe:
     schedule: str = "cosine"
     sampling_power: float = 0.5
     norm: str = "post"
-    keep: str = "best"
+    checkpoint: str = "best"
     positional: str = "embedding"
-    readout: str = "cls"
+    pooling: str = "cls"
     d_model: int = _count(65_536, 128)
     n_layers: int = _count(10_000, 6)
     n_heads: int = _count(65_536, 8)
@@ -241,7 +231,7 @@ def read_recipe_file(path: str | Path) -> dict[str, Any]:
     if content is None:
         raise StorageError(f"there is no recipe {path}; `adelic tune` writes one, recipes: {', '.join(recipe_names())}")
     try:
-        return parse_toml(content)
+        return with_todays_names(parse_toml(content))
     except DamagedTextError as error:
         raise ConfigurationError(f"{path} is no recipe: {error}") from None
 

@@ -9,6 +9,7 @@ from adelic.storage.checks import shown
 from adelic.storage.files import read_bytes
 from adelic.storage.records import DamagedTextError, parse_checksums, parse_sealed, sha256
 from adelic.training.predictions import unpack
+from adelic.training.renamed import with_todays_names
 from adelic.training.result_schema import (
     ALSO,
     CLASS_METRICS,
@@ -86,6 +87,7 @@ def parse_result(content: bytes, place: str, schema: dict[str, Any] = SCHEMA) ->
         result = parse_sealed(content, older_end="data_sha256")
         _check(result, schema)
         if schema is SCHEMA:
+            result["configuration"] = with_todays_names(result["configuration"])
             _check_configuration(result["configuration"])
             _check_figures(result)
             _check_answers(result)

@@ -121,7 +121,7 @@ EMBEDDING: dict[str, Any] = {
     "sigma": NUMBER,
 }
 RECIPE: dict[str, Any] = {
-    **dict.fromkeys(("name", "schedule", "norm", "keep", "positional", "readout", "compute"), TEXT),
+    **dict.fromkeys(("name", "schedule", "norm", "checkpoint", "positional", "pooling", "compute"), TEXT),
     **dict.fromkeys(("epochs", "trials", "batch_size", "max_rows", "warmup_steps"), COUNT),
     **dict.fromkeys(("d_model", "n_layers", "n_heads", "d_feedforward"), COUNT),
     **dict.fromkeys(("learning_rate", "sampling_power", "dropout"), NUMBER),

@@ -20,7 +20,8 @@ from adelic.data.guard import Guarded, training_rows
 from adelic.data.rules import best_rule
 from adelic.data.sources import Source
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
-from adelic.nn import Classifier, forward_flops
+from adelic.nn.bodies.classifier import Classifier
+from adelic.nn.flops import forward_flops
 from adelic.storage.files import atomic_write, read_bytes, sole_user, storage_errors
 from adelic.storage.provenance import source_commit, versions
 from adelic.storage.records import checksums, sha256

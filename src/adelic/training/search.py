@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.nn import FEATURE_KINDS, PLACE_FEATURES
+from adelic.nn import EMBEDDINGS
+from adelic.nn.placewise import PLACE_FEATURES
 from adelic.numbers.window import DEFAULT_PRIMES
-from adelic.training.configuration import BASES, EmbeddingConfig, RunConfig, check_owner, owners
+from adelic.training.configuration import EmbeddingConfig, RunConfig, check_owner, owners
 from adelic.training.recipes import CHOICES
 
 
@@ -46,16 +47,15 @@ DIMENSIONS: dict[str, Dimension] = {
     "sampling-power": Dimension(field="sampling_power", choices=(0.0, 0.25, 0.5, 0.75, 1.0), default=False),
     "symmetries": Dimension(field="symmetries", choices=(False, True), default=False),
     "positional": Dimension(field="positional", choices=CHOICES["positional"], default=False),
-    "readout": Dimension(field="readout", choices=CHOICES["readout"], default=False),
-    "features": Dimension(field="features", choices=FEATURE_KINDS),
-    "projection": Dimension(field="projection", choices=("none", "linear")),
-    "primes": Dimension(field="primes", choices=(2, 3, 4, 5, 6, 7), note="first primes"),
-    "precision": Dimension(field="precision", choices=(4, 6, 8, 12, 16), note="digits"),
-    "bases": Dimension(field="bases", choices=BASES),
-    "standardize": Dimension(field="standardize", choices=(False, True)),
-    "sigma": Dimension(field="sigma", bounds=(0.01, 10.0)),  # the authors' range, in their package's documentation
+    "pooling": Dimension(field="pooling", choices=CHOICES["pooling"], default=False),
+    **{
+        option.name: Dimension(field=option.name, bounds=option.bounds, choices=option.search, note=option.note)
+        for embedding in EMBEDDINGS.values()
+        for option in embedding.options
+        if option.search or option.bounds
+    },
 }
-"""All dimensions by name."""
+"""All dimensions by name: of the recipe, then those that the embeddings themselves name."""
 
 
 def default_search(embedding: EmbeddingConfig, *, fixed: Collection[str] = ()) -> tuple[str, ...]:

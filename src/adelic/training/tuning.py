@@ -29,6 +29,7 @@ from adelic.training.configuration import RunConfig
 from adelic.training.loop import Tick
 from adelic.training.objectives import Objective, make_objective
 from adelic.training.recipes import read_recipe_file
+from adelic.training.renamed import first_names, todays_names
 from adelic.training.run import choose_device, device_name, make_trainer
 from adelic.training.search import Dimension, apply, check_search, parse_dimension
 from adelic.training.subsets import training_subset
@@ -93,8 +94,8 @@ class Search:
     def name(self) -> str:
         """Return the name of the study, which no other search has: it ends in a digest of all that defines it."""
         everything = [
-            self.config.as_dict(),
-            {name: str(dimension) for name, dimension in self.space.items()},
+            self.config.first_named(),
+            first_names({name: str(dimension) for name, dimension in self.space.items()}),
             self.pruning,
         ]
         digest = hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()[:8]
@@ -363,8 +364,8 @@ def tune(
 
     found = run_study(
         search.name,
-        lambda values, report: train_trial(apply(search.config, values), data, torch_device, report),
-        search.space,
+        lambda values, report: train_trial(apply(search.config, todays_names(values)), data, torch_device, report),
+        first_names(search.space),
         storage=storage,
         trials=trials,
         epochs=epochs,
@@ -447,5 +448,5 @@ def _result(trial: "FrozenTrial") -> TrialResult:
         samples=figures.get("samples", 0),
         seconds=figures.get("seconds", 0.0),
         reason=figures.get("reason", ""),
-        values=dict(trial.params),
+        values=todays_names(trial.params),
     )

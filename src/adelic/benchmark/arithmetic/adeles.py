@@ -14,8 +14,7 @@ from adelic.benchmark.arithmetic.rivals import D_MODEL, Encoder, Group, Reader, 
 from adelic.benchmark.arithmetic.solvers import Solver, Tick
 from adelic.errors import ConfigurationError
 from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction, PlaceEmbedding, PlacewiseMLP
-from adelic.nn.fused import Noise
-from adelic.nn.head import adelic_targets
+from adelic.nn.heads.adelic import adelic_targets
 from adelic.nn.placewise import N_CHARACTERS
 from adelic.numbers import AdeleSpace
 from adelic.numbers.primes import is_prime
@@ -231,7 +230,7 @@ class FlatReader(Reader):
         """Return answers as real values and digits."""
         return adelic_targets(self.space, answers)
 
-    def forward(self, real: torch.Tensor, digits: torch.Tensor, noise: Noise | None = None) -> AdelicPrediction:
+    def forward(self, real: torch.Tensor, digits: torch.Tensor) -> AdelicPrediction:
         """Return the prediction for a batch of real values (rows, arity) and digits (rows, arity, n_primes, 1)."""
         tokens = self.projection(self.embedding((real, digits)).flatten(-2)) + self.positions
         tokens = torch.cat([self.answer.expand(len(tokens), 1, -1), tokens], dim=1)

@@ -13,10 +13,9 @@ import torch
 from adelic.benchmark.arithmetic.problems import Answers, Operands, Problem
 from adelic.benchmark.arithmetic.rivals import D_MODEL, Base10Solver, OneTokenReader, Reader, TransformerSolver
 from adelic.nn.base_digits import count_digits
-from adelic.nn.fone import FoNEEmbedding
-from adelic.nn.fused import Noise
-from adelic.nn.rival_heads import DigitLogits, FourierHead, XValHead
-from adelic.nn.rivals import XValEmbedding
+from adelic.nn.embeddings.fone import FoNEEmbedding
+from adelic.nn.embeddings.xval import XValEmbedding
+from adelic.nn.heads.rivals import DigitLogits, FourierHead, XValHead
 
 NUMBER_TOKEN_WEIGHT = 0.3
 """Of the number token loss, beside the cross-entropy: its authors'."""
@@ -25,10 +24,10 @@ NUMBER_TOKEN_WEIGHT = 0.3
 class ShiftedReader(OneTokenReader):
     """FoNE's reader where training shifts numbers: the answer's digits are asked as many places further up."""
 
-    def forward(self, features: torch.Tensor, noise: Noise | None = None) -> DigitLogits:
+    def forward(self, features: torch.Tensor) -> DigitLogits:
         """Return the logits of the answer's digits for a batch of features."""
-        shift = cast(FoNEEmbedding, self.embedding).draw_shift(noise)
-        outputs: DigitLogits = self.head(self.state(features, noise), shift)
+        shift = cast(FoNEEmbedding, self.embedding).draw_shift()
+        outputs: DigitLogits = self.head(self.state(features), shift)
         return outputs
 
 

@@ -17,12 +17,13 @@ from torch.nn import functional
 from adelic.benchmark.arithmetic.problems import Answers, Operands, Problem
 from adelic.benchmark.arithmetic.solvers import Solver, Tick
 from adelic.errors import ConfigurationError
+from adelic.nn.backend import Backend, Noise, current
 from adelic.nn.base_digits import count_digits, to_digits
-from adelic.nn.encoder import EncoderLayer
-from adelic.nn.fone import FoNEEmbedding
-from adelic.nn.fused import Noise
-from adelic.nn.rival_heads import DigitHead, DigitLogits, FourierHead, XValHead
-from adelic.nn.rivals import FeatureEmbedding, XValEmbedding, draw_up_to
+from adelic.nn.bodies.encoder import EncoderLayer
+from adelic.nn.embeddings.features import FeatureEmbedding
+from adelic.nn.embeddings.fone import FoNEEmbedding
+from adelic.nn.embeddings.xval import XValEmbedding
+from adelic.nn.heads.rivals import DigitHead, DigitLogits, FourierHead, XValHead
 from adelic.training.sampler import stream_seed
 
 D_MODEL, N_LAYERS, N_HEADS, D_FEEDFORWARD = 64, 2, 4, 256
@@ -107,13 +108,13 @@ class OneTokenReader(Reader):
         found: tuple[torch.Tensor, ...] = self.head.targets(answers, **self.options)
         return found
 
-    def forward(self, features: torch.Tensor, noise: Noise | None = None) -> Any:
+    def forward(self, features: torch.Tensor) -> Any:
         """Return the head's outputs for a batch of features."""
-        return self.head(self.state(features, noise))
+        return self.head(self.state(features))
 
-    def state(self, features: torch.Tensor, noise: Noise | None) -> torch.Tensor:
+    def state(self, features: torch.Tensor) -> torch.Tensor:
         """Return the states that give the answers, (rows, 64), for a batch of features."""
-        tokens = self.embedding.project(features, noise) + self.positions
+        tokens = self.embedding.project(features) + self.positions
         tokens = torch.cat([self.answer.expand(len(tokens), 1, -1), tokens], dim=1)
         return self.encoder(tokens, 1)[:, 0]  # type: ignore[no-any-return]
 
@@ -177,11 +178,11 @@ class DigitReader(Reader):
         """Return digits and signs of answers that are no longer than in training."""
         return self.head.targets(answers, self.answer_digits[0])  # type: ignore[no-any-return]
 
-    def forward(self, tokens: torch.Tensor, noise: Noise | None = None) -> DigitLogits:
+    def forward(self, tokens: torch.Tensor) -> DigitLogits:
         """Return logits of the answer's digits for a batch of tokens (rows, arity, 1 + n_digits)."""
         width = tokens.shape[-1] - 1
         n_digits = self.answer_digits[0 if width == self.operand_digits[0] else 1]
-        offset = draw_up_to(self.max_offset, noise) if noise is not None and self.training else 0
+        offset = current().draw_up_to(self.max_offset) if self.max_offset and self.training else 0
         question = torch.full((1 + n_digits,), self.base + 3)
         question[0] = self.base + 2
         asked = self.tokens[question] + self._places(slice(0, 1), n_digits, offset)[0]
@@ -249,7 +250,8 @@ class TransformerSolver(Solver):
         reader.train()
         for step, rate in enumerate(learning_rates(steps)):
             rows = torch.randint(len(operands), (BATCH_SIZE,), generator=generator)
-            outputs = reader(*(t[rows] for t in inputs), Noise(noise_seed + step))
+            with Backend(noise=Noise(noise_seed + step)).on("cpu"):
+                outputs = reader(*(t[rows] for t in inputs))
             loss = reader.head.loss(outputs, *(t[rows] for t in targets))
             optimizer.zero_grad(set_to_none=True)
             loss.backward()

@@ -12,7 +12,7 @@ from adelic.integrations.transformers.layers import NumberLayers, unknown_number
 from adelic.integrations.transformers.models import EquippedModel
 from adelic.integrations.transformers.settings import NumberSettings
 from adelic.nn import adelic_targets
-from adelic.nn.head import UNKNOWN_DIGIT
+from adelic.nn.heads.adelic import UNKNOWN_DIGIT
 from adelic.numbers import AdeleSpace
 
 

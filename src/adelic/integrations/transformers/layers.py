@@ -11,7 +11,7 @@ from torch import nn
 from adelic.integrations.transformers.settings import NumberSettings
 from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction, PlaceEmbedding
 from adelic.nn.fingerprint import Fingerprinted
-from adelic.nn.head import UNKNOWN_DIGIT
+from adelic.nn.heads.adelic import UNKNOWN_DIGIT
 from adelic.numbers import AdeleSpace
 
 N_REAL = 2

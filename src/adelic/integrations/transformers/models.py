@@ -12,7 +12,7 @@ from adelic.errors import ConfigurationError
 from adelic.integrations.transformers.layers import NumberLayers
 from adelic.integrations.transformers.outputs import output_class, selected
 from adelic.integrations.transformers.settings import NumberSettings
-from adelic.nn.head import UNKNOWN_DIGIT
+from adelic.nn.heads.adelic import UNKNOWN_DIGIT
 
 
 class EquippedModel:

@@ -7,7 +7,7 @@ from math import isqrt, prod
 from typing import TYPE_CHECKING, Any
 
 from adelic.errors import ConfigurationError
-from adelic.nn import PLACE_FEATURES
+from adelic.nn.placewise import PLACE_FEATURES
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.describe import describe
 
@@ -25,7 +25,7 @@ class NumberSettings:
     Attributes:
         space: the primes and digits.
         token_id: of `NUMBER_TOKEN`.
-        features: what the digits become, one of `adelic.nn.PLACE_FEATURES`.
+        features: what the digits become, one of `adelic.nn.placewise.PLACE_FEATURES`.
         real_scale: the unit of the real place, about the size of the numbers: asinh(q / real_scale) is what is read.
         max_numerator: numbers n/m that are written have |n| up to it; None for `default_max_numerator`.
         max_denominator: and m up to it; 1 for integers.

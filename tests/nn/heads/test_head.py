@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from adelic import AdeleSpace, nn
 from adelic.errors import ConfigurationError, EncodingError, SpaceError
-from adelic.nn.head import UNKNOWN_DIGIT
+from adelic.nn.heads.adelic import UNKNOWN_DIGIT
 from adelic.nn.placewise import digit_characters
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23)

@@ -2,26 +2,23 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast
 
 import torch
 from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn.classifier import Classifier, Readout, check_sizes, make_head, read_size
-from adelic.nn.encoder import Compute, Norm
+from adelic.nn.bodies.classifier import Classifier, Pooling, check_sizes, read_size
+from adelic.nn.bodies.encoder import Norm
+from adelic.nn.bodies.placewise_transformer import Across, PlacewiseTransformer
 from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
-from adelic.nn.fused import Noise
-from adelic.nn.placewise import PlaceEmbedding, PlacewiseLinear
-from adelic.nn.placewise_transformer import PlacewiseTransformer
+from adelic.nn.heads.classes import make_head
+from adelic.nn.placewise import PLACES, PlaceEmbedding, PlacewiseLinear
 from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import AdeleSpace
 
-Places = Literal["apart", "late", "axial"]
-PLACES: tuple[str, ...] = get_args(Places)
-"""Where places meet before the head."""
 _LEAST_DEVIATION = 1e-3
 
 
@@ -54,7 +51,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
         n_heads, d_feedforward: of each place.
         norm: "pre" or "post".
         positional: "sinusoidal", the same at every place, or "learned".
-        readout: as of `adelic.nn.SequenceClassifier`.
+        pooling: as of `adelic.nn.SequenceClassifier`.
 
     Raises:
         UnknownNameError: there are no such features.
@@ -75,7 +72,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
         max_length: int,
         space: AdeleSpace | None = None,
         features: str = "characters",
-        places: Places = "late",
+        places: str = "late",
         d_place: int = 40,
         n_layers: int = 6,
         n_heads: int = 1,
@@ -83,13 +80,13 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
         dropout: float = 0.1,
         norm: Norm = "pre",
         positional: Literal["sinusoidal", "learned"] = "sinusoidal",
-        readout: Readout = "cls",
+        pooling: Pooling = "cls",
     ) -> None:
         super().__init__()
         check_sizes(n_classes, max_length, n_layers)
         if places not in PLACES:
             raise ConfigurationError(f"places={places!r} is unknown; use {', '.join(PLACES)}")
-        self.max_length, self.readout = max_length, readout
+        self.max_length, self.pooling = max_length, pooling
         space = AdeleSpace() if space is None else space
         self._frozen = of_vocabulary(vocabulary) | of_space(space) | {"features": features}
         self.table: torch.Tensor
@@ -113,24 +110,24 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
             d_feedforward=d_feedforward,
             dropout=dropout,
             norm=norm,
-            across="none" if places == "apart" else places,
+            across=cast(Across, "none" if places == "apart" else places),
         )
-        self.head = make_head(read_size(readout, n_places * d_place, max_length), n_classes, head)
+        self.head = make_head(read_size(pooling, n_places * d_place, max_length), n_classes, head)
 
     def fingerprint(self) -> dict[str, Any]:
         """Return the vocabulary, the space and the features."""
         return self._frozen
 
-    def embed(self, ids: torch.Tensor, noise: Noise | None = None) -> torch.Tensor:
+    def embed(self, ids: torch.Tensor) -> torch.Tensor:
         """Return the numbers' vectors, those of the places one after the other, (*, length, n_places · d_place)."""
         vectors = self.projection(self.table).flatten(1)  # of the whole vocabulary, which is less than a batch
         return functional.embedding(ids, vectors)
 
-    def encode(self, x: torch.Tensor, noise: Noise | None, compute: Compute) -> torch.Tensor:
+    def encode(self, x: torch.Tensor) -> torch.Tensor:
         """Return the last states that are read, token by token and in it place by place, (batch, …)."""
         places = x.view(*x.shape[:2], self.encoder.n_places, self.encoder.d_place)
-        is_cls = self.readout == "cls"
-        states: torch.Tensor = self.encoder(places, first_only=is_cls, noise=noise, first_site=1, compute=compute)
+        is_cls = self.pooling == "cls"
+        states: torch.Tensor = self.encoder(places, first_only=is_cls, first_site=1)
         return states.flatten(1)
 
 

@@ -10,12 +10,11 @@ from torch.nn import functional
 
 from adelic.errors import AdelicError, ConfigurationError, EncodingError
 from adelic.nn import AbacusEmbedding, FoNEEmbedding, PeriodicEmbedding, SequenceClassifier, Vocabulary, XValEmbedding
+from adelic.nn.backend import Backend, Noise
 from adelic.nn.base_digits import to_digits
-from adelic.nn.fused import Noise
-from adelic.nn.rival_heads import DigitHead, DigitLogits, FourierHead, XValHead, number_token_loss
-from adelic.nn.rivals import draw_up_to
+from adelic.nn.heads.rivals import DigitHead, DigitLogits, FourierHead, XValHead, number_token_loss
 
-ORACLE = json.loads((Path(__file__).parent.parent / "oracles" / "rivals.json").read_text())
+ORACLE = json.loads((Path(__file__).parents[2] / "oracles" / "rivals.json").read_text())
 FONE, WAVES, HEADS = ORACLE["fone"], ORACLE["fone"]["waves"], ORACLE["fone"]["heads"]
 
 
@@ -25,7 +24,7 @@ def copied(parameter, values):
 
 
 def test_the_page_names_the_vectors_sources():
-    page = (Path(__file__).parents[2] / "docs" / "rivals.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "rivals.md").read_text(encoding="utf-8")
     for source in ORACLE["meta"]["repositories"].values():
         assert len(source["commit"]) == 40
         assert f"| {source['repository']} | {source['commit'][:7]} |" in page
@@ -111,29 +110,30 @@ def test_a_fourier_head_of_two_bases_and_a_sign():
     assert head.decode(head(hidden)).tolist() == [305, -12]
 
 
-def test_fone_shifts_numbers_in_training_alone():
+def test_fone_shifts_numbers_in_training_alone(under):
     embedding = FoNEEmbedding(Vocabulary([0, 3, 12, 305]), 32, max_shift=2, projection=None, published=True)
-    assert (embedding.integer_digits, embedding.is_noisy) == (5, True)
+    assert embedding.integer_digits == 5
     ids = torch.arange(4)
     tenfold = FoNEEmbedding(None, 32, integer_digits=5, projection=None, published=True)
     tenfold.load_state_dict({"token": embedding.token}, strict=False)
     shifted = [tenfold([0, 3 * 10**k, 12 * 10**k, 305 * 10**k]) for k in range(3)]
     seen = set()
     for seed in range(64):
-        out, k = embedding(ids, noise=Noise(seed)), embedding.draw_shift(Noise(seed))
-        assert torch.equal(out, embedding(ids, noise=Noise(seed, first_row=9)))  # one draw for all of a batch
+        with Backend(noise=Noise(seed)).on("cpu"):
+            out, k = embedding(ids), embedding.draw_shift()
+        assert torch.equal(out, under(embedding, ids, noise=Noise(seed, first_row=9)))  # one draw for all of a batch
         assert torch.allclose(out, shifted[k], atol=1e-6)
         seen.add(k)
     assert seen == {0, 1, 2}
-    assert torch.equal(embedding.eval()(ids, noise=Noise(1)), shifted[0])
+    assert torch.equal(under(embedding.eval(), ids, noise=Noise(1)), shifted[0])
 
 
-def test_the_classifier_gives_its_noise_to_fone():
+def test_the_classifier_gives_its_noise_to_fone(under):
     embedding = FoNEEmbedding(Vocabulary(range(8)), 8, max_shift=2)
     model = SequenceClassifier(embedding, n_classes=2, max_length=4, n_layers=1, n_heads=2, dropout=0.0)
     ids = torch.tensor([[1, 2, 3]])
-    out = [model(ids, noise=Noise(seed)) for seed in range(12)]
-    assert torch.equal(model(ids, noise=Noise(0)), out[0])
+    out = [under(model, ids, noise=Noise(seed)) for seed in range(12)]
+    assert torch.equal(under(model, ids, noise=Noise(0)), out[0])
     assert len({tuple(o.flatten().tolist()) for o in out}) == 3
 
 
@@ -198,7 +198,7 @@ def test_periodic_starts_within_three_sigma_as_published():
 
 def test_abacus_draws_the_published_offsets():
     assert ORACLE["abacus"]["offsets"] == [0, 99]
-    drawn = {draw_up_to(99, Noise(seed)) for seed in range(3000)}
+    drawn = {Backend(noise=Noise(seed)).draw_up_to(99) for seed in range(3000)}
     assert (min(drawn), max(drawn), len(drawn)) == (0, 99, 100)
     assert len(AbacusEmbedding(None, 4, max_digits=5, max_offset=99).places.weight) == 104
 

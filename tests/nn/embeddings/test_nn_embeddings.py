@@ -7,7 +7,9 @@ import torch
 
 from adelic import AdeleSpace, nn
 from adelic.errors import AdelicError, ConfigurationError, PrecisionError, RangeError, UnknownNameError, VocabularyError
-from adelic.nn import FEATURE_KINDS, AdelicEmbedding, LearnedEmbedding, Vocabulary, build_embedding, compute_features
+from adelic.nn import AdelicEmbedding, LearnedEmbedding, Vocabulary, build_embedding
+from adelic.nn.embeddings.adelic import COORDINATES
+from adelic.numbers.features import FEATURE_KINDS, compute_features
 
 LENGTH = 5
 VARIANTS = [(kind, projection) for kind in FEATURE_KINDS for projection in (None, "linear")]
@@ -100,7 +102,7 @@ def test_coordinates_of_some_places(space, features):
     vocabulary = Vocabulary([-3, "1/7", 2, 40])
     whole, real, padic = (
         AdelicEmbedding(vocabulary, space=space, d_model=64, features=features, coordinates=coordinates).table
-        for coordinates in nn.COORDINATES
+        for coordinates in COORDINATES
     )
     n_real = space.precision if features in ("digits", "standardized") else 1
     assert torch.equal(real + padic, whole)

@@ -7,11 +7,11 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from adelic.nn import fused
-from adelic.nn.fused import Noise, Site
+from adelic.nn.backend import current
+from adelic.nn.kernels import fused
+from adelic.nn.kernels.fused import Site
 
 Norm = Literal["post", "pre"]
-Compute = Literal["float32", "bfloat16"]
 SITES = 4
 """Places in a layer where dropout acts: attention weights, attention's result, inner layer, feed-forward's result."""
 
@@ -23,8 +23,8 @@ class EncoderLayer(nn.TransformerEncoderLayer):
     function, but that
 
     - `n_read` computes the first tokens' results alone, for which the other tokens only give keys and values;
-    - on the CPU, float32 tensors go through `adelic.nn.fused`, where dropout's masks are a function of `noise`; on
-      other devices they come from torch's generator.
+    - on the CPU, float32 tensors go through `adelic.nn.kernels.fused`, where `adelic.nn.backend` says how precise
+      products are and where dropout's masks come from; on other devices `torch.autocast` and torch's generator do.
 
     Shape: (batch, length, d_model) -> (batch, length, d_model), or (batch, n_read, d_model).
 
@@ -44,30 +44,20 @@ class EncoderLayer(nn.TransformerEncoderLayer):
         super().__init__(d_model, n_heads, d_feedforward, dropout, batch_first=True, norm_first=norm == "pre")
 
     def forward(  # type: ignore[override]  # torch's masks are not needed: sequences have equal lengths
-        self,
-        x: torch.Tensor,
-        *,
-        n_read: int | None = None,
-        noise: Noise | None = None,
-        first_site: int = 0,
-        compute: Compute = "float32",
+        self, x: torch.Tensor, *, n_read: int | None = None, first_site: int = 0
     ) -> torch.Tensor:
         """Return the tokens' next states, float32.
 
         Args:
             x: tokens.
             n_read: return the states of this many tokens alone, the first ones; of all if None.
-            noise: dropout's random numbers on the CPU; drawn from torch's generator if there is none.
             first_site: number of the layer's first site of `SITES` in the model.
-            compute: the products' precision on the CPU; elsewhere `torch.autocast` decides.
         """
-        if not is_fused(x):
+        if not fused.takes(x):
             return self._plain(x, n_read)
         p = self.dropout.p if self.training else 0.0
-        if noise is None:
-            noise = draw_noise() if p else Noise(0)
-        sites = [Site(noise.key(first_site + i), noise.first_row, p) for i in range(SITES)]
-        return self._fused(x, n_read, sites, torch.float32 if compute == "float32" else torch.bfloat16)
+        backend = current().drawn(p)
+        return self._fused(x, n_read, [backend.site(first_site + i, p) for i in range(SITES)], backend.dtype)
 
     def _plain(self, x: torch.Tensor, n_read: int | None) -> torch.Tensor:
         """Return the states by torch's own functions."""
@@ -86,7 +76,7 @@ class EncoderLayer(nn.TransformerEncoderLayer):
         return x if self.norm_first else self.norm2(x)
 
     def _fused(self, x: torch.Tensor, n_read: int | None, sites: list[Site], dtype: torch.dtype) -> torch.Tensor:
-        """Return the states by `adelic.nn.fused`."""
+        """Return the states by `adelic.nn.kernels.fused`."""
         batch, _, d = x.shape
         first, second = (affine(norm) for norm in (self.norm1, self.norm2))
         attention = self.self_attn
@@ -131,7 +121,7 @@ def queries_keys_values(
 def attend(
     x: torch.Tensor, in_proj: Affine, out_proj: Affine, heads: int, n_read: int | None, site: Site, dtype: torch.dtype
 ) -> torch.Tensor:
-    """Return what self-attention gives for x, (batch, length, d), by `adelic.nn.fused`: (batch · tokens, d)."""
+    """Return what self-attention gives for x, (batch, length, d), by `adelic.nn.kernels.fused`: (batch · tokens, d)."""
 
     def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
         return project(x, Affine(weight, bias), dtype, result=dtype)
@@ -144,7 +134,7 @@ def attend(
 def feed_forward(
     x: torch.Tensor, linear1: Affine, linear2: Affine, site: Site, dtype: torch.dtype, batch: int
 ) -> torch.Tensor:
-    """Return what the feed-forward layer gives for x, (batch · tokens, d), by `adelic.nn.fused`."""
+    """Return what the feed-forward layer gives for x, (batch · tokens, d), by `adelic.nn.kernels.fused`."""
     if dtype == torch.bfloat16:
         return fused.apply(fused.LowFeedForward, x, *linear1, *linear2, site, len(x) * len(linear1.bias) // batch)
     inner = project(x, linear1, dtype)
@@ -155,7 +145,7 @@ def feed_forward(
 def project(
     x: torch.Tensor, linear: Affine, dtype: torch.dtype, *, result: torch.dtype = torch.float32
 ) -> torch.Tensor:
-    """Return x @ weight.T + bias by `adelic.nn.fused`, (*, in) -> (rows, out), factors rounded to dtype."""
+    """Return x @ weight.T + bias by `adelic.nn.kernels.fused`, (*, in) -> (rows, out), factors rounded to dtype."""
     return fused.apply(fused.Linear, x.reshape(-1, x.shape[-1]), *linear, dtype, result)
 
 
@@ -165,20 +155,8 @@ def normalize(x: torch.Tensor, norm: Affine) -> torch.Tensor:
 
 
 def add(x: torch.Tensor, change: torch.Tensor, norm: Affine | None, site: Site, batch: int) -> torch.Tensor:
-    """Return x + dropout(change), (batch · tokens, d), normalized if there is a norm, by `adelic.nn.fused`."""
+    """Return x + dropout(change), (batch · tokens, d), normalized if there is a norm, by `adelic.nn.kernels.fused`."""
     per_row = x.numel() // batch
     if norm is not None:
         return fused.apply(fused.DropoutAddNorm, change, x.contiguous(), *norm, site, per_row)
     return x + (fused.apply(fused.Dropout, change, site, per_row) if site.p else change)
-
-
-def is_fused(x: torch.Tensor) -> bool:
-    """Return whether `adelic.nn.fused` takes a tensor: float32, on the CPU, not empty, no autocast, no compiler."""
-    if x.device.type != "cpu" or x.dtype != torch.float32 or x.numel() == 0:
-        return False
-    return not torch.is_autocast_enabled("cpu") and not torch.compiler.is_compiling()
-
-
-def draw_noise() -> Noise:
-    """Return noise that is seeded by torch's generator, so that `torch.manual_seed` determines it."""
-    return Noise(int(torch.randint(2**62, ())))

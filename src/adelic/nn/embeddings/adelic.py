@@ -1,8 +1,6 @@
-"""Embeddings of numbers behind one interface; this module has the paper's two."""
+"""AOE: the adele of a number as its vector."""
 
-import itertools
-from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -10,85 +8,19 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from adelic.errors import ConfigurationError, RangeError
-from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
-from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
-from adelic.nn.tensors import check_plain
+from adelic.errors import ConfigurationError
+from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, check_range, greatest_of
+from adelic.nn.embeddings.options import Option
+from adelic.nn.fingerprint import of_space
+from adelic.nn.placewise import PLACE_FEATURES, PLACES
+from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import AdeleSpace
-from adelic.numbers.features import FeatureLayout, compute_features, standardize
+from adelic.numbers.features import FEATURE_KINDS, FeatureLayout, compute_features, standardize
+from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 
 COORDINATES = ("all", "real", "p-adic")
 """Which of AOE's coordinates a model is given."""
-
-
-class NumberEmbedding(Fingerprinted):
-    """A map from numbers to vectors; the interface of every embedding.
-
-    Shape: ids (*, length), int64, or numbers (*, length) without a vocabulary -> (*, length, d_model).
-
-    Attributes:
-        vocabulary: the numbers that can occur; None for open-ended numbers.
-        d_model: length of a vector.
-        is_noisy: whether `forward` takes `noise`, the random numbers of a training step.
-
-    >>> class Halves(NumberEmbedding):
-    ...     def forward(self, ids):
-    ...         return ids[..., None].expand(*ids.shape, self.d_model) / 2
-    >>> Halves(Vocabulary(range(8)), d_model=2)(torch.tensor([[3, 5]]))
-    tensor([[[1.5000, 1.5000],
-             [2.5000, 2.5000]]])
-    """
-
-    is_noisy = False
-
-    def __init__(self, vocabulary: Vocabulary | None, d_model: int) -> None:
-        super().__init__()
-        if d_model < 1:
-            raise ConfigurationError(f"d_model={d_model} leaves no coordinate; d_model >= 1")
-        self.vocabulary = vocabulary
-        self.d_model = d_model
-        self.register_forward_pre_hook(_check_input)
-
-    @abstractmethod
-    def forward(self, ids_or_numbers: Any) -> torch.Tensor:
-        """Return the vectors, float32 (*, length, d_model)."""
-
-    def fingerprint(self) -> dict[str, Any]:
-        """Return the vocabulary, and in subclasses whatever else is frozen and no tensor of the state dict."""
-        return of_vocabulary(self.vocabulary)
-
-    @property
-    def frozen(self) -> torch.Tensor | None:
-        """Return the vectors of the vocabulary, (numbers, d_model), where neither training nor loading changes them."""
-        return None
-
-    def positional_encoding(self, max_length: int) -> PositionalEncoding:
-        """Return the positional encoding that goes with this embedding."""
-        return SinusoidalPositionalEncoding(self.d_model, max_length=max_length)
-
-
-class LearnedEmbedding(NumberEmbedding):
-    """One trained vector a number, `nn.Embedding`: the paper's baseline.
-
-    Shape: ids (*, length) -> (*, length, d_model). Parameters: len(vocabulary) · d_model.
-
-    >>> LearnedEmbedding(Vocabulary(range(8)), d_model=128)(torch.tensor([[0, 7, 3]])).shape
-    torch.Size([1, 3, 128])
-    """
-
-    vocabulary: Vocabulary
-
-    def __init__(self, vocabulary: Vocabulary, d_model: int = 128) -> None:
-        if vocabulary is None:
-            raise ConfigurationError("a learned embedding has one vector a number, so it needs a vocabulary")
-        super().__init__(vocabulary, d_model)
-        self.table = nn.Embedding(len(vocabulary), d_model)
-
-    def forward(self, ids_or_numbers: torch.Tensor) -> torch.Tensor:
-        """Return the vectors of ids, float32 (*, length, d_model)."""
-        vectors: torch.Tensor = self.table(ids_or_numbers)
-        return vectors
 
 
 class AdelicEmbedding(NumberEmbedding):
@@ -126,6 +58,51 @@ class AdelicEmbedding(NumberEmbedding):
     torch.Size([1, 2, 128])
     """
 
+    name = "adelic"
+    options = (
+        Option(
+            name="features",
+            default="digits",
+            help="Form of the adele: digits (the paper), standardized, characters or one-hot-digits.",
+            choices=FEATURE_KINDS,
+            search=FEATURE_KINDS,
+        ),
+        Option(
+            name="projection",
+            default="none",
+            help="Trained map from the features to the vector: none or linear.",
+            choices=("none", "linear"),
+            search=("none", "linear"),
+        ),
+        Option(
+            name="primes",
+            default=DEFAULT_PRIMES,
+            help="Primes of the adele space.",
+            search=tuple(range(2, len(DEFAULT_PRIMES) + 1)),
+            note="first primes",
+        ),
+        Option(
+            name="precision",
+            default=DEFAULT_PRECISION,
+            help="Digits at each prime.",
+            search=(4, 6, 8, 12, DEFAULT_PRECISION),
+            note="digits",
+        ),
+        Option(name="fractional_digits", default=0, help="How many of the digits stand behind the point."),
+        Option(
+            name="places",
+            default="flat",
+            help="Where the places meet: flat (the paper: one vector), apart, late or axial.",
+            choices=("flat", *PLACES),
+        ),
+        Option(
+            name="coordinates",
+            default="all",
+            help="Which coordinates the flat model is given: all, real or p-adic.",
+            choices=COORDINATES,
+        ),
+    )
+
     def __init__(
         self,
         vocabulary: Vocabulary | None,
@@ -152,6 +129,39 @@ class AdelicEmbedding(NumberEmbedding):
         self.table: torch.Tensor
         self.register_buffer("table", table, persistent=False)
         self._greatest = greatest_of(table)
+
+    @classmethod
+    def check_options(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the value of every option; the features of the place-wise model are characters unless given."""
+        options = super().check_options(given)
+        features, places = options["features"], options["places"]
+        if places != "flat":
+            if "features" not in given:
+                options["features"] = "characters"
+            elif features not in PLACE_FEATURES:
+                raise ConfigurationError(
+                    f"features={features!r} belong to places='flat'; with {places!r} use {', '.join(PLACE_FEATURES)}"
+                )
+            if options["projection"] == "linear":
+                raise ConfigurationError(f"projection='linear' belongs to places='flat'; {places!r} has one anyway")
+            if options["coordinates"] != "all":
+                raise ConfigurationError(
+                    f"coordinates={options['coordinates']!r} belong to places='flat'; {places!r} has all"
+                )
+        space = AdeleSpace(options["primes"], options["precision"], options["fractional_digits"])
+        return options | {field: getattr(space, field) for field in ("primes", "precision", "fractional_digits")}
+
+    @classmethod
+    def from_options(cls, vocabulary: Vocabulary | None, d_model: int, options: Mapping[str, Any]) -> Self:
+        """Return the embedding that the values of all options describe, in the flat model."""
+        return cls(
+            vocabulary,
+            space=AdeleSpace(options["primes"], options["precision"], options["fractional_digits"]),
+            d_model=d_model,
+            features=options["features"],
+            projection=None if options["projection"] == "none" else options["projection"],
+            coordinates=options["coordinates"],
+        )
 
     def _features(self, numbers: Any) -> torch.Tensor:
         """Return the features of numbers, padded to d_model unless a projection does that."""
@@ -214,48 +224,3 @@ class AdelicEmbedding(NumberEmbedding):
         if self.projection is None and self.layout.kind in ("digits", "standardized"):
             return AdelicPositionalEncoding(self.layout, self.d_model, max_length=max_length)
         return super().positional_encoding(max_length)
-
-
-def _check_input(embedding: nn.Module, inputs: tuple[Any, ...]) -> None:
-    """Raise `EncodingError` for tensors that are no ids or numbers: numbers are read on the CPU, ids where they are."""
-    is_open = getattr(embedding, "vocabulary", None) is None
-    held = None if is_open else next(itertools.chain(embedding.parameters(), embedding.buffers()), None)
-    for values in inputs:
-        check_plain(values, *(() if held is None else (held.device,)))
-
-
-def greatest_of(features: torch.Tensor) -> float:
-    """Return the greatest size of a feature, 0 if there is none.
-
-    >>> greatest_of(torch.tensor([[1.0, -3.0]])), greatest_of(torch.empty(0, 2))
-    (3.0, 0.0)
-    """
-    return float(features.abs().max()) if features.numel() else 0.0
-
-
-def check_range(greatest: float, dtype: torch.dtype) -> None:
-    """Raise `RangeError` if a floating-point type does not hold features of a size.
-
-    >>> check_range(1e6, torch.bfloat16)
-    >>> check_range(1e6, torch.float16)
-    Traceback (most recent call last):
-    adelic.errors.RangeError: the feature 1e+06 is beyond float16 (6.6e+04), so it would be infinite; use bfloat16 or...
-    """
-    if greatest > torch.finfo(dtype).max:
-        name = str(dtype).removeprefix("torch.")
-        raise RangeError(
-            f"the feature {greatest:.6g} is beyond {name} ({torch.finfo(dtype).max:.2g}), so it would be infinite; use "
-            "bfloat16 or float32, features='characters' or 'standardized', or scale the numbers"
-        )
-
-
-def check_autocast(greatest: float, device_type: str) -> None:
-    """Raise `RangeError` if autocasting would make features of a size infinite in the next product.
-
-    >>> with torch.autocast("cpu", torch.bfloat16):
-    ...     check_autocast(1e6, "cpu")
-    """
-    if greatest <= torch.finfo(torch.float16).max or not torch.amp.is_autocast_available(device_type):
-        return  # all types that there are hold them, or there is no autocasting
-    if torch.is_autocast_enabled(device_type):
-        check_range(greatest, torch.get_autocast_dtype(device_type))

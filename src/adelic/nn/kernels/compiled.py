@@ -6,7 +6,7 @@ The hash is "lowbias32" (https://nullprogram.com/blog/2018/07/31/), twice, with 
 
 Everywhere: arrays are C-contiguous, float32 unless said otherwise; `first` is the number of elements of the site that
 earlier parts of the batch hold; `threshold` is p·2^32; `scale` is 1/(1 − p). NaN and infinity go through.
-Only `adelic.nn.fused` calls this module, and imports it when first needed, since numba takes long to load.
+Only `adelic.nn.kernels.fused` calls this module, and imports it when first needed, since numba takes long to load.
 """
 
 from typing import Any

@@ -1,9 +1,9 @@
 """FoNE: Fourier features of a number's digits, as we run it and as it is published."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
@@ -11,9 +11,10 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError, EncodingError
+from adelic.nn.backend import current
 from adelic.nn.base_digits import OPEN_DIGITS, count_digits, refuse_signs, to_digits
-from adelic.nn.fused import Noise
-from adelic.nn.rivals import FeatureEmbedding, draw_up_to
+from adelic.nn.embeddings.features import FeatureEmbedding
+from adelic.nn.embeddings.options import PUBLISHED, STANDARDIZE, Option, refuse_both
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers.describe import describe
 
@@ -72,6 +73,19 @@ class FoNEEmbedding(FeatureEmbedding):
             [ 0.,  0.,  0.,  0.]])
     """
 
+    name = "fone"
+    options = (
+        Option(
+            name="bases",
+            default="10",
+            help="Bases of the periods: 10 (the paper) or 2-5 (the published code).",
+            choices=("10", "2-5"),
+            search=("10", "2-5"),
+        ),
+        STANDARDIZE,
+        PUBLISHED,
+    )
+
     def __init__(
         self,
         vocabulary: Vocabulary | None,
@@ -110,7 +124,7 @@ class FoNEEmbedding(FeatureEmbedding):
         if standardize and (published or max_shift):
             raise ConfigurationError("standardize is ours, and goes neither with published nor with max_shift; drop it")
         self.integer_digits, self.fractional_digits = integer_digits, fractional_digits
-        self.published, self.max_shift, self.is_noisy = published, max_shift, max_shift > 0
+        self.published, self.max_shift = published, max_shift
         self.periods = _periods(self.bases, integer_digits, fractional_digits)
         self.n_waves = 2 * len(self.periods)
         self.n_features = self.n_waves + (not published)
@@ -132,6 +146,19 @@ class FoNEEmbedding(FeatureEmbedding):
             self._mean, deviation = waves.mean(axis=0), waves.std(axis=0)
             self._deviation = np.where(deviation < _ROUNDING, np.inf, deviation)
         self._tabulate()
+
+    @classmethod
+    def check_options(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the value of every option."""
+        options = super().check_options(given)
+        refuse_both(options)
+        return options
+
+    @classmethod
+    def from_options(cls, vocabulary: Vocabulary | None, d_model: int, options: Mapping[str, Any]) -> Self:
+        """Return the embedding that the values of all options describe; bases are text there, as 2-5."""
+        bases = tuple(map(int, options["bases"].split("-")))
+        return super().from_options(vocabulary, d_model, {**options, "bases": bases})
 
     def fingerprint(self) -> dict[str, Any]:
         """Return the vocabulary, and what the features are."""
@@ -156,18 +183,18 @@ class FoNEEmbedding(FeatureEmbedding):
             return np.asarray(waves * sign[..., None])  # 0 or 1
         return np.concatenate([waves, sign[..., None]], axis=-1)
 
-    def project(self, features: torch.Tensor, noise: Noise | None = None) -> torch.Tensor:
+    def project(self, features: torch.Tensor) -> torch.Tensor:
         """Return the vectors of features, float32 (*, d_model)."""
-        features = self._shifted(features, self.draw_shift(noise))
+        features = self._shifted(features, self.draw_shift())
         if self.projection is None:
             vectors = functional.pad(features, (0, self.d_model - self.n_features))
         else:
             vectors = self.projection(features)
         return vectors if self.token is None else vectors + self.token
 
-    def draw_shift(self, noise: Noise | None = None) -> int:
+    def draw_shift(self) -> int:
         """Return the k of this batch: random in training, always the same for one noise; 0 in evaluation."""
-        return draw_up_to(self.max_shift, noise) if self.training and self.max_shift else 0
+        return current().draw_up_to(self.max_shift) if self.training and self.max_shift else 0
 
     def _shifted(self, features: torch.Tensor, k: int) -> torch.Tensor:
         """Return the features of 10^k·x from those of x.

@@ -7,6 +7,8 @@ import torch
 
 from adelic import nn
 from adelic.errors import AdelicError, ConfigurationError
+from adelic.nn.bodies.classifier import Classifier
+from adelic.numbers.features import FEATURE_KINDS
 
 
 def ids_of(*shape, high=8):
@@ -118,7 +120,7 @@ def test_positional_encodings(classifier):
 def test_folded_positions_are_added_positions(classifier, positional):
     model, ids = classifier(positional=positional), ids_of(3, 5)
     folded = model.place(ids)
-    assert torch.equal(folded, nn.Classifier.place(model, ids))
+    assert torch.equal(folded, Classifier.place(model, ids))
     assert model.folded.shape == (len(model.embedding.table) * 6, 16)
     assert "folded" not in model.state_dict()
     for wrong in (-1, len(model.embedding.table)):
@@ -148,7 +150,7 @@ def test_positions_are_folded_into_what_stays_as_it_is_alone(classifier, monkeyp
         nn.AdelicEmbedding(vocabulary, d_model=16, projection="linear"),
     ):
         assert nn.SequenceClassifier(embedding, n_classes=2, max_length=4).folded is None
-    monkeypatch.setattr("adelic.nn.classifier._MOST_FOLDED", 0)
+    monkeypatch.setattr("adelic.nn.bodies.sequence_classifier._MOST_FOLDED", 0)
     model, ids = classifier(), ids_of(3, 6)
     assert model.folded is None
     monkeypatch.undo()
@@ -166,27 +168,27 @@ def test_norms(classifier):
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-@pytest.mark.parametrize("readout", ["cls", "tokens"])
-def test_forward_by_hand(classifier, norm, readout):
+@pytest.mark.parametrize("pooling", ["cls", "tokens"])
+def test_forward_by_hand(classifier, norm, pooling):
     """The [CLS] state of torch's own encoder with these layers, or all its states one after the other."""
-    model, ids = classifier(norm=norm, readout=readout), ids_of(3, 6)
+    model, ids = classifier(norm=norm, pooling=pooling), ids_of(3, 6)
     with torch.no_grad():
         x = torch.cat([model.cls.expand(3, 1, 16), model.embedding.table[ids]], dim=1) + model.positional.table
         for layer in model.layers:
             x = layer(x)
         if norm == "pre":
             x = torch.nn.functional.layer_norm(x, (16,))
-        states = x[:, 0] if readout == "cls" else x.reshape(3, 7 * 16)
+        states = x[:, 0] if pooling == "cls" else x.reshape(3, 7 * 16)
         assert torch.allclose(model(ids), states @ model.head.weight.T + model.head.bias, atol=1e-5)
 
 
 def test_where_all_tokens_are_read_all_sequences_have_one_length(classifier):
-    model = classifier(readout="tokens")
+    model = classifier(pooling="tokens")
     for length in (5, 7):
-        with pytest.raises(ConfigurationError, match=rf"length {length}: with readout='tokens' .* max_length=6"):
+        with pytest.raises(ConfigurationError, match=rf"length {length}: with pooling='tokens' .* max_length=6"):
             model(ids_of(2, length))
-    with pytest.raises(ConfigurationError, match="readout='mean' is unknown; use cls or tokens"):
-        classifier(readout="mean")
+    with pytest.raises(ConfigurationError, match="pooling='mean' is unknown; use cls or tokens"):
+        classifier(pooling="mean")
 
 
 def test_dropout_acts_in_training_only(classifier):
@@ -245,7 +247,7 @@ def test_bad_options(classifier, options, word):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("features", [*nn.FEATURE_KINDS, "learned"])
+@pytest.mark.parametrize("features", [*FEATURE_KINDS, "learned"])
 @pytest.mark.parametrize("projection", [None, "linear"])
 def test_the_state_dict_holds_the_parameters_and_fingerprints_alone(vocabulary, classifier, features, projection):
     if features == "learned":

@@ -4,9 +4,10 @@ import pytest
 import torch
 from scipy import stats
 
-from adelic.nn import fused
-from adelic.nn.encoder import EncoderLayer
-from adelic.nn.fused import Noise, Site
+from adelic.nn.backend import Backend, Noise
+from adelic.nn.bodies.encoder import EncoderLayer
+from adelic.nn.kernels import fused
+from adelic.nn.kernels.fused import Site
 
 SHAPES = [(1, 1), (5, 7), (3, 66)]
 
@@ -35,10 +36,11 @@ def tokens(*shape):
     return torch.randn(*shape, 32, generator=torch.Generator().manual_seed(2))
 
 
-def results(layer, x, **options):
+def results(layer, x, *, compute="float32", **options):
     """Return the state of each row's first token, and all gradients of a function of it."""
     x = x.clone().requires_grad_()
-    y = layer(x, **options)[:, 0]
+    with Backend(compute=compute).on("cpu"):
+        y = layer(x, **options)[:, 0]
     gradients = torch.autograd.grad((y * torch.linspace(-1, 2, 32)).sin().sum(), [x, *layer.parameters()])
     return [y, *gradients]
 
@@ -73,7 +75,7 @@ def test_torchs_function_and_gradients(norm, shape, training):
 def test_the_path_of_other_devices_gives_the_same(norm, monkeypatch):
     layer, _ = pair(norm)
     found = results(layer, tokens(4, 9), n_read=1)
-    monkeypatch.setattr("adelic.nn.encoder.is_fused", lambda x: False)
+    monkeypatch.setattr("adelic.nn.kernels.fused.takes", lambda x: False)
     expected = results(layer, tokens(4, 9), n_read=1)
     assert all(torch.allclose(a, b, atol=2e-5, rtol=1e-4) for a, b in zip(found, expected, strict=True))
 
@@ -96,9 +98,9 @@ def test_second_derivatives_are_refused():
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
-def test_bfloat16_products(norm):
+def test_bfloat16_products(norm, under):
     layer, _ = pair(norm)
-    exact, rounded = (layer(tokens(4, 9), compute=c) for c in ("float32", "bfloat16"))
+    exact, rounded = (under(layer, tokens(4, 9), compute=c) for c in ("float32", "bfloat16"))
     assert rounded.dtype == torch.float32
     assert not torch.equal(exact, rounded)
     assert torch.allclose(exact, rounded, atol=0.1)
@@ -159,7 +161,7 @@ def test_attention_in_bfloat16_is_attention():
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
-def test_gradients_with_dropout_are_those_of_the_masked_function(norm):
+def test_gradients_with_dropout_are_those_of_the_masked_function(norm, under):
     """With fixed noise the layer is a fixed function; its derivative along a direction, by differences."""
     layer, _ = pair(norm, dropout=0.3)
     layer.train()
@@ -167,7 +169,7 @@ def test_gradients_with_dropout_are_those_of_the_masked_function(norm):
     weight = torch.linspace(-1, 2, 32)
 
     def value(at):
-        return (layer(at, noise=Noise(11)) * weight).sum()
+        return (under(layer, at, noise=Noise(11)) * weight).sum()
 
     x.requires_grad_()
     (gradient,) = torch.autograd.grad(value(x), x)
@@ -177,15 +179,15 @@ def test_gradients_with_dropout_are_those_of_the_masked_function(norm):
     assert slope.item() == pytest.approx((gradient * direction).sum().item(), rel=0.02, abs=0.3)
 
 
-def test_noise_belongs_to_the_rows():
+def test_noise_belongs_to_the_rows(under):
     layer, _ = pair("post", dropout=0.4)
     layer.train()
     x, noise = tokens(6, 5), Noise(9)
-    whole = layer(x, noise=noise)
-    parts = [layer(x[i : i + 2], noise=noise.from_row(i)) for i in (0, 2, 4)]
+    whole = under(layer, x, noise=noise)
+    parts = [under(layer, x[i : i + 2], noise=noise.from_row(i)) for i in (0, 2, 4)]
     assert torch.allclose(torch.cat(parts), whole, atol=1e-6)
-    assert not torch.allclose(layer(x, noise=Noise(10)), whole, atol=1e-2)
-    assert not torch.allclose(layer(x, noise=noise, first_site=4), whole, atol=1e-2)
+    assert not torch.allclose(under(layer, x, noise=Noise(10)), whole, atol=1e-2)
+    assert not torch.allclose(under(layer, x, noise=noise, first_site=4), whole, atol=1e-2)
 
 
 def test_torchs_seed_determines_the_noise_that_is_not_given():
@@ -241,10 +243,10 @@ def test_every_fused_step_drops_at_its_rate():
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_what_is_not_finite_is_not_hidden(value):
+def test_what_is_not_finite_is_not_hidden(value, under):
     layer, _ = pair("post", dropout=0.1)
     x = tokens(2, 5)
     x[0, 3] = value
-    y = layer.train()(x, noise=Noise(0))
+    y = under(layer.train(), x, noise=Noise(0))
     assert not y[0].isfinite().any()
     assert y[1].isfinite().all()

@@ -5,8 +5,10 @@ import torch
 
 from adelic import AdeleSpace, nn
 from adelic.errors import ConfigurationError, PrecisionError, UnknownNameError
-from adelic.nn import PlacewiseClassifier, PlacewiseTransformer, place_sizes
-from adelic.nn.fused import Noise
+from adelic.nn import PlacewiseClassifier, PlacewiseTransformer
+from adelic.nn.backend import Noise
+from adelic.nn.bodies.placewise_classifier import place_sizes
+from adelic.nn.placewise import PLACE_FEATURES, PLACES
 
 P, D, HEADS = 3, 8, 2
 
@@ -31,8 +33,7 @@ def tokens(*batch, length=5):
 def path(request, monkeypatch):
     """Both ways to compute the layers."""
     if request.param == "on other devices":
-        for module in ("placewise_transformer", "classifier", "encoder"):
-            monkeypatch.setattr(f"adelic.nn.{module}.is_fused", lambda x: False)
+        monkeypatch.setattr("adelic.nn.kernels.fused.takes", lambda x: False)
 
 
 def separate(made, place, norm):
@@ -76,9 +77,9 @@ def test_without_mixing_it_is_torchs_encoders_side_by_side(norm, has_padding):
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_both_ways_give_the_same_states_and_gradients(across, norm, monkeypatch):
     made, weight, results = encoder(across, norm=norm), torch.linspace(-1, 2, D), []
-    for is_fused in (None, lambda x: False):
-        if is_fused:
-            monkeypatch.setattr("adelic.nn.placewise_transformer.is_fused", is_fused)
+    for takes in (None, lambda x: False):
+        if takes:
+            monkeypatch.setattr("adelic.nn.kernels.fused.takes", takes)
         x = tokens(4).requires_grad_()
         whole, first = made(x), made(x, first_only=True)
         assert torch.allclose(first, whole[:, :1], atol=1e-5)
@@ -133,24 +134,24 @@ def test_padding_is_not_read():
 
 
 @pytest.mark.parametrize("across", ["none", "axial", "late"])
-def test_dropout_belongs_to_the_rows_and_the_seed(across):
+def test_dropout_belongs_to_the_rows_and_the_seed(across, under):
     made, x, noise = encoder(across, dropout=0.4, train=True), tokens(6), Noise(9)
-    whole = made(x, noise=noise)
-    assert torch.equal(made(x, noise=noise), whole)
-    parts = [made(x[i : i + 2], noise=noise.from_row(i)) for i in (0, 2, 4)]
+    whole = under(made, x, noise=noise)
+    assert torch.equal(under(made, x, noise=noise), whole)
+    parts = [under(made, x[i : i + 2], noise=noise.from_row(i)) for i in (0, 2, 4)]
     assert torch.allclose(torch.cat(parts), whole, atol=1e-6)
     for other in ({"noise": Noise(10)}, {"noise": noise, "first_site": 1}, {"noise": noise.from_row(1)}):
-        assert not torch.allclose(made(x, **other), whole, atol=1e-2)
+        assert not torch.allclose(under(made, x, **other), whole, atol=1e-2)
     assert not torch.allclose(encoder(across)(x), whole, atol=1e-2)
 
 
-def test_places_have_dropout_masks_of_their_own():
+def test_places_have_dropout_masks_of_their_own(under):
     """With equal weights and inputs, only the masks can tell places apart."""
     made = encoder(dropout=0.4, train=True)
     with torch.no_grad():
         for parameter in made.parameters():
             parameter[1:] = parameter[:1]
-    y = made(tokens(4)[:, :, :1].expand(-1, -1, P, -1), noise=Noise(1))
+    y = under(made, tokens(4)[:, :, :1].expand(-1, -1, P, -1), noise=Noise(1))
     assert not torch.allclose(y[:, :, 0], y[:, :, 1], atol=1e-2)
 
 
@@ -164,9 +165,9 @@ def test_torchs_seed_determines_the_noise_that_is_not_given():
     assert not torch.equal(results[0], results[2])
 
 
-def test_bfloat16_products():
+def test_bfloat16_products(under):
     made = encoder("axial")
-    exact, rounded = (made(tokens(4), compute=compute) for compute in ("float32", "bfloat16"))
+    exact, rounded = (under(made, tokens(4), compute=compute) for compute in ("float32", "bfloat16"))
     assert not torch.equal(exact, rounded)
     assert torch.allclose(exact, rounded, atol=0.15)
 
@@ -208,8 +209,8 @@ def classifier(**options):
 IDS = torch.tensor([[0, 7, 3, 1], [5, 5, 2, 6]])
 
 
-@pytest.mark.parametrize("features", nn.PLACE_FEATURES)
-@pytest.mark.parametrize("places", nn.PLACES)
+@pytest.mark.parametrize("features", PLACE_FEATURES)
+@pytest.mark.parametrize("places", PLACES)
 def test_a_classifier_of_every_form(features, places, batch):
     ids = torch.arange(4).expand(*batch, 4)
     logits = classifier(features=features, places=places)(ids)
@@ -236,7 +237,7 @@ def test_logits_of_places_apart_are_sums_over_places():
         """The logits where place i sees row rows[i]."""
         mixed = torch.stack([vectors[row, :, place] for place, row in enumerate(rows)], dim=1).flatten(1)[None]
         x = model.positional(torch.cat([model.cls.expand(1, 1, -1), mixed], dim=1))
-        return model.head(model.encode(x, None, "float32"))
+        return model.head(model.encode(x))
 
     assert torch.allclose(logits(0, 0, 0, 0)[0], model(IDS)[0], atol=1e-5)
     swapped = logits(1, 0, 1, 0) + logits(0, 1, 0, 1)
@@ -247,10 +248,10 @@ def test_logits_of_places_apart_are_sums_over_places():
     assert not torch.allclose(swapped, logits(0, 0, 0, 0) + logits(1, 1, 1, 1), atol=1e-3)
 
 
-@pytest.mark.parametrize("places", nn.PLACES)
+@pytest.mark.parametrize("places", PLACES)
 def test_a_classifier_that_reads_all_tokens_and_learns_positions(places):
     """It reads the states of the encoder, token by token and in it place by place."""
-    model = classifier(places=places, readout="tokens", max_length=4)
+    model = classifier(places=places, pooling="tokens", max_length=4)
     assert model.head.in_features == 5 * 4 * 8
     states = model.encoder(model.place(IDS).view(2, 5, 4, 8))
     assert torch.allclose(model(IDS), model.head(states.flatten(1)), atol=1e-5)
@@ -262,17 +263,17 @@ def test_a_classifier_that_reads_all_tokens_and_learns_positions(places):
 
 
 def test_where_a_place_wise_head_reads_all_tokens_all_sequences_have_one_length():
-    model = classifier(readout="tokens", max_length=4)
-    with pytest.raises(ConfigurationError, match=r"length 3: with readout='tokens' .* max_length=4"):
+    model = classifier(pooling="tokens", max_length=4)
+    with pytest.raises(ConfigurationError, match=r"length 3: with pooling='tokens' .* max_length=4"):
         model(IDS[:, :3])
 
 
-def test_the_classifiers_dropout_is_a_function_of_the_noise():
+def test_the_classifiers_dropout_is_a_function_of_the_noise(under):
     model = classifier(dropout=0.3).train()
-    assert torch.equal(model(IDS, noise=Noise(1)), model(IDS, noise=Noise(1)))
-    assert not torch.equal(model(IDS, noise=Noise(1)), model(IDS, noise=Noise(2)))
-    parts = [model(IDS[i : i + 1], noise=Noise(1).from_row(i)) for i in (0, 1)]
-    assert torch.allclose(torch.cat(parts), model(IDS, noise=Noise(1)), atol=1e-6)
+    assert torch.equal(under(model, IDS, noise=Noise(1)), under(model, IDS, noise=Noise(1)))
+    assert not torch.equal(under(model, IDS, noise=Noise(1)), under(model, IDS, noise=Noise(2)))
+    parts = [under(model, IDS[i : i + 1], noise=Noise(1).from_row(i)) for i in (0, 1)]
+    assert torch.allclose(torch.cat(parts), under(model, IDS, noise=Noise(1)), atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -296,7 +297,7 @@ def test_too_long_a_sequence():
 
 
 @pytest.mark.parametrize("n_places", [2, 3, 8, 18])
-@pytest.mark.parametrize("places", nn.PLACES)
+@pytest.mark.parametrize("places", PLACES)
 def test_about_the_parameters_of_the_flat_model(n_places, places):
     """At the paper's sizes; a layer has no more, but the embedding of features and what mixes places are added."""
     primes = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59)[: n_places - 1]

@@ -12,9 +12,9 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.base_digits import from_digits, refuse_signs, to_digits
+from adelic.nn.embeddings.fone import check_bases
+from adelic.nn.embeddings.xval import XValEmbedding
 from adelic.nn.fingerprint import Fingerprinted
-from adelic.nn.fone import check_bases
-from adelic.nn.rivals import XValEmbedding
 
 
 class DigitLogits(NamedTuple):

@@ -19,9 +19,9 @@ from adelic.nn import (
     XValEmbedding,
     build_embedding,
 )
+from adelic.nn.backend import Noise
 from adelic.nn.base_digits import count_digits, from_digits, to_digits
-from adelic.nn.fused import Noise
-from adelic.nn.rival_heads import DigitHead, DigitLogits, FourierHead, XValHead
+from adelic.nn.heads.rivals import DigitHead, DigitLogits, FourierHead, XValHead
 from adelic.numbers.features import standardize
 
 LENGTH = 5
@@ -289,29 +289,29 @@ def test_abacus_writes_zero_with_one_digit():
     assert torch.allclose(embedding([0])[0], expected)
 
 
-def test_abacus_draws_an_offset_in_training_alone():
+def test_abacus_draws_an_offset_in_training_alone(under):
     embedding = AbacusEmbedding(Vocabulary(range(100)), d_model=4, max_offset=7)
     ids = torch.tensor([42])
     place, digit, sign = embedding.places.weight, embedding.digits.weight, embedding.signs.weight[2]
     shifted = [digit[2] * place[o] + digit[4] * place[o + 1] + sign for o in range(8)]
     seen = set()
     for seed in range(64):
-        out = embedding(ids, noise=Noise(seed))
-        assert torch.equal(out, embedding(ids, noise=Noise(seed, first_row=9)))  # one draw for all of a batch
+        out = under(embedding, ids, noise=Noise(seed))
+        assert torch.equal(out, under(embedding, ids, noise=Noise(seed, first_row=9)))  # one draw for all of a batch
         seen |= {o for o in range(8) if torch.allclose(out[0], shifted[o])}
     assert seen == set(range(8))
     torch.manual_seed(0)
     drawn = [embedding(ids)[0] for _ in range(64)]
     assert {o for o in range(8) for out in drawn if torch.allclose(out, shifted[o])} == set(range(8))
-    assert torch.allclose(embedding.eval()(ids, noise=Noise(3))[0], shifted[0])
+    assert torch.allclose(under(embedding.eval(), ids, noise=Noise(3))[0], shifted[0])
 
 
-def test_the_classifier_gives_its_noise_to_abacus(vocabulary):
+def test_the_classifier_gives_its_noise_to_abacus(vocabulary, under):
     embedding = AbacusEmbedding(vocabulary, d_model=8, max_offset=50)
     model = nn.SequenceClassifier(embedding, n_classes=2, max_length=4, n_layers=1, n_heads=2, dropout=0.0)
     ids = torch.tensor([[1, 2, 3]])
-    out = {seed: model(ids, noise=Noise(seed)) for seed in range(6)}
-    assert all(torch.equal(model(ids, noise=Noise(seed)), out[seed]) for seed in out)
+    out = {seed: under(model, ids, noise=Noise(seed)) for seed in range(6)}
+    assert all(torch.equal(under(model, ids, noise=Noise(seed)), out[seed]) for seed in out)
     assert len({tuple(o.flatten().tolist()) for o in out.values()}) > 1
 
 

@@ -1,8 +1,8 @@
 """A Transformer encoder at every place: attention across the sequence within a place, with the place's own weights.
 
 The same layers in two ways. On a GPU all places are computed at once, by batched products of (n_places, tokens,
-d_place). On the CPU they are computed one after the other by the steps of `adelic.nn.encoder`, so that what a place
-works on stays in cache: a third faster than batched products.
+d_place). On the CPU they are computed one after the other by the encoder's steps, so that what a place works on stays
+in cache: a third faster than batched products.
 """
 
 import math
@@ -14,21 +14,19 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn import fused
-from adelic.nn.encoder import (
+from adelic.nn.backend import Backend, current
+from adelic.nn.bodies.encoder import (
     Affine,
-    Compute,
     Norm,
     add,
     affine,
     attend,
-    draw_noise,
     feed_forward,
-    is_fused,
     normalize,
     project,
 )
-from adelic.nn.fused import Noise, Site
+from adelic.nn.kernels import fused
+from adelic.nn.kernels.fused import Site
 from adelic.nn.placewise import PlacewiseLinear
 from adelic.nn.tensors import check_plain
 
@@ -51,8 +49,8 @@ class PlacewiseTransformer(nn.Module):
       after it, norm="post") tells the places apart;
     - across="late": after the last layer alone, by a residual feed-forward layer over each token's concatenated places.
 
-    On the CPU dropout's masks are a function of `noise`, as in `adelic.nn.encoder.EncoderLayer`; with padding, and on
-    other devices, they come from torch's generator.
+    On the CPU `adelic.nn.backend` says how precise products are and where dropout's masks come from; with padding, and
+    on other devices, `torch.autocast` and torch's generator do.
 
     Shape: (*, length, n_places, d_place) -> the same.
 
@@ -119,9 +117,7 @@ class PlacewiseTransformer(nn.Module):
         *,
         padding: torch.Tensor | None = None,
         first_only: bool = False,
-        noise: Noise | None = None,
         first_site: int = 0,
-        compute: Compute = "float32",
     ) -> torch.Tensor:
         """Return the tokens' states, (*, length, n_places, d_place).
 
@@ -130,9 +126,7 @@ class PlacewiseTransformer(nn.Module):
             padding: bool (*, length), True where a token is padding, which no token attends to; each sequence needs a
                 token that is none. The states of padding tokens mean nothing.
             first_only: return the first token's states alone, (*, 1, n_places, d_place), which costs less.
-            noise: dropout's random numbers on the CPU; drawn from torch's generator if there is none.
             first_site: number of the first of dropout's sites in the model, counted in n_places.
-            compute: the products' precision on the CPU; elsewhere `torch.autocast` decides.
         """
         check_plain(x, next(self.parameters()).device)
         if x.ndim < 3 or x.shape[-2:] != (self.n_places, self.d_place):
@@ -147,11 +141,9 @@ class PlacewiseTransformer(nn.Module):
                 )
             padding = padding.reshape(-1, length)
         x = x.reshape(math.prod(batch), length, self.n_places, self.d_place)
-        if padding is None and is_fused(x):
-            if noise is None:
-                noise = draw_noise() if self.training and self.dropout else Noise(0)
-            dtype = torch.float32 if compute == "float32" else torch.bfloat16
-            x = self._one_by_one(x, first_only, noise, first_site, dtype)
+        if padding is None and fused.takes(x):
+            p = self.dropout if self.training else 0.0
+            x = self._one_by_one(x, first_only, current().drawn(p), first_site, p)
         else:
             x = self._at_once(x, first_only, padding)
         return x.reshape(*batch, *x.shape[1:])
@@ -167,26 +159,21 @@ class PlacewiseTransformer(nn.Module):
         return states
 
     def _one_by_one(
-        self, x: torch.Tensor, first_only: bool, noise: Noise, first_site: int, dtype: torch.dtype
+        self, x: torch.Tensor, first_only: bool, backend: Backend, first_site: int, p: float
     ) -> torch.Tensor:
-        """Return the states of tokens (batch, length, n_places, d_place) by `adelic.nn.fused`."""
-        p = self.dropout if self.training else 0.0
+        """Return the states of tokens (batch, length, n_places, d_place) by `adelic.nn.kernels.fused`."""
 
         def sites(layer: int) -> Sites:
-            def site(i: int, place: int) -> Site:
-                number = (first_site + SITES * layer + i) * self.n_places + place
-                return Site(noise.key(number), noise.first_row, p)
-
-            return site
+            return lambda i, place: backend.site((first_site + SITES * layer + i) * self.n_places + place, p)
 
         places = [place.contiguous() for place in x.unbind(2)]
         for i, layer in enumerate(self.layers):
             assert isinstance(layer, PlacewiseEncoderLayer)
             places = layer.one_by_one(
-                places, sites(i), first_only=first_only and i == len(self.layers) - 1, dtype=dtype
+                places, sites(i), first_only=first_only and i == len(self.layers) - 1, dtype=backend.dtype
             )
         if self.mixer is not None:
-            places = self.mixer.one_by_one(places, sites(len(self.layers)), dtype)
+            places = self.mixer.one_by_one(places, sites(len(self.layers)), backend.dtype)
         if isinstance(self.final_norm, PlacewiseNorm):
             places = [normalize(x, norm) for x, norm in zip(places, self.final_norm.blocks(), strict=True)]
         return torch.stack(places, dim=2)
@@ -290,7 +277,7 @@ class PlacewiseEncoderLayer(nn.Module):
     def one_by_one(
         self, places: list[torch.Tensor], sites: Sites, *, first_only: bool, dtype: torch.dtype
     ) -> list[torch.Tensor]:
-        """Return the places' next states, each (batch, length, d_place), by `adelic.nn.fused`; products in dtype."""
+        """Return the places' next states, each (batch, length, d_place), one by one; products in dtype."""
         batch, _, d = places[0].shape
         in_proj, out_proj, linear1, linear2 = map(_blocks, (self.in_proj, self.out_proj, self.linear1, self.linear2))
         norm1, norm2 = self.norm1.blocks(), self.norm2.blocks()
@@ -382,7 +369,7 @@ class LateMixer(nn.Module):
         return flat.view(*flat.shape[:2], len(x), -1).permute(2, 0, 1, 3)
 
     def one_by_one(self, places: list[torch.Tensor], sites: Sites, dtype: torch.dtype) -> list[torch.Tensor]:
-        """Return the same for places (batch, length, d_place) by `adelic.nn.fused`; products in dtype."""
+        """Return the same for places (batch, length, d_place) by `adelic.nn.kernels.fused`; products in dtype."""
         flat = torch.cat(places, dim=-1)
         rows, batch = flat.flatten(0, 1), len(flat)
         inner = normalize(rows, affine(self.norm))

@@ -1,11 +1,11 @@
-"""Steps of the encoder on the CPU, differentiable: products by oneDNN, all between them by `adelic.nn.kernels`.
+"""Steps of the encoder on the CPU, differentiable: products by oneDNN, all between them by numba.
 
 Each is a `torch.autograd.Function` on float32 tensors, with first derivatives only; products may round their factors to
 bfloat16, and what lies between two products then stays bfloat16 where nothing is summed. They run in the calling thread
 alone and free Python's lock, so that several threads can each work on a part of the batch.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -15,35 +15,7 @@ import torch
 from torch.autograd.function import once_differentiable
 
 _BLOCK = 4096  # elements of a softmax block: 16 KiB, half of a first-level cache
-_MASK = (1 << 64) - 1
 _HAS_ONEDNN: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-
-
-@dataclass(frozen=True)
-class Noise:
-    """The random numbers of dropout in one step: a function of the seed and the place alone.
-
-    Attributes:
-        seed: of the step, 0 <= seed < 2^64.
-        first_row: how many rows of the batch come before those that the model is given.
-
-    >>> Noise(seed=3).key(0) != Noise(seed=3).key(1) != Noise(seed=4).key(0)
-    True
-    """
-
-    seed: int
-    first_row: int = 0
-
-    def key(self, site: int) -> int:
-        """Return the 64-bit key of one of the places in a model where dropout acts (splitmix64's scrambling)."""
-        z = (self.seed + (site + 1) * 0x9E3779B97F4A7C15) & _MASK
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
-        return z ^ (z >> 31)
-
-    def from_row(self, first_row: int) -> "Noise":
-        """Return the noise of the rows from one on."""
-        return replace(self, first_row=first_row)
 
 
 @dataclass(frozen=True)
@@ -52,7 +24,7 @@ class Site:
 
     Attributes:
         key: of the site.
-        first_row: see `Noise`.
+        first_row: how many rows of the batch come before those that the kernels are given.
         p: probability that an element is dropped; 0 keeps all.
     """
 
@@ -73,9 +45,9 @@ class Site:
 
 @cache
 def _kernels() -> ModuleType:
-    from adelic.nn import kernels
+    from adelic.nn.kernels import compiled
 
-    return kernels
+    return compiled
 
 
 def product(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
@@ -92,6 +64,13 @@ def product(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = N
 def _dense(matrix: torch.Tensor) -> torch.Tensor:
     """Return a matrix whose rows or columns lie one after the other; others take oneDNN far longer."""
     return matrix if matrix.is_contiguous() or matrix.t().is_contiguous() else matrix.contiguous()
+
+
+def takes(x: torch.Tensor) -> bool:
+    """Return whether this module takes a tensor: float32, on the CPU, not empty, no autocast, no compiler."""
+    if x.device.type != "cpu" or x.dtype != torch.float32 or x.numel() == 0:
+        return False
+    return not torch.is_autocast_enabled("cpu") and not torch.compiler.is_compiling()
 
 
 def apply(function: type[torch.autograd.Function], *arguments: Any) -> torch.Tensor:

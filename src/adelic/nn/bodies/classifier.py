@@ -1,0 +1,138 @@
+"""The interface of classifiers towards training: ids to logits, all but the encoder."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+import torch
+from torch import nn
+
+from adelic.errors import ConfigurationError
+from adelic.nn.backend import current
+from adelic.nn.kernels import fused
+from adelic.nn.positional import PositionalEncoding
+from adelic.nn.tensors import check_plain
+
+Pooling = Literal["cls", "tokens"]
+POOLINGS: tuple[str, ...] = get_args(Pooling)
+"""Which last states a head reads: that of [CLS], or those of all tokens, [CLS] among them, one after the other."""
+
+
+class Classifier(nn.Module):
+    """The interface of classifiers towards training: ids to logits, all but the encoder.
+
+    Tokens are embedded, [CLS] stands before them, positions are added; a subclass says how tokens get their last
+    states, of which a head reads the first, or all.
+
+    Shape: ids (*, length) -> logits (*, n_classes), float32; with several targets (*, n_targets, most classes); with a
+    head of one's own, what it makes of states (*, d).
+
+    Attributes:
+        max_length: longest sequence, without [CLS]; with pooling="tokens", the length of all.
+        pooling: which last states the head reads, see `POOLINGS`.
+        cls: the vector of [CLS], (d,).
+        positional: the positional encoding.
+        dropout: of embedded tokens.
+        head: from the state of [CLS] to logits, or what a head of one's own gives.
+
+    >>> from adelic import nn
+    >>> embedding = nn.LearnedEmbedding(nn.Vocabulary(range(8)), d_model=8)
+    >>> isinstance(nn.SequenceClassifier(embedding, n_classes=2, max_length=8), Classifier)
+    True
+    """
+
+    max_length: int
+    pooling: Pooling
+    cls: nn.Parameter
+    positional: PositionalEncoding
+    dropout: nn.Dropout
+    head: nn.Module
+
+    @abstractmethod
+    def embed(self, ids: Any) -> torch.Tensor:
+        """Return the vectors of ids, (*, length, d), some of them random in training."""
+
+    @abstractmethod
+    def encode(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the last states that are read, (batch, d), or (batch, (length + 1) · d) where all are.
+
+        Args:
+            x: tokens, (batch, length + 1, d); dropout's site 0 is used already.
+        """
+
+    def forward(self, ids: Any) -> Any:
+        """Return what the head makes of the states it reads: logits, float32 (*, n_classes), where it is a classifier.
+
+        How precise the products are, and where dropout's random numbers come from, is the affair of
+        `adelic.nn.backend.Backend`.
+
+        Args:
+            ids: ids of numbers, or numbers without a vocabulary, (*, length).
+        """
+        check_plain(ids, self.cls.device)
+        x = self.place(ids)
+        batch = x.shape[:-2]
+        x = x.reshape(math.prod(batch), *x.shape[-2:])
+        if fused.takes(x):
+            p = self.dropout.p if self.training else 0.0
+            backend = current().drawn(p)  # one for all layers
+            with backend.on(x.device):
+                if p:
+                    x = fused.apply(fused.Dropout, x, backend.site(0, p), x.numel() // len(x))
+                states = self.encode(x)
+        else:
+            states = self.encode(self.dropout(x))
+        return self.head(states.reshape(*batch, states.shape[-1]))
+
+    def place(self, ids: Any) -> torch.Tensor:
+        """Return [CLS] and the vectors of ids, positions added, (*, length + 1, d)."""
+        tokens = self.embed(ids)
+        self.check_length(tokens.shape[-2])
+        return self.positional(after_cls(self.cls, tokens))  # type: ignore[no-any-return]
+
+    def check_length(self, length: int) -> None:
+        """Raise ConfigurationError for a sequence that is too long, or too short where the head reads all tokens."""
+        if self.pooling == "tokens" and length != self.max_length:
+            raise ConfigurationError(
+                f"a sequence of length {length}: with pooling='tokens' every sequence has max_length={self.max_length}"
+            )
+        if length > self.max_length:
+            raise ConfigurationError(f"a sequence of length {length} exceeds max_length={self.max_length}")
+
+    @property
+    def n_parameters(self) -> int:
+        """Return the number of trained parameters."""
+        return sum(p.numel() for p in self.parameters() if p.requires_grad)
+
+
+def after_cls(cls: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """Return tokens, (*, length, d), behind a vector (d,).
+
+    >>> after_cls(torch.ones(3), torch.zeros(2, 4, 3)).shape
+    torch.Size([2, 5, 3])
+    """
+    return torch.cat([cls.expand(*tokens.shape[:-2], 1, -1), tokens], dim=-2)
+
+
+def read_size(pooling: str, d: int, max_length: int) -> int:
+    """Return how many numbers a head reads: the d of [CLS], or those of all tokens.
+
+    Raises:
+        ConfigurationError: there is no such pooling.
+
+    >>> read_size("cls", 128, 8), read_size("tokens", 128, 8)
+    (128, 1152)
+    """
+    if pooling not in POOLINGS:
+        raise ConfigurationError(f"pooling={pooling!r} is unknown; use {' or '.join(POOLINGS)}")
+    return d if pooling == "cls" else (max_length + 1) * d
+
+
+def check_sizes(n_classes: int | Sequence[int] | None, max_length: int, n_layers: int) -> None:
+    """Raise ConfigurationError unless a classifier can have these sizes."""
+    if (isinstance(n_classes, int) and n_classes < 2) or max_length < 1 or n_layers < 1:
+        raise ConfigurationError(
+            f"n_classes={n_classes}, max_length={max_length}, n_layers={n_layers}: "
+            "a classifier needs at least 2, 1 and 1"
+        )

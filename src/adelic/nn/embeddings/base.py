@@ -1,0 +1,134 @@
+"""The interface of every embedding of numbers, and what checks that their vectors stay numbers."""
+
+import itertools
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import torch
+from torch import nn
+
+from adelic.errors import ConfigurationError, RangeError
+from adelic.nn.embeddings.options import Option
+from adelic.nn.fingerprint import Fingerprinted, of_vocabulary
+from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncoding
+from adelic.nn.tensors import check_plain
+from adelic.nn.vocabulary import Vocabulary
+
+
+class NumberEmbedding(Fingerprinted):
+    """A map from numbers to vectors; the interface of every embedding.
+
+    Shape: ids (*, length), int64, or numbers (*, length) without a vocabulary -> (*, length, d_model).
+
+    Attributes:
+        name: in `adelic.nn.EMBEDDINGS`, on the command line and in recipes; a class without one stands in none of them.
+        options: what recipes, the command line and searches may change.
+        vocabulary: the numbers that can occur; None for open-ended numbers.
+        d_model: length of a vector.
+
+    >>> class Halves(NumberEmbedding):
+    ...     def forward(self, ids):
+    ...         return ids[..., None].expand(*ids.shape, self.d_model) / 2
+    >>> Halves(Vocabulary(range(8)), d_model=2)(torch.tensor([[3, 5]]))
+    tensor([[[1.5000, 1.5000],
+             [2.5000, 2.5000]]])
+    """
+
+    name: ClassVar[str]
+    options: ClassVar[tuple[Option, ...]] = ()
+
+    def __init__(self, vocabulary: Vocabulary | None, d_model: int) -> None:
+        super().__init__()
+        if d_model < 1:
+            raise ConfigurationError(f"d_model={d_model} leaves no coordinate; d_model >= 1")
+        self.vocabulary = vocabulary
+        self.d_model = d_model
+        self.register_forward_pre_hook(_check_input)
+
+    @classmethod
+    def check_options(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the value of every option: what is given of them, else the default.
+
+        Raises:
+            ConfigurationError, UnknownNameError: an option has no such value, or two do not go together.
+        """
+        return {o.name: o.check(given[o.name]) if o.name in given else o.default for o in cls.options}
+
+    @classmethod
+    def from_options(cls, vocabulary: Vocabulary | None, d_model: int, options: Mapping[str, Any]) -> Self:
+        """Return the embedding that the values of all options, as `check_options` gives them, describe."""
+        return cls(vocabulary, d_model=d_model, **options)
+
+    @abstractmethod
+    def forward(self, ids_or_numbers: Any) -> torch.Tensor:
+        """Return the vectors, float32 (*, length, d_model)."""
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the vocabulary, and in subclasses whatever else is frozen and no tensor of the state dict."""
+        return of_vocabulary(self.vocabulary)
+
+    @property
+    def frozen(self) -> torch.Tensor | None:
+        """Return the vectors of the vocabulary, (numbers, d_model), where neither training nor loading changes them."""
+        return None
+
+    def positional_encoding(self, max_length: int) -> PositionalEncoding:
+        """Return the positional encoding that goes with this embedding."""
+        return SinusoidalPositionalEncoding(self.d_model, max_length=max_length)
+
+
+def _check_input(embedding: nn.Module, inputs: tuple[Any, ...]) -> None:
+    """Raise `EncodingError` for tensors that are no ids or numbers: numbers are read on the CPU, ids where they are."""
+    is_open = getattr(embedding, "vocabulary", None) is None
+    held = None if is_open else next(itertools.chain(embedding.parameters(), embedding.buffers()), None)
+    for values in inputs:
+        check_plain(values, *(() if held is None else (held.device,)))
+
+
+def needed(vocabulary: Vocabulary | None, what: str) -> Vocabulary:
+    """Return the vocabulary of an embedding that cannot do without.
+
+    >>> len(needed(Vocabulary(range(8)), "a learned embedding"))
+    8
+    """
+    if vocabulary is None:
+        raise ConfigurationError(f"{what} has one vector a number, so it needs a vocabulary")
+    return vocabulary
+
+
+def greatest_of(features: torch.Tensor) -> float:
+    """Return the greatest size of a feature, 0 if there is none.
+
+    >>> greatest_of(torch.tensor([[1.0, -3.0]])), greatest_of(torch.empty(0, 2))
+    (3.0, 0.0)
+    """
+    return float(features.abs().max()) if features.numel() else 0.0
+
+
+def check_range(greatest: float, dtype: torch.dtype) -> None:
+    """Raise `RangeError` if a floating-point type does not hold features of a size.
+
+    >>> check_range(1e6, torch.bfloat16)
+    >>> check_range(1e6, torch.float16)
+    Traceback (most recent call last):
+    adelic.errors.RangeError: the feature 1e+06 is beyond float16 (6.6e+04), so it would be infinite; use bfloat16 or...
+    """
+    if greatest > torch.finfo(dtype).max:
+        name = str(dtype).removeprefix("torch.")
+        raise RangeError(
+            f"the feature {greatest:.6g} is beyond {name} ({torch.finfo(dtype).max:.2g}), so it would be infinite; use "
+            "bfloat16 or float32, features='characters' or 'standardized', or scale the numbers"
+        )
+
+
+def check_autocast(greatest: float, device_type: str) -> None:
+    """Raise `RangeError` if autocasting would make features of a size infinite in the next product.
+
+    >>> with torch.autocast("cpu", torch.bfloat16):
+    ...     check_autocast(1e6, "cpu")
+    """
+    if greatest <= torch.finfo(torch.float16).max or not torch.amp.is_autocast_available(device_type):
+        return  # all types that there are hold them, or there is no autocasting
+    if torch.is_autocast_enabled(device_type):
+        check_range(greatest, torch.get_autocast_dtype(device_type))

@@ -1,0 +1,149 @@
+"""Embeddings in two parts, fixed features and a trained map: what xVal, PLR, FoNE and Abacus have in common.
+
+They are written from the formulas of their papers. Where we depart from a method, a comment `NOTE[rival]` says so, and
+docs/rivals.md lists it with its reason; `published=True` does as the method's own code does. Tests compare that with
+what the code computes.
+"""
+
+import math
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from adelic.errors import ConfigurationError, RangeError
+from adelic.nn.embeddings.base import NumberEmbedding
+from adelic.numbers import rationals
+from adelic.numbers.describe import at_position, describe
+from adelic.numbers.places.real import nearest_floats
+
+
+class FeatureEmbedding(NumberEmbedding):
+    """An embedding in two parts: fixed features of a number, and a trained map from features to vectors.
+
+    The features of a vocabulary are one buffer, made once, and the map acts on the vocabulary's numbers, not on every
+    token. Open-ended numbers get their features on the way (on the CPU).
+
+    Shape: ids (*, length) -> (*, length, d_model); without a vocabulary: numbers (*, length), whatever
+    `AdeleSpace.encode` takes.
+
+    >>> from adelic import nn
+    >>> embedding = nn.AbacusEmbedding(None, d_model=8)
+    >>> torch.equal(embedding.project(embedding.features([3, 4])), embedding([3, 4]))
+    True
+    """
+
+    table: torch.Tensor
+
+    def _tabulate(self) -> None:
+        """Make the buffer; the last thing that a subclass's `__init__` does."""
+        # Without a vocabulary the table is empty, and says on which device the vectors are wanted.
+        numbers = [] if self.vocabulary is None else list(self.vocabulary.numbers)
+        self.register_buffer("table", self.features(numbers), persistent=False)
+
+    @abstractmethod
+    def features(self, numbers: Any) -> torch.Tensor:
+        """Return the features of numbers (*,), on the CPU: (*, n_features).
+
+        Raises:
+            EncodingError: one is no number, or has no such features.
+        """
+
+    @abstractmethod
+    def project(self, features: torch.Tensor) -> torch.Tensor:
+        """Return the vectors of features, float32 (*, d_model)."""
+
+    def forward(self, ids_or_numbers: Any, *, mask: torch.Tensor | None = None) -> torch.Tensor:
+        """Return the vectors of ids (or of numbers, without a vocabulary), float32 (*, length, d_model).
+
+        Args:
+            ids_or_numbers: (*, length).
+            mask: bool (*, length), False where there is padding, whose vector is 0. No number is padding by its value.
+        """
+        if self.vocabulary is None:
+            vectors = self.project(self.features(ids_or_numbers).to(self.table.device))
+        else:
+            vectors = functional.embedding(ids_or_numbers, self.project(self.table))
+        return vectors if mask is None else vectors * mask[..., None]
+
+
+class ScaledEmbedding(FeatureEmbedding):
+    """An embedding of the real value, shifted and scaled as the data need it.
+
+    A vocabulary decides the scale; without one, `fit` does, once, before the first numbers.
+
+    Attributes:
+        shift, scale: buffers, float64; the feature of a number x is (t(x) − shift) · scale.
+
+    >>> from adelic import nn
+    >>> nn.XValEmbedding(None, d_model=4).fit([-20, 10]).features([-20, 10, 0]).flatten()
+    tensor([-5.0000,  2.5000,  0.0000])
+    """
+
+    shift: torch.Tensor
+    scale: torch.Tensor
+
+    def _tabulate(self) -> None:
+        self.register_buffer("shift", torch.tensor(math.nan, dtype=torch.float64))
+        self.register_buffer("scale", torch.tensor(math.nan, dtype=torch.float64))
+        if self.vocabulary is None:
+            self.register_buffer("table", torch.empty(0, 1), persistent=False)
+        else:
+            self.fit(list(self.vocabulary.numbers))
+            super()._tabulate()
+
+    def fit(self, numbers: Any) -> "ScaledEmbedding":
+        """Set shift and scale by numbers, such as those of the training data; return the embedding.
+
+        Raises:
+            ConfigurationError: there is no number.
+            EncodingError, RangeError: one is none, or beyond float64.
+        """
+        values = self._transform(_reals(numbers))
+        if not values.size:
+            raise ConfigurationError("a scale cannot be fitted to no numbers; give at least one")
+        shift, scale = self._fit(values)
+        self.shift.fill_(shift)
+        self.scale.fill_(scale)
+        return self
+
+    def features(self, numbers: Any) -> torch.Tensor:
+        """Return scaled numbers, float32 (*, 1)."""
+        if torch.isnan(self.scale):
+            raise ConfigurationError(f"{type(self).__name__} has no scale yet; call fit(numbers) or give a vocabulary")
+        values = (self._transform(_reals(numbers)) - self.shift.item()) * self.scale.item()
+        return torch.from_numpy(values.astype(np.float32))[..., None]
+
+    def _transform(self, values: np.ndarray) -> np.ndarray:
+        """Return t(x)."""
+        return values
+
+    @abstractmethod
+    def _fit(self, values: np.ndarray) -> tuple[float, float]:
+        """Return shift and scale for values t(x)."""
+
+
+def standard_scale(values: np.ndarray) -> tuple[float, float]:
+    """Return the shift and the scale that give values mean 0 and variance 1.
+
+    >>> standard_scale(np.array([1.0, 5.0]))
+    (3.0, 0.5)
+    """
+    deviation = float(values.std())
+    return float(values.mean()), 1 / deviation if deviation else 1.0
+
+
+def _reals(numbers: Any) -> np.ndarray:
+    """Return the nearest float64 of numbers (*,)."""
+    parsed = rationals.read(numbers)
+    values = nearest_floats(parsed)
+    beyond = np.flatnonzero(~np.isfinite(values))
+    if len(beyond):
+        position = at_position(tuple(int(i) for i in np.unravel_index(beyond[0], parsed.shape)))
+        number = describe(parsed.fraction(int(beyond[0])))
+        raise RangeError(
+            f"{number}{position} is beyond float64, so that its real value is no feature; scale the numbers"
+        )
+    return values.reshape(parsed.shape)

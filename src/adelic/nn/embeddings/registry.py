@@ -1,0 +1,50 @@
+"""Embeddings by name, so that recipes, the command line and users build every one in the same way."""
+
+import importlib
+import inspect
+import pkgutil
+from typing import Any
+
+from adelic.errors import UnknownNameError
+from adelic.nn.embeddings.base import NumberEmbedding
+from adelic.nn.vocabulary import Vocabulary
+
+
+def find_embeddings(package: str) -> dict[str, type[NumberEmbedding]]:
+    """Return the embeddings that the modules of a package define, by their names.
+
+    >>> sorted(find_embeddings("adelic.nn.embeddings"))
+    ['abacus', 'adelic', 'fone', 'learned', 'one-hot', 'periodic', 'random', 'xval']
+    """
+    found: dict[str, type[NumberEmbedding]] = {}
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
+        if module.name != __name__:
+            classes = inspect.getmembers(importlib.import_module(module.name), inspect.isclass)
+            own = [c for _, c in classes if c.__module__ == module.name and issubclass(c, NumberEmbedding)]
+            found |= {c.name: c for c in own if "name" in vars(c)}
+    return dict(sorted(found.items()))
+
+
+EMBEDDINGS = find_embeddings("adelic.nn.embeddings")
+"""Every embedding by its name."""
+
+
+def build_embedding(name: str, vocabulary: Vocabulary | None, **options: Any) -> NumberEmbedding:
+    """Return the embedding of this name.
+
+    Args:
+        name: a key of `EMBEDDINGS`.
+        vocabulary: the numbers that can occur, or None for open-ended numbers.
+        options: what the embedding's class takes, such as d_model, space, features.
+
+    Raises:
+        UnknownNameError: there is no such embedding; the nearest name is suggested.
+
+    >>> build_embedding("learned", Vocabulary(range(3)), d_model=16).d_model
+    16
+    """
+    if name not in EMBEDDINGS:
+        raise UnknownNameError.of("embedding", name, EMBEDDINGS)
+    build: Any = EMBEDDINGS[name]
+    embedding: NumberEmbedding = build(vocabulary, **options)
+    return embedding

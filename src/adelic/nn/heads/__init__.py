@@ -1,0 +1,1 @@
+"""Heads: from the last state of a network to classes, or to numbers."""
