@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from adelic import acd
+from adelic.acd import characters
 from adelic.acd.characters import tables as character_tables
-from adelic.acd.characters import task as characters
+from adelic.acd.characters.task import CENTRAL_COUNTS, MAXIMUM
 from adelic.acd.permutations import length
 from adelic.data import catalogue
 from adelic.errors import EncodingError, TaskSizeError
@@ -132,7 +133,7 @@ def test_verify_knows_why_the_extremes_of_the_central_edition_differ():
         assert "extremes of all" in central[n, "max"].why
         assert "extremes of all" in central[n, "min"].why
     entries = {fact["n"]: fact["rows"] for fact in catalogue.facts(characters.TASK) if fact["edition"] == "central"}
-    assert entries == {n: characters.CENTRAL_COUNTS[n] for n in (20, 22)}
+    assert entries == {n: CENTRAL_COUNTS[n] for n in (20, 22)}
 
 
 @pytest.mark.parametrize(("n", "bound"), [(18, 294), (20, 573), (22, 1144)])
@@ -220,12 +221,12 @@ def test_progress_and_data_set():
 
 
 def test_int64_holds_all_characters_up_to_the_maximum():
-    assert isqrt(factorial(characters.MAXIMUM)) < 2**63 <= isqrt(factorial(characters.MAXIMUM + 1))
+    assert isqrt(factorial(MAXIMUM)) < 2**63 <= isqrt(factorial(MAXIMUM + 1))
 
 
 @pytest.mark.slow
 def test_dimensions_at_the_maximum():
-    n = characters.MAXIMUM
+    n = MAXIMUM
     table = character_tables.character_table(n)
     assert table[:, -1].tolist() == [dimension(lam) for lam in characters.partitions(n)]
     assert table[-1].tolist() == [sign(mu) for mu in characters.partitions(n)]

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.acd import lattice, published, quiver, rsk
+from adelic.acd import lattice, quiver, rsk
 from adelic.acd.published import checks as published_checks
 from adelic.acd.published.layouts import LAYOUTS, nested_lists, permutation_of_inversions
 from adelic.errors import ConfigurationError, EncodingError, MissingExtraError, StorageError, UnknownNameError
@@ -588,7 +588,7 @@ def test_many_problems_are_counted_and_the_first_are_listed(planted, monkeypatch
 
 
 def test_small_chunks_give_the_same(planted, monkeypatch):
-    monkeypatch.setattr(published, "CHUNK", 7)
+    monkeypatch.setattr("adelic.acd.published.loading.CHUNK", 7)
     p = planted("kl", 4)
     np.testing.assert_array_equal(p.X_train, ours("kl", 4)["train"][0])
     assert not p.report.totals

@@ -68,7 +68,7 @@ def test_data_of_another_split(refused, monkeypatch, command):
     line = refused(*COMMANDS[command], "--split", "orbits", "--symmetries")
     assert "would be trained on" in line
     assert " is image " in line
-    assert line.endswith("use --split orbits (split='orbits'), or --no-symmetries")
+    assert line.endswith("use the split 'orbits' (--split orbits), or --no-symmetries")
     assert files() == []
 
 

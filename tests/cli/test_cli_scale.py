@@ -62,7 +62,7 @@ def test_a_budget_that_suffices(works, folder):
         ([*REPRODUCE, "--engine", "ray", "--cpus-per-run", "0"], "cpus-per-run=0"),
         ([*REPRODUCE, "--engine", "ray", "--device", "cuda"], "--gpus-per-run"),
         ([*REPRODUCE, "--engine", "ray", "--address", "127.0.0.1:1"], "no Ray cluster at --address 127.0.0.1:1"),
-        (["train", "schubert", "--recipe", "quick", "--devices", "0"], "devices=0"),
+        (["train", "schubert", "--recipe", "quick", "--devices", "0"], "--devices 0"),
         (["train", "schubert", "--recipe", "quick", "--devices", "two"], "--devices"),
         (["train", "schubert", "--recipe", "quick", "--nodes", "2"], "MASTER_ADDR"),
         (["train", "schubert", "--recipe", "quick", "--node-rank", "1"], "node-rank=1"),
@@ -80,4 +80,4 @@ def test_too_many_devices_are_refused_before_anything_is_loaded():
     arguments = ("train", "schubert", "--devices", "4000")
     done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "False\n")
-    assert done.stderr.startswith("adelic: devices=4000 need about 2,000.0 GiB of memory")
+    assert done.stderr.startswith("adelic: --devices 4000 need about 2,000.0 GiB of memory")

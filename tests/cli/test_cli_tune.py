@@ -113,7 +113,7 @@ def test_help_lists_every_dimension(works):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--trials", "0"], "trials=0"),
+        (["--trials", "0"], "--trials 0"),
         (["--trials", "x"], "--trials"),
         (["--search", "learning-rat"], "did you mean 'learning-rate'"),
         (["--search", "primes"], "belongs to the embedding 'adelic'"),

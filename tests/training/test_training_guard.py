@@ -39,9 +39,9 @@ IMAGES = {"split": "orbits", "symmetries": True}
 LEAKS = {  # what is planted -> options of a run that would train on it, and what the error says
     "test row": ({}, r"^1 test row would be trained on: test row \d+ \(.*\) is training row \d+; keep equal rows"),
     "validation row": ({}, r"^1 validation row would be trained on: validation row \d+ "),
-    "test row, whose images are trained on": (IMAGES, r"test rows? would be trained on: .*use --split orbits"),
+    "test row, whose images are trained on": (IMAGES, r"test rows? would be trained on: .*--split orbits"),
     "image of a test row": (IMAGES, r"test rows? would be trained on: .* is image 1 of training row .*--split orbits"),
-    "torn orbits": (IMAGES, r"validation rows? and \d+ test rows would be trained on: .*use --split orbits"),
+    "torn orbits": (IMAGES, r"validation rows? and \d+ test rows would be trained on: .*--split orbits"),
 }
 
 

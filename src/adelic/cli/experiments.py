@@ -12,7 +12,7 @@ from rich.console import Console
 
 from adelic.cli.allocator import FLAG
 from adelic.cli.arithmetic import arithmetic
-from adelic.cli.options import DURATION, INTEGERS, NAMES, Tick, progress_bar, space_options, stack
+from adelic.cli.options import DURATION, INTEGERS, NAMES, Tick, in_terms_of_options, progress_bar, space_options, stack
 from adelic.errors import Interrupted, StorageError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ tensorboard_option = click.option(
 @click.option("--node-rank", type=int, envvar="NODE_RANK", default=0, help="Which machine this is, from 0.")
 @tensorboard_option
 @click.option("--restart", is_flag=True, help="Delete a former run in the folder.")
+@in_terms_of_options
 def train(
     task: str,
     embedding: str | None,

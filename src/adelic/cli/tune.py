@@ -17,7 +17,7 @@ from adelic.cli.experiments import (
     recipe_options,
     source_options,
 )
-from adelic.cli.options import NAMES, progress_bar
+from adelic.cli.options import NAMES, in_terms_of_options, progress_bar
 
 if TYPE_CHECKING:
     from adelic.training import StudyResult
@@ -46,6 +46,7 @@ _SHOWN = 10  # trials in the table
 )
 @click.option("--plot", "picture", type=folder, help="Also draw the study here, as a PNG or SVG file.")
 @device_option
+@in_terms_of_options
 def tune(
     task: str,
     embedding: str | None,

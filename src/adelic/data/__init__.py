@@ -4,7 +4,7 @@
 - `dataset`: a task's rows in three parts, loaded from the store or generated; `convert`: for other libraries.
 - `splits`, `symmetries`, `guard`, `lookup`: parts, equivalent rows and orbits, the guard against leaks, look-up.
 - `store`, `catalogue`, `exporting`: files of rows; their counts against published ones; files for other programs.
-- `table`: tables of one's own; `sources`: a task of some size, or a table, as what an experiment is on.
+- `tables`: tables of one's own; `sources`: a task of some size, or a table, as what an experiment is on.
 - `auditing`, `rules`: what is trivially read off a row.
 
 May import `adelic.errors`, `adelic.storage` and `adelic.numbers`, and knows no task by name. Whatever trains asks
@@ -27,7 +27,7 @@ from adelic.data.registry import task, tasks, tasks_of
 from adelic.data.sources import Source, TableData, TaskData, source
 from adelic.data.store import StoreWarning
 from adelic.data.symmetries import Integers, Symmetry, images, orbits
-from adelic.data.table import from_arrays, from_table
+from adelic.data.tables import from_arrays, from_table
 
 __all__ = [
     "Check",

@@ -54,7 +54,7 @@ class Holdout:
         many = " and ".join(f"{count:,} {name} row{'s' * (count != 1)}" for name, count in counts.items() if count)
         how = f"image {image} of training row {row}" if X.shape[1] > 1 else f"training row {row}"
         remedy = (
-            "images need parts that are closed under the symmetries: use --split orbits (split='orbits'), or "
+            "images need parts that are closed under the symmetries: use the split 'orbits' (--split orbits), or "
             "--no-symmetries"
             if X.shape[1] > 1
             else "keep equal rows in one part"

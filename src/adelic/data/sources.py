@@ -9,7 +9,9 @@ from typing import Any
 
 from adelic.data import registry
 from adelic.data.dataset import Dataset, load
-from adelic.data.table import ANSWERS, READABLE, check_file, from_table, is_table, read_table
+from adelic.data.tables import from_table, is_table, read_table
+from adelic.data.tables.files import READABLE, check_file
+from adelic.data.tables.making import ANSWERS
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.storage.files import storage_errors
 

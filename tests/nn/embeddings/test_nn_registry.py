@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from adelic import nn, training
+from adelic.data import TaskData
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn.embeddings.options import Option
 from adelic.nn.embeddings.registry import find_embeddings
@@ -59,9 +60,8 @@ def test_the_embedding_of_the_contributing_page_is_one_file(tmp_path, monkeypatc
     for name, embedding in find_embeddings("contributed").items():
         monkeypatch.setitem(nn.EMBEDDINGS, name, embedding)
     recipe = training.load_recipe("quick", "schubert-3", epochs=1, n_layers=1)
-    config = training.RunConfig(
-        task="schubert", n=3, embedding=training.EmbeddingConfig.of("parity"), recipe=recipe, seed=0
-    )
+    embedding = training.EmbeddingConfig.of("parity")
+    config = training.RunConfig(data=TaskData("schubert", 3), embedding=embedding, recipe=recipe)
     result = training.run(config, tmp_path / "run", device="cpu")
     assert result["embedding"] == config.embedding.label == "parity"
     for name in [name for name in sys.modules if name.startswith("contributed")]:

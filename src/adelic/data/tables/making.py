@@ -1,23 +1,8 @@
-"""Tables of one's own as data sets: number columns, a target, and three parts.
+"""Data sets made of columns: tokens, targets, and three parts."""
 
->>> price, count = ["1/2", "0.25", 7, -1] * 15, list(range(60))
->>> d = from_table({"price": price, "count": count, "odd": ["no", "yes"] * 30}, target="odd")
->>> d.class_names, [str(q) for q in d.vocabulary[:5]], d.X_train.shape
-(('no', 'yes'), ['-1', '0', '1/4', '1/2', '1'], (44, 2))
-
-A column holds numbers of any kind that `AdeleSpace.encode` reads, fractions and decimals of any length included; a
-float is the shortest decimal that names it (0.1 is 1/10); true and false are 1 and 0. The target is a class or a whole
-number. Equal rows are always in one part.
-"""
-
-import csv
 import hashlib
-import json
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,11 +12,10 @@ from adelic.data.dataset import Dataset
 from adelic.data.protocol import Rows
 from adelic.data.splits import SPLITS, TEST, TRAIN, VALIDATION, split_orbits
 from adelic.data.symmetries import Integers, orbits
-from adelic.errors import AdelicError, ConfigurationError, StorageError, UnknownNameError
-from adelic.numbers import rationals
+from adelic.data.tables.columns import Coded, columns_of
+from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers.describe import describe
 from adelic.storage.checks import check_seed
-from adelic.storage.files import storage_errors
 from adelic.storage.provenance import versions
 
 ANSWERS = ("classes", "number")
@@ -43,7 +27,6 @@ MOST_NUMBERS = 1 << 20
 PART_NAMES = {"train": TRAIN, "validation": VALIDATION, "valid": VALIDATION, "val": VALIDATION, "dev": VALIDATION}
 PART_NAMES |= {"test": TEST}
 """What a column of parts may say."""
-READABLE = "name a file that exists and is readable"
 _BOUND = 1 << 62
 
 
@@ -82,7 +65,7 @@ def from_table(
     >>> d.X_train.shape, d.X_validation.shape, d.X_test.shape
     ((72, 1), (8, 1), (20, 1))
     """
-    found = _columns(frame)
+    found = columns_of(frame)
     for wanted in (target, *(columns or ()), *([] if split == "random" else [split]), *([groups] if groups else [])):
         if wanted not in found:
             raise UnknownNameError.of("column", wanted, found)
@@ -141,183 +124,6 @@ def from_arrays(
     )
 
 
-def read_table(path: str | Path) -> dict[str, Sequence[Any]]:
-    r"""Return the columns of a file: CSV (with a header line), JSON lines (an object a line) or Parquet.
-
-    Numbers in CSV and JSON are read from their text, so that no digit is lost.
-
-    Raises:
-        StorageError: there is no such file, or it cannot be read.
-        ConfigurationError: it is not what its ending says, or has no row.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "mine.csv"
-    ...     _ = path.write_text("price,sold\n19.99,yes\n0.1000000000000000000001,no\n", encoding="utf-8")
-    ...     read_table(path)
-    {'price': ['19.99', '0.1000000000000000000001'], 'sold': ['yes', 'no']}
-    """
-    path = Path(path)
-    check_file(path)
-    with storage_errors(f"cannot read {path}", READABLE):
-        try:
-            found = READERS[path.suffix.lower()](path)
-        except (ValueError, RecursionError, csv.Error) as error:
-            raise ConfigurationError(f"{path} is no table: {str(error).splitlines()[0]}") from None
-    if not found or not len(next(iter(found.values()))):
-        raise ConfigurationError(f"{path} has no row")
-    return found
-
-
-def check_file(path: Path) -> None:
-    """Raise unless a path may be a table's file.
-
-    Raises:
-        StorageError: there is no such file.
-        ConfigurationError: its name has no ending of a table.
-
-    >>> check_file(Path("mine.xlsx"))
-    Traceback (most recent call last):
-    adelic.errors.ConfigurationError: mine.xlsx is no table: its name must end in .csv, .jsonl, .parquet
-    """
-    if path.suffix.lower() not in READERS:
-        raise ConfigurationError(f"{path} is no table: its name must end in {', '.join(READERS)}")
-    with storage_errors(f"cannot read {path}", READABLE):
-        if not path.is_file():
-            raise StorageError(f"there is no file {path}; name one that exists")
-
-
-def is_table(name: str) -> bool:
-    """Return whether a name is that of a table's file rather than of a task.
-
-    >>> is_table("mine.parquet"), is_table("folder/mine.CSV"), is_table("schubert")
-    (True, True, False)
-    """
-    return Path(name).suffix.lower() in READERS
-
-
-def _read_csv(path: Path) -> dict[str, Sequence[Any]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = csv.reader(file, strict=True)
-        header = next(lines, [])
-        if len(set(header)) < len(header):
-            twice = next(name for name in header if header.count(name) > 1)
-            raise ValueError(f"its header names the column {twice!r} twice")
-        rows = []
-        for row in lines:
-            if row and len(row) != len(header):
-                raise ValueError(f"line {lines.line_num} has {len(row)} values and the header has {len(header)}")
-            rows += [row] if row else []
-    return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}
-
-
-def _read_json_lines(path: Path) -> dict[str, Sequence[Any]]:
-    found: dict[str, Any] = {}
-    with path.open(encoding="utf-8") as file:
-        lines = [(number, line) for number, line in enumerate(file, 1) if line.strip()]
-    for number, line in lines:
-        row = json.loads(line, parse_float=Decimal, parse_int=_whole)
-        if not isinstance(row, dict) or (found and row.keys() != found.keys()):
-            raise ValueError(f"line {number} is no object with the keys of the first line")
-        for key, value in row.items():
-            found.setdefault(key, []).append(value)
-    return found
-
-
-def _whole(text: str) -> Any:
-    return int(text) if len(text) < 4000 else Fraction(Decimal(text))  # Python's own bound on digits is 4300
-
-
-def _read_parquet(path: Path) -> dict[str, Sequence[Any]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return _columns(pq.read_table(path, partitioning=None))
-    except pa.ArrowException as error:
-        raise ValueError(str(error)) from None
-
-
-READERS: Mapping[str, Callable[[Path], dict[str, Sequence[Any]]]] = {
-    ".csv": _read_csv,
-    ".jsonl": _read_json_lines,
-    ".parquet": _read_parquet,
-}
-"""Ending of a file's name -> its reader."""
-
-
-def _columns(frame: Any) -> dict[str, Sequence[Any]]:
-    """Return the columns of a table as lists of Python values, by name."""
-    names = getattr(frame, "column_names", None)  # pyarrow
-    if names is None:
-        names = getattr(frame, "columns", None)  # pandas, polars
-    if names is None and isinstance(frame, Mapping):
-        names = frame.keys()
-    if names is None:
-        raise ConfigurationError(f"{describe(frame)} is no table; pass a DataFrame, or a mapping from names to values")
-    found: dict[str, Sequence[Any]] = {str(name): _listed(frame[name]) for name in names}
-    lengths = {len(values) for values in found.values()}
-    if len(found) < len(list(names)) or len(lengths) > 1:
-        raise ConfigurationError("the columns of a table have different names, and are equally long")
-    return found
-
-
-def _listed(values: Any) -> list[Any]:
-    for method in ("to_pylist", "tolist", "to_list"):  # pyarrow, NumPy and pandas, polars
-        if hasattr(values, method):
-            return list(getattr(values, method)())
-    return list(values)
-
-
-@dataclass(frozen=True)
-class _Coded:
-    """A column: its different values, and which of them each row has."""
-
-    values: list[Any]
-    codes: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, name: str, values: Iterable[Any]) -> "_Coded":
-        index: dict[Any, int] = {}
-        codes = []
-        for row, value in enumerate(values):
-            if _is_missing(value):
-                raise ConfigurationError(
-                    f"column {name!r} has no value in row {row} (counted from 0); fill it in, or leave the row out"
-                )
-            try:
-                codes.append(index.setdefault((type(value), value), len(index)))
-            except TypeError:
-                raise ConfigurationError(
-                    f"column {name!r} has {describe(value)} in row {row} (counted from 0), which is no single value"
-                ) from None
-        return cls([value for _, value in index], np.array(codes, np.int64))
-
-    def numbers(self) -> list[Fraction] | None:
-        """Return the values as numbers; None if one is none."""
-        try:
-            plain = [int(value) if isinstance(value, bool | np.bool_) else value for value in self.values]
-            parsed = rationals.read(plain, floats="shortest")
-        except AdelicError:
-            return None
-        return [parsed.fraction(i) for i in range(len(plain))] if parsed.shape == (len(plain),) else None
-
-    def first_that_is_no_number(self) -> tuple[int, Any]:
-        """Return the row and value of the first entry that is no number."""
-        bad = next(i for i, value in enumerate(self.values) if _Coded([value], self.codes[:0]).numbers() is None)
-        return int(np.argmax(self.codes == bad)), self.values[bad]
-
-
-def _is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN, NaT, NA or an empty text."""
-    try:
-        return value is None or value == "" or bool(value != value)
-    except TypeError:  # NA has no truth
-        return True
-    except ValueError:  # several values
-        return False
-
-
 def _dataset(
     columns: Mapping[str, Sequence[Any]],
     answers: Sequence[Any],
@@ -337,14 +143,14 @@ def _dataset(
         if values is not None and len(values) != len(next(iter(columns.values()))):
             raise ConfigurationError(f"{what} has {len(values)} values for {len(next(iter(columns.values())))} rows")
     X, vocabulary, is_coded = _tokens(columns)
-    y, class_names = _targets(_Coded.of(target, answers), target, answer)
-    of_group = None if groups is None else _Coded.of("groups", groups).codes
+    y, class_names = _targets(Coded.of(target, answers), target, answer)
+    of_group = None if groups is None else Coded.of("groups", groups).codes
     rng = np.random.default_rng(seed)
     rows = Rows(X, y, groups=of_group)
     if parts is None:
         of_row = _drawn(rows, rng, stratify=class_names is not None)
     else:
-        of_row = _given(_Coded.of(about["split"], parts), rows, rng, stratify=class_names is not None)
+        of_row = _given(Coded.of(about["split"], parts), rows, rng, stratify=class_names is not None)
     counts = {part: int(np.count_nonzero(of_row == number)) for number, part in enumerate(SPLITS)}
     if not all(counts.values()):
         empty = next(part for part, count in counts.items() if not count)
@@ -389,7 +195,7 @@ def _dataset(
 
 def _tokens(columns: Mapping[str, Sequence[Any]]) -> tuple[Integers, tuple[int | Fraction, ...], bool]:
     """Return tokens (rows, columns), the numbers that occur, and whether tokens are their positions."""
-    coded = {name: _Coded.of(name, values) for name, values in columns.items()}
+    coded = {name: Coded.of(name, values) for name, values in columns.items()}
     numbers: dict[str, list[Fraction]] = {}
     for name, column in coded.items():
         found = column.numbers()
@@ -425,7 +231,7 @@ def _signed(value: int) -> np.dtype[Any]:
     return next(np.dtype(d) for d in (np.int8, np.int16, np.int32, np.int64) if value <= np.iinfo(d).max)
 
 
-def _targets(column: _Coded, name: str, answer: str | None) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
+def _targets(column: Coded, name: str, answer: str | None) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
     """Return the targets, (rows,), and the names of the classes if they are classes."""
     numbers = None if all(isinstance(value, bool | np.bool_) for value in column.values) else column.numbers()
     whole = numbers is not None and all(q.denominator == 1 and abs(q) < _BOUND for q in numbers)
@@ -449,7 +255,7 @@ def _targets(column: _Coded, name: str, answer: str | None) -> tuple[NDArray[np.
     return codes[column.codes], tuple(position)
 
 
-def _first_broken(column: _Coded, numbers: list[Fraction]) -> Any:
+def _first_broken(column: Coded, numbers: list[Fraction]) -> Any:
     return next(v for v, q in zip(column.values, numbers, strict=True) if q.denominator != 1 or abs(q) >= _BOUND)
 
 
@@ -461,7 +267,7 @@ def _drawn(rows: Rows, rng: np.random.Generator, *, stratify: bool) -> NDArray[n
     return of_row if is_whole else split_orbits(rows, of_content, rng, stratify=False)
 
 
-def _given(column: _Coded, rows: Rows, rng: np.random.Generator, *, stratify: bool) -> NDArray[np.int8]:
+def _given(column: Coded, rows: Rows, rng: np.random.Generator, *, stratify: bool) -> NDArray[np.int8]:
     """Return the part of each row as a column says; of train a twelfth validates where the column has no such row."""
     for value in column.values:
         if value not in PART_NAMES:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from adelic import data
 from adelic.data.guard import overlap
-from adelic.data.table import read_table
+from adelic.data.tables import read_table
 from adelic.errors import AdelicError, ConfigurationError, LeakError, StorageError, UnknownNameError
 
 LONG = "0.1000000000000000000000000000000000000001"
@@ -270,6 +270,6 @@ def test_a_file_that_is_not_there(tmp_path):
 
 
 def test_too_many_numbers(monkeypatch):
-    monkeypatch.setattr("adelic.data.table.MOST_NUMBERS", 100)
+    monkeypatch.setattr("adelic.data.tables.making.MOST_NUMBERS", 100)
     with pytest.raises(ConfigurationError, match="204 different numbers; at most 100"):
         data.from_table(plain() | {"count": range(1000, 1200)}, target="odd")

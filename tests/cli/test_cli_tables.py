@@ -1,0 +1,94 @@
+"""`adelic train` and `adelic tune` on tables of one's own."""
+
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adelic.training.predictions import unpack_answers
+
+SMALL = ("--recipe", "quick", "--epochs", "2", "--batch-size", "32", "--device", "cpu", "--run-dir", "run")
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """A table in the working folder: whether a number is a multiple of 3, and what has nothing to do with it."""
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{i},{i % 5}/19,{'yes' if i % 3 == 0 else 'no'},{i // 4}\n" for i in range(240))
+    Path("mine.csv").write_text(f"n,other,multiple,group\n{rows}", encoding="utf-8")
+    return Path("mine.csv")
+
+
+def result():
+    return json.loads(Path("run/result.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--embedding", "learned"), ("--features", "characters", "--places", "late")], ids=str
+)
+def test_train(works, table, options):
+    out = works("train", table, "--target", "multiple", "--groups", "group", *options, *SMALL)
+    assert out.startswith("mine ")
+    assert "majority class" in out
+    found = result()
+    assert (found["task"], found["n"], found["edition"], found["split"]) == ("mine", None, None, "random")
+    assert sum(found["rows"].values()) == 240
+    assert found["class_names"] == ["no", "yes"]
+    assert found["configuration"]["data"]["target"] == "multiple"
+    again = shlex.split(found["command"])
+    assert again[:6] == ["adelic", "train", "mine.csv", "--target", "multiple", "--groups"]
+    works(*again[1:], "--device", "cpu", "--run-dir", "again")
+    second = json.loads(Path("again/result.json").read_text(encoding="utf-8"))
+    assert second["test"] == found["test"]
+    assert "mine" in works("runs", "list", "--runs-dir", ".")
+
+
+def test_numbers_as_answers(works, table):
+    works("train", table, "--target", "n", "--columns", "other,group", *SMALL)
+    found = result()
+    assert found["test"]["exact_match"] <= 1
+    labels, _ = unpack_answers(found)
+    assert set(np.ravel(labels)) <= set(range(240))
+
+
+def test_a_changed_table_is_another_run(works, refused, table):
+    works("train", table, "--target", "multiple", *SMALL)
+    table.write_text(table.read_text(encoding="utf-8").replace("239,", "240,"), encoding="utf-8")
+    line = refused("train", table, "--target", "multiple", *SMALL)
+    assert "holds a run of another configuration: data.sha256" in line
+    works("train", table, "--target", "multiple", *SMALL, "--restart")
+
+
+def test_tune(works, table):
+    options = ("--search", "learning-rate", "--trials", "2", "--pruning", "none", "--runs-dir", "runs")
+    out = works("tune", table, "--target", "multiple", "--embedding", "learned", *SMALL[:-2], *options)
+    assert "train with it: adelic train mine.csv --target multiple --recipe recipes/mine-learned.toml" in out
+    works("train", table, "--target", "multiple", "--recipe", "recipes/mine-learned.toml", "--device", "cpu")
+
+
+def test_decimals_need_a_window(works, refused, table):
+    table.write_text(table.read_text(encoding="utf-8").replace("/19", "/10"), encoding="utf-8")
+    line = refused("train", table, "--target", "multiple", *SMALL)
+    assert "below the window of --fractional-digits 0; --fractional-digits 1 would hold it" in line
+    works("train", table, "--target", "multiple", *SMALL, "--fractional-digits", "1", "--restart")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "mine.csv is a table: name the column to predict with --target"),
+        (("--target", "multipel"), "did you mean 'multiple'"),
+        (("--target", "other", "--columns", "n"), "'other' has '1/19'; a number that is predicted is whole"),
+        (("--target", "multiple", "--n", "4"), "--n belongs to a task"),
+        (("--target", "multiple", "--columns", "n,m"), "unknown column 'm'"),
+        (("--target", "group"), "'multiple' has 'yes' in row 0 (counted from 0), which is no number"),
+        (("--target", "multiple", "--symmetries"), "has no symmetries"),
+        (("--target", "multiple", "--recipe", "paper"), "gives no learning_rate or epochs for mine; pass"),
+    ],
+)
+def test_what_is_refused(refused, table, options, words):
+    small = [word for word in SMALL if "--recipe" not in options or word not in ("--recipe", "quick", "--epochs", "2")]
+    assert words in refused("train", table, *small, *options)
+    assert not Path("run").exists() or not list(Path("run").iterdir())
