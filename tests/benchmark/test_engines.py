@@ -167,9 +167,11 @@ def cluster(session_cache):
     """A cluster of two workers on this machine, for all tests of this module."""
     ray = engines._ray()
 
+    before = signal.getsignal(signal.SIGTERM)
     ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="warning")
     yield ray
     ray.shutdown()
+    signal.signal(signal.SIGTERM, before)  # Ray leaves its own, and other tests of this process would meet it
 
 
 def processes_of(task):
