@@ -117,7 +117,8 @@ def _import_everything(folder: Path) -> None:
 
 
 def _said(folder: Path) -> str:
-    return (folder / "log").read_text(encoding="utf-8", errors="replace")[-3000:]
+    log = folder / "log"  # a fork that is killed at once has none
+    return log.read_text(encoding="utf-8", errors="replace")[-3000:] if log.exists() else ""
 
 
 def _run(job: Job, folder: Path) -> int:
