@@ -136,6 +136,7 @@ def test_help_lists_every_dimension(works):
         (["--search", "symmetries,norm"], "use --split orbits"),
         (["--n", "2"], ""),
         (["--plot", ""], "cannot draw .: give it a name"),
+        (["--plot", "z" * 300], "File name too long"),
         (["--plot", "study.xyz"], "cannot draw study.xyz: give it a name"),
         (["--output", ""], "cannot read .: "),
     ],

@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from adelic.errors import ConfigurationError
-from adelic.storage.files import atomic_write
+from adelic.storage.checks import shown
+from adelic.storage.files import FOLDER_REMEDY, atomic_write, storage_errors
 from adelic.training.tuning import StudyResult, TrialResult
 
 _COLUMNS = 4
@@ -22,14 +23,20 @@ _COMPLETE, _PRUNED = (
 
 
 def check_plot(path: Path) -> None:
-    """Raise ConfigurationError unless a picture can have this name: a folder has it, or it has no known ending.
+    """Raise unless a picture can have this name.
+
+    Raises:
+        ConfigurationError: a folder has it, or it has no known ending.
+        StorageError: no file can have it, since it is too long, or its folder cannot be read.
 
     >>> check_plot(Path("study.xyz"))
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: cannot draw study.xyz: give it a name that ends in ...
     """
     known = sorted(Figure().canvas.get_supported_filetypes())
-    if path.is_dir() or _format(path) not in known:
+    with storage_errors(f"cannot draw {shown(str(path))}", FOLDER_REMEDY):
+        is_folder = path.is_dir()
+    if is_folder or _format(path) not in known:
         raise ConfigurationError(f"cannot draw {path}: give it a name that ends in {', '.join(f'.{n}' for n in known)}")
 
 
