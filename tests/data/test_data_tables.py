@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adelic import data
@@ -67,6 +67,7 @@ def test_numbers_beyond_int64_are_coded():
     assert all_rows(d) == sorted((10**30 + i, i % 2) for i in range(50))
 
 
+@settings(max_examples=25)
 @given(st.integers(0, 2**32))
 def test_any_numbers_come_back_and_equal_rows_share_a_part(seed):
     rng = random.Random(seed)
