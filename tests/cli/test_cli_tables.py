@@ -68,11 +68,15 @@ def test_tune(works, table):
     works("train", table, "--target", "multiple", "--recipe", "recipes/mine-learned.toml", "--device", "cpu")
 
 
-def test_decimals_need_a_window(works, refused, table):
-    table.write_text(table.read_text(encoding="utf-8").replace("/19", "/10"), encoding="utf-8")
-    line = refused("train", table, "--target", "multiple", *SMALL)
-    assert "below the window of --fractional-digits 0; --fractional-digits 1 would hold it" in line
-    works("train", table, "--target", "multiple", *SMALL, "--fractional-digits", "1", "--restart")
+def test_decimals_get_the_window_that_they_need(works, refused, table):
+    table.write_text(table.read_text(encoding="utf-8").replace("/19", "/200"), encoding="utf-8")
+    works("train", table, "--target", "multiple", *SMALL)
+    assert result()["configuration"]["embedding"]["fractional_digits"] == 3
+    assert "--fractional-digits 3" in result()["command"]
+    given = (*SMALL[:-1], "given", "--fractional-digits")
+    line = refused("train", table, "--target", "multiple", *given, "2")
+    assert "below the window of --fractional-digits 2; --fractional-digits 3 would hold it" in line
+    assert "--precision 3" in refused("train", table, "--target", "multiple", *SMALL[:-1], "few", "--precision", "3")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from adelic import data
 from adelic.data.guard import overlap
+from adelic.data.rules import Rule, best_rule
 from adelic.data.tables import read_table
 from adelic.errors import AdelicError, ConfigurationError, LeakError, StorageError, UnknownNameError
 
@@ -150,6 +151,18 @@ def test_groups_stay_together(seed):
     assert d.X_train.shape[1] == 1
 
 
+def test_one_column_by_its_name():
+    one, listed = (data.from_table(plain(), target="odd", columns=columns) for columns in ("count", ["count"]))
+    same(one, listed)
+    assert one.X_train.shape[1] == 1
+
+
+def test_the_best_rule_names_the_column():
+    frame = {"noise": [i * 37 % 100 for i in range(300)], "kind": [i % 3 for i in range(300)], "n": range(300)}
+    d = data.from_table(frame | {"y": ["abc"[i % 3] for i in range(300)]}, target="y")
+    assert best_rule(d) == Rule("kind", 1.0)
+
+
 def test_seeds_draw_other_parts_of_the_same_rows():
     first, second = (data.from_table(plain(), target="odd", seed=seed) for seed in (0, 1))
     assert all_rows(first) == all_rows(second)
@@ -195,6 +208,7 @@ def test_numbers_as_answers():
         ({"price": [*[1] * 199, pd.NA]}, {}, ConfigurationError, "'price' has no value in row 199"),
         ({"price": [*[1] * 199, float("inf")]}, {}, ConfigurationError, "'price' has inf in row 199"),
         ({"price": [*["1"] * 3, *["red"] * 197]}, {}, ConfigurationError, "'price' has 'red' in row 3"),
+        ({"price": [*[1] * 199, Decimal("sNaN")]}, {}, ConfigurationError, "'price' has no value in row 199"),
         ({"price": [[1, 2]] * 200}, {}, ConfigurationError, "'price' has .* in row 0"),
         ({"odd": ["yes"] * 200}, {}, ConfigurationError, "'odd' is 'yes' in every row"),
         ({"odd": [*["yes"] * 199, None]}, {}, ConfigurationError, "'odd' has no value in row 199"),
@@ -208,6 +222,8 @@ def test_numbers_as_answers():
         ({}, {"answer": "clases"}, UnknownNameError, "did you mean 'classes'"),
         ({}, {"answer": "number"}, ConfigurationError, "'odd' has 'no'; a number that is predicted is whole"),
         ({}, {"seed": -1}, ConfigurationError, "seed must be a whole number"),
+        ({"group": [*[1] * 199, None]}, {"groups": "group"}, ConfigurationError, "'group' has no value in row 199"),
+        (dict.fromkeys(("price", "count", "odd"), ()), {}, ConfigurationError, "the table has no row"),
         ({"count": range(3)}, {}, ConfigurationError, "equally long"),
         ({"price": ["1"] * 200, "count": [1] * 200}, {}, ConfigurationError, "1 different rows of 200 are too few"),
     ],
@@ -225,11 +241,42 @@ def test_bad_tables(changes, options, error, words):
         ([], [], "rows of one length"),
         ([[], []], [0, 1], "rows of one length"),
         ([[1]] * 3, [0, 1], "y has 2 values for 3 rows"),
+        ([1, 2], [0, 1], r"X must be rows of numbers, \(rows, length\), not \[1, 2\]"),
     ],
 )
 def test_bad_arrays(X, y, words):
     with pytest.raises(ConfigurationError, match=words):
         data.from_arrays(X, y)
+
+
+def test_parts_of_arrays_are_one_a_row():
+    X, y = [[i] for i in range(60)], [i % 2 for i in range(60)]
+    d = data.from_arrays(
+        X, y, split=["train"] * 30 + ["validation"] * 10 + ["test"] * 20, groups=[i // 10 for i in range(60)]
+    )
+    assert [len(d.y_train), len(d.y_validation), len(d.y_test)] == [30, 10, 20]
+    with pytest.raises(ConfigurationError, match="split='published' must be 'random', or say train"):
+        data.from_arrays(X, y, split="published")
+    with pytest.raises(ConfigurationError, match="groups has 1 values for 60 rows"):
+        data.from_arrays(X, y, groups=[1])
+
+
+def test_other_libraries_get_the_numbers():
+    d = data.from_table(plain(), target="odd")
+    frame = d.to_pandas()
+    assert sorted(zip(frame["x0"], frame["x1"], frame["y"].cat.codes, strict=True)) == all_rows(d)
+    with pytest.raises(ConfigurationError, match="does not know table; it reads mheight"):
+        data.export(d, "nowhere", format="acd")
+
+
+def test_an_export_says_which_numbers_stand_where(tmp_path):
+    d = data.from_table(plain(), target="odd")
+    data.export(d, tmp_path, format="csv")
+    about = json.loads((tmp_path / "dataset.json").read_text(encoding="utf-8"))
+    assert about["columns"]["x"] == "2 positions in the vocabulary"
+    assert [Fraction(text) for text in about["vocabulary"]] == list(d.vocabulary)
+    row = (tmp_path / "test.csv").read_text(encoding="utf-8").splitlines()[1].split(",")
+    assert [int(cell) for cell in row] == [*d.X_test[0].tolist(), d.y_test[0]]
 
 
 @pytest.mark.parametrize("frame", [3, None, "table", [1, 2]])

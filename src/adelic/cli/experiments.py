@@ -194,9 +194,12 @@ def experiment(
     changes = {name: rest.pop(name) for name in ("epochs", *RECIPE_OPTIONS)}
     data = source(task, **{name: rest.pop(name) for name in SOURCE_OPTIONS})
     name = recipe or ("compact" if isinstance(data, TableData) else "paper")
+    chosen = training.EmbeddingConfig.choose(name, embedding, **rest)
+    if isinstance(data, TableData) and rest["fractional_digits"] is None:
+        chosen = chosen.holding(data.load(seed).vocabulary)
     return training.RunConfig(
         data=data,
-        embedding=training.EmbeddingConfig.choose(name, embedding, **rest),
+        embedding=chosen,
         recipe=training.load_recipe(name, data.row, **changes),
         seed=seed,
     )

@@ -1,8 +1,10 @@
 """A data set in the shapes of other libraries: PyTorch, pandas, Hugging Face datasets.
 
-Each of these is imported when its function is called, and not before; `Dataset` has the functions as methods.
+Each of these is imported when its function is called, and not before; `Dataset` has the functions as methods. Tokens of
+a table with fractions are positions in its vocabulary (`Dataset.is_coded`), but for `to_pandas`, which has the numbers.
 """
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -27,6 +29,10 @@ class Splits(Protocol):
     def y_train(self) -> Integers: ...  # noqa: D102
     @property
     def class_names(self) -> tuple[str, ...] | None: ...  # noqa: D102
+    @property
+    def vocabulary(self) -> tuple[int | Fraction, ...]: ...  # noqa: D102
+    @property
+    def is_coded(self) -> bool: ...  # noqa: D102
     @property
     def provenance(self) -> dict[str, Any]: ...  # noqa: D102
 
@@ -60,9 +66,10 @@ def to_torch(dataset: Splits) -> "dict[str, TensorDataset]":
 def to_pandas(dataset: Splits) -> "DataFrame":
     """Return one DataFrame of all rows, with columns x0, x1, ..., y, split.
 
-    The tokens keep their dtype (int8, mostly). y is categorical: its values are the class names, its codes
-    (`frame["y"].cat.codes`) the class indices. A regression task has integers in y, or in y0, y1, ... for several
-    targets. split is categorical: train, validation, test. The provenance is in `frame.attrs["provenance"]`.
+    The tokens keep their dtype (int8, mostly); those of a table with fractions are exact numbers, as objects. y is
+    categorical: its values are the class names, its codes (`frame["y"].cat.codes`) the class indices. A regression task
+    has integers in y, or in y0, y1, ... for several targets. split is categorical: train, validation, test. The
+    provenance is in `frame.attrs["provenance"]`.
 
     Raises:
         MissingExtraError: pandas is not installed.
@@ -80,6 +87,8 @@ def to_pandas(dataset: Splits) -> "DataFrame":
         import pandas as pd
     parts = split_arrays(dataset)
     X = np.concatenate([tokens for tokens, _ in parts.values()])
+    if dataset.is_coded:
+        X = np.array(dataset.vocabulary, dtype=object)[X]
     y = np.concatenate([targets for _, targets in parts.values()])
     frame = pd.DataFrame(X, columns=column_names("x", X))
     if dataset.class_names is not None:

@@ -1,7 +1,8 @@
 """Files of a data set for other programs: Parquet, CSV, JSON lines, and the text that two other programs read.
 
 One file a split, `train.csv` and so on, and `dataset.json`, which says what they are. All values are integers; a class
-is its index, and `dataset.json` has the names.
+is its index, and `dataset.json` has the names. Of a table with fractions, x has positions in the vocabulary, which
+`dataset.json` has, too.
 
 - `parquet`: columns x (a list of fixed length) and y (a number, or a list for several targets).
 - `csv`: columns x0, x1, ..., y (or y0, y1, ...), with a header line.
@@ -291,12 +292,12 @@ def _description(
         about |= added.about(dataset, sum(content.rows for content in contents.values()))
     else:
         about["columns"] = {
-            "x": f"{dataset.X_train.shape[1]} tokens of the vocabulary",
+            "x": f"{dataset.X_train.shape[1]} {'positions in' if dataset.is_coded else 'tokens of'} the vocabulary",
             "y": "the index of a class in class_names" if dataset.class_names is not None else "integer targets",
         }
     about |= {
         "class_names": None if dataset.class_names is None else list(dataset.class_names),
-        "vocabulary": list(dataset.vocabulary),
+        "vocabulary": list(map(str, dataset.vocabulary)) if dataset.is_coded else list(dataset.vocabulary),
         "data": provenance,
     }
     if format == "int2int":

@@ -45,7 +45,9 @@ def tasks() -> Mapping[str, Task]:
         try:
             added = entry.load()
         except (ImportError, AttributeError) as error:
-            raise ConfigurationError(f"the tasks {entry.name!r} of {entry.value} cannot be loaded: {error}") from error
+            raise ConfigurationError(
+                f"the tasks {entry.name!r} of {entry.value} cannot be loaded ({error}); mend or uninstall that package"
+            ) from None
         for name in found.keys() & added.keys():
             raise ConfigurationError(f"{entry.value} has a task {name!r}, and so has another package; uninstall one")
         found |= added

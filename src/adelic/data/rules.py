@@ -16,7 +16,7 @@ class Rule:
     """A trivial rule and what it scores.
 
     Attributes:
-        name: what is read off a row: a cue of the task (`Task.cues`), as "length", or "token 15".
+        name: what is read off a row: a cue of the task (`Task.cues`), as "length", or "token 15"; of a table, a column.
         accuracy: of the rule on the test split, the mean over the targets.
     """
 
@@ -51,9 +51,10 @@ def _readings(d: Dataset) -> Iterator[tuple[str, Integers, Integers, Integers]]:
     for name, cue in d.cues.items():
         train, validation, test = map(cue, splits)
         yield name, train, validation, test
-    for place in range(d.X_train.shape[1]):
+    columns = d.provenance.get("columns", [f"token {place + 1}" for place in range(d.X_train.shape[1])])
+    for place, name in enumerate(columns):
         train, validation, test = (X[:, place] for X in splits)
-        yield f"token {place + 1}", train, validation, test
+        yield name, train, validation, test
 
 
 def accuracy_of_rule(cue: Integers, y: Integers, cue_asked: Integers, y_asked: Integers) -> float:

@@ -5,7 +5,7 @@ import json
 import shlex
 import tomllib
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +21,7 @@ from adelic.nn import EMBEDDINGS, NumberEmbedding, PlacewiseClassifier, Sequence
 from adelic.nn.bodies.classifier import Classifier
 from adelic.nn.bodies.placewise_classifier import place_sizes
 from adelic.numbers import AdeleSpace
+from adelic.numbers.choice import fitting_space
 from adelic.storage.checks import GIBIBYTE, check_seed
 from adelic.storage.files import read_bytes
 from adelic.storage.records import DamagedTextError, parse_toml
@@ -181,6 +182,20 @@ class EmbeddingConfig:
     def build(self, vocabulary: Vocabulary, d_model: int) -> NumberEmbedding:
         """Return the embedding of the flat model."""
         return EMBEDDINGS[self.name].from_options(vocabulary, d_model, self.options())
+
+    def holding(self, numbers: Sequence[int | Fraction]) -> "EmbeddingConfig":
+        """Return AOE with as many digits after the point as some numbers need; another embedding as it is.
+
+        Raises:
+            PrecisionError: a number needs more digits than there are.
+
+        >>> EmbeddingConfig.of("adelic").holding([Fraction(1999, 100), 3]).fractional_digits
+        2
+        """
+        if self.name != "adelic":
+            return self
+        fitting = fitting_space(numbers, self.primes, self.precision)
+        return replace(self, fractional_digits=fitting.fractional_digits)
 
     def space(self) -> AdeleSpace:
         """Return AOE's space."""

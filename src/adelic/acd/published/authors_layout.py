@@ -68,6 +68,10 @@ def text_files(dataset: Dataset) -> dict[str, tuple[str, Integers, Integers, Lin
     [('mheight_function/mHeight_8_train.txt', 'train', 7313), ('mheight_function/mHeight_8_test.txt', 'test', 1828)]
     """
     task, n = dataset.provenance["task"], dataset.provenance["n"]
+    if task not in LAYOUTS:
+        raise ConfigurationError(
+            f"the loader of the dataset's authors does not know {task}; it reads {', '.join(LAYOUTS)}"
+        )
     layout = LAYOUTS[task]
     if n not in layout.sizes:
         known = ", ".join(map(str, layout.sizes))

@@ -34,7 +34,7 @@ def from_table(
     frame: Any,
     *,
     target: str,
-    columns: Sequence[str] | None = None,
+    columns: Sequence[str] | str | None = None,
     split: str = "random",
     groups: str | None = None,
     answer: str | None = None,
@@ -46,7 +46,7 @@ def from_table(
     Args:
         frame: a pandas or polars DataFrame, a pyarrow Table, or a mapping from column names to values.
         target: the column that is predicted.
-        columns: the number columns, in the order of tokens; by default all others.
+        columns: the number columns, in the order of tokens, or one of them; by default all others.
         split: "random" (80 % train, of which a tenth validates; of classes each in proportion), or the column that says
             train, validation or test. Where that has no validation row, a twelfth of train validates.
         groups: a column; rows of equal value stay in one part, as the visits of one customer.
@@ -66,6 +66,7 @@ def from_table(
     ((72, 1), (8, 1), (20, 1))
     """
     found = columns_of(frame)
+    columns = [columns] if isinstance(columns, str) else columns
     for wanted in (target, *(columns or ()), *([] if split == "random" else [split]), *([groups] if groups else [])):
         if wanted not in found:
             raise UnknownNameError.of("column", wanted, found)
@@ -76,8 +77,8 @@ def from_table(
         {column: found[column] for column in used},
         found[target],
         target=target,
-        parts=None if split == "random" else found[split],
-        groups=None if groups is None else found[groups],
+        parts=None if split == "random" else Coded.of(split, found[split]),
+        groups=None if groups is None else Coded.of(groups, found[groups]),
         answer=answer,
         seed=seed,
         about={"task": name, "split": split, "title": f"{target} from {', '.join(used)}"},
@@ -108,7 +109,12 @@ def from_arrays(
     >>> from_arrays([[x, x * x] for x in range(50)], [x % 3 for x in range(50)]).X_test.shape
     (9, 2)
     """
-    rows = [list(row) for row in X]
+    if isinstance(split, str) and split != "random":
+        raise ConfigurationError(f"split={split!r} must be 'random', or say train, validation or test for each row")
+    try:
+        rows = [list(row) for row in X]
+    except TypeError:
+        raise ConfigurationError(f"X must be rows of numbers, (rows, length), not {describe(X)}") from None
     lengths = {len(row) for row in rows}
     if len(lengths) != 1 or not max(lengths):
         raise ConfigurationError(f"X must be rows of one length, at least 1, not of {sorted(lengths) or 'none'}")
@@ -116,8 +122,8 @@ def from_arrays(
         {f"x{i}": list(column) for i, column in enumerate(zip(*rows, strict=True))},
         list(y),
         target="y",
-        parts=None if isinstance(split, str) and split == "random" else list(split),
-        groups=None if groups is None else list(groups),
+        parts=None if isinstance(split, str) else Coded.of("split", split),
+        groups=None if groups is None else Coded.of("groups", groups),
         answer=answer,
         seed=seed,
         about={"task": name, "split": "random" if isinstance(split, str) else "given", "title": "y from X"},
@@ -129,8 +135,8 @@ def _dataset(
     answers: Sequence[Any],
     *,
     target: str,
-    parts: Sequence[Any] | None,
-    groups: Sequence[Any] | None,
+    parts: Coded | None,
+    groups: Coded | None,
     answer: str | None,
     seed: int,
     about: dict[str, Any],
@@ -139,18 +145,21 @@ def _dataset(
     seed = check_seed(seed)
     if answer is not None and answer not in ANSWERS:
         raise UnknownNameError.of("answer", answer, ANSWERS)
-    for what, values in (("y", answers), ("split", parts), ("groups", groups)):
-        if values is not None and len(values) != len(next(iter(columns.values()))):
-            raise ConfigurationError(f"{what} has {len(values)} values for {len(next(iter(columns.values())))} rows")
+    n_rows = len(next(iter(columns.values())))
+    if not n_rows:
+        raise ConfigurationError("the table has no row")
+    asked = Coded.of(target, answers)
+    for what, column in (("y", asked), ("split", parts), ("groups", groups)):
+        if column is not None and len(column.codes) != n_rows:
+            raise ConfigurationError(f"{what} has {len(column.codes)} values for {n_rows} rows")
     X, vocabulary, is_coded = _tokens(columns)
-    y, class_names = _targets(Coded.of(target, answers), target, answer)
-    of_group = None if groups is None else Coded.of("groups", groups).codes
+    y, class_names = _targets(asked, target, answer)
     rng = np.random.default_rng(seed)
-    rows = Rows(X, y, groups=of_group)
+    rows = Rows(X, y, groups=None if groups is None else groups.codes)
     if parts is None:
         of_row = _drawn(rows, rng, stratify=class_names is not None)
     else:
-        of_row = _given(Coded.of(about["split"], parts), rows, rng, stratify=class_names is not None)
+        of_row = _given(parts, rows, rng, stratify=class_names is not None)
     counts = {part: int(np.count_nonzero(of_row == number)) for number, part in enumerate(SPLITS)}
     if not all(counts.values()):
         empty = next(part for part, count in counts.items() if not count)
@@ -221,14 +230,10 @@ def _tokens(columns: Mapping[str, Sequence[Any]]) -> tuple[Integers, tuple[int |
         ],
         axis=1,
     )
-    least = np.min_scalar_type(int(X.min())) if X.min() < 0 else np.dtype(np.int8)
-    dtype = np.promote_types(least, _signed(int(X.max())))
+    least, greatest = X.min(), X.max()
+    kinds = (np.int8, np.int16, np.int32, np.int64)
+    dtype = next(k for k in kinds if np.iinfo(k).min <= least and greatest <= np.iinfo(k).max)
     return X.astype(dtype), tuple(q if q.denominator != 1 else int(q) for q in vocabulary), is_coded
-
-
-def _signed(value: int) -> np.dtype[Any]:
-    """Return the least signed integer dtype that holds a number from 0 on."""
-    return next(np.dtype(d) for d in (np.int8, np.int16, np.int32, np.int64) if value <= np.iinfo(d).max)
 
 
 def _targets(column: Coded, name: str, answer: str | None) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:

@@ -1,0 +1,58 @@
+"""Tasks of other packages are found by entry points, and work as ours do."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[2] / "CONTRIBUTING.md"
+
+
+@pytest.fixture
+def adelic_with(tmp_path):
+    """Return a function that runs `adelic` beside a package with the task of the contributors' page."""
+
+    def run(*arguments, name="parity", value="mine.tasks:TASKS"):
+        (code,) = re.findall(r"```python\n# mine/tasks.py\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+        for folder, file, text in (
+            ("mine", "__init__.py", ""),
+            ("mine", "tasks.py", code.replace('name="parity"', f'name="{name}"')),
+            ("mine-1.0.dist-info", "METADATA", "Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n"),
+            ("mine-1.0.dist-info", "entry_points.txt", f"[adelic.tasks]\nmine = {value}\n"),
+        ):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            (tmp_path / folder / file).write_text(text, encoding="utf-8")
+        code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from adelic.cli import main; main(sys.argv[1:])"
+        command = [sys.executable, "-c", code, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+
+    return run
+
+
+def test_the_task_of_the_contributors_page_is_trained_on(adelic_with):
+    done = adelic_with("train", "parity", "--n", "10", "--recipe", "quick", "--epochs", "1", "--device", "cpu")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("parity-10 adelic: test accuracy")
+
+
+def test_it_is_listed_beside_ours(adelic_with):
+    listed = adelic_with("data", "list").stdout
+    assert "parity" in listed
+    assert "schubert" in listed
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"value": "mine.nothing:TASKS"}, "the tasks 'mine' of mine.nothing:TASKS cannot be loaded"),
+        ({"value": "mine.tasks:NOTHING"}, "the tasks 'mine' of mine.tasks:NOTHING cannot be loaded"),
+        ({"name": "schubert"}, "has a task 'schubert', and so has another package; uninstall one"),
+    ],
+)
+def test_packages_that_cannot_be_used_are_named(adelic_with, changes, words):
+    done = adelic_with("data", "list", **changes)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert words in line
