@@ -282,7 +282,7 @@ def precisions(chosen: argparse.Namespace) -> dict[str, Any]:
         median = medians[f"{given}, {whole}"] = common.medians(found)
         for name in (name.removesuffix(f" {whole}") for name in order if name.endswith(f" {whole}")):
             ratios[f"{name}, {given} digits"] = median[f"{name} {whole}"] / median[f"{name} {given}"]
-    return {"numbers": count, "seconds": medians, "ratios": ratios, "targets": dict.fromkeys(ratios, 0.8)}
+    return {"numbers": count, "seconds": medians, "ratios": ratios, "targets": dict.fromkeys(ratios, 0.95)}
 
 
 def threads(chosen: argparse.Namespace) -> dict[str, Any]:
