@@ -344,6 +344,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "encode_memory": ratios,
     "encode_libraries": ratios,
     "encode_operations": ratios,
+    "encode_precisions": ratios,
     "encode_threads": ratios,
     "encode_first": ratios,
     "encode_growth": growth,
