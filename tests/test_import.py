@@ -1,6 +1,7 @@
 """`import adelic` stays light, and imports point down the layers only."""
 
 import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -210,3 +211,12 @@ def test_acd_loads_without_optional_libraries():
     loaded = loaded_by("from adelic import acd\nacd.load, acd.Dataset")
     for name in set().union(*OPTIONAL.values()):
         assert name not in loaded
+
+
+def test_no_name_hides_a_module():
+    """`adelic.training.run` is a function, so no module may be called so; nobody imports those that commands hide."""
+    for path in SOURCES:
+        *folders, last = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        if folders and last not in ("__init__", "__main__") and folders != ["adelic", "cli"]:
+            module = importlib.import_module(".".join([*folders, last]))
+            assert getattr(importlib.import_module(".".join(folders)), last) is module, path

@@ -162,7 +162,7 @@ def test_files_notice_what_is_not_checked(attacks, failure, monkeypatch):
     attacks.attack("files")
     files = sys.modules["targets.files"]
     monkeypatch.setattr(files, "KINDS", {"finished": (files.KINDS["finished"][0], ("result.json",))})
-    monkeypatch.setattr(sys.modules["adelic.training.run"], "check_sum", lambda *_: None)
+    monkeypatch.setattr(sys.modules["adelic.training.runner"], "check_sum", lambda *_: None)
     assert "without an error" in str(failure("files"))
 
 
@@ -182,7 +182,7 @@ def test_determinism_notices_a_seed_that_is_not_fixed(failure, monkeypatch):
 @pytest.mark.slow
 def test_kills_notice_lost_work(attacks, failure, monkeypatch):
     attacks.attack("kills")
-    module = sys.modules["adelic.training.run"]
+    module = sys.modules["adelic.training.runner"]
     load = module.load_checkpoint
 
     def forgetful(path, model, optimizer):

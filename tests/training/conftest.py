@@ -1,16 +1,9 @@
-import importlib
 import json
 from pathlib import Path
 
 import pytest
 
 from adelic.training import run
-
-
-@pytest.fixture
-def run_module():
-    """The module `adelic.training.run`, which the function of the same name hides."""
-    return importlib.import_module("adelic.training.run")
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from adelic.nn.placewise import PLACES
 from adelic.training import EmbeddingConfig, list_runs, run
 from adelic.training.loop import Split
 from adelic.training.objectives import make_objective
-from adelic.training.run import make_trainer
+from adelic.training.runner import make_trainer
 from adelic.training.signals import Stopped
 from adelic.training.workers import Workers
 

@@ -33,7 +33,7 @@ from adelic.training.checkpoint import read_progress
 assert "tensorboard" not in sys.modules  # an extra: loaded for those who ask for it
 torch.set_num_threads(1)  # there is no thread pool to lose in a fork
 base, n_epochs = Path(sys.argv[1]), int(sys.argv[2])
-sys.modules["adelic.training.run"].SAVE_SECONDS = float(sys.argv[3])
+sys.modules["adelic.training.runner"].SAVE_SECONDS = float(sys.argv[3])
 recipe = Recipe(
     name="quick",
     learning_rate=5e-3,

@@ -14,7 +14,7 @@ from adelic.nn.backend import Noise
 from adelic.training import ClassBalancedSampler, EmbeddingConfig, run
 from adelic.training.loop import Split, Trainer, evaluate
 from adelic.training.objectives import make_objective
-from adelic.training.run import make_trainer
+from adelic.training.runner import make_trainer
 from adelic.training.workers import Workers
 
 

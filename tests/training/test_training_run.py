@@ -14,7 +14,7 @@ from adelic.benchmark.results import right_rows
 from adelic.data import LookUp, training_rows
 from adelic.errors import AdelicError, ConfigurationError, DivergenceError, RunBusyError, RunFolderError, StorageError
 from adelic.storage.files import sole_user
-from adelic.training import listing, read_result, run
+from adelic.training import listing, read_result, run, runner
 from adelic.training.predictions import unpack_answers
 
 FILES = {"config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE"}
@@ -184,13 +184,13 @@ def test_the_test_split_is_touched_once(tiny_config, tmp_path, monkeypatch):
     assert seen == [rows["validation"]] * 4 + [rows["test"]]
 
 
-def test_a_finished_run_costs_a_read(finished, monkeypatch, run_module):
+def test_a_finished_run_costs_a_read(finished, monkeypatch):
     config, folder, result = finished
 
     def refuse(*args, **kwargs):
         raise AssertionError("a finished run trains again")
 
-    monkeypatch.setattr(run_module, "Trainer", refuse)
+    monkeypatch.setattr(runner, "Trainer", refuse)
     monkeypatch.setattr("adelic.data.sources.load", refuse)
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     assert run(config, folder, device="cpu") == result
@@ -431,11 +431,11 @@ def unwritable(tmp_path, kind):
 
 @pytest.mark.parametrize("kind", ["below a file", "a file", "a name that is too long"])
 @pytest.mark.parametrize("restart", [False, True])
-def test_an_unwritable_folder_is_noticed_before_training(tiny_config, tmp_path, monkeypatch, run_module, kind, restart):
+def test_an_unwritable_folder_is_noticed_before_training(tiny_config, tmp_path, monkeypatch, kind, restart):
     def refuse(*args, **kwargs):
         raise AssertionError("it trains before it knows that it can write")
 
-    monkeypatch.setattr(run_module.Trainer, "run_epoch", refuse)
+    monkeypatch.setattr(runner.Trainer, "run_epoch", refuse)
     with pytest.raises(StorageError) as caught:
         run(tiny_config(), unwritable(tmp_path, kind), device="cpu", restart=restart)
     assert "\n" not in str(caught.value)

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 
 from adelic import benchmark
 from adelic.errors import DivergenceError, Interrupted, RunFolderError, StorageError
-from adelic.training import run, signals
+from adelic.training import run, runner, signals
 from adelic.training.checkpoint import read_progress, save_checkpoint
 from adelic.training.signals import deferred_signals
 
@@ -97,15 +97,15 @@ def test_stopped_after_every_step(config, tmp_path, same):
     same(folder)
 
 
-def test_periodic_checkpoints_change_nothing(config, tmp_path, same, monkeypatch, run_module):
+def test_periodic_checkpoints_change_nothing(config, tmp_path, same, monkeypatch):
     saved = []
 
     def counting(*args):
         saved.append(args[-1].step)
         save_checkpoint(*args)
 
-    monkeypatch.setattr(run_module, "SAVE_SECONDS", 0)
-    monkeypatch.setattr(run_module, "save_checkpoint", counting)
+    monkeypatch.setattr(runner, "SAVE_SECONDS", 0)
+    monkeypatch.setattr(runner, "save_checkpoint", counting)
     run(config, tmp_path / "often", device="cpu")
     assert saved == list(range(1, 17))
     monkeypatch.undo()
@@ -213,7 +213,7 @@ def refused_by_a_full_disk(n_bytes, call, file):
         (16, 1000, "result.json"),
     ],
 )
-def test_a_full_disk(config, tmp_path, same, monkeypatch, run_module, prepare, n_bytes, file):
+def test_a_full_disk(config, tmp_path, same, monkeypatch, prepare, n_bytes, file):
     """Stop after so many steps, go on with a full disk, make room, go on."""
     folder = tmp_path / "run"
     if prepare is not None:
@@ -221,7 +221,7 @@ def test_a_full_disk(config, tmp_path, same, monkeypatch, run_module, prepare, n
             run(config, folder, device="cpu", tick=raising(signal.SIGTERM, prepare))
     before = contents(folder)
     if prepare == 3:
-        monkeypatch.setattr(run_module, "SAVE_SECONDS", 0)
+        monkeypatch.setattr(runner, "SAVE_SECONDS", 0)
     refused_by_a_full_disk(n_bytes, lambda: run(config, folder, device="cpu"), folder / file)
     after = contents(folder)
     if prepare == 8:  # the second epoch's metrics went through; resuming cuts them off
@@ -247,7 +247,7 @@ def test_a_full_disk_for_the_results_of_a_matrix(config, tmp_path):
     assert names(results) == {f"{config.row}.jsonl"}
 
 
-def test_divergence_says_where_and_why(tiny_config, tmp_path, monkeypatch, run_module):
+def test_divergence_says_where_and_why(tiny_config, tmp_path, monkeypatch):
     """A learning rate of 10^30 breaks the weights in the first step, and the second step's loss shows it."""
     config = tiny_config(learning_rate=1e30, batch_size=8)
     folder = tmp_path / "run"
@@ -262,7 +262,7 @@ def test_divergence_says_where_and_why(tiny_config, tmp_path, monkeypatch, run_m
     assert "try --learning-rate 1e+29" in message
     assert "the same command would end here again" in message
     assert not (folder / "checkpoint.safetensors").exists()
-    monkeypatch.setattr(run_module, "SAVE_SECONDS", 0)
+    monkeypatch.setattr(runner, "SAVE_SECONDS", 0)
     for _ in range(2):  # the same command ends there again, and the last good checkpoint stands
         with pytest.raises(DivergenceError, match=r"between steps 2 and 2 .* the checkpoint before is kept"):
             run(config, folder, device="cpu")

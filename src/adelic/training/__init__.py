@@ -9,7 +9,7 @@ with needs_extra("adelic.training", "torch"):
     from adelic.training.distributed import run_distributed
     from adelic.training.listing import RunSummary, find_run, list_runs
     from adelic.training.recipes import Recipe, load_recipe, recipe_names
-    from adelic.training.run import read_result, run
+    from adelic.training.runner import read_result, run
     from adelic.training.sampler import ClassBalancedSampler
     from adelic.training.tuning import Search, StudyResult, tune
 

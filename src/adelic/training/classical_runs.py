@@ -28,7 +28,7 @@ from adelic.training.configuration import RunConfig
 from adelic.training.loop import Tick
 from adelic.training.objectives import Objective
 from adelic.training.result import read_result_file
-from adelic.training.run import described, device_name, judged
+from adelic.training.runner import described, device_name, judged
 from adelic.training.sampler import stream_seed
 from adelic.training.signals import Stopped, cause, deferred_signals
 from adelic.training.tuning import MOST_TRIALS, DevelopmentData

@@ -26,7 +26,7 @@ from adelic.storage.checks import check_count
 from adelic.storage.workers import check_processes
 from adelic.training.configuration import RunConfig
 from adelic.training.loop import Tick
-from adelic.training.run import choose_device, run
+from adelic.training.runner import choose_device, run
 from adelic.training.world import World
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from adelic.training.checkpoint import read_progress
 from adelic.training.metrics import history
 from adelic.training.renamed import with_todays_names
 from adelic.training.result import check_sum, read_done
-from adelic.training.run import FILES, kept_lines, read_result
+from adelic.training.runner import FILES, kept_lines, read_result
 from adelic.training.tensorboard import EVENT_FILES, LOG_FOLDER
 
 STATES = ("finished", "unfinished", "damaged")

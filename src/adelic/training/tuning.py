@@ -30,7 +30,7 @@ from adelic.training.loop import Tick
 from adelic.training.objectives import Objective, make_objective
 from adelic.training.recipes import read_recipe_file
 from adelic.training.renamed import first_names, todays_names
-from adelic.training.run import choose_device, device_name, make_trainer
+from adelic.training.runner import choose_device, device_name, make_trainer
 from adelic.training.search import Dimension, apply, check_search, parse_dimension
 from adelic.training.subsets import training_subset
 

@@ -24,7 +24,7 @@ Symmetry: χ^λ'_μ = sgn(μ) χ^λ_μ for the conjugate λ' of λ, so rows with
 conjugate λ are mapped to themselves, and vanish on odd μ.
 """
 
-from adelic.acd.characters.partitions import Partition, conjugate, partitions, read_partition, without_rim_hooks
+from adelic.acd.characters.shapes import Partition, conjugate, partitions, read_partition, without_rim_hooks
 from adelic.acd.characters.task import TASK, character, character_table
 
 __all__ = [

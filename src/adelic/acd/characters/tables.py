@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from adelic.acd.characters.partitions import Partition, partitions, without_rim_hooks
+from adelic.acd.characters.shapes import Partition, partitions, without_rim_hooks
 from adelic.data.protocol import Progress
 
 Int64 = NDArray[np.int64]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.acd.characters import tables
-from adelic.acd.characters.partitions import Partition, partitions, read_partition, without_rim_hooks
+from adelic.acd.characters.shapes import Partition, partitions, read_partition, without_rim_hooks
 from adelic.data import store
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
 from adelic.errors import EncodingError
