@@ -85,7 +85,7 @@ def test_the_command_names_the_file(path):
     )
     assert "--projection none" in other.command()
     assert "--learning-rate 0.001" in other.command()
-    assert replace(config, recipe=replace(config.recipe, norm="pre")).command().startswith("adelic.training.runner")
+    assert replace(config, recipe=replace(config.recipe, norm="pre")).command().startswith("adelic.training.run,")
 
 
 def test_a_file_that_has_changed_or_gone_defines_no_command(path, tmp_path):
@@ -94,9 +94,9 @@ def test_a_file_that_has_changed_or_gone_defines_no_command(path, tmp_path):
     )
     file = tmp_path / path
     file.write_text(file.read_text().replace('norm = "post"', 'norm = "pre"', 1))
-    assert config.command().startswith("adelic.training.runner")
+    assert config.command().startswith("adelic.training.run,")
     file.unlink()
-    assert config.command().startswith("adelic.training.runner")
+    assert config.command().startswith("adelic.training.run,")
 
 
 def test_a_matrix_takes_the_file_of_each_row_and_embedding(path, study, tmp_path):
