@@ -15,7 +15,7 @@ from typing import Any
 from adelic import benchmark
 from adelic.cli.options import Tick, progress_bar
 from adelic.data.sources import TaskData
-from adelic.training import AnyConfig, EmbeddingConfig, RunConfig, load_recipe
+from adelic.training import EmbeddingConfig, Experiment, load_recipe
 
 ROW = ("schubert", 4)
 BASE: dict[str, Any] = {"features": "standardized"}
@@ -51,12 +51,12 @@ def main() -> None:
     benchmark.run_matrix(configs, runs=chosen.runs, results=chosen.results, device="cpu", on_run=show)
 
 
-def show(index: int, count: int, config: AnyConfig) -> AbstractContextManager[Tick]:
+def show(index: int, count: int, config: Experiment) -> AbstractContextManager[Tick]:
     """Return the progress bar of a run."""
     return progress_bar(f"{index + 1} of {count}: {config.label}")
 
 
-def configuration(change: dict[str, Any], seed: int) -> RunConfig:
+def configuration(change: dict[str, Any], seed: int) -> Experiment:
     """Return the run of a variant."""
     of_recipe = {
         key: value for key, value in change.items() if key in ("positional", "pooling", "checkpoint", "symmetries")
@@ -64,7 +64,7 @@ def configuration(change: dict[str, Any], seed: int) -> RunConfig:
     of_embedding = {key: value for key, value in change.items() if key not in of_recipe}
     embedding = EmbeddingConfig.of(**(of_embedding if "name" in change else {"name": "adelic"} | BASE | of_embedding))
     recipe = load_recipe("compact", f"{ROW[0]}-{ROW[1]}", **RECIPE | of_recipe)
-    return RunConfig(data=TaskData(ROW[0], ROW[1], split="orbits"), embedding=embedding, recipe=recipe, seed=seed)
+    return Experiment(data=TaskData(ROW[0], ROW[1], split="orbits"), model=embedding, recipe=recipe, seed=seed)
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ import torch
 
 from adelic.cli.options import progress_bar
 from adelic.data.sources import TaskData
-from adelic.training import EmbeddingConfig, RunConfig, load_recipe
-from adelic.training.tuning import DevelopmentData, train_trial
+from adelic.training import EmbeddingConfig, Experiment, load_recipe
+from adelic.training.search.tuning import DevelopmentData, train_trial
 
 ROWS = (
     ("weaving", 6, "levels"),
@@ -52,9 +52,9 @@ def train(steps: int, dropout: float, row: tuple[str, int, str], name: str) -> d
     """Return the validation figures of one training."""
     task, n, edition = row
     recipe = load_recipe("compact", f"{task}-{n}", symmetries=True, compute="bfloat16", dropout=dropout, epochs=1)
-    config = RunConfig(
+    config = Experiment(
         data=TaskData(task, n, edition=edition, split="orbits"),
-        embedding=EmbeddingConfig.of(name, **EMBEDDINGS[name]),
+        model=EmbeddingConfig.of(name, **EMBEDDINGS[name]),
         recipe=recipe,
     )
     data = DevelopmentData.load(config)
@@ -62,7 +62,7 @@ def train(steps: int, dropout: float, row: tuple[str, int, str], name: str) -> d
     recipe = load_recipe(
         "compact", task, n, symmetries=True, compute="bfloat16", dropout=dropout, epochs=epochs, checkpoint="last"
     )
-    config = RunConfig(**{**vars(config), "recipe": recipe})
+    config = Experiment(**{**vars(config), "recipe": recipe})
     last: dict[str, float] = {}
     with progress_bar(f"{steps} steps, dropout {dropout}, {config.row} {name}") as tick:
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from adelic import benchmark
 from adelic.cli.options import Tick, progress_bar
-from adelic.training import AnyConfig, RunConfig
+from adelic.training import Experiment
 
 ROWS = ("schubert-4", "weaving-6", "mheight-8")
 EMBEDDINGS = ("adelic", "learned", "xval", "fone")
@@ -43,7 +43,7 @@ def main() -> None:
     benchmark.run_matrix(configs, runs=chosen.runs, results=chosen.results, device="cpu", on_run=show)
 
 
-def fewer_rows(config: RunConfig, share: int) -> RunConfig:
+def fewer_rows(config: Experiment, share: int) -> Experiment:
     """Return the run on one row in so many, with as many steps as on all of them, or a few more."""
     if share == 1:
         return config
@@ -55,7 +55,7 @@ def fewer_rows(config: RunConfig, share: int) -> RunConfig:
     return replace(config, recipe=replace(recipe, max_rows=rows, epochs=epochs))
 
 
-def show(index: int, count: int, config: AnyConfig) -> AbstractContextManager[Tick]:
+def show(index: int, count: int, config: Experiment) -> AbstractContextManager[Tick]:
     """Return the progress bar of a run."""
     return progress_bar(f"{index + 1} of {count}: {config.label}")
 

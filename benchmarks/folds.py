@@ -20,8 +20,8 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from adelic import benchmark
 from adelic.cli.options import progress_bar
 from adelic.data import orbits, training_rows
-from adelic.training import RunConfig
-from adelic.training.tuning import DevelopmentData, train_trial
+from adelic.training import Experiment
+from adelic.training.search.tuning import DevelopmentData, train_trial
 
 FORMS = ("digits", "standardized", "characters", "one-hot-digits", "characters:late")
 RIVALS = ("learned", "random", "one-hot", "fone", "xval", "periodic")  # no abacus: tokens of ACD have one digit
@@ -54,7 +54,7 @@ def main() -> None:
             )
 
 
-def cross_validate(config: RunConfig, folds: int) -> dict[str, object]:
+def cross_validate(config: Experiment, folds: int) -> dict[str, object]:
     """Return accuracy and loss of each fold, for weights trained on the others.
 
     Raises:
@@ -66,7 +66,7 @@ def cross_validate(config: RunConfig, folds: int) -> dict[str, object]:
         training_rows(part, symmetries=symmetries)  # the guard, for all folds before the first step
     accuracies: list[float] = []
     losses: list[float] = []
-    with progress_bar(f"{config.row} {config.model_label}") as tick:
+    with progress_bar(f"{config.row} {config.model.label}") as tick:
         for fold, part in enumerate(parts):
 
             def report(epoch: int, _: float, figures: dict[str, float], fold: int = fold) -> None:

@@ -41,8 +41,9 @@ from adelic.cli.allocator import GUARD, SETTINGS, environment_with_settings
 from adelic.data.sources import TaskData
 from adelic.nn import SequenceClassifier, Vocabulary, build_embedding
 from adelic.storage.files import atomic_write
-from adelic.training.loop import Split, Trainer
-from adelic.training.objectives import OneClass, make_objective
+from adelic.training.network.fitting import build_model
+from adelic.training.network.loop import Split, Trainer
+from adelic.training.runs.objectives import OneClass, make_objective
 
 SIDES = ("stock", "float32", "bfloat16")
 ROWS = ("mheight-8", "schubert-4")
@@ -287,12 +288,12 @@ def worker_embedding(length: int, n_steps: int, batch_size: int, repetitions: in
     return common.interleaved({name: trainer.run_epoch for name, trainer in trainers.items()}, repetitions)
 
 
-def configuration(row: str, seed: int, *, recipe: str = "quick", **changes: Any) -> training.RunConfig:
+def configuration(row: str, seed: int, *, recipe: str = "quick", **changes: Any) -> training.Experiment:
     """Return a run of AOE with a recipe and the paper's dropout, which the two loops do differently."""
     task, _, n = row.rpartition("-")
     chosen = training.load_recipe(recipe, f"{task}-{n}", dropout=DROPOUT, **changes)
     aoe = training.EmbeddingConfig.of("adelic")
-    return training.RunConfig(data=TaskData(task, int(n)), embedding=aoe, recipe=chosen, seed=seed)
+    return training.Experiment(data=TaskData(task, int(n)), model=aoe, recipe=chosen, seed=seed)
 
 
 def worker_accuracy(side: str, row: str, seed: int, recipe: str, epochs: int | None, runs: str) -> Results:
@@ -309,7 +310,7 @@ def worker_accuracy(side: str, row: str, seed: int, recipe: str, epochs: int | N
     return found
 
 
-def stock_accuracy(config: training.RunConfig) -> Results:
+def stock_accuracy(config: training.Experiment) -> Results:
     """Return test accuracy and training time of a run by the stock loop."""
     data = config.data.load(config.seed)
     vocabulary = Vocabulary(data.vocabulary)
@@ -320,7 +321,7 @@ def stock_accuracy(config: training.RunConfig) -> Results:
         )
     )  # fmt: skip
     torch.manual_seed(config.seed)
-    loop = StockLoop(Stock(config.model(data, make_objective(data))), config.recipe, *train)
+    loop = StockLoop(Stock(build_model(config, data, make_objective(data))), config.recipe, *train)
     best, start = ((-1.0, 0.0), 0.0), time.perf_counter()
     for _ in range(config.recipe.epochs):
         loop.run_epoch()
@@ -341,7 +342,7 @@ def worker_setup(row: str) -> float:
         for X, y in ((data.X_train, data.y_train), (data.X_validation, data.y_validation))
     ]
     objective = make_objective(data)
-    Trainer(config.model(data, objective), config.recipe, *splits, objective=objective, seed=0)
+    Trainer(build_model(config, data, objective), config.recipe, *splits, objective=objective, seed=0)
     return time.perf_counter() - start
 
 

@@ -55,14 +55,14 @@ def tiny_recipe() -> Callable[..., Any]:
 def tiny_config(tiny_recipe: Callable[..., Any]) -> Callable[..., Any]:
     """Return configurations of very small runs; keywords that a configuration lacks go to the recipe."""
     from adelic.data.sources import TaskData
-    from adelic.training import EmbeddingConfig, RunConfig
+    from adelic.training import EmbeddingConfig, Experiment
 
-    def make(embedding: str = "learned", *, task: str = "schubert", n: int = 3, **changes: Any) -> RunConfig:
+    def make(embedding: str = "learned", *, task: str = "schubert", n: int = 3, **changes: Any) -> Experiment:
         space = {"primes": (2, 3, 5), "precision": 4} if embedding == "adelic" else {}
         data = TaskData(task, n, **{key: changes.pop(key) for key in ("edition", "split") if key in changes})
         seed = changes.pop("seed", 0)
-        return RunConfig(
-            data=data, embedding=EmbeddingConfig.of(embedding, **space), recipe=tiny_recipe(**changes), seed=seed
+        return Experiment(
+            data=data, model=EmbeddingConfig.of(embedding, **space), recipe=tiny_recipe(**changes), seed=seed
         )
 
     return make

@@ -48,7 +48,7 @@ OPTIONAL = {
     "integrations/transformers/texts.py": {"transformers"},
     "numbers/algebraic/polynomials.py": {"flint"},
     "numbers/integers.py": {"flint", "gmpy2"},
-    "training/distributed.py": {"lightning_fabric"},
+    "training/network/distributed.py": {"lightning_fabric"},
 }
 
 
@@ -197,12 +197,12 @@ def test_folders_and_modules_stay_small(folder):
 
 def test_a_search_alone_loads_optuna():
     """One module imports it, and is itself imported when it is used."""
-    name = "adelic.training.studies"
+    name = "adelic.training.search.studies"
     for path in SOURCES:
         found = [
             (line, module) for line, module in imports_of(path) if module.split(".")[0] in {"optuna", "sqlalchemy"}
         ]
-        found = found if path != PACKAGE / "training" / "studies.py" else []
+        found = found if path != PACKAGE / "training" / "search" / "studies.py" else []
         found += [(line, module) for line, module in imports_of(path) if module.startswith(name)]
         assert {line for line, _ in found} <= lazily_imported(path), path
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from adelic import AdelicError, acd, benchmark, training
-from adelic.training.listing import list_runs
+from adelic.training.runs.listing import list_runs
 from adelic.training.signals import Stopped
 from targets.case import Case, check_error
 from targets.runs import outcome, random_config, stop_after, timeless, weights
@@ -50,7 +50,7 @@ def files(case: Case) -> None:
     case.counts[f"{path.suffix.lstrip('.') or path.name}: equal"] += 1
 
 
-def _config() -> training.RunConfig:
+def _config() -> training.Experiment:
     return random_config(Random(0), epochs=2, batch_size=32)
 
 
@@ -61,8 +61,9 @@ def _prepare(folder: Path) -> None:
     with suppress(Stopped):  # inside the second epoch
         training.run(_config(), folder / "stopped", device="cpu", stop=stop_after(2))
     assert not (folder / "stopped" / "DONE").exists()
-    result = training.read_result(folder / "finished")
-    assert result is not None
+    finished = training.read_result(folder / "finished")
+    assert finished is not None
+    result = finished.as_dict()
     benchmark.results.write_result(folder / "results", _config(), result)
     another = {"seed": result["seed"] + 1}
     changed = result | another | {"configuration": result["configuration"] | another}
@@ -101,7 +102,9 @@ def _stopped(folder: Path, prepared: Path) -> bool:
     result = training.run(_config(), folder, device="cpu")
     expected = training.read_result(prepared / "finished")
     assert expected is not None
-    is_same = timeless(result) == timeless(expected) and outcome(folder) == outcome(prepared / "finished")
+    is_same = timeless(result.as_dict()) == timeless(expected.as_dict()) and outcome(folder) == outcome(
+        prepared / "finished"
+    )
     return is_same and weights(folder) == weights(prepared / "finished")
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from adelic import AdelicError, benchmark, training
 from adelic.explore import render_page
-from adelic.training.result import parse_result
+from adelic.training.result import Result
 from targets.case import Case, check_error
 from targets.command_line import hostile_text
 from targets.runs import random_config
@@ -135,7 +135,7 @@ def _report(case: Case) -> None:
     """Make the report of a few results with hostile texts and numbers, as files can have them."""
     made = [_spoilt(case, seed) for seed in range(case.rng.randint(1, 3))]
     try:
-        results = [parse_result(json.dumps(result).encode(), "line 1") for result in made]
+        results = [Result.parse(json.dumps(result).encode(), "line 1").as_dict() for result in made]
         files = benchmark.write_report(benchmark.summarise(results), case.folder / "report.html")
     except AdelicError as error:
         check_error(error)
@@ -166,7 +166,7 @@ ATTRIBUTE = re.compile(r"(?!on)[a-z][a-z0-9:-]*", re.IGNORECASE)
 
 @cache
 def _result(folder: Path) -> dict[str, Any]:
-    return training.run(random_config(Random(0), epochs=2), folder / "run", device="cpu")
+    return training.run(random_config(Random(0), epochs=2), folder / "run", device="cpu").as_dict()
 
 
 def _spoilt(case: Case, seed: int) -> dict[str, Any]:

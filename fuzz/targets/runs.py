@@ -1,7 +1,7 @@
 """Very small trainings, and the attack `determinism`: the same run twice gives the same bits."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,7 +16,7 @@ TIMES = ("seconds",)
 """What a result says of time, which no two runs share."""
 
 
-def random_config(rng: Random, **recipe: Any) -> training.RunConfig:
+def random_config(rng: Random, **recipe: Any) -> training.Experiment:
     """Return a configuration that trains for a fraction of a second."""
     name = rng.choice(["adelic", "learned", "random", "one-hot", "fone", "xval", "periodic"])
     options: dict[str, Any] = {}
@@ -36,15 +36,15 @@ def random_config(rng: Random, **recipe: Any) -> training.RunConfig:
         "pooling": rng.choice(["cls", "tokens"]),
         "norm": rng.choice(["post", "pre"]),
     }
-    return training.RunConfig(
+    return training.Experiment(
         data=TaskData("schubert", 3),
-        embedding=training.EmbeddingConfig.of(name, **options),
+        model=training.EmbeddingConfig.of(name, **options),
         recipe=Recipe(**plain | recipe),
         seed=rng.randrange(1000),
     )
 
 
-def timeless(result: dict[str, Any]) -> dict[str, Any]:
+def timeless(result: Mapping[str, Any]) -> dict[str, Any]:
     """Return a result without what it says of time."""
     return {key: value for key, value in result.items() if key not in TIMES}
 
@@ -54,7 +54,7 @@ def outcome(folder: Path) -> tuple[dict[str, Any], bytes]:
     found = training.read_result(folder)
     assert found is not None, f"{folder} is not finished"
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_bytes().splitlines()]
-    return timeless(found), json.dumps([timeless(line) for line in lines]).encode()
+    return timeless(found.as_dict()), json.dumps([timeless(line) for line in lines]).encode()
 
 
 def weights(folder: Path) -> dict[str, bytes]:

@@ -29,7 +29,7 @@ def steps():
 def real_results(tiny_config, tmp_path_factory) -> dict[str, dict[str, Any]]:
     """Results of two very small runs, by embedding."""
     folder = tmp_path_factory.mktemp("runs")
-    return {name: run(tiny_config(name), folder / name, device="cpu") for name in ("learned", "adelic")}
+    return {name: run(tiny_config(name), folder / name, device="cpu").as_dict() for name in ("learned", "adelic")}
 
 
 @pytest.fixture(scope="session")

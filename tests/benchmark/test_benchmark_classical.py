@@ -18,7 +18,7 @@ from adelic.benchmark import (
 from adelic.benchmark.matrix import outstanding_work
 from adelic.data.sources import TaskData
 from adelic.errors import AdelicError
-from adelic.training import CLASSICAL_MODELS, ClassicalConfig
+from adelic.training import CLASSICAL_MODELS, Classical, Experiment, RandomSearch
 
 
 @contextmanager
@@ -32,15 +32,17 @@ def options(folder, **more):
 
 def small(name, **changes):
     own = {key: changes.pop(key) for key in ("edition", "split") if key in changes}
-    return ClassicalConfig(data=TaskData("schubert", 3, **own), name=name, **{"trials": 2} | changes)
+    seed = changes.pop("seed", 0)
+    data = TaskData("schubert", 3, **own)
+    return Experiment(data=data, model=Classical(name=name), recipe=RandomSearch(**{"trials": 2} | changes), seed=seed)
 
 
 def test_a_plan_is_rows_by_models_by_seeds():
     configs = plan_classical(["schubert-4", "mheight-8"], ["mlp", "trees"], [0, 3], trials=7, max_rows=50)
-    assert [(c.row, c.name, c.seed) for c in configs] == [
+    assert [(c.row, c.model.name, c.seed) for c in configs] == [
         (row, name, seed) for row in ("schubert-4", "mheight-8") for name in ("mlp", "trees") for seed in (0, 3)
     ]
-    assert {(c.trials, c.max_rows, c.data.edition) for c in configs} == {(7, 50, "published")}
+    assert {(c.search.trials, c.recipe.max_rows, c.data.edition) for c in configs} == {(7, 50, "published")}
     assert len(plan_classical(["schubert-4"] * 2, ["mlp"] * 2, [0, 0])) == 1
     assert [c.row for c in plan_classical([], ["majority"], [0])] == list(published_rows())
 

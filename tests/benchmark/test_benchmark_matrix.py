@@ -109,7 +109,7 @@ def test_a_matrix_resumes_without_training_again(tiny_config, tmp_path, monkeypa
     assert [entry for entry in shown if len(entry) == 3] == [(i, 3, c.label) for i, c in enumerate(configs[:3])]
     assert any(done == total for done, total in (entry for entry in shown if len(entry) == 2))
 
-    run_module = importlib.import_module("adelic.training.runner")
+    run_module = importlib.import_module("adelic.training.network.fitting")
     trained = []
     plain = run_module.Trainer.run_epoch
 
@@ -183,7 +183,7 @@ def test_a_plan_has_a_split():
     (config,) = plan(["weaving-6"], ["learned"], [0], recipe="quick", split="orbits", changes={"symmetries": True})
     assert (config.data.split, config.recipe.symmetries) == ("orbits", True)
     (config,) = plan_classical(["weaving-6"], ["lookup"], [0], split="orbits", symmetries=True)
-    assert (config.data.split, config.symmetries) == ("orbits", True)
+    assert (config.data.split, config.recipe.symmetries) == ("orbits", True)
 
 
 def test_a_damaged_run_is_named(tiny_config, tmp_path):
@@ -219,13 +219,13 @@ def test_options_of_rivals_are_part_of_their_names():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("periodic:sigma=x", "'sigma=x' gives no sigma; write sigma=0.3"),
-        ("periodic:sigma", "'sigma' gives no sigma; write sigma=0.3"),
+        ("periodic:sigma=x", "sigma='x' must be a positive number"),
+        ("periodic:sigma", "unknown features 'sigma'"),
         ("periodic:sigma=-1", "sigma=-1.0 must be a positive number"),
         ("periodic:sigma=1:sigma=2", "gives an option twice"),
         ("periodic:sigm=1", "did you mean 'sigma'"),
-        ("fone:standardize=0", "write standardize"),
-        ("fone:published=yes", "write published"),
+        ("fone:standardize=0", "standardize='0' must be true or false"),
+        ("fone:published=yes", "published='yes' must be true or false"),
         ("fone:bases=3", "unknown bases '3'; bases: 10, 2-5"),
         ("learned:standardize", "--standardize belongs to the embeddings 'fone' and 'xval', not to 'learned'"),
         ("adelic:sigma=1", "--sigma belongs to the embedding 'periodic', not to 'adelic'"),

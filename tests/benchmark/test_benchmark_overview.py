@@ -22,8 +22,8 @@ def found(result):
             for embedding, features, accuracy in (
                 ("adelic", "digits", 0.96),
                 ("adelic", "characters", 0.97),
-                ("learned", "none", 0.9 + 2 * noise),
-                ("fone", "none", 0.5),
+                ("learned", None, 0.9 + 2 * noise),
+                ("fone", None, 0.5),
             ):
                 run = result(embedding=embedding, seed=seed, accuracy=accuracy + noise, loss=0.25, majority=0.494)
                 run["configuration"]["embedding"]["features"] = features

@@ -11,7 +11,7 @@ from adelic.benchmark import Summary, read_results, summarise
 from adelic.benchmark.results import confidence_interval, mean_with_interval, right_rows, write_result
 from adelic.data.sources import TaskData
 from adelic.errors import AdelicError, RunFolderError, StorageError
-from adelic.training import EmbeddingConfig, RunConfig, load_recipe
+from adelic.training import EmbeddingConfig, Experiment, load_recipe
 
 
 def write(folder, name, content):
@@ -119,7 +119,7 @@ def test_a_value_of_another_kind_is_named_wherever_it_stands(tmp_path, result, v
         where = f"{keys[0]} is|.*{'.'.join(keys)}"
         assert re.search(rf"odd\.json: accepted$|odd\.json is no result of a run: ({where})[^\n]*$", words)
     numbers = {"seconds", "test.loss", "validation.loss", "test.calibration_error"} if value == 10**30 else set()
-    absent = {"n", "edition"} if value is None else set()  # as of a table of one's own
+    absent = {"n", "edition", "features"} if value is None else set()
     assert accepted <= {"commit", "flops", "predicts_one_class", "contaminated", "validation.epoch"} | numbers | absent
 
 
@@ -240,9 +240,9 @@ def test_a_run_counts_once(tmp_path, result):
 def config_of(result):
     """Return the data of a made-up run's configuration, which is what its file is named after."""
     data = result["configuration"]["data"]
-    return RunConfig(
+    return Experiment(
         data=TaskData(data["task"], data["n"], edition=data["edition"], split=data["split"]),
-        embedding=EmbeddingConfig.of("learned"),
+        model=EmbeddingConfig.of("learned"),
         recipe=load_recipe("quick", "schubert-4"),
         seed=result["seed"],
     )
@@ -344,12 +344,12 @@ import json, sys
 from pathlib import Path
 from adelic.benchmark.results import write_result, mean_with_interval, right_rows
 from adelic.data.sources import TaskData
-from adelic.training import EmbeddingConfig, RunConfig, load_recipe
+from adelic.training import EmbeddingConfig, Experiment, load_recipe
 results = json.loads(Path(sys.argv[2]).read_text())
 print("ready", flush=True)
 sys.stdin.readline()
 recipe = load_recipe("quick", "schubert-4")
-config = RunConfig(data=TaskData("schubert", 4), embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+config = Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("learned"), recipe=recipe)
 for result in results:
     write_result(Path(sys.argv[1]), config, result)
 """

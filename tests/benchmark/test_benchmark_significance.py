@@ -133,10 +133,10 @@ def test_the_declared_contrast_is_of_the_form_that_validation_chooses(result):
         for embedding, features, accuracy, validation in (
             ("adelic", "digits", 0.91, 0.99),
             ("adelic", "characters", 0.98, 0.90),
-            ("learned", "none", 0.90, 0.80),
-            ("fone", "none", 0.99, 0.99),
+            ("learned", None, 0.90, 0.80),
+            ("fone", None, 0.99, 0.99),
         ):
-            run = result(embedding=embedding, seed=seed, accuracy=accuracy + seed * len(features) / 1000)
+            run = result(embedding=embedding, seed=seed, accuracy=accuracy + seed * len(features or "none") / 1000)
             run["configuration"]["embedding"]["features"] = features
             run["validation"] |= {"accuracy": validation}
             runs.append(run | {"features": features})

@@ -9,7 +9,7 @@ import psutil
 import pytest
 import torch
 
-from adelic.benchmark import Budget, RayEngine, engines, epochs_done, run_matrix
+from adelic.benchmark import Budget, RayEngine, engines, progress, run_matrix
 from adelic.benchmark.matrix import outstanding_work
 from adelic.errors import ConfigurationError, MissingExtraError, RunFolderError, WorkerError
 from adelic.storage.files import sole_user
@@ -53,7 +53,7 @@ def test_the_least_work_left_comes_first(tiny_config, tmp_path):
 
     with pytest.raises(EnoughError):
         run(begun, tmp_path / "runs" / begun.label, device="cpu", tick=enough)
-    assert [epochs_done(config, tmp_path / "runs") for config in (long, short, begun)] == [0, 0, 8]
+    assert [progress(config, tmp_path / "runs")[0] for config in (long, short, begun)] == [0, 0, 8]
     shown = []
 
     @contextmanager
@@ -64,7 +64,7 @@ def test_the_least_work_left_comes_first(tiny_config, tmp_path):
     found = run_matrix([long, short, begun], **options(tmp_path, on_run=show), budget=Budget(600))
     assert shown == [begun, short, long]
     assert [result["seed"] for result in found] == [0, 1, 2]
-    assert {epochs_done(config, tmp_path / "runs") for config in (long, short, begun)} == {8, 3, 9}
+    assert {progress(config, tmp_path / "runs")[0] for config in (long, short, begun)} == {8, 3, 9}
 
 
 def test_work_grows_with_rows_epochs_and_length(tiny_config, tmp_path):
@@ -103,7 +103,7 @@ def test_a_run_at_its_last_step_is_finished(tiny_config, tmp_path):
         asked.append(True)
         return len(asked) == 8  # 2 epochs of 4 steps
 
-    assert run(tiny_config(epochs=2), tmp_path, device="cpu", stop=stop)["seed"] == 0
+    assert run(tiny_config(epochs=2), tmp_path, device="cpu", stop=stop).seed == 0
     assert len(asked) == 8
 
 
@@ -193,7 +193,7 @@ def test_a_killed_worker_is_replaced_and_its_run_goes_on(cluster, tiny_config, t
 
     def watch():
         while not over.wait(0.01):
-            seen.append([epochs_done(config, runs) for config in configs])
+            seen.append([progress(config, runs)[0] for config in configs])
             if not killed and min(seen[-1]) >= 2:
                 for process in processes_of("_run_in_task")[:1]:
                     process.send_signal(signal.SIGKILL)
@@ -242,10 +242,10 @@ def test_a_run_that_is_always_lost(cluster, tiny_config, tmp_path):
 def test_errors_and_budgets_on_ray(cluster, tiny_config, tmp_path):
     long, short = tiny_config(epochs=100_000), tiny_config(seed=1)
     found = []
-    while not (found and epochs_done(long, tmp_path / "runs")):  # a budget may end while a process still starts
+    while not (found and progress(long, tmp_path / "runs")[0]):  # a budget may end while a process still starts
         found = run_matrix([long, short], **options(tmp_path), engine=RayEngine(), budget=Budget(2))
     assert [result["seed"] for result in found] == [1]
-    assert epochs_done(long, tmp_path / "runs") < 100_000
+    assert progress(long, tmp_path / "runs")[0] < 100_000
 
     (tmp_path / "runs" / short.label / "result.json").write_text("{")
     with pytest.raises(RunFolderError, match=short.label) as caught:

@@ -24,7 +24,7 @@ def further_results(tiny_config, tmp_path_factory):
     folder = tmp_path_factory.mktemp("further")
     sizes = {"kl": 4, "rsk": 5, "characters": 5}
     return {
-        task: run(tiny_config("adelic", task=task, n=n, epochs=1, max_rows=30), folder / task, device="cpu")
+        task: run(tiny_config("adelic", task=task, n=n, epochs=1, max_rows=30), folder / task, device="cpu").as_dict()
         for task, n in sizes.items()
     }
 

@@ -9,8 +9,8 @@ import pytest
 from adelic import acd
 from adelic.data import orbits, overlap
 from adelic.errors import LeakError
-from adelic.training.loop import Trainer
-from adelic.training.tuning import DevelopmentData
+from adelic.training.network.loop import Trainer
+from adelic.training.search.tuning import DevelopmentData
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 

@@ -14,7 +14,10 @@ import torch
 
 from adelic.benchmark import published_rows, read_results
 from adelic.cli.experiments import train
+from adelic.data.sources import TableData, TaskData
 from adelic.nn import EMBEDDINGS
+from adelic.storage.options import options
+from adelic.training import EmbeddingConfig, Recipe
 
 QUICK = ["--recipe", "quick", "--epochs", "1", "--device", "cpu"]
 TRAIN = ["train", "schubert", "--n", "3", "--embedding", "learned", *QUICK]
@@ -32,12 +35,13 @@ def result_in(folder):
     return json.loads((Path(folder) / "result.json").read_text(encoding="utf-8"))
 
 
-def test_every_embedding_and_each_of_its_options_can_be_given():
+def test_every_embedding_and_each_option_of_an_experiment_can_be_given():
     flags = {parameter.name: parameter.help for parameter in train.params if hasattr(parameter, "help")}
     assert all(name in flags["embedding"] for name in EMBEDDINGS)
-    for embedding in EMBEDDINGS.values():
-        for option in embedding.options:
-            assert all(choice in flags[option.name] for choice in option.choices)
+    for kind in (TaskData, TableData, EmbeddingConfig, Recipe):
+        for name, option in options(kind).items():
+            assert option.help in flags[name]
+            assert option.help.endswith((".", "]"))
 
 
 def test_train_and_again(works):
@@ -145,10 +149,10 @@ def test_the_place_wise_model_and_its_command(works, refused):
         (["--n", "3", "--recipe", "paper"], "pass --learning-rate"),
         (["--epochs", "0"], "--epochs 0"),
         (["--epochs", "1.5"], "--epochs"),
-        (["--batch-size", "0"], "batch-size=0"),
-        (["--max-rows", "-5"], "max-rows=-5"),
-        (["--learning-rate", "0"], "learning-rate=0"),
-        (["--learning-rate", "nan"], "learning-rate=nan"),
+        (["--batch-size", "0"], "--batch-size 0"),
+        (["--max-rows", "-5"], "--max-rows -5"),
+        (["--learning-rate", "0"], "--learning-rate 0"),
+        (["--learning-rate", "nan"], "--learning-rate nan"),
         (["--learning-rate", "fast"], "--learning-rate"),
         (["--seed", "-1"], "seed"),
         (["--seed", "x"], "--seed"),
@@ -302,7 +306,8 @@ def test_models_outside_the_transformer(works, folder):
     works(*shlex.split(repeated)[1:], "--results-dir", "again", "--runs-dir", "anew")
     again, first = (read_results(folder / name)[0] for name in ("again", "results"))
     assert (again["test"], again["configuration"]) == (first["test"], first["configuration"])
-    assert "schubert" not in works("runs", "list")  # searches are no run folders, and are passed over
+    listed = json.loads(works("runs", "list", "--json"))
+    assert [(run["embedding"], run["state"]) for run in listed] == [("logistic", "finished"), ("majority", "finished")]
 
 
 def test_both_kinds_of_models_in_one_matrix(works):
@@ -423,7 +428,7 @@ def test_report_of_all_rows(reproduced, works, folder):
         (["reproduce", "schubert-4", "--embeddings", ",", "--dry-run"], "embedding"),
         (["reproduce", "schubert-4", "--embeddings", "adelic:digit"], "did you mean 'digits'"),
         (["reproduce", "schubert-4", "--recipe", "papper"], "did you mean 'paper'"),
-        (["reproduce", "schubert-4", "--epochs", "-1"], "epochs=-1"),
+        (["reproduce", "schubert-4", "--epochs", "-1"], "--epochs -1"),
         (["reproduce", "schubert-4", "--edition", "leaky"], "edition"),
         (["reproduce", "schubert-4", "--recipe", "quick", "--device", "potato"], "device"),
         (["reproduce", "schubert-4", "--models", "tree"], "did you mean 'trees'"),

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.training import CLASSICAL_MODELS, classical_runs
-from adelic.training.loop import Trainer
+from adelic.training import CLASSICAL_MODELS
+from adelic.training.classical import fitting as classical_runs
+from adelic.training.network.loop import Trainer
 
 SMALL = ["schubert", "--n", "3", "--embedding", "learned", "--recipe", "quick", "--epochs", "1", "--device", "cpu"]
 QUICK = ["--recipe", "quick", "--epochs", "1", "--device", "cpu"]

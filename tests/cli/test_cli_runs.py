@@ -11,7 +11,7 @@ from PIL import Image
 
 from adelic.cli import options
 from adelic.data.sources import TaskData
-from adelic.training import EmbeddingConfig, RunConfig, load_recipe, run
+from adelic.training import EmbeddingConfig, Experiment, load_recipe, run
 
 QUICK = ["--recipe", "quick", "--epochs", "2", "--device", "cpu"]
 TRAIN = ["train", "schubert", "--n", "3", "--embedding", "learned", *QUICK]
@@ -27,9 +27,7 @@ def trained(tmp_path_factory):
     runs = tmp_path_factory.mktemp("trained") / "runs"
     for seed in range(3):
         recipe = load_recipe("quick", "schubert-3", epochs=2, batch_size=20 if seed == 1 else None)
-        config = RunConfig(
-            data=TaskData("schubert", 3), embedding=EmbeddingConfig.of("learned"), recipe=recipe, seed=seed
-        )
+        config = Experiment(data=TaskData("schubert", 3), model=EmbeddingConfig.of("learned"), recipe=recipe, seed=seed)
         run(config, runs / f"run-{seed}", device="cpu")
     for name in ("DONE", "result.json"):
         (runs / "run-2" / name).unlink()

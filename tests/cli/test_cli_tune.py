@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from adelic.training.dimensions import DIMENSIONS
 
-from adelic.training import tuning
-from adelic.training.search import DIMENSIONS
+from adelic.training.search import tuning
 
 TINY = ["schubert", "--n", "3", "--recipe", "quick", "--epochs", "1", "--device", "cpu"]
 TUNE = ["tune", *TINY, "--embedding", "learned", "--search", "learning-rate,norm", "--trials", "2"]
@@ -107,7 +107,7 @@ def test_help_lists_every_dimension(works):
     for name, dimension in DIMENSIONS.items():
         line = next(line for line in out.splitlines() if line.split()[:1] == [name])
         assert str(dimension) in line
-        assert ("*" in line.split()) == (not dimension.default)
+        assert ("*" in line.split()) == dimension.starred
 
 
 @pytest.mark.parametrize(

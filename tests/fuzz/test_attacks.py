@@ -1,6 +1,7 @@
 """The attacks of fuzz/attacks.py: each holds over a few cases, and notices a defect that is planted."""
 
 import functools
+import importlib
 import os
 import random
 import signal
@@ -162,7 +163,7 @@ def test_files_notice_what_is_not_checked(attacks, failure, monkeypatch):
     attacks.attack("files")
     files = sys.modules["targets.files"]
     monkeypatch.setattr(files, "KINDS", {"finished": (files.KINDS["finished"][0], ("result.json",))})
-    monkeypatch.setattr(sys.modules["adelic.training.runner"], "check_sum", lambda *_: None)
+    monkeypatch.setattr(importlib.import_module("adelic.training.runs.folder"), "check_sum", lambda *_: None)
     assert "without an error" in str(failure("files"))
 
 
@@ -175,14 +176,14 @@ def test_published_notices_a_raw_exception(failure, monkeypatch):
 
 
 def test_determinism_notices_a_seed_that_is_not_fixed(failure, monkeypatch):
-    monkeypatch.setattr("adelic.training.loop.stream_seed", lambda *_: random.getrandbits(31))
+    monkeypatch.setattr("adelic.training.network.loop.stream_seed", lambda *_: random.getrandbits(31))
     assert "second time" in str(failure("determinism"))
 
 
 @pytest.mark.slow
 def test_kills_notice_lost_work(attacks, failure, monkeypatch):
     attacks.attack("kills")
-    module = sys.modules["adelic.training.runner"]
+    module = importlib.import_module("adelic.training.network.fitting")
     load = module.load_checkpoint
 
     def forgetful(path, model, optimizer):

@@ -10,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from adelic import acd
 from adelic.data import Holdout
 from adelic.training import classical
-from adelic.training.classical import CLASSICAL_MODELS, cross_entropy, make_inputs
-from adelic.training.objectives import OneClass
-from adelic.training.tuning import DevelopmentData
+from adelic.training.classical.models import CLASSICAL_MODELS, cross_entropy, make_inputs
+from adelic.training.runs.objectives import OneClass
+from adelic.training.search.tuning import DevelopmentData
 
 MLP = {"inputs": "one-hot", "layers": 2, "width": 8, "learning_rate": 1e-2, "batch_size": 4, "alpha": 1e-4}
 TREES = {
@@ -197,4 +197,4 @@ def test_draws_are_from_the_space():
                 low, high = dimension.bounds
                 assert low <= min(values) < math.sqrt(low * high) < max(values) <= high
             else:
-                assert values == set(dimension.choices)
+                assert values == set(dimension.tried)

@@ -12,23 +12,35 @@ import numpy as np
 import pytest
 
 from adelic import acd
+from adelic.benchmark.matrix import progress
 from adelic.data import training_rows
 from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, Interrupted, RunBusyError, RunFolderError, UnknownNameError
 from adelic.storage.files import sole_user
-from adelic.training import CLASSICAL_MODELS, ClassicalConfig, classical_runs, run_classical
-from adelic.training.classical import EPOCHS
-from adelic.training.classical_runs import fits_done, result_path
+from adelic.training import CLASSICAL_MODELS, Classical, Experiment, RandomSearch, run
+from adelic.training.classical import fitting as classical_runs
+from adelic.training.classical.fitting import search_path
+from adelic.training.classical.models import EPOCHS
 from adelic.training.metrics import majority_rate
 from adelic.training.predictions import unpack_answers
-from adelic.training.result import read_result_file
-from adelic.training.result_schema import SCHEMA
+from adelic.training.runs.folder import read_result
 from adelic.training.signals import Stopped
 
 
 def config_of(name="logistic", *, task="schubert", n=3, **changes):
     own = {key: changes.pop(key) for key in ("edition", "split") if key in changes}
-    return ClassicalConfig(data=TaskData(task, n, **own), name=name, **{"trials": 3} | changes)
+    seed = changes.pop("seed", 0)
+    data = TaskData(task, n, **own)
+    return Experiment(data=data, model=Classical(name=name), recipe=RandomSearch(**{"trials": 3} | changes), seed=seed)
+
+
+def run_classical(config, runs, **options):
+    """Run a configuration in its folder among others."""
+    return run(config, runs / config.label, device="cpu", **options)
+
+
+def fits_done(config, runs):
+    return progress(config, runs)[0]
 
 
 @pytest.fixture
@@ -47,61 +59,60 @@ def fits(monkeypatch):
 
 def test_a_search_of_another_process_is_left_alone(tmp_path, fits):
     config = config_of()
-    with sole_user(result_path(config, tmp_path).parent), pytest.raises(RunBusyError):
+    with sole_user(search_path(config, tmp_path).parent), pytest.raises(RunBusyError):
         run_classical(config, tmp_path)
     assert not fits
-    assert run_classical(config, tmp_path)["seed"] == 0
+    assert run_classical(config, tmp_path).seed == 0
 
 
 @pytest.mark.parametrize("name", CLASSICAL_MODELS)
 def test_a_result_has_what_the_table_reads(tmp_path, name):
     config = config_of(name, trials=2, seed=1)
     result = run_classical(config, tmp_path)
-    assert read_result_file(result_path(config, tmp_path)) == result
-    assert set(SCHEMA) <= set(result)
-    assert (result["embedding"], result["recipe"], result["seed"]) == (name, "search", 1)
+    assert read_result(tmp_path / config.label) == result
+    assert (result.embedding, result.recipe, result.seed) == (name, "search", 1)
     names = {"accuracy", "balanced_accuracy", "macro_f1", "loss", "calibration_error"}
-    assert set(result["test"]) == names
+    assert set(result.test) == names
     data = acd.load("schubert", n=3, seed=1)
-    confusion = np.array(result["confusion"])
-    assert confusion.sum() == len(data.y_test) == result["rows"]["test"]
-    assert confusion.trace() / confusion.sum() == pytest.approx(result["test"]["accuracy"])
-    assert result["majority"] == majority_rate(data.y_train, data.y_test)
-    assert (result["split"], result["contaminated"], result["class_names"]) == ("published", False, ["0", "1"])
-    assert result["lookup"] == result["majority"]  # no test row is in its table
-    assert result["data_sha256"] == data.provenance["sha256"]
-    labels, predictions = unpack_answers(result)
+    confusion = np.array(result.confusion)
+    assert confusion.sum() == len(data.y_test) == result.rows["test"]
+    assert confusion.trace() / confusion.sum() == pytest.approx(result.test["accuracy"])
+    assert result.majority == majority_rate(data.y_train, data.y_test)
+    assert (result.split, result.contaminated, result.class_names) == ("published", False, ["0", "1"])
+    assert result.lookup == result.majority  # no test row is in its table
+    assert result.data_sha256 == data.provenance["sha256"]
+    labels, predictions = unpack_answers(result.as_dict())
     np.testing.assert_array_equal(labels, data.y_test)
-    assert np.mean(predictions == labels) == result["test"]["accuracy"]
+    assert np.mean(predictions == labels) == result.test["accuracy"]
     np.testing.assert_array_equal(np.bincount(2 * labels + predictions, minlength=4).reshape(2, 2), confusion)
-    chosen = result["search"]["chosen"]
+    chosen = result.search["chosen"]
     assert chosen.keys() == CLASSICAL_MODELS[name].space.keys()
-    assert result["features"] == chosen.get("inputs", "none")
-    assert len(result["history"]["train_loss"]) == (EPOCHS if name == "mlp" else 0)
+    assert result.features == chosen.get("inputs")
+    assert len(result.history["train_loss"]) == (EPOCHS if name == "mlp" else 0)
 
 
 def test_majority_is_the_rate_of_the_majority_class(tmp_path):
     result = run_classical(config_of("majority", n=4), tmp_path)
     data = acd.load("schubert", n=4)
     classes, counts = np.unique(data.y_train, return_counts=True)
-    assert result["test"]["accuracy"] == result["majority"] == np.mean(data.y_test == classes[counts.argmax()])
-    assert result["predicts_one_class"]
+    assert result.test["accuracy"] == result.majority == np.mean(data.y_test == classes[counts.argmax()])
+    assert result.predicts_one_class
     shares = counts / counts.sum()
-    assert result["test"]["loss"] == pytest.approx(-np.log(shares[data.y_test]).mean())
-    assert result["test"]["calibration_error"] == pytest.approx(abs(shares.max() - result["majority"]))
+    assert result.test["loss"] == pytest.approx(-np.log(shares[data.y_test]).mean())
+    assert result.test["calibration_error"] == pytest.approx(abs(shares.max() - result.majority))
 
 
 def test_logistic_regression_learns_schubert_4(tmp_path):
     result = run_classical(config_of(n=4), tmp_path)
-    assert result["test"]["accuracy"] > 0.8  # the ACD authors publish 88.8 %
+    assert result.test["accuracy"] > 0.8  # the ACD authors publish 88.8 %
 
 
 def test_the_best_trial_on_validation_is_chosen(tmp_path, fits):
     result = run_classical(config_of("trees", n=4, seed=5), tmp_path)
-    trials = result["search"]["trials"]
+    trials = result.search["trials"]
     assert len(trials) == 3
     best = max(trials, key=lambda trial: (trial["accuracy"], -trial["loss"]))
-    assert result["search"]["chosen"] == best["options"]
+    assert result.search["chosen"] == best["options"]
     assert fits == [*((trial["options"], 0) for trial in trials), (best["options"], 5)]
 
 
@@ -124,11 +135,11 @@ def test_the_test_split_decides_nothing(tmp_path, monkeypatch):
     before = run_classical(config, tmp_path / "before")
     monkeypatch.setattr("adelic.data.sources.load", upside_down)
     after = run_classical(config, tmp_path / "after")
-    assert after["test"] != before["test"]
+    assert after.test != before.test
     for key in ("validation", "history", "parameters", "rows"):
-        assert after[key] == before[key]
-    assert [{**trial, "seconds": 0} for trial in after["search"]["trials"]] == [
-        {**trial, "seconds": 0} for trial in before["search"]["trials"]
+        assert getattr(after, key) == getattr(before, key)
+    assert [{**trial, "seconds": 0} for trial in after.search["trials"]] == [
+        {**trial, "seconds": 0} for trial in before.search["trials"]
     ]
 
 
@@ -137,12 +148,12 @@ def test_seeds_share_one_search_and_results_are_read(tmp_path, fits):
     assert len(fits) == 4
     second = run_classical(config_of("trees", seed=1), tmp_path)
     assert len(fits) == 5
-    assert second["search"] == first["search"]
+    assert second.search == first.search
     assert run_classical(config_of("trees", seed=0), tmp_path) == first
     assert len(fits) == 5
     assert fits_done(config_of("trees", seed=1), tmp_path) == 4
     assert fits_done(config_of("trees", seed=2), tmp_path) == 3
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len(list(tmp_path.iterdir())) == 3  # the search and two runs
 
 
 def test_a_search_goes_on_after_its_last_trial(tmp_path, fits):
@@ -160,15 +171,15 @@ def test_a_search_goes_on_after_its_last_trial(tmp_path, fits):
     assert len(fits) == 5
     whole = run_classical(config, tmp_path / "whole")
     for key in ("test", "validation", "parameters", "confusion", "configuration", "features"):
-        assert parts[key] == whole[key]
+        assert getattr(parts, key) == getattr(whole, key)
 
 
 def test_more_trials_are_another_search(tmp_path):
     few, many = config_of(trials=2), config_of(trials=3)
     assert few.search_label != many.search_label
     assert (
-        run_classical(few, tmp_path)["search"]["trials"][0]["options"]
-        == (run_classical(many, tmp_path)["search"]["trials"][0]["options"])
+        run_classical(few, tmp_path).search["trials"][0]["options"]
+        == (run_classical(many, tmp_path).search["trials"][0]["options"])
     )
 
 
@@ -189,7 +200,7 @@ def test_labels_tell_all_configurations_apart():
 
 def test_fewer_rows(tmp_path):
     config = config_of(n=4, max_rows=100)
-    assert run_classical(config, tmp_path)["rows"] == {"train": 100, "validation": 12, "test": 421}
+    assert run_classical(config, tmp_path).rows == {"train": 100, "validation": 12, "test": 421}
     assert "--max-rows 100" in config.command()
 
 
@@ -208,10 +219,10 @@ def test_images_of_rows_are_trained_on_and_judged_by_no_more_rows(tmp_path, monk
     expected, labels = acd.images(rows, data.y_train[::4], acd.task("schubert").symmetries)
     np.testing.assert_array_equal(images, expected)
     np.testing.assert_array_equal(data.y_train.reshape(100, 4), labels)
-    assert result["rows"] == {"train": 100, "validation": 12, "test": len(whole.y_test)}
+    assert result.rows == {"train": 100, "validation": 12, "test": len(whole.y_test)}
     assert "--split orbits --max-rows 100 --symmetries" in config.command()
-    assert result["configuration"]["recipe"]["symmetries"] is True
-    assert result["split"] == result["configuration"]["data"]["split"] == "orbits"
+    assert result.configuration["recipe"]["symmetries"] is True
+    assert result.split == result.configuration["data"]["split"] == "orbits"
 
 
 def test_a_search_is_on_the_split_of_seed_0_and_a_fit_on_its_own(tmp_path, monkeypatch):
@@ -224,7 +235,7 @@ def test_a_search_is_on_the_split_of_seed_0_and_a_fit_on_its_own(tmp_path, monke
     for rows in seen[:3]:
         np.testing.assert_array_equal(rows, first.X_train)
     np.testing.assert_array_equal(seen[3], own.X_train)
-    assert result["data_sha256"] == own.provenance["sha256"] != first.provenance["sha256"]
+    assert result.data_sha256 == own.provenance["sha256"] != first.provenance["sha256"]
 
 
 @pytest.mark.parametrize("split", ["published", "orbits"])
@@ -240,17 +251,17 @@ def test_look_up_scores_the_look_up_of_every_result(tmp_path, split, symmetries)
         for name in ("lookup", "majority")
     ]
     memory, majority = found
-    assert memory["test"]["accuracy"] == memory["lookup"] == memory["majority"] == majority["test"]["accuracy"]
-    assert memory["predicts_one_class"]
-    assert memory["search"]["trials"][0]["options"] == {}
+    assert memory.test["accuracy"] == memory.lookup == memory.majority == majority.test["accuracy"]
+    assert memory.predicts_one_class
+    assert memory.search["trials"][0]["options"] == {}
     data = acd.load("schubert", n=4, split=split, seed=1)
     X, _ = training_rows(data, symmetries=symmetries)
-    assert memory["parameters"] == len(np.unique(np.concatenate(X), axis=0))
+    assert memory.parameters == len(np.unique(np.concatenate(X), axis=0))
 
 
 def test_a_leaky_edition_is_called_so(tmp_path):
     found = {
-        edition: run_classical(config_of("majority", task="weaving", n=6, edition=edition), tmp_path)["contaminated"]
+        edition: run_classical(config_of("majority", task="weaving", n=6, edition=edition), tmp_path).contaminated
         for edition in ("published", "levels", "leaky")
     }
     assert found == {"published": False, "levels": False, "leaky": True}
@@ -278,8 +289,8 @@ def test_a_damaged_search_is_named(tmp_path, content):
 def test_a_damaged_result_is_named(tmp_path):
     config = config_of("majority")
     run_classical(config, tmp_path)
-    result_path(config, tmp_path).write_text("{")
-    with pytest.raises(RunFolderError, match=r"seed0\.json"):
+    (tmp_path / config.label / "result.json").write_text("{")
+    with pytest.raises(RunFolderError, match=r"result\.json is damaged: it does not have the SHA-256"):
         run_classical(config, tmp_path)
 
 

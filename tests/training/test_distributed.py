@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 
 from adelic.errors import ConfigurationError, MissingExtraError, RunFolderError
 from adelic.training import run, run_distributed
-from adelic.training.world import ALONE, World
+from adelic.training.network.world import ALONE, World
 
 # Two processes add the rows of a batch in another order, at 2^-24 = 6e-8 a rounding; and Adam, which divides by the
 # root of the second moment, makes of a rounding error in a tiny gradient a step of the learning rate's size. Three
@@ -87,8 +87,8 @@ def pair(tiny_config, tmp_path_factory):
 def test_two_processes_have_the_losses_of_one(pair):
     _, folder, one, two, _ = pair
     assert figures(folder / "two") == pytest.approx(figures(folder / "one"), rel=TOLERANCE)
-    assert two["test"]["loss"] == pytest.approx(one["test"]["loss"], rel=TOLERANCE)
-    assert sum(map(sum, two["confusion"])) == two["rows"]["test"]
+    assert two.test["loss"] == pytest.approx(one.test["loss"], rel=TOLERANCE)
+    assert sum(map(sum, two.confusion)) == two.rows["test"]
     tensors, expected = (load_file(folder / name / "checkpoint.safetensors") for name in ("two", "one"))
     assert tensors.keys() == expected.keys()
     # Not all weights: the keys' biases have no influence, so their gradients are rounding errors, which Adam amplifies.
@@ -105,9 +105,9 @@ def test_the_tolerance_tells_a_lost_row(pair, tmp_path, monkeypatch):
 def test_one_set_of_files(pair):
     _, folder, one, two, ticks = pair
     assert sorted(p.name for p in (folder / "two").iterdir()) == sorted(p.name for p in (folder / "one").iterdir())
-    assert json.loads((folder / "two" / "result.json").read_text(encoding="utf-8")) == two
-    assert (one["devices"], one["nodes"]) == (1, 1)
-    assert (two["devices"], two["nodes"]) == (2, 1)
+    assert json.loads((folder / "two" / "result.json").read_text(encoding="utf-8")) == two.as_dict()
+    assert (one.devices, one.nodes) == (1, 1)
+    assert (two.devices, two.nodes) == (2, 1)
     assert [done for done, _, _ in ticks] == list(range(1, 7))
 
 

@@ -14,11 +14,12 @@ from adelic import acd
 from adelic.errors import ConfigurationError, RunFolderError
 from adelic.nn import AdelicPrediction, Vocabulary
 from adelic.training import EmbeddingConfig, load_recipe, read_result, run
-from adelic.training.loop import Split, Trainer, evaluate
-from adelic.training.objectives import OneClass, OneNumber, SeveralClasses, make_objective
-from adelic.training.result import read_result_file
+from adelic.training.network.fitting import build_model
+from adelic.training.network.loop import Split, Trainer, evaluate
+from adelic.training.result import Result
+from adelic.training.runs.development import training_subset
+from adelic.training.runs.objectives import OneClass, OneNumber, SeveralClasses, make_objective
 from adelic.training.signals import Stopped
-from adelic.training.subsets import training_subset
 
 SMALL = {"kl": ("kl", 4), "rsk": ("rsk", 5), "characters": ("characters", 6)}
 
@@ -163,43 +164,43 @@ def test_a_run(small, tmp_path, embedding):
     result = run(config, tmp_path, device="cpu")
     assert read_result(tmp_path) == result
     data = config.data.load(config.seed)
-    assert result["rows"]["test"] == len(data.y_test)
+    assert result.rows["test"] == len(data.y_test)
     common = {"accuracy", "exact_match", "loss"}
     if config.data.task == "characters":
         values, counts = np.unique(data.y_train, return_counts=True)
         guess = values[counts.argmax()]
-        assert result["test"].keys() == common | {"mean_absolute_error", "mean_squared_error", "decoded"}
-        assert result["guess"]["mean_squared_error"] == pytest.approx(np.mean((data.y_test - guess) ** 2))
-        assert result["majority"] == pytest.approx(np.mean(data.y_test == guess))
+        assert result.test.keys() == common | {"mean_absolute_error", "mean_squared_error", "decoded"}
+        assert result.guess["mean_squared_error"] == pytest.approx(np.mean((data.y_test - guess) ** 2))
+        assert result.majority == pytest.approx(np.mean(data.y_test == guess))
     else:
         guess = [np.bincount(column).argmax() for column in data.y_train.T]
-        assert result["test"].keys() == common | {"balanced_accuracy", "macro_f1"}
-        assert result["majority"] == pytest.approx(np.mean(data.y_test == guess))
-        assert result["guess"]["exact_match"] == pytest.approx(np.mean((data.y_test == guess).all(axis=1)))
-        accuracies = [target["accuracy"] for target in result["targets"]]
+        assert result.test.keys() == common | {"balanced_accuracy", "macro_f1"}
+        assert result.majority == pytest.approx(np.mean(data.y_test == guess))
+        assert result.guess["exact_match"] == pytest.approx(np.mean((data.y_test == guess).all(axis=1)))
+        accuracies = [target["accuracy"] for target in result.targets]
         assert len(accuracies) == data.y_train.shape[1]
-        assert result["test"]["accuracy"] == pytest.approx(np.mean(accuracies))
-    assert all(type(value) is float and math.isfinite(value) for value in result["test"].values())
-    curve = result["history"]["validation_accuracy"]
+        assert result.test["accuracy"] == pytest.approx(np.mean(accuracies))
+    assert all(type(value) is float and math.isfinite(value) for value in result.test.values())
+    curve = result.history["validation_accuracy"]
     assert len(curve) == 3
-    assert max(curve) == pytest.approx(result["validation"]["accuracy"], abs=1e-6)
+    assert max(curve) == pytest.approx(result.validation["accuracy"], abs=1e-6)
 
 
 @pytest.mark.parametrize("task", SMALL)
 def test_the_place_wise_model_has_the_same_heads(tiny_config, tmp_path, task):
     task, n = SMALL[task]
     embedding = EmbeddingConfig.of("adelic", places="late", primes=(2, 3), precision=3)
-    config = replace(tiny_config(task=task, n=n, epochs=1, max_rows=30), embedding=embedding)
+    config = replace(tiny_config(task=task, n=n, epochs=1, max_rows=30), model=embedding)
     result = run(config, tmp_path, device="cpu")
-    assert 0 <= result["test"]["exact_match"] <= 1
-    assert result["configuration"]["embedding"]["places"] == "late"
+    assert 0 <= result.test["exact_match"] <= 1
+    assert result.configuration["embedding"]["places"] == "late"
 
 
 def test_evaluation_by_hand(small):
     config = small("learned")
     data = config.data.load(config.seed)
     objective = make_objective(data)
-    model = config.model(data, objective).eval()
+    model = build_model(config, data, objective).eval()
     split = Split(Vocabulary(data.vocabulary).ids(data.X_test), data.y_test, torch.device("cpu"))
     figures, predictions = evaluate(model, split, objective=objective)
     with torch.no_grad():
@@ -223,7 +224,7 @@ def test_it_learns(tiny_config, task, n, epochs):
         for X, y in ((data.X_train, data.y_train), (data.X_validation, data.y_validation))
     )
     with torch.random.fork_rng():
-        model = config.model(data, objective)
+        model = build_model(config, data, objective)
         trainer = Trainer(model, config.recipe, train, validation, objective=objective, seed=0)
         losses = [trainer.run_epoch()["train_loss"] for _ in range(epochs)]
     assert losses[-1] < 0.85 * losses[0]
@@ -253,8 +254,8 @@ def test_part_of_the_rows(small, tmp_path):
     result = run(config, tmp_path, device="cpu")
     data = config.data.load(config.seed)
     n_validation = -(-40 * len(data.y_validation) // len(data.y_train))
-    assert result["rows"] == {"train": 40, "validation": n_validation, "test": len(data.y_test)}
-    assert result["configuration"]["recipe"]["max_rows"] == 40
+    assert result.rows == {"train": 40, "validation": n_validation, "test": len(data.y_test)}
+    assert result.configuration["recipe"]["max_rows"] == 40
     assert config.label != small(epochs=1).label
 
 
@@ -268,7 +269,7 @@ def test_the_part_is_the_datas_and_not_the_runs():
     assert len(set(part)) == 50  # without repetition
     assert set(part) <= rows
     assert first.X_test is data.X_test
-    for enough in (0, len(data.y_train), 10**9):
+    for enough in (None, len(data.y_train), 10**9):
         assert training_subset(data, enough, 0) is data
 
 
@@ -298,7 +299,7 @@ def test_a_result_that_lacks_a_figure_is_named(tiny_config, tmp_path):
     whole = path.read_text()
     path.write_text(whole.replace('"mean_absolute_error"', '"mae"'))
     with pytest.raises(RunFolderError, match=r"it has no test\.mean_absolute_error"):
-        read_result_file(path)
+        Result.parse(path.read_bytes(), str(path))
     path.write_text(whole.replace('"guess"', '"guessed"'))
     with pytest.raises(RunFolderError, match="it has no guess"):
-        read_result_file(path)
+        Result.parse(path.read_bytes(), str(path))

@@ -13,11 +13,11 @@ from adelic.nn import Vocabulary
 from adelic.nn.backend import Noise
 from adelic.nn.placewise import PLACES
 from adelic.training import EmbeddingConfig, list_runs, run
-from adelic.training.loop import Split
-from adelic.training.objectives import make_objective
-from adelic.training.runner import make_trainer
+from adelic.training.network.fitting import build_model, make_trainer
+from adelic.training.network.loop import Split
+from adelic.training.network.workers import Workers
+from adelic.training.runs.objectives import make_objective
 from adelic.training.signals import Stopped
-from adelic.training.workers import Workers
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def config(tiny_config):
 
     def make(places="axial", **changes):
         embedding = EmbeddingConfig.of("adelic", primes=(2, 3, 5), precision=3, places=places)
-        return dataclasses.replace(tiny_config(**{"dropout": 0.3, "d_model": 32} | changes), embedding=embedding)
+        return dataclasses.replace(tiny_config(**{"dropout": 0.3, "d_model": 32} | changes), model=embedding)
 
     return make
 
@@ -51,7 +51,7 @@ def test_stopped_after_every_third_step(config, tmp_path, read_folder, places):
     tensors, others = (load_file(folder / "checkpoint.safetensors") for folder in (parts, whole))
     assert tensors.keys() == others.keys()
     assert all(torch.equal(tensors[key], others[key]) for key in tensors)
-    assert (result["places"], result["features"], result["test"]) == (places, "characters", expected["test"])
+    assert (result.places, result.features, result.test) == (places, "characters", expected.test)
     assert {summary.embedding for summary in list_runs(tmp_path)} == {f"adelic:characters:{places}"}
 
 
@@ -60,9 +60,9 @@ def test_splitting_a_batch_changes_no_gradient(config, monkeypatch, places):
     data, gradients = acd.load("schubert", n=3), []
     objective = make_objective(data)
     for workers, tokens in ((1, 10**6), (2, 10**6), (3, 12)):
-        monkeypatch.setattr(importlib.import_module("adelic.training.workers"), "TOKENS", tokens)
+        monkeypatch.setattr(importlib.import_module("adelic.training.network.workers"), "TOKENS", tokens)
         chosen = config(places)
-        trainer = make_trainer(chosen, chosen.model(data, objective), data, objective, torch.device("cpu"))
+        trainer = make_trainer(chosen, build_model(chosen, data, objective), data, objective, torch.device("cpu"))
         trainer.model.train()
         with Workers(workers) as pool:
             loss = trainer._backward(torch.arange(17), Noise(5), pool)
@@ -76,7 +76,7 @@ def test_it_learns(config):
     data = acd.load("schubert", n=4)
     chosen = config("late", task="schubert", n=4, dropout=0.0, epochs=3, batch_size=64, norm="pre")
     objective = make_objective(data)
-    trainer = make_trainer(chosen, chosen.model(data, objective), data, objective, torch.device("cpu"))
+    trainer = make_trainer(chosen, build_model(chosen, data, objective), data, objective, torch.device("cpu"))
     figures = [trainer.run_epoch()["validation"] for _ in range(3)][-1]
     assert figures["loss"] < 0.5
     assert figures["accuracy"] > 0.75
@@ -86,7 +86,7 @@ def test_the_model_reads_the_places_of_its_numbers(config):
     """Numbers that agree at a place have the same vector there: 1 and 3 at the prime 2 with one digit."""
     data = acd.load("schubert", n=3)
     embedding = EmbeddingConfig.of("adelic", primes=(2, 3), precision=1, places="apart", features="one-hot-digits")
-    model = dataclasses.replace(config(), embedding=embedding).model(data, make_objective(data))
+    model = build_model(dataclasses.replace(config(), model=embedding), data, make_objective(data))
     ids = Split(Vocabulary(data.vocabulary).ids([[1, 3]]), data.y_train[:1], torch.device("cpu")).ids
     first, second = model.embed(ids).view(2, 3, -1)
     assert torch.equal(first[1], second[1])

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 import tomli_w
+from adelic.training.dimensions import apply
 
 from adelic.benchmark import plan
 from adelic.data.sources import TaskData
 from adelic.errors import AdelicError, ConfigurationError, SpaceError, StorageError, UnknownNameError
-from adelic.training import EmbeddingConfig, Recipe, RunConfig, load_recipe
+from adelic.training import EmbeddingConfig, Experiment, Recipe, load_recipe
 from adelic.training.recipes import read_recipe_file
-from adelic.training.search import apply
-from adelic.training.tuning import Search, StudyResult, TrialResult
+from adelic.training.search.tuning import Search, StudyResult, TrialResult
 
 COMMITTED = sorted((Path(__file__).parents[2] / "recipes").rglob("*.toml"))
 VALUES = {"learning-rate": 0.002, "norm": "post", "features": "characters", "primes": 3, "precision": 6}
@@ -21,9 +21,9 @@ VALUES = {"learning-rate": 0.002, "norm": "post", "features": "characters", "pri
 @pytest.fixture
 def study():
     """A study of one made-up trial."""
-    config = RunConfig(
+    config = Experiment(
         data=TaskData("schubert", 4),
-        embedding=EmbeddingConfig.of("adelic", projection="linear"),
+        model=EmbeddingConfig.of("adelic", projection="linear"),
         recipe=load_recipe("quick", "schubert-4", epochs=5, batch_size=32),
     )
     trial = TrialResult(
@@ -46,55 +46,56 @@ def path(study, tmp_path, monkeypatch):
     return "recipes/schubert-4-adelic.toml"
 
 
+def chosen(path, **given):
+    """Return the embedding that a file stores, changed by what is given."""
+    return Experiment.choose(TaskData("schubert", 4, split="orbits"), recipe=path, **given).embedding
+
+
 def test_the_round_trip(study, path):
     assert load_recipe(path, "schubert-4") == replace(study.config.recipe, name=path)
-    assert EmbeddingConfig.choose(path) == study.config.embedding
+    assert chosen(path) == study.config.embedding
     assert study.config.embedding.primes == (2, 3, 5)
     assert study.config.recipe.learning_rate == 0.002
 
 
 def test_a_learned_embedding_has_no_options(study, tmp_path):
-    search = Search(config=replace(study.search.config, embedding=EmbeddingConfig.of("learned")), dimensions=("norm",))
+    search = Search(config=replace(study.search.config, model=EmbeddingConfig.of("learned")), dimensions=("norm",))
     learned = replace(study, search=search, trials=(replace(study.trials[0], values={"norm": "pre"}),))
     path = tmp_path / "learned.toml"
     path.write_text(learned.to_toml(), encoding="utf-8")
-    assert EmbeddingConfig.choose(str(path)) == EmbeddingConfig.of("learned")
+    assert chosen(str(path)) == EmbeddingConfig.of("learned")
 
 
 def test_what_is_given_comes_first(path):
     assert load_recipe(path, "schubert-4", epochs=2).epochs == 2
-    changed = EmbeddingConfig.choose(path, "adelic", features="digits", primes=None)
+    changed = chosen(path, embedding="adelic", features="digits", primes=None)
     assert (changed.features, changed.primes, changed.projection) == ("digits", (2, 3, 5), "linear")
-    assert EmbeddingConfig.choose(path, "learned") == EmbeddingConfig.of("learned")
+    assert chosen(path, embedding="learned") == EmbeddingConfig.of("learned")
     with pytest.raises(ConfigurationError, match="--features belongs to"):
-        EmbeddingConfig.choose(path, "learned", features="digits")
+        chosen(path, embedding="learned", features="digits")
 
 
 def test_the_command_names_the_file(path):
-    config = RunConfig(
-        data=TaskData("schubert", 4), embedding=EmbeddingConfig.choose(path), recipe=load_recipe(path, "schubert-4")
-    )
+    config = Experiment(data=TaskData("schubert", 4), model=chosen(path), recipe=load_recipe(path, "schubert-4"))
     assert config.command() == (
         f"adelic train schubert --n 4 --embedding adelic --features characters --recipe {path} --epochs 5 --seed 0"
     )
     assert config.label.startswith("schubert-4-adelic-characters-schubert-4-adelic-seed0-")
     other = replace(
         config,
-        embedding=EmbeddingConfig.choose(path, projection="none"),
+        model=chosen(path, projection="none"),
         recipe=replace(config.recipe, learning_rate=1e-3),
     )
     assert "--projection none" in other.command()
     assert "--learning-rate 0.001" in other.command()
-    assert replace(config, recipe=replace(config.recipe, norm="pre")).command().startswith("adelic.training.run,")
+    assert "--norm pre" in replace(config, recipe=replace(config.recipe, norm="pre")).command()
 
 
-def test_a_file_that_has_changed_or_gone_defines_no_command(path, tmp_path):
-    config = RunConfig(
-        data=TaskData("schubert", 4), embedding=EmbeddingConfig.choose(path), recipe=load_recipe(path, "schubert-4")
-    )
+def test_the_command_makes_up_for_a_file_that_has_changed_and_none_for_one_that_has_gone(path, tmp_path):
+    config = Experiment(data=TaskData("schubert", 4), model=chosen(path), recipe=load_recipe(path, "schubert-4"))
     file = tmp_path / path
     file.write_text(file.read_text().replace('norm = "post"', 'norm = "pre"', 1))
-    assert config.command().startswith("adelic.training.run,")
+    assert "--norm post" in config.command()  # as it was
     file.unlink()
     assert config.command().startswith("adelic.training.run,")
 
@@ -108,7 +109,7 @@ def test_a_matrix_takes_the_file_of_each_row_and_embedding(path, study, tmp_path
     names = ["adelic", "learned", "adelic:digits"]
     found = plan(["schubert-4"], names, [0], recipe="recipes/{row}-{embedding}.toml")
     assert [config.recipe.learning_rate for config in found] == [0.002, 0.5, 0.25]
-    assert [config.embedding.features for config in found] == ["characters", "none", "digits"]
+    assert [config.embedding.features for config in found] == ["characters", None, "digits"]
     assert found[0].embedding == study.config.embedding
     assert found[1].recipe == Recipe(name="recipes/schubert-4-learned.toml", learning_rate=0.5, epochs=3)
 
@@ -122,15 +123,19 @@ def test_a_matrix_takes_the_file_of_each_row_and_embedding(path, study, tmp_path
         ("recipe = 3", ConfigurationError, r"\[recipe\] is missing"),
         ("[recipe]\nlearning_rat = 1", ConfigurationError, "unknown 'learning_rat'"),
         ("[recipe]\nname = 'x'", ConfigurationError, "unknown 'name'"),
-        ("[recipe]\nlearning_rate = 'fast'\nepochs = 1", ConfigurationError, "learning_rate='fast' is no float"),
-        ("[recipe]\nlearning_rate = true\nepochs = 1", ConfigurationError, "learning_rate=True"),
-        ("[recipe]\nlearning_rate = 1e-3\nepochs = 1.5", ConfigurationError, "epochs=1.5 is no int"),
+        (
+            "[recipe]\nlearning_rate = 'fast'\nepochs = 1",
+            ConfigurationError,
+            "learning-rate='fast' must be a positive number",
+        ),
+        ("[recipe]\nlearning_rate = true\nepochs = 1", ConfigurationError, "learning-rate=True must be"),
+        ("[recipe]\nlearning_rate = 1e-3\nepochs = 1.5", ConfigurationError, "epochs=1.5 must be a whole number"),
         ("[recipe]\nlearning_rate = 1e-3\nepochs = 0", ConfigurationError, "epochs=0"),
         ("[recipe]\nlearning_rate = nan\nepochs = 1", ConfigurationError, "learning-rate=nan"),
         ("[recipe]\nepochs = 1", ConfigurationError, "pass --learning-rate"),
         ("{embedding}'adelic'", ConfigurationError, r"\[embedding\] is missing"),
         ("{embedding}{{}}", ConfigurationError, "has no name"),
-        ("{embedding}{{name = 3}}", ConfigurationError, "name=3 is no str"),
+        ("{embedding}{{name = 3}}", ConfigurationError, "has no name"),
         ("{embedding}{{name = 'adelik'}}", UnknownNameError, "did you mean 'adelic'"),
         ("{embedding}{{name = 'adelic', primes = ['2']}}", ConfigurationError, "primes="),
         ("{embedding}{{name = 'adelic', primes = [4]}}", SpaceError, "4 is not a prime"),
@@ -145,9 +150,9 @@ def test_damaged_files(tmp_path, content, error, words):
         content = content.format(embedding=whole) + "\n[recipe]\nlearning_rate = 1e-3\nepochs = 1\n"
     path.write_bytes(content.encode("latin-1"))
     with pytest.raises(error, match=words) as caught:
-        RunConfig(
+        Experiment(
             data=TaskData("schubert", 4),
-            embedding=EmbeddingConfig.choose(str(path)),
+            model=chosen(str(path)),
             recipe=load_recipe(str(path), "schubert-4"),
         )
     assert isinstance(caught.value, AdelicError)
@@ -158,7 +163,7 @@ def test_a_missing_file(tmp_path):
     with pytest.raises(StorageError, match="adelic tune"):
         load_recipe(str(tmp_path / "none.toml"), "schubert-4")
     with pytest.raises(StorageError):
-        EmbeddingConfig.choose(str(tmp_path / "none.toml"))
+        chosen(str(tmp_path / "none.toml"))
     (tmp_path / "folder.toml").mkdir()
     with pytest.raises(StorageError, match=r"folder\.toml"):
         load_recipe(str(tmp_path / "folder.toml"), "schubert-4")
@@ -173,9 +178,9 @@ def test_the_committed_recipes_are_the_best_of_their_studies(path):
     assert not study["commit"].endswith("+")
     best = max((t for t in study["trials"] if t["state"] == "complete"), key=lambda t: (t["accuracy"], -t["loss"]))
     assert study["best"]["trial"] == best["number"]
-    config = RunConfig(
+    config = Experiment(
         data=TaskData(study["task"], study["n"], edition=study["edition"], split=study["split"]),
-        embedding=EmbeddingConfig.choose(str(path)),
+        model=chosen(str(path)),
         recipe=load_recipe(str(path), f"{study['task']}-{study['n']}"),
         seed=study["seed"],
     )

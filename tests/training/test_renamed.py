@@ -10,11 +10,11 @@ from adelic.benchmark.results import write_result
 from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, RunFolderError
 from adelic.storage.records import seal
-from adelic.training import EmbeddingConfig, Recipe, RunConfig, load_recipe, run, tune
-from adelic.training.configuration import check_same
-from adelic.training.listing import list_runs
+from adelic.training import EmbeddingConfig, Experiment, Recipe, load_recipe, run, tune
+from adelic.training.experiment import check_same
 from adelic.training.renamed import FIRST_NAMES, first_names, todays_names, with_todays_names
-from adelic.training.tuning import Search
+from adelic.training.runs.listing import list_runs
+from adelic.training.search.tuning import Search
 
 COMMITTED = sorted((Path(__file__).parents[2] / "recipes" / "compact").glob("*.toml"))
 OTHER = {"checkpoint": "last", "pooling": "tokens"}
@@ -37,7 +37,7 @@ def of_old_names(result):
 @pytest.fixture
 def compact():
     recipe = load_recipe("compact", "schubert-4")
-    return RunConfig(data=TaskData("schubert", 4), embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+    return Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("learned"), recipe=recipe)
 
 
 def test_names_are_those_of_recipes():
@@ -88,10 +88,10 @@ def test_runs_and_studies_keep_their_names(compact):
 def test_a_run_folder_of_old(tiny_config, tmp_path):
     config = tiny_config(epochs=1, **OTHER)
     result = run(config, tmp_path / "run", device="cpu")
-    assert {key: result["configuration"]["recipe"][key] for key in OTHER} == OTHER
+    assert {key: result.configuration["recipe"][key] for key in OTHER} == OTHER
     path = tmp_path / "run" / "config.toml"
     path.write_text(of_old(path.read_text()))
-    (tmp_path / "run" / "result.json").write_text(seal(of_old_names(result), indent=2))
+    (tmp_path / "run" / "result.json").write_text(seal(of_old_names(result.as_dict()), indent=2))
     check_same(config, path)
     with pytest.raises(RunFolderError, match=r"recipe\.checkpoint is 'last' there and None here"):
         check_same(tiny_config(epochs=1, pooling="tokens"), path)
@@ -99,13 +99,13 @@ def test_a_run_folder_of_old(tiny_config, tmp_path):
     (found,) = list_runs(tmp_path)
     assert not found.problem
     assert {key: found.configuration["recipe"][key] for key in OTHER} == OTHER
-    assert found.result["configuration"] == result["configuration"]
-    assert run(config, tmp_path / "run", device="cpu")["configuration"] == result["configuration"]
+    assert found.result.configuration == result.configuration
+    assert run(config, tmp_path / "run", device="cpu").configuration == result.configuration
 
 
 def test_a_line_of_old_stays_as_it_was_sealed(tiny_config, tmp_path):
     first, second = (tiny_config(epochs=1, **OTHER), dataclasses.replace(tiny_config(epochs=1, **OTHER), seed=1))
-    results = [run(config, tmp_path / str(config.seed), device="cpu") for config in (first, second)]
+    results = [run(config, tmp_path / str(config.seed), device="cpu").as_dict() for config in (first, second)]
     path = tmp_path / "results" / "schubert-3.jsonl"
     path.parent.mkdir()
     path.write_text(line := seal(of_old_names(results[0])) + "\n")

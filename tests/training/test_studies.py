@@ -6,10 +6,10 @@ import optuna
 import pytest
 
 from adelic.errors import ConfigurationError, LeakError, StorageError
-from adelic.training import studies
-from adelic.training.search import Dimension
+from adelic.storage.options import Option
+from adelic.training.search import studies
 
-DIMENSIONS = {"rate": Dimension(field="rate", bounds=(1e-3, 1.0)), "norm": Dimension(field="norm", choices=("a", "b"))}
+DIMENSIONS = {"rate": Option(name="rate", bounds=(1e-3, 1.0)), "norm": Option(name="norm", tried=("a", "b"))}
 PASSWORD = "a-secret"
 
 
@@ -65,7 +65,7 @@ def test_the_search_finds_the_best(study):
     assert best.value > -0.1
 
 
-FEW = {"norm": Dimension(field="norm", choices=("a", "b")), "rate": Dimension(field="rate", choices=(0.1, 0.2))}
+FEW = {"norm": Option(name="norm", tried=("a", "b")), "rate": Option(name="rate", tried=(0.1, 0.2))}
 ALL = [("a", 0.1), ("a", 0.2), ("b", 0.1), ("b", 0.2)]
 
 

@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from adelic import nn
 from adelic.errors import RunFolderError
-from adelic.training.checkpoint import Progress, load_checkpoint, read_progress, save_checkpoint
+from adelic.training.network.checkpoint import Progress, load_checkpoint, read_progress, save_checkpoint
 
 
 def network(width=4, seed=0):

@@ -9,9 +9,23 @@ import torch
 from adelic import acd
 from adelic.data.sources import TaskData
 from adelic.errors import AdelicError, ConfigurationError, SpaceError, UnknownNameError
-from adelic.nn import AdelicEmbedding, LearnedEmbedding, LearnedPositionalEncoding, PlacewiseClassifier, Vocabulary
-from adelic.training import EmbeddingConfig, RunConfig, load_recipe
-from adelic.training.objectives import make_objective
+from adelic.nn import (
+    EMBEDDINGS,
+    AdelicEmbedding,
+    LearnedEmbedding,
+    LearnedPositionalEncoding,
+    PlacewiseClassifier,
+    Vocabulary,
+)
+from adelic.training import EmbeddingConfig, Experiment, load_recipe
+from adelic.training.network.fitting import build_model
+from adelic.training.renamed import first_form
+from adelic.training.runs.objectives import make_objective
+
+
+def build(found, vocabulary, d_model):
+    """Return the embedding that a configuration describes."""
+    return EMBEDDINGS[found.name].from_options(vocabulary, d_model, found.options())
 
 
 def test_the_papers_embedding():
@@ -19,12 +33,12 @@ def test_the_papers_embedding():
     assert found == EmbeddingConfig(
         name="adelic",
         features="digits",
-        projection="none",
+        projection=None,
         primes=(2, 3, 5, 7, 11, 13, 17),
         precision=16,
         fractional_digits=0,
     )
-    embedding = found.build(Vocabulary(range(5)), 128)
+    embedding = build(found, Vocabulary(range(5)), 128)
     assert isinstance(embedding, AdelicEmbedding)
     assert sum(p.numel() for p in embedding.parameters()) == 0
 
@@ -33,7 +47,7 @@ def test_options_reach_the_embedding():
     found = EmbeddingConfig.of(
         "adelic", features="characters", projection="linear", primes=(3, 5), precision=4, fractional_digits=1
     )
-    embedding = found.build(Vocabulary(range(5)), 32)
+    embedding = build(found, Vocabulary(range(5)), 32)
     assert embedding.space.primes == (3, 5)
     assert (embedding.space.precision, embedding.space.fractional_digits) == (4, 1)
     assert embedding.layout.kind == "characters"
@@ -42,10 +56,10 @@ def test_options_reach_the_embedding():
 
 
 def test_the_baseline():
-    found = EmbeddingConfig.of("learned", features="none", projection="none")
+    found = EmbeddingConfig.of("learned", features=None, standardize=False)
     assert found == EmbeddingConfig.of("learned")
     assert found.label == "learned"
-    assert isinstance(found.build(Vocabulary(range(5)), 32), LearnedEmbedding)
+    assert isinstance(build(found, Vocabulary(range(5)), 32), LearnedEmbedding)
 
 
 @pytest.mark.parametrize(
@@ -117,23 +131,25 @@ def test_options_reach_a_rival_and_its_command(tiny_config, name, options, label
     found, plain = EmbeddingConfig.of(name, **options), EmbeddingConfig.of(name)
     torch.manual_seed(0)
     vocabulary = Vocabulary(range(1, 6))
-    assert is_so(found.build(vocabulary, 32))
-    assert not is_so(plain.build(vocabulary, 32))
+    assert is_so(build(found, vocabulary, 32))
+    assert not is_so(build(plain, vocabulary, 32))
     assert (found.label, plain.label) == (label, name)
     assert EmbeddingConfig.of(name, **found.options()) == found
-    config = dataclasses.replace(tiny_config(), embedding=found)
+    config = dataclasses.replace(tiny_config(), model=found)
     assert tomllib.loads(config.to_toml())["embedding"].items() >= options.items()
-    run_of = RunConfig(data=TaskData("schubert", 3), embedding=found, recipe=load_recipe("quick", "schubert-3"))
+    run_of = Experiment(data=TaskData("schubert", 3), model=found, recipe=load_recipe("quick", "schubert-3"))
     words = run_of.command()
     for option, value in options.items():
         assert f" --{option}" + ("" if value is True else f" {float(value) if option == 'sigma' else value}") in words
-        assert option not in dataclasses.replace(run_of, embedding=plain).command()
+        assert option not in dataclasses.replace(run_of, model=plain).command()
 
 
 def test_rivals_are_configured_as_before_they_had_options():
     """So that runs and results of older versions are still the same runs."""
     for name in ("learned", "random", "one-hot", "fone", "xval", "abacus", "periodic"):
-        assert EmbeddingConfig.of(name).as_dict() == {
+        found = EmbeddingConfig.of(name).as_dict()
+        assert found == {"name": name}
+        assert first_form({"embedding": found, "recipe": {}})["embedding"] == {
             "name": name,
             "features": "none",
             "projection": "none",
@@ -149,11 +165,11 @@ def test_rivals_are_configured_as_before_they_had_options():
 
 def test_fone_as_published_is_refused_where_numbers_have_signs(tiny_config):
     found = {name: EmbeddingConfig.of("fone", published=name == "published") for name in ("published", "ours")}
-    quiver = dataclasses.replace(tiny_config(), data=TaskData("quiver", 11), embedding=found["ours"])
+    quiver = dataclasses.replace(tiny_config(), data=TaskData("quiver", 11), model=found["ours"])
     with pytest.raises(ConfigurationError, match="quiver-11 has negative numbers, and FoNE as published") as caught:
-        dataclasses.replace(quiver, embedding=found["published"])
+        dataclasses.replace(quiver, model=found["published"])
     assert "\n" not in str(caught.value)
-    assert dataclasses.replace(tiny_config(), embedding=found["published"]).embedding.published
+    assert dataclasses.replace(tiny_config(), model=found["published"]).embedding.published
 
 
 @pytest.mark.parametrize(("task", "n"), [("schubert", 4), ("lattice", 10), ("mheight", 10), ("weaving", 6)])
@@ -168,18 +184,18 @@ def test_abacus_is_refused_where_tokens_have_one_digit(tiny_config, task, n):
 
 @pytest.mark.parametrize(("task", "n"), [("schubert", 6), ("characters", 10), ("grassmannian", 12)])
 def test_abacus_is_for_tokens_of_several_digits(tiny_config, task, n):
-    assert tiny_config("abacus", task=task, n=n).model_label == "abacus"
+    assert tiny_config("abacus", task=task, n=n).model.label == "abacus"
 
 
 def test_some_coordinates(tiny_config):
     found = EmbeddingConfig.of("adelic", features="standardized", coordinates="p-adic")
     assert found.label == "adelic-standardized-p-adic"
-    assert found.build(Vocabulary(range(5)), 128).coordinates == "p-adic"
-    config = dataclasses.replace(tiny_config("adelic"), embedding=found)
+    assert build(found, Vocabulary(range(5)), 128).coordinates == "p-adic"
+    config = dataclasses.replace(tiny_config("adelic"), model=found)
     assert config.as_dict()["embedding"]["coordinates"] == "p-adic"
     assert EmbeddingConfig.of("adelic", coordinates="all") == EmbeddingConfig.of("adelic")
     assert "coordinates" not in EmbeddingConfig.of("adelic").as_dict()  # as in runs that are older than this field
-    plain = RunConfig(data=TaskData("schubert", 3), embedding=found, recipe=load_recipe("quick", "schubert-3"))
+    plain = Experiment(data=TaskData("schubert", 3), model=found, recipe=load_recipe("quick", "schubert-3"))
     assert "--coordinates p-adic" in plain.command()
 
 
@@ -210,7 +226,7 @@ def test_labels_are_readable_and_differ(tiny_config):
 
 
 def model_of(config, data):
-    return config.model(data, make_objective(data))
+    return build_model(config, data, make_objective(data))
 
 
 def test_the_model_is_the_recipes(tiny_config):
@@ -250,9 +266,9 @@ def test_bad_seeds(tiny_config, seed, tmp_path):
 
 def test_the_command_names_what_is_not_the_default():
     recipe = load_recipe("quick", "weaving-6", epochs=7, batch_size=32)
-    config = RunConfig(
+    config = Experiment(
         data=TaskData("weaving", 6, edition="leaky", split="orbits"),
-        embedding=EmbeddingConfig.of("adelic", primes=(2, 3), projection="linear"),
+        model=EmbeddingConfig.of("adelic", primes=(2, 3), projection="linear"),
         recipe=recipe,
         seed=4,
     )
@@ -280,14 +296,14 @@ def test_a_recipe_of_ones_own_can_be_run(tiny_config, tmp_path):
 
     config = tiny_config(name="mine", epochs=1)
     result = run(config, tmp_path / "run", device="cpu")
-    assert result["recipe"] == "mine"
-    assert "--recipe mine" not in (result["command"] or "")
+    assert result.recipe == "mine"
+    assert "--recipe mine" not in (result.command or "")
 
 
 def test_a_command_never_names_another_run(tiny_config):
     """A network size that no option gives, or another split, must not be left out in silence."""
     packaged = load_recipe("quick", "schubert-3")
-    config = RunConfig(data=TaskData("schubert", 3), embedding=EmbeddingConfig.of("learned"), recipe=packaged)
+    config = Experiment(data=TaskData("schubert", 3), model=EmbeddingConfig.of("learned"), recipe=packaged)
     plain = dataclasses.replace(tiny_config(), recipe=packaged).command()
     assert plain == config.command()
     others = [
@@ -302,7 +318,7 @@ def test_a_command_never_names_another_run(tiny_config):
 def test_a_seed_is_the_datas_too(tiny_config):
     """There is no seed of the data apart: what is drawn is drawn with the run's."""
     with pytest.raises(TypeError, match="data_seed"):
-        RunConfig(**vars(tiny_config()), data_seed=1)
+        Experiment(**vars(tiny_config()), data_seed=1)
     assert "seed" not in tiny_config(seed=4).as_dict()["data"]
 
 
@@ -326,7 +342,7 @@ def test_bad_splits(tiny_config, changes, error, words):
 def test_the_place_wise_model(tiny_config):
     config = dataclasses.replace(
         tiny_config("adelic", n_layers=2, dropout=0.2, norm="pre", d_model=32),
-        embedding=EmbeddingConfig.of("adelic", primes=(2, 3, 5), precision=4, places="axial"),
+        model=EmbeddingConfig.of("adelic", primes=(2, 3, 5), precision=4, places="axial"),
     )
     assert config.embedding.features == "characters"
     assert "-adelic-characters-axial-" in config.label
@@ -355,7 +371,7 @@ def test_fields_that_are_younger_than_the_first_runs(tiny_config, field, first, 
     assert field not in old.as_dict()["recipe"]
     assert new.as_dict()["recipe"][field] == other
     assert old.label != new.label
-    with pytest.raises(ConfigurationError, match=f"{field}='other' is unknown; use '{first}' or '{other}'"):
+    with pytest.raises(UnknownNameError, match=f"unknown {field} 'other';.* {field}: {first}, {other}"):
         tiny_config(**{field: "other"})
 
 
@@ -364,7 +380,7 @@ def test_what_the_head_reads_and_how_positions_are_told(tiny_config, places):
     embedding = EmbeddingConfig.of("adelic", features="characters", places=places)
     data = acd.load("schubert", n=3)
     plain, tokens, learned = (
-        model_of(dataclasses.replace(tiny_config(**change), embedding=embedding), data)
+        model_of(dataclasses.replace(tiny_config(**change), model=embedding), data)
         for change in ({}, {"pooling": "tokens"}, {"positional": "learned"})
     )
     assert tokens.head.in_features == (data.X_train.shape[1] + 1) * plain.head.in_features
@@ -377,14 +393,13 @@ def test_the_flat_model_is_configured_as_before_there_was_another():
     flat = EmbeddingConfig.of("adelic", places="flat")
     assert flat == EmbeddingConfig.of("adelic")
     assert "places" not in flat.as_dict()
-    assert EmbeddingConfig.of("learned", places="flat") == EmbeddingConfig.of("learned")
     assert {flat.label, EmbeddingConfig.of("learned").label} == {"adelic-digits", "learned"}
 
 
 def test_the_command_of_a_place_wise_run():
     embedding = EmbeddingConfig.of("adelic", features="one-hot-digits", places="late")
     recipe = load_recipe("quick", "schubert-4")
-    words = shlex.split(RunConfig(data=TaskData("schubert", 4), embedding=embedding, recipe=recipe).command())
+    words = shlex.split(Experiment(data=TaskData("schubert", 4), model=embedding, recipe=recipe).command())
     pairs = dict(zip(words[3::2], words[4::2], strict=True))
     assert (pairs["--features"], pairs["--places"]) == ("one-hot-digits", "late")
     assert EmbeddingConfig.of("adelic", **embedding.options()) == embedding
@@ -394,11 +409,13 @@ def test_a_recipes_file_stores_where_places_meet(tmp_path):
     path = tmp_path / "mine.toml"
     table = 'learning_rate = 1e-3\nepochs = 2\n[embedding]\nname = "adelic"\nplaces = "late"\n'
     path.write_text(f"[recipe]\n{table}", encoding="utf-8")
-    assert EmbeddingConfig.choose(str(path)).places == "late"
-    assert EmbeddingConfig.choose(str(path), places="flat").places == "flat"
-    assert EmbeddingConfig.choose(str(path), "learned").places == "flat"
+    found = [
+        Experiment.choose(TaskData("schubert", 4), recipe=str(path), **given).embedding.places
+        for given in ({}, {"places": "flat"}, {"embedding": "learned"})
+    ]
+    assert found == ["late", "flat", None]
 
 
 def test_an_option_of_no_embedding_is_refused():
-    with pytest.raises(TypeError, match="no embedding has an option 'sigmas'"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sigmas'"):
         EmbeddingConfig.of("periodic", sigmas=0.3)

@@ -21,17 +21,18 @@ from adelic.data.splits import TRAIN
 from adelic.errors import ConfigurationError, Interrupted, LeakError
 from adelic.training import (
     CLASSICAL_MODELS,
-    ClassicalConfig,
+    Classical,
+    Experiment,
+    RandomSearch,
     Search,
-    classical_runs,
     run,
-    run_classical,
     run_distributed,
     tune,
 )
-from adelic.training.loop import Trainer
-from adelic.training.subsets import training_subset
-from adelic.training.tuning import DevelopmentData, train_trial
+from adelic.training.classical import fitting as classical_runs
+from adelic.training.network.loop import Trainer
+from adelic.training.runs.development import DevelopmentData, training_subset
+from adelic.training.search.tuning import train_trial
 
 CPU = torch.device("cpu")
 MATRIX = {"device": "cpu", "on_run": lambda *run: nullcontext()}
@@ -50,7 +51,7 @@ def plant(tmp_path, monkeypatch):
     """Return a function that stores data of Schubert 3 with a leak, and returns the options of a run that it is for."""
     cache = tmp_path / "cache"
 
-    def make(leak, *, seed=0, max_rows=0):
+    def make(leak, *, seed=0, max_rows=None):
         options, _ = LEAKS[leak]
         key = store.Key(acd.task("schubert"), 3, "published", seed, {}, options.get("split", "published"))
         rows, parts, n_orbits = generate(key)
@@ -119,7 +120,7 @@ def test_a_run(tiny_config, tmp_path, plant, no_step, leak):
 def test_only_images_leak_where_only_images_are_planted(tiny_config, tmp_path, plant):
     """An image of a test row is a row like others for a run that trains on no images."""
     plant("image of a test row")
-    assert run(tiny_config(split="orbits", epochs=1), tmp_path / "run", device="cpu")["split"] == "orbits"
+    assert run(tiny_config(split="orbits", epochs=1), tmp_path / "run", device="cpu").split == "orbits"
 
 
 def test_a_run_that_goes_on(tiny_config, tmp_path, plant, no_step):
@@ -203,7 +204,7 @@ def test_a_trial(tiny_config, plant, no_step, leak):
     no_step()
     config = tiny_config(**plant(leak))
     with pytest.raises(LeakError, match=LEAKS[leak][1]):
-        train_trial(config, DevelopmentData.load(config), CPU, lambda *report: None)
+        train_trial(config, DevelopmentData.of(config.data.load(config.seed)), CPU, lambda *report: None)
 
 
 def test_validation_that_is_cut_anew(tiny_config, no_step):
@@ -227,7 +228,7 @@ def test_a_model_outside_the_transformer(tmp_path, plant, no_step, name, leak):
             with pytest.raises(LeakError):
                 run_classical(classical(name, **options), runs)
         else:  # it trains on no image, and no row itself has leaked
-            assert run_classical(classical(name, **options), runs)["split"] == "orbits"
+            assert run_classical(classical(name, **options), runs).split == "orbits"
         return
     no_step()
     with pytest.raises(LeakError, match=LEAKS[leak][1]):
@@ -260,4 +261,11 @@ def test_images_need_orbits(tiny_config, name):
 
 def classical(name, **changes):
     own = {key: changes.pop(key) for key in ("edition", "split") if key in changes}
-    return ClassicalConfig(data=TaskData("schubert", 3, **own), name=name, **{"trials": 2} | changes)
+    seed = changes.pop("seed", 0)
+    data = TaskData("schubert", 3, **own)
+    return Experiment(data=data, model=Classical(name=name), recipe=RandomSearch(**{"trials": 2} | changes), seed=seed)
+
+
+def run_classical(config, runs, **options):
+    """Run a configuration in its folder among others."""
+    return run(config, runs / config.label, device="cpu", **options)

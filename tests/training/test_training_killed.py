@@ -21,19 +21,22 @@ import traceback
 from pathlib import Path
 
 import pyarrow.dataset
+import importlib
+
 import torch
 import torch._dynamo
 
 import adelic.nn.kernels.compiled
+import adelic.training.runs.runner  # with all that it imports, before there is a fork
 
 from adelic.data.sources import TaskData
-from adelic.training import EmbeddingConfig, Recipe, RunConfig, run
-from adelic.training.checkpoint import read_progress
+from adelic.training import EmbeddingConfig, Recipe, Experiment, run
+from adelic.training.network.checkpoint import read_progress
 
 assert "tensorboard" not in sys.modules  # an extra: loaded for those who ask for it
 torch.set_num_threads(1)  # there is no thread pool to lose in a fork
 base, n_epochs = Path(sys.argv[1]), int(sys.argv[2])
-sys.modules["adelic.training.runner"].SAVE_SECONDS = float(sys.argv[3])
+importlib.import_module("adelic.training.network.fitting").SAVE_SECONDS = float(sys.argv[3])
 recipe = Recipe(
     name="quick",
     learning_rate=5e-3,
@@ -44,7 +47,7 @@ recipe = Recipe(
     d_model=16,
     d_feedforward=32,
 )
-config = RunConfig(data=TaskData("schubert", 3), embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+config = Experiment(data=TaskData("schubert", 3), model=EmbeddingConfig.of("learned"), recipe=recipe)
 
 
 def start(folder, *, before_fsync=lambda: None):

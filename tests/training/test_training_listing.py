@@ -6,8 +6,8 @@ import time
 import pytest
 
 from adelic.errors import ConfigurationError, Interrupted, StorageError, UnknownNameError
-from adelic.training import find_run, list_runs, run
-from adelic.training.listing import ACTIVE_SECONDS, is_run_folder, prunable_size, prune, summary
+from adelic.training import find_run, list_runs, read_result, run
+from adelic.training.runs.listing import ACTIVE_SECONDS, is_run_folder, prunable_size, prune, summary
 
 
 def tree(folder):
@@ -38,10 +38,10 @@ def test_list(runs):
     finished, stopped, damaged = list_runs(runs)
     assert (finished.label, finished.state, finished.epoch, finished.epochs) == ("a", "finished", 3, 3)
     assert (finished.row, finished.embedding, finished.recipe) == ("schubert-3", "adelic:digits", "quick")
-    result = json.loads((runs / "a" / "result.json").read_text())
-    assert finished.accuracy == result["test"]["accuracy"]
-    assert finished.history == result["history"]
-    assert finished.best_validation == result["validation"]["accuracy"]
+    result = read_result(runs / "a")
+    assert finished.accuracy == result.test["accuracy"]
+    assert finished.history == result.history
+    assert finished.best_validation == result.validation["accuracy"]
     assert finished.size == sum(path.stat().st_size for path in (runs / "a").iterdir())
     assert (stopped.label, stopped.state, stopped.epoch, stopped.step) == ("b", "unfinished", 1, 2)
     assert (stopped.embedding, stopped.configuration["seed"], stopped.accuracy) == ("learned", 2, None)
@@ -126,7 +126,7 @@ def test_prune_a_checkpoint(runs, tiny_config):
     assert tree(runs) == {p: content for p, content in before.items() if p != path}
     assert prunable_size(summary(runs / "a"), whole=False) == 0
     again = run(tiny_config("adelic", seed=1), runs / "a", device="cpu")
-    assert again == json.loads(before[runs / "a" / "result.json"])
+    assert again.as_dict() == json.loads(before[runs / "a" / "result.json"])
 
 
 def test_prune_a_run(runs):

@@ -12,10 +12,10 @@ from adelic.errors import ConfigurationError
 from adelic.nn import Vocabulary
 from adelic.nn.backend import Noise
 from adelic.training import ClassBalancedSampler, EmbeddingConfig, run
-from adelic.training.loop import Split, Trainer, evaluate
-from adelic.training.objectives import make_objective
-from adelic.training.runner import make_trainer
-from adelic.training.workers import Workers
+from adelic.training.network.fitting import build_model, make_trainer
+from adelic.training.network.loop import Split, Trainer, evaluate
+from adelic.training.network.workers import Workers
+from adelic.training.runs.objectives import make_objective
 
 
 def splits(task="schubert", n=3):
@@ -30,7 +30,9 @@ def splits(task="schubert", n=3):
 
 def new_trainer(config, data, train, validation, *, seed):
     objective = make_objective(data)
-    return Trainer(config.model(data, objective), config.recipe, train, validation, objective=objective, seed=seed)
+    return Trainer(
+        build_model(config, data, objective), config.recipe, train, validation, objective=objective, seed=seed
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +48,7 @@ def test_the_loop_is_the_textbooks(tiny_config):
     trainer = new_trainer(config, data, train, validation, seed=3)
     lines = [trainer.run_epoch() for _ in range(4)]
 
-    model = config.model(data, make_objective(data)).train()
+    model = build_model(config, data, make_objective(data)).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3, betas=(0.9, 0.999), weight_decay=0)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=4)
     sampler = ClassBalancedSampler(data.y_train, batch_size=16, power=0.5, seed=3)
@@ -73,7 +75,7 @@ def test_splitting_a_batch_changes_no_gradient(tiny_config, monkeypatch):
     data, train, validation = splits()
     gradients = []
     for workers, tokens in ((1, 10**6), (2, 10**6), (2, 40), (3, 12)):
-        monkeypatch.setattr(importlib.import_module("adelic.training.workers"), "TOKENS", tokens)
+        monkeypatch.setattr(importlib.import_module("adelic.training.network.workers"), "TOKENS", tokens)
         trainer = new_trainer(config, data, train, validation, seed=3)
         trainer.model.train()
         with Workers(workers) as pool:
@@ -154,8 +156,8 @@ def test_the_best_weights_are_kept_or_the_last(tiny_config, checkpoint):
 def test_evaluation_by_hand_in_batches(tiny_config, monkeypatch):
     config = tiny_config()
     data, train, _ = splits()
-    model = config.model(data, make_objective(data))
-    monkeypatch.setattr(importlib.import_module("adelic.training.loop"), "EVALUATION_BATCH", 7)
+    model = build_model(config, data, make_objective(data))
+    monkeypatch.setattr(importlib.import_module("adelic.training.network.loop"), "EVALUATION_BATCH", 7)
     figures, predictions = evaluate(model, train, objective=make_objective(data))
     assert not model.training
     with torch.no_grad():
@@ -172,7 +174,7 @@ def test_images_of_rows_are_trained_on(tiny_config, monkeypatch):
     config = tiny_config(symmetries=True, epochs=30, split="orbits")
     data = config.data.load(0)
     objective = make_objective(data)
-    trainer = make_trainer(config, config.model(data, objective), data, objective, torch.device("cpu"))
+    trainer = make_trainer(config, build_model(config, data, objective), data, objective, torch.device("cpu"))
     X, y = acd.images(data.X_train, data.y_train, acd.task(config.data.task).symmetries)
     assert trainer.sampler.n_images == X.shape[1] == 4
     vocabulary = Vocabulary(data.vocabulary)
@@ -201,7 +203,7 @@ def test_a_task_without_symmetries_is_told(tiny_config):
     config, data = tiny_config(symmetries=True, split="orbits"), acd.load("lattice", n=4)
     objective = make_objective(data)
     with pytest.raises(ConfigurationError, match="no symmetries that keep labels"):
-        make_trainer(config, config.model(data, objective), data, objective, torch.device("cpu"))
+        make_trainer(config, build_model(config, data, objective), data, objective, torch.device("cpu"))
 
 
 def test_an_epoch_depends_on_seed_and_number_alone(tiny_config):
@@ -242,12 +244,12 @@ def test_it_learns(tiny_config, tmp_path, embedding):
     drops = []
     for seed in range(3):
         config = dataclasses.replace(
-            tiny_config(task="schubert", n=4, epochs=6, batch_size=64, norm="pre"), embedding=embedding, seed=seed
+            tiny_config(task="schubert", n=4, epochs=6, batch_size=64, norm="pre"), model=embedding, seed=seed
         )
         result = run(config, tmp_path / f"run {seed}", device="cpu")
-        losses = result["history"]["train_loss"]
+        losses = result.history["train_loss"]
         drops.append(losses[0] - losses[-1])
-        assert result["test"]["accuracy"] > 0.65
+        assert result.test["accuracy"] > 0.65
         assert losses[-1] < losses[0]
-        assert not result["predicts_one_class"]
+        assert not result.predicts_one_class
     assert sum(drops) / len(drops) > 0.05

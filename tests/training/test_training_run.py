@@ -14,8 +14,10 @@ from adelic.benchmark.results import right_rows
 from adelic.data import LookUp, training_rows
 from adelic.errors import AdelicError, ConfigurationError, DivergenceError, RunBusyError, RunFolderError, StorageError
 from adelic.storage.files import sole_user
-from adelic.training import listing, read_result, run, runner
+from adelic.training import read_result, run
+from adelic.training.network import fitting as network
 from adelic.training.predictions import unpack_answers
+from adelic.training.runs import listing
 
 FILES = {"config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE"}
 CONTRACT = (
@@ -32,7 +34,8 @@ def names(folder):
 def test_the_files_of_a_run(finished):
     config, folder, result = finished
     assert names(folder) == FILES
-    assert json.loads((folder / "result.json").read_text()) == result == read_result(folder)
+    assert json.loads((folder / "result.json").read_text()) == result.as_dict()
+    assert read_result(folder) == result
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     assert [line["epoch"] for line in lines] == [1, 2, 3]
     for line in lines:
@@ -45,33 +48,33 @@ def test_the_files_of_a_run(finished):
 def test_the_result_holds_the_contract(tiny_config, tmp_path, embedding):
     config = tiny_config(embedding, seed=2, edition="levels", task="weaving", n=5)
     result = run(config, tmp_path / "run", device="cpu")
-    assert set(CONTRACT) <= result.keys()
-    assert (result["task"], result["n"], result["edition"], result["seed"]) == ("weaving", 5, "levels", 2)
-    assert (result["embedding"], result["recipe"]) == (embedding, "quick")
-    assert result["features"] == {"learned": "none", "adelic": "digits"}[embedding]
-    assert result["test"].keys() == {"accuracy", "balanced_accuracy", "macro_f1", "loss", "calibration_error"}
-    assert all(type(value) is float and math.isfinite(value) for value in result["test"].values())
-    rows = np.array(result["confusion"])
-    assert rows.sum() == result["rows"]["test"] > 0
-    assert np.trace(rows) / rows.sum() == pytest.approx(result["test"]["accuracy"])
-    assert result["predicts_one_class"] == (np.count_nonzero(rows.sum(axis=0)) == 1)
+    assert set(CONTRACT) <= result.as_dict().keys()
+    assert (result.task, result.n, result.edition, result.seed) == ("weaving", 5, "levels", 2)
+    assert (result.embedding, result.recipe) == (embedding, "quick")
+    assert result.features == {"learned": None, "adelic": "digits"}[embedding]
+    assert result.test.keys() == {"accuracy", "balanced_accuracy", "macro_f1", "loss", "calibration_error"}
+    assert all(type(value) is float and math.isfinite(value) for value in result.test.values())
+    rows = np.array(result.confusion)
+    assert rows.sum() == result.rows["test"] > 0
+    assert np.trace(rows) / rows.sum() == pytest.approx(result.test["accuracy"])
+    assert result.predicts_one_class == (np.count_nonzero(rows.sum(axis=0)) == 1)
     recalls = np.diag(rows) / rows.sum(axis=1)
-    assert recalls.mean() == pytest.approx(result["test"]["balanced_accuracy"])
-    assert result["parameters"] > 1000
-    assert result["seconds"] > 0
-    assert result["device"].startswith("cpu")
-    assert result["versions"].keys() >= {"adelic", "python", "torch", "numpy"}
-    assert result["command"].startswith("adelic")
-    assert all(len(curve) == 3 for curve in result["history"].values())
-    assert result["history"]["validation_accuracy"][result["validation"]["epoch"] - 1] == pytest.approx(
-        result["validation"]["accuracy"], abs=1e-6
+    assert recalls.mean() == pytest.approx(result.test["balanced_accuracy"])
+    assert result.parameters > 1000
+    assert result.seconds > 0
+    assert result.device.startswith("cpu")
+    assert result.versions.keys() >= {"adelic", "python", "torch", "numpy"}
+    assert result.command.startswith("adelic")
+    assert all(len(curve) == 3 for curve in result.history.values())
+    assert result.history["validation_accuracy"][result.validation["epoch"] - 1] == pytest.approx(
+        result.validation["accuracy"], abs=1e-6
     )
 
 
 def test_majority_is_of_the_test_split(finished):
     data = acd.load("schubert", n=3)
     guess = np.bincount(data.y_train).argmax()
-    assert finished[2]["majority"] == pytest.approx(np.mean(data.y_test == guess))
+    assert finished[2].majority == pytest.approx(np.mean(data.y_test == guess))
 
 
 def test_equal_seeds_equal_runs(tiny_config, finished, tmp_path, read_folder):
@@ -90,10 +93,10 @@ def test_seeds_draw_other_parts(tiny_config, tmp_path, split):
     for seed in (0, 1):
         result = run(tiny_config(seed=seed, split=split, epochs=1), tmp_path / f"run {seed}", device="cpu")
         data = acd.load("schubert", n=3, split=split, seed=seed)
-        assert result["data_sha256"] == data.provenance["sha256"]
-        assert result["split"] == result["configuration"]["data"]["split"] == split
-        np.testing.assert_array_equal(unpack_answers(result)[0], data.y_test)
-        found[result["data_sha256"]] = set(map(tuple, data.X_test.tolist()))
+        assert result.data_sha256 == data.provenance["sha256"]
+        assert result.split == result.configuration["data"]["split"] == split
+        np.testing.assert_array_equal(unpack_answers(result.as_dict())[0], data.y_test)
+        found[result.data_sha256] = set(map(tuple, data.X_test.tolist()))
     first, other = found.values()  # two of them, by the sums of the data
     assert first != other
 
@@ -104,7 +107,7 @@ def test_a_published_split_that_is_known_is_kept(tiny_config, tmp_path):
     for seed in (0, 1):
         result = run(tiny_config(task="lattice", n=6, seed=seed, epochs=1), tmp_path / f"run {seed}", device="cpu")
         data = acd.load("lattice", n=6, seed=seed)
-        assert result["data_sha256"] == data.provenance["sha256"]
+        assert result.data_sha256 == data.provenance["sha256"]
         tests.append(data.X_test.tolist())
         validations.append(sorted(data.X_validation.tolist()))
     assert sorted(tests[0]) == sorted(tests[1])
@@ -116,16 +119,16 @@ def test_a_published_split_that_is_known_is_kept(tiny_config, tmp_path):
 )
 def test_predictions_are_kept_and_can_be_recounted(tiny_config, tmp_path, task, n, split):
     result = run(tiny_config(task=task, n=n, split=split), tmp_path / "run", device="cpu")
-    names, data = result["class_names"], acd.load(task, n=n, split=split)
+    names, data = result.class_names, acd.load(task, n=n, split=split)
     assert names == list(data.class_names)
-    labels, predictions = unpack_answers(result)
+    labels, predictions = unpack_answers(result.as_dict())
     np.testing.assert_array_equal(labels, data.y_test)
-    assert np.mean(labels == predictions) == result["test"]["accuracy"]
+    assert np.mean(labels == predictions) == result.test["accuracy"]
     confusion = np.bincount(len(names) * labels + predictions, minlength=len(names) ** 2)
-    np.testing.assert_array_equal(confusion.reshape(len(names), -1), result["confusion"])
+    np.testing.assert_array_equal(confusion.reshape(len(names), -1), result.confusion)
     memory = LookUp(data.X_train, data.y_train)
-    assert result["lookup"] == np.mean(memory.predict(data.X_test) == data.y_test)
-    assert result["contaminated"] is False
+    assert result.lookup == np.mean(memory.predict(data.X_test) == data.y_test)
+    assert result.contaminated is False
 
 
 def test_look_up_knows_the_images_that_were_trained_on(tiny_config, tmp_path):
@@ -133,7 +136,7 @@ def test_look_up_knows_the_images_that_were_trained_on(tiny_config, tmp_path):
     data = acd.load("schubert", n=4, split="orbits")
     X, y = training_rows(data, symmetries=True)
     memory = LookUp(np.concatenate(X), np.concatenate(y))
-    assert result["lookup"] == np.mean(memory.predict(data.X_test) == data.y_test)
+    assert result.lookup == np.mean(memory.predict(data.X_test) == data.y_test)
 
 
 @pytest.mark.parametrize(
@@ -141,18 +144,18 @@ def test_look_up_knows_the_images_that_were_trained_on(tiny_config, tmp_path):
 )
 def test_predictions_of_several_targets_and_of_numbers_are_kept(tiny_config, tmp_path, task, n, rate):
     result = run(tiny_config(task=task, n=n, epochs=1, max_rows=16), tmp_path / "run", device="cpu")
-    assert result["lookup"] == result["majority"]
-    labels, predictions = unpack_answers(result)
+    assert result.lookup == result.majority
+    labels, predictions = unpack_answers(result.as_dict())
     assert predictions.shape == labels.shape
     np.testing.assert_array_equal(labels, acd.load(task, n=n).y_test)
-    assert right_rows(result).mean() == pytest.approx(result["test"][rate])
-    assert np.mean(labels == predictions) == pytest.approx(result["test"]["accuracy"])
+    assert right_rows(result.as_dict()).mean() == pytest.approx(result.test[rate])
+    assert np.mean(labels == predictions) == pytest.approx(result.test["accuracy"])
 
 
 def test_a_leaky_edition_is_called_so(tiny_config, tmp_path):
     for edition, contaminated in (("published", False), ("leaky", True)):
         config = tiny_config(task="weaving", n=6, edition=edition, epochs=1, max_rows=64)
-        assert run(config, tmp_path / edition, device="cpu")["contaminated"] is contaminated
+        assert run(config, tmp_path / edition, device="cpu").contaminated is contaminated
 
 
 @pytest.mark.parametrize("learning_rate", [5e-3, 1e30])
@@ -168,7 +171,7 @@ def test_the_global_generators_are_left_alone(tiny_config, tmp_path, learning_ra
 
 
 def test_the_test_split_is_touched_once(tiny_config, tmp_path, monkeypatch):
-    import adelic.training.loop as loop_module
+    import adelic.training.network.loop as loop_module
 
     seen = []
     plain = loop_module.evaluate
@@ -179,7 +182,7 @@ def test_the_test_split_is_touched_once(tiny_config, tmp_path, monkeypatch):
 
     monkeypatch.setattr(loop_module, "evaluate", counting)
     result = run(tiny_config(epochs=4), tmp_path / "run", device="cpu")
-    rows = result["rows"]
+    rows = result.rows
     assert len(set(rows.values())) == 3
     assert seen == [rows["validation"]] * 4 + [rows["test"]]
 
@@ -190,7 +193,7 @@ def test_a_finished_run_costs_a_read(finished, monkeypatch):
     def refuse(*args, **kwargs):
         raise AssertionError("a finished run trains again")
 
-    monkeypatch.setattr(runner, "Trainer", refuse)
+    monkeypatch.setattr(network, "Trainer", refuse)
     monkeypatch.setattr("adelic.data.sources.load", refuse)
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     assert run(config, folder, device="cpu") == result
@@ -204,7 +207,7 @@ def test_restart_trains_anew(tiny_config, finished, read_folder):
     run(config, folder, device="cpu", restart=True)
     assert read_folder(folder) == before
     result = run(tiny_config(seed=1), folder, device="cpu", restart=True)
-    assert result["seed"] == 1
+    assert result.seed == 1
     assert names(folder) == FILES
 
 
@@ -435,7 +438,7 @@ def test_an_unwritable_folder_is_noticed_before_training(tiny_config, tmp_path, 
     def refuse(*args, **kwargs):
         raise AssertionError("it trains before it knows that it can write")
 
-    monkeypatch.setattr(runner.Trainer, "run_epoch", refuse)
+    monkeypatch.setattr(network.Trainer, "run_epoch", refuse)
     with pytest.raises(StorageError) as caught:
         run(tiny_config(), unwritable(tmp_path, kind), device="cpu", restart=restart)
     assert "\n" not in str(caught.value)
@@ -460,7 +463,7 @@ def test_nonsense_devices(tiny_config, tmp_path, device):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_on_a_gpu(tiny_config, tmp_path):
     result = run(tiny_config("adelic"), tmp_path / "run", device="auto")
-    assert not result["device"].startswith("cpu")
+    assert not result.device.startswith("cpu")
 
 
 def test_a_run_that_predicts_one_class_is_flagged(tiny_config, tmp_path):
@@ -468,9 +471,9 @@ def test_a_run_that_predicts_one_class_is_flagged(tiny_config, tmp_path):
     flags = set()
     for seed in range(6):
         result = run(tiny_config(learning_rate=1e-12, epochs=1, seed=seed), tmp_path / str(seed), device="cpu")
-        columns = np.array(result["confusion"]).sum(axis=0)
-        assert result["predicts_one_class"] is bool(np.count_nonzero(columns) == 1)
-        flags.add(result["predicts_one_class"])
+        columns = np.array(result.confusion).sum(axis=0)
+        assert result.predicts_one_class is bool(np.count_nonzero(columns) == 1)
+        flags.add(result.predicts_one_class)
     assert True in flags
 
 
@@ -494,9 +497,9 @@ def test_data_without_a_validation_row(tiny_config, tmp_path):
 def test_a_test_split_of_one_class(tiny_config, tmp_path):
     """Weaving n = 4 has three test rows, all of them patterns."""
     result = run(tiny_config(task="weaving", n=4), tmp_path / "run", device="cpu")
-    assert result["test"]["accuracy"] == result["test"]["balanced_accuracy"]
+    assert result.test["accuracy"] == result.test["balanced_accuracy"]
 
 
 def test_more_classes_than_the_validation_split_has(tiny_config, tmp_path):
     result = run(tiny_config(task="mheight", n=6), tmp_path / "run", device="cpu")
-    assert np.array(result["confusion"]).shape == (3, 3)
+    assert np.array(result.confusion).shape == (3, 3)

@@ -4,7 +4,7 @@ import torch
 from scipy import stats
 
 from adelic.training import ClassBalancedSampler
-from adelic.training.sampler import stream_seed
+from adelic.training.network.sampler import stream_seed
 
 COUNTS = (800, 90, 9, 1)
 LABELS = np.random.default_rng(0).permutation(np.repeat(np.arange(4), COUNTS))

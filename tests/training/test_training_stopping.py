@@ -15,8 +15,9 @@ from safetensors.torch import load_file, save_file
 
 from adelic import benchmark
 from adelic.errors import DivergenceError, Interrupted, RunFolderError, StorageError
-from adelic.training import run, runner, signals
-from adelic.training.checkpoint import read_progress, save_checkpoint
+from adelic.training import run, signals
+from adelic.training.network import fitting as network
+from adelic.training.network.checkpoint import read_progress, save_checkpoint
 from adelic.training.signals import deferred_signals
 
 posix = pytest.mark.skipif(os.name == "nt", reason="limits and signals are POSIX")
@@ -104,8 +105,8 @@ def test_periodic_checkpoints_change_nothing(config, tmp_path, same, monkeypatch
         saved.append(args[-1].step)
         save_checkpoint(*args)
 
-    monkeypatch.setattr(runner, "SAVE_SECONDS", 0)
-    monkeypatch.setattr(runner, "save_checkpoint", counting)
+    monkeypatch.setattr(network, "SAVE_SECONDS", 0)
+    monkeypatch.setattr(network, "save_checkpoint", counting)
     run(config, tmp_path / "often", device="cpu")
     assert saved == list(range(1, 17))
     monkeypatch.undo()
@@ -120,7 +121,7 @@ def test_training_time_counts_all_parts(config, tmp_path):
             run(config, folder, device="cpu", tick=raising(signal.SIGTERM, step))
         seconds.append(read_progress(folder / "checkpoint.safetensors").seconds)
     assert 0 < seconds[0] < seconds[1] < seconds[2]
-    assert run(config, folder, device="cpu")["seconds"] >= round(seconds[2], 3)
+    assert run(config, folder, device="cpu").seconds >= round(seconds[2], 3)
 
 
 @pytest.mark.parametrize("state", ["", "00", "xy", "ff" * 5056], ids=lambda state: state[:4])
@@ -221,7 +222,7 @@ def test_a_full_disk(config, tmp_path, same, monkeypatch, prepare, n_bytes, file
             run(config, folder, device="cpu", tick=raising(signal.SIGTERM, prepare))
     before = contents(folder)
     if prepare == 3:
-        monkeypatch.setattr(runner, "SAVE_SECONDS", 0)
+        monkeypatch.setattr(network, "SAVE_SECONDS", 0)
     refused_by_a_full_disk(n_bytes, lambda: run(config, folder, device="cpu"), folder / file)
     after = contents(folder)
     if prepare == 8:  # the second epoch's metrics went through; resuming cuts them off
@@ -262,7 +263,7 @@ def test_divergence_says_where_and_why(tiny_config, tmp_path, monkeypatch):
     assert "try --learning-rate 1e+29" in message
     assert "the same command would end here again" in message
     assert not (folder / "checkpoint.safetensors").exists()
-    monkeypatch.setattr(runner, "SAVE_SECONDS", 0)
+    monkeypatch.setattr(network, "SAVE_SECONDS", 0)
     for _ in range(2):  # the same command ends there again, and the last good checkpoint stands
         with pytest.raises(DivergenceError, match=r"between steps 2 and 2 .* the checkpoint before is kept"):
             run(config, folder, device="cpu")

@@ -7,7 +7,7 @@ import pytest
 
 from adelic.errors import Interrupted, MissingExtraError, StorageError
 from adelic.training import run
-from adelic.training.tensorboard import TensorBoardLog
+from adelic.training.network.tensorboard import TensorBoardLog
 
 pytest.importorskip("tensorboard")
 

@@ -9,17 +9,17 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from adelic.training.dimensions import DIMENSIONS, apply, check_search, default_search, parse_dimension
 
 from adelic import acd
 from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, MissingExtraError, StorageError, UnknownNameError
-from adelic.nn import Vocabulary
+from adelic.nn import EMBEDDINGS, Vocabulary
 from adelic.numbers.features import FEATURE_KINDS
 from adelic.numbers.window import DEFAULT_PRIMES
-from adelic.training import EmbeddingConfig, RunConfig, Search, load_recipe, studies, tune, tuning
-from adelic.training.configuration import owners
-from adelic.training.search import DIMENSIONS, apply, check_search, default_search, parse_dimension
-from adelic.training.tuning import DevelopmentData
+from adelic.training import EmbeddingConfig, Experiment, Search, load_recipe, tune
+from adelic.training.search import studies, tuning
+from adelic.training.search.tuning import DevelopmentData
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_what_is_chosen(search, tmp_path):
 CHILD = """
 import os, pathlib, signal, sys
 from adelic.data import TaskData
-from adelic.training import EmbeddingConfig, Recipe, RunConfig, Search, tune
+from adelic.training import EmbeddingConfig, Recipe, Experiment, Search, tune
 {definition}
 def tick(done, total, text):
     if done == {kill_at}:
@@ -164,9 +164,9 @@ def test_searches_have_names_of_their_own(search):
 
 
 def test_the_command_repeats_the_search(tmp_path):
-    config = RunConfig(
+    config = Experiment(
         data=TaskData("schubert", 4),
-        embedding=EmbeddingConfig.of("adelic", features="characters", precision=8),
+        model=EmbeddingConfig.of("adelic", features="characters", precision=8),
         recipe=load_recipe("quick", "schubert-4", epochs=5),
     )
     plan = Search(config=config, dimensions=("norm", "precision"))
@@ -221,7 +221,7 @@ def quick(**changes):
     """Return a run that a command line can name."""
     recipe = load_recipe("quick", "schubert-4", epochs=2)
     data = TaskData("schubert", 4, **changes)
-    return RunConfig(data=data, embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+    return Experiment(data=data, model=EmbeddingConfig.of("learned"), recipe=recipe)
 
 
 def test_each_of_a_few_combinations_is_tried_once(search, tmp_path):
@@ -287,13 +287,13 @@ def test_a_part_of_a_dimension_is_searched(search, tmp_path):
 def test_every_value_of_every_dimension_makes_a_run():
     recipe = load_recipe("quick", "schubert-4", epochs=2)
     for name, dimension in DIMENSIONS.items():
-        owner = EmbeddingConfig.of((*owners(dimension.field), "adelic")[0])
+        owner = EmbeddingConfig.of((*dimension.of, "adelic")[0])
         split = "orbits" if name == "symmetries" else "published"
-        config = RunConfig(data=TaskData("schubert", 4, split=split), embedding=owner, recipe=recipe)
-        values = dimension.bounds or dimension.choices
+        config = Experiment(data=TaskData("schubert", 4, split=split), model=owner, recipe=recipe)
+        values = dimension.bounds or dimension.tried
         runs = {apply(config, {name: value}) for value in values}
         assert len(runs) == (2 if name == "epochs" else len(values))
-        assert default_search(config.embedding).count(name) == dimension.default
+        assert default_search(config.embedding).count(name) == (not dimension.starred)
     assert apply(config, {"learning-rate": 0.00123456}).recipe.learning_rate == 0.00123
 
 
@@ -323,8 +323,9 @@ def test_what_a_search_of_a_rivals_form_finds(search, tmp_path):
     path = tmp_path / "periodic.toml"
     path.write_text(study.to_toml(), encoding="utf-8")
     assert tomllib.loads(study.to_toml())["embedding"] == {"name": "periodic", "sigma": study.config.embedding.sigma}
-    assert EmbeddingConfig.choose(str(path)) == study.config.embedding
-    assert EmbeddingConfig.choose(str(path), sigma=0.5).sigma == 0.5
+    data = TaskData("schubert", 4)
+    assert Experiment.choose(data, recipe=str(path)).embedding == study.config.embedding
+    assert Experiment.choose(data, recipe=str(path), sigma=0.5).embedding.sigma == 0.5
 
 
 @pytest.mark.parametrize("features", FEATURE_KINDS)
@@ -334,26 +335,27 @@ def test_every_form_fits_the_flat_model(features, task, n):
     vocabulary = Vocabulary(acd.task(task).vocabulary(n, "published"))
     for primes in (2, 7):
         config = EmbeddingConfig.of("adelic", features=features, primes=DEFAULT_PRIMES[:primes], precision=4)
-        assert config.build(vocabulary, 128).table.shape == (len(vocabulary), 128)
+        assert EMBEDDINGS["adelic"].from_options(vocabulary, 128, config.options()).table.shape == (
+            len(vocabulary),
+            128,
+        )
 
 
 def test_the_place_wise_model_is_searched_where_it_exists():
     """A value that makes no run would cost this embedding a trial that others have."""
     recipe = load_recipe("quick", "schubert-4")
-    config = RunConfig(
-        data=TaskData("schubert", 4), embedding=EmbeddingConfig.of("adelic", places="late"), recipe=recipe
-    )
+    config = Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("adelic", places="late"), recipe=recipe)
     chosen = default_search(config.embedding)
     assert "projection" not in chosen
     for text in check_search(chosen, "adelic"):
         name, dimension = parse_dimension(text)
-        for value in dimension.bounds or dimension.choices:
+        for value in dimension.bounds or dimension.tried:
             assert apply(config, {name: value}).embedding.places == "late"
 
 
 def test_optuna_is_an_extra(search, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
-    monkeypatch.delitem(sys.modules, "adelic.training.studies")
+    monkeypatch.delitem(sys.modules, "adelic.training.search.studies")
     with pytest.raises(MissingExtraError, match=r"needs optuna, .*pip install 'adelic\[tune\]'"):
         tune(search(), trials=1, storage=tmp_path / "study.db")
 

@@ -4,7 +4,7 @@ from adelic.errors import needs_extra
 
 with needs_extra("adelic.benchmark", "torch"):
     from adelic.benchmark.engines import Budget, EmbeddedEngine, RayEngine
-    from adelic.benchmark.matrix import epochs_done, plan, plan_classical, progress, run_matrix
+    from adelic.benchmark.matrix import plan, plan_classical, progress, run_matrix
     from adelic.benchmark.report import write_report
     from adelic.benchmark.results import Summary, read_results, summarise, with_finished_runs
     from adelic.benchmark.rows import Row, published_row, published_rows
@@ -15,7 +15,6 @@ __all__ = [
     "RayEngine",
     "Row",
     "Summary",
-    "epochs_done",
     "plan",
     "plan_classical",
     "progress",

@@ -181,7 +181,7 @@ def recipe_family(result: Result) -> str:
     row, edition = row_of(result), result.get("edition", "published")
     stem = path.stem.replace(row if edition == "published" else f"{row}-{edition}", "{row}", 1)
     parts = [result["embedding"], result["features"], result.get("places", "flat")]
-    label = "-".join(part for part in parts if part not in ("none", "flat"))
+    label = "-".join(part for part in parts if part not in (None, "flat"))
     for written in (label, str(result["embedding"])):
         if written in stem:
             stem = stem.replace(written, "{embedding}", 1)

@@ -13,12 +13,12 @@ import torch
 
 from adelic import training
 from adelic.errors import AdelicError, ConfigurationError, RunBusyError, StorageError, WorkerError, needs_extra
-from adelic.training import AnyConfig, ClassicalConfig
-from adelic.training.loop import Tick
+from adelic.training import Experiment
+from adelic.training.network.loop import Tick
 from adelic.training.signals import Stopped
 
-OnRun = Callable[[int, int, AnyConfig], AbstractContextManager[Tick | None]]
-Finished = tuple[AnyConfig, dict[str, Any]]
+OnRun = Callable[[int, int, Experiment], AbstractContextManager[Tick | None]]
+Finished = tuple[Experiment, dict[str, Any]]
 _REACHABLE = 10.0
 """In how many seconds a machine answers that can be reached."""
 _POLL = 2.0
@@ -50,7 +50,7 @@ class Engine(Protocol):
 
     def execute(
         self,
-        configs: Sequence[AnyConfig],
+        configs: Sequence[Experiment],
         *,
         runs: Path,
         device: str,
@@ -82,7 +82,7 @@ class EmbeddedEngine:
 
     def execute(
         self,
-        configs: Sequence[AnyConfig],
+        configs: Sequence[Experiment],
         *,
         runs: Path,
         device: str,
@@ -139,7 +139,7 @@ class RayEngine:
 
     def execute(
         self,
-        configs: Sequence[AnyConfig],
+        configs: Sequence[Experiment],
         *,
         runs: Path,
         device: str,
@@ -186,7 +186,7 @@ class RayEngine:
     def _gather(
         self,
         ray: Any,
-        configs: Sequence[AnyConfig],
+        configs: Sequence[Experiment],
         runs: Path,
         device: str,
         budget: Budget,
@@ -219,7 +219,7 @@ class RayEngine:
 
 
 def _run_once_free(
-    config: AnyConfig, runs: Path, device: str, tick: Tick | None, tensorboard: bool, budget: Budget, *, wait: bool
+    config: Experiment, runs: Path, device: str, tick: Tick | None, tensorboard: bool, budget: Budget, *, wait: bool
 ) -> dict[str, Any]:
     """Return the result of a run; where another process has it, wait for that, or raise `RunBusyError`."""
     while True:
@@ -236,7 +236,7 @@ def _run_once_free(
 
 
 def _run(
-    config: AnyConfig, runs: Path, *, device: str, tick: Tick | None = None, tensorboard: bool, budget: Budget
+    config: Experiment, runs: Path, *, device: str, tick: Tick | None = None, tensorboard: bool, budget: Budget
 ) -> dict[str, Any]:
     """Return the result of a run, of whichever kind; TensorBoard and devices are for Transformers.
 
@@ -247,14 +247,12 @@ def _run(
     def stop() -> bool:
         return budget.spent
 
-    if isinstance(config, ClassicalConfig):
-        return training.run_classical(config, runs, tick=tick, stop=stop)
     folder = runs / config.label
-    return training.run(config, folder, device=device, tick=tick, tensorboard=tensorboard, stop=stop)
+    return training.run(config, folder, device=device, tick=tick, tensorboard=tensorboard, stop=stop).as_dict()
 
 
 def _run_in_task(
-    config: AnyConfig, runs: Path, device: str, budget: Budget, threads: int, tensorboard: bool
+    config: Experiment, runs: Path, device: str, budget: Budget, threads: int, tensorboard: bool
 ) -> dict[str, Any] | AdelicError | None:
     """Return the result of a run; None when the budget ended it. An error of the user's is a value: Ray keeps it."""
     if budget.spent:

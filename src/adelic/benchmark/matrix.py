@@ -1,6 +1,7 @@
 """A matrix of runs: rows × embeddings × seeds, each in its run folder, resumable, results gathered in one folder."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,55 +12,45 @@ from adelic.benchmark.rows import published_rows
 from adelic.data.registry import task as find_task
 from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.nn.placewise import PLACES
 from adelic.storage.files import read_bytes
-from adelic.training import AnyConfig, ClassicalConfig, EmbeddingConfig, RunConfig, load_recipe
-from adelic.training.classical_runs import TRIALS, fits_done
-
-# as they are written
-_RIVAL_OPTIONS = {"bases": "bases=2-5", "sigma": "sigma=0.3", "standardize": "standardize", "published": "published"}
+from adelic.storage.options import options
+from adelic.training import Classical, EmbeddingConfig, Experiment, RandomSearch
+from adelic.training.classical.fitting import trials_done
 
 
-def parse_embedding(text: str, recipe: str = "paper") -> EmbeddingConfig:
-    """Return the embedding that "adelic", "learned" or "adelic:characters" names; a recipe's file adds its options.
+def parse_embedding(text: str) -> tuple[str, dict[str, Any]]:
+    """Return the name and the options of the embedding that a text means: adelic, learned, adelic:characters.
 
-    Where the places of AOE meet stands behind its features, or in their place. Options of rivals stand behind their
-    names, as periodic:sigma=0.3 and fone:bases=2-5:standardize.
+    Where the places of AOE meet stands behind its features, or in their place. Other options stand behind their names,
+    as periodic:sigma=0.3 and fone:bases=2-5:standardize.
 
     Raises:
         ConfigurationError: the text has too many parts, or an option has no such value.
         UnknownNameError: a part names nothing.
 
-    >>> [parse_embedding(text).label for text in ("adelic:characters", "adelic:one-hot-digits:axial", "adelic:late")]
-    ['adelic-characters', 'adelic-one-hot-digits-axial', 'adelic-characters-late']
+    >>> parse_embedding("adelic:one-hot-digits:axial"), parse_embedding("adelic:late")
+    (('adelic', {'features': 'one-hot-digits', 'places': 'axial'}), ('adelic', {'places': 'late'}))
+    >>> parse_embedding("fone:bases=2-5:standardize")
+    ('fone', {'bases': '2-5', 'standardize': True})
     """
+    known = options(EmbeddingConfig)
     name, *words = text.split(":")
-    given = [_option(word) for word in words if "=" in word or word in _RIVAL_OPTIONS]
-    if len(options := dict(given)) < len(given):
+    given, parts = [], []
+    for word in words:
+        key, is_given, value = word.partition("=")
+        if is_given and key not in known:
+            raise UnknownNameError.of("option", key, known)
+        if not is_given and (key not in known or known[key].kind is not bool):
+            parts.append(word)
+        else:
+            given.append((key, known[key].parse(value) if is_given else True))
+    if len({key for key, _ in given}) < len(given):
         raise ConfigurationError(f"{text!r} gives an option twice; give it once")
-    parts = [word for word in words if "=" not in word and word not in _RIVAL_OPTIONS]
-    places = parts.pop() if parts and parts[-1] in PLACES else None
+    if parts and parts[-1] in known["places"].choices:
+        given.append(("places", parts.pop()))
     if len(parts) > 1:
         raise ConfigurationError(f"{text!r} is no embedding; write adelic:characters or adelic:characters:late")
-    features = parts[0] if parts and parts[0] else None
-    return EmbeddingConfig.choose(recipe, name, features=features, places=places, **options)
-
-
-def _option(word: str) -> tuple[str, Any]:
-    """Return the name and the value of a rival's option: sigma=0.3, bases=2-5, standardize, published."""
-    name, is_given, value = word.partition("=")
-    if name not in _RIVAL_OPTIONS:
-        raise UnknownNameError.of("option", name, _RIVAL_OPTIONS)
-    if name == "bases" and value:
-        return name, value
-    if _RIVAL_OPTIONS[name] == name and not is_given:
-        return name, True
-    try:
-        if name == "sigma":
-            return name, float(value)
-    except ValueError:
-        pass
-    raise ConfigurationError(f"{word!r} gives no {name}; write {_RIVAL_OPTIONS[name]}")
+    return name, {**({"features": parts[0]} if parts and parts[0] else {}), **dict(given)}
 
 
 def plan(
@@ -71,7 +62,7 @@ def plan(
     edition: str = "published",
     split: str = "published",
     changes: dict[str, Any] | None = None,
-) -> list[RunConfig]:
+) -> list[Experiment]:
     """Return the configurations of a matrix of runs, row by row, each once.
 
     Args:
@@ -97,11 +88,11 @@ def plan(
     for name, task, n in _sizes(rows, edition):
         for text in chosen_embeddings:
             path = recipe.replace("{row}", _with_edition(name, edition)).replace("{embedding}", text.replace(":", "-"))
-            chosen, embedding = load_recipe(path, name, **(changes or {})), parse_embedding(text, path)
-            configs += [
-                RunConfig(data=TaskData(task, n, edition, split), embedding=embedding, recipe=chosen, seed=seed)
-                for seed in chosen_seeds
-            ]
+            embedding, given = parse_embedding(text)
+            one = Experiment.choose(
+                TaskData(task, n, edition, split), recipe=path, embedding=embedding, **(changes or {}), **given
+            )
+            configs += [replace(one, seed=seed) for seed in chosen_seeds]
     return list(dict.fromkeys(configs))  # a run named twice is one run
 
 
@@ -110,23 +101,19 @@ def plan_classical(
     models: Iterable[str],
     seeds: Iterable[int],
     *,
-    trials: int = TRIALS,
     edition: str = "published",
     split: str = "published",
-    max_rows: int = 0,
-    symmetries: bool = False,
-) -> list[ClassicalConfig]:
+    **search: Any,
+) -> list[Experiment]:
     """Return the runs of models outside the Transformer, row by row, each once.
 
     Args:
         rows: as for `plan`.
         models: names of `adelic.training.CLASSICAL_MODELS`.
         seeds: seeds of the runs; a model's search is the same for all.
-        trials: of each model's search.
         edition: of the data.
         split: of the data, "published" or "orbits".
-        max_rows: train on so many rows at most; 0 for all.
-        symmetries: whether to train on all images of rows under the task's symmetries.
+        search: fields of `RandomSearch`.
 
     Raises:
         UnknownNameError: a row, an edition or a model does not exist.
@@ -139,12 +126,10 @@ def plan_classical(
     configs = []
     for _, task, n in _sizes(rows, edition):
         configs += [
-            ClassicalConfig(
+            Experiment(
                 data=TaskData(task, n, edition, split),
-                name=name,
-                trials=trials,
-                max_rows=max_rows,
-                symmetries=symmetries,
+                model=Classical(name=name),
+                recipe=RandomSearch(**search),
                 seed=seed,
             )
             for name in chosen_models
@@ -174,7 +159,7 @@ def _sizes(rows: Iterable[str], edition: str) -> Iterator[tuple[str, str, int]]:
 
 
 def run_matrix(
-    configs: Sequence[AnyConfig],
+    configs: Sequence[Experiment],
     *,
     runs: Path,
     results: Path,
@@ -202,7 +187,7 @@ def run_matrix(
     >>> from adelic.data import TaskData
     >>> import contextlib, tempfile
     >>> recipe = load_recipe("quick", "schubert-3", epochs=1, batch_size=256)
-    >>> config = RunConfig(data=TaskData("schubert", 3), embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> config = Experiment(data=TaskData("schubert", 3), model=EmbeddingConfig.of("learned"), recipe=recipe)
     >>> with tempfile.TemporaryDirectory() as name:
     ...     silent = lambda index, count, config: contextlib.nullcontext()
     ...     (result,) = run_matrix([config], runs=Path(name, "runs"), results=Path(name, "results"), on_run=silent)
@@ -220,7 +205,7 @@ def run_matrix(
     return [found[config] for config in configs if config in found]
 
 
-def outstanding_work(config: AnyConfig, runs: Path) -> float:
+def outstanding_work(config: Experiment, runs: Path) -> float:
     """Return about how many multiplications the forward passes that a run still has to do take.
 
     Fits of models outside the Transformer count as one pass of a linear model, so that they come first.
@@ -234,32 +219,27 @@ def outstanding_work(config: AnyConfig, runs: Path) -> float:
     task = find_task(data.task)
     rows, tokens = task.estimate(data.n, data.edition).rows, task.length(data.n, data.edition) + 1
     done, whole, _ = progress(config, runs)
-    if isinstance(config, ClassicalConfig):
-        return (whole - done) * min(rows, config.max_rows or rows) * tokens
-    recipe = config.recipe
-    rows = min(rows, recipe.max_rows or rows)
+    rows = min(rows, config.recipe.max_rows or rows)
+    if not config.is_network:
+        return (whole - done) * rows * tokens
+    recipe = config.network_recipe
     token = recipe.n_layers * recipe.d_model * (4 * recipe.d_model + 2 * recipe.d_feedforward + 2 * tokens)
     return (whole - done) * rows * tokens * token
 
 
-def progress(config: AnyConfig, runs: Path) -> tuple[int, int, str]:
+def progress(config: Experiment, runs: Path) -> tuple[int, int, str]:
     """Return how many of a run's parts are done, how many there are, and what they are called.
 
     >>> [progress(config, Path("no runs")) for config in plan_classical(["schubert-4"], ["mlp"], [0], trials=5)]
     [(0, 6, 'fits')]
+    >>> progress(plan(["schubert-4"], ["learned"], [0], recipe="quick")[0], Path("no runs"))
+    (0, 30, 'epochs')
     """
-    if isinstance(config, ClassicalConfig):
-        return fits_done(config, runs), config.trials + 1, "fits"
-    return epochs_done(config, runs), config.recipe.epochs, "epochs"
-
-
-def epochs_done(config: RunConfig, runs: Path) -> int:
-    """Return how many epochs of a run are finished; all are when its result is there.
-
-    >>> epochs_done(plan(["schubert-4"], ["learned"], [0])[0], Path("no runs"))
-    0
-    """
-    folder, epochs = runs / config.label, config.recipe.epochs
-    if (folder / "DONE").exists():
-        return epochs
-    return min(epochs, (read_bytes(folder / "metrics.jsonl") or b"").count(b"\n"))
+    folder = runs / config.label
+    if config.is_network:
+        whole, words = config.network_recipe.epochs, "epochs"
+        done = (read_bytes(folder / "metrics.jsonl") or b"").count(b"\n")
+    else:  # of a search and a last fit
+        whole, words = config.search.trials + 1, "fits"
+        done = trials_done(config, runs)
+    return whole if (folder / "DONE").exists() else min(whole, done), whole, words

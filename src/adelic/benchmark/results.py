@@ -14,12 +14,12 @@ from scipy import stats
 from adelic.data.sources import row_of
 from adelic.errors import RunFolderError, StorageError
 from adelic.storage.files import atomic_write, read_bytes, storage_errors, taking_turns
+from adelic.storage.options import options
 from adelic.storage.records import seal
-from adelic.training import CLASSICAL_MODELS, AnyConfig
-from adelic.training.configuration import EMBEDDING_OPTIONS
-from adelic.training.listing import list_runs
+from adelic.training import CLASSICAL_MODELS, EmbeddingConfig, Experiment
 from adelic.training.predictions import unpack_answers
-from adelic.training.result import parse_result, read_result_file
+from adelic.training.result import Result as RunResult
+from adelic.training.runs.listing import list_runs
 
 Result = dict[str, Any]
 
@@ -70,7 +70,8 @@ def with_finished_runs(results: list[Result], runs: Path) -> list[Result]:
         if run.problem:
             warnings.warn(f"{run.folder} is left out: {run.problem}", stacklevel=2)
         elif run.result is not None:
-            finished[_run(run.result)] = run.result
+            found = run.result.as_dict()
+            finished[_run(found)] = found
     known = {_run(result) for result in results}
     return results + [result for run, result in finished.items() if run not in known]
 
@@ -83,16 +84,15 @@ def _run(result: Result) -> str:
 def _read(path: Path) -> Iterator[tuple[str, bytes, Result]]:
     """Yield the results of a file, each behind its place in words and, of several in a file, its line."""
     if path.suffix == ".json":
-        result = read_result_file(path)
-        if result is not None:  # else a link to nowhere
-            yield str(path), b"", result
+        if (content := read_bytes(path)) is not None:  # else a link to nowhere
+            yield str(path), b"", RunResult.parse(content, str(path)).as_dict()
         return
     for number, line in enumerate((read_bytes(path) or b"").splitlines(), 1):
         place = f"{path} line {number}"
-        yield place, line, parse_result(line, place)
+        yield place, line, RunResult.parse(line, place).as_dict()
 
 
-def write_result(folder: Path, config: AnyConfig, result: Result) -> None:
+def write_result(folder: Path, config: Experiment, result: Result) -> None:
     """Write a result into the file of its row, in the order of the runs' labels, in place of an older one of the run.
 
     Several processes may write into one folder.
@@ -114,7 +114,7 @@ def write_result(folder: Path, config: AnyConfig, result: Result) -> None:
 def _key(result: Result) -> tuple[str, str, int, str]:
     """Return what results are sorted and told apart by: first what one reads, last the whole configuration."""
     configuration = {key: value for key, value in result["configuration"].items() if key != "seed"}
-    model = f"{result['embedding']} {result['features']}"
+    model = f"{result['embedding']} {result['features'] or ''}"
     return str(result["recipe"]), model, result["seed"], json.dumps(configuration, sort_keys=True)
 
 
@@ -255,7 +255,7 @@ def _rival_options(result: Result) -> list[str]:
     ['sigma 0.01']
     """
     name = result["embedding"]
-    plain = EMBEDDING_OPTIONS.get(name, {})
+    plain = {option: o.default for option, o in options(EmbeddingConfig).items() if name in o.of}
     found = plain | {k: v for k, v in result.get("configuration", {}).get("embedding", {}).items() if k in plain}
     words = [f"bases {found['bases']}"] if found.get("bases", plain.get("bases")) != plain.get("bases") else []
     words += ["standardized"] if found.get("standardize") else []

@@ -5,18 +5,20 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.console import Console
 
 from adelic.cli.allocator import FLAG
 from adelic.cli.arithmetic import arithmetic
-from adelic.cli.options import DURATION, INTEGERS, NAMES, Tick, in_terms_of_options, progress_bar, space_options, stack
+from adelic.cli.options import DURATION, INTEGERS, NAMES, Tick, field_options, in_terms_of_options, progress_bar, stack
+from adelic.data.sources import TableData, TaskData, source
 from adelic.errors import Interrupted, StorageError, UnknownNameError
-
-if TYPE_CHECKING:
-    from adelic import training
+from adelic.storage.options import options
+from adelic.training.experiment import EmbeddingConfig, Experiment, RandomSearch
+from adelic.training.recipes import Recipe
+from adelic.training.result import Result
 
 recipe_options = stack(
     click.option(
@@ -24,55 +26,17 @@ recipe_options = stack(
         help="paper (as printed, with our choices listed in docs/paper.md), quick or compact (ours), or a file of "
         "`adelic tune`, as recipes/mine.toml.  [default: paper; compact for a table]",
     ),
-    click.option("--epochs", type=int, help="Instead of the recipe's."),
-    click.option("--learning-rate", type=float, help="Instead of the recipe's."),
-    click.option("--batch-size", type=int, help="Instead of the recipe's."),
-    click.option("--max-rows", type=int, help="Train on so many random rows at most; 0: on all."),
-    click.option(
-        "--symmetries/--no-symmetries",
-        default=None,
-        help="Train on the images of rows under the task's symmetries, too; needs --split orbits.  [default: the "
-        "recipe's]",
-    ),
-    click.option("--checkpoint", help="Weights of which epoch: best (by validation) or last.  [default: the recipe's]"),
-    click.option("--positional", help="Positions: embedding (its own, fixed) or learned.  [default: the recipe's]"),
-    click.option("--pooling", help="What the head reads: cls (the paper) or all tokens.  [default: the recipe's]"),
-    click.option("--compute", help="Precision of matrix products: float32 or bfloat16.  [default: the recipe's]"),
+    field_options(Recipe, default="the recipe's"),
 )
-source_options = stack(
-    click.option("--n", type=int, help="Size of the task.  [default: the smallest published]"),
-    click.option("--edition", help="Of the task, see `adelic data info TASK`.  [default: published]"),
+model_options = stack(
+    field_options(TaskData, TableData, default=""),
     click.option(
-        "--split",
-        help="Of a task, published, or orbits: equivalent rows in one part, so that images of rows may be trained on. "
-        "Of a table, random, or the column that says train, validation or test.  [default: published; random]",
+        "--embedding",
+        help="adelic, learned, random, one-hot, fone, xval, periodic, or abacus where numbers have several digits.  "
+        "[default: the recipe's, else adelic]",
     ),
-    click.option("--target", help="The column of a table that is predicted."),
-    click.option("--columns", type=NAMES, help="Number columns of a table, as a,b.  [default: all that are left]"),
-    click.option("--groups", help="A column of a table: rows of equal value stay in one part."),
-    click.option("--answer", help="What the target is: classes or number.  [default: what its values look like]"),
-)
-SOURCE_OPTIONS = ("n", "edition", "split", "target", "columns", "groups", "answer")
-embedding_options = stack(
-    click.option("--features", help="AOE's form: digits (the paper), standardized, characters, one-hot-digits."),
-    click.option("--projection", help="none or linear, for AOE."),
-    click.option(
-        "--places", help="Where AOE's places meet: flat (the paper: one vector), apart, late or axial.  [default: flat]"
-    ),
-    click.option("--coordinates", help="Which of AOE's the flat model is given: all, real or p-adic.  [default: all]"),
-    click.option("--bases", help="Of FoNE's periods: 10 (its paper) or 2-5 (its code).  [default: 10]"),
-    click.option(
-        "--standardize/--no-standardize",
-        default=None,
-        help="Features of fone or xval with mean 0 and variance 1 over the vocabulary.  [default: no]",
-    ),
-    click.option("--sigma", type=float, help="Deviation of periodic's first frequencies.  [default: 0.01]"),
-    click.option(
-        "--published/--no-published",
-        default=None,
-        help="fone, xval or periodic as in their authors' code, see docs/rivals.md.  [default: no]",
-    ),
-    space_options(),
+    field_options(EmbeddingConfig),
+    recipe_options,
 )
 folder = click.Path(path_type=Path)
 results_option = click.option(
@@ -89,14 +53,7 @@ tensorboard_option = click.option(
 
 @click.command()
 @click.argument("task")
-@source_options
-@click.option(
-    "--embedding",
-    help="adelic, learned, random, one-hot, fone, xval, periodic, or abacus where numbers have several digits.  "
-    "[default: the recipe's, else adelic]",
-)
-@embedding_options
-@recipe_options
+@model_options
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the data's split, of weights and sampling.")
 @click.option("--run-dir", type=folder, help="Run folder.  [default: runs/…]")
 @device_option
@@ -174,9 +131,7 @@ def train(
         click.echo(f"run folder: {folder}")
 
 
-def experiment(
-    task: str, embedding: str | None, recipe: str | None, seed: int, given: dict[str, Any]
-) -> "training.RunConfig":
+def experiment(task: str, embedding: str | None, recipe: str | None, seed: int, given: dict[str, Any]) -> Experiment:
     """Return the run that the options of a command describe.
 
     Args:
@@ -184,49 +139,37 @@ def experiment(
         embedding: its name, if it is given.
         recipe: its name, if it is given.
         seed: of the run.
-        given: all other options of `source_options`, `embedding_options` and `recipe_options`, None where not given.
+        given: the other options of `model_options`, None where not given.
     """
-    from adelic import training
-    from adelic.data.sources import TableData, source
-    from adelic.training.configuration import RECIPE_OPTIONS
-
     rest = dict(given)
-    changes = {name: rest.pop(name) for name in ("epochs", *RECIPE_OPTIONS)}
-    data = source(task, **{name: rest.pop(name) for name in SOURCE_OPTIONS})
+    data = source(task, **{name: rest.pop(name) for name in (*options(TaskData), *options(TableData)) if name in rest})
     name = recipe or ("compact" if isinstance(data, TableData) else "paper")
-    chosen = training.EmbeddingConfig.choose(name, embedding, **rest)
-    if isinstance(data, TableData) and rest["fractional_digits"] is None:
-        chosen = chosen.holding(data.load(seed).vocabulary)
-    return training.RunConfig(
-        data=data,
-        embedding=chosen,
-        recipe=training.load_recipe(name, data.row, **changes),
-        seed=seed,
-    )
+    return Experiment.choose(data, recipe=name, embedding=embedding, seed=seed, **rest)
 
 
-def _summary(result: dict[str, Any]) -> str:
+def _summary(result: Result) -> str:
     """Return a result in a line."""
     from adelic.data.sources import row_of
 
-    test = result["test"]
-    trivial = f"majority class {100 * result['majority']:.2f} %, look-up {100 * result['lookup']:.2f} %"
-    if "rule" in result:
-        trivial += f", best trivial rule ({result['rule_name']}) {100 * result['rule']:.2f} %"
+    test = result.test
+    trivial = f"majority class {100 * result.majority:.2f} %, look-up {100 * result.lookup:.2f} %"
+    if result.rule is not None:
+        trivial += f", best trivial rule ({result.rule_name}) {100 * result.rule:.2f} %"
     figures = [f"test accuracy {100 * test['accuracy']:.2f} % ({trivial})"]
+    guess = result.guess or {}
     if "exact_match" in test:
-        rate = f"{100 * test['exact_match']:.2f} % (trivial rule {100 * result['guess']['exact_match']:.2f} %)"
+        rate = f"{100 * test['exact_match']:.2f} % (trivial rule {100 * guess['exact_match']:.2f} %)"
         figures = [f"test exact match {rate}"] if "mean_squared_error" in test else [*figures, f"exact match {rate}"]
     if "mean_squared_error" in test:
         for name in ("mean_absolute_error", "mean_squared_error"):
-            figures.append(f"{name.replace('_', ' ')} {test[name]:.4g} (trivial rule {result['guess'][name]:.4g})")
+            figures.append(f"{name.replace('_', ' ')} {test[name]:.4g} (trivial rule {guess[name]:.4g})")
     else:
         figures.append(f"balanced {100 * test['balanced_accuracy']:.2f} %, macro-F1 {100 * test['macro_f1']:.2f} %")
-    figures.append(f"loss {test['loss']:.4f}, {result['seconds']:.0f} s")
-    if result["configuration"]["recipe"].get("max_rows"):
-        figures.append(f"trained on {result['rows']['train']:,} rows")
-    text = f"{row_of(result)} {result['embedding']}: {', '.join(figures)}"
-    return text + ("; it predicts one class only" if result["predicts_one_class"] else "")
+    figures.append(f"loss {test['loss']:.4f}, {result.seconds:.0f} s")
+    if result.configuration["recipe"].get("max_rows"):
+        figures.append(f"trained on {result.rows['train']:,} rows")
+    text = f"{row_of({'task': result.task, 'n': result.n})} {result.embedding}: {', '.join(figures)}"
+    return text + ("; it predicts one class only" if result.predicts_one_class else "")
 
 
 class Reproduce(click.Command):
@@ -333,8 +276,8 @@ def reproduce(
         raise click.UsageError("--trials belongs to --models", ctx=click.get_current_context())
     configs: list[Any] = []
     if models is not None:
-        own = {"trials": trials, "max_rows": changes["max_rows"], "symmetries": changes["symmetries"]}
-        chosen = {name: value for name, value in own.items() if value is not None}
+        own = {"trials": trials} | changes
+        chosen = {name: own[name] for name in options(RandomSearch) if own[name] is not None}
         configs += benchmark.plan_classical(rows, models, seeds, edition=edition, split=split, **chosen)
     if embeddings is not None or models is None:
         named = ("adelic", "learned") if embeddings is None else embeddings
@@ -383,7 +326,7 @@ def _print_rest(configs: list[Any], runs: Path, command: str) -> None:
 
 @contextmanager
 def _show_run(index: int, count: int, config: Any) -> Iterator[Tick]:
-    with progress_bar(f"[{index + 1}/{count}] {config.row} {config.model_label} seed {config.seed}") as tick:
+    with progress_bar(f"[{index + 1}/{count}] {config.row} {config.model.label} seed {config.seed}") as tick:
         try:
             yield tick
         except Interrupted as stop:

@@ -20,6 +20,7 @@ from rich.progress import (
 
 from adelic.errors import AdelicError, UnknownNameError
 from adelic.numbers.describe import describe, shortened
+from adelic.storage.options import Option, options
 
 Command = Callable[..., Any]
 Tick = Callable[[int, int, str], None]
@@ -109,6 +110,57 @@ INTEGERS = IntegerList()
 DURATION = Duration()
 OPTION = Assignment()
 NAMES = NameList()
+
+
+class Given(click.ParamType):  # type: ignore[type-arg]
+    """A value of an option of an experiment, in the words and within the bounds that its field says."""
+
+    def __init__(self, described: Option) -> None:
+        self.described = described
+        self.name = described.metavar or {int: "integer", float: "number", tuple: "list"}.get(described.kind, "text")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value that a text means."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.described.parse(value)
+        except AdelicError as error:
+            error.args = (str(error).replace(f"{self.described.dashed}=", f"--{self.described.dashed} ", 1),)
+            raise
+
+
+def field_options(*experiments: type, default: str | None = None) -> Callable[[Command], Command]:
+    """Return the options of the command line that the fields of dataclasses describe, each once, in their order.
+
+    A field that several have is described by all of them.
+
+    Args:
+        experiments: dataclasses with fields of `adelic.storage.options.option`.
+        default: what the help says of the value where none is given; by default the field's own.
+    """
+    found: dict[str, list[Option]] = {}
+    for kind in experiments:
+        for name, described in options(kind).items():
+            found.setdefault(name, []).append(described)
+    return stack(*(_field_option(described, default) for described in found.values()))
+
+
+def _field_option(found: list[Option], default: str | None) -> Callable[[Command], Command]:
+    first, words = found[0], " ".join(dict.fromkeys(described.help for described in found))
+    if default is None and first.default is not None:
+        default = str(first.default)
+        if first.kind is tuple:
+            default = ",".join(map(str, first.default))
+        elif first.kind is bool:
+            default = "yes" if first.default else "no"
+    if default and not words.endswith("]"):
+        words += f"  [default: {default}]"
+    if first.kind is bool:
+        return click.option(f"--{first.dashed}/--no-{first.dashed}", default=None, help=words)
+    choices = (*(("none",) if first.has_none else ()), *first.choices)
+    metavar = f"[{'|'.join(choices)}]" if first.choices else None
+    return click.option(f"--{first.dashed}", type=Given(first), metavar=metavar, help=words)
 
 
 def stack(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:

@@ -89,16 +89,21 @@ def show(label: str, runs_dir: Path, plot: Path | None, *, as_json: bool) -> Non
     if plot:
         _plot([run], plot)
     if as_json:
-        content = run.as_dict() | {"configuration": run.configuration, "metrics": run.metrics, "result": run.result}
+        content = run.as_dict() | {
+            "configuration": run.configuration,
+            "metrics": run.metrics,
+            "result": run.result and run.result.as_dict(),
+        }
         click.echo(json.dumps(content, indent=2))
         return
     click.echo(f"{plain(str(run.folder))}: {_state(run)}, {_size(run.size)}, last written {_age(run)} ago")
     if run.problem:
         click.echo(f"problem: {plain(run.problem)}; `--restart` begins the run anew")
     if run.result:
-        test = ", ".join(f"{name.replace('_', ' ')} {value:.4f}" for name, value in run.result["test"].items())
+        test = ", ".join(f"{name.replace('_', ' ')} {value:.4f}" for name, value in run.result.test.items())
         rules = (("majority", "majority class"), ("lookup", "look-up"), ("rule", "best trivial rule"))
-        trivial = ", ".join(f"{name} {run.result[key]:.4f}" for key, name in rules if key in run.result)
+        figures = [(name, getattr(run.result, key)) for key, name in rules]
+        trivial = ", ".join(f"{name} {value:.4f}" for name, value in figures if value is not None)
         click.echo(f"test: {test} ({trivial})")
     for key, (name, form) in _FIGURES.items():
         values = run.history[key]
@@ -174,7 +179,7 @@ def prune(
     adelic runs prune --state unfinished --older-than 30 --folders --yes
     """
     from adelic import training
-    from adelic.training import listing
+    from adelic.training.runs import listing
 
     found = [training.find_run(label, runs_dir) for label in labels] if labels else training.list_runs(runs_dir)
     freed, count = 0, 0
@@ -263,17 +268,17 @@ def _figures(run: "RunSummary") -> dict[str, str]:
         figures["best validation accuracy"] = f"{run.best_validation:.2%}"
         figures["last training loss"] = f"{run.metrics[-1]['train_loss']:.4f}"
     if run.result:
-        test = run.result["test"]
+        test = run.result.test
         for name, value in test.items():  # errors and losses are no rates
             is_rate = not name.endswith(("loss", "error"))
             figures[f"test {name.replace('_', ' ')}"] = f"{value:.2%}" if is_rate else f"{value:.4f}"
-        figures["parameters"] = f"{run.result['parameters']:,}"
-        figures["seconds"] = f"{run.result['seconds']:,.0f}"
+        figures["parameters"] = f"{run.result.parameters:,}"
+        figures["seconds"] = f"{run.result.seconds:,.0f}"
     return figures
 
 
 def _flat(table: dict[str, Any]) -> Iterable[tuple[str, Any]]:
-    from adelic.training.configuration import flatten
+    from adelic.training.experiment import flatten
 
     return flatten(table)
 
@@ -284,7 +289,7 @@ def _plot(found: list["RunSummary"], path: Path) -> None:
     empty = next((run for run in found if not run.metrics), None)
     if empty is not None:
         raise ConfigurationError(f"{empty.folder} has no whole epoch yet, so there is no learning curve to plot")
-    majorities = {run.result["majority"] if run.result else None for run in found}
+    majorities = {run.result.majority if run.result else None for run in found}
     majority = majorities.pop() if len(majorities) == 1 else None
     plot_learning_curves([Curves(run.label, (run.history,)) for run in found], path, majority=majority)
     click.echo(f"wrote {path}", err=True)

@@ -1,6 +1,7 @@
 """`adelic tune`."""
 
 import shlex
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,16 +9,9 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from adelic.cli.experiments import (
-    SOURCE_OPTIONS,
-    device_option,
-    embedding_options,
-    experiment,
-    folder,
-    recipe_options,
-    source_options,
-)
+from adelic.cli.experiments import device_option, experiment, folder, model_options
 from adelic.cli.options import NAMES, in_terms_of_options, progress_bar
+from adelic.training import dimensions as space
 
 if TYPE_CHECKING:
     from adelic.training import StudyResult
@@ -27,14 +21,7 @@ _SHOWN = 10  # trials in the table
 
 @click.command()
 @click.argument("task")
-@source_options
-@click.option(
-    "--embedding",
-    help="adelic, learned, random, one-hot, fone, xval, periodic, or abacus where numbers have several digits.  "
-    "[default: the recipe's, else adelic]",
-)
-@embedding_options
-@recipe_options
+@model_options
 @click.option("--seed", type=int, default=0, show_default=True, help="Of every training, and of the proposals.")
 @click.option("--trials", type=int, default=20, show_default=True, help="How many in all, by all workers.")
 @click.option("--search", type=NAMES, help="Dimensions or parts, as norm,batch-size=32:64.  [default: unstarred]")
@@ -69,24 +56,7 @@ def tune(
     the same --trials, --epochs and --seed, and the budgets are equal. What an option gives is kept, not searched.
 
     \b
-    learning-rate     1e-05 to 0.01
-    batch-size        32, 64, 128, 256, 512, 1024, 2048
-    warmup-steps      0, 10, 30, 100, 300
-    norm              post, pre
-    dropout           0.0, 0.05, 0.1, 0.2, 0.3
-    epochs *          0.25, 0.5, 1.0 of --epochs
-    schedule *        cosine, constant
-    sampling-power *  0.0, 0.25, 0.5, 0.75, 1.0
-    symmetries *      False, True
-    positional *      embedding, learned
-    pooling *         cls, tokens
-    features          digits, standardized, characters, one-hot-digits (adelic alone, as the next three)
-    projection        none, linear
-    primes            2, 3, 4, 5, 6, 7 first primes
-    precision         4, 6, 8, 12, 16 digits
-    bases             10, 2-5 (fone alone)
-    standardize       False, True (fone and xval)
-    sigma             0.01 to 10 (periodic alone)
+    DIMENSIONS
     * searched when --search names it
 
     Behind a dimension's name may stand the part of it to search: learning-rate=1e-4:1e-3,batch-size=32:64:128.
@@ -104,12 +74,11 @@ def tune(
     """
     from adelic import training
     from adelic.storage.files import atomic_write
-    from adelic.training import search as space
-    from adelic.training import tuning
+    from adelic.training.search import tuning
 
     config = experiment(task, embedding, recipe, seed, given)
-    fixed = space.names_of({name for name, value in given.items() if value is not None} - {"epochs", *SOURCE_OPTIONS})
-    name = config.embedding.name
+    fixed = space.names_of({name for name, value in given.items() if value is not None} - {"epochs"})
+    name = config.model.name
     chosen = space.default_search(config.embedding, fixed=fixed) if search is None else search
     plan = training.Search(config=config, dimensions=space.check_search(chosen, name, fixed=fixed), pruning=pruning)
     # As adelic reproduce --embeddings names it: that is what {embedding} stands for in the path of a recipe.
@@ -120,7 +89,7 @@ def tune(
     path = output or Path("recipes") / f"{'-'.join([row, name, *form])}.toml"
     tuning.check_output(path, plan)
     if picture is not None:
-        from adelic.training.study_plots import check_plot, write_plot
+        from adelic.training.search.study_plots import check_plot, write_plot
 
         check_plot(picture)
     with progress_bar(f"tune {config.row} {name}") as tick:
@@ -134,6 +103,9 @@ def tune(
         write_plot(study, picture)
         click.echo(f"wrote {picture}")
     click.echo(f"train with it: {shlex.join(['adelic', 'train', *config.data.arguments(), '--recipe', str(path)])}")
+
+
+tune.help = cleandoc(str(tune.help)).replace("DIMENSIONS", space.dimensions_table())
 
 
 def _show(study: "StudyResult") -> None:

@@ -12,8 +12,9 @@ from adelic.data.dataset import Dataset, load
 from adelic.data.tables import from_table, is_table, read_table
 from adelic.data.tables.files import READABLE, check_file
 from adelic.data.tables.making import ANSWERS
-from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.errors import ConfigurationError
 from adelic.storage.files import storage_errors
+from adelic.storage.options import option, options
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,12 @@ class TaskData:
     """
 
     task: str
-    n: int
-    edition: str = "published"
-    split: str = "published"
+    n: int = option(help="Size of the task.  [default: the smallest published]")
+    edition: str = option("published", help="Of the task, see `adelic data info TASK`.  [default: published]")
+    split: str = option(
+        "published",
+        help="Of a task, published, or orbits: equivalent rows in one part, so that images of rows may be trained on.",
+    )
 
     def __post_init__(self) -> None:
         """Check the names and the size."""
@@ -125,11 +129,18 @@ class TableData:
     """
 
     path: str
-    target: str
-    columns: tuple[str, ...] | None = None
-    split: str = "random"
-    groups: str | None = None
-    answer: str | None = None
+    target: str = option(help="The column of a table that is predicted.")
+    columns: tuple[str, ...] | None = option(
+        None, help="Number columns of a table, as a,b.  [default: all that are left]"
+    )
+    split: str = option(
+        "random",
+        help="Of a table, random, or the column that says train, validation or test.  [default: published; random]",
+    )
+    groups: str | None = option(None, help="A column of a table: rows of equal value stay in one part.")
+    answer: str | None = option(
+        None, help="What the target of a table is.  [default: what its values look like]", choices=ANSWERS
+    )
     sha256: str | None = None
 
     n = None
@@ -140,8 +151,8 @@ class TableData:
 
     def __post_init__(self) -> None:
         """Check what can be checked without the file."""
-        if self.answer is not None and self.answer not in ANSWERS:
-            raise UnknownNameError.of("answer", self.answer, ANSWERS)
+        if self.answer is not None:
+            options(TableData)["answer"].check(self.answer)
         if self.sha256 is None:
             object.__setattr__(self, "sha256", file_sha256(self.path))
 
@@ -178,10 +189,10 @@ class TableData:
     def arguments(self) -> list[str]:
         """Return what names these data on the command line."""
         chosen = [self.path, "--target", self.target]
-        for option in ("columns", "split", "groups", "answer"):
-            value = getattr(self, option)
-            if value != type(self).__dataclass_fields__[option].default:
-                chosen += [f"--{option}", ",".join(value) if option == "columns" else value]
+        for name, described in options(TableData).items():
+            value = getattr(self, name)
+            if name != "target" and value != described.default:
+                chosen += described.words(value)
         return chosen
 
 
@@ -217,16 +228,16 @@ def source(name: str, **options: Any) -> Source:
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: --target belongs to a table of one's own, and 'schubert' is a task
     """
-    given = {option: value for option, value in options.items() if value is not None}
+    given = {key: value for key, value in options.items() if value is not None}
     kind: type[Source] = TableData if is_table(name) else TaskData
-    for option in given:
-        if option not in {field.name for field in fields(kind)}:
+    for name_given in given:
+        if name_given not in {field.name for field in fields(kind)}:
             what = (
                 ("a task", f"{name!r} is a table")
                 if kind is TableData
                 else ("a table of one's own", f"{name!r} is a task")
             )
-            raise ConfigurationError(f"--{option} belongs to {what[0]}, and {what[1]}")
+            raise ConfigurationError(f"--{name_given} belongs to {what[0]}, and {what[1]}")
     if kind is TableData:
         if "target" not in given:
             raise ConfigurationError(f"{name} is a table: name the column to predict with --target")

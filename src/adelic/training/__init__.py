@@ -1,26 +1,49 @@
-"""Layer 3, training: recipes, class-balanced sampling, the loop, checkpoints, run folders, search."""
+"""Layer 4, training: an `Experiment` is run, in its folder, to a result.
+
+What defines a run (`experiment`, `recipes`) and what it ends in (`result`) stand here, and need no torch. `runs` has
+the folder of a run and the runner, `network` and `classical` fit models, `search` chooses recipes. An option is one
+more field in `experiment` or `recipes`; a model outside the Transformer one more entry of `classical.models`. Of
+adelic, `storage`, `numbers`, `data` and `nn` may be imported.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from adelic.errors import needs_extra
 
-with needs_extra("adelic.training", "torch"):
-    from adelic.training.classical import CLASSICAL_MODELS
-    from adelic.training.classical_runs import AnyConfig, ClassicalConfig, run_classical
-    from adelic.training.configuration import EmbeddingConfig, RunConfig
-    from adelic.training.distributed import run_distributed
-    from adelic.training.listing import RunSummary, find_run, list_runs
+if TYPE_CHECKING:
+    from adelic.training.classical.models import CLASSICAL_MODELS
+    from adelic.training.experiment import Classical, EmbeddingConfig, Experiment, RandomSearch
+    from adelic.training.network.distributed import run_distributed
+    from adelic.training.network.sampler import ClassBalancedSampler
     from adelic.training.recipes import Recipe, load_recipe, recipe_names
-    from adelic.training.runner import read_result, run
-    from adelic.training.sampler import ClassBalancedSampler
-    from adelic.training.tuning import Search, StudyResult, tune
+    from adelic.training.result import Result
+    from adelic.training.runs.folder import read_result
+    from adelic.training.runs.listing import RunSummary, find_run, list_runs
+    from adelic.training.runs.runner import run
+    from adelic.training.search.tuning import Search, StudyResult, tune
 
+_MODULES = {
+    "classical.models": ("CLASSICAL_MODELS",),
+    "experiment": ("Classical", "EmbeddingConfig", "Experiment", "RandomSearch"),
+    "network.distributed": ("run_distributed",),
+    "network.sampler": ("ClassBalancedSampler",),
+    "recipes": ("Recipe", "load_recipe", "recipe_names"),
+    "result": ("Result",),
+    "runs.folder": ("read_result",),
+    "runs.listing": ("RunSummary", "find_run", "list_runs"),
+    "runs.runner": ("run",),
+    "search.tuning": ("Search", "StudyResult", "tune"),
+}
 __all__ = [
     "CLASSICAL_MODELS",
-    "AnyConfig",
     "ClassBalancedSampler",
-    "ClassicalConfig",
+    "Classical",
     "EmbeddingConfig",
+    "Experiment",
+    "RandomSearch",
     "Recipe",
-    "RunConfig",
+    "Result",
     "RunSummary",
     "Search",
     "StudyResult",
@@ -30,7 +53,20 @@ __all__ = [
     "read_result",
     "recipe_names",
     "run",
-    "run_classical",
     "run_distributed",
     "tune",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is first used."""
+    for module, names in _MODULES.items():
+        if name in names:
+            with needs_extra("adelic.training", "torch"):
+                return getattr(importlib.import_module(f"adelic.training.{module}"), name)
+    raise AttributeError(f"module 'adelic.training' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names, those not loaded yet included."""
+    return __all__

@@ -2,107 +2,120 @@
 
 import math
 import tomllib
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path, PurePath
 from typing import Any
 
 from adelic.errors import ConfigurationError, StorageError, UnknownNameError
-from adelic.nn import EMBEDDINGS
-from adelic.storage.checks import check_count
 from adelic.storage.files import read_bytes
+from adelic.storage.options import check_fields, check_table, option, table_of
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic.training.renamed import with_todays_names
-
-MOST_SAMPLING_POWER = 10.0
-"""With a greater power, or one below its negative, some classes' weights vanish beside those of others."""
-CHOICES: dict[str, tuple[str, str]] = {
-    "schedule": ("cosine", "constant"),
-    "norm": ("post", "pre"),
-    "positional": ("embedding", "learned"),
-    "checkpoint": ("best", "last"),
-    "pooling": ("cls", "tokens"),
-    "compute": ("float32", "bfloat16"),
-}
-"""The fields of a recipe that have one of two values."""
-# What runs that are older than these fields have, whose names and folders stay.
-_YOUNGER = {"max_rows": 0, "symmetries": False, "checkpoint": "best", "positional": "embedding", "pooling": "cls"}
-_OPTIONS = {option.name: type(option.default) for embedding in EMBEDDINGS.values() for option in embedding.options}
-_EMBEDDING = {"name": str} | {name: list if kind is tuple else kind for name, kind in _OPTIONS.items()}
-
-
-def _count(greatest: int, default: Any = MISSING, *, least: int = 1) -> Any:
-    """Return a field that is a whole number between two bounds."""
-    return field(default=default, metadata={"least": least, "greatest": greatest})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """How a model is built and trained, but for its embedding.
 
+    Where rows have equivalent images, `symmetries` makes each draw of a training row a draw of one of them. Epoch by
+    epoch, the learning rate follows `schedule`: "cosine" is CosineAnnealingLR with T_max = epochs. A row of a class of
+    n_i rows is drawn with weight n_i^(−sampling_power), 1/√n_i in the paper; rows with several targets, or a number,
+    are drawn with equal weights. Where validation has few rows, the `checkpoint` "best" of many epochs is an early one
+    by chance. A place-wise model has the same n_layers and dropout; its other sizes follow from these, so that it has
+    about as many parameters. With `compute` "bfloat16", factors of matrix products, and what lies between two products,
+    are rounded; weights, their gradients, optimizer, residual branches, norms, softmax and loss are float32 in both.
+
     Attributes:
         name: where the recipe comes from.
-        learning_rate: Adam's, at its peak.
-        epochs: each draws as many rows as the training split has.
-        batch_size: rows a step.
-        max_rows: train on so many rows at most, a random part of the training split; 0 for all of them.
-        warmup_steps: steps over which the learning rate rises linearly from 0.
-        symmetries: whether each draw of a training row is one of its images under the task's symmetries.
-        schedule: "cosine" (once an epoch, T_max = epochs, as CosineAnnealingLR) or "constant".
-        sampling_power: a row of a class of n_i rows is drawn with weight n_i^(−power); the paper's 1/√n_i is 0.5. Rows
-            with several targets, or a number, are drawn with equal weights.
-        norm: "post" or "pre" layer norm.
-        checkpoint: the weights of which epoch are tested: the "best" by validation accuracy, then loss, or the "last".
-            Where validation has few rows, the best of many epochs is an early one by chance.
-        positional: positions as the "embedding" has them, without parameters, or "learned" vectors.
-        pooling: which of the last states the head reads, "cls" or all "tokens"; see `adelic.nn.SequenceClassifier`.
-        d_model, n_layers, n_heads, d_feedforward, dropout: the encoder's. A place-wise model has the same n_layers and
-            dropout; its other sizes follow from these, so that it has about as many parameters.
-        compute: "float32", or "bfloat16": factors of matrix products, and what lies between two products, are rounded;
-            weights, their gradients, optimizer, residual branches, norms, softmax and loss are float32 in both.
+
+    What the others are stands beside them.
 
     Raises:
-        ConfigurationError: a value makes no sense.
+        ConfigurationError, UnknownNameError: a value makes no sense.
     """
 
     name: str
-    learning_rate: float
-    epochs: int = _count(1_000_000)
-    batch_size: int = _count(10**9, 2048)
-    max_rows: int = _count(10**9, 0, least=0)
-    symmetries: bool = False
-    warmup_steps: int = _count(10**9, 0, least=0)
-    schedule: str = "cosine"
-    sampling_power: float = 0.5
-    norm: str = "post"
-    checkpoint: str = "best"
-    positional: str = "embedding"
-    pooling: str = "cls"
-    d_model: int = _count(65_536, 128)
-    n_layers: int = _count(10_000, 6)
-    n_heads: int = _count(65_536, 8)
-    d_feedforward: int = _count(1_048_576, 512)
-    dropout: float = 0.1
-    compute: str = "float32"
+    learning_rate: float = option(help="Adam's learning rate at its peak.", positive=True, bounds=(1e-5, 1e-2))
+    batch_size: int = option(
+        2048, help="Rows a step.", least=1, greatest=10**9, tried=(32, 64, 128, 256, 512, 1024, 2048)
+    )
+    warmup_steps: int = option(
+        0,
+        help="Steps over which the learning rate rises from 0.",
+        least=0,
+        greatest=10**9,
+        tried=(0, 10, 30, 100, 300),
+    )
+    norm: str = option(
+        "post", help="Where layer norms stand: post (the paper) or pre.", choices=("post", "pre"), tried=("post", "pre")
+    )
+    dropout: float = option(
+        0.1, help="Share of the activations that is left out.", least=0, below=1, tried=(0.0, 0.05, 0.1, 0.2, 0.3)
+    )
+    epochs: int = option(
+        help="Passes; each draws as many rows as there are to train on.",
+        least=1,
+        greatest=1_000_000,
+        tried=(0.25, 0.5, 1.0),
+        starred=True,
+        note="of --epochs",
+    )
+    schedule: str = option(
+        "cosine",
+        help="How the learning rate falls, epoch by epoch.",
+        choices=("cosine", "constant"),
+        tried=("cosine", "constant"),
+        starred=True,
+    )
+    sampling_power: float = option(
+        0.5,
+        help="Rows of a class of n are drawn with weight 1/n to this power.",
+        least=-10,  # beyond, some classes' weights vanish beside those of others
+        greatest=10,
+        tried=(0.0, 0.25, 0.5, 0.75, 1.0),
+        starred=True,
+    )
+    max_rows: int | None = option(None, help="Train on this many random rows at most.", least=1, greatest=10**9)
+    symmetries: bool = option(
+        False,
+        help="Train on the images of rows under the task's symmetries, too; needs --split orbits.",
+        tried=(False, True),
+        starred=True,
+        unwritten=False,
+    )
+    checkpoint: str = option(
+        "best",
+        help="The epoch whose weights are tested: the best by validation, or the last.",
+        choices=("best", "last"),
+        unwritten="best",
+    )
+    positional: str = option(
+        "embedding",
+        help="Positions: those of the embedding, fixed, or learned vectors.",
+        choices=("embedding", "learned"),
+        tried=("embedding", "learned"),
+        starred=True,
+        unwritten="embedding",
+    )
+    pooling: str = option(
+        "cls",
+        help="What the head reads: the state of [CLS] (the paper), or those of all tokens.",
+        choices=("cls", "tokens"),
+        tried=("cls", "tokens"),
+        starred=True,
+        unwritten="cls",
+    )
+    d_model: int = option(128, help="Width of the vectors.", least=1, greatest=65_536)
+    n_layers: int = option(6, help="Layers of the encoder.", least=1, greatest=10_000)
+    n_heads: int = option(8, help="Heads of the attention.", least=1, greatest=65_536)
+    d_feedforward: int = option(512, help="Width inside a feed-forward block.", least=1, greatest=1_048_576)
+    compute: str = option("float32", help="Numbers in matrix products.", choices=("float32", "bfloat16"))
 
     def __post_init__(self) -> None:
         """Check the values."""
-        for each in fields(self):
-            if each.metadata:
-                object.__setattr__(self, each.name, check_count(each.name, getattr(self, each.name), **each.metadata))
-        if type(self.symmetries) is not bool:
-            raise ConfigurationError(f"symmetries={self.symmetries!r} must be true or false")
-        if not 0 < self.learning_rate < math.inf:
-            raise ConfigurationError(f"learning-rate={self.learning_rate} must be positive")
-        if not abs(self.sampling_power) <= MOST_SAMPLING_POWER:
-            most = MOST_SAMPLING_POWER
-            raise ConfigurationError(f"sampling-power={self.sampling_power} must lie from {-most:g} to {most:g}")
-        if not 0 <= self.dropout < 1:
-            raise ConfigurationError(f"dropout={self.dropout} must lie in [0, 1)")
-        for name, (one, other) in CHOICES.items():
-            if getattr(self, name) not in (one, other):
-                raise ConfigurationError(f"{name}={getattr(self, name)!r} is unknown; use {one!r} or {other!r}")
+        check_fields(self)
 
     @property
     def n_encoder_parameters(self) -> int:
@@ -130,12 +143,12 @@ class Recipe:
         return rate
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as a dictionary, for TOML; the youngest only where they are not what they once were.
+        """Return the name and the values, for TOML, but for those that files leave out.
 
-        >>> "max_rows" in Recipe(name="example", learning_rate=1.0, epochs=4).as_dict()
+        >>> "symmetries" in Recipe(name="example", learning_rate=1.0, epochs=4).as_dict()
         False
         """
-        return {key: value for key, value in asdict(self).items() if value != _YOUNGER.get(key)}
+        return {"name": self.name, **table_of(self)}
 
 
 @cache
@@ -173,7 +186,15 @@ def load_recipe(name: str, row: str, **changes: Any) -> Recipe:
     >>> load_recipe("quick", "mheight-8", epochs=3).epochs
     3
     """
-    values = stored_values(name, row) | {k: v for k, v in changes.items() if v is not None}
+    return complete(name, row, stored(name, row)[0] | {k: v for k, v in changes.items() if v is not None})
+
+
+def complete(name: str, row: str, values: dict[str, Any]) -> Recipe:
+    """Return the recipe of a name with its values for a row.
+
+    Raises:
+        ConfigurationError: a value is missing, or makes no sense.
+    """
     missing = [f for f in ("learning_rate", "epochs") if f not in values]
     if missing:
         flags = ", ".join("--" + field.replace("_", "-") for field in missing)
@@ -181,43 +202,22 @@ def load_recipe(name: str, row: str, **changes: Any) -> Recipe:
     return Recipe(name=PurePath(name).as_posix(), **values)
 
 
-def stored_values(name: str, row: str) -> dict[str, Any]:
-    """Return what is stored for a row: fields of `Recipe`, those that are left open missing."""
-    if is_file(name):
-        kinds = {f.name: f.type for f in fields(Recipe) if f.name != "name"}
-        return _checked(read_recipe_file(name).get("recipe"), kinds, f"{name} [recipe]")
+def stored(name: str, row: str) -> tuple[dict[str, Any], Any]:
+    """Return what is stored for a row: fields of `Recipe`, those that are left open missing, and an embedding.
+
+    The table of the embedding is not checked; it is None where none is stored, as in packaged recipes.
+
+    >>> stored("quick", "schubert-4")[0]["epochs"], stored("quick", "schubert-4")[1]
+    (30, None)
+    """
+    if name.endswith(".toml"):
+        tables = read_recipe_file(name)
+        return check_table(Recipe, tables.get("recipe"), f"{name} [recipe]"), tables.get("embedding")
     if name not in _tables():
         raise UnknownNameError.of("recipe", name, recipe_names())
     common = dict(_tables()[name])
     rows = common.pop("rows", {})
-    values: dict[str, Any] = common | rows.get(row, {})
-    return values
-
-
-def stored_embedding(name: str) -> dict[str, Any]:
-    """Return the embedding that a recipe's file stores: its name and options, checked for their types only.
-
-    A packaged recipe stores none.
-
-    >>> stored_embedding("quick")
-    {}
-    """
-    table = read_recipe_file(name).get("embedding") if is_file(name) else None
-    if table is None:
-        return {}
-    found = _checked(table, _EMBEDDING, f"{name} [embedding]")
-    if "name" not in found:
-        raise ConfigurationError(f"{name} [embedding] has no name")
-    return found | ({"primes": tuple(found["primes"])} if "primes" in found else {})
-
-
-def is_file(name: str) -> bool:
-    """Return whether a recipe is named by the path of its file.
-
-    >>> is_file("quick"), is_file("recipes/schubert-4-adelic.toml")
-    (False, True)
-    """
-    return name.endswith(".toml")
+    return common | rows.get(row, {}), None
 
 
 def read_recipe_file(path: str | Path) -> dict[str, Any]:
@@ -234,17 +234,3 @@ def read_recipe_file(path: str | Path) -> dict[str, Any]:
         return with_todays_names(parse_toml(content))
     except DamagedTextError as error:
         raise ConfigurationError(f"{path} is no recipe: {error}") from None
-
-
-def _checked(table: Any, kinds: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return a table of a file after a check of its keys and their types; `Recipe` and others check the values."""
-    if not isinstance(table, dict):
-        raise ConfigurationError(f"{where} is missing; `adelic tune` writes such files")
-    for key, value in table.items():
-        if key not in kinds:
-            raise ConfigurationError(f"{where} has an unknown {key!r}; known: {', '.join(kinds)}")
-        kind = (float, int) if kinds[key] is float else kinds[key]
-        whole = not isinstance(value, list) or all(type(v) is int for v in value)
-        if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool) or not whole:
-            raise ConfigurationError(f"{where} {key}={value!r:.60} is no {kinds[key].__name__}")
-    return table

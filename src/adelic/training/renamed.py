@@ -1,18 +1,20 @@
-"""Fields of a recipe that once had other names: files of that time are read, and runs of that time keep their names.
+"""What files of older versions say in other words: they are read, and runs of that time keep their names.
 
-`todays_names` stands wherever a table of a recipe is read, `first_names` wherever a name is made from one.
+`with_todays_names` stands wherever a configuration is read, `first_form` wherever a name is made from one.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 FIRST_NAMES = {"checkpoint": "keep", "pooling": "readout"}
-"""The first name of each field that has another one today."""
+"""The first name of each field of a recipe that has another one today."""
 _TODAYS_NAMES = {first: name for name, first in FIRST_NAMES.items()}
+_NOTHING: dict[str, Any] = {"features": "none", "projection": "none", "primes": [], "precision": 0, "bases": "none"}
+"""What an embedding without such an option once had."""
 
 
 def todays_names(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table with today's names for its keys; a first name beside today's stays, and is then unknown.
+    """Return a recipe's table with today's names for its keys; a first name beside today's stays, and is then unknown.
 
     >>> todays_names({"epochs": 3, "keep": "last"})
     {'epochs': 3, 'checkpoint': 'last'}
@@ -21,7 +23,7 @@ def todays_names(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def first_names(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table with the first names for its keys.
+    """Return a recipe's table with the first names for its keys.
 
     >>> first_names({"epochs": 3, "checkpoint": "last"})
     {'epochs': 3, 'keep': 'last'}
@@ -30,13 +32,37 @@ def first_names(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_todays_names(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tables of a configuration, that of the recipe, if there is one, with today's names.
+    """Return the tables of a configuration in today's words: of the recipe and the embedding, if they are there.
 
     >>> with_todays_names({"seed": 0, "recipe": {"readout": "tokens"}})
     {'seed': 0, 'recipe': {'pooling': 'tokens'}}
+    >>> with_todays_names({"embedding": {"name": "learned", "features": "none", "precision": 0}})
+    {'embedding': {'name': 'learned'}}
     """
-    recipe = configuration.get("recipe")
-    return dict(configuration) | ({"recipe": todays_names(recipe)} if isinstance(recipe, dict) else {})
+    found = dict(configuration)
+    if isinstance(recipe := found.get("recipe"), dict):
+        found["recipe"] = {k: v for k, v in todays_names(recipe).items() if k != "max_rows" or v != 0}
+    if isinstance(embedding := found.get("embedding"), dict):
+        had_none = embedding.get("primes") == []
+        found["embedding"] = {
+            key: value
+            for key, value in embedding.items()
+            if value != _NOTHING.get(key) and not (had_none and key == "fractional_digits")
+        }
+    return found
+
+
+def first_form(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a network's configuration in the words of the first runs, whose names are made from it.
+
+    >>> first_form({"embedding": {"name": "learned"}, "recipe": {"checkpoint": "last"}})["recipe"]
+    {'keep': 'last'}
+    """
+    nothing = {key: value for key, value in _NOTHING.items() if key != "bases"} | {"fractional_digits": 0}
+    return dict(configuration) | {
+        "embedding": nothing | dict(configuration["embedding"]),
+        "recipe": first_names(configuration["recipe"]),
+    }
 
 
 def _named(table: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

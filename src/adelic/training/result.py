@@ -1,34 +1,171 @@
-"""Result files: the keys that a result.json has, and reading one that may be damaged."""
+"""What a run ends in: `Result`, written and read here alone; a file that anybody may have written is checked whole."""
 
 import math
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 from adelic.errors import RunFolderError
-from adelic.storage.checks import shown
 from adelic.storage.files import read_bytes
-from adelic.storage.records import DamagedTextError, parse_checksums, parse_sealed, sha256
-from adelic.training.predictions import unpack
-from adelic.training.renamed import with_todays_names
-from adelic.training.result_schema import (
-    ALSO,
+from adelic.storage.options import options
+from adelic.storage.records import DamagedTextError, parse_checksums, parse_sealed, seal, sha256
+from adelic.training.experiment import EmbeddingConfig, RandomSearch
+from adelic.training.kinds import (
+    AMOUNT,
     CLASS_METRICS,
-    CONFIGURATION,
     COUNT,
     CURVES,
-    EMBEDDING,
+    FLAG,
+    MATRIX,
+    METRICS,
     NUMBER,
     NUMBER_METRICS,
     OPTION,
+    RANGE,
     RATE,
-    RECIPE,
-    SCHEMA,
     TABLE,
     TEXT,
-    Kind,
+    TEXTS,
+    check_all,
+    check_kind,
+    check_known,
 )
+from adelic.training.predictions import unpack
+from adelic.training.recipes import Recipe
+from adelic.training.renamed import with_todays_names
 
 _REMEDY = "--restart begins this run anew; without DONE, the same command judges the checkpoint once more"
+Table = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """One finished run: its experiment, its figures on the test split, and what is trivial beside them.
+
+    Attributes:
+        task, n, edition, split: of the data; n and edition are None for a table of one's own.
+        contaminated: whether the edition shows a leak.
+        embedding: name of the embedding, or of a model outside the Transformer.
+        features: AOE's form, or the form in which another model reads numbers; None where there is one alone.
+        places: where AOE's places meet.
+        recipe, seed: of the experiment.
+        test: figures on the test split: accuracy, loss, and what the kind of prediction has besides.
+        validation: accuracy and loss of the weights that were chosen.
+        majority, lookup, rule: test accuracies of the most frequent class, of a table that remembers the training rows,
+            and of the best trivial rule, whose name is rule_name.
+        guess: of several targets or a number, the figures of always giving the most frequent answer.
+        predicts_one_class: whether the model says the same always.
+        confusion: rows are true classes, columns predicted ones.
+        targets: of several targets, the figures of each.
+        class_names, shape, range, labels, predictions: the test split's answers, see `adelic.training.predictions`.
+        rows: how many there are in train, validation and test.
+        parameters: how many numbers were fitted.
+        flops: of one row; None where they are not counted.
+        seconds: of training.
+        device, devices, nodes, versions, commit: on what, and by what, it was trained.
+        command: that repeats the run.
+        configuration: the tables of config.toml.
+        data_sha256: of the data.
+        converged: whether a solver reached its tolerance; None where none has one.
+        search: how the options of a model outside the Transformer were chosen.
+        history: learning curves, one value an epoch.
+
+    >>> import tempfile
+    >>> from adelic.training import Classical, Experiment, RandomSearch, run
+    >>> from adelic.data import TaskData
+    >>> experiment = Experiment(
+    ...     data=TaskData("schubert", 3), model=Classical(name="majority"), recipe=RandomSearch())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = run(experiment, Path(folder, "run"))
+    >>> result.test["accuracy"] == result.majority
+    True
+    """
+
+    task: Annotated[str, TEXT]
+    n: Annotated[int | None, COUNT.or_null()]
+    edition: Annotated[str | None, TEXT.or_null()]
+    split: Annotated[str, TEXT]
+    contaminated: Annotated[bool, FLAG] = False
+    embedding: Annotated[str, TEXT]
+    features: Annotated[str | None, TEXT.or_null()]
+    places: Annotated[str, TEXT] = "flat"
+    recipe: Annotated[str, TEXT]
+    seed: Annotated[int, COUNT]
+    test: Annotated[Mapping[str, float], METRICS]
+    validation: Annotated[Table | None, {"accuracy": RATE, "loss": NUMBER}] = None
+    majority: Annotated[float, RATE]
+    lookup: Annotated[float, RATE]
+    rule: Annotated[float | None, RATE] = None
+    rule_name: Annotated[str | None, TEXT] = None
+    guess: Annotated[Table | None, TABLE] = None
+    predicts_one_class: Annotated[bool, FLAG]
+    confusion: Annotated[list[list[int]] | None, MATRIX] = None
+    targets: Annotated[list[dict[str, Any]] | None, TABLE.listed()] = None
+    class_names: Annotated[list[str] | None, TEXT.listed()] = None
+    shape: Annotated[list[int] | None, COUNT.listed()] = None
+    range: Annotated[list[int] | None, RANGE] = None
+    labels: Annotated[str | None, TEXT] = None
+    predictions: Annotated[str | None, TEXT] = None
+    rows: Annotated[Mapping[str, int], {"train": COUNT, "validation": COUNT, "test": COUNT}]
+    parameters: Annotated[int, COUNT]
+    flops: Annotated[int | None, COUNT.or_null()] = None
+    seconds: Annotated[float, AMOUNT]
+    device: Annotated[str, TEXT]
+    devices: Annotated[int, COUNT] = 1
+    nodes: Annotated[int, COUNT] = 1
+    versions: Annotated[Mapping[str, str], TEXTS]
+    commit: Annotated[str | None, TEXT.or_null()]
+    command: Annotated[str, TEXT]
+    configuration: Annotated[Table, {"recipe": TABLE}]
+    data_sha256: Annotated[str | None, TEXT] = None
+    converged: Annotated[bool | None, FLAG.or_null()] = None
+    search: Annotated[Table | None, {"seed": COUNT, "chosen": OPTION, "seconds": AMOUNT, "trials": TABLE.listed()}] = (
+        None
+    )
+    history: Annotated[Mapping[str, list[float]], CURVES]
+
+    @classmethod
+    def parse(cls, content: bytes, place: str) -> "Result":
+        """Return the result that a text holds, after a look at all that is made of it.
+
+        Args:
+            content: JSON.
+            place: where it stands, in words.
+
+        Raises:
+            RunFolderError: it is damaged, or not the result of a run; the message names the place and the key.
+
+        >>> Result.parse(b"{}", "results/table/schubert-4.jsonl line 3")
+        Traceback (most recent call last):
+        adelic.errors.RunFolderError: results/table/schubert-4.jsonl line 3 is no result of a run: it has no task
+        """
+        try:
+            found = parse_sealed(content, older_end="data_sha256")
+            kinds = {name: hint.__metadata__[0] for name, hint in get_type_hints(cls, include_extras=True).items()}
+            check_all(found, {e.name: kinds[e.name] for e in fields(cls) if e.default is MISSING})
+            check_known(found, kinds)
+            found["configuration"] = with_todays_names(found["configuration"])
+            found["features"] = None if found["features"] == "none" else found["features"]
+            _check_configuration(found["configuration"])
+            _check_figures(found)
+            _check_answers(found)
+            return cls(**{name: value for name, value in found.items() if name in kinds})
+        except (DamagedTextError, RecursionError) as error:
+            reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+            raise RunFolderError(f"{place} is no result of a run: {reason}") from None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what a file says: all that is not None, or has no other value by default."""
+        return {
+            each.name: getattr(self, each.name)
+            for each in fields(self)
+            if each.default is MISSING or getattr(self, each.name) is not None
+        }
+
+    def sealed(self) -> bytes:
+        """Return the line of a table's file, with a checksum."""
+        return seal(self.as_dict()).encode()
 
 
 def read_done(folder: Path) -> dict[str, str]:
@@ -53,80 +190,35 @@ def check_sum(path: Path, content: bytes, listed: dict[str, str]) -> None:
         raise RunFolderError(f"{path} is damaged: it does not have the SHA-256 that stands in DONE; {_REMEDY}")
 
 
-def read_result_file(path: Path, schema: dict[str, Any] = SCHEMA) -> dict[str, Any] | None:
-    """Return the content of a result file, or None if there is no such file.
-
-    Args:
-        path: of the file.
-        schema: the keys that it must have, and the kinds of their values.
-
-    Raises:
-        RunFolderError: it is damaged, or no result of a run.
-        StorageError: it cannot be read.
-    """
-    content = read_bytes(path)
-    return None if content is None else parse_result(content, str(path), schema)
-
-
-def parse_result(content: bytes, place: str, schema: dict[str, Any] = SCHEMA) -> dict[str, Any]:
-    """Return the result that a text holds, after a look at all that is made of it.
-
-    Args:
-        content: JSON.
-        place: where it stands, in words.
-        schema: the keys that it must have, and the kinds of their values.
-
-    Raises:
-        RunFolderError: it is damaged, or no result of a run; the message names the place and the key.
-
-    >>> parse_result(b"{}", "results/table/schubert-4.jsonl line 3")
-    Traceback (most recent call last):
-    adelic.errors.RunFolderError: results/table/schubert-4.jsonl line 3 is no result of a run: it has no task
-    """
-    try:
-        result = parse_sealed(content, older_end="data_sha256")
-        _check(result, schema)
-        if schema is SCHEMA:
-            result["configuration"] = with_todays_names(result["configuration"])
-            _check_configuration(result["configuration"])
-            _check_figures(result)
-            _check_answers(result)
-    except (DamagedTextError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise RunFolderError(f"{place} is no result of a run: {reason}") from None
-    return result
-
-
 def _check_configuration(configuration: dict[str, Any]) -> None:
     """Raise `DamagedTextError` where a configuration has another form than one that was run."""
     for key, part in configuration.items():
-        _check_kind(part, OPTION, f"configuration.{key}")
-    _check_known(configuration, CONFIGURATION, "configuration.")
+        check_kind(part, OPTION, f"configuration.{key}")
+    check_known(configuration, {"seed": COUNT, "data": {"task": TEXT}, "embedding": {"name": TEXT}}, "configuration.")
     recipe = configuration["recipe"]  # of a model outside the Transformer, a search with trials
     of_network = {"epochs": COUNT, "batch_size": COUNT, "learning_rate": NUMBER}
-    _check(recipe, {"trials": COUNT} if "trials" in recipe else of_network, "configuration.recipe.")
-    for name, schema in (("recipe", RECIPE), ("embedding", EMBEDDING), ("data", {"seed": COUNT})):
-        _check_known(configuration.get(name, {}), schema, f"configuration.{name}.")
+    check_all(recipe, {"trials": COUNT} if "trials" in recipe else of_network, "configuration.recipe.")
+    for name, schema in (("recipe", _RECIPE), ("embedding", _EMBEDDING), ("data", {"seed": COUNT})):
+        check_known(configuration.get(name, {}), schema, f"configuration.{name}.")
 
 
 def _check_figures(result: dict[str, Any]) -> None:
     """Raise `DamagedTextError` where a result lacks a figure that its kind of prediction has, or has no such figure."""
-    _check_known(result, ALSO)
     is_number = "mean_squared_error" in result["test"]
     metrics = NUMBER_METRICS if is_number else CLASS_METRICS
-    _check(result["test"], metrics, "test.")
+    check_all(result["test"], metrics, "test.")
     for name, value in result["test"].items():
-        _check_kind(value, NUMBER, f"test.{name}")
+        check_kind(value, NUMBER, f"test.{name}")
     if len({len(result["history"][name]) for name in CURVES}) > 1:
         raise DamagedTextError("history has curves of different lengths")
     if "exact_match" in result["test"]:  # several targets, or a number
         guess = ("exact_match", "mean_squared_error") if is_number else ("exact_match",)
-        _check(result, {"guess": {name: metrics.get(name, RATE) for name in guess}})
+        check_all(result, {"guess": {name: metrics.get(name, RATE) for name in guess}})
         if not is_number:
-            _check(result["test"], {"exact_match": RATE}, "test.")
-            _check(result, {"targets": TABLE.listed()})
+            check_all(result["test"], {"exact_match": RATE}, "test.")
+            check_all(result, {"targets": TABLE.listed()})
             for index, target in enumerate(result["targets"]):
-                _check(target, {"accuracy": RATE, "majority": RATE, **CLASS_METRICS}, f"targets[{index}].")
+                check_all(target, {"accuracy": RATE, "majority": RATE, **CLASS_METRICS}, f"targets[{index}].")
 
 
 def _check_answers(result: dict[str, Any]) -> None:
@@ -137,7 +229,7 @@ def _check_answers(result: dict[str, Any]) -> None:
     if "predictions" not in result:
         return
     required = {"labels": TEXT} | ({} if "shape" in result and "range" in result else {"class_names": TEXT.listed()})
-    _check(result, required)
+    check_all(result, required)
     shape = tuple(result["shape"]) if "shape" in result else (result["rows"]["test"],)
     least, greatest = result["range"] if "range" in result else (0, len(result["class_names"]) - 1)
     for key in ("labels", "predictions"):
@@ -151,24 +243,15 @@ def _check_answers(result: dict[str, Any]) -> None:
             raise DamagedTextError(f"{key} has an answer {least + found.max()}, and the greatest is {greatest}")
 
 
-def _check(part: Any, schema: dict[str, Any], prefix: str = "") -> None:
-    """Raise `DamagedTextError` where a part of a result lacks a key or has a value of another kind."""
-    if not isinstance(part, dict):
-        raise DamagedTextError(f"{prefix.rstrip('.')} is no table")
-    for key, kind in schema.items():
-        if key not in part:
-            raise DamagedTextError(f"it has no {prefix}{key}")
-        if isinstance(kind, dict):
-            _check(part[key], kind, f"{prefix}{key}.")
-        else:
-            _check_kind(part[key], kind, f"{prefix}{key}")
+_KINDS = {int: COUNT, float: NUMBER, bool: FLAG, str: TEXT}
 
 
-def _check_known(part: dict[str, Any], schema: dict[str, Any], prefix: str = "") -> None:
-    """Raise `DamagedTextError` where a part of a result has a value of another kind; it may lack any key."""
-    _check(part, {key: kind for key, kind in schema.items() if key in part}, prefix)
+def _kinds(described: type) -> dict[str, Any]:
+    """Return the kinds of the options of a dataclass, by name."""
+    return {
+        name: _KINDS[o.holds].listed() if o.kind is tuple else _KINDS[o.kind] for name, o in options(described).items()
+    }
 
 
-def _check_kind(value: Any, kind: Kind, name: str) -> None:
-    if not kind.holds(value):
-        raise DamagedTextError(f"{name} is {shown(value)} instead of {kind.words}")
+_EMBEDDING: dict[str, Any] = {"name": TEXT, **_kinds(EmbeddingConfig)}
+_RECIPE: dict[str, Any] = {"name": TEXT, **_kinds(Recipe), **_kinds(RandomSearch), "searched": TEXTS}

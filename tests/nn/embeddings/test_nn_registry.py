@@ -8,18 +8,18 @@ import pytest
 
 from adelic import nn, training
 from adelic.data import TaskData
-from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.nn.embeddings.options import Option
+from adelic.nn.embeddings.adelic import COORDINATES
 from adelic.nn.embeddings.registry import find_embeddings
+from adelic.nn.placewise import PLACE_FEATURES, PLACES
+from adelic.storage.options import options
+from adelic.training import experiment
 
 MODULE = """
 import torch
 from adelic.nn.embeddings.base import NumberEmbedding
-from adelic.nn.embeddings.options import Option
 
 class ParityEmbedding(NumberEmbedding):
     name = "parity"
-    options = (Option(name="sign", default="plus", help="Of odd numbers.", choices=("plus", "minus")),)
 
     def __init__(self, vocabulary, d_model=128, *, sign="plus"):
         super().__init__(vocabulary, d_model)
@@ -33,7 +33,7 @@ VOCABULARY = nn.Vocabulary(range(12))
 
 
 def test_a_module_is_an_embedding(tmp_path, monkeypatch):
-    """What stands in a folder is found with its options, and built from them; nothing else names it."""
+    """What stands in a folder is found, and built from its options; nothing else names it."""
     folder = tmp_path / "more_embeddings"
     folder.mkdir()
     (folder / "__init__.py").touch()
@@ -42,8 +42,10 @@ def test_a_module_is_an_embedding(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     found = find_embeddings("more_embeddings")
     assert list(found) == ["parity"]
-    options = found["parity"].check_options({"sign": "minus"})
-    assert found["parity"].from_options(VOCABULARY, 4, options)(VOCABULARY.ids([3, 4]))[:, 0].tolist() == [-1, 0]
+    assert found["parity"].from_options(VOCABULARY, 4, {"sign": "minus"})(VOCABULARY.ids([3, 4]))[:, 0].tolist() == [
+        -1,
+        0,
+    ]
     for name in [name for name in sys.modules if name.startswith("more_embeddings")]:
         monkeypatch.delitem(sys.modules, name)
 
@@ -61,9 +63,9 @@ def test_the_embedding_of_the_contributing_page_is_one_file(tmp_path, monkeypatc
         monkeypatch.setitem(nn.EMBEDDINGS, name, embedding)
     recipe = training.load_recipe("quick", "schubert-3", epochs=1, n_layers=1)
     embedding = training.EmbeddingConfig.of("parity")
-    config = training.RunConfig(data=TaskData("schubert", 3), embedding=embedding, recipe=recipe)
+    config = training.Experiment(data=TaskData("schubert", 3), model=embedding, recipe=recipe)
     result = training.run(config, tmp_path / "run", device="cpu")
-    assert result["embedding"] == config.embedding.label == "parity"
+    assert result.embedding == config.embedding.label == "parity"
     for name in [name for name in sys.modules if name.startswith("contributed")]:
         monkeypatch.delitem(sys.modules, name)
 
@@ -71,43 +73,34 @@ def test_the_embedding_of_the_contributing_page_is_one_file(tmp_path, monkeypatc
 @pytest.mark.parametrize("name", nn.EMBEDDINGS)
 def test_defaults_build_every_embedding(name):
     """Options have the defaults that Python's keywords have."""
-    embedding = nn.EMBEDDINGS[name]
-    built = embedding.from_options(VOCABULARY, 128, embedding.check_options({}))
+    built = nn.EMBEDDINGS[name].from_options(VOCABULARY, 128, training.EmbeddingConfig(name=name).options())
     assert built.fingerprint() == nn.build_embedding(name, VOCABULARY).fingerprint()
     assert built.name == name
     assert built(VOCABULARY.ids([[1, 2]])).shape == (1, 2, 128)
 
 
-@pytest.mark.parametrize(("name", "option"), [(n, o) for n, e in nn.EMBEDDINGS.items() for o in e.options])
-def test_options_are_described(name, option):
-    embedding = nn.EMBEDDINGS[name]
-    assert option.help.endswith(".")
-    assert embedding.check_options({})[option.name] == option.default
-    for value in {*option.choices, *(option.search if not option.note else ())}:
-        assert embedding.check_options({option.name: value})[option.name] == value
+def test_options_name_embeddings_and_values_that_there_are():
+    """The description of an experiment needs no torch, so it repeats a few names: these."""
+    described = options(training.EmbeddingConfig)
+    assert {name for option in described.values() for name in option.of} <= set(nn.EMBEDDINGS)
+    assert described["places"].choices == ("flat", *PLACES)
+    assert described["coordinates"].choices == COORDINATES
+    assert experiment.PLACE_FEATURES == PLACE_FEATURES
 
 
 @pytest.mark.parametrize(
-    ("value", "error", "words"),
+    ("name", "option", "value"),
     [
-        ("charcters", UnknownNameError, "unknown features 'charcters'; did you mean 'characters'"),
-        (None, UnknownNameError, "unknown features None"),
-        (["digits"], UnknownNameError, "unknown features"),
+        (name, option.name, value)
+        for option in options(training.EmbeddingConfig).values()
+        for name in option.of
+        for value in dict.fromkeys(
+            [*option.choices, *(option.tried if not option.note else ()), *(option.bounds or ())]
+        )
+        if value != "flat"
     ],
 )
-def test_a_value_that_is_no_choice(value, error, words):
-    with pytest.raises(error, match=words):
-        nn.AdelicEmbedding.check_options({"features": value})
-
-
-def test_a_switch_is_true_or_false():
-    option = Option(name="published", default=False, help="")
-    assert option.check(True) is True
-    for value in (1, "yes", None):
-        with pytest.raises(ConfigurationError, match="must be true or false"):
-            option.check(value)
-
-
-def test_a_number_is_the_options_type():
-    found = Option(name="sigma", default=0.01, help="").check(1)
-    assert (found, type(found)) == (1.0, float)
+def test_every_value_builds_an_embedding(name, option, value):
+    config = training.EmbeddingConfig(name=name, **{option: value})
+    if config.places in (None, "flat"):
+        assert config.name == nn.EMBEDDINGS[name].from_options(VOCABULARY, 256, config.options()).name

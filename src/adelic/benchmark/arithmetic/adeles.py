@@ -18,7 +18,7 @@ from adelic.nn.heads.adelic import adelic_targets
 from adelic.nn.placewise import N_CHARACTERS
 from adelic.numbers import AdeleSpace
 from adelic.numbers.primes import is_prime
-from adelic.training.sampler import stream_seed
+from adelic.training.network.sampler import stream_seed
 
 MENDED = 10**6
 """Wrong digits at any places with a product up to this are mended: so much redundancy the spaces have."""

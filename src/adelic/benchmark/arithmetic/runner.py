@@ -17,12 +17,12 @@ from adelic.benchmark.arithmetic.plans import Cell, Plan
 from adelic.benchmark.arithmetic.problems import Answers, Operands, problem
 from adelic.benchmark.arithmetic.solvers import Solver, solver_class
 from adelic.benchmark.engines import Budget
-from adelic.errors import AdelicError, ConfigurationError, Interrupted
-from adelic.storage.files import atomic_write
+from adelic.errors import AdelicError, ConfigurationError, Interrupted, RunFolderError
+from adelic.storage.files import atomic_write, read_bytes
 from adelic.storage.provenance import machine, source_commit, versions
+from adelic.storage.records import DamagedTextError, parse_sealed
 from adelic.storage.workers import check_workers
-from adelic.training.result import read_result_file
-from adelic.training.result_schema import AMOUNT, COUNT, TABLE, TEXT
+from adelic.training.kinds import AMOUNT, COUNT, TABLE, TEXT, check_all
 from adelic.training.signals import deferred_signals
 
 Result = dict[str, Any]
@@ -130,7 +130,17 @@ def read_cell(cell: Cell, results: Path) -> Result | None:
     >>> read_cell(cell, Path("no results")) is None
     True
     """
-    return read_result_file(results / f"{cell.label}.json", SCHEMA)
+    path = results / f"{cell.label}.json"
+    content = read_bytes(path)
+    if content is None:
+        return None
+    try:
+        found = parse_sealed(content, older_end="data_sha256")
+        check_all(found, SCHEMA)
+    except (DamagedTextError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise RunFolderError(f"{path} is no result of a run: {reason}") from None
+    return found
 
 
 def run_plan(

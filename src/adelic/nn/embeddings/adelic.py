@@ -10,14 +10,11 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, check_range, greatest_of
-from adelic.nn.embeddings.options import Option
 from adelic.nn.fingerprint import of_space
-from adelic.nn.placewise import PLACE_FEATURES, PLACES
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import AdeleSpace
-from adelic.numbers.features import FEATURE_KINDS, FeatureLayout, compute_features, standardize
-from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
+from adelic.numbers.features import FeatureLayout, compute_features, standardize
 
 COORDINATES = ("all", "real", "p-adic")
 """Which of AOE's coordinates a model is given."""
@@ -59,49 +56,6 @@ class AdelicEmbedding(NumberEmbedding):
     """
 
     name = "adelic"
-    options = (
-        Option(
-            name="features",
-            default="digits",
-            help="Form of the adele: digits (the paper), standardized, characters or one-hot-digits.",
-            choices=FEATURE_KINDS,
-            search=FEATURE_KINDS,
-        ),
-        Option(
-            name="projection",
-            default="none",
-            help="Trained map from the features to the vector: none or linear.",
-            choices=("none", "linear"),
-            search=("none", "linear"),
-        ),
-        Option(
-            name="primes",
-            default=DEFAULT_PRIMES,
-            help="Primes of the adele space.",
-            search=tuple(range(2, len(DEFAULT_PRIMES) + 1)),
-            note="first primes",
-        ),
-        Option(
-            name="precision",
-            default=DEFAULT_PRECISION,
-            help="Digits at each prime.",
-            search=(4, 6, 8, 12, DEFAULT_PRECISION),
-            note="digits",
-        ),
-        Option(name="fractional_digits", default=0, help="How many of the digits stand behind the point."),
-        Option(
-            name="places",
-            default="flat",
-            help="Where the places meet: flat (the paper: one vector), apart, late or axial.",
-            choices=("flat", *PLACES),
-        ),
-        Option(
-            name="coordinates",
-            default="all",
-            help="Which coordinates the flat model is given: all, real or p-adic.",
-            choices=COORDINATES,
-        ),
-    )
 
     def __init__(
         self,
@@ -129,27 +83,6 @@ class AdelicEmbedding(NumberEmbedding):
         self.table: torch.Tensor
         self.register_buffer("table", table, persistent=False)
         self._greatest = greatest_of(table)
-
-    @classmethod
-    def check_options(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the value of every option; the features of the place-wise model are characters unless given."""
-        options = super().check_options(given)
-        features, places = options["features"], options["places"]
-        if places != "flat":
-            if "features" not in given:
-                options["features"] = "characters"
-            elif features not in PLACE_FEATURES:
-                raise ConfigurationError(
-                    f"features={features!r} belong to places='flat'; with {places!r} use {', '.join(PLACE_FEATURES)}"
-                )
-            if options["projection"] == "linear":
-                raise ConfigurationError(f"projection='linear' belongs to places='flat'; {places!r} has one anyway")
-            if options["coordinates"] != "all":
-                raise ConfigurationError(
-                    f"coordinates={options['coordinates']!r} belong to places='flat'; {places!r} has all"
-                )
-        space = AdeleSpace(options["primes"], options["precision"], options["fractional_digits"])
-        return options | {field: getattr(space, field) for field in ("primes", "precision", "fractional_digits")}
 
     @classmethod
     def from_options(cls, vocabulary: Vocabulary | None, d_model: int, options: Mapping[str, Any]) -> Self:

@@ -9,7 +9,6 @@ import torch
 from torch import nn
 
 from adelic.errors import ConfigurationError, RangeError
-from adelic.nn.embeddings.options import Option
 from adelic.nn.fingerprint import Fingerprinted, of_vocabulary
 from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.tensors import check_plain
@@ -23,7 +22,6 @@ class NumberEmbedding(Fingerprinted):
 
     Attributes:
         name: in `adelic.nn.EMBEDDINGS`, on the command line and in recipes; a class without one stands in none of them.
-        options: what recipes, the command line and searches may change.
         vocabulary: the numbers that can occur; None for open-ended numbers.
         d_model: length of a vector.
 
@@ -36,7 +34,6 @@ class NumberEmbedding(Fingerprinted):
     """
 
     name: ClassVar[str]
-    options: ClassVar[tuple[Option, ...]] = ()
 
     def __init__(self, vocabulary: Vocabulary | None, d_model: int) -> None:
         super().__init__()
@@ -47,17 +44,8 @@ class NumberEmbedding(Fingerprinted):
         self.register_forward_pre_hook(_check_input)
 
     @classmethod
-    def check_options(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the value of every option: what is given of them, else the default.
-
-        Raises:
-            ConfigurationError, UnknownNameError: an option has no such value, or two do not go together.
-        """
-        return {o.name: o.check(given[o.name]) if o.name in given else o.default for o in cls.options}
-
-    @classmethod
     def from_options(cls, vocabulary: Vocabulary | None, d_model: int, options: Mapping[str, Any]) -> Self:
-        """Return the embedding that the values of all options, as `check_options` gives them, describe."""
+        """Return the embedding that the values of all options, as the experiment has them, describe."""
         return cls(vocabulary, d_model=d_model, **options)
 
     @abstractmethod

@@ -14,7 +14,6 @@ from adelic.errors import ConfigurationError, EncodingError
 from adelic.nn.backend import current
 from adelic.nn.base_digits import OPEN_DIGITS, count_digits, refuse_signs, to_digits
 from adelic.nn.embeddings.features import FeatureEmbedding
-from adelic.nn.embeddings.options import PUBLISHED, STANDARDIZE, Option, refuse_both
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers.describe import describe
 
@@ -74,17 +73,6 @@ class FoNEEmbedding(FeatureEmbedding):
     """
 
     name = "fone"
-    options = (
-        Option(
-            name="bases",
-            default="10",
-            help="Bases of the periods: 10 (the paper) or 2-5 (the published code).",
-            choices=("10", "2-5"),
-            search=("10", "2-5"),
-        ),
-        STANDARDIZE,
-        PUBLISHED,
-    )
 
     def __init__(
         self,
@@ -146,13 +134,6 @@ class FoNEEmbedding(FeatureEmbedding):
             self._mean, deviation = waves.mean(axis=0), waves.std(axis=0)
             self._deviation = np.where(deviation < _ROUNDING, np.inf, deviation)
         self._tabulate()
-
-    @classmethod
-    def check_options(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the value of every option."""
-        options = super().check_options(given)
-        refuse_both(options)
-        return options
 
     @classmethod
     def from_options(cls, vocabulary: Vocabulary | None, d_model: int, options: Mapping[str, Any]) -> Self:

@@ -1,8 +1,6 @@
 """PLR: periodic features of the real value, with trained frequencies."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import torch
@@ -11,7 +9,6 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.embeddings.features import ScaledEmbedding, standard_scale
-from adelic.nn.embeddings.options import PUBLISHED, Option
 from adelic.nn.vocabulary import Vocabulary
 
 
@@ -42,15 +39,6 @@ class PeriodicEmbedding(ScaledEmbedding):
     """
 
     name = "periodic"
-    options = (
-        Option(
-            name="sigma",
-            default=0.01,
-            help="Standard deviation of the initial frequencies.",
-            bounds=(0.01, 10.0),  # the authors' range, in their package's documentation
-        ),
-        PUBLISHED,
-    )
 
     def __init__(
         self,
@@ -71,14 +59,6 @@ class PeriodicEmbedding(ScaledEmbedding):
             nn.init.trunc_normal_(self.frequencies, std=sigma, a=-3 * sigma, b=3 * sigma)
         self.projection = nn.Linear(2 * n_frequencies, d_model)
         self._tabulate()
-
-    @classmethod
-    def check_options(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the value of every option."""
-        options = super().check_options(given)
-        if not 0 < options["sigma"] < math.inf:
-            raise ConfigurationError(f"sigma={options['sigma']} must be a positive number; the default is 0.01")
-        return options
 
     def _fit(self, values: np.ndarray) -> tuple[float, float]:
         return standard_scale(values)

@@ -1,6 +1,5 @@
 """xVal: the real value, one direction for all numbers."""
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -9,7 +8,6 @@ from torch import nn
 
 from adelic.errors import ConfigurationError
 from adelic.nn.embeddings.features import ScaledEmbedding, standard_scale
-from adelic.nn.embeddings.options import PUBLISHED, STANDARDIZE, refuse_both
 from adelic.nn.vocabulary import Vocabulary
 
 
@@ -43,7 +41,6 @@ class XValEmbedding(ScaledEmbedding):
     """
 
     name = "xval"
-    options = (STANDARDIZE, PUBLISHED)
 
     def __init__(
         self,
@@ -65,13 +62,6 @@ class XValEmbedding(ScaledEmbedding):
         self.direction = nn.Parameter(torch.randn(d_model))
         self.token = None if published else nn.Parameter(torch.randn(d_model))
         self._tabulate()
-
-    @classmethod
-    def check_options(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the value of every option."""
-        options = super().check_options(given)
-        refuse_both(options)
-        return options
 
     def fingerprint(self) -> dict[str, Any]:
         """Return the vocabulary, and what the feature is; its shift and scale are in the state dict."""

@@ -9,30 +9,28 @@ have more dimensions of its own to search.
 import hashlib
 import json
 import shlex
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import tomli_w
 import torch
 
-from adelic.data import Dataset, Holdout, Symmetry, training_rows
-from adelic.data.dataset import positions
+from adelic.data import training_rows
 from adelic.errors import ConfigurationError, needs_extra
 from adelic.storage.checks import check_count
 from adelic.storage.files import is_stream, read_bytes
+from adelic.storage.options import Option
 from adelic.storage.provenance import source_commit, versions
-from adelic.training.configuration import RunConfig
-from adelic.training.loop import Tick
-from adelic.training.objectives import Objective, make_objective
+from adelic.training.dimensions import apply, check_search, parse_dimension
+from adelic.training.experiment import Experiment
+from adelic.training.network.fitting import build_model, check_memory, make_trainer
+from adelic.training.network.loop import Tick
 from adelic.training.recipes import read_recipe_file
-from adelic.training.renamed import first_names, todays_names
-from adelic.training.runner import choose_device, device_name, make_trainer
-from adelic.training.search import Dimension, apply, check_search, parse_dimension
-from adelic.training.subsets import training_subset
+from adelic.training.renamed import first_form, first_names, todays_names
+from adelic.training.runs.development import DevelopmentData
+from adelic.training.runs.folder import choose_device, device_name
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -48,8 +46,8 @@ class Search:
     Attributes:
         config: the run whose dimensions are varied; its epochs are the budget of every trial, its seed that of every
             training and of the proposals.
-        dimensions: names of `adelic.training.search.DIMENSIONS`, or parts of them, as "batch-size=32:64"; the others
-            keep their values.
+        dimensions: names of `adelic.training.dimensions.DIMENSIONS`, or parts of them, as "batch-size=32:64"; the
+            others keep their values.
         pruning: "median" (a trial stops when it is below the median of the former ones at the same epoch),
             "hyperband" or "none".
 
@@ -61,12 +59,12 @@ class Search:
     >>> from adelic.data import TaskData
     >>> from adelic.training import EmbeddingConfig, load_recipe
     >>> recipe = load_recipe("quick", "schubert-4", epochs=10)
-    >>> config = RunConfig(data=TaskData("schubert", 4), embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> config = Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("learned"), recipe=recipe)
     >>> Search(config=config, dimensions=("learning-rate", "norm")).name
     'schubert-4-learned-quick-seed0-...'
     """
 
-    config: RunConfig
+    config: Experiment
     dimensions: tuple[str, ...]
     pruning: str = "median"
 
@@ -83,10 +81,10 @@ class Search:
     def tries_images(self) -> bool:
         """Return whether a trial may train on images of rows."""
         searched = self.space.get("symmetries")
-        return any(searched.choices) if searched else self.config.recipe.symmetries
+        return any(searched.tried) if searched else self.config.recipe.symmetries
 
     @property
-    def space(self) -> dict[str, Dimension]:
+    def space(self) -> dict[str, Option]:
         """Return what is searched, by name."""
         return dict(map(parse_dimension, self.dimensions))
 
@@ -94,7 +92,7 @@ class Search:
     def name(self) -> str:
         """Return the name of the study, which no other search has: it ends in a digest of all that defines it."""
         everything = [
-            self.config.first_named(),
+            first_form(self.config.as_dict()),
             first_names({name: str(dimension) for name, dimension in self.space.items()}),
             self.pruning,
         ]
@@ -105,111 +103,11 @@ class Search:
 
     def command(self, trials: int) -> str:
         """Return the command line that repeats this search, or say that none does."""
-        arguments = self.config.arguments(without=[d.field for d in self.space.values()])
+        arguments = self.config.arguments(without=[d.name for d in self.space.values()])
         if arguments is None:
             return "adelic.training.tune, with the configuration that stands here"
         own = ["--search", ",".join(self.dimensions), "--pruning", self.pruning, "--trials", str(trials)]
         return shlex.join(["adelic", "tune", *arguments, *own])
-
-
-@dataclass(frozen=True, eq=False)
-class DevelopmentData:
-    """The splits that a search may see. It has no test split, so that no search can look at it.
-
-    `holdout` knows the rows of validation and test, without labels, so that none of them is trained on. The objective
-    knows how many classes a target has, or how great a number may be; see `make_objective`.
-    """
-
-    X_train: np.ndarray
-    y_train: np.ndarray
-    X_validation: np.ndarray
-    y_validation: np.ndarray
-    objective: Objective
-    vocabulary: tuple[int | Fraction, ...]
-    sha256: str
-    symmetries: Mapping[str, Symmetry]
-    holdout: Holdout
-    is_coded: bool = False
-
-    @classmethod
-    def load(cls, config: RunConfig) -> "DevelopmentData":
-        """Return the development data of a run.
-
-        Raises:
-            ConfigurationError: there is no validation row.
-
-        >>> from adelic.data import TaskData
-        >>> from adelic.training import EmbeddingConfig, load_recipe
-        >>> recipe = load_recipe("quick", "schubert-3")
-        >>> data = DevelopmentData.load(
-        ...     RunConfig(data=TaskData("schubert", 3), embedding=EmbeddingConfig.of("learned"), recipe=recipe))
-        >>> len(data.y_train), len(data.y_validation), hasattr(data, "y_test")
-        (62, 6, False)
-        """
-        return cls.of(config.data.load(config.seed), max_rows=config.recipe.max_rows)
-
-    @classmethod
-    def of(cls, data: Dataset, *, max_rows: int = 0) -> "DevelopmentData":
-        """Return the development data of a data set.
-
-        Args:
-            data: all of it.
-            max_rows: the most rows to train on; 0 for all. See `training_subset`.
-
-        Raises:
-            ConfigurationError: there is no validation row.
-        """
-        about = data.provenance
-        if not len(data.y_validation):
-            row = "-".join(str(about[key]) for key in ("task", "n", "edition", "split") if about[key] is not None)
-            raise ConfigurationError(f"{row} is too small: it has no validation row")
-        development = cls(
-            X_train=data.X_train,
-            y_train=data.y_train,
-            X_validation=data.X_validation,
-            y_validation=data.y_validation,
-            objective=make_objective(data),
-            vocabulary=data.vocabulary,
-            sha256=about["sha256"],
-            symmetries=data.symmetries,
-            holdout=data.holdout,
-            is_coded=data.is_coded,
-        )
-        return training_subset(development, max_rows, about["seed"])
-
-    def ids(self, X: np.ndarray) -> np.ndarray:
-        """Return the position in `vocabulary` of each token of rows, as `Dataset.ids` does."""
-        return positions(X, self.vocabulary, is_coded=self.is_coded)
-
-    def fold(self, held: np.ndarray) -> "DevelopmentData":
-        """Return the data with other rows for validation: of its training and validation rows those that are held.
-
-        Args:
-            held: bool, one entry a row of `rows`.
-
-        >>> from adelic import acd
-        >>> data = DevelopmentData.of(acd.load("schubert", n=3))
-        >>> held = np.arange(len(data.rows[1])) % 2 == 0
-        >>> len(data.fold(held).y_train), len(data.fold(held).y_validation)
-        (34, 34)
-        """
-        X, y = self.rows
-        return replace(
-            self,
-            X_train=X[~held],
-            y_train=y[~held],
-            X_validation=X[held],
-            y_validation=y[held],
-            holdout=Holdout(X[held], self.holdout.test),
-        )
-
-    @property
-    def rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the training rows and, behind them, the validation rows: X and y."""
-        return (
-            np.concatenate([self.X_train, self.X_validation]),
-            np.concatenate([self.y_train, self.y_validation]),
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,7 +153,7 @@ class StudyResult:
     >>> from adelic.data import TaskData
     >>> from adelic.training import EmbeddingConfig, load_recipe
     >>> recipe = load_recipe("quick", "schubert-4")
-    >>> config = RunConfig(data=TaskData("schubert", 4), embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> config = Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("learned"), recipe=recipe)
     >>> plain = {"state": "complete", "loss": 0.5, "epochs": 1, "samples": 62, "seconds": 1.0, "reason": ""}
     >>> post = TrialResult(number=0, accuracy=0.5, values={"norm": "post"}, **plain)
     >>> pre = TrialResult(number=1, accuracy=0.7, values={"norm": "pre"}, **plain)
@@ -278,7 +176,7 @@ class StudyResult:
         return max(complete, key=lambda t: (t.accuracy or 0.0, -(t.loss or 0.0), -t.number))
 
     @property
-    def config(self) -> RunConfig:
+    def config(self) -> Experiment:
         """Return the run with the best values."""
         return apply(self.search.config, self.best.values)
 
@@ -286,8 +184,6 @@ class StudyResult:
         """Return the recipe's file: the chosen recipe and embedding, and where they come from."""
         base, config, best = self.search.config, self.config, self.best
         recipe = {key: value for key, value in config.recipe.as_dict().items() if key != "name"}
-        own = ("name", *config.embedding.options())
-        embedding = {key: value for key, value in config.embedding.as_dict().items() if key in own}
         study = {
             "name": self.search.name,
             "command": self.search.command(len(self.trials)),
@@ -296,7 +192,7 @@ class StudyResult:
             "seed": base.seed,
             "searched": {name: str(dimension) for name, dimension in self.search.space.items()},
             "pruning": self.search.pruning,
-            "epochs_per_trial": base.recipe.epochs,
+            "epochs_per_trial": base.network_recipe.epochs,
             "complete": sum(t.state == "complete" for t in self.trials),
             "pruned": sum(t.state == "pruned" for t in self.trials),
             "failed": self.n_failed,
@@ -309,7 +205,9 @@ class StudyResult:
             "trials": [trial.as_dict() for trial in self.trials],
         }
         note = f"Chosen by `adelic tune` after {len(self.trials)} trials, by validation accuracy, with one seed."
-        return f"# {note}\n" + tomli_w.dumps({"recipe": recipe, "embedding": embedding, "study": study})
+        return f"# {note}\n" + tomli_w.dumps(
+            {"recipe": recipe, "embedding": config.embedding.as_dict(), "study": study}
+        )
 
 
 def tune(
@@ -337,7 +235,7 @@ def tune(
     >>> import tempfile
     >>> from adelic.training import EmbeddingConfig, load_recipe
     >>> recipe = load_recipe("quick", "schubert-3", epochs=1)
-    >>> config = RunConfig(data=TaskData("schubert", 3), embedding=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> config = Experiment(data=TaskData("schubert", 3), model=EmbeddingConfig.of("learned"), recipe=recipe)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     study = tune(Search(config=config, dimensions=("norm",)), trials=2, storage=f"{folder}/study.db")
     >>> [(trial.state, trial.samples) for trial in study.trials], study.config.recipe.norm in ("post", "pre")
@@ -345,12 +243,13 @@ def tune(
     """
     check_count("trials", trials, greatest=MOST_TRIALS)
     with needs_extra("searching", "tune"):
-        from adelic.training.studies import run_study
+        from adelic.training.search.studies import run_study
     torch_device = choose_device(device)
-    search.config.check_memory(torch_device)
-    data = DevelopmentData.load(search.config)
+    check_memory(search.config, torch_device)
+    config = search.config
+    data = DevelopmentData.of(config.data.load(config.seed), max_rows=config.recipe.max_rows)
     training_rows(data, symmetries=search.tries_images)  # the guard, before there is a study
-    epochs = search.config.recipe.epochs
+    epochs = config.network_recipe.epochs
 
     def progress(finished: list["FrozenTrial"], epoch: int) -> None:
         if tick:
@@ -387,7 +286,7 @@ def tune(
 
 
 def train_trial(
-    config: RunConfig,
+    config: Experiment,
     data: DevelopmentData,
     device: torch.device,
     report: Callable[[int, float, dict[str, Any]], None],
@@ -405,9 +304,11 @@ def train_trial(
     """
     with torch.random.fork_rng():
         try:
-            trainer = make_trainer(config, config.model(data, data.objective).to(device), data, data.objective, device)
+            trainer = make_trainer(
+                config, build_model(config, data, data.objective).to(device), data, data.objective, device
+            )
             progress = trainer.progress
-            while progress.epoch < config.recipe.epochs:
+            while progress.epoch < config.network_recipe.epochs:
                 trainer.run_epoch()
                 accuracy, negative_loss = progress.best_score
                 figures = {
@@ -418,7 +319,7 @@ def train_trial(
                 }
                 report(progress.epoch, accuracy, figures)
         except torch.OutOfMemoryError:
-            batch = config.recipe.batch_size
+            batch = config.network_recipe.batch_size
             raise ConfigurationError(f"the memory of {device} cannot hold batch-size={batch}") from None
     return accuracy
 

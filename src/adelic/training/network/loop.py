@@ -12,15 +12,15 @@ import torch
 
 from adelic.nn.backend import PLAIN, Backend, Noise
 from adelic.nn.bodies.classifier import Classifier
-from adelic.training.checkpoint import Progress, Weights
-from adelic.training.compiling import Compiled, is_wanted
-from adelic.training.divergence import divergence
-from adelic.training.generators import generator_states
-from adelic.training.objectives import Objective
+from adelic.training.network.checkpoint import Progress, Weights
+from adelic.training.network.compiling import Compiled, is_wanted
+from adelic.training.network.divergence import divergence
+from adelic.training.network.generators import generator_states
+from adelic.training.network.sampler import ClassBalancedSampler, stream_seed
+from adelic.training.network.workers import Workers
+from adelic.training.network.world import ALONE, World
 from adelic.training.recipes import Recipe
-from adelic.training.sampler import ClassBalancedSampler, stream_seed
-from adelic.training.workers import Workers
-from adelic.training.world import ALONE, World
+from adelic.training.runs.objectives import Objective
 
 EVALUATION_BATCH = 4096
 """Rows at once on a GPU, and at most on the CPU."""

@@ -24,13 +24,15 @@ from torch.distributed import FileStore  # type: ignore[attr-defined]
 from adelic.errors import AdelicError, ConfigurationError, Interrupted, WorkerError, needs_extra
 from adelic.storage.checks import check_count
 from adelic.storage.workers import check_processes
-from adelic.training.configuration import RunConfig
-from adelic.training.loop import Tick
-from adelic.training.runner import choose_device, run
-from adelic.training.world import World
+from adelic.training.experiment import Experiment
+from adelic.training.network.loop import Tick
+from adelic.training.network.world import World
+from adelic.training.result import Result
+from adelic.training.runs.folder import choose_device
+from adelic.training.runs.runner import run
 
 T = TypeVar("T")
-Options = tuple[RunConfig, Path, str, int, int, bool, bool, Path | None]
+Options = tuple[Experiment, Path, str, int, int, bool, bool, Path | None]
 """Configuration, run folder, kind of device, devices, nodes, whether to restart, whether to log for TensorBoard, and
 the folder where the processes of one machine meet."""
 _PATIENCE = 30.0
@@ -118,7 +120,7 @@ class FabricWorld(World):
 
 
 def run_distributed(
-    config: RunConfig,
+    config: Experiment,
     folder: Path,
     *,
     devices: int = 1,
@@ -128,7 +130,7 @@ def run_distributed(
     restart: bool = False,
     tick: Tick | None = None,
     tensorboard: bool = False,
-) -> dict[str, Any]:
+) -> Result:
     """Train, or resume, or read the result of one run on several devices.
 
     Every process takes its part of every batch of the recipe, so the batch size is the whole batch's, and losses and
@@ -165,7 +167,7 @@ def run_distributed(
     >>> from adelic.data import TaskData
     >>> from adelic.training import EmbeddingConfig, load_recipe
     >>> recipe = load_recipe("quick", "schubert-4")
-    >>> config = RunConfig(data=TaskData("schubert", 4), embedding=EmbeddingConfig.of("adelic"), recipe=recipe)
+    >>> config = Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("adelic"), recipe=recipe)
     >>> run_distributed(config, Path("runs/schubert-4"), devices=2, device="cuda:1")
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: device 'cuda:1' is one of several; with --devices use auto, cpu or cuda
@@ -301,7 +303,7 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _take_part(options: Options, tick: Tick | None) -> dict[str, Any]:
+def _take_part(options: Options, tick: Tick | None) -> Result:
     """Join the other processes and train with them."""
     config, folder, kind, devices, nodes, restart, tensorboard, meeting = options
     from lightning_fabric import Fabric

@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from adelic.errors import ConfigurationError
 from adelic.storage.checks import shown
 from adelic.storage.files import FOLDER_REMEDY, atomic_write, storage_errors
-from adelic.training.tuning import StudyResult, TrialResult
+from adelic.training.search.tuning import StudyResult, TrialResult
 
 _COLUMNS = 4
 _COMPLETE, _PRUNED = (

@@ -1,8 +1,8 @@
 """Models outside the Transformer: majority class, look-up, logistic regression, multi-layer perceptron, boosted trees.
 
 All but look-up are scikit-learn's. A model reads a row as one vector, made of the row's integers in one of several
-forms, and which form is one of the options that a search decides (`adelic.training.classical_runs`). Every training row
-counts once: the class-balanced sampling of the recipes is not applied, as searches are judged by plain accuracy.
+forms, and which form is one of the options that a search decides (`adelic.training.classical.fitting`). Every training
+row counts once: the class-balanced sampling of the recipes is not applied, as searches are judged by plain accuracy.
 
 What an option may be is decided here; whatever is drawn, models are fitted to the training split, and the validation
 split chooses the perceptron's epoch. They never see the test split, which `DevelopmentData` does not have.
@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.data import LookUp
+from adelic.storage.options import Option
 from adelic.training import metrics
-from adelic.training.search import Dimension
-from adelic.training.tuning import DevelopmentData
+from adelic.training.runs.development import DevelopmentData
 
 Rows = npt.NDArray[np.integer[Any]]
 Array = npt.NDArray[Any]
@@ -76,7 +76,7 @@ class ClassicalModel:
     title: str
     fit: Fit
     uses_images: bool = True
-    space: Mapping[str, Dimension] = field(default_factory=dict)
+    space: Mapping[str, Option] = field(default_factory=dict)
 
     def draw(self, rng: np.random.Generator) -> dict[str, Any]:
         """Return one value for each option: uniformly of the choices, log-uniformly of a range, with three digits.
@@ -90,7 +90,7 @@ class ClassicalModel:
                 low, high = map(math.log, dimension.bounds)
                 found[name] = float(f"{math.exp(rng.uniform(low, high)):.3g}")
             else:
-                found[name] = dimension.choices[rng.integers(len(dimension.choices))]
+                found[name] = dimension.tried[rng.integers(len(dimension.tried))]
         return found
 
 
@@ -271,38 +271,38 @@ def _caught(category: type[Warning]) -> Iterator[list[warnings.WarningMessage]]:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
-_DENSE = Dimension(field="inputs", choices=("standardized", "one-hot"))
+_DENSE = Option(tried=("standardized", "one-hot"))
 CLASSICAL_MODELS: dict[str, ClassicalModel] = {
     "majority": ClassicalModel("majority class", _fit_majority, uses_images=False),
     "lookup": ClassicalModel("look-up", _fit_lookup),
     "logistic": ClassicalModel(
         "logistic regression",
         _fit_logistic,
-        space={"inputs": _DENSE, "C": Dimension(field="C", bounds=(1e-3, 1e3), note="inverse weight of the penalty")},
+        space={"inputs": _DENSE, "C": Option(bounds=(1e-3, 1e3), note="inverse weight of the penalty")},
     ),
     "mlp": ClassicalModel(
         "MLP",
         _fit_mlp,
         space={
             "inputs": _DENSE,
-            "layers": Dimension(field="layers", choices=(1, 2, 3)),
-            "width": Dimension(field="width", choices=(64, 128, 256)),
-            "learning_rate": Dimension(field="learning_rate", bounds=(1e-4, 1e-2)),
-            "batch_size": Dimension(field="batch_size", choices=(32, 64, 128, 256)),
-            "alpha": Dimension(field="alpha", bounds=(1e-6, 1.0), note="weight of the L2 penalty"),
+            "layers": Option(tried=(1, 2, 3)),
+            "width": Option(tried=(64, 128, 256)),
+            "learning_rate": Option(bounds=(1e-4, 1e-2)),
+            "batch_size": Option(tried=(32, 64, 128, 256)),
+            "alpha": Option(bounds=(1e-6, 1.0), note="weight of the L2 penalty"),
         },
     ),
     "trees": ClassicalModel(
         "boosted trees",
         _fit_trees,
         space={
-            "inputs": Dimension(field="inputs", choices=("integers", "categories")),
-            "learning_rate": Dimension(field="learning_rate", bounds=(0.02, 0.5)),
-            "iterations": Dimension(field="iterations", choices=(50, 100, 200, 400)),
-            "leaves": Dimension(field="leaves", choices=(7, 15, 31, 63)),
-            "rows_a_leaf": Dimension(field="rows_a_leaf", choices=(1, 5, 20)),
-            "l2": Dimension(field="l2", bounds=(1e-3, 10.0)),
-            "features": Dimension(field="features", choices=(0.5, 0.75, 1.0), note="of all, at a split"),
+            "inputs": Option(tried=("integers", "categories")),
+            "learning_rate": Option(bounds=(0.02, 0.5)),
+            "iterations": Option(tried=(50, 100, 200, 400)),
+            "leaves": Option(tried=(7, 15, 31, 63)),
+            "rows_a_leaf": Option(tried=(1, 5, 20)),
+            "l2": Option(bounds=(1e-3, 10.0)),
+            "features": Option(tried=(0.5, 0.75, 1.0), note="of all, at a split"),
         },
     ),
 }

@@ -12,12 +12,12 @@ from adelic.errors import ConfigurationError, RunFolderError, StorageError, Unkn
 from adelic.storage.checks import shown
 from adelic.storage.files import read_bytes, storage_errors
 from adelic.storage.records import parse_toml
-from adelic.training.checkpoint import read_progress
 from adelic.training.metrics import history
+from adelic.training.network.checkpoint import read_progress
+from adelic.training.network.tensorboard import EVENT_FILES, LOG_FOLDER
 from adelic.training.renamed import with_todays_names
-from adelic.training.result import check_sum, read_done
-from adelic.training.runner import FILES, kept_lines, read_result
-from adelic.training.tensorboard import EVENT_FILES, LOG_FOLDER
+from adelic.training.result import Result, check_sum, read_done
+from adelic.training.runs.folder import FILES, kept_lines, read_result
 
 STATES = ("finished", "unfinished", "damaged")
 ACTIVE_SECONDS = 600.0
@@ -52,7 +52,7 @@ class RunSummary:
     epoch: int = 0
     step: int = 0
     metrics: tuple[dict[str, Any], ...] = ()
-    result: dict[str, Any] | None = None
+    result: Result | None = None
     size: int
     changed: float
 
@@ -71,8 +71,7 @@ class RunSummary:
     def embedding(self) -> str:
         """Return the embedding: adelic:digits, adelic:characters:late, learned."""
         embedding = self.configuration.get("embedding", {})
-        parts = [str(embedding.get(key, "")) for key in ("name", "features", "places")]
-        return ":".join(part for part in parts if part not in ("", "none"))
+        return ":".join(str(embedding[key]) for key in ("name", "features", "places") if key in embedding)
 
     @property
     def recipe(self) -> str:
@@ -81,13 +80,13 @@ class RunSummary:
 
     @property
     def epochs(self) -> int:
-        """Return how many epochs the run has in all; 0 if that is not known."""
+        """Return how many epochs the run has in all; 0 where there are none, or they are not known."""
         return int(self.configuration.get("recipe", {}).get("epochs", 0))
 
     @property
     def accuracy(self) -> float | None:
         """Return the accuracy on the test split, None while there is none."""
-        return None if self.result is None else float(self.result["test"]["accuracy"])
+        return None if self.result is None else self.result.test["accuracy"]
 
     @property
     def best_validation(self) -> float | None:
@@ -259,7 +258,7 @@ def _configuration(path: Path, listed: dict[str, str]) -> dict[str, Any]:
             isinstance(found["data"]["task"], str)
             and isinstance(found["data"].get("n"), int | None)
             and isinstance(found["embedding"]["name"], str)
-            and isinstance(found["recipe"]["epochs"], int)
+            and isinstance(found["recipe"].get("epochs", found["recipe"].get("trials")), int)
             and isinstance(found["seed"], int)
         )
     except (ValueError, LookupError, TypeError) as error:

@@ -36,7 +36,7 @@ class Progress:
         best_score: (validation accuracy, −validation loss) of that epoch.
         batch: steps done of the next epoch.
         loss: training loss summed over the rows of these steps.
-        generators: inside an epoch, the states of the random generators; see `adelic.training.generators`.
+        generators: inside an epoch, the states of the random generators; see `adelic.training.network.generators`.
         metrics: SHA-256 of the lines of metrics.jsonl; empty where an older checkpoint has none.
     """
 

@@ -1,6 +1,6 @@
 """Studies in Optuna: trials that are kept in a storage, resumed, repeated when killed, and shared by several workers.
 
-Only this module imports Optuna; `adelic.training.tuning` loads it when a search begins.
+Only this module imports Optuna; `adelic.training.search.tuning` loads it when a search begins.
 """
 
 import itertools
@@ -25,8 +25,8 @@ from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
 from adelic.errors import AdelicError, LeakError, StorageError
 from adelic.storage.files import FOLDER_REMEDY, storage_errors
-from adelic.training.sampler import stream_seed
-from adelic.training.search import Dimension
+from adelic.storage.options import Option
+from adelic.training.network.sampler import stream_seed
 
 HEARTBEAT = 5
 """Seconds between two signs of life of a running trial."""
@@ -51,7 +51,7 @@ Objective = Callable[[dict[str, Any], Report], float]
 def run_study(
     name: str,
     objective: Objective,
-    dimensions: Mapping[str, Dimension],
+    dimensions: Mapping[str, Option],
     *,
     storage: str | Path,
     trials: int,
@@ -90,7 +90,7 @@ def run_study(
             pruner=_pruner(pruning, epochs),
             load_if_exists=True,
         )
-        if all(d.choices for d in dimensions.values()) and _combinations(dimensions) <= trials:
+        if all(d.tried for d in dimensions.values()) and _combinations(dimensions) <= trials:
             study.sampler = EachOnceSampler(study, dimensions, seed)
         while True:
             finished = _in(study, TrialState.COMPLETE, TrialState.PRUNED)
@@ -119,9 +119,9 @@ def _watch(study: Study, backend: optuna.storages.RDBStorage) -> None:
             backend.record_heartbeat(trial_id)
 
 
-def _combinations(dimensions: Mapping[str, Dimension]) -> int:
+def _combinations(dimensions: Mapping[str, Option]) -> int:
     """Return how many combinations of choices there are."""
-    return math.prod(len(dimension.choices) for dimension in dimensions.values())
+    return math.prod(len(dimension.tried) for dimension in dimensions.values())
 
 
 class SurplusError(Exception):
@@ -179,13 +179,13 @@ class EachOnceSampler(NumberedSampler):
         seed: of the order.
     """
 
-    def __init__(self, study: Study, dimensions: Mapping[str, Dimension], seed: int) -> None:
+    def __init__(self, study: Study, dimensions: Mapping[str, Option], seed: int) -> None:
         super().__init__(seed)
         self._study = study
-        self._space = {name: CategoricalDistribution(d.choices) for name, d in dimensions.items()}
+        self._space = {name: CategoricalDistribution(d.tried) for name, d in dimensions.items()}
         combinations = [
             dict(zip(dimensions, values, strict=True))
-            for values in itertools.product(*(dimension.choices for dimension in dimensions.values()))
+            for values in itertools.product(*(dimension.tried for dimension in dimensions.values()))
         ]
         order = np.random.default_rng(stream_seed(seed, "combinations")).permutation(len(combinations))
         self._order = [combinations[i] for i in order]
@@ -208,7 +208,7 @@ class EachOnceSampler(NumberedSampler):
 def _run_one(
     study: Study,
     objective: Objective,
-    dimensions: Mapping[str, Dimension],
+    dimensions: Mapping[str, Option],
     trials: int,
     on_epoch: Callable[[int], None],
 ) -> None:
@@ -255,10 +255,10 @@ def _repeat(study: Study, trial: FrozenTrial) -> None:
         study.enqueue_trial(trial.params, user_attrs={"attempt": attempt + 1, "repeats": trial.number})
 
 
-def _suggest(trial: Trial, name: str, dimension: Dimension) -> Any:
+def _suggest(trial: Trial, name: str, dimension: Option) -> Any:
     if dimension.bounds:
         return trial.suggest_float(name, *dimension.bounds, log=True)
-    return trial.suggest_categorical(name, dimension.choices)
+    return trial.suggest_categorical(name, dimension.tried)
 
 
 def _pruner(pruning: str, epochs: int) -> optuna.pruners.BasePruner:

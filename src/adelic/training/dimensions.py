@@ -1,61 +1,38 @@
 """What a search may change in a run: the dimensions, by name, and the values that each can take."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.nn import EMBEDDINGS
-from adelic.nn.placewise import PLACE_FEATURES
 from adelic.numbers.window import DEFAULT_PRIMES
-from adelic.training.configuration import EmbeddingConfig, RunConfig, check_owner, owners
-from adelic.training.recipes import CHOICES
+from adelic.storage.options import Option, options
+from adelic.training.experiment import PLACE_FEATURES, EmbeddingConfig, Experiment, check_owner
+from adelic.training.recipes import Recipe
 
-
-@dataclass(frozen=True, kw_only=True)
-class Dimension:
-    """One thing to search.
-
-    Attributes:
-        field: of the recipe, which all embeddings share, or of the embeddings that have such an option.
-        bounds: a range that is searched on a logarithmic scale; None where there are choices.
-        choices: the values.
-        default: whether it is searched unless others are named.
-        note: what the values mean, where the field does not say it.
-    """
-
-    field: str
-    bounds: tuple[float, float] | None = None
-    choices: tuple[Any, ...] = ()
-    default: bool = True
-    note: str = ""
-
-    def __str__(self) -> str:
-        shown = f"{self.bounds[0]:g} to {self.bounds[1]:g}" if self.bounds else ", ".join(map(str, self.choices))
-        return f"{shown} {self.note}".rstrip()
-
-
-# The architecture is no dimension: the table compares embeddings in one and the same encoder.
-DIMENSIONS: dict[str, Dimension] = {
-    "learning-rate": Dimension(field="learning_rate", bounds=(1e-5, 1e-2)),
-    "batch-size": Dimension(field="batch_size", choices=(32, 64, 128, 256, 512, 1024, 2048)),
-    "warmup-steps": Dimension(field="warmup_steps", choices=(0, 10, 30, 100, 300)),
-    "norm": Dimension(field="norm", choices=CHOICES["norm"]),
-    "dropout": Dimension(field="dropout", choices=(0.0, 0.05, 0.1, 0.2, 0.3)),
-    "epochs": Dimension(field="epochs", choices=(0.25, 0.5, 1.0), default=False, note="of --epochs"),
-    "schedule": Dimension(field="schedule", choices=CHOICES["schedule"], default=False),
-    "sampling-power": Dimension(field="sampling_power", choices=(0.0, 0.25, 0.5, 0.75, 1.0), default=False),
-    "symmetries": Dimension(field="symmetries", choices=(False, True), default=False),
-    "positional": Dimension(field="positional", choices=CHOICES["positional"], default=False),
-    "pooling": Dimension(field="pooling", choices=CHOICES["pooling"], default=False),
-    **{
-        option.name: Dimension(field=option.name, bounds=option.bounds, choices=option.search, note=option.note)
-        for embedding in EMBEDDINGS.values()
-        for option in embedding.options
-        if option.search or option.bounds
-    },
+DIMENSIONS: dict[str, Option] = {
+    described.dashed: described
+    for kind in (Recipe, EmbeddingConfig)
+    for described in options(kind).values()
+    if described.tried or described.bounds
 }
-"""All dimensions by name: of the recipe, then those that the embeddings themselves name."""
+"""All dimensions by name: of the recipe, which all embeddings share, then those that some embeddings have.
+
+The architecture is not among them: the table compares embeddings in one and the same encoder.
+"""
+
+
+def dimensions_table() -> str:
+    """Return the dimensions and their values as text, a line each; a star stands where one has to be named.
+
+    >>> print(dimensions_table().splitlines()[3])
+    norm              post, pre
+    """
+    lines = []
+    for name, dimension in DIMENSIONS.items():
+        whose = f" ({', '.join(dimension.of)})" if dimension.of else ""
+        lines.append(f"{name + (' *' if dimension.starred else ''):16}  {dimension}{whose}")
+    return "\n".join(lines)
 
 
 def default_search(embedding: EmbeddingConfig, *, fixed: Collection[str] = ()) -> tuple[str, ...]:
@@ -75,15 +52,15 @@ def default_search(embedding: EmbeddingConfig, *, fixed: Collection[str] = ()) -
     ('features=characters:one-hot-digits:digits', 'primes', 'precision')
     """
     shared = (embedding.name,)
-    names = [name for name, d in DIMENSIONS.items() if d.default and embedding.name in (owners(d.field) or shared)]
+    names = [name for name, d in DIMENSIONS.items() if not d.starred and embedding.name in (d.of or shared)]
     chosen = [name for name in names if name not in fixed]
-    if embedding.places == "flat":
+    if embedding.places in (None, "flat"):
         return tuple(chosen)
     parts = {"features": f"features={':'.join(PLACE_FEATURES)}"}
     return tuple(parts.get(name, name) for name in chosen if name != "projection")
 
 
-def parse_dimension(text: str) -> tuple[str, Dimension]:
+def parse_dimension(text: str) -> tuple[str, Option]:
     """Return a dimension's name, and the dimension, or the part of it that stands behind "=".
 
     Of a range the part is another range, or three values and more, which are then the choices.
@@ -109,14 +86,14 @@ def parse_dimension(text: str) -> tuple[str, Dimension]:
             numbers = tuple(map(float, values))
             low, high = dimension.bounds
             if len(numbers) > 1 and low <= numbers[0] and numbers[-1] <= high and list(numbers) == sorted({*numbers}):
-                part_of = {"bounds": numbers} if len(numbers) == 2 else {"bounds": None, "choices": numbers}
+                part_of = {"bounds": numbers} if len(numbers) == 2 else {"bounds": None, "tried": numbers}
                 return name, replace(dimension, **part_of)
         else:
-            known = {str(choice).lower(): choice for choice in dimension.choices}
-            return name, replace(dimension, choices=tuple(dict.fromkeys(known[value.lower()] for value in values)))
+            known = {str(choice).lower(): choice for choice in dimension.tried}
+            return name, replace(dimension, tried=tuple(dict.fromkeys(known[value.lower()] for value in values)))
     except (ValueError, KeyError):
         pass
-    example = ":".join(map(str, dimension.bounds or dimension.choices[:2]))
+    example = ":".join(map(str, dimension.bounds or dimension.tried[:2]))
     raise ConfigurationError(f"{text!r} is no part of {name} ({dimension}); write {name}={example}, or {name} alone")
 
 
@@ -136,7 +113,7 @@ def check_search(search: Collection[str], embedding: str, *, fixed: Collection[s
         name, dimension = parse_dimension(text)
         if texts.setdefault(name, text) != text:
             raise ConfigurationError(f"{name!r} is searched twice, as {texts[name]!r} and {text!r}; name it once")
-        check_owner(f"the dimension {name!r}", dimension.field, embedding)
+        check_owner(f"the dimension {name!r}", dimension.name, embedding)
         if name in fixed:
             raise ConfigurationError(f"{name!r} is both given and searched; drop --{name}, or leave it out of --search")
     if not search:
@@ -144,7 +121,7 @@ def check_search(search: Collection[str], embedding: str, *, fixed: Collection[s
     return tuple(texts[name] for name in DIMENSIONS if name in texts)
 
 
-def apply(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:
+def apply(config: Experiment, values: Mapping[str, Any]) -> Experiment:
     """Return a run with the values of some dimensions, the rest as it is.
 
     Raises:
@@ -153,27 +130,27 @@ def apply(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:
     >>> from adelic.data import TaskData
     >>> from adelic.training import load_recipe
     >>> recipe = load_recipe("quick", "schubert-4")
-    >>> config = RunConfig(data=TaskData("schubert", 4), embedding=EmbeddingConfig.of("adelic"), recipe=recipe)
+    >>> config = Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("adelic"), recipe=recipe)
     >>> changed = apply(config, {"norm": "post", "epochs": 0.5, "primes": 3})
-    >>> changed.recipe.norm, changed.recipe.epochs, changed.embedding.primes
+    >>> changed.recipe.norm, changed.recipe.epochs, changed.model.primes
     ('post', 15, (2, 3, 5))
     """
     recipe: dict[str, Any] = {}
-    options: dict[str, Any] = {}
+    own: dict[str, Any] = {}
     for name, value in values.items():
         dimension = DIMENSIONS[name]
         chosen = value
         if dimension.bounds:
             chosen = float(f"{value:.3g}")  # what a person can read and repeat
         elif name == "epochs":
-            chosen = max(1, round(value * config.recipe.epochs))
+            chosen = max(1, round(value * config.network_recipe.epochs))
         elif name == "primes":
             chosen = DEFAULT_PRIMES[:value]
-        (options if owners(dimension.field) else recipe)[dimension.field] = chosen
+        (own if dimension.of else recipe)[dimension.name] = chosen
     embedding = config.embedding
-    if options:
-        embedding = EmbeddingConfig.of(embedding.name, **embedding.options() | options)
-    return replace(config, recipe=replace(config.recipe, **recipe), embedding=embedding)
+    if own:
+        embedding = replace(embedding, **own)
+    return replace(config, recipe=replace(config.network_recipe, **recipe), model=embedding)
 
 
 def names_of(fields: Collection[str]) -> tuple[str, ...]:
@@ -182,4 +159,4 @@ def names_of(fields: Collection[str]) -> tuple[str, ...]:
     >>> names_of({"learning_rate", "fractional_digits"})
     ('learning-rate',)
     """
-    return tuple(name for name, dimension in DIMENSIONS.items() if dimension.field in fields)
+    return tuple(name for name, dimension in DIMENSIONS.items() if dimension.name in fields)

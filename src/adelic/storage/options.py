@@ -1,0 +1,271 @@
+"""What a field of an experiment says of itself: the only description that there is of an option.
+
+Command lines, the checks of TOML files, searches and printed commands are made from it. One more option is one more
+field, with `option(...)` in place of its default.
+"""
+
+import dataclasses
+import math
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field
+from typing import Any
+
+from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.storage.checks import check_count, shown, whole_number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """What is known of one field.
+
+    Attributes:
+        name: as in Python; on the command line it has dashes.
+        kind: int, float, bool, str or tuple.
+        holds: of a tuple, the kind of its entries.
+        optional: whether None is a value too: nothing of the kind.
+        default: the value where none is given; None where one must be.
+        help: a sentence for the command line, which has no such option where it is empty.
+        metavar: what the command line calls a value.
+        choices: the texts that there are.
+        least, greatest: bounds of a number, both included.
+        positive: whether a number has to be above 0.
+        below: a number has to be below this one.
+        tried: the values that a search tries.
+        bounds: the range that a search tries, on a logarithmic scale.
+        starred: whether it is searched only when its name is given.
+        note: what searched values mean, where they are not the option's own.
+        of: the models that have this option; () where all have it.
+        unwritten: the value that files leave out: what every run had before there was this option. Others are written,
+            but for None.
+    """
+
+    name: str = ""
+    kind: type = str
+    holds: type = str
+    optional: bool = False
+    default: Any = None
+    help: str = ""
+    metavar: str | None = None
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    greatest: float | None = None
+    positive: bool = False
+    below: float | None = None
+    tried: tuple[Any, ...] = ()
+    bounds: tuple[float, float] | None = None
+    starred: bool = False
+    note: str = ""
+    of: tuple[str, ...] = ()
+    unwritten: Any = None
+
+    @property
+    def has_none(self) -> bool:
+        """Return whether a user may ask for nothing of the kind, by the text "none"."""
+        return self.optional and self.default is None
+
+    def __str__(self) -> str:
+        shown = f"{self.bounds[0]:g} to {self.bounds[1]:g}" if self.bounds else ", ".join(map(str, self.tried))
+        return f"{shown} {self.note}".rstrip()
+
+    @property
+    def dashed(self) -> str:
+        """Return the name with dashes, as command lines have it."""
+        return self.name.replace("_", "-")
+
+    def check(self, value: Any) -> Any:
+        """Return a value in the option's type.
+
+        Raises:
+            ConfigurationError, UnknownNameError: there is no such value.
+
+        >>> Option(name="scaling", choices=("linear", "log")).check("lgo")
+        Traceback (most recent call last):
+        adelic.errors.UnknownNameError: unknown scaling 'lgo'; did you mean 'log'? scaling: linear, log
+        >>> Option(name="learning_rate", kind=float, positive=True).check(0)
+        Traceback (most recent call last):
+        adelic.errors.ConfigurationError: learning-rate=0 must be a positive number
+        """
+        if self.optional and (value is None or (self.has_none and value == "none")):
+            return None
+        if self.kind is int:
+            least, greatest = (
+                int(limit if bound is None else bound)
+                for bound, limit in ((self.least, -(1 << 63)), (self.greatest, (1 << 63) - 1))
+            )
+            return check_count(self.name, value, least=least, greatest=greatest)
+        if self.kind is float:
+            return self._number(value)
+        if self.kind is bool:
+            if type(value) is not bool:
+                raise ConfigurationError(f"{self.dashed}={shown(value)} must be true or false")
+            return value
+        if self.kind is tuple:
+            return self._entries(value)
+        if self.choices and value not in self.choices:
+            listed = (*(["none"] if self.has_none else []), *self.choices)
+            raise UnknownNameError.of(self.name, value, listed, listed=self.name)
+        if not isinstance(value, str):
+            raise ConfigurationError(f"{self.dashed}={shown(value)} must be a text")
+        return value
+
+    def _number(self, value: Any) -> float:
+        number = whole_number(value) if not isinstance(value, float) else value
+        if (
+            number is None
+            or not math.isfinite(number)
+            or (self.positive and number <= 0)
+            or (self.least is not None and number < self.least)
+            or (self.greatest is not None and number > self.greatest)
+            or (self.below is not None and number >= self.below)
+        ):
+            wanted = "a positive number" if self.positive else "a number"
+            wanted += f" from {self.least:g}" if self.least is not None else ""
+            wanted += f" to {self.greatest:g}" if self.greatest is not None else ""
+            wanted += f" to below {self.below:g}" if self.below is not None else ""
+            raise ConfigurationError(f"{self.dashed}={shown(value)} must be {wanted}")
+        return float(number)
+
+    def _entries(self, value: Any) -> tuple[Any, ...]:
+        whole = isinstance(value, list | tuple) and all(
+            (whole_number(entry) is not None) if self.holds is int else isinstance(entry, self.holds) for entry in value
+        )
+        if not whole:
+            entries = "whole numbers" if self.holds is int else "names"
+            raise ConfigurationError(f"{self.dashed}={shown(value)} must be a list of {entries}")
+        return tuple(map(int, value) if self.holds is int else value)
+
+    def parse(self, text: str) -> Any:
+        """Return the value that a text means, checked; "none" stays as it is, for whoever tells it from not given.
+
+        Raises:
+            ConfigurationError, UnknownNameError: it means none.
+
+        >>> Option(name="primes", kind=tuple, holds=int).parse("2,3"), Option(name="epochs", kind=int).parse("3")
+        ((2, 3), 3)
+        """
+        if self.has_none and text == "none":
+            return text
+        value: Any = text
+        try:
+            if self.kind is int or self.kind is float:
+                value = self.kind(text)
+            elif self.kind is bool:
+                value = {"true": True, "false": False}.get(text.lower(), text)
+            elif self.kind is tuple:
+                value = tuple(self.holds(part.strip()) for part in text.split(","))
+        except ValueError:
+            pass  # `check` says what is wanted
+        return self.check(value)
+
+    def words(self, value: Any) -> list[str]:
+        """Return how the command line gives a value.
+
+        >>> Option(name="primes", kind=tuple).words((2, 3)), Option(name="symmetries", kind=bool).words(False)
+        (['--primes', '2,3'], ['--no-symmetries'])
+        """
+        if self.kind is bool:
+            return [f"--{'' if value else 'no-'}{self.dashed}"]
+        text = ",".join(map(str, value)) if self.kind is tuple else "none" if value is None else str(value)
+        return [f"--{self.dashed}", text]
+
+
+def option(default: Any = MISSING, /, **description: Any) -> Any:
+    """Return a dataclass's field with a description.
+
+    Args:
+        default: of the field; a field of some models alone is None in others, and says its `default` for those that
+            have it in the description.
+        description: attributes of `Option`; name, kind and whether None is a value follow from the field.
+    """
+    return field(default=default, metadata={"option": description})
+
+
+def options(described: type) -> Mapping[str, Option]:
+    """Return the options among the fields of a dataclass, by name, in their order.
+
+    >>> @dataclass
+    ... class Mine:
+    ...     size: int | None = option(None, least=1, greatest=9)
+    >>> options(Mine)["size"].kind, options(Mine)["size"].optional
+    (<class 'int'>, True)
+    """
+    if described not in _KNOWN:
+        _KNOWN[described] = types.MappingProxyType(_read(described))
+    return _KNOWN[described]
+
+
+_KNOWN: dict[type, Mapping[str, Option]] = {}
+
+
+def _read(described: type) -> dict[str, Option]:
+    """Return the options among a dataclass's fields, completed by what the fields themselves say."""
+    kinds = typing.get_type_hints(described)
+    found = {}
+    for each in dataclasses.fields(described):
+        if "option" in each.metadata:
+            kind, optional = kinds[each.name], False
+            if isinstance(kind, types.UnionType):
+                optional = True
+                (kind,) = (part for part in typing.get_args(kind) if part is not type(None))
+            holds = (*typing.get_args(kind), str)[0]
+            default = None if each.default is MISSING else each.default
+            given = {"default": default} | each.metadata["option"]
+            found[each.name] = Option(
+                name=each.name, kind=typing.get_origin(kind) or kind, holds=holds, optional=optional, **given
+            )
+    return found
+
+
+def check_fields(instance: Any) -> None:
+    """Check the options of a frozen dataclass's instance, and put them into their types.
+
+    Raises:
+        ConfigurationError, UnknownNameError: one has no such value.
+    """
+    for name, described in options(type(instance)).items():
+        object.__setattr__(instance, name, described.check(getattr(instance, name)))
+
+
+def table_of(instance: Any) -> dict[str, Any]:
+    """Return what files say of an instance: the values of its options, but for those that they leave out.
+
+    >>> @dataclass
+    ... class Mine:
+    ...     size: int | None = option(None, least=1, greatest=9)
+    ...     images: bool = option(False, unwritten=False)
+    >>> table_of(Mine()), table_of(Mine(size=3, images=True))
+    ({}, {'size': 3, 'images': True})
+    """
+    values = {name: getattr(instance, name) for name in options(type(instance))}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in values.items()
+        if value is not None and value != options(type(instance))[name].unwritten
+    }
+
+
+def check_table(described: type, table: Any, where: str) -> dict[str, Any]:
+    """Return the options that a table of a file gives to a dataclass, checked.
+
+    Raises:
+        ConfigurationError: it is missing, or has an unknown key, or a value of another kind.
+
+    >>> @dataclass
+    ... class Mine:
+    ...     size: int = option(1, least=1, greatest=9)
+    >>> check_table(Mine, {"sise": 3}, "mine.toml [recipe]")
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: mine.toml [recipe] has an unknown 'sise'; known: size
+    """
+    known = options(described)
+    if not isinstance(table, dict):
+        raise ConfigurationError(f"{where} is missing; `adelic tune` writes such files")
+    for key in table:
+        if key not in known:
+            raise ConfigurationError(f"{where} has an unknown {key!r}; known: {', '.join(known)}")
+    try:
+        return {key: known[key].check(value) for key, value in table.items()}
+    except (ConfigurationError, UnknownNameError) as error:
+        raise type(error)(f"{where}: {error}") from None

@@ -1,0 +1,92 @@
+"""Of which kind a value of a result, read from a file that anybody may have written, can be."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from adelic.storage.checks import shown
+from adelic.storage.records import DamagedTextError
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a value of a result can be.
+
+    Attributes:
+        words: what it is, for an error message.
+        holds: whether a value of JSON is of this kind.
+    """
+
+    words: str
+    holds: Callable[[Any], bool]
+
+    def or_null(self) -> "Kind":
+        """Return the kind that may also be null."""
+        return Kind(f"{self.words}, or null", lambda value: value is None or self.holds(value))
+
+    def listed(self) -> "Kind":
+        """Return the kind of lists of such values."""
+        return Kind(
+            f"a list, each entry {self.words}", lambda value: type(value) is list and all(map(self.holds, value))
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < 1e300  # no NaN, and no infinity
+
+
+def _is_option(value: Any) -> bool:
+    if type(value) is list:
+        return all(map(_is_option, value))
+    if type(value) is dict:
+        return all(map(_is_option, value.values()))
+    return _is_number(value) or type(value) is bool or TEXT.holds(value)
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+TEXT = Kind("a text without control characters", lambda v: type(v) is str and not _CONTROL.search(v))
+FLAG = Kind("true or false", lambda v: type(v) is bool)
+COUNT = Kind("a whole number from 0 to 2**63 - 1", lambda v: type(v) is int and 0 <= v < 1 << 63)
+NUMBER = Kind("a finite number", _is_number)
+AMOUNT = Kind("a finite number from 0 on", lambda v: _is_number(v) and v >= 0)
+RATE = Kind("a rate from 0 to 1", lambda v: _is_number(v) and 0 <= v <= 1)
+TABLE = Kind("a table", lambda v: type(v) is dict)
+OPTION = Kind("a number, a text, true or false, or a list or table of such", _is_option)
+TEXTS = Kind("a table of texts", lambda v: type(v) is dict and all(map(TEXT.holds, v.values())))
+MATRIX = Kind(
+    "a square matrix of whole numbers from 0 on",
+    lambda v: COUNT.listed().listed().holds(v) and all(len(row) == len(v) > 0 for row in v),
+)
+METRICS = {"accuracy": RATE, "loss": NUMBER}
+CLASS_METRICS = {"balanced_accuracy": RATE, "macro_f1": RATE}
+NUMBER_METRICS = {"exact_match": RATE, "mean_absolute_error": AMOUNT, "mean_squared_error": AMOUNT}
+CURVES = {"train_loss": NUMBER.listed(), "validation_loss": NUMBER.listed(), "validation_accuracy": RATE.listed()}
+RANGE = Kind(
+    "two whole numbers, the lesser first",
+    lambda v: type(v) is list and len(v) == 2 and all(type(x) is int and abs(x) < 1 << 62 for x in v) and v[0] <= v[1],
+)
+
+
+def check_all(part: Any, schema: dict[str, Any], prefix: str = "") -> None:
+    """Raise `DamagedTextError` where a part of a result lacks a key or has a value of another kind."""
+    if not isinstance(part, dict):
+        raise DamagedTextError(f"{prefix.rstrip('.')} is no table")
+    for key, kind in schema.items():
+        if key not in part:
+            raise DamagedTextError(f"it has no {prefix}{key}")
+        if isinstance(kind, dict):
+            check_all(part[key], kind, f"{prefix}{key}.")
+        else:
+            check_kind(part[key], kind, f"{prefix}{key}")
+
+
+def check_known(part: dict[str, Any], schema: dict[str, Any], prefix: str = "") -> None:
+    """Raise `DamagedTextError` where a part of a result has a value of another kind; it may lack any key."""
+    check_all(part, {key: kind for key, kind in schema.items() if key in part}, prefix)
+
+
+def check_kind(value: Any, kind: Kind, name: str) -> None:
+    """Raise `DamagedTextError` where a value is of another kind."""
+    if not kind.holds(value):
+        raise DamagedTextError(f"{name} is {shown(value)} instead of {kind.words}")

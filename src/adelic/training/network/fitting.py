@@ -1,0 +1,282 @@
+"""Networks: the Transformer and its place-wise kin, built from an experiment, trained, resumed."""
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import psutil
+import torch
+
+from adelic.data.guard import Guarded, training_rows
+from adelic.errors import ConfigurationError, Interrupted, RunFolderError
+from adelic.nn import EMBEDDINGS, PlacewiseClassifier, SequenceClassifier, Vocabulary
+from adelic.nn.bodies.classifier import Classifier
+from adelic.nn.bodies.placewise_classifier import place_sizes
+from adelic.nn.flops import forward_flops
+from adelic.storage.checks import GIBIBYTE
+from adelic.storage.files import atomic_write
+from adelic.storage.provenance import versions
+from adelic.storage.records import sha256
+from adelic.training.experiment import Experiment
+from adelic.training.metrics import history
+from adelic.training.network.checkpoint import load_checkpoint, save_checkpoint
+from adelic.training.network.generators import set_generator_states
+from adelic.training.network.loop import Split, Tick, Trainer
+from adelic.training.network.sampler import stream_seed
+from adelic.training.network.tensorboard import TensorBoardLog
+from adelic.training.network.world import ALONE, World
+from adelic.training.runs.development import DevelopmentData
+from adelic.training.runs.fitted import Fitted, Surroundings
+from adelic.training.runs.folder import FILES, device_name, kept_lines, metrics_text
+from adelic.training.runs.objectives import Objective
+from adelic.training.signals import Stopped, cause, deferred_signals
+
+SAVE_SECONDS = 60.0
+"""After this time inside an epoch another checkpoint is written; a kill costs no more work than that."""
+_BYTES_A_PARAMETER = 4 * 6  # float32: weight, gradient, two moments of Adam's, best weight, and what is being saved
+
+
+def fit_network(experiment: Experiment, data: DevelopmentData, around: Surroundings) -> Fitted:
+    """Train a network, or go on with that after its last checkpoint.
+
+    Raises:
+        ConfigurationError: the memory cannot hold the model.
+        LeakError: a row of validation or test is among the rows to train on.
+        RunFolderError: the checkpoint is damaged.
+        DivergenceError: the loss left the finite numbers.
+        Interrupted, Stopped: a signal, or `stop`, asked to stop.
+    """
+    check_memory(experiment, around.device)
+    world, folder = around.world, around.folder
+    model = build_model(experiment, data, data.objective).to(around.device)
+    trainer = make_trainer(experiment, model, data, data.objective, around.device, world)
+    with world.copy_of(folder, FILES) as source:
+        lines = _resume(trainer, source)
+    world.lead(around.begin)
+    logs = around.tensorboard and world.rank == 0
+    with TensorBoardLog(folder, map(json.loads, lines), experiment.to_toml()) if logs else nullcontext() as log:
+        _train(trainer, folder, lines, around.tick, log, around.stop)
+    model.load_state_dict(trainer.best)
+    accuracy, negative_loss = trainer.progress.best_score
+    X, y = training_rows(data, symmetries=experiment.recipe.symmetries)
+    return Fitted(
+        evaluate=lambda X, y: trainer.evaluate(Split(data.ids(X), y, around.device)),
+        rows=(np.concatenate(X), np.concatenate(y)),
+        features=experiment.embedding.features,
+        parameters=model.n_parameters,
+        flops=forward_flops(model, data.X_train.shape[1]),
+        seconds=trainer.progress.seconds,
+        device=device_name(around.device),
+        versions=versions("torch", "numpy"),
+        validation={"accuracy": accuracy, "loss": -negative_loss, "epoch": trainer.progress.best_epoch},
+        history=history([json.loads(line) for line in lines]),
+        metrics=metrics_text(lines),
+        further={
+            "places": experiment.embedding.places or "flat",
+            "devices": world.devices,
+            "nodes": world.nodes,
+        },
+    )
+
+
+def check_memory(experiment: Experiment, device: torch.device) -> None:
+    """Raise ConfigurationError unless a device's free memory holds the model while it is trained.
+
+    >>> from adelic.data import TaskData
+    >>> from adelic.training import EmbeddingConfig, load_recipe
+    >>> recipe = load_recipe("quick", "schubert-4", d_model=65_536, n_layers=10_000)
+    >>> config = Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> check_memory(config, torch.device("cpu"))
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: n-layers=10000, d-model=65536 and d-feedforward=512 are 172,469,780,...
+    """
+    recipe = experiment.network_recipe
+    parameters = recipe.n_encoder_parameters
+    free = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available
+    needed = _BYTES_A_PARAMETER * parameters
+    if needed > free:
+        most = free * recipe.n_layers // needed
+        remedy = f"n-layers={most} at most" if most else "no layer of this size fits; d-model=128 is common"
+        raise ConfigurationError(
+            f"n-layers={recipe.n_layers}, d-model={recipe.d_model} and d-feedforward={recipe.d_feedforward} are "
+            f"{parameters:,} parameters, which need {needed / GIBIBYTE:,.1f} GiB to be trained; {device} has "
+            f"{free / GIBIBYTE:,.1f} GiB free: {remedy}"
+        )
+
+
+def build_model(experiment: Experiment, data: "ModelData", objective: Objective) -> Classifier:
+    """Return the untrained network of an experiment, its initial weights drawn with the experiment's seed.
+
+    The embedding's weights have a stream of random numbers of their own, so that two runs that differ in the
+    embedding start from equal weights everywhere else. The place-wise model's sizes follow from the recipe's, which
+    are the flat one's: it has about as many parameters, see `place_sizes`.
+    """
+    experiment.check_numbers(data.vocabulary)
+    recipe, embedding, vocabulary = experiment.network_recipe, experiment.embedding, Vocabulary(data.vocabulary)
+    options: dict[str, Any] = {
+        **objective.model_options(),
+        "max_length": data.X_train.shape[1],
+        "n_layers": recipe.n_layers,
+        "n_heads": recipe.n_heads,
+        "d_feedforward": recipe.d_feedforward,
+        "dropout": recipe.dropout,
+        "norm": recipe.norm,
+        "pooling": recipe.pooling,
+    }
+    if recipe.positional == "learned":
+        options["positional"] = "learned"
+    with torch.random.fork_rng(devices=[]):  # modules are made on the CPU
+        if embedding.places in (None, "flat"):
+            torch.manual_seed(stream_seed(experiment.seed, "embedding"))
+            made = EMBEDDINGS[embedding.name].from_options(vocabulary, recipe.d_model, embedding.options())
+            torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
+            return SequenceClassifier(made, **options)
+        space = embedding.space()
+        options |= {"space": space, "features": embedding.features, "places": embedding.places}
+        options |= place_sizes(
+            space.n_primes + 1, d_model=recipe.d_model, n_heads=recipe.n_heads, d_feedforward=recipe.d_feedforward
+        )
+        torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
+        return PlacewiseClassifier(vocabulary, **options)
+
+
+class ModelData(Protocol):
+    """What a model has to know of its data."""
+
+    @property
+    def X_train(self) -> np.ndarray: ...  # noqa: D102, N802
+    @property
+    def vocabulary(self) -> tuple[int | Fraction, ...]: ...  # noqa: D102
+
+
+class TrainingData(ModelData, Guarded, Protocol):
+    """The splits that training sees, and what must not be among its rows."""
+
+    @property
+    def X_validation(self) -> np.ndarray: ...  # noqa: D102, N802
+    @property
+    def y_validation(self) -> np.ndarray: ...  # noqa: D102
+    def ids(self, X: np.ndarray) -> np.ndarray: ...  # noqa: D102
+
+
+def make_trainer(
+    experiment: Experiment,
+    model: Classifier,
+    data: TrainingData,
+    objective: Objective,
+    device: torch.device,
+    world: World = ALONE,
+) -> Trainer:
+    """Return the trainer of a run, before its first epoch; it is given no test split.
+
+    Raises:
+        LeakError: a row of validation or test is among the rows to train on.
+    """
+    X, y = training_rows(data, symmetries=experiment.recipe.symmetries)
+    train, validation = (
+        Split(data.ids(X), y, device)
+        for X, y in ((np.concatenate(X), np.concatenate(y)), (data.X_validation, data.y_validation))
+    )
+    return Trainer(
+        model,
+        experiment.network_recipe,
+        train,
+        validation,
+        objective=objective,
+        seed=experiment.seed,
+        n_images=X.shape[1],
+        world=world,
+    )
+
+
+def _train(
+    trainer: Trainer,
+    folder: Path,
+    lines: list[str],
+    tick: Tick | None,
+    log: TensorBoardLog | None,
+    stop: Callable[[], bool] | None,
+) -> None:
+    """Train the epochs that are left, append their lines of metrics.jsonl to `lines`, save; stop where that is asked.
+
+    A checkpoint is written after every epoch, every `SAVE_SECONDS` inside one, and before stopping. Of several
+    processes the first one decides, and writes.
+    """
+    saved = time.monotonic()
+    world = trainer.world
+
+    def save() -> None:
+        nonlocal saved
+        save_checkpoint(
+            folder / "checkpoint.safetensors", trainer.model, trainer.optimizer, trainer.best, trainer.progress
+        )
+        saved = time.monotonic()
+
+    def save_epoch() -> None:
+        # The metrics first: a kill between the two writes leaves one line too many, which resuming cuts off.
+        text = metrics_text(lines)
+        atomic_write(folder / "metrics.jsonl", text)
+        trainer.progress.metrics = sha256(text)
+        save()
+
+    with deferred_signals() as request:
+
+        def wish() -> int | str | None:
+            """Return a signal's number, "stop", "save" or None."""
+            if request.signum is not None or (stop and stop()):
+                return request.signum or "stop"
+            return "save" if time.monotonic() - saved >= SAVE_SECONDS else None
+
+        def obey(wanted: int | str | None) -> None:
+            if isinstance(wanted, int):
+                raise Interrupted(wanted, _farewell(wanted, trainer, folder))
+            if wanted == "stop" and trainer.progress.epoch < trainer.recipe.epochs:
+                raise Stopped(f"stopped in epoch {trainer.progress.epoch + 1}; saved in {folder}")
+
+        def between_steps() -> None:
+            wanted = world.lead(wish) if trainer.progress.batch % world.pace == 0 else None
+            if wanted is not None:
+                trainer.snapshot()
+                world.lead(save)
+                obey(wanted)
+
+        while trainer.progress.epoch < trainer.recipe.epochs:
+            line = trainer.run_epoch(tick, between_steps)
+            lines.append(json.dumps(line))
+            world.lead(save_epoch)
+            if log:
+                log.add(line)
+            obey(world.lead(wish))
+
+
+def _farewell(signum: int, trainer: Trainer, folder: Path) -> str:
+    """Return the line that says what is saved and how to go on."""
+    progress, epochs = trainer.progress, trainer.recipe.epochs
+    where = f"epoch {progress.epoch} of {epochs}"
+    if progress.batch:
+        where = f"step {progress.batch:,} of {len(trainer.sampler):,} in epoch {progress.epoch + 1} of {epochs}"
+    return f"{cause(signum)} after {where}; saved in {folder}; the same command goes on from there"
+
+
+def _resume(trainer: Trainer, folder: Path) -> list[str]:
+    """Load the checkpoint, if there is one, and return the lines of metrics.jsonl that belong to it."""
+    path = folder / "checkpoint.safetensors"
+    if not path.exists():
+        return []
+    trainer.best, trainer.progress = load_checkpoint(path, trainer.model, trainer.optimizer)
+    if trainer.progress.batch:
+        # Seeded first for a run that goes on elsewhere: a generator without a saved state must not be an arbitrary one.
+        torch.manual_seed(stream_seed(trainer.seed, "dropout", trainer.progress.epoch))
+        try:
+            set_generator_states(trainer.progress.generators, trainer.train.labels.device)
+        except (ValueError, RuntimeError, TypeError) as error:
+            raise RunFolderError(
+                f"{path} holds a damaged state of a random generator ({str(error).splitlines()[0]}); --restart begins "
+                "this run anew"
+            ) from None
+    return kept_lines(folder, trainer.progress)

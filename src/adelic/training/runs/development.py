@@ -1,0 +1,148 @@
+"""What a search or a fit may see of the data: never the test split; and parts of large data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
+
+from adelic.data import Dataset, Holdout, Symmetry
+from adelic.data.dataset import positions
+from adelic.data.symmetries import Integers
+from adelic.errors import ConfigurationError
+from adelic.training.network.sampler import stream_seed
+from adelic.training.runs.objectives import Objective, make_objective
+
+
+@dataclass(frozen=True, eq=False)
+class DevelopmentData:
+    """The splits that a search may see. It has no test split, so that no search can look at it.
+
+    `holdout` knows the rows of validation and test, without labels, so that none of them is trained on. The objective
+    knows how many classes a target has, or how great a number may be; see `make_objective`.
+    """
+
+    X_train: np.ndarray
+    y_train: np.ndarray
+    X_validation: np.ndarray
+    y_validation: np.ndarray
+    objective: Objective
+    vocabulary: tuple[int | Fraction, ...]
+    sha256: str
+    symmetries: Mapping[str, Symmetry]
+    holdout: Holdout
+    is_coded: bool = False
+
+    @classmethod
+    def of(cls, data: Dataset, *, max_rows: int | None = None) -> "DevelopmentData":
+        """Return the development data of a data set.
+
+        Args:
+            data: all of it.
+            max_rows: the most rows to train on; None for all. See `training_subset`.
+
+        Raises:
+            ConfigurationError: there is no validation row.
+        """
+        about = data.provenance
+        if not len(data.y_validation):
+            row = "-".join(str(about[key]) for key in ("task", "n", "edition", "split") if about[key] is not None)
+            raise ConfigurationError(f"{row} is too small: it has no validation row")
+        development = cls(
+            X_train=data.X_train,
+            y_train=data.y_train,
+            X_validation=data.X_validation,
+            y_validation=data.y_validation,
+            objective=make_objective(data),
+            vocabulary=data.vocabulary,
+            sha256=about["sha256"],
+            symmetries=data.symmetries,
+            holdout=data.holdout,
+            is_coded=data.is_coded,
+        )
+        return training_subset(development, max_rows, about["seed"])
+
+    def ids(self, X: np.ndarray) -> np.ndarray:
+        """Return the position in `vocabulary` of each token of rows, as `Dataset.ids` does."""
+        return positions(X, self.vocabulary, is_coded=self.is_coded)
+
+    def fold(self, held: np.ndarray) -> "DevelopmentData":
+        """Return the data with other rows for validation: of its training and validation rows those that are held.
+
+        Args:
+            held: bool, one entry a row of `rows`.
+
+        >>> from adelic import acd
+        >>> data = DevelopmentData.of(acd.load("schubert", n=3))
+        >>> held = np.arange(len(data.rows[1])) % 2 == 0
+        >>> len(data.fold(held).y_train), len(data.fold(held).y_validation)
+        (34, 34)
+        """
+        X, y = self.rows
+        return replace(
+            self,
+            X_train=X[~held],
+            y_train=y[~held],
+            X_validation=X[held],
+            y_validation=y[held],
+            holdout=Holdout(X[held], self.holdout.test),
+        )
+
+    @property
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the training rows and, behind them, the validation rows: X and y."""
+        return (
+            np.concatenate([self.X_train, self.X_validation]),
+            np.concatenate([self.y_train, self.y_validation]),
+        )
+
+
+class Divided(Protocol):
+    """A dataclass of data, with or without a test split."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def X_train(self) -> Integers: ...  # noqa: D102, N802
+    @property
+    def y_train(self) -> Integers: ...  # noqa: D102
+    @property
+    def X_validation(self) -> Integers: ...  # noqa: D102, N802
+    @property
+    def y_validation(self) -> Integers: ...  # noqa: D102
+
+
+D = TypeVar("D", bound=Divided)
+
+
+def training_subset(data: D, max_rows: int | None, seed: int) -> D:
+    """Return the data with `max_rows` random training rows, and as great a part of the validation rows.
+
+    The test rows all stay. Fewer training rows than that are left as they are, as they are for `max_rows` None.
+
+    Args:
+        data: a data set.
+        max_rows: the most rows to train on; None for all.
+        seed: the run's, so that every model sees the same rows, and every seed others.
+
+    >>> from adelic import acd
+    >>> data = acd.load("schubert", n=4)
+    >>> part = training_subset(data, 100, seed=0)
+    >>> [len(y) for y in (data.y_train, data.y_validation, part.y_train, part.y_validation, part.y_test)]
+    [1515, 169, 100, 12, 421]
+    """
+    n_train, n_validation = len(data.y_train), len(data.y_validation)
+    if max_rows is None or max_rows >= n_train:
+        return data
+    rng = np.random.default_rng(stream_seed(seed, "training rows"))
+    # Sorted, so that rows stand in the generator's order as they did.
+    train = np.sort(rng.choice(n_train, max_rows, replace=False))
+    validation = np.sort(rng.choice(n_validation, -(-max_rows * n_validation // n_train), replace=False))
+    return replace(
+        data,
+        X_train=data.X_train[train],
+        y_train=data.y_train[train],
+        X_validation=data.X_validation[validation],
+        y_validation=data.y_validation[validation],
+    )

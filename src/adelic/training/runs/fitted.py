@@ -1,0 +1,68 @@
+"""What fitting a model needs, and what it gives: the same for networks and for models outside the Transformer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from adelic.training.network.loop import Tick
+from adelic.training.network.world import ALONE, World
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """Where and how a model is fitted: what makes no difference to the result.
+
+    Attributes:
+        folder: the run folder, which is held.
+        device: of a network.
+        tick: called with (parts done, parts in all, text) for a progress bar.
+        stop: asked between steps whether to save and stop.
+        tensorboard: whether to write logs for TensorBoard.
+        world: the processes that train together.
+        begin: called when all is checked, before the first step.
+    """
+
+    folder: Path
+    device: torch.device
+    tick: Tick | None = None
+    stop: Callable[[], bool] | None = None
+    tensorboard: bool = False
+    world: World = ALONE
+    begin: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted:
+    """A model that was fitted, and what a result says of it.
+
+    Attributes:
+        evaluate: from rows (rows, length) and their labels to the figures and the predictions of the objective.
+        rows: the rows that it was trained on, images included, and their labels.
+        features: in which form it reads the numbers; None where there is one form alone.
+        parameters: how many numbers were fitted.
+        flops: operations that one row takes; None where they are not counted.
+        seconds: that fitting took.
+        device: where it was fitted, in words.
+        versions: of the packages that matter.
+        validation: accuracy and loss of the weights that were chosen.
+        history: learning curves, as of `adelic.training.metrics.history`.
+        metrics: the content of metrics.jsonl; None where the model has no epochs.
+        further: what results of this kind of model say besides.
+    """
+
+    evaluate: Callable[[np.ndarray, np.ndarray], tuple[dict[str, float], np.ndarray]]
+    rows: tuple[np.ndarray, np.ndarray]
+    features: str | None
+    parameters: int
+    flops: int | None
+    seconds: float
+    device: str
+    versions: dict[str, str]
+    validation: dict[str, Any]
+    history: dict[str, list[float]]
+    metrics: bytes | None = None
+    further: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,179 @@
+"""One run: read if it is finished, else begun or resumed in its folder, judged once by the test split, and written."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from adelic.data import Dataset, LookUp
+from adelic.data.rules import best_rule
+from adelic.errors import ConfigurationError
+from adelic.storage.provenance import source_commit
+from adelic.training.classical.fitting import fit_classical
+from adelic.training.experiment import Experiment
+from adelic.training.network.fitting import fit_network
+from adelic.training.network.loop import Tick
+from adelic.training.network.world import ALONE, World
+from adelic.training.predictions import pack_answers
+from adelic.training.result import Result
+from adelic.training.runs.development import DevelopmentData, training_subset
+from adelic.training.runs.fitted import Fitted, Surroundings
+from adelic.training.runs.folder import choose_device, describe, finish, prepare
+from adelic.training.runs.objectives import Objective
+
+
+def run(
+    experiment: Experiment,
+    folder: Path,
+    *,
+    device: str = "auto",
+    restart: bool = False,
+    tick: Tick | None = None,
+    tensorboard: bool = False,
+    stop: Callable[[], bool] | None = None,
+    world: World = ALONE,
+) -> Result:
+    """Train, or resume, or read the result of one run.
+
+    A finished run costs a read. One that was killed goes on after its last checkpoint, and ends in the metrics that it
+    would have had (bit for bit on the same machine and number of threads). In the main thread of a process, SIGTERM and
+    SIGINT (Ctrl-C) during training save a checkpoint after the current step and raise `Interrupted`. Models outside the
+    Transformer begin with a search, which all their seeds share: its trials have a folder beside the run folder.
+
+    Args:
+        experiment: what to run.
+        folder: the run folder; made if missing.
+        device: "auto", "cpu", "cuda" or another name that torch knows.
+        restart: delete what a former run left in the folder.
+        tick: called with (steps done, steps in all, text) for a progress bar.
+        tensorboard: also write logs for TensorBoard, in the run folder's subfolder `tensorboard`.
+        stop: asked between steps whether to save a checkpoint and stop.
+        world: the processes that train this model together; `run_distributed` makes one.
+
+    Returns:
+        The result, which is result.json too.
+
+    Raises:
+        ConfigurationError: the data have no row to judge by, or the memory cannot hold the model.
+        RunFolderError: the folder holds a run of another configuration, or its checkpoint is damaged.
+        RunBusyError: another process trains in the folder.
+        StorageError: the folder cannot be written.
+        DivergenceError: the loss left the finite numbers.
+        Interrupted: a signal asked to stop.
+        Stopped: `stop` asked to stop.
+
+    >>> from adelic.data import TaskData
+    >>> import tempfile
+    >>> from adelic.training import EmbeddingConfig, load_recipe
+    >>> recipe = load_recipe("quick", "schubert-3", epochs=1, batch_size=256)
+    >>> config = Experiment(data=TaskData("schubert", 3), model=EmbeddingConfig.of("adelic"), recipe=recipe)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = run(config, Path(folder))
+    ...     again = run(config, Path(folder))
+    >>> result.rows, again == result
+    ({'train': 62, 'validation': 6, 'test': 17}, True)
+    """
+    torch_device = choose_device(device)
+    with ExitStack() as held:
+        finished = world.lead(lambda: prepare(experiment, folder, held, restart=restart, tensorboard=tensorboard))
+        return finished or _run(
+            experiment,
+            Surroundings(
+                folder=folder,
+                device=torch_device,
+                tick=tick,
+                stop=stop,
+                tensorboard=tensorboard,
+                world=world,
+                begin=lambda: describe(experiment, folder),
+            ),
+        )
+
+
+def _run(experiment: Experiment, around: Surroundings) -> Result:
+    """Fit, or go on with that, in a folder that is held; judge, write and return the result."""
+    world = around.world
+    with world.one_first():
+        data = experiment.data.load(experiment.seed)
+    if not len(data.y_validation) or not len(data.y_test):
+        raise ConfigurationError(f"{experiment.data.label} is too small: it has no validation or no test row")
+    with torch.random.fork_rng():
+        development = DevelopmentData.of(data, max_rows=experiment.recipe.max_rows)
+        fit = fit_network if experiment.is_network else fit_classical
+        fitted = fit(experiment, development, around)
+        # Here, once, for the model that was chosen, and nowhere else in this package, test rows are read.
+        figures, predictions = fitted.evaluate(data.X_test, data.y_test)
+        data = training_subset(data, experiment.recipe.max_rows, experiment.seed)
+        result = _result(experiment, data, development.objective, fitted, figures, predictions)
+    return world.lead(lambda: finish(around.folder, result, fitted.metrics))
+
+
+def _result(
+    experiment: Experiment,
+    data: Dataset,
+    objective: Objective,
+    fitted: Fitted,
+    figures: dict[str, float],
+    predictions: np.ndarray,
+) -> Result:
+    """Return the result."""
+    further = fitted.further
+    together = {name: further[name] for name in ("devices", "nodes") if name in further}
+    source = experiment.data
+    return Result(
+        task=source.task,
+        n=source.n,
+        edition=source.edition,
+        split=source.split,
+        contaminated=source.contaminated,
+        embedding=experiment.model.name,
+        features=fitted.features,
+        recipe=experiment.recipe.name,
+        seed=experiment.seed,
+        test=figures,
+        validation=fitted.validation,
+        **judged(objective, data, predictions, fitted.rows),
+        rows={"train": len(data.y_train), "validation": len(data.y_validation), "test": len(data.y_test)},
+        parameters=fitted.parameters,
+        flops=fitted.flops,
+        seconds=round(fitted.seconds, 3),
+        device=fitted.device,
+        versions=fitted.versions,
+        **further,
+        commit=source_commit(),
+        command=experiment.command(**together),
+        configuration=experiment.as_dict(),
+        data_sha256=data.provenance["sha256"],
+        history=fitted.history,
+    )
+
+
+def judged(
+    objective: Objective, data: Dataset, predictions: np.ndarray, rows: tuple[np.ndarray, np.ndarray]
+) -> dict[str, Any]:
+    """Return what a result says of its predictions on the test split: what is trivial beside them, and themselves.
+
+    The guard has seen to it that no test row is among the rows of training, so that look-up answers with the most
+    frequent class of its table; where rows have several targets, or a number, that is the trivial rule.
+
+    Args:
+        objective: the task's.
+        data: all splits; the test split is only judged.
+        predictions: as the objective has them.
+        rows: the rows that were trained on, and their labels: what look-up remembers.
+    """
+    rule = best_rule(data)
+    found = objective.result(data.y_train, data.y_test, predictions)
+    found |= {"rule": rule.accuracy, "rule_name": rule.name}
+    kept = pack_answers(data.y_test, objective.answers(predictions), *objective.answer_range)
+    if data.class_names is None:
+        return found | {"lookup": found["majority"]} | kept
+    return found | {
+        "lookup": float(np.mean(LookUp(*rows).predict(data.X_test) == data.y_test)),
+        "class_names": list(data.class_names),
+        "labels": kept["labels"],
+        "predictions": kept["predictions"],
+    }
