@@ -24,7 +24,7 @@ May import `adelic.errors`, `adelic.storage`, `adelic.numbers` and `adelic.data`
 import sys
 
 from adelic.acd import characters, grassmannian, kl, lattice, mheight, quiver, rsk, schubert, weaving
-from adelic.acd.published import Published, load_published
+from adelic.acd.published import load_published
 from adelic.data import (
     Check,
     Dataset,
@@ -58,7 +58,6 @@ __all__ = [
     "Estimate",
     "OrbitCheck",
     "Progress",
-    "Published",
     "Request",
     "Rows",
     "StoreWarning",

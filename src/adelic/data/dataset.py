@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from adelic.data import convert, registry, store
 from adelic.data.guard import Holdout
 from adelic.data.protocol import Cue, Integers, Progress, Request, Rows
-from adelic.data.splits import TEST, TRAIN, VALIDATION, split_orbits, split_rows
+from adelic.data.splits import SPLITS, split_orbits, split_rows
 from adelic.data.symmetries import Symmetry, orbits
 from adelic.errors import VocabularyError
 from adelic.storage import files
@@ -64,6 +64,19 @@ class Dataset:
     symmetries: Mapping[str, Symmetry]
     cues: Mapping[str, Cue] = field(default_factory=dict)
     is_coded: bool = False
+
+    @classmethod
+    def of(cls, rows: Rows, split: NDArray[np.int8], **others: Any) -> "Dataset":
+        """Return the data set of rows and the index of each one's part in `SPLITS`; `others` are the other fields.
+
+        Classes and single targets become int64; several targets a row keep their dtype, since eight bytes for every bit
+        would be too many.
+        """
+        parts: dict[str, Any] = {}
+        for index, name in enumerate(SPLITS):
+            y = rows.y[split == index]
+            parts |= {f"X_{name}": rows.X[split == index], f"y_{name}": y.astype(np.int64) if y.ndim == 1 else y}
+        return cls(**parts, **others)
 
     @property
     def holdout(self) -> Holdout:
@@ -236,25 +249,15 @@ def draw_split(key: store.Key, rows: Rows, rng: np.random.Generator) -> tuple[ND
 
 
 def _dataset(key: store.Key, folder: Path, rows: Rows, split: NDArray[np.int8], manifest: dict[str, Any]) -> Dataset:
-    train, validation, test = split == TRAIN, split == VALIDATION, split == TEST
-    return Dataset(
-        X_train=rows.X[train],
-        y_train=_targets(rows.y[train]),
-        X_validation=rows.X[validation],
-        y_validation=_targets(rows.y[validation]),
-        X_test=rows.X[test],
-        y_test=_targets(rows.y[test]),
+    return Dataset.of(
+        rows,
+        split,
         class_names=key.task.class_names(key.n, key.edition),
         vocabulary=key.task.vocabulary(key.n, key.edition),
         provenance=_provenance(folder, manifest),
         symmetries=key.task.symmetries,
         cues=key.task.cues,
     )
-
-
-def _targets(y: Integers) -> Integers:
-    """Return y as int64; several targets a row keep their dtype, since eight bytes for every bit would be too many."""
-    return y.astype(np.int64) if y.ndim == 1 else y
 
 
 def _provenance(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,6 @@ Packages add formats by the entry point group `adelic.formats`, see `Format`: `a
 authors of the Algebraic Combinatorics Dataset (`adelic.acd.published.authors_layout`).
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ from numpy.typing import NDArray
 from adelic.data.convert import column_names, split_arrays
 from adelic.data.dataset import Dataset
 from adelic.data.protocol import Integers, Progress
-from adelic.data.store import Hashed, write_parquet
+from adelic.data.store import Hashed, file_sha256, write_parquet
 from adelic.errors import StorageError, UnknownNameError
 from adelic.storage import files
 from adelic.storage.provenance import versions
@@ -148,8 +147,9 @@ def write(
         if is_there:
             wanted = Hashed()
             content.write(wanted)
-            if _sha256(path) == wanted.sha256.hexdigest():
-                hashes[path] = _sha256(path)
+            digest = wanted.sha256.hexdigest()
+            if file_sha256(path, files.FOLDER_REMEDY) == digest:
+                hashes[path] = digest
             elif not force:
                 raise _exists(path)
     if len(hashes) < len(paths):
@@ -324,11 +324,6 @@ def _exists(path: Path) -> StorageError:
     return StorageError(
         f"{path} exists and has another content; choose another folder, or replace it with force=True (--force)"
     )
-
-
-def _sha256(path: Path) -> str:
-    with files.storage_errors(f"cannot read {path}", files.FOLDER_REMEDY), path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _write(path: Path, writer: Writer) -> str:

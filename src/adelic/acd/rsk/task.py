@@ -122,21 +122,29 @@ def tokens(permutation: Iterable[int]) -> tuple[int, ...]:
     """Return the 6n + 6 tokens of the tableaux P and Q of a permutation of 1..n.
 
     Raises:
-        EncodingError: `permutation` is no permutation of 1..n.
+        EncodingError: `permutation` is not a permutation of 1..n.
 
     >>> tokens([3, 1, 2])
     (0, 0, 0, 1, 2, 4, 0, 3, 4, 4, 0, 0, 1, 3, 4, 0, 2, 4, 4, 4, 5, 5, 5, 5)
     """
-    word = read_permutation(permutation)
-    closing, padding = len(word) + 1, len(word) + 2
+    return bracketed(*rsk(permutation))
+
+
+def bracketed(P: Tableau, Q: Tableau) -> tuple[int, ...]:
+    """Return the 6n + 6 tokens of two tableaux, without a check of what they are.
+
+    >>> bracketed([[1, 2]], [[1, 2]])
+    (0, 0, 0, 1, 2, 3, 3, 0, 0, 1, 2, 3, 3, 3, 4, 4, 4, 4)
+    """
+    n = sum(map(len, P))
     row: list[int] = [OPENING]
-    for tableau in rsk(word):
+    for tableau in (P, Q):
         row.append(OPENING)
         for entries in tableau:
-            row += [OPENING, *entries, closing]
-        row.append(closing)
-    row.append(closing)
-    return (*row, *[padding] * (6 * len(word) + 6 - len(row)))
+            row += [OPENING, *entries, n + 1]
+        row.append(n + 1)
+    row.append(n + 1)
+    return (*row, *[n + 2] * (6 * n + 6 - len(row)))
 
 
 def tableaux(row: Iterable[int]) -> tuple[Tableau, Tableau]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adelic.data.dataset import Dataset
 from adelic.data.protocol import Rows
-from adelic.data.splits import SPLITS, TEST, TRAIN, VALIDATION, split_orbits
+from adelic.data.splits import SPLITS, TEST, TRAIN, VALIDATION, part_sizes, split_orbits
 from adelic.data.symmetries import Integers, orbits
 from adelic.data.tables.columns import Coded, columns_of
 from adelic.errors import ConfigurationError, UnknownNameError
@@ -160,7 +160,7 @@ def _dataset(
         of_row = _drawn(rows, rng, stratify=class_names is not None)
     else:
         of_row = _given(parts, rows, rng, stratify=class_names is not None)
-    counts = {part: int(np.count_nonzero(of_row == number)) for number, part in enumerate(SPLITS)}
+    counts = part_sizes(of_row)
     if not all(counts.values()):
         empty = next(part for part, count in counts.items() if not count)
         different = len(np.unique(X, axis=0))
@@ -181,19 +181,13 @@ def _dataset(
         "seed": seed,
         "columns": list(columns),
         "target": target,
-        "rows": {"all": len(y), **counts},
+        "rows": counts,
         "sha256": hashlib.sha256(b"".join(content)).hexdigest(),
         "versions": versions("numpy"),
     }
-    of_part = [of_row == number for number in (TRAIN, VALIDATION, TEST)]
-    (X_train, y_train), (X_validation, y_validation), (X_test, y_test) = ((X[chosen], y[chosen]) for chosen in of_part)
-    return Dataset(
-        X_train=X_train,
-        y_train=y_train,
-        X_validation=X_validation,
-        y_validation=y_validation,
-        X_test=X_test,
-        y_test=y_test,
+    return Dataset.of(
+        rows,
+        of_row,
         class_names=class_names,
         vocabulary=vocabulary,
         provenance=provenance,
