@@ -528,7 +528,7 @@ def test_no_number_of_letters(n):
 
 def test_letters_beyond_n():
     assert grassmannian.is_cluster_variable([[1], [2], [6]], 7)
-    with pytest.raises(EncodingError, match=r"7 is no letter of a tableau with letters 1\.\.6"):
+    with pytest.raises(EncodingError, match=r"7 is not a letter of a tableau with letters 1\.\.6"):
         grassmannian.is_cluster_variable([[1], [2], [7]], 6)
 
 

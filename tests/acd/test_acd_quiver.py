@@ -508,7 +508,7 @@ def test_bad_matrices(b):
 
 @pytest.mark.parametrize("k", [-1, 2, 1.0, True, "0", None, 10**400])
 def test_bad_vertex(k):
-    with pytest.raises(EncodingError, match="is no vertex"):
+    with pytest.raises(EncodingError, match="is not a vertex"):
         quiver.mutate([[0, 1], [-1, 0]], k)
 
 

@@ -14,13 +14,13 @@ def read_permutation(values: Iterable[object], *, first: int | None = 1) -> tupl
         first: the least of them; None takes 0 if that occurs, else 1.
 
     Raises:
-        EncodingError: `values` is no such permutation.
+        EncodingError: `values` is not such a permutation.
 
     >>> read_permutation([3, 1, 2])
     (3, 1, 2)
     >>> read_permutation([3, 1, 1])
     Traceback (most recent call last):
-    adelic.errors.EncodingError: (3, 1, 1) is no permutation of 1..3
+    adelic.errors.EncodingError: (3, 1, 1) is not a permutation of 1..3
     """
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise EncodingError(f"a permutation is a sequence of whole numbers, not {shown(values)}")
@@ -28,12 +28,12 @@ def read_permutation(values: Iterable[object], *, first: int | None = 1) -> tupl
     for position, value in enumerate(values):
         number = whole_number(value)
         if number is None:
-            raise EncodingError(f"entry {position} of a permutation is {shown(value)}, which is no whole number")
+            raise EncodingError(f"entry {position} of a permutation is {shown(value)}, which is not a whole number")
         entries.append(number)
     if first is None:
         first = 0 if 0 in entries else 1
     if sorted(entries) != list(range(first, first + len(entries))):
-        raise EncodingError(f"{shown(tuple(entries))} is no permutation of {first}..{first + len(entries) - 1}")
+        raise EncodingError(f"{shown(tuple(entries))} is not a permutation of {first}..{first + len(entries) - 1}")
     return tuple(entries)
 
 

@@ -39,8 +39,8 @@ from adelic.errors import ConfigurationError
 from adelic.storage.provenance import machine, source_commit, versions
 
 MODEL_ROWS = 50_000
-"""So many train rows, and as many test rows, divided by the number of targets but no fewer than FEWEST_MODEL_ROWS, are
-shown to the models; drawn with the data's seed."""
+"""How many train rows, and how many test rows, the models are shown, drawn with the data's seed; this is divided by the
+number of targets, but not below FEWEST_MODEL_ROWS."""
 FEWEST_MODEL_ROWS = 5_000
 TREE_DEPTH = 8
 

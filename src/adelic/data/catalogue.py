@@ -63,7 +63,7 @@ def verify(
 
     Raises:
         UnknownNameError: there is no such task or edition.
-        TaskSizeError: n is no size of the named task, or the machine's memory cannot hold it.
+        TaskSizeError: n is not a size of the named task, or the machine's memory cannot hold it.
 
     >>> for check in verify("weaving", n=5):
     ...     print(check.edition, check.what, check.ours, check.published, check.equal)
@@ -177,7 +177,7 @@ def _known(name: str | None, n: int | None, edition: str | None) -> Iterator[tup
 
 
 def _size(tasks: list[Task], n: object, edition: str | None) -> int:
-    """Return n as an int; TaskSizeError if it is none, or if the only task asked for has no such size."""
+    """Return n as an int; TaskSizeError if it is not a whole number, or if the only task asked for has no such size."""
     if len(tasks) == 1:
         return tasks[0].check_size(n, edition or next(iter(tasks[0].editions)))
     size = whole_number(n)

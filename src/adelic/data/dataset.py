@@ -109,7 +109,7 @@ def positions(X: Integers, vocabulary: Sequence[int | Fraction], *, is_coded: bo
         is_coded: whether tokens are positions.
 
     Raises:
-        VocabularyError: a token is none of the numbers.
+        VocabularyError: a token is not one of the numbers.
 
     >>> positions(np.array([[7, -1]]), (3, -1, 7), is_coded=False).tolist()
     [[2, 1]]
@@ -154,7 +154,7 @@ def load(
     Raises:
         UnknownNameError: there is no such task, edition, split, option or choice.
         TaskSizeError: there is no data set of this size, or the machine's memory cannot hold it.
-        ConfigurationError: the seed or the number of workers is no whole number, or out of range; or the task has no
+        ConfigurationError: the seed or the number of workers is not a whole number, or out of range; or the task has no
             symmetries, so no orbits.
         StorageError: the store cannot be read or written.
 

@@ -283,4 +283,4 @@ def _from_parquet(data: bytes, path: Path) -> tuple[Rows, NDArray[np.int8]]:
         table = pq.read_table(pa.BufferReader(copy.getvalue()))
         return Rows(array(table["x"]), array(table["y"])), array(table["split"])
     except (pa.ArrowException, KeyError) as error:  # only if somebody wrote a fitting manifest by hand
-        raise DamagedError(f"{path} is no Parquet file with columns x, y and split") from error
+        raise DamagedError(f"{path} is not a Parquet file with columns x, y and split") from error

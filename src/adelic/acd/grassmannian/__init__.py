@@ -25,7 +25,7 @@ lexicographic order; then as many negatives.
 
 Editions:
 
-- `published`: the negatives are drawn uniformly from all tableaux (13,026,013 for n = 12) that are no cluster
+- `published`: the negatives are drawn uniformly from all tableaux (13,026,013 for n = 12) that are not cluster
   variables, and are different from each other. So the letters alone tell much: a positive has 9 to 12 different ones.
 - `corrected`: negative i has the letters of positive i, each as often, and is drawn uniformly among the non-variables
   that have, without repetition. No content runs short: the nearest to it, with twelve different letters, has 52

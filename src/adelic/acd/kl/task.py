@@ -38,7 +38,7 @@ def kazhdan_lusztig(x: Iterable[int], w: Iterable[int]) -> Coefficients:
         (0,) unless x <= w.
 
     Raises:
-        EncodingError: an argument is no permutation of 0..n-1, or they are not of the same size.
+        EncodingError: an argument is not a permutation of 0..n-1, or they are not of the same size.
 
     >>> kazhdan_lusztig([0, 2, 1, 3], [2, 3, 0, 1]), kazhdan_lusztig([1, 0, 2], [2, 1, 0])
     ((1, 1), (1,))
@@ -64,7 +64,7 @@ def kl_polynomials(n: int) -> NDArray[np.int8]:
         The coefficient of q^d in P_(x,w) at [x, w, d], permutations by their ranks in lexicographic order.
 
     Raises:
-        TaskSizeError: n is none.
+        TaskSizeError: n is not such a number.
 
     >>> kl_polynomials(2)[:, :, 0]  # 01 is below itself and 10, 10 below itself
     array([[1, 1],
@@ -86,7 +86,7 @@ def bruhat_leq(x: ArrayLike, w: ArrayLike) -> NDArray[np.bool_]:
         Booleans, shape (*).
 
     Raises:
-        EncodingError: the shapes do not fit, or a row is no permutation of 0..n-1.
+        EncodingError: the shapes do not fit, or a row is not a permutation of 0..n-1.
 
     >>> bruhat_leq([[0, 1, 2], [1, 2, 0]], [2, 0, 1]).tolist()
     [True, False]
@@ -104,14 +104,14 @@ def _read_permutations(permutations: ArrayLike) -> Integers:
     try:
         array = np.asarray(permutations)
     except ValueError as error:  # rows of different lengths
-        raise EncodingError(f"{shown(permutations)} is no array of permutations: {error}") from error
+        raise EncodingError(f"{shown(permutations)} is not an array of permutations: {error}") from error
     if not np.issubdtype(array.dtype, np.integer) or array.ndim == 0:
         raise EncodingError(f"permutations are an array of whole numbers, not {array.dtype}: {shown(permutations)}")
     n = array.shape[-1]
     wrong = (np.sort(array, axis=-1) != np.arange(n)).any(axis=-1)
     if wrong.any():
         first = array[wrong].reshape(-1, n)[0]
-        raise EncodingError(f"{shown(tuple(first.tolist()))} is no permutation of 0..{n - 1}")
+        raise EncodingError(f"{shown(tuple(first.tolist()))} is not a permutation of 0..{n - 1}")
     return array
 
 
@@ -216,7 +216,7 @@ def _generate(request: Request) -> Rows:
 
 
 def _tally(rows: Rows) -> Mapping[str, int]:
-    """Count the rows by each of their coefficients; files may have negative ones, which are none."""
+    """Count the rows by each of their coefficients; files may have negative ones, which do not count."""
     return {
         f"q^{degree} = {value}": count
         for degree, coefficients in enumerate(rows.y.T)

@@ -53,7 +53,7 @@ def continued_fraction(path: Iterable[int]) -> tuple[int, ...]:
     """Return 1, 1 for every pair of equal neighbours in a lattice path, 2 for every pair of different ones.
 
     Raises:
-        EncodingError: `path` is no lattice path.
+        EncodingError: `path` is not a lattice path.
 
     >>> continued_fraction([1, 1, 0, 1, 0])
     (1, 1, 2, 2, 2)
@@ -68,7 +68,7 @@ def matching_number(path: Iterable[int]) -> int:
     """Return the numerator of the continued fraction of a lattice path (1 for the path of one step).
 
     Raises:
-        EncodingError: `path` is no lattice path.
+        EncodingError: `path` is not a lattice path.
 
     >>> matching_number([1, 1, 0, 1, 0])  # [1; 1, 2, 2, 2] = 29/17
     29
@@ -87,7 +87,7 @@ def lagrange_number(path: Iterable[int]) -> tuple[int, int]:
         convergents.
 
     Raises:
-        EncodingError: `path` is no lattice path.
+        EncodingError: `path` is not a lattice path.
 
     >>> lagrange_number([1, 1, 0, 1, 0])  # √7565/29 = 2.9992
     (7565, 29)
@@ -112,7 +112,7 @@ def covers(path: Iterable[int], *, order: str, edition: str = "corrected") -> li
         edition: "corrected", or "published" for the classes of equal Lagrange number sorted by their least path.
 
     Raises:
-        EncodingError: `path` is no lattice path.
+        EncodingError: `path` is not a lattice path.
         TaskSizeError: this machine's memory cannot hold all paths.
         UnknownNameError: there is no such order or edition.
 
@@ -163,7 +163,7 @@ def _read_path(path: Iterable[int]) -> tuple[int, ...]:
     word = _read_word(path)
     if not is_lattice_path(word):
         raise EncodingError(
-            f"{shown(word)} is no lattice path: it must have one 1 more than zeros, and every prefix more 1 than zeros"
+            f"{shown(word)} is not a lattice path: it needs one 1 more than zeros, and in every prefix more 1 than zeros"
         )
     return word
 

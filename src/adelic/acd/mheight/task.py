@@ -38,7 +38,7 @@ def mheight(permutation: Any) -> Any:
         For an array of many permutations an int64 array of shape (*), with -1 in place of None.
 
     Raises:
-        EncodingError: `permutation` is no permutation, or holds something that is none.
+        EncodingError: `permutation` is not a permutation, or holds something that is not one.
 
     >>> mheight([3, 4, 1, 2]), mheight([4, 5, 3, 1, 2]), mheight([1, 2, 3, 4])
     (0, 1, None)
@@ -93,7 +93,7 @@ def _mheights(permutations: NDArray[Any]) -> NDArray[np.int64]:
     right = (ordered == np.arange(n)).all(axis=1) | (ordered == np.arange(1, n + 1)).all(axis=1)
     if not right.all():
         wrong = tuple(rows[np.argmin(right)].tolist())
-        raise EncodingError(f"{shown(wrong)} is no permutation of 0..{n - 1} or of 1..{n}")
+        raise EncodingError(f"{shown(wrong)} is not a permutation of 0..{n - 1} or of 1..{n}")
     return kernels.labels_of(rows.astype(np.int64)).reshape(permutations.shape[:-1])
 
 

@@ -136,8 +136,8 @@ def mutation_class(
         progress: called with (matrices mutated, matrices found, what) as the search goes on.
 
     Raises:
-        EncodingError: seed is no such matrix, or an entry of the class is greater than 127 in absolute value.
-        ConfigurationError: depth or limit is no whole number, or out of range.
+        EncodingError: seed is not such a matrix, or an entry of the class is greater than 127 in absolute value.
+        ConfigurationError: depth or limit is not a whole number, or out of range.
         TaskSizeError: there are more than `limit` canonical forms, or more than this machine's free memory can hold.
 
     >>> found = mutation_class(initial_seed("D", 5))

@@ -28,7 +28,7 @@ def rsk(permutation: Iterable[int]) -> tuple[Tableau, Tableau]:
     """Return the insertion tableau P and the recording tableau Q of a permutation of 1..n, as lists of rows.
 
     Raises:
-        EncodingError: `permutation` is no permutation of 1..n.
+        EncodingError: `permutation` is not a permutation of 1..n.
 
     >>> rsk([3, 1, 2])
     ([[1, 2], [3]], [[1, 3], [2]])
@@ -57,7 +57,7 @@ def inverse_rsk(P: Iterable[Iterable[int]], Q: Iterable[Iterable[int]]) -> tuple
         Q: one of the same shape.
 
     Raises:
-        EncodingError: P or Q is no standard Young tableau, or they have different shapes.
+        EncodingError: P or Q is not a standard Young tableau, or they have different shapes.
 
     >>> inverse_rsk([[1, 2], [3]], [[1, 3], [2]])
     (3, 1, 2)
@@ -84,7 +84,7 @@ def inversion_vector(permutation: Iterable[int]) -> tuple[int, ...]:
     """Return for the pairs i < j, in lexicographic order, 1 where w(i) > w(j), else 0.
 
     Raises:
-        EncodingError: `permutation` is no permutation of 1..n.
+        EncodingError: `permutation` is not a permutation of 1..n.
 
     >>> inversion_vector([3, 1, 2])
     (1, 1, 0)
@@ -233,7 +233,7 @@ def encoded(permutations: ArrayLike) -> tuple[NDArray[np.int8], NDArray[np.int8]
         int8 tokens of shape (rows, 6n+6), and int8 bits of shape (rows, n(n-1)/2).
 
     Raises:
-        EncodingError: the shape is another, or there is a row that is no permutation of 1..n.
+        EncodingError: the shape is another, or there is a row that is not a permutation of 1..n.
 
     >>> X, y = encoded([[3, 1, 2], [1, 2, 3]])
     >>> X.shape, y.tolist()
@@ -245,7 +245,7 @@ def encoded(permutations: ArrayLike) -> tuple[NDArray[np.int8], NDArray[np.int8]
     wrong = np.flatnonzero((np.sort(words, axis=1) != np.arange(1, words.shape[1] + 1)).any(axis=1))
     if len(wrong):
         bad = words[wrong[0]].tolist()
-        raise EncodingError(f"row {wrong[0]} is no permutation of 1..{len(bad)}: {shown(bad)}")
+        raise EncodingError(f"row {wrong[0]} is not a permutation of 1..{len(bad)}: {shown(bad)}")
     return _encoded(words.astype(np.int8))
 
 
@@ -328,7 +328,7 @@ def _read_inversions(inversions: ArrayLike) -> tuple[Integers, int]:
 
 
 def _permutations(X: Integers, y: Integers) -> NDArray[np.int8]:
-    """Return the permutations of rows; EncodingError if y are no inversion vectors, or X and y have other shapes."""
+    """Return the permutations of rows; EncodingError if y are not inversion vectors, or X and y have other shapes."""
     words = permutations_of(y)
     if words.ndim != 2 or _whole_numbers(X, "tokens").shape != (len(words), 6 * words.shape[1] + 6):
         raise EncodingError(
@@ -344,13 +344,13 @@ def _read_whole_numbers(values: Iterable[object], what: str) -> tuple[int, ...]:
     for position, value in enumerate(values):
         number = whole_number(value)
         if number is None:
-            raise EncodingError(f"entry {position} of {what} is {shown(value)}, which is no whole number")
+            raise EncodingError(f"entry {position} of {what} is {shown(value)}, which is not a whole number")
         numbers.append(number)
     return tuple(numbers)
 
 
 def _read_tableau(tableau: Iterable[Iterable[object]]) -> Tableau:
-    """Return a standard Young tableau as a new list of rows; EncodingError if it is none."""
+    """Return a standard Young tableau as a new list of rows; EncodingError if it is not one."""
     if isinstance(tableau, str | bytes) or not isinstance(tableau, Iterable):
         raise EncodingError(f"a tableau is a sequence of rows, not {shown(tableau)}")
     rows = [list(_read_whole_numbers(row, "a row of a tableau")) for row in tableau]
@@ -366,8 +366,8 @@ def _read_tableau(tableau: Iterable[Iterable[object]]) -> Tableau:
     )
     if not standard:
         raise EncodingError(
-            f"{shown(rows)} is no standard Young tableau: rows no longer than the one above, entries 1..n, once each, "
-            "ascending along rows and down columns"
+            f"{shown(rows)} is not a standard Young tableau: rows no longer than the one above, entries 1..n, once "
+            "each, ascending along rows and down columns"
         )
     return rows
 

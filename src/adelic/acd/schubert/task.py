@@ -178,7 +178,7 @@ TASK = Task(
         ),
         "corrected": (
             "The nonzero constants are those of the published data set for n = 4, 5, 6.",
-            "Settled here: every zero has ℓ(w) = ℓ(u) + ℓ(v) and no descent of w that is none of u or v; as many as "
+            "Settled here: every zero has ℓ(w) = ℓ(u) + ℓ(v) and every descent of w is one of u or v; as many as "
             "possible have u, v <= w in the Bruhat order and meet the inequalities of adelic.acd.schubert.zeros too.",
             "Settled here: an 80/20 split of the pairs {u, v}; all rows of a pair, and of pairs that translation and "
             "reversal make of it, are in one split.",

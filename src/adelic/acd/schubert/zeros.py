@@ -122,7 +122,7 @@ def groups_of_pairs(group: Int8) -> NDArray[np.int32]:
 
 
 def quotas(nonzeros: Int64, zeros: Int64, rng: np.random.Generator) -> Int64:
-    """Return how many zeros each pair u <= v is to have: as many as nonzeros where there are so many.
+    """Return how many zeros each pair u <= v is to have: as many as nonzeros, or all where there are fewer.
 
     Args:
         nonzeros: (n!, n!), how many nonzero constants each pair has.

@@ -36,11 +36,11 @@ def is_weaving_pattern(matrix: ArrayLike) -> Any:
             matrices, shape (*, n, n-1) with at least three axes, which takes compiled code.
 
     Returns:
-        False too where a row has a number twice, its own number, or a number that is none of 1..n. For an array of many
+        False too where a row has a number twice, its own number, or a number outside 1..n. For an array of many
         matrices a boolean array of shape (*).
 
     Raises:
-        EncodingError: the shape is no n × (n-1) with n >= 2, or the entries are no whole numbers.
+        EncodingError: the shape is not n × (n-1) with n >= 2, or the entries are not whole numbers.
 
     >>> is_weaving_pattern([[1, 2], [1, 3], [2, 3]]), is_weaving_pattern([2, 1, 3, 1, 3, 2])
     (True, True)
@@ -100,7 +100,7 @@ def rotated(matrices: ArrayLike) -> Integers:
         Patterns of the same shape and dtype; 2n rotations are the identity.
 
     Raises:
-        EncodingError: the last axis is no n(n-1).
+        EncodingError: the length of the last axis is not n(n-1).
 
     >>> rotated([1, 2, 1, 3, 2, 3])
     array([2, 1, 3, 1, 3, 2])
@@ -118,7 +118,7 @@ def reflected(matrices: ArrayLike) -> Integers:
         matrices: patterns as `is_weaving_pattern` takes them, shape (*, n(n-1)).
 
     Raises:
-        EncodingError: the last axis is no n(n-1).
+        EncodingError: the length of the last axis is not n(n-1).
 
     >>> reflected([2, 1, 3, 1, 3, 2])
     array([1, 2, 1, 3, 2, 3])
@@ -134,7 +134,7 @@ def levels_reflected(levels: ArrayLike) -> Integers:
         levels: level matrices, shape (*, (n-2)²), of patterns or not.
 
     Raises:
-        EncodingError: the last axis is no (n-2)².
+        EncodingError: the length of the last axis is not (n-2)².
 
     >>> levels_reflected([0, 1, 0, 0])  # rows 011 and 001, with the entries that follow from the others
     array([1, 1, 1, 0])
@@ -150,7 +150,7 @@ def levels_half_turned(levels: ArrayLike) -> Integers:
         levels: level matrices, shape (*, (n-2)²), of patterns or not.
 
     Raises:
-        EncodingError: the last axis is no (n-2)².
+        EncodingError: the length of the last axis is not (n-2)².
 
     >>> levels_half_turned([0, 1, 0, 0])  # rows 011 and 001
     array([1, 1, 1, 0])
@@ -246,7 +246,7 @@ def _whole_numbers(matrix: ArrayLike) -> Integers:
     try:
         array = np.asarray(matrix)
     except ValueError as error:  # rows of different lengths
-        raise EncodingError(f"{shown(matrix)} is no matrix: {error}") from error
+        raise EncodingError(f"{shown(matrix)} is not a matrix: {error}") from error
     if not np.issubdtype(array.dtype, np.integer):
         raise EncodingError(f"a weaving pattern has whole numbers for entries, not {array.dtype}: {shown(matrix)}")
     return array

@@ -21,7 +21,7 @@ from adelic.storage.provenance import versions
 ANSWERS = ("classes", "number")
 """What a target can be."""
 MOST_CLASSES = 100
-"""Whole numbers of at most so many different values are classes, unless the user says that they are numbers."""
+"""Whole numbers with at most this many different values are classes, unless the user says that they are numbers."""
 MOST_NUMBERS = 1 << 20
 """How many different numbers the columns may have: each gets a row of the embedding's table."""
 PART_NAMES = {"train": TRAIN, "validation": VALIDATION, "valid": VALIDATION, "val": VALIDATION, "dev": VALIDATION}
@@ -57,8 +57,8 @@ def from_table(
 
     Raises:
         UnknownNameError: there is no such column.
-        ConfigurationError: a value is missing or no number, the target has one value only or is no whole number, or a
-            part is empty.
+        ConfigurationError: a value is missing or not a number, the target has one value only or is not a whole number,
+            or a part is empty.
 
     >>> frame = {"x": range(100), "half": [x // 2 for x in range(100)], "odd": [bool(x % 2) for x in range(100)]}
     >>> d = from_table(frame, target="odd", groups="half", columns=["x"])
@@ -205,8 +205,8 @@ def _tokens(columns: Mapping[str, Sequence[Any]]) -> tuple[Integers, tuple[int |
         if found is None:
             row, value = column.first_that_is_no_number()
             raise ConfigurationError(
-                f"column {name!r} has {describe(value)} in row {row} (counted from 0), which is no number; leave the "
-                "column out, or write numbers for its values"
+                f"column {name!r} has {describe(value)} in row {row} (counted from 0), which is not a number; leave "
+                "the column out, or write numbers for its values"
             )
         numbers[name] = found
     vocabulary = sorted(set().union(*numbers.values()))
