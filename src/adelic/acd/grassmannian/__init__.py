@@ -38,22 +38,16 @@ The task's symmetries apply them among the letters that occur in a row, so that 
 need not be known. For the symmetries of Gr(3, n) itself use `promotion` and `evacuation`.
 """
 
-from adelic.acd.grassmannian.task import (
-    TASK,
-    cluster_variables,
-    distinct_letters,
-    families,
-    is_cluster_variable,
-    multiplicity_profile,
-    standardised_tableau,
-)
+from adelic.acd.grassmannian.tableaux import count_semistandard, evacuation, promotion, standardise
+from adelic.acd.grassmannian.task import TASK, cluster_variables, families, is_cluster_variable
 
 __all__ = [
     "TASK",
     "cluster_variables",
-    "distinct_letters",
+    "count_semistandard",
+    "evacuation",
     "families",
     "is_cluster_variable",
-    "multiplicity_profile",
-    "standardised_tableau",
+    "promotion",
+    "standardise",
 ]

@@ -12,35 +12,20 @@ from adelic.acd.grassmannian.tableaux import (
     Int64,
     TableauOrder,
     check_letters,
-    count_semistandard,
     evacuated,
-    evacuation,
     flat,
     from_keys,
     keys,
     occurring_letters,
     promoted,
-    promotion,
     read_tableaux,
     relabellings,
     standard_forms,
-    standardise,
     tableaux_of_content,
 )
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Symmetry, Task
 from adelic.errors import EncodingError, TaskSizeError
 from adelic.storage.checks import shown, whole_number
-
-__all__ = [
-    "TASK",
-    "cluster_variables",
-    "count_semistandard",
-    "evacuation",
-    "families",
-    "is_cluster_variable",
-    "promotion",
-    "standardise",
-]
 
 RANK = 4
 SHAPE = (RANK,) * 3
@@ -178,6 +163,7 @@ def families(X: ArrayLike) -> Int64:
     Raises:
         EncodingError: no semistandard tableaux of rank 4.
 
+    >>> from adelic.acd.grassmannian import evacuation, promotion, standardise
     >>> X = np.array([[1, 2, 6, 9, 7, 8, 8, 11, 9, 10, 10, 12]])
     >>> len(set(families([X[0], promotion(X, 12)[0], evacuation(X, 12)[0], standardise(X)[0]])))
     1
@@ -220,6 +206,7 @@ def multiplicity_profile(X: Integers) -> Int64:
 def standardised_tableau(X: Integers) -> Int64:
     """Return the standardised tableau of each row as one number, shape (rows,).
 
+    >>> from adelic.acd.grassmannian import standardise
     >>> X = np.array([[1, 2, 6, 9, 7, 8, 8, 11, 9, 10, 10, 12]])
     >>> (standardised_tableau(X) == standardised_tableau(standardise(X))).all()
     np.True_

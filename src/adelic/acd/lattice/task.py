@@ -163,7 +163,7 @@ def _read_path(path: Iterable[int]) -> tuple[int, ...]:
     word = _read_word(path)
     if not is_lattice_path(word):
         raise EncodingError(
-            f"{shown(word)} is not a lattice path: it needs one 1 more than zeros, and in every prefix more 1 than zeros"
+            f"{shown(word)} is not a lattice path: it needs one 1 more than zeros, and more 1 than zeros in each prefix"
         )
     return word
 

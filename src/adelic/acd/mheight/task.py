@@ -31,8 +31,7 @@ def mheight(permutation: Any) -> Any:
     """Return the least height of a 3412 pattern less 1; None if there is none, or if there is a 4231 pattern.
 
     Args:
-        permutation: one-line notation, of 0..n-1 or of 1..n; or an array of many, shape (*, n) with at least two axes,
-            which takes compiled code.
+        permutation: one-line notation, of 0..n-1 or of 1..n; or an array of many, shape (*, n) with at least two axes.
 
     Returns:
         For an array of many permutations an int64 array of shape (*), with -1 in place of None.
@@ -49,36 +48,8 @@ def mheight(permutation: Any) -> Any:
     """
     if isinstance(permutation, np.ndarray) and permutation.ndim > 1:
         return _mheights(permutation)
-    w = read_permutation(permutation, first=None)
-    if contains_4231(w):
-        return None
-    heights = [
-        w[i] - w[last]
-        for i in range(len(w))
-        for last in range(i + 3, len(w))
-        if w[last] < w[i] and _has_middle(w, i, last)
-    ]
-    return min(heights) - 1 if heights else None
-
-
-def contains_4231(w: tuple[int, ...]) -> bool:
-    """Return whether there are i < j < k < l with w_l < w_j < w_k < w_i.
-
-    >>> contains_4231((4, 2, 3, 1)), contains_4231((4, 3, 2, 1))
-    (True, False)
-    """
-    for j in range(1, len(w) - 2):
-        four = max(w[:j])
-        threes = [k for k in range(j + 1, len(w) - 1) if w[j] < w[k] < four]
-        if threes and min(w[threes[0] + 1 :]) < w[j]:
-            return True
-    return False
-
-
-def _has_middle(w: tuple[int, ...], i: int, last: int) -> bool:
-    """Return whether a 4 and then a 1 stand between the 3 at position i and the 2 at position `last`."""
-    greater = next((j for j in range(i + 1, last) if w[j] > w[i]), last)
-    return any(w[k] < w[last] for k in range(greater + 1, last))
+    label = int(_mheights(np.array([read_permutation(permutation, first=None)], np.int64))[0])
+    return None if label < 0 else label
 
 
 def _mheights(permutations: NDArray[Any]) -> NDArray[np.int64]:

@@ -33,7 +33,7 @@ def is_weaving_pattern(matrix: ArrayLike) -> Any:
 
     Args:
         matrix: whole numbers, shape (n, n-1) or (n(n-1),); the rows of pseudolines n, n-1, ..., 1. Or an array of many
-            matrices, shape (*, n, n-1) with at least three axes, which takes compiled code.
+            matrices, shape (*, n, n-1) with at least three axes.
 
     Returns:
         False too where a row has a number twice, its own number, or a number outside 1..n. For an array of many
@@ -49,45 +49,16 @@ def is_weaving_pattern(matrix: ArrayLike) -> Any:
     >>> is_weaving_pattern(np.array([[[1, 2], [1, 3], [2, 3]], [[1, 2], [3, 1], [2, 3]]]))
     array([ True, False])
     """
-    if isinstance(matrix, np.ndarray) and matrix.ndim > 2:
-        return _are_weaving_patterns(matrix)
-    rows = _read_matrix(matrix)
-    n = len(rows)
-    sequences = {n - r: row for r, row in enumerate(rows)}
-    if any(set(row) != set(range(1, n + 1)) - {line} for line, row in sequences.items()):
-        return False
-    order = list(range(1, n + 1))  # the pseudolines from top to bottom where the sweep stands
-    done = dict.fromkeys(order, 0)  # how many crossings each has behind it
-    crossings = 0
-    place = 0
-    while place < n - 1:
-        upper, lower = order[place], order[place + 1]
-        wanted = (
-            upper < lower  # else they have crossed already
-            and sequences[upper][done[upper]] == lower
-            and sequences[lower][done[lower]] == upper
-        )
-        if not wanted:
-            place += 1
-            continue
-        order[place], order[place + 1] = lower, upper
-        done[upper] += 1
-        done[lower] += 1
-        crossings += 1
-        place = max(place - 1, 0)  # only the pairs next to this one have changed
-    return crossings == comb(n, 2)
-
-
-def _are_weaving_patterns(matrices: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return for each matrix whether it is a pattern, (*, n, n-1) -> (*)."""
     from adelic.acd.weaving import kernels
 
+    matrices = matrix if isinstance(matrix, np.ndarray) and matrix.ndim > 2 else _read_matrix(matrix)
     array = _whole_numbers(matrices)
     *batch, n, width = array.shape
     if n < 2 or width != n - 1:
         raise EncodingError(f"weaving patterns have shape (*, n, n-1) with n >= 2, not {array.shape}")
     letters = np.where((array >= 1) & (array <= n), array, 0).astype(np.int64)
-    return kernels.are_patterns(letters.reshape(-1, n, n - 1)).reshape(batch)
+    answers = kernels.are_patterns(letters.reshape(-1, n, n - 1)).reshape(batch)
+    return answers if batch else bool(answers)
 
 
 def rotated(matrices: ArrayLike) -> Integers:
@@ -252,13 +223,13 @@ def _whole_numbers(matrix: ArrayLike) -> Integers:
     return array
 
 
-def _read_matrix(matrix: ArrayLike) -> list[list[int]]:
+def _read_matrix(matrix: ArrayLike) -> Integers:
+    """Return one matrix, (n, n-1)."""
     array = _whole_numbers(matrix)
     n = _order_of(array.size)
     if n is None or array.shape not in ((n, n - 1), (n * (n - 1),)):
         raise EncodingError(f"a weaving pattern has shape n × (n-1) with n >= 2, or n(n-1) flat, not {array.shape}")
-    rows: list[list[int]] = array.reshape(n, n - 1).tolist()
-    return rows
+    return array.reshape(n, n - 1)
 
 
 def _blocks(matrices: ArrayLike) -> tuple[NDArray[np.integer[Any]], int]:
