@@ -1,7 +1,7 @@
 """Layer 2a: what a task is, and what holds for the rows of every task.
 
 - `protocol`: what a task is; `registry`: tasks found by entry points, so that another package can add one.
-- `dataset`: a task's rows in three parts, loaded from the store or generated; `convert`: for other libraries.
+- `dataset`: a task's rows in three parts, loaded from the store or generated, and in the forms of other libraries.
 - `splits`, `symmetries`, `guard`, `lookup`: parts, equivalent rows and orbits, the guard against leaks, look-up.
 - `store`, `catalogue`, `exporting`: files of rows; their counts against published ones; files for other programs.
 - `tables`: tables of one's own; `sources`: a task of some size, or a table, as what an experiment is on.

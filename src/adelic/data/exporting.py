@@ -27,8 +27,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.data.convert import column_names, split_arrays
-from adelic.data.dataset import Dataset
+from adelic.data.dataset import Dataset, column_names
 from adelic.data.protocol import Integers, Progress
 from adelic.data.store import Hashed, file_sha256, write_parquet
 from adelic.errors import StorageError, UnknownNameError
@@ -185,7 +184,7 @@ def _contents(dataset: Dataset, format: str, progress: Progress | None) -> dict[
             for name, (split, X, y, line) in added.text_files(dataset).items()
         }
     found = {}
-    for split, (X, y) in split_arrays(dataset).items():
+    for split, (X, y) in dataset.parts.items():
         name = f"{split}.{ENDINGS[format]}"
         if format == "int2int":
             order = _shuffled(len(y), dataset.provenance["seed"], split)

@@ -8,7 +8,7 @@ from math import comb, factorial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adelic.acd.kl import statistics as permutation_statistics
+from adelic.acd import permutations as many
 from adelic.acd.permutations import length, read_permutation
 from adelic.data import store
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
@@ -95,7 +95,7 @@ def bruhat_leq(x: ArrayLike, w: ArrayLike) -> NDArray[np.bool_]:
     if lower.shape[-1] != upper.shape[-1]:
         raise EncodingError(f"permutations of {lower.shape[-1]} and of {upper.shape[-1]} cannot be compared")
     try:
-        return permutation_statistics.bruhat_below(lower, upper)
+        return many.bruhat_below(lower, upper)
     except ValueError as error:
         raise EncodingError(f"shapes {lower.shape} and {upper.shape} cannot be broadcast") from error
 
@@ -208,7 +208,7 @@ def _generate(request: Request) -> Rows:
 
     n = request.n
     table = tables.coefficient_table(n, request.progress)
-    group = tables.symmetric_group(n)
+    group = many.symmetric_group(n)
     X = np.empty((len(group), len(group), 2 * n), np.int8)
     X[:, :, :n] = group[:, None]
     X[:, :, n:] = group[None]
@@ -236,7 +236,7 @@ def _inverted(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     """Return the rows (x^-1, w^-1)."""
 
     def inverted(x: Integers, w: Integers) -> Integers:
-        both = [permutation_statistics.inverses(each).astype(X.dtype) for each in (x, w)]
+        both = [many.inverses(each).astype(X.dtype) for each in (x, w)]
         return np.concatenate(both, axis=1)
 
     return _by_chunks(inverted, X), y
@@ -252,12 +252,12 @@ def _conjugated(X: Integers, y: Integers) -> tuple[Integers, Integers]:
 def _length_difference(X: Integers) -> Integers:
     """Return ℓ(w) - ℓ(x) + C(n, 2), which is not negative; the polynomial is 0 where ℓ(w) < ℓ(x)."""
     most = comb(X.shape[1] // 2, 2)
-    return _by_chunks(lambda x, w: permutation_statistics.lengths(w) - permutation_statistics.lengths(x) + most, X)
+    return _by_chunks(lambda x, w: many.lengths(w) - many.lengths(x) + most, X)
 
 
 def _below(X: Integers) -> Integers:
     """Return 1 where x <= w, and so the constant term is 1, else 0."""
-    return _by_chunks(lambda x, w: permutation_statistics.bruhat_below(x, w).astype(np.int8), X)
+    return _by_chunks(lambda x, w: many.bruhat_below(x, w).astype(np.int8), X)
 
 
 def _equal(X: Integers) -> Integers:

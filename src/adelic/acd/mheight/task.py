@@ -7,7 +7,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.acd.kl import statistics
+from adelic.acd import permutations as many
 from adelic.acd.permutations import read_permutation
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
 from adelic.errors import EncodingError
@@ -82,7 +82,7 @@ def inverted(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     >>> inverted(np.array([[3, 0, 4, 1, 2]]), np.array([0]))
     (array([[1, 3, 4, 0, 2]]), array([0]))
     """
-    return statistics.inverses(X).astype(X.dtype), y
+    return many.inverses(X).astype(X.dtype), y
 
 
 def reverse_complemented(X: Integers, y: Integers) -> tuple[Integers, Integers]:
@@ -150,7 +150,7 @@ TASK = Task(
     cues={
         "first entry": lambda X: X[:, 0],
         "place of the greatest entry": _place_of_greatest,
-        "inversions": statistics.lengths,
+        "inversions": many.lengths,
         "greatest drop": _greatest_drop,
     },
     facts=files(__package__) / "facts.json",

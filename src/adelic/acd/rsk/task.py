@@ -8,7 +8,7 @@ from math import comb, factorial, isqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adelic.acd.permutations import read_permutation
+from adelic.acd.permutations import inverses, read_permutation, symmetric_group
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
 from adelic.data.splits import published_test
 from adelic.errors import EncodingError
@@ -203,11 +203,7 @@ def inverse(X: Integers, y: Integers) -> tuple[Integers, Integers]:
         width = n + 2 * rows + 2
         P, Q = slice(1, 1 + width), slice(1 + width, 1 + 2 * width)
         exchanged[chosen, P], exchanged[chosen, Q] = X[chosen, Q], X[chosen, P]
-    inverses = np.empty_like(words)
-    every = np.arange(len(words))
-    for place in range(n):
-        inverses[every, words[:, place] - 1] = place + 1
-    return exchanged, _inversion_bits(inverses).astype(y.dtype)
+    return exchanged, _inversion_bits(inverses(words)).astype(y.dtype)
 
 
 def reversal(X: Integers, y: Integers) -> tuple[Integers, Integers]:
@@ -299,7 +295,7 @@ def _words(inversions: Integers, n: int) -> NDArray[np.int8]:
     return words
 
 
-def _inversion_bits(words: NDArray[np.int8]) -> NDArray[np.int8]:
+def _inversion_bits(words: Integers) -> NDArray[np.int8]:
     n = words.shape[1]
     bits = np.empty((len(words), comb(n, 2)), np.int8)
     for place, (i, j) in enumerate(combinations(range(n), 2)):
@@ -377,11 +373,11 @@ def _generate(request: Request) -> Rows:
 
     n = request.n
     X, y = _empty_rows(factorial(n), n)
-    word = np.arange(1, n + 1, dtype=np.int8)
+    words = symmetric_group(n) + np.int8(1)
     part = factorial(n - 1)  # the permutations with the same first entry
     for first in range(n):
         rows = slice(first * part, (first + 1) * part)
-        kernels.encode_from(word, X[rows], y[rows])
+        kernels.encode_all(words[rows], X[rows], y[rows])
         request.report(first + 1, n, "permutations")
     return Rows(X, y, test=published_test(len(X)))
 
