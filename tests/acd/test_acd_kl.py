@@ -280,7 +280,7 @@ def test_permutations_of_different_sizes():
         kl.bruhat_leq([0, 1, 2], [1, 0])
     with pytest.raises(EncodingError, match="broadcast"):
         kl.bruhat_leq([[0, 1], [1, 0]], [[0, 1], [1, 0], [0, 1]])
-    with pytest.raises(EncodingError, match="not an array"):
+    with pytest.raises(EncodingError, match="rows of one length"):
         kl.bruhat_leq([[0, 1], [0]], [0, 1])
     with pytest.raises(EncodingError, match=r"\(2, 0\) is not a permutation of 0..1"):
         kl.bruhat_leq([[0, 1], [2, 0]], [0, 1])

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from adelic.acd.integers import read_sequence
 from adelic.data.protocol import Integers
 from adelic.errors import EncodingError
-from adelic.storage.checks import shown, whole_number
+from adelic.storage.checks import shown
 
 Int8 = NDArray[np.int8]
 Int64 = NDArray[np.int64]
@@ -32,19 +33,12 @@ def read_permutation(values: Iterable[object], *, first: int | None = 1) -> tupl
     Traceback (most recent call last):
     adelic.errors.EncodingError: (3, 1, 1) is not a permutation of 1..3
     """
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise EncodingError(f"a permutation is a sequence of whole numbers, not {shown(values)}")
-    entries = []
-    for position, value in enumerate(values):
-        number = whole_number(value)
-        if number is None:
-            raise EncodingError(f"entry {position} of a permutation is {shown(value)}, which is not a whole number")
-        entries.append(number)
+    entries = read_sequence(values, "a permutation")
     if first is None:
         first = 0 if 0 in entries else 1
     if sorted(entries) != list(range(first, first + len(entries))):
-        raise EncodingError(f"{shown(tuple(entries))} is not a permutation of {first}..{first + len(entries) - 1}")
-    return tuple(entries)
+        raise EncodingError(f"{shown(entries)} is not a permutation of {first}..{first + len(entries) - 1}")
+    return entries
 
 
 def length(permutation: tuple[int, ...]) -> int:

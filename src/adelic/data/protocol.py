@@ -1,6 +1,6 @@
 """What a data set task is: one frozen object that says how to generate its rows and what they mean.
 
-A further task is one module that ends in `TASK = Task(...)`, and one line in `adelic.data.registry`.
+A further task is one module with a `TASK`, which `adelic.data.registry` finds by the entry points of its package.
 """
 
 from collections.abc import Callable, Mapping

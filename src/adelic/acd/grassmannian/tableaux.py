@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adelic.acd.integers import read_array
 from adelic.data.protocol import Integers
 from adelic.errors import EncodingError
 from adelic.storage.checks import shown, whole_number
@@ -53,12 +54,7 @@ def read_tableaux(tableaux: ArrayLike, n: int = GREATEST_LETTER) -> tuple[Int8, 
             [ 9, 10, 10, 12]]], dtype=int8), (12,), ())
     """
     greatest = check_letters(n)
-    try:
-        array = np.asarray(tableaux)
-    except ValueError as error:  # rows of different lengths
-        raise EncodingError(f"{shown(tableaux)} is not a tableau: {error}") from error
-    if not np.issubdtype(array.dtype, np.integer):
-        raise EncodingError(f"a tableau has whole numbers for entries, not {array.dtype}: {shown(tableaux)}")
+    array = read_array(tableaux, "a tableau")
     if array.ndim >= 1 and array.shape[-1] == FLAT_LENGTH:
         batch = array.shape[:-1]
     elif array.ndim >= 2 and array.shape[-2] == ROWS and array.shape[-1] > 0:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from adelic.acd import permutations as many
+from adelic.acd.integers import read_array
 from adelic.acd.permutations import length, read_permutation
 from adelic.data import store
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
@@ -101,12 +102,9 @@ def bruhat_leq(x: ArrayLike, w: ArrayLike) -> NDArray[np.bool_]:
 
 
 def _read_permutations(permutations: ArrayLike) -> Integers:
-    try:
-        array = np.asarray(permutations)
-    except ValueError as error:  # rows of different lengths
-        raise EncodingError(f"{shown(permutations)} is not an array of permutations: {error}") from error
-    if not np.issubdtype(array.dtype, np.integer) or array.ndim == 0:
-        raise EncodingError(f"permutations are an array of whole numbers, not {array.dtype}: {shown(permutations)}")
+    array = read_array(permutations, "an array of permutations")
+    if array.ndim == 0:
+        raise EncodingError(f"permutations have shape (*, n), not {shown(permutations)}")
     n = array.shape[-1]
     wrong = (np.sort(array, axis=-1) != np.arange(n)).any(axis=-1)
     if wrong.any():

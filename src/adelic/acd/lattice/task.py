@@ -8,10 +8,11 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from adelic.acd.integers import read_sequence
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
 from adelic.data.splits import published_test
 from adelic.errors import EncodingError, UnknownNameError
-from adelic.storage.checks import shown, whole_number
+from adelic.storage.checks import shown
 
 LABELS = ("matching", "lagrange")
 
@@ -148,15 +149,10 @@ def common_prefix(X: Integers) -> Integers:
 
 
 def _read_word(path: Iterable[int]) -> tuple[int, ...]:
-    if isinstance(path, str | bytes) or not isinstance(path, Iterable):
-        raise EncodingError(f"a lattice path is a sequence of zeros and ones, not {shown(path)}")
-    word = []
-    for position, value in enumerate(path):
-        step = whole_number(value)
-        if step not in (0, 1):
-            raise EncodingError(f"step {position} of a lattice path is {shown(value)}, neither 0 (north) nor 1 (east)")
-        word.append(step)
-    return tuple(word)
+    word = read_sequence(path, "a lattice path")
+    if not set(word) <= {0, 1}:
+        raise EncodingError(f"{shown(word)} has other steps than 0 (north) and 1 (east)")
+    return word
 
 
 def _read_path(path: Iterable[int]) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.acd import permutations as many
+from adelic.acd.integers import read_array
 from adelic.acd.permutations import read_permutation
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
 from adelic.errors import EncodingError
@@ -56,8 +57,7 @@ def _mheights(permutations: NDArray[Any]) -> NDArray[np.int64]:
     """Return the label of each permutation, (*, n) -> (*), -1 where there is none."""
     from adelic.acd.mheight import kernels
 
-    if not np.issubdtype(permutations.dtype, np.integer):
-        raise EncodingError(f"permutations have whole numbers for entries, not {permutations.dtype}")
+    read_array(permutations, "an array of permutations")
     n = permutations.shape[-1]
     rows = permutations.reshape(-1, n) if n else permutations.reshape(int(np.prod(permutations.shape[:-1])), 0)
     ordered = np.sort(rows, axis=1)

@@ -12,6 +12,7 @@ from math import gcd, lcm
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adelic.acd.integers import read_array
 from adelic.acd.permutations import read_permutation
 from adelic.data.protocol import Integers
 from adelic.errors import EncodingError
@@ -160,12 +161,7 @@ def skew_symmetrizer(b: ArrayLike) -> tuple[int, ...] | None:
 
 def _read_integers(b: ArrayLike) -> tuple[NDArray[np.int64], bool]:
     """Return matrices as int64, and whether they were int8; EncodingError unless they are square and of integers."""
-    try:
-        array = np.asarray(b)
-    except ValueError as error:  # rows of different lengths
-        raise EncodingError(f"{shown(b)} is not a matrix: its rows have different lengths") from error
-    if not np.issubdtype(array.dtype, np.integer):
-        raise EncodingError(f"an exchange matrix has whole numbers for entries, not {array.dtype}: {shown(b)}")
+    array = read_array(b, "an exchange matrix")
     if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.shape[-1] == 0:
         raise EncodingError(f"an exchange matrix has shape (n, n) with n >= 1, not {array.shape}")
     if array.size and (int(array.max()) > ENTRY_LIMIT or int(array.min()) < -ENTRY_LIMIT):

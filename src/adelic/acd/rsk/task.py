@@ -8,11 +8,12 @@ from math import comb, factorial, isqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adelic.acd.integers import read_array, read_sequence
 from adelic.acd.permutations import inverses, read_permutation, symmetric_group
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
 from adelic.data.splits import published_test
 from adelic.errors import EncodingError
-from adelic.storage.checks import shown, whole_number
+from adelic.storage.checks import shown
 
 Tableau = list[list[int]]
 
@@ -156,7 +157,7 @@ def tableaux(row: Iterable[int]) -> tuple[Tableau, Tableau]:
     >>> tableaux([0, 0, 0, 1, 2, 4, 0, 3, 4, 4, 0, 0, 1, 3, 4, 0, 2, 4, 4, 4, 5, 5, 5, 5])
     ([[1, 2], [3]], [[1, 3], [2]])
     """
-    numbers = _read_whole_numbers(row, "a row of tokens")
+    numbers = read_sequence(row, "a row of tokens")
     n = len(numbers) // 6 - 1
     if n < 0 or len(numbers) != 6 * n + 6:
         raise EncodingError(f"a row has 6n + 6 tokens, not {len(numbers)}")
@@ -235,7 +236,7 @@ def encoded(permutations: ArrayLike) -> tuple[NDArray[np.int8], NDArray[np.int8]
     >>> X.shape, y.tolist()
     ((2, 24), [[1, 1, 0], [0, 0, 0]])
     """
-    words = _whole_numbers(permutations, "permutations")
+    words = read_array(permutations, "an array of permutations")
     if words.ndim != 2 or not 1 <= words.shape[1] <= 100:
         raise EncodingError(f"permutations must have shape (rows, n) with 1 <= n <= 100, not {words.shape}")
     wrong = np.flatnonzero((np.sort(words, axis=1) != np.arange(1, words.shape[1] + 1)).any(axis=1))
@@ -303,19 +304,9 @@ def _inversion_bits(words: Integers) -> NDArray[np.int8]:
     return bits
 
 
-def _whole_numbers(values: ArrayLike, what: str) -> Integers:
-    try:
-        array = np.asarray(values)
-    except ValueError as error:  # rows of different lengths
-        raise EncodingError(f"{what} must have rows of one length: {shown(values)}") from error
-    if not np.issubdtype(array.dtype, np.integer):
-        raise EncodingError(f"{what} are whole numbers, not {array.dtype}: {shown(values)}")
-    return array
-
-
 def _read_inversions(inversions: ArrayLike) -> tuple[Integers, int]:
     """Return inversion vectors and the n of their permutations."""
-    bits = _whole_numbers(inversions, "inversion vectors")
+    bits = read_array(inversions, "an array of inversion vectors")
     length = bits.shape[-1] if bits.ndim else -1
     n = (1 + isqrt(1 + 8 * length)) // 2 if length > 0 else 0
     if not 2 <= n <= 100 or comb(n, 2) != length:
@@ -326,30 +317,18 @@ def _read_inversions(inversions: ArrayLike) -> tuple[Integers, int]:
 def _permutations(X: Integers, y: Integers) -> NDArray[np.int8]:
     """Return the permutations of rows; EncodingError if y are not inversion vectors, or X and y have other shapes."""
     words = permutations_of(y)
-    if words.ndim != 2 or _whole_numbers(X, "tokens").shape != (len(words), 6 * words.shape[1] + 6):
+    if words.ndim != 2 or read_array(X, "an array of tokens").shape != (len(words), 6 * words.shape[1] + 6):
         raise EncodingError(
             f"tokens and targets must have shapes (rows, 6n+6) and (rows, n(n-1)/2), not {X.shape} and {y.shape}"
         )
     return words
 
 
-def _read_whole_numbers(values: Iterable[object], what: str) -> tuple[int, ...]:
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise EncodingError(f"{what} is a sequence of whole numbers, not {shown(values)}")
-    numbers = []
-    for position, value in enumerate(values):
-        number = whole_number(value)
-        if number is None:
-            raise EncodingError(f"entry {position} of {what} is {shown(value)}, which is not a whole number")
-        numbers.append(number)
-    return tuple(numbers)
-
-
 def _read_tableau(tableau: Iterable[Iterable[object]]) -> Tableau:
     """Return a standard Young tableau as a new list of rows; EncodingError if it is not one."""
     if isinstance(tableau, str | bytes) or not isinstance(tableau, Iterable):
         raise EncodingError(f"a tableau is a sequence of rows, not {shown(tableau)}")
-    rows = [list(_read_whole_numbers(row, "a row of a tableau")) for row in tableau]
+    rows = [list(read_sequence(row, "a row of a tableau")) for row in tableau]
     entries = sorted(entry for row in rows for entry in row)
     standard = (
         all(rows)

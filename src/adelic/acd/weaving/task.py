@@ -8,9 +8,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adelic.acd.integers import read_array
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Symmetry, Task
 from adelic.errors import EncodingError
-from adelic.storage.checks import shown
 
 # A006245(n) for n = 2, 3, ...: simple arrangements of n pseudolines with a marked cell.
 PATTERN_COUNTS = (1, 2, 8, 62, 908, 24698, 1232944, 112018190, 18410581880, 5449192389984)
@@ -52,7 +52,7 @@ def is_weaving_pattern(matrix: ArrayLike) -> Any:
     from adelic.acd.weaving import kernels
 
     matrices = matrix if isinstance(matrix, np.ndarray) and matrix.ndim > 2 else _read_matrix(matrix)
-    array = _whole_numbers(matrices)
+    array = read_array(matrices, "a weaving pattern")
     *batch, n, width = array.shape
     if n < 2 or width != n - 1:
         raise EncodingError(f"weaving patterns have shape (*, n, n-1) with n >= 2, not {array.shape}")
@@ -132,7 +132,7 @@ def levels_half_turned(levels: ArrayLike) -> Integers:
 
 def _full_levels(levels: ArrayLike) -> Integers:
     """Return the matrices with the last entries of their rows, (*, (n-2)²) -> (*, n-2, n-1)."""
-    array = _whole_numbers(levels)
+    array = read_array(levels, "a level matrix")
     side = round(array.shape[-1] ** 0.5) if array.ndim else 0
     if side < 1 or side * side != array.shape[-1]:
         raise EncodingError(f"the last axis must have length (n-2)² with n >= 3, not shape {array.shape}")
@@ -213,19 +213,9 @@ def _order_of(length: int) -> int | None:
     return n if n * (n - 1) == length else None
 
 
-def _whole_numbers(matrix: ArrayLike) -> Integers:
-    try:
-        array = np.asarray(matrix)
-    except ValueError as error:  # rows of different lengths
-        raise EncodingError(f"{shown(matrix)} is not a matrix: {error}") from error
-    if not np.issubdtype(array.dtype, np.integer):
-        raise EncodingError(f"a weaving pattern has whole numbers for entries, not {array.dtype}: {shown(matrix)}")
-    return array
-
-
 def _read_matrix(matrix: ArrayLike) -> Integers:
     """Return one matrix, (n, n-1)."""
-    array = _whole_numbers(matrix)
+    array = read_array(matrix, "a weaving pattern")
     n = _order_of(array.size)
     if n is None or array.shape not in ((n, n - 1), (n * (n - 1),)):
         raise EncodingError(f"a weaving pattern has shape n × (n-1) with n >= 2, or n(n-1) flat, not {array.shape}")
@@ -233,7 +223,7 @@ def _read_matrix(matrix: ArrayLike) -> Integers:
 
 
 def _blocks(matrices: ArrayLike) -> tuple[NDArray[np.integer[Any]], int]:
-    array = _whole_numbers(matrices)
+    array = read_array(matrices, "a weaving pattern")
     n = _order_of(array.shape[-1]) if array.ndim else None
     if n is None:
         raise EncodingError(f"the last axis must have length n(n-1) with n >= 2, not shape {array.shape}")
