@@ -359,6 +359,14 @@ def test_a_missing_text_file_is_named(texts, task, name):
         texts(task, name, lambda lines: None)
 
 
+def test_files_with_the_labels_are_in_the_provenance(texts):
+    assert list(texts("weaving").provenance["files"]) == [
+        f"weaving_patterns/{name}_{split}_6.txt"
+        for split in ("train", "test")
+        for name in ("weaving_pattern", "labels")
+    ]
+
+
 def test_text_files_of_different_lengths_and_without_a_row(texts):
     with pytest.raises(StorageError, match=r"labels_test_6.txt has more lines than .*weaving_pattern_test_6.txt"):
         texts("weaving", "labels_test_6.txt", lambda lines: [*lines, "1"])

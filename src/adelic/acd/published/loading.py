@@ -98,7 +98,12 @@ def load_published(
         "options": {},
         "title": task.title,
         "source": str(folder),
-        "files": {s.path.name: {"split": s.split, "sha256": file_sha256(s.path, REMEDY)} for s in table.sources},
+        "files": {
+            path.relative_to(folder).as_posix(): {"split": source.split, "sha256": file_sha256(path, REMEDY)}
+            for source in table.sources
+            for path in (source.path, source.beside)
+            if path is not None
+        },
         "rows": part_sizes(split),
         "labels": labels,
         "published_counts": _counts(task, n, rows),
@@ -131,15 +136,19 @@ def _classes(
     """Return the labels as our class indices, and how the files' labels are to be read.
 
     They are renamed if that makes most of all rows right, where as they are most are wrong.
+
+    Raises:
+        StorageError: a label is not one of the classes.
     """
     y, said, renaming, explained = table.y, "as documented here", {}, 0
-    for label in np.unique(y).tolist():
+    found = np.unique(y)
+    for label in found.tolist() if len(found) <= len(class_names) else ():
         counts = np.bincount(truth[inside & (y == label)], minlength=1)
         renaming[label] = int(counts.argmax()) if counts.any() else label
         explained += int(counts.max())
     agree = np.count_nonzero(inside & (y == truth))
     if agree < len(y) / 2 < explained and len(set(renaming.values())) == len(renaming):
-        y = np.array(list(renaming.values()))[np.searchsorted(np.array(list(renaming)), y)]
+        y = np.array(list(renaming.values()))[np.searchsorted(found, y)]
         said = "; ".join(f"{label} in the files is {class_names[meant]!r}" for label, meant in renaming.items())
     strange = np.flatnonzero((y < 0) | (y >= len(class_names)))
     if len(strange):
