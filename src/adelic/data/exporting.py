@@ -204,9 +204,9 @@ def _named(progress: Progress | None, file: str) -> Progress:
     return lambda done, total, what: progress(done, total, file) if progress else None
 
 
-def _shuffled(rows: int, seed: int | None, split: str) -> NDArray[np.int64]:
-    """Return an order of rows, the same for equal arguments; published files have no seed."""
-    return np.random.default_rng([seed or 0, *split.encode()]).permutation(rows)
+def _shuffled(rows: int, seed: int, split: str) -> NDArray[np.int64]:
+    """Return an order of rows, the same for equal arguments."""
+    return np.random.default_rng([seed, *split.encode()]).permutation(rows)
 
 
 def _writer(classes: bool, X: Integers, y: Integers, format: str, progress: Progress) -> Writer:  # noqa: A002
