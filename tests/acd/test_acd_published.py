@@ -4,9 +4,11 @@ Nothing is downloaded. The text files are those of our export, which the authors
 test_acd_authors_layout.py; the forms of the hub's files are those that `adelic.acd.published.rows` describes.
 """
 
+import errno
 import json
 import os
 from math import isqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -405,6 +407,16 @@ def test_names_and_sizes_that_are_not_known(tmp_path):
 def test_a_name_that_no_file_can_have():
     with pytest.raises(StorageError, match=r"cannot read x.*: File name too long; |there is no folder xxx"):
         acd.load_published("mheight", "x" * 300)
+
+
+def test_a_file_that_cannot_be_read(planted, monkeypatch):
+    """It is there, and opened after it was found."""
+
+    def refuse(*arguments, **keywords):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    with pytest.raises(StorageError, match=r"cannot read .*mheight_train.jsonl: Permission denied; see whether"):
+        planted("mheight", edit=lambda folder: monkeypatch.setattr(Path, "open", refuse))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
