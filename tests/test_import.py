@@ -39,8 +39,7 @@ LIBRARIES = {
 
 # Optional libraries of the package that these files may import when they are asked to, never when they are imported.
 OPTIONAL = {
-    "data/convert.py": {"torch", "pandas", "datasets"},
-    "acd/published/loading.py": {"huggingface_hub"},
+    "data/dataset.py": {"torch", "pandas", "datasets"},
     "benchmark/engines.py": {"ray"},
     "integrations/transformers/equipping.py": {"transformers"},
     "integrations/transformers/generating.py": {"transformers"},

@@ -1,5 +1,6 @@
 """Mutated folders of the dataset authors' text files: an `AdelicError` of one line, or rows with a report."""
 
+import json
 import shutil
 import warnings
 from pathlib import Path
@@ -48,14 +49,15 @@ def published(case: Case) -> None:
         _change(case.rng, folder)
     try:
         with warnings.catch_warnings(action="error"):
-            found = acd.load_published(folder)
+            found = acd.load_published(task, folder, n=SIZES[task])
     except AdelicError as error:
         check_error(error)
         case.counts["errors"] += 1
         return
-    assert len(found.X_train) == len(found.y_train) == len(found.truth_train)
-    assert len(found.X_test) == len(found.y_test) == len(found.truth_test)
-    assert str(found.report).startswith("labels: ")
+    about = found.provenance
+    for part in ("train", "validation", "test"):
+        assert len(getattr(found, f"X_{part}")) == len(getattr(found, f"y_{part}")) == about["rows"][part]
+    json.dumps(about)
     case.counts["reports"] += 1
 
 

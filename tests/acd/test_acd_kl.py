@@ -1,7 +1,7 @@
 """Against the definition in the Hecke algebra, Sage, and polynomials that others have printed."""
 
 from collections import Counter
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -173,7 +173,8 @@ def test_polynomials_of_the_identity(n):
     """P_(1,w) = 1 exactly if w avoids 3412 and 4231; the least positive power is mHeight + 1, where there is one."""
     for w, coefficients in zip(permutations(range(n)), kl.kl_polynomials(n)[0].tolist(), strict=True):
         powers = [degree for degree, coefficient in enumerate(coefficients) if coefficient]
-        contains = mheight.contains_4231(w) or mheight.mheight(w) is not None
+        patterns = {tuple(np.argsort(np.argsort(four)).tolist()) for four in combinations(w, 4)}
+        contains = not patterns.isdisjoint({(2, 3, 0, 1), (3, 1, 2, 0)})
         assert (powers == [0]) != contains
         if mheight.mheight(w) is not None:
             assert powers[1] == mheight.mheight(w) + 1
@@ -279,7 +280,7 @@ def test_permutations_of_different_sizes():
         kl.bruhat_leq([0, 1, 2], [1, 0])
     with pytest.raises(EncodingError, match="broadcast"):
         kl.bruhat_leq([[0, 1], [1, 0]], [[0, 1], [1, 0], [0, 1]])
-    with pytest.raises(EncodingError, match="no array"):
+    with pytest.raises(EncodingError, match="rows of one length"):
         kl.bruhat_leq([[0, 1], [0]], [0, 1])
-    with pytest.raises(EncodingError, match=r"\(2, 0\) is no permutation of 0..1"):
+    with pytest.raises(EncodingError, match=r"\(2, 0\) is not a permutation of 0..1"):
         kl.bruhat_leq([[0, 1], [2, 0]], [0, 1])

@@ -71,9 +71,9 @@ def test_paths_are_those_of_the_definition(n):
 def test_words_that_are_no_lattice_path(word):
     assert not lattice.is_lattice_path(word)
     for function in (lattice.continued_fraction, lattice.matching_number, lattice.lagrange_number):
-        with pytest.raises(EncodingError, match="no lattice path"):
+        with pytest.raises(EncodingError, match="not a lattice path"):
             function(word)
-    with pytest.raises(EncodingError, match="no lattice path"):
+    with pytest.raises(EncodingError, match="not a lattice path"):
         lattice.covers(word, order="matching")
 
 

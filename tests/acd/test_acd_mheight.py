@@ -103,7 +103,7 @@ def test_batches_of_no_permutations():
 @pytest.mark.parametrize(
     ("permutations", "named"),
     [
-        ([[0, 1, 2], [0, 0, 1]], r"\(0, 0, 1\) is no permutation of 0\.\.2 or of 1\.\.3"),
+        ([[0, 1, 2], [0, 0, 1]], r"\(0, 0, 1\) is not a permutation of 0\.\.2 or of 1\.\.3"),
         ([[2, 3, 4]], r"\(2, 3, 4\)"),
         ([[-1, 0, 1]], r"\(-1, 0, 1\)"),
         ([[True, False]], "not bool"),

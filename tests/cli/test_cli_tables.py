@@ -87,7 +87,7 @@ def test_decimals_get_the_window_that_they_need(works, refused, table):
         (("--target", "other", "--columns", "n"), "'other' has '1/19'; a number that is predicted is whole"),
         (("--target", "multiple", "--n", "4"), "--n belongs to a task"),
         (("--target", "multiple", "--columns", "n,m"), "unknown column 'm'"),
-        (("--target", "group"), "'multiple' has 'yes' in row 0 (counted from 0), which is no number"),
+        (("--target", "group"), "'multiple' has 'yes' in row 0 (counted from 0), which is not a number"),
         (("--target", "multiple", "--symmetries"), "has no symmetries"),
         (("--target", "multiple", "--recipe", "paper"), "gives no learning_rate or epochs for mine; pass"),
     ],

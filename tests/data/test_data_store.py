@@ -157,13 +157,13 @@ def test_damage_is_named_and_repaired(folder, damage):
 
 
 def test_a_manifest_for_other_bytes_is_noticed(folder):
-    """Data and hash agree, but the data are no Parquet file."""
+    """Data and hash agree, but the data are not a Parquet file."""
     import hashlib
 
     (folder / "data.parquet").write_bytes(b"not parquet")
     digest = hashlib.sha256(b"not parquet").hexdigest()
     edit_manifest(folder / "manifest.json", sha256=digest, bytes=len(b"not parquet"))
-    with pytest.warns(acd.StoreWarning, match="no Parquet file"):
+    with pytest.warns(acd.StoreWarning, match="not a Parquet file"):
         acd.load("weaving", n=5)
 
 

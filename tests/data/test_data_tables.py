@@ -123,7 +123,7 @@ def test_parts_that_a_column_says():
     frame = plain() | {"part": ["train"] * 100 + ["val"] * 40 + ["test"] * 60}
     d = data.from_table(frame, target="odd", split="part")
     assert [len(d.y_train), len(d.y_validation), len(d.y_test)] == [100, 40, 60]
-    assert d.X_train.shape == (100, 2)  # the column of parts is no number
+    assert d.X_train.shape == (100, 2)  # the column of parts is not a number
     assert numbers_of(d, "test")[0] == (Fraction(PRICES[0]), 140)
 
 
@@ -281,7 +281,7 @@ def test_an_export_says_which_numbers_stand_where(tmp_path):
 
 @pytest.mark.parametrize("frame", [3, None, "table", [1, 2]])
 def test_what_is_no_table(frame):
-    with pytest.raises(ConfigurationError, match="is no table"):
+    with pytest.raises(ConfigurationError, match="is not a table"):
         data.from_table(frame, target="y")
 
 
@@ -292,12 +292,12 @@ def test_what_is_no_table(frame):
         ("mine.csv", b"a,b\n", "has no row"),
         ("mine.csv", b"a,a\n1,2\n", "names the column 'a' twice"),
         ("mine.csv", b"a,b\n1,2\n1\n", "line 3 has 1 values and the header has 2"),
-        ("mine.csv", b"a,b\n1,\xff\n", "is no table: 'utf-8' codec"),
-        ("mine.csv", b'a,b\n1,"2\n', "is no table: unexpected end of data"),
-        ("mine.jsonl", b'{"a": 1}\n[2]\n', "line 2 is no object"),
-        ("mine.jsonl", b'{"a": 1}\n{"b": 1}\n', "line 2 is no object with the keys of the first"),
-        ("mine.jsonl", b"[" * 100_000, "is no table"),
-        ("mine.parquet", b"PAR1", "is no table"),
+        ("mine.csv", b"a,b\n1,\xff\n", "is not a table: 'utf-8' codec"),
+        ("mine.csv", b'a,b\n1,"2\n', "is not a table: unexpected end of data"),
+        ("mine.jsonl", b'{"a": 1}\n[2]\n', "line 2 is not an object"),
+        ("mine.jsonl", b'{"a": 1}\n{"b": 1}\n', "line 2 is not an object with the keys of the first"),
+        ("mine.jsonl", b"[" * 100_000, "is not a table"),
+        ("mine.parquet", b"PAR1", "is not a table"),
         ("mine.txt", b"1 2", r"its name must end in \.csv, \.jsonl, \.parquet"),
     ],
 )

@@ -14,9 +14,9 @@ True
 0
 
 One folder is one task; `TASKS` has them by name, and nothing else knows their names: to add one, make a folder whose
-`__init__` has a `TASK` (see `adelic.data.Task`). What a task, a data set, a split and a store are is in `adelic.data`;
-`load` and what stands beside it here are its functions. `published` reads and writes
-the files of the data set's authors.
+`__init__` has a `TASK` (see `adelic.data.Task`). Several tasks share `permutations` and `integers`, which read what
+callers give; `published` reads and writes the files of the data set's authors. What a task, a data set, a split and a
+store are is in `adelic.data`; `load` and what stands beside it here are its functions.
 
 May import `adelic.errors`, `adelic.storage`, `adelic.numbers` and `adelic.data`.
 """
@@ -24,7 +24,7 @@ May import `adelic.errors`, `adelic.storage`, `adelic.numbers` and `adelic.data`
 import sys
 
 from adelic.acd import characters, grassmannian, kl, lattice, mheight, quiver, rsk, schubert, weaving
-from adelic.acd.published import Published, load_published
+from adelic.acd.published import load_published
 from adelic.data import (
     Check,
     Dataset,
@@ -58,7 +58,6 @@ __all__ = [
     "Estimate",
     "OrbitCheck",
     "Progress",
-    "Published",
     "Request",
     "Rows",
     "StoreWarning",

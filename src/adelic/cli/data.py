@@ -16,31 +16,44 @@ from adelic.errors import ConfigurationError
 if TYPE_CHECKING:
     from adelic import data
 
-size_options = stack(
-    click.option("--n", type=int, help="Size.  [default: the smallest published]"),
-    click.option("--edition", default="published", show_default=True, help="See `adelic data info TASK`."),
+data_options = stack(
+    click.option("--n", type=int, help="Size of the objects.  [default: the smallest published]"),
+    click.option(
+        "--edition", default="published", show_default=True, help="Version of the data; see `adelic data info TASK`."
+    ),
     click.option(
         "--split",
         default="published",
         show_default=True,
-        help="published, or orbits: equivalent rows in one part, so that images of rows may be trained on.",
+        help="How rows are divided: published, or orbits, which keeps equivalent rows in one part.",
     ),
-)
-data_options = stack(
-    size_options,
-    click.option("--seed", type=int, default=0, show_default=True, help="Of negatives, labellings and splits."),
     click.option(
-        "--option", "options", type=OPTION, multiple=True, metavar="NAME=CHOICE", help="See `adelic data info TASK`."
+        "--seed", type=int, default=0, show_default=True, help="Seed of what is drawn: negatives, labellings, splits."
+    ),
+    click.option(
+        "--option",
+        "options",
+        type=OPTION,
+        multiple=True,
+        metavar="NAME=CHOICE",
+        help="Choice that the task itself offers; see `adelic data info TASK`.",
     ),
 )
 workers_option = click.option("--workers", type=int, default=1, show_default=True, help="Processes that generate rows.")
 
+Options = tuple[tuple[str, str], ...]
+"""What `--option` was given, name and choice."""
 
-def _chosen(task: str, options: tuple[tuple[str, str], ...]) -> dict[str, str]:
+
+def _title(task: str, size: dict[str, Any]) -> str:
+    return task if size["n"] is None else f"{task} n={size['n']}"
+
+
+def _chosen(task: str, options: Options) -> dict[str, Any]:
     """Return the task's own options that are given, and nothing else: they become keywords of Python's."""
     from adelic import data
 
-    found: dict[str, str] = {}
+    found: dict[str, Any] = {}
     for name, choice in options:
         if found.setdefault(name, choice) != choice:
             raise ConfigurationError(f"--option {name} is given twice, as {found[name]!r} and {choice!r}; give one")
@@ -82,9 +95,7 @@ def list_tasks() -> None:
 @click.argument("task")
 @data_options
 @workers_option
-def build(
-    task: str, n: int | None, edition: str, split: str, seed: int, options: tuple[tuple[str, str], ...], workers: int
-) -> None:
+def build(task: str, options: Options, workers: int, **size: Any) -> None:
     """Generate a data set, keep it, and say where it is; what the cache held of it is replaced.
 
     \b
@@ -95,10 +106,8 @@ def build(
     from adelic import data
 
     chosen = _chosen(task, options)
-    with progress_bar(f"{task} {'' if n is None else f'n={n}'}".strip()) as tick:
-        provenance = data.build(
-            task, n=n, edition=edition, split=split, seed=seed, progress=tick, workers=workers, **chosen
-        )
+    with progress_bar(_title(task, size)) as tick:
+        provenance = data.build(task, progress=tick, workers=workers, **size, **chosen)
     rows = provenance["rows"]
     of_orbits = "" if provenance["orbits"] is None else f", {provenance['orbits']:,} orbits"
     click.echo(
@@ -146,15 +155,7 @@ def _shape(shape: dict[str, Any]) -> str:
 @click.argument("task")
 @data_options
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the audit as JSON, too.")
-def audit(
-    task: str,
-    n: int | None,
-    edition: str,
-    split: str,
-    seed: int,
-    options: tuple[tuple[str, str], ...],
-    output: Path | None,
-) -> None:
+def audit(task: str, options: Options, output: Path | None, **size: Any) -> None:
     """Say what can be had without understanding anything: by trivial rules, simple models, memory, leaks.
 
     \b
@@ -167,7 +168,7 @@ def audit(
 
     chosen = _chosen(task, options)
     with progress_bar(f"auditing {task}") as tick:
-        found = data.audit(task, n=n, edition=edition, split=split, seed=seed, progress=tick, **chosen)
+        found = data.audit(task, progress=tick, **size, **chosen)
     table = Table("accuracy in percent of", "test rows", "all rows", header_style="bold")
     for finding in found["findings"]:
         everywhere = "–" if finding["everywhere"] is None else f"{100 * finding['everywhere']:.2f}"
@@ -183,7 +184,7 @@ def audit(
         for part, those in parts.items():
             among = _KNOWN[known].format(f"{part} rows among")
             click.echo(f"{among}: {those['rows']:,} of {found['rows'][part]:,} ({100 * those['share']:.2f} %)")
-    if found["symmetries"] and split == "published":
+    if found["symmetries"] and found["split"] == "published":
         click.echo("images of training rows may be trained on with --split orbits only, which keeps them out of test")
     if task == "quiver":
         click.echo("relabelling is quotiented out, a row an isomorphism class: an orbit is a quiver and its opposite")
@@ -215,17 +216,7 @@ _KNOWN = {"rows": "{} training rows", "images": "{} the images of training rows"
 )
 @click.option("--force", is_flag=True, help="Replace files of another content.")
 def export(
-    task: str,
-    n: int | None,
-    edition: str,
-    split: str,
-    seed: int,
-    options: tuple[tuple[str, str], ...],
-    workers: int,
-    file_format: str,
-    output: Path,
-    *,
-    force: bool,
+    task: str, options: Options, workers: int, file_format: str, output: Path, *, force: bool, **size: Any
 ) -> None:
     """Write a data set as files for other programs, and dataset.json, which describes them.
 
@@ -242,12 +233,10 @@ def export(
     from adelic.data import exporting
 
     chosen = _chosen(task, options)
-    with progress_bar(f"{task} {'' if n is None else f'n={n}'}".strip()) as tick:
-        dataset = data.load(
-            task, n=n, edition=edition, split=split, seed=seed, progress=tick, workers=workers, **chosen
-        )
-        size = str(dataset.provenance["n"])
-        what = ["--n", size, "--edition", edition, "--split", split, "--seed", str(seed)]
+    with progress_bar(_title(task, size)) as tick:
+        dataset = data.load(task, progress=tick, workers=workers, **size, **chosen)
+        size["n"] = dataset.provenance["n"]
+        what = [part for name in ("n", "edition", "split", "seed") for part in (f"--{name}", str(size[name]))]
         what += [part for name, choice in chosen.items() for part in ("--option", f"{name}={choice}")]
         where = ["--format", file_format, "--output", str(output)]
         command = ["data", "export", task, *what, *where]

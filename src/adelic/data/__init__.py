@@ -1,14 +1,15 @@
 """Layer 2a: what a task is, and what holds for the rows of every task.
 
 - `protocol`: what a task is; `registry`: tasks found by entry points, so that another package can add one.
-- `dataset`: a task's rows in three parts, loaded from the store or generated; `convert`: for other libraries.
+- `dataset`: a task's rows in three parts, loaded from the store or generated, and in the forms of other libraries.
 - `splits`, `symmetries`, `guard`, `lookup`: parts, equivalent rows and orbits, the guard against leaks, look-up.
 - `store`, `catalogue`, `exporting`: files of rows; their counts against published ones; files for other programs.
 - `tables`: tables of one's own; `sources`: a task of some size, or a table, as what an experiment is on.
 - `auditing`, `rules`: what is trivially read off a row.
 
 May import `adelic.errors`, `adelic.storage` and `adelic.numbers`, and knows no task by name. Whatever trains asks
-`training_rows` for the rows that it may train on.
+`training_rows` for the rows that it may train on. To add a task, make a `Task` and name it in an entry point, see
+`registry`; a format of files, see `exporting.Format`; a kind of file for tables, see `tables.files.READERS`.
 
 >>> from adelic import acd, data
 >>> d = acd.load("weaving", n=5, split="orbits")

@@ -39,8 +39,8 @@ from adelic.errors import ConfigurationError
 from adelic.storage.provenance import machine, source_commit, versions
 
 MODEL_ROWS = 50_000
-"""So many train rows, and as many test rows, divided by the number of targets but no fewer than FEWEST_MODEL_ROWS, are
-shown to the models; drawn with the data's seed."""
+"""How many train rows, and how many test rows, the models are shown, drawn with the data's seed; this is divided by the
+number of targets, but not below FEWEST_MODEL_ROWS."""
 FEWEST_MODEL_ROWS = 5_000
 TREE_DEPTH = 8
 
@@ -164,18 +164,13 @@ def _learnt_and_tested(d: Dataset) -> list[tuple[Integers, Integers]]:
 def _rules(d: Dataset, cues: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield the majority class, the task's cues, and the best single token."""
     train, test = np.concatenate([d.X_train, d.X_validation]), d.X_test
-    targets = _learnt_and_tested(d)
+    y_train, y_test = (np.stack(targets, axis=1) for targets in zip(*_learnt_and_tested(d), strict=True))
+    y = np.concatenate([y_train, y_test])
 
     def finding(name: str, in_train: Integers, in_test: Integers) -> Finding:
-        scores = [
-            (
-                accuracy_of_rule(in_train, y_train, in_test, y_test),
-                accuracy_of_rule(*(2 * (np.concatenate([in_train, in_test]), np.concatenate([y_train, y_test])))),
-            )
-            for y_train, y_test in targets
-        ]
-        on_test, everywhere = np.mean(scores, axis=0).tolist()
-        return Finding(name, on_test, everywhere)
+        cue = np.concatenate([in_train, in_test])
+        on_test = accuracy_of_rule(in_train, y_train, in_test, y_test)
+        return Finding(name, on_test, accuracy_of_rule(cue, y, cue, y))
 
     yield finding("majority class", np.zeros(len(train), np.int8), np.zeros(len(test), np.int8))
     for name, cue in cues.items():

@@ -63,7 +63,7 @@ def verify(
 
     Raises:
         UnknownNameError: there is no such task or edition.
-        TaskSizeError: n is no size of the named task, or the machine's memory cannot hold it.
+        TaskSizeError: n is not a size of the named task, or the machine's memory cannot hold it.
 
     >>> for check in verify("weaving", n=5):
     ...     print(check.edition, check.what, check.ours, check.published, check.equal)
@@ -72,7 +72,18 @@ def verify(
     published weaving pattern 62 62 True
     """
     check_workers(workers)
-    return [check for task, fact in _known(name, n, edition) for check in _compared(task, fact, progress, workers)]
+    found: list[Check] = []
+    for task, fact in _known(name, n, edition):
+        task.check_memory(fact["n"], fact["edition"])
+        request = Request(
+            n=fact["n"],
+            edition=fact["edition"],
+            options=task.check_options({}),
+            progress=progress,
+            workers=workers,
+        )
+        found += compared(task, fact, task.generate(request))
+    return found
 
 
 class OrbitCheck(NamedTuple):
@@ -166,7 +177,7 @@ def _known(name: str | None, n: int | None, edition: str | None) -> Iterator[tup
 
 
 def _size(tasks: list[Task], n: object, edition: str | None) -> int:
-    """Return n as an int; TaskSizeError if it is none, or if the only task asked for has no such size."""
+    """Return n as an int; TaskSizeError if it is not a whole number, or if the only task asked for has no such size."""
     if len(tasks) == 1:
         return tasks[0].check_size(n, edition or next(iter(tasks[0].editions)))
     size = whole_number(n)
@@ -197,18 +208,14 @@ def facts(task: Task) -> list[dict[str, Any]]:
     return published
 
 
-def _compared(task: Task, fact: dict[str, Any], progress: Progress | None, workers: int) -> list[Check]:
-    n, edition, counts, source = fact["n"], fact["edition"], fact["counts"], fact["source"]
-    task.check_memory(n, edition)
-    rows = task.generate(
-        Request(n=n, edition=edition, options=task.check_options({}), progress=progress, workers=workers)
-    )
+def compared(task: Task, fact: dict[str, Any], rows: Rows) -> list[Check]:
+    """Return what is counted of rows beside what a fact of the task's says, see `facts`."""
+    n, edition, counts, why = fact["n"], fact["edition"], fact["counts"], fact.get("why", {})
     ours = tally(task, n, edition, rows)
     pairs = [("rows", len(rows.y), fact.get("rows", sum(counts.values())))]
     pairs += [(what, ours.get(what, 0), counts.get(what, 0)) for what in dict.fromkeys([*ours, *counts])]
-    why = fact.get("why", {})
     return [
-        Check(task.name, n, edition, what, mine, theirs, mine == theirs, source, why.get(what, ""))
+        Check(task.name, n, edition, what, mine, theirs, mine == theirs, fact["source"], why.get(what, ""))
         for what, mine, theirs in pairs
     ]
 

@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.data import convert, registry, store
+from adelic.data import registry, store
 from adelic.data.guard import Holdout
 from adelic.data.protocol import Cue, Integers, Progress, Request, Rows
-from adelic.data.splits import TEST, TRAIN, VALIDATION, split_orbits, split_rows
+from adelic.data.splits import SPLITS, split_orbits, split_rows
 from adelic.data.symmetries import Symmetry, orbits
-from adelic.errors import VocabularyError
+from adelic.errors import VocabularyError, needs_extra
 from adelic.storage import files
 from adelic.storage.checks import check_seed
 from adelic.storage.workers import check_workers
 
 if TYPE_CHECKING:
-    from adelic.data.convert import DataFrame, DatasetDict, TensorDataset
+    from datasets import DatasetDict
+    from pandas import DataFrame
+    from torch.utils.data import TensorDataset
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +67,24 @@ class Dataset:
     cues: Mapping[str, Cue] = field(default_factory=dict)
     is_coded: bool = False
 
+    @classmethod
+    def of(cls, rows: Rows, split: NDArray[np.int8], **others: Any) -> "Dataset":
+        """Return the data set of rows and the index of each one's part in `SPLITS`; `others` are the other fields.
+
+        Classes and single targets become int64; several targets a row keep their dtype, since eight bytes for every bit
+        would be too many.
+        """
+        parts: dict[str, Any] = {}
+        for index, name in enumerate(SPLITS):
+            y = rows.y[split == index]
+            parts |= {f"X_{name}": rows.X[split == index], f"y_{name}": y.astype(np.int64) if y.ndim == 1 else y}
+        return cls(**parts, **others)
+
+    @property
+    def parts(self) -> dict[str, tuple[Integers, Integers]]:
+        """Return split -> (X, y), in the order train, validation, test."""
+        return {name: (getattr(self, f"X_{name}"), getattr(self, f"y_{name}")) for name in SPLITS}
+
     @property
     def holdout(self) -> Holdout:
         """Return the rows of validation and test, for the guard against leaks."""
@@ -75,16 +95,117 @@ class Dataset:
         return positions(X, self.vocabulary, is_coded=self.is_coded)
 
     def to_torch(self) -> "dict[str, TensorDataset]":
-        """Return split -> TensorDataset of (tokens, targets); see `adelic.data.convert.to_torch`."""
-        return convert.to_torch(self)
+        """Return {"train", "validation", "test"} -> TensorDataset of (tokens, targets), both int64.
+
+        Tokens have shape (rows, length); targets are class indices, (rows,), or for a regression task its integers,
+        (rows,) or (rows, targets). Eight bytes a token: the tensors are copies, and share no memory with the data set.
+
+        Raises:
+            MissingExtraError: torch is not installed.
+
+        >>> import tempfile
+        >>> from adelic import acd
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     splits = acd.load("weaving", n=4, cache=folder).to_torch()
+        >>> tokens, label = splits["test"][0]
+        >>> len(splits["test"]), tokens.shape, label.dtype
+        (3, torch.Size([12]), torch.int64)
+        """
+        with needs_extra("to_torch()", "torch"):
+            import torch
+            from torch.utils.data import TensorDataset
+        return {
+            name: TensorDataset(*(torch.from_numpy(values.astype(np.int64)) for values in rows))
+            for name, rows in self.parts.items()
+        }
 
     def to_pandas(self) -> "DataFrame":
-        """Return one DataFrame with columns x0, x1, ..., y, split; see `adelic.data.convert.to_pandas`."""
-        return convert.to_pandas(self)
+        """Return one DataFrame of all rows, with columns x0, x1, ..., y, split.
+
+        The tokens keep their dtype (int8, mostly); those of a table with fractions are exact numbers, as objects. y is
+        categorical: its values are the class names, its codes (`frame["y"].cat.codes`) the class indices. A regression
+        task has integers in y, or in y0, y1, ... for several targets. split is categorical: train, validation, test.
+        The provenance is in `frame.attrs["provenance"]`.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+
+        >>> import tempfile
+        >>> from adelic import acd
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     frame = acd.load("weaving", n=3, cache=folder).to_pandas()
+        >>> list(frame.columns)
+        ['x0', 'x1', 'x2', 'x3', 'x4', 'x5', 'y', 'split']
+        >>> frame["y"].cat.categories.tolist()
+        ['not a weaving pattern', 'weaving pattern']
+        """
+        with needs_extra("to_pandas()", "pandas"):
+            import pandas as pd
+        parts = self.parts
+        X = np.concatenate([tokens for tokens, _ in parts.values()])
+        if self.is_coded:
+            X = np.array(self.vocabulary, dtype=object)[X]
+        y = np.concatenate([targets for _, targets in parts.values()])
+        frame = pd.DataFrame(X, columns=column_names("x", X))
+        if self.class_names is not None:
+            targets = pd.DataFrame({"y": pd.Categorical.from_codes(y, categories=list(self.class_names))})
+        else:
+            targets = pd.DataFrame(y, columns=column_names("y", y))
+        split = np.repeat(np.arange(len(SPLITS)), [len(targets) for _, targets in parts.values()])
+        targets["split"] = pd.Categorical.from_codes(split, categories=list(SPLITS))
+        frame = pd.concat([frame, targets], axis=1)
+        frame.attrs["provenance"] = self.provenance
+        return frame
 
     def to_hf(self) -> "DatasetDict":
-        """Return a `datasets.DatasetDict` with columns x and y; see `adelic.data.convert.to_hf`."""
-        return convert.to_hf(self)
+        """Return a `datasets.DatasetDict` with splits train, validation and test and columns x and y.
+
+        x is a list of fixed length, of the dtype that the tokens have (int8, mostly). y is a `ClassLabel` with the
+        class names; for a regression task it is an integer, or a list of fixed length, of the dtype of the targets.
+
+        Raises:
+            MissingExtraError: datasets is not installed.
+
+        >>> import tempfile
+        >>> from adelic import acd
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     splits = acd.load("weaving", n=3, cache=folder).to_hf()
+        >>> splits["train"].features["y"].names, len(splits["train"][0]["x"])
+        (['not a weaving pattern', 'weaving pattern'], 6)
+        """
+        with needs_extra("to_hf()", "hf"):
+            import datasets
+        import pyarrow as pa
+
+        def feature(values: Integers) -> Any:
+            value = datasets.Value(values.dtype.name)
+            return value if values.ndim == 1 else datasets.Sequence(value, length=values.shape[1])
+
+        classes = self.class_names
+        features = datasets.Features(
+            x=feature(self.X_train),
+            y=feature(self.y_train) if classes is None else datasets.ClassLabel(names=list(classes)),
+        )
+        about = {key: self.provenance.get(key) for key in ("task", "n", "edition", "seed")}
+        info = datasets.DatasetInfo(
+            description=f"{self.provenance['title']} (adelic.acd: {', '.join(f'{k} {v}' for k, v in about.items())})",
+            features=features,
+        )
+        splits = {}
+        for name, rows in self.parts.items():
+            columns = [store.arrow_array(values) for values in rows]
+            table = pa.Table.from_arrays(columns, names=["x", "y"]).cast(features.arrow_schema)
+            splits[name] = datasets.Dataset(table, info=info.copy(), split=datasets.NamedSplit(name))
+        return datasets.DatasetDict(splits)
+
+
+def column_names(letter: str, values: Integers) -> list[str]:
+    """Return the names of the columns of an array: x0, x1, ..., or y alone for one axis.
+
+    >>> column_names("x", np.zeros((5, 2), int)), column_names("y", np.zeros(5, int))
+    (['x0', 'x1'], ['y'])
+    """
+    return [letter] if values.ndim == 1 else [f"{letter}{column}" for column in range(values.shape[1])]
 
 
 def positions(X: Integers, vocabulary: Sequence[int | Fraction], *, is_coded: bool) -> NDArray[np.int64]:
@@ -96,7 +217,7 @@ def positions(X: Integers, vocabulary: Sequence[int | Fraction], *, is_coded: bo
         is_coded: whether tokens are positions.
 
     Raises:
-        VocabularyError: a token is none of the numbers.
+        VocabularyError: a token is not one of the numbers.
 
     >>> positions(np.array([[7, -1]]), (3, -1, 7), is_coded=False).tolist()
     [[2, 1]]
@@ -141,7 +262,7 @@ def load(
     Raises:
         UnknownNameError: there is no such task, edition, split, option or choice.
         TaskSizeError: there is no data set of this size, or the machine's memory cannot hold it.
-        ConfigurationError: the seed or the number of workers is no whole number, or out of range; or the task has no
+        ConfigurationError: the seed or the number of workers is not a whole number, or out of range; or the task has no
             symmetries, so no orbits.
         StorageError: the store cannot be read or written.
 
@@ -236,25 +357,15 @@ def draw_split(key: store.Key, rows: Rows, rng: np.random.Generator) -> tuple[ND
 
 
 def _dataset(key: store.Key, folder: Path, rows: Rows, split: NDArray[np.int8], manifest: dict[str, Any]) -> Dataset:
-    train, validation, test = split == TRAIN, split == VALIDATION, split == TEST
-    return Dataset(
-        X_train=rows.X[train],
-        y_train=_targets(rows.y[train]),
-        X_validation=rows.X[validation],
-        y_validation=_targets(rows.y[validation]),
-        X_test=rows.X[test],
-        y_test=_targets(rows.y[test]),
+    return Dataset.of(
+        rows,
+        split,
         class_names=key.task.class_names(key.n, key.edition),
         vocabulary=key.task.vocabulary(key.n, key.edition),
         provenance=_provenance(folder, manifest),
         symmetries=key.task.symmetries,
         cues=key.task.cues,
     )
-
-
-def _targets(y: Integers) -> Integers:
-    """Return y as int64; several targets a row keep their dtype, since eight bytes for every bit would be too many."""
-    return y.astype(np.int64) if y.ndim == 1 else y
 
 
 def _provenance(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:

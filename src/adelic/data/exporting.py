@@ -17,7 +17,6 @@ Packages add formats by the entry point group `adelic.formats`, see `Format`: `a
 authors of the Algebraic Combinatorics Dataset (`adelic.acd.published.authors_layout`).
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -28,10 +27,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.data.convert import column_names, split_arrays
-from adelic.data.dataset import Dataset
+from adelic.data.dataset import Dataset, column_names
 from adelic.data.protocol import Integers, Progress
-from adelic.data.store import Hashed, write_parquet
+from adelic.data.store import Hashed, file_sha256, write_parquet
 from adelic.errors import StorageError, UnknownNameError
 from adelic.storage import files
 from adelic.storage.provenance import versions
@@ -148,8 +146,9 @@ def write(
         if is_there:
             wanted = Hashed()
             content.write(wanted)
-            if _sha256(path) == wanted.sha256.hexdigest():
-                hashes[path] = _sha256(path)
+            digest = wanted.sha256.hexdigest()
+            if file_sha256(path, files.FOLDER_REMEDY) == digest:
+                hashes[path] = digest
             elif not force:
                 raise _exists(path)
     if len(hashes) < len(paths):
@@ -185,7 +184,7 @@ def _contents(dataset: Dataset, format: str, progress: Progress | None) -> dict[
             for name, (split, X, y, line) in added.text_files(dataset).items()
         }
     found = {}
-    for split, (X, y) in split_arrays(dataset).items():
+    for split, (X, y) in dataset.parts.items():
         name = f"{split}.{ENDINGS[format]}"
         if format == "int2int":
             order = _shuffled(len(y), dataset.provenance["seed"], split)
@@ -205,9 +204,9 @@ def _named(progress: Progress | None, file: str) -> Progress:
     return lambda done, total, what: progress(done, total, file) if progress else None
 
 
-def _shuffled(rows: int, seed: int | None, split: str) -> NDArray[np.int64]:
-    """Return an order of rows, the same for equal arguments; published files have no seed."""
-    return np.random.default_rng([seed or 0, *split.encode()]).permutation(rows)
+def _shuffled(rows: int, seed: int, split: str) -> NDArray[np.int64]:
+    """Return an order of rows, the same for equal arguments."""
+    return np.random.default_rng([seed, *split.encode()]).permutation(rows)
 
 
 def _writer(classes: bool, X: Integers, y: Integers, format: str, progress: Progress) -> Writer:  # noqa: A002
@@ -324,11 +323,6 @@ def _exists(path: Path) -> StorageError:
     return StorageError(
         f"{path} exists and has another content; choose another folder, or replace it with force=True (--force)"
     )
-
-
-def _sha256(path: Path) -> str:
-    with files.storage_errors(f"cannot read {path}", files.FOLDER_REMEDY), path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _write(path: Path, writer: Writer) -> str:

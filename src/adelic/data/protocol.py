@@ -1,6 +1,6 @@
 """What a data set task is: one frozen object that says how to generate its rows and what they mean.
 
-A further task is one module that ends in `TASK = Task(...)`, and one line in `adelic.data.registry`.
+A further task is one module with a `TASK`, which `adelic.data.registry` finds by the entry points of its package.
 """
 
 from collections.abc import Callable, Mapping
@@ -58,7 +58,7 @@ class Estimate:
     Attributes:
         rows: the number of rows.
         bytes: the memory that generating and storing them takes at its peak.
-        exact: whether `rows` is a proven count; else the data set has about so many rows, or more.
+        exact: whether `rows` is a proven count; else the data set has about this number of rows, or more.
 
     >>> from adelic.acd import weaving
     >>> weaving.TASK.estimate(6, "published")
@@ -173,7 +173,7 @@ class Task:
         return split
 
     def check_options(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Return all options with their choices, or raise UnknownNameError for an option or choice that is none."""
+        """Return all options with their choices, or raise UnknownNameError fx."""
         for name, choice in given.items():
             if name not in self.options:
                 raise UnknownNameError.of("option", name, self.options, listed=f"options of {self.name}")

@@ -1,6 +1,5 @@
 """Which data an experiment is on: a task of some size, or a table of one's own."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
@@ -9,11 +8,11 @@ from typing import Any
 
 from adelic.data import registry
 from adelic.data.dataset import Dataset, load
+from adelic.data.store import file_sha256
 from adelic.data.tables import from_table, is_table, read_table
 from adelic.data.tables.files import READABLE, check_file
 from adelic.data.tables.making import ANSWERS
 from adelic.errors import ConfigurationError
-from adelic.storage.files import storage_errors
 from adelic.storage.options import option, options
 
 
@@ -154,7 +153,11 @@ class TableData:
         if self.answer is not None:
             options(TableData)["answer"].check(self.answer)
         if self.sha256 is None:
-            object.__setattr__(self, "sha256", file_sha256(self.path))
+            object.__setattr__(self, "sha256", self._digest())
+
+    def _digest(self) -> str:
+        check_file(Path(self.path))
+        return file_sha256(Path(self.path), READABLE)
 
     @property
     def task(self) -> str:
@@ -177,7 +180,7 @@ class TableData:
 
     def load(self, seed: int) -> Dataset:
         """Return the data."""
-        if file_sha256(self.path) != self.sha256:
+        if self._digest() != self.sha256:
             raise ConfigurationError(f"{self.path} has changed since; give the command anew, with another --run-dir")
         options = {name: value for name, value in asdict(self).items() if name not in ("path", "sha256")}
         return from_table(read_table(self.path), **options, seed=seed, name=self.task)
@@ -198,18 +201,6 @@ class TableData:
 
 Source = TaskData | TableData
 """Which data an experiment is on."""
-
-
-def file_sha256(path: str) -> str:
-    """Return the SHA-256 of a table's file.
-
-    Raises:
-        StorageError: there is no such file, or it cannot be read.
-        ConfigurationError: its name has no ending of a table.
-    """
-    check_file(Path(path))
-    with storage_errors(f"cannot read {path}", READABLE), Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def source(name: str, **options: Any) -> Source:

@@ -22,6 +22,15 @@ SPLITS = ("train", "validation", "test")
 TRAIN, VALIDATION, TEST = range(3)
 
 
+def part_sizes(split: NDArray[np.int8]) -> dict[str, int]:
+    """Return how many rows there are in all, and in each part.
+
+    >>> part_sizes(np.array([TRAIN, TRAIN, TEST], np.int8))
+    {'all': 3, 'train': 2, 'validation': 0, 'test': 1}
+    """
+    return {"all": len(split)} | {name: int(np.count_nonzero(split == i)) for i, name in enumerate(SPLITS)}
+
+
 def split_rows(rows: Rows, rng: np.random.Generator, *, stratify: bool = True) -> NDArray[np.int8]:
     """Return for each row the index of its split in SPLITS.
 

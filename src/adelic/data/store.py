@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.data.protocol import Integers, Progress, Rows, Task
-from adelic.data.splits import SPLITS
+from adelic.data.splits import SPLITS, part_sizes
 from adelic.storage import files, records
 from adelic.storage.provenance import versions
 
@@ -173,7 +173,6 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
 def _counts(key: Key, y: Integers, split: NDArray[np.int8]) -> dict[str, object]:
     """Return the row counts in all, by split, and by split and class: {"rows", "class_names", "counts"}."""
     names = key.task.class_names(key.n, key.edition)
-    by_split = {name: int(np.count_nonzero(split == index)) for index, name in enumerate(SPLITS)}
     counts: dict[str, object] | None = None
     if names is not None:
         counts = {
@@ -181,10 +180,24 @@ def _counts(key: Key, y: Integers, split: NDArray[np.int8]) -> dict[str, object]
             for index, split_name in enumerate(SPLITS)
         }
     return {
-        "rows": {"all": len(split), **by_split},
+        "rows": part_sizes(split),
         "class_names": None if names is None else list(names),
         "counts": counts,
     }
+
+
+def file_sha256(path: Path, remedy: str) -> str:
+    """Return the SHA-256 of a file.
+
+    Raises:
+        StorageError: it cannot be read; the message ends with the remedy.
+
+    >>> file_sha256(Path("no such file"), "look elsewhere")
+    Traceback (most recent call last):
+    adelic.errors.StorageError: cannot read no such file: No such file or directory; look elsewhere
+    """
+    with files.storage_errors(f"cannot read {path}", remedy), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class Hashed(io.RawIOBase):
@@ -270,4 +283,4 @@ def _from_parquet(data: bytes, path: Path) -> tuple[Rows, NDArray[np.int8]]:
         table = pq.read_table(pa.BufferReader(copy.getvalue()))
         return Rows(array(table["x"]), array(table["y"])), array(table["split"])
     except (pa.ArrowException, KeyError) as error:  # only if somebody wrote a fitting manifest by hand
-        raise DamagedError(f"{path} is no Parquet file with columns x, y and split") from error
+        raise DamagedError(f"{path} is not a Parquet file with columns x, y and split") from error

@@ -59,7 +59,7 @@ def _same(X: Integers, other: Integers) -> bool:
 def orbits(X: Integers, y: Integers, symmetries: Mapping[str, Symmetry]) -> NDArray[np.int64]:
     """Return the number of each row's orbit: equal for rows of which one is an image of the other.
 
-    Rows with a common image share an orbit, even where the image is no row of the data.
+    Rows with a common image share an orbit, even where the image is not a row of the data.
 
     Args:
         X: rows, (rows, length).

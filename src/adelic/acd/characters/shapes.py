@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from adelic.acd.integers import read_sequence
 from adelic.errors import EncodingError
 from adelic.storage.checks import shown, whole_number
 
@@ -12,7 +13,7 @@ def partitions(n: int) -> list[Partition]:
     """Return all partitions of n, in reverse lexicographic order.
 
     Raises:
-        EncodingError: n is no whole number from 0 on.
+        EncodingError: n is not a whole number from 0 on.
 
     >>> partitions(4)
     [(4,), (3, 1), (2, 2), (2, 1, 1), (1, 1, 1, 1)]
@@ -27,7 +28,7 @@ def conjugate(lam: Iterable[int]) -> Partition:
     """Return the conjugate partition: its parts are the columns of the Young diagram.
 
     Raises:
-        EncodingError: `lam` is no partition.
+        EncodingError: `lam` is not a partition.
 
     >>> conjugate([3, 1, 1]), conjugate([4, 2])
     ((3, 1, 1), (2, 2, 1, 1))
@@ -72,18 +73,11 @@ def read_partition(values: Iterable[object]) -> Partition:
     (3, 1)
     >>> read_partition([1, 3])
     Traceback (most recent call last):
-    adelic.errors.EncodingError: (1, 3) is no partition: its parts must never rise
+    adelic.errors.EncodingError: (1, 3) is not a partition: its parts must never rise, nor be below 0
     """
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise EncodingError(f"a partition is a sequence of whole numbers, not {shown(values)}")
-    parts = []
-    for position, value in enumerate(values):
-        number = whole_number(value)
-        if number is None or number < 0:
-            raise EncodingError(f"part {position} of a partition is {shown(value)}, which is no whole number from 0 on")
-        parts.append(number)
-    if parts != sorted(parts, reverse=True):
-        raise EncodingError(f"{shown(tuple(parts))} is no partition: its parts must never rise")
+    parts = read_sequence(values, "a partition")
+    if min(parts, default=0) < 0 or list(parts) != sorted(parts, reverse=True):
+        raise EncodingError(f"{shown(parts)} is not a partition: its parts must never rise, nor be below 0")
     return tuple(part for part in parts if part)
 
 

@@ -7,7 +7,7 @@ and so are the μ' whose parts are at most k: these are the last ones. To remove
 of smaller groups narrow: of the table of S_m only the μ with parts of at most n - m are ever used.
 
 The entries are exact in int64 for n <= 33. The squares of the dimensions f^λ sum to n!, and |χ^λ_μ| <= f^λ, so that an
-entry is at most √(33!) < 2**62. Partial sums are no greater: f^λ counts standard tableaux, and those whose entries up
+entry is at most √(33!) < 2**62. Partial sums are not greater: f^λ counts standard tableaux, and those whose entries up
 to n - k fill some λ' are at least f^λ'.
 """
 

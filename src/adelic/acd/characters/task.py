@@ -32,7 +32,7 @@ def character(lam: Iterable[int], mu: Iterable[int]) -> int:
         mu: a partition of n, likewise.
 
     Raises:
-        EncodingError: an argument is no partition, or they are not partitions of the same number.
+        EncodingError: an argument is not a partition, or they are not partitions of the same number.
 
     >>> character([3, 1, 1], [2, 2, 1]), character([2, 1], [1, 1, 1]), character([2, 1], [2, 1])
     (-2, 2, 0)
@@ -61,7 +61,7 @@ def character_table(n: int) -> NDArray[np.int64]:
         n: a whole number from 1 to 33, beyond which int64 could not hold all values.
 
     Raises:
-        TaskSizeError: n is none.
+        TaskSizeError: n is not such a number.
 
     >>> character_table(4)
     array([[ 1,  1,  1,  1,  1],

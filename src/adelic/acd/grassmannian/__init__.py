@@ -25,7 +25,7 @@ lexicographic order; then as many negatives.
 
 Editions:
 
-- `published`: the negatives are drawn uniformly from all tableaux (13,026,013 for n = 12) that are no cluster
+- `published`: the negatives are drawn uniformly from all tableaux (13,026,013 for n = 12) that are not cluster
   variables, and are different from each other. So the letters alone tell much: a positive has 9 to 12 different ones.
 - `corrected`: negative i has the letters of positive i, each as often, and is drawn uniformly among the non-variables
   that have, without repetition. No content runs short: the nearest to it, with twelve different letters, has 52
@@ -38,22 +38,16 @@ The task's symmetries apply them among the letters that occur in a row, so that 
 need not be known. For the symmetries of Gr(3, n) itself use `promotion` and `evacuation`.
 """
 
-from adelic.acd.grassmannian.task import (
-    TASK,
-    cluster_variables,
-    distinct_letters,
-    families,
-    is_cluster_variable,
-    multiplicity_profile,
-    standardised_tableau,
-)
+from adelic.acd.grassmannian.tableaux import count_semistandard, evacuation, promotion, standardise
+from adelic.acd.grassmannian.task import TASK, cluster_variables, families, is_cluster_variable
 
 __all__ = [
     "TASK",
     "cluster_variables",
-    "distinct_letters",
+    "count_semistandard",
+    "evacuation",
     "families",
     "is_cluster_variable",
-    "multiplicity_profile",
-    "standardised_tableau",
+    "promotion",
+    "standardise",
 ]

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adelic.acd.integers import read_array
 from adelic.data.protocol import Integers
 from adelic.errors import EncodingError
 from adelic.storage.checks import shown, whole_number
@@ -44,7 +45,7 @@ def read_tableaux(tableaux: ArrayLike, n: int = GREATEST_LETTER) -> tuple[Int8, 
         n: the greatest letter allowed.
 
     Raises:
-        EncodingError: another shape, entries that are no whole numbers from 1 to n, or a tableau that is not
+        EncodingError: another shape, entries that are not whole numbers from 1 to n, or a tableau that is not
             semistandard.
 
     >>> read_tableaux([1, 2, 6, 9, 7, 8, 8, 11, 9, 10, 10, 12])
@@ -53,12 +54,7 @@ def read_tableaux(tableaux: ArrayLike, n: int = GREATEST_LETTER) -> tuple[Int8, 
             [ 9, 10, 10, 12]]], dtype=int8), (12,), ())
     """
     greatest = check_letters(n)
-    try:
-        array = np.asarray(tableaux)
-    except ValueError as error:  # rows of different lengths
-        raise EncodingError(f"{shown(tableaux)} is no tableau: {error}") from error
-    if not np.issubdtype(array.dtype, np.integer):
-        raise EncodingError(f"a tableau has whole numbers for entries, not {array.dtype}: {shown(tableaux)}")
+    array = read_array(tableaux, "a tableau")
     if array.ndim >= 1 and array.shape[-1] == FLAT_LENGTH:
         batch = array.shape[:-1]
     elif array.ndim >= 2 and array.shape[-2] == ROWS and array.shape[-1] > 0:
@@ -69,7 +65,7 @@ def read_tableaux(tableaux: ArrayLike, n: int = GREATEST_LETTER) -> tuple[Int8, 
     wide = array.reshape(prod(batch), ROWS, rank)  # -1 would not do for an empty batch
     if wide.size and not 1 <= wide.min() <= wide.max() <= greatest:
         wrong = wide[(wide < 1) | (wide > greatest)][0]
-        raise EncodingError(f"{wrong} is no letter of a tableau with letters 1..{greatest}")
+        raise EncodingError(f"{wrong} is not a letter of a tableau with letters 1..{greatest}")
     T = wide.astype(np.int8)
     good = (np.diff(T, axis=2) >= 0).all(axis=(1, 2)) & (np.diff(T, axis=1) > 0).all(axis=(1, 2))
     if not good.all():
@@ -156,7 +152,7 @@ def count_semistandard(shape: Sequence[int], n: int) -> int:
         n: the number of letters, 0 or more.
 
     Raises:
-        EncodingError: the shape is no partition, or n no such number.
+        EncodingError: the shape is not a partition, or n is not such a number.
 
     >>> count_semistandard((4, 4, 4), 12), count_semistandard((2, 1), 2)
     (13026013, 2)
@@ -167,7 +163,7 @@ def count_semistandard(shape: Sequence[int], n: int) -> int:
         raise EncodingError(f"the number of letters is a whole number from 0 on, not {shown(n)}")
     rows = [part for part in parts if part is not None]
     if len(rows) < len(parts) or any(part < 0 for part in rows) or rows != sorted(rows, reverse=True):
-        raise EncodingError(f"{shown(shape)} is no partition")
+        raise EncodingError(f"{shown(shape)} is not a partition")
     numerator = denominator = 1
     for i, row in enumerate(rows):
         for j in range(row):

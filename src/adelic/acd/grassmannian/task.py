@@ -12,35 +12,20 @@ from adelic.acd.grassmannian.tableaux import (
     Int64,
     TableauOrder,
     check_letters,
-    count_semistandard,
     evacuated,
-    evacuation,
     flat,
     from_keys,
     keys,
     occurring_letters,
     promoted,
-    promotion,
     read_tableaux,
     relabellings,
     standard_forms,
-    standardise,
     tableaux_of_content,
 )
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Symmetry, Task
 from adelic.errors import EncodingError, TaskSizeError
 from adelic.storage.checks import shown, whole_number
-
-__all__ = [
-    "TASK",
-    "cluster_variables",
-    "count_semistandard",
-    "evacuation",
-    "families",
-    "is_cluster_variable",
-    "promotion",
-    "standardise",
-]
 
 RANK = 4
 SHAPE = (RANK,) * 3
@@ -55,7 +40,7 @@ PEAK_BYTES = 64 << 20
 
 
 def is_cluster_variable(tableau: ArrayLike, n: int = 12) -> bool | NDArray[np.bool_]:
-    """Return whether a tableau is a cluster variable of Gr(3, n), ranks 1 to 4; frozen variables are none.
+    """Return whether a tableau is a cluster variable of Gr(3, n), ranks 1 to 4; frozen variables do not count.
 
     For rank 4 "no" rests on the saturation of a search, see above.
 
@@ -96,8 +81,8 @@ def cluster_variables(rank: int, n: int) -> Int8:
         int8, shape (count, 3, rank). For rank 4 what the search has found, see above.
 
     Raises:
-        EncodingError: the rank is none of 1..4.
-        TaskSizeError: n is none of 3..16.
+        EncodingError: the rank is not one of 1..4.
+        TaskSizeError: n is not one of 3..16.
 
     >>> [len(cluster_variables(rank, 8)) for rank in (1, 2, 3, 4)]
     [48, 56, 24, 0]
@@ -178,6 +163,7 @@ def families(X: ArrayLike) -> Int64:
     Raises:
         EncodingError: no semistandard tableaux of rank 4.
 
+    >>> from adelic.acd.grassmannian import evacuation, promotion, standardise
     >>> X = np.array([[1, 2, 6, 9, 7, 8, 8, 11, 9, 10, 10, 12]])
     >>> len(set(families([X[0], promotion(X, 12)[0], evacuation(X, 12)[0], standardise(X)[0]])))
     1
@@ -220,6 +206,7 @@ def multiplicity_profile(X: Integers) -> Int64:
 def standardised_tableau(X: Integers) -> Int64:
     """Return the standardised tableau of each row as one number, shape (rows,).
 
+    >>> from adelic.acd.grassmannian import standardise
     >>> X = np.array([[1, 2, 6, 9, 7, 8, 8, 11, 9, 10, 10, 12]])
     >>> (standardised_tableau(X) == standardised_tableau(standardise(X))).all()
     np.True_
@@ -259,7 +246,7 @@ def _test_fifth(groups: Int64, y: Integers, rng: np.random.Generator) -> NDArray
 
 
 def _uniform_non_variables(positives: Int8, n: int, rng: np.random.Generator) -> Int8:
-    """Return as many different tableaux that are no positives, drawn uniformly, in the order in which they are drawn.
+    """Return as many different tableaux that are not positives, drawn uniformly, in the order in which they are drawn.
 
     The i-th non-variable stands at place i + (positives before it) among all tableaux. With p_0 < p_1 < ... for the
     places of the positives, p_j is before it exactly if p_j - j <= i.

@@ -11,7 +11,7 @@ The recursion of the 1979 paper, for a descent s of w (w_s > w_(s+1)), v = ws, a
 
     P_(xs,w) = P_(x,w) = P_(xs,v) + q P_(x,v) - Σ μ(z,v) q^((ℓ(w)-ℓ(z))/2) P_(x,z)   over x <= z < v with zs < z,
 
-where μ(z,v) is the coefficient of q^((ℓ(v)-ℓ(z)-1)/2) in P_(z,v), 0 where that is no whole power.
+where μ(z,v) is the coefficient of q^((ℓ(v)-ℓ(z)-1)/2) in P_(z,v), 0 where that is not a whole power.
 
 The data set: all ordered pairs of permutations of 0..n-1, x and then w in one-line notation, so 2n tokens, in
 lexicographic order: (n!)² rows. The targets of a row are the coefficients of q^0, ..., q^(n-2), all 0 unless x <= w.

@@ -11,12 +11,10 @@ below 128 and degrees below 7, those of A, and thus of P_(x,w), are at most 254 
 induction all are exact.
 """
 
-from itertools import permutations
-
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.acd.kl.statistics import lengths
+from adelic.acd.permutations import lengths, symmetric_group
 from adelic.data.protocol import Progress
 
 Int8 = NDArray[np.int8]
@@ -28,15 +26,6 @@ BITS = np.uint64(8)
 COEFFICIENT = np.uint64(255)
 GREATEST_DEGREE = 6
 ROOM = np.uint64(0xFF80_8080_8080_8080)  # what must be zero: degree 7, and the highest bit of the others
-
-
-def symmetric_group(n: int) -> Int8:
-    """Return the permutations of 0..n-1 in lexicographic order, shape (n!, n).
-
-    >>> symmetric_group(3).tolist()
-    [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
-    """
-    return np.array(list(permutations(range(n))), np.int8)
 
 
 def coefficient_table(n: int, progress: Progress | None = None) -> Int8:

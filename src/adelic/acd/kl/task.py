@@ -8,7 +8,8 @@ from math import comb, factorial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adelic.acd.kl import statistics as permutation_statistics
+from adelic.acd import permutations as many
+from adelic.acd.integers import read_array
 from adelic.acd.permutations import length, read_permutation
 from adelic.data import store
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
@@ -38,7 +39,7 @@ def kazhdan_lusztig(x: Iterable[int], w: Iterable[int]) -> Coefficients:
         (0,) unless x <= w.
 
     Raises:
-        EncodingError: an argument is no permutation of 0..n-1, or they are not of the same size.
+        EncodingError: an argument is not a permutation of 0..n-1, or they are not of the same size.
 
     >>> kazhdan_lusztig([0, 2, 1, 3], [2, 3, 0, 1]), kazhdan_lusztig([1, 0, 2], [2, 1, 0])
     ((1, 1), (1,))
@@ -64,7 +65,7 @@ def kl_polynomials(n: int) -> NDArray[np.int8]:
         The coefficient of q^d in P_(x,w) at [x, w, d], permutations by their ranks in lexicographic order.
 
     Raises:
-        TaskSizeError: n is none.
+        TaskSizeError: n is not such a number.
 
     >>> kl_polynomials(2)[:, :, 0]  # 01 is below itself and 10, 10 below itself
     array([[1, 1],
@@ -86,7 +87,7 @@ def bruhat_leq(x: ArrayLike, w: ArrayLike) -> NDArray[np.bool_]:
         Booleans, shape (*).
 
     Raises:
-        EncodingError: the shapes do not fit, or a row is no permutation of 0..n-1.
+        EncodingError: the shapes do not fit, or a row is not a permutation of 0..n-1.
 
     >>> bruhat_leq([[0, 1, 2], [1, 2, 0]], [2, 0, 1]).tolist()
     [True, False]
@@ -95,23 +96,20 @@ def bruhat_leq(x: ArrayLike, w: ArrayLike) -> NDArray[np.bool_]:
     if lower.shape[-1] != upper.shape[-1]:
         raise EncodingError(f"permutations of {lower.shape[-1]} and of {upper.shape[-1]} cannot be compared")
     try:
-        return permutation_statistics.bruhat_below(lower, upper)
+        return many.bruhat_below(lower, upper)
     except ValueError as error:
         raise EncodingError(f"shapes {lower.shape} and {upper.shape} cannot be broadcast") from error
 
 
 def _read_permutations(permutations: ArrayLike) -> Integers:
-    try:
-        array = np.asarray(permutations)
-    except ValueError as error:  # rows of different lengths
-        raise EncodingError(f"{shown(permutations)} is no array of permutations: {error}") from error
-    if not np.issubdtype(array.dtype, np.integer) or array.ndim == 0:
-        raise EncodingError(f"permutations are an array of whole numbers, not {array.dtype}: {shown(permutations)}")
+    array = read_array(permutations, "an array of permutations")
+    if array.ndim == 0:
+        raise EncodingError(f"permutations have shape (*, n), not {shown(permutations)}")
     n = array.shape[-1]
     wrong = (np.sort(array, axis=-1) != np.arange(n)).any(axis=-1)
     if wrong.any():
         first = array[wrong].reshape(-1, n)[0]
-        raise EncodingError(f"{shown(tuple(first.tolist()))} is no permutation of 0..{n - 1}")
+        raise EncodingError(f"{shown(tuple(first.tolist()))} is not a permutation of 0..{n - 1}")
     return array
 
 
@@ -208,7 +206,7 @@ def _generate(request: Request) -> Rows:
 
     n = request.n
     table = tables.coefficient_table(n, request.progress)
-    group = tables.symmetric_group(n)
+    group = many.symmetric_group(n)
     X = np.empty((len(group), len(group), 2 * n), np.int8)
     X[:, :, :n] = group[:, None]
     X[:, :, n:] = group[None]
@@ -216,7 +214,7 @@ def _generate(request: Request) -> Rows:
 
 
 def _tally(rows: Rows) -> Mapping[str, int]:
-    """Count the rows by each of their coefficients; files may have negative ones, which are none."""
+    """Count the rows by each of their coefficients; files may have negative ones, which do not count."""
     return {
         f"q^{degree} = {value}": count
         for degree, coefficients in enumerate(rows.y.T)
@@ -236,7 +234,7 @@ def _inverted(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     """Return the rows (x^-1, w^-1)."""
 
     def inverted(x: Integers, w: Integers) -> Integers:
-        both = [permutation_statistics.inverses(each).astype(X.dtype) for each in (x, w)]
+        both = [many.inverses(each).astype(X.dtype) for each in (x, w)]
         return np.concatenate(both, axis=1)
 
     return _by_chunks(inverted, X), y
@@ -252,12 +250,12 @@ def _conjugated(X: Integers, y: Integers) -> tuple[Integers, Integers]:
 def _length_difference(X: Integers) -> Integers:
     """Return ℓ(w) - ℓ(x) + C(n, 2), which is not negative; the polynomial is 0 where ℓ(w) < ℓ(x)."""
     most = comb(X.shape[1] // 2, 2)
-    return _by_chunks(lambda x, w: permutation_statistics.lengths(w) - permutation_statistics.lengths(x) + most, X)
+    return _by_chunks(lambda x, w: many.lengths(w) - many.lengths(x) + most, X)
 
 
 def _below(X: Integers) -> Integers:
     """Return 1 where x <= w, and so the constant term is 1, else 0."""
-    return _by_chunks(lambda x, w: permutation_statistics.bruhat_below(x, w).astype(np.int8), X)
+    return _by_chunks(lambda x, w: many.bruhat_below(x, w).astype(np.int8), X)
 
 
 def _equal(X: Integers) -> Integers:

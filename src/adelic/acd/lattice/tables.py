@@ -29,7 +29,7 @@ def all_paths(n: int) -> Int8:
     excess = np.ones(1, np.int64)  # ones less zeros
     for size in range(1, 2 * n - 1):
         may_go_north = excess >= 2
-        may_go_east = (size + excess) // 2 < n  # so many are the ones
+        may_go_east = (size + excess) // 2 < n  # the number of ones
         # Every prefix can be completed, and the child that goes north comes first.
         children = may_go_north.astype(np.int64) + may_go_east
         step = np.ones(int(children.sum()), np.int8)

@@ -8,10 +8,11 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from adelic.acd.integers import read_sequence
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
 from adelic.data.splits import published_test
 from adelic.errors import EncodingError, UnknownNameError
-from adelic.storage.checks import shown, whole_number
+from adelic.storage.checks import shown
 
 LABELS = ("matching", "lagrange")
 
@@ -53,7 +54,7 @@ def continued_fraction(path: Iterable[int]) -> tuple[int, ...]:
     """Return 1, 1 for every pair of equal neighbours in a lattice path, 2 for every pair of different ones.
 
     Raises:
-        EncodingError: `path` is no lattice path.
+        EncodingError: `path` is not a lattice path.
 
     >>> continued_fraction([1, 1, 0, 1, 0])
     (1, 1, 2, 2, 2)
@@ -68,7 +69,7 @@ def matching_number(path: Iterable[int]) -> int:
     """Return the numerator of the continued fraction of a lattice path (1 for the path of one step).
 
     Raises:
-        EncodingError: `path` is no lattice path.
+        EncodingError: `path` is not a lattice path.
 
     >>> matching_number([1, 1, 0, 1, 0])  # [1; 1, 2, 2, 2] = 29/17
     29
@@ -87,7 +88,7 @@ def lagrange_number(path: Iterable[int]) -> tuple[int, int]:
         convergents.
 
     Raises:
-        EncodingError: `path` is no lattice path.
+        EncodingError: `path` is not a lattice path.
 
     >>> lagrange_number([1, 1, 0, 1, 0])  # √7565/29 = 2.9992
     (7565, 29)
@@ -112,7 +113,7 @@ def covers(path: Iterable[int], *, order: str, edition: str = "corrected") -> li
         edition: "corrected", or "published" for the classes of equal Lagrange number sorted by their least path.
 
     Raises:
-        EncodingError: `path` is no lattice path.
+        EncodingError: `path` is not a lattice path.
         TaskSizeError: this machine's memory cannot hold all paths.
         UnknownNameError: there is no such order or edition.
 
@@ -148,22 +149,17 @@ def common_prefix(X: Integers) -> Integers:
 
 
 def _read_word(path: Iterable[int]) -> tuple[int, ...]:
-    if isinstance(path, str | bytes) or not isinstance(path, Iterable):
-        raise EncodingError(f"a lattice path is a sequence of zeros and ones, not {shown(path)}")
-    word = []
-    for position, value in enumerate(path):
-        step = whole_number(value)
-        if step not in (0, 1):
-            raise EncodingError(f"step {position} of a lattice path is {shown(value)}, neither 0 (north) nor 1 (east)")
-        word.append(step)
-    return tuple(word)
+    word = read_sequence(path, "a lattice path")
+    if not set(word) <= {0, 1}:
+        raise EncodingError(f"{shown(word)} has other steps than 0 (north) and 1 (east)")
+    return word
 
 
 def _read_path(path: Iterable[int]) -> tuple[int, ...]:
     word = _read_word(path)
     if not is_lattice_path(word):
         raise EncodingError(
-            f"{shown(word)} is no lattice path: it must have one 1 more than zeros, and every prefix more 1 than zeros"
+            f"{shown(word)} is not a lattice path: it needs one 1 more than zeros, and more 1 than zeros in each prefix"
         )
     return word
 

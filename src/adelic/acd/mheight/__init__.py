@@ -16,6 +16,6 @@ Nine rows of ten have label 0 (91.8, 92.9, 94.2 % for n = 8, 9, 10), and no feat
 more than half a percent better than this majority.
 """
 
-from adelic.acd.mheight.task import TASK, contains_4231, inverted, mheight, reverse_complemented
+from adelic.acd.mheight.task import TASK, inverted, mheight, reverse_complemented
 
-__all__ = ["TASK", "contains_4231", "inverted", "mheight", "reverse_complemented"]
+__all__ = ["TASK", "inverted", "mheight", "reverse_complemented"]

@@ -7,7 +7,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.acd.kl import statistics
+from adelic.acd import permutations as many
+from adelic.acd.integers import read_array
 from adelic.acd.permutations import read_permutation
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
 from adelic.errors import EncodingError
@@ -31,14 +32,13 @@ def mheight(permutation: Any) -> Any:
     """Return the least height of a 3412 pattern less 1; None if there is none, or if there is a 4231 pattern.
 
     Args:
-        permutation: one-line notation, of 0..n-1 or of 1..n; or an array of many, shape (*, n) with at least two axes,
-            which takes compiled code.
+        permutation: one-line notation, of 0..n-1 or of 1..n; or an array of many, shape (*, n) with at least two axes.
 
     Returns:
         For an array of many permutations an int64 array of shape (*), with -1 in place of None.
 
     Raises:
-        EncodingError: `permutation` is no permutation, or holds something that is none.
+        EncodingError: `permutation` is not a permutation, or holds something that is not one.
 
     >>> mheight([3, 4, 1, 2]), mheight([4, 5, 3, 1, 2]), mheight([1, 2, 3, 4])
     (0, 1, None)
@@ -49,51 +49,22 @@ def mheight(permutation: Any) -> Any:
     """
     if isinstance(permutation, np.ndarray) and permutation.ndim > 1:
         return _mheights(permutation)
-    w = read_permutation(permutation, first=None)
-    if contains_4231(w):
-        return None
-    heights = [
-        w[i] - w[last]
-        for i in range(len(w))
-        for last in range(i + 3, len(w))
-        if w[last] < w[i] and _has_middle(w, i, last)
-    ]
-    return min(heights) - 1 if heights else None
-
-
-def contains_4231(w: tuple[int, ...]) -> bool:
-    """Return whether there are i < j < k < l with w_l < w_j < w_k < w_i.
-
-    >>> contains_4231((4, 2, 3, 1)), contains_4231((4, 3, 2, 1))
-    (True, False)
-    """
-    for j in range(1, len(w) - 2):
-        four = max(w[:j])
-        threes = [k for k in range(j + 1, len(w) - 1) if w[j] < w[k] < four]
-        if threes and min(w[threes[0] + 1 :]) < w[j]:
-            return True
-    return False
-
-
-def _has_middle(w: tuple[int, ...], i: int, last: int) -> bool:
-    """Return whether a 4 and then a 1 stand between the 3 at position i and the 2 at position `last`."""
-    greater = next((j for j in range(i + 1, last) if w[j] > w[i]), last)
-    return any(w[k] < w[last] for k in range(greater + 1, last))
+    label = int(_mheights(np.array([read_permutation(permutation, first=None)], np.int64))[0])
+    return None if label < 0 else label
 
 
 def _mheights(permutations: NDArray[Any]) -> NDArray[np.int64]:
     """Return the label of each permutation, (*, n) -> (*), -1 where there is none."""
     from adelic.acd.mheight import kernels
 
-    if not np.issubdtype(permutations.dtype, np.integer):
-        raise EncodingError(f"permutations have whole numbers for entries, not {permutations.dtype}")
+    read_array(permutations, "an array of permutations")
     n = permutations.shape[-1]
     rows = permutations.reshape(-1, n) if n else permutations.reshape(int(np.prod(permutations.shape[:-1])), 0)
     ordered = np.sort(rows, axis=1)
     right = (ordered == np.arange(n)).all(axis=1) | (ordered == np.arange(1, n + 1)).all(axis=1)
     if not right.all():
         wrong = tuple(rows[np.argmin(right)].tolist())
-        raise EncodingError(f"{shown(wrong)} is no permutation of 0..{n - 1} or of 1..{n}")
+        raise EncodingError(f"{shown(wrong)} is not a permutation of 0..{n - 1} or of 1..{n}")
     return kernels.labels_of(rows.astype(np.int64)).reshape(permutations.shape[:-1])
 
 
@@ -111,7 +82,7 @@ def inverted(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     >>> inverted(np.array([[3, 0, 4, 1, 2]]), np.array([0]))
     (array([[1, 3, 4, 0, 2]]), array([0]))
     """
-    return statistics.inverses(X).astype(X.dtype), y
+    return many.inverses(X).astype(X.dtype), y
 
 
 def reverse_complemented(X: Integers, y: Integers) -> tuple[Integers, Integers]:
@@ -179,7 +150,7 @@ TASK = Task(
     cues={
         "first entry": lambda X: X[:, 0],
         "place of the greatest entry": _place_of_greatest,
-        "inversions": statistics.lengths,
+        "inversions": many.lengths,
         "greatest drop": _greatest_drop,
     },
     facts=files(__package__) / "facts.json",

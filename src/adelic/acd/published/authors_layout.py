@@ -6,12 +6,12 @@ stand in its train files, behind the rows of train.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from adelic.acd.lattice.task import LABELS
-from adelic.acd.published.layouts import permutation_of_inversions
 from adelic.acd.quiver.task import TYPES
 from adelic.data.dataset import Dataset
 from adelic.data.exporting import Format, LineMaker
@@ -169,7 +169,10 @@ def _rsk(tokens: list[int], target: Any) -> str:
 
 
 def _rsk_permutation(tokens: list[int], target: Any) -> str:
-    return f"[{_listed(entry + 1 for entry in permutation_of_inversions(''.join(map(str, target))))}]"
+    """Return the permutation of 1..n of which the target is the inversion vector, row after row of its triangle."""
+    n = len(tokens) // 6 - 1
+    bits, rest = iter(target), list(range(1, n + 1))
+    return f"[{_listed(rest.pop(sum(islice(bits, n - 1 - i))) for i in range(n))}]"
 
 
 def _listed(values: Iterable[int]) -> str:

@@ -49,9 +49,11 @@ Editions: `published`, and `corrected`, the same rows with B and -B always in th
 """
 
 from adelic.acd.quiver.exchange_matrices import canonical_form, is_skew_symmetrizable, mutate, relabel, skew_symmetrizer
-from adelic.acd.quiver.task import TASK, TYPES, MutationClass, initial_seed, mutation_class
+from adelic.acd.quiver.task import DEPTHS, LEAST_RANKS, TASK, TYPES, MutationClass, initial_seed, mutation_class
 
 __all__ = [
+    "DEPTHS",
+    "LEAST_RANKS",
     "TASK",
     "TYPES",
     "MutationClass",

@@ -12,6 +12,7 @@ from math import gcd, lcm
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adelic.acd.integers import read_array
 from adelic.acd.permutations import read_permutation
 from adelic.data.protocol import Integers
 from adelic.errors import EncodingError
@@ -31,7 +32,7 @@ def mutate(b: ArrayLike, k: int) -> Integers:
         Of the same shape; int8 if b is, else int64.
 
     Raises:
-        EncodingError: b is no such matrix, k is no vertex, or an entry of the result does not fit its integer type.
+        EncodingError: b is not such a matrix, k is not a vertex, or an entry of the result does not fit its type.
 
     >>> mutate([[0, 1, 0], [-1, 0, 1], [0, -1, 0]], 1)
     array([[ 0, -1,  1], [ 1,  0, -1], [-1,  1,  0]])
@@ -40,7 +41,7 @@ def mutate(b: ArrayLike, k: int) -> Integers:
     n = matrices.shape[-1]
     vertex = whole_number(k)
     if vertex is None or not 0 <= vertex < n:
-        raise EncodingError(f"k={shown(k)} is no vertex of a quiver with vertices 0..{n - 1}")
+        raise EncodingError(f"k={shown(k)} is not a vertex of a quiver with vertices 0..{n - 1}")
     into, out = matrices[..., :, vertex, None], matrices[..., None, vertex, :]
     mutated = matrices + np.sign(into) * np.maximum(into * out, 0)
     mutated[..., :, vertex] *= -1
@@ -61,7 +62,7 @@ def canonical_form(b: ArrayLike) -> Integers:
         Of the same shape; int8 if b is, else int64.
 
     Raises:
-        EncodingError: b is no such matrix, or has an entry of 2**31 or more in absolute value.
+        EncodingError: b is not such a matrix, or has an entry of 2**31 or more in absolute value.
 
     >>> canonical_form([[0, 1, 0], [-1, 0, 1], [0, -1, 0]]).tolist()
     [[0, 0, 1], [0, 0, -1], [-1, 1, 0]]
@@ -86,7 +87,7 @@ def relabel(b: ArrayLike, permutation: Iterable[int]) -> Integers:
         Of the same shape; int8 if b is, else int64.
 
     Raises:
-        EncodingError: b is no such matrix, or permutation is no permutation of 0..n-1.
+        EncodingError: b is not such a matrix, or permutation is not a permutation of 0..n-1.
 
     >>> relabel([[0, 1, 0], [-1, 0, 1], [0, -1, 0]], [1, 2, 0]).tolist()
     [[0, 0, -1], [0, 0, 1], [1, -1, 0]]
@@ -109,7 +110,7 @@ def is_skew_symmetrizable(b: ArrayLike) -> bool | NDArray[np.bool_]:
         A bool for one matrix, else an array of shape (*).
 
     Raises:
-        EncodingError: b is no square integer matrix, or has an entry of 2**31 or more in absolute value.
+        EncodingError: b is not a square integer matrix, or has an entry of 2**31 or more in absolute value.
 
     >>> is_skew_symmetrizable([[0, 1], [-2, 0]]), is_skew_symmetrizable([[0, 1], [2, 0]])
     (True, False)
@@ -126,7 +127,7 @@ def skew_symmetrizer(b: ArrayLike) -> tuple[int, ...] | None:
         b: an integer matrix, shape (n, n).
 
     Raises:
-        EncodingError: b is no square integer matrix, or has an entry of 2**31 or more in absolute value.
+        EncodingError: b is not a square integer matrix, or has an entry of 2**31 or more in absolute value.
 
     >>> skew_symmetrizer([[0, 1, 0], [-2, 0, 1], [0, -1, 0]])
     (2, 1, 1)
@@ -160,12 +161,7 @@ def skew_symmetrizer(b: ArrayLike) -> tuple[int, ...] | None:
 
 def _read_integers(b: ArrayLike) -> tuple[NDArray[np.int64], bool]:
     """Return matrices as int64, and whether they were int8; EncodingError unless they are square and of integers."""
-    try:
-        array = np.asarray(b)
-    except ValueError as error:  # rows of different lengths
-        raise EncodingError(f"{shown(b)} is no matrix: its rows have different lengths") from error
-    if not np.issubdtype(array.dtype, np.integer):
-        raise EncodingError(f"an exchange matrix has whole numbers for entries, not {array.dtype}: {shown(b)}")
+    array = read_array(b, "an exchange matrix")
     if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.shape[-1] == 0:
         raise EncodingError(f"an exchange matrix has shape (n, n) with n >= 1, not {array.shape}")
     if array.size and (int(array.max()) > ENTRY_LIMIT or int(array.min()) < -ENTRY_LIMIT):

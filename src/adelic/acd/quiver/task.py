@@ -9,7 +9,7 @@ import numpy as np
 import psutil
 from numpy.typing import ArrayLike, NDArray
 
-from adelic.acd.quiver.exchange_matrices import canonical_form, is_skew_symmetrizable, mutate, relabel, skew_symmetrizer
+from adelic.acd.quiver.exchange_matrices import canonical_form
 from adelic.acd.quiver.traits import (
     first_vertices_exchanged,
     number_of_arrows,
@@ -21,25 +21,11 @@ from adelic.acd.quiver.traits import (
     vertices_with_least_d,
 )
 from adelic.data import store
+from adelic.data.lookup import RowIndex
 from adelic.data.protocol import Estimate, Integers, Progress, Request, Rows, Task
 from adelic.errors import ConfigurationError, EncodingError, TaskSizeError, UnknownNameError
 from adelic.storage.checks import shown, whole_number
 from adelic.storage.workers import map_parts
-
-__all__ = [
-    "DEPTHS",
-    "LEAST_RANKS",
-    "TASK",
-    "TYPES",
-    "MutationClass",
-    "canonical_form",
-    "initial_seed",
-    "is_skew_symmetrizable",
-    "mutate",
-    "mutation_class",
-    "relabel",
-    "skew_symmetrizer",
-]
 
 TYPES = ("A", "BD", "D", "BE", "BB", "E", "DE")
 """The mutation types; their places here are the labels."""
@@ -136,8 +122,8 @@ def mutation_class(
         progress: called with (matrices mutated, matrices found, what) as the search goes on.
 
     Raises:
-        EncodingError: seed is no such matrix, or an entry of the class is greater than 127 in absolute value.
-        ConfigurationError: depth or limit is no whole number, or out of range.
+        EncodingError: seed is not such a matrix, or an entry of the class is greater than 127 in absolute value.
+        ConfigurationError: depth or limit is not a whole number, or out of range.
         TaskSizeError: there are more than `limit` canonical forms, or more than this machine's free memory can hold.
 
     >>> found = mutation_class(initial_seed("D", 5))
@@ -226,16 +212,8 @@ def _relabelled(matrices: NDArray[np.int8], rng: np.random.Generator) -> NDArray
 
 def _pairs(X: Integers) -> Integers:
     """Return, for rows of canonical forms, a number that B and -B share."""
-
-    def keys(rows: Integers) -> NDArray[np.bytes_]:
-        # Byte strings, which can be sorted; shifted, since NumPy drops zeros at their end.
-        return (rows + 64).astype(np.uint8).view(f"S{rows.shape[1]}").reshape(-1)
-
-    rows, opposites = keys(X), keys(opposite(X, X[:, 0])[0])
-    order = np.argsort(rows)
-    places = np.minimum(np.searchsorted(rows, opposites, sorter=order), len(rows) - 1)
-    own, other = np.arange(len(rows)), order[places]
-    return np.where(rows[other] == opposites, np.minimum(own, other), own)
+    own, other = np.arange(len(X)), RowIndex(X).find(opposite(X, X[:, 0])[0])
+    return np.where(other >= 0, np.minimum(own, other), own)
 
 
 def _generate(request: Request) -> Rows:

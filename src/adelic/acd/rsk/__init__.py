@@ -31,6 +31,6 @@ One part of the answer can be read off without any insertion: w(i) > w(i+1) exac
 than i does (i is a descent of Q). That is n - 1 of the targets.
 """
 
-from adelic.acd.rsk.task import OPENING, TASK, inverse_rsk, inversion_vector, permutations_of, rsk, tableaux, tokens
+from adelic.acd.rsk.task import TASK, bracketed, inverse_rsk, inversion_vector, permutations_of, rsk, tableaux, tokens
 
-__all__ = ["OPENING", "TASK", "inverse_rsk", "inversion_vector", "permutations_of", "rsk", "tableaux", "tokens"]
+__all__ = ["TASK", "bracketed", "inverse_rsk", "inversion_vector", "permutations_of", "rsk", "tableaux", "tokens"]

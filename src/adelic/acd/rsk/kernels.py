@@ -75,32 +75,3 @@ def encode_all(words: Int8, X: Int8, Y: Int8) -> None:
     insertion, recording, row_lengths = np.empty((n, n), np.int8), np.empty((n, n), np.int8), np.empty(n, np.int8)
     for row in range(len(words)):
         encode(words[row], X[row], Y[row], insertion, recording, row_lengths)
-
-
-@njit(cache=True)
-def encode_from(word: Int8, X: Int8, Y: Int8) -> None:
-    """Do so for `word` and the permutations that follow it in lexicographic order, as many as X has rows.
-
-    `word` is left at the last one's successor, or at the last of all permutations.
-    """
-    n = len(word)
-    insertion, recording, row_lengths = np.empty((n, n), np.int8), np.empty((n, n), np.int8), np.empty(n, np.int8)
-    for row in range(len(X)):
-        encode(word, X[row], Y[row], insertion, recording, row_lengths)
-        to_successor(word)
-
-
-@njit(cache=True)
-def to_successor(word: Int8) -> None:
-    """Turn a permutation into the next one in lexicographic order; the last one stays as it is."""
-    last = len(word) - 1
-    i = last - 1
-    while i >= 0 and word[i] > word[i + 1]:
-        i -= 1
-    if i < 0:
-        return
-    j = last
-    while word[j] < word[i]:
-        j -= 1
-    word[i], word[j] = word[j], word[i]
-    word[i + 1 :] = word[i + 1 :][::-1].copy()

@@ -8,11 +8,12 @@ from math import comb, factorial, isqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adelic.acd.permutations import read_permutation
+from adelic.acd.integers import read_array, read_sequence
+from adelic.acd.permutations import inverses, read_permutation, symmetric_group
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
 from adelic.data.splits import published_test
 from adelic.errors import EncodingError
-from adelic.storage.checks import shown, whole_number
+from adelic.storage.checks import shown
 
 Tableau = list[list[int]]
 
@@ -28,7 +29,7 @@ def rsk(permutation: Iterable[int]) -> tuple[Tableau, Tableau]:
     """Return the insertion tableau P and the recording tableau Q of a permutation of 1..n, as lists of rows.
 
     Raises:
-        EncodingError: `permutation` is no permutation of 1..n.
+        EncodingError: `permutation` is not a permutation of 1..n.
 
     >>> rsk([3, 1, 2])
     ([[1, 2], [3]], [[1, 3], [2]])
@@ -57,7 +58,7 @@ def inverse_rsk(P: Iterable[Iterable[int]], Q: Iterable[Iterable[int]]) -> tuple
         Q: one of the same shape.
 
     Raises:
-        EncodingError: P or Q is no standard Young tableau, or they have different shapes.
+        EncodingError: P or Q is not a standard Young tableau, or they have different shapes.
 
     >>> inverse_rsk([[1, 2], [3]], [[1, 3], [2]])
     (3, 1, 2)
@@ -84,7 +85,7 @@ def inversion_vector(permutation: Iterable[int]) -> tuple[int, ...]:
     """Return for the pairs i < j, in lexicographic order, 1 where w(i) > w(j), else 0.
 
     Raises:
-        EncodingError: `permutation` is no permutation of 1..n.
+        EncodingError: `permutation` is not a permutation of 1..n.
 
     >>> inversion_vector([3, 1, 2])
     (1, 1, 0)
@@ -122,21 +123,29 @@ def tokens(permutation: Iterable[int]) -> tuple[int, ...]:
     """Return the 6n + 6 tokens of the tableaux P and Q of a permutation of 1..n.
 
     Raises:
-        EncodingError: `permutation` is no permutation of 1..n.
+        EncodingError: `permutation` is not a permutation of 1..n.
 
     >>> tokens([3, 1, 2])
     (0, 0, 0, 1, 2, 4, 0, 3, 4, 4, 0, 0, 1, 3, 4, 0, 2, 4, 4, 4, 5, 5, 5, 5)
     """
-    word = read_permutation(permutation)
-    closing, padding = len(word) + 1, len(word) + 2
+    return bracketed(*rsk(permutation))
+
+
+def bracketed(P: Tableau, Q: Tableau) -> tuple[int, ...]:
+    """Return the 6n + 6 tokens of two tableaux, without a check of what they are.
+
+    >>> bracketed([[1, 2]], [[1, 2]])
+    (0, 0, 0, 1, 2, 3, 3, 0, 0, 1, 2, 3, 3, 3, 4, 4, 4, 4)
+    """
+    n = sum(map(len, P))
     row: list[int] = [OPENING]
-    for tableau in rsk(word):
+    for tableau in (P, Q):
         row.append(OPENING)
         for entries in tableau:
-            row += [OPENING, *entries, closing]
-        row.append(closing)
-    row.append(closing)
-    return (*row, *[padding] * (6 * len(word) + 6 - len(row)))
+            row += [OPENING, *entries, n + 1]
+        row.append(n + 1)
+    row.append(n + 1)
+    return (*row, *[n + 2] * (6 * n + 6 - len(row)))
 
 
 def tableaux(row: Iterable[int]) -> tuple[Tableau, Tableau]:
@@ -148,7 +157,7 @@ def tableaux(row: Iterable[int]) -> tuple[Tableau, Tableau]:
     >>> tableaux([0, 0, 0, 1, 2, 4, 0, 3, 4, 4, 0, 0, 1, 3, 4, 0, 2, 4, 4, 4, 5, 5, 5, 5])
     ([[1, 2], [3]], [[1, 3], [2]])
     """
-    numbers = _read_whole_numbers(row, "a row of tokens")
+    numbers = read_sequence(row, "a row of tokens")
     n = len(numbers) // 6 - 1
     if n < 0 or len(numbers) != 6 * n + 6:
         raise EncodingError(f"a row has 6n + 6 tokens, not {len(numbers)}")
@@ -195,11 +204,7 @@ def inverse(X: Integers, y: Integers) -> tuple[Integers, Integers]:
         width = n + 2 * rows + 2
         P, Q = slice(1, 1 + width), slice(1 + width, 1 + 2 * width)
         exchanged[chosen, P], exchanged[chosen, Q] = X[chosen, Q], X[chosen, P]
-    inverses = np.empty_like(words)
-    every = np.arange(len(words))
-    for place in range(n):
-        inverses[every, words[:, place] - 1] = place + 1
-    return exchanged, _inversion_bits(inverses).astype(y.dtype)
+    return exchanged, _inversion_bits(inverses(words)).astype(y.dtype)
 
 
 def reversal(X: Integers, y: Integers) -> tuple[Integers, Integers]:
@@ -225,19 +230,19 @@ def encoded(permutations: ArrayLike) -> tuple[NDArray[np.int8], NDArray[np.int8]
         int8 tokens of shape (rows, 6n+6), and int8 bits of shape (rows, n(n-1)/2).
 
     Raises:
-        EncodingError: the shape is another, or there is a row that is no permutation of 1..n.
+        EncodingError: the shape is another, or there is a row that is not a permutation of 1..n.
 
     >>> X, y = encoded([[3, 1, 2], [1, 2, 3]])
     >>> X.shape, y.tolist()
     ((2, 24), [[1, 1, 0], [0, 0, 0]])
     """
-    words = _whole_numbers(permutations, "permutations")
+    words = read_array(permutations, "an array of permutations")
     if words.ndim != 2 or not 1 <= words.shape[1] <= 100:
         raise EncodingError(f"permutations must have shape (rows, n) with 1 <= n <= 100, not {words.shape}")
     wrong = np.flatnonzero((np.sort(words, axis=1) != np.arange(1, words.shape[1] + 1)).any(axis=1))
     if len(wrong):
         bad = words[wrong[0]].tolist()
-        raise EncodingError(f"row {wrong[0]} is no permutation of 1..{len(bad)}: {shown(bad)}")
+        raise EncodingError(f"row {wrong[0]} is not a permutation of 1..{len(bad)}: {shown(bad)}")
     return _encoded(words.astype(np.int8))
 
 
@@ -291,7 +296,7 @@ def _words(inversions: Integers, n: int) -> NDArray[np.int8]:
     return words
 
 
-def _inversion_bits(words: NDArray[np.int8]) -> NDArray[np.int8]:
+def _inversion_bits(words: Integers) -> NDArray[np.int8]:
     n = words.shape[1]
     bits = np.empty((len(words), comb(n, 2)), np.int8)
     for place, (i, j) in enumerate(combinations(range(n), 2)):
@@ -299,19 +304,9 @@ def _inversion_bits(words: NDArray[np.int8]) -> NDArray[np.int8]:
     return bits
 
 
-def _whole_numbers(values: ArrayLike, what: str) -> Integers:
-    try:
-        array = np.asarray(values)
-    except ValueError as error:  # rows of different lengths
-        raise EncodingError(f"{what} must have rows of one length: {shown(values)}") from error
-    if not np.issubdtype(array.dtype, np.integer):
-        raise EncodingError(f"{what} are whole numbers, not {array.dtype}: {shown(values)}")
-    return array
-
-
 def _read_inversions(inversions: ArrayLike) -> tuple[Integers, int]:
     """Return inversion vectors and the n of their permutations."""
-    bits = _whole_numbers(inversions, "inversion vectors")
+    bits = read_array(inversions, "an array of inversion vectors")
     length = bits.shape[-1] if bits.ndim else -1
     n = (1 + isqrt(1 + 8 * length)) // 2 if length > 0 else 0
     if not 2 <= n <= 100 or comb(n, 2) != length:
@@ -320,32 +315,20 @@ def _read_inversions(inversions: ArrayLike) -> tuple[Integers, int]:
 
 
 def _permutations(X: Integers, y: Integers) -> NDArray[np.int8]:
-    """Return the permutations of rows; EncodingError if y are no inversion vectors, or X and y have other shapes."""
+    """Return the permutations of rows; EncodingError if y are not inversion vectors, or X and y have other shapes."""
     words = permutations_of(y)
-    if words.ndim != 2 or _whole_numbers(X, "tokens").shape != (len(words), 6 * words.shape[1] + 6):
+    if words.ndim != 2 or read_array(X, "an array of tokens").shape != (len(words), 6 * words.shape[1] + 6):
         raise EncodingError(
             f"tokens and targets must have shapes (rows, 6n+6) and (rows, n(n-1)/2), not {X.shape} and {y.shape}"
         )
     return words
 
 
-def _read_whole_numbers(values: Iterable[object], what: str) -> tuple[int, ...]:
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise EncodingError(f"{what} is a sequence of whole numbers, not {shown(values)}")
-    numbers = []
-    for position, value in enumerate(values):
-        number = whole_number(value)
-        if number is None:
-            raise EncodingError(f"entry {position} of {what} is {shown(value)}, which is no whole number")
-        numbers.append(number)
-    return tuple(numbers)
-
-
 def _read_tableau(tableau: Iterable[Iterable[object]]) -> Tableau:
-    """Return a standard Young tableau as a new list of rows; EncodingError if it is none."""
+    """Return a standard Young tableau as a new list of rows; EncodingError if it is not one."""
     if isinstance(tableau, str | bytes) or not isinstance(tableau, Iterable):
         raise EncodingError(f"a tableau is a sequence of rows, not {shown(tableau)}")
-    rows = [list(_read_whole_numbers(row, "a row of a tableau")) for row in tableau]
+    rows = [list(read_sequence(row, "a row of a tableau")) for row in tableau]
     entries = sorted(entry for row in rows for entry in row)
     standard = (
         all(rows)
@@ -358,8 +341,8 @@ def _read_tableau(tableau: Iterable[Iterable[object]]) -> Tableau:
     )
     if not standard:
         raise EncodingError(
-            f"{shown(rows)} is no standard Young tableau: rows no longer than the one above, entries 1..n, once each, "
-            "ascending along rows and down columns"
+            f"{shown(rows)} is not a standard Young tableau: rows no longer than the one above, entries 1..n, once "
+            "each, ascending along rows and down columns"
         )
     return rows
 
@@ -369,11 +352,11 @@ def _generate(request: Request) -> Rows:
 
     n = request.n
     X, y = _empty_rows(factorial(n), n)
-    word = np.arange(1, n + 1, dtype=np.int8)
+    words = symmetric_group(n) + np.int8(1)
     part = factorial(n - 1)  # the permutations with the same first entry
     for first in range(n):
         rows = slice(first * part, (first + 1) * part)
-        kernels.encode_from(word, X[rows], y[rows])
+        kernels.encode_all(words[rows], X[rows], y[rows])
         request.report(first + 1, n, "permutations")
     return Rows(X, y, test=published_test(len(X)))
 

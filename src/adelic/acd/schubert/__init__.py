@@ -33,7 +33,8 @@ Editions:
   v}. `adelic.acd.schubert.zeros` has the exact definition.
 
 Symmetries: c(u, v, w) = c(v, u, w), and the constants are the same for translated and for reversed permutations, see
-`reversed_points`. Inverses are no symmetry: c(213, 213, 312) = 1, for S_213² = x_1² = S_312, but c(213, 213, 231) = 0.
+`reversed_points`. To take inverses is not a symmetry: c(213, 213, 312) = 1, for S_213² = x_1² = S_312, but
+c(213, 213, 231) = 0.
 """
 
 from adelic.acd.schubert.constants import schubert_product, schubert_structure_constant

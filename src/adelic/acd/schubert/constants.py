@@ -18,7 +18,7 @@ def schubert_structure_constant(u: Iterable[int], v: Iterable[int], w: Iterable[
         w: a permutation, likewise.
 
     Raises:
-        EncodingError: an argument is no permutation of 1..n.
+        EncodingError: an argument is not a permutation of 1..n.
 
     >>> schubert_structure_constant([2, 1], [1, 3, 2], [2, 3, 1])  # x_1 (x_1 + x_2) = x_1² + x_1 x_2
     1
@@ -35,7 +35,7 @@ def schubert_product(u: Iterable[int], v: Iterable[int]) -> dict[Permutation, in
     """Return S_u S_v in the basis of Schubert polynomials: w, without fixed points at its end, to its coefficient.
 
     Raises:
-        EncodingError: an argument is no permutation of 1..n.
+        EncodingError: an argument is not a permutation of 1..n.
 
     >>> schubert_product([2, 1, 3], [1, 3, 2])
     {(3, 1, 2): 1, (2, 3, 1): 1}

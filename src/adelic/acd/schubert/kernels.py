@@ -81,7 +81,7 @@ def draw_zeros(
         u: the rank of u.
         nonzero_w: the w with c(u, v, w) > 0, those of one v together and ascending.
         nonzero_starts: (n! + 1,), where each v starts in `nonzero_w`.
-        wanted: (n!,), how many zeros to draw for each v; there are so many.
+        wanted: (n!,), how many zeros to draw for each v, at most as many as there are.
         uniforms: (sum of `wanted`,), independent and uniform in [0, 1).
     """
     drawn = np.empty(len(uniforms), np.int64)

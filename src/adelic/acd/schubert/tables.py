@@ -12,6 +12,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from adelic.acd.permutations import symmetric_group
 from adelic.acd.schubert.constants import transition_order
 from adelic.data.protocol import Progress, Rows
 
@@ -32,18 +33,18 @@ def data_rows(n: int, rng: np.random.Generator, progress: Progress | None = None
     [1, 1, 1, 1, 0, 0, 0]
     """
     tables = nonzero_tables(n, progress)
-    symmetric_group = np.array(list(permutations(range(1, n + 1))), np.int8)
+    group = symmetric_group(n) + np.int8(1)
     nonzeros = sum(len(keys) for keys, _ in tables)
     X = np.empty((2 * nonzeros - 1, 4 * n - 1), np.int8)
     y = np.zeros(len(X), np.int8)
     start, zero_start = 0, nonzeros
     for rank, (keys, constants) in enumerate(tables):
-        _fill(X[start : start + len(keys)], rank, keys, symmetric_group)
+        _fill(X[start : start + len(keys)], rank, keys, group)
         y[start : start + len(keys)] = constants
         start += len(keys)
         # The identity comes first in S_n, and its table starts with id · id = id, which has no zero beside it.
         zeros = random_zeros(keys, keys[1:] if rank == 0 else keys, n, rng)
-        _fill(X[zero_start : zero_start + len(zeros)], rank, zeros, symmetric_group)
+        _fill(X[zero_start : zero_start + len(zeros)], rank, zeros, group)
         zero_start += len(zeros)
         if progress:
             progress(rank + 1, len(tables), "zeros")
@@ -57,15 +58,15 @@ def nonzero_tables(n: int, progress: Progress | None = None) -> list[Table]:
     [(['0x12', '0x1102'], [1, 1]), (['0x102', '0x1201'], [1, 1])]
     """
     size = 2 * n - 1
-    symmetric_group = list(permutations(range(1, n + 1)))
+    group = list(permutations(range(1, n + 1)))
     padding = tuple(range(n + 1, size + 1))
-    units = np.array([_key(rank, v + padding, size) for rank, v in enumerate(symmetric_group)])
-    tables = {symmetric_group[0]: (units, np.ones(len(units), np.int32))}
-    for u, r, previous, terms in transition_order(symmetric_group):
+    units = np.array([_key(rank, v + padding, size) for rank, v in enumerate(group)])
+    tables = {group[0]: (units, np.ones(len(units), np.int32))}
+    for u, r, previous, terms in transition_order(group):
         tables[u] = _collected([*_times_variable(tables[previous], r, size), *(tables[term] for term in terms)])
         if progress:
-            progress(len(tables), len(symmetric_group), "products")
-    return [tables[u] for u in symmetric_group]
+            progress(len(tables), len(group), "products")
+    return [tables[u] for u in group]
 
 
 def random_zeros(nonzero_keys: Int64, starts: Int64, n: int, rng: np.random.Generator) -> Int64:
@@ -160,11 +161,11 @@ def _key(rank: int, w: tuple[int, ...], size: int) -> int:
     return key
 
 
-def _fill(X: NDArray[np.int8], rank: int, keys: Int64, symmetric_group: NDArray[np.int8]) -> None:
+def _fill(X: NDArray[np.int8], rank: int, keys: Int64, group: NDArray[np.int8]) -> None:
     """Write the tokens of u (by its rank), v and w into the rows of X."""
-    n = symmetric_group.shape[1]
+    n = group.shape[1]
     size = 2 * n - 1
-    X[:, :n] = symmetric_group[rank]
-    X[:, n : 2 * n] = symmetric_group[keys >> (BITS * size)]
+    X[:, :n] = group[rank]
+    X[:, n : 2 * n] = group[keys >> (BITS * size)]
     for position in range(size):
         X[:, 2 * n + position] = _entry(keys, position, size) + 1

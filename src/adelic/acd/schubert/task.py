@@ -6,7 +6,7 @@ from math import factorial
 
 import numpy as np
 
-from adelic.acd.kl import statistics
+from adelic.acd import permutations
 from adelic.data.protocol import Cue, Estimate, Integers, Request, Rows, Task
 
 # The number of nonzero constants with u, v in S_n for n = 1, 2, ..., and the greatest of them.
@@ -95,23 +95,23 @@ def _cue(statistic: Callable[[Integers, Integers, Integers], Integers]) -> Cue:
 
 
 def _length_excess(u: Integers, v: Integers, w: Integers) -> Integers:
-    return statistics.lengths(w) - statistics.lengths(u) - statistics.lengths(v)
+    return permutations.lengths(w) - permutations.lengths(u) - permutations.lengths(v)
 
 
 def _descents(u: Integers, v: Integers, w: Integers) -> Integers:
     """Return Des(w) and Des(u) ∪ Des(v) in one number."""
-    factors = statistics.descent_sets(u) | statistics.descent_sets(v)
-    return np.asarray(statistics.descent_sets(w) << w.shape[1] | factors)
+    factors = permutations.descent_sets(u) | permutations.descent_sets(v)
+    return np.asarray(permutations.descent_sets(w) << w.shape[1] | factors)
 
 
 def _new_descents(u: Integers, v: Integers, w: Integers) -> Integers:
     """Return Des(w) without Des(u) ∪ Des(v), empty for every nonzero constant."""
-    return statistics.descent_sets(w) & ~(statistics.descent_sets(u) | statistics.descent_sets(v))
+    return permutations.descent_sets(w) & ~(permutations.descent_sets(u) | permutations.descent_sets(v))
 
 
 def _bruhat(u: Integers, v: Integers, w: Integers) -> Integers:
     """Return how many of u <= w and v <= w hold."""
-    return statistics.bruhat_below(u, w).astype(np.int64) + statistics.bruhat_below(v, w)
+    return permutations.bruhat_below(u, w).astype(np.int64) + permutations.bruhat_below(v, w)
 
 
 def _first_entries(u: Integers, v: Integers, w: Integers) -> Integers:
@@ -122,7 +122,7 @@ def _first_entries(u: Integers, v: Integers, w: Integers) -> Integers:
 def _prefixes(u: Integers, v: Integers, w: Integers) -> Integers:
     """Return how many of the inequalities between prefixes fail, see `adelic.acd.schubert.zeros`."""
     failures = np.zeros(len(w), np.int64)
-    for exponents, sign in ((statistics.lehmer_codes, 1), (statistics.top_exponents, -1)):
+    for exponents, sign in ((permutations.lehmer_codes, 1), (permutations.top_exponents, -1)):
         of_u, of_v, of_w = (exponents(each).cumsum(axis=1, dtype=np.int64) for each in (u, v, w))
         failures += (sign * (of_w - of_u - of_v) < 0).sum(axis=1)
     return failures
@@ -178,7 +178,7 @@ TASK = Task(
         ),
         "corrected": (
             "The nonzero constants are those of the published data set for n = 4, 5, 6.",
-            "Settled here: every zero has ℓ(w) = ℓ(u) + ℓ(v) and no descent of w that is none of u or v; as many as "
+            "Settled here: every zero has ℓ(w) = ℓ(u) + ℓ(v) and every descent of w is one of u or v; as many as "
             "possible have u, v <= w in the Bruhat order and meet the inequalities of adelic.acd.schubert.zeros too.",
             "Settled here: an 80/20 split of the pairs {u, v}; all rows of a pair, and of pairs that translation and "
             "reversal make of it, are in one split.",

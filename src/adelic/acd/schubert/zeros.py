@@ -29,12 +29,12 @@ Groups: a pair {u, v} shares its split with its translates, (1 × u, 1 × v) and
 `schubert.reversed_points`), since these have the same constants.
 """
 
-from itertools import permutations
+import itertools
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.acd.kl import statistics
+from adelic.acd import permutations
 from adelic.acd.schubert import kernels, tables
 from adelic.data.protocol import Progress, Rows
 
@@ -51,7 +51,7 @@ def data_rows(n: int, rng: np.random.Generator, progress: Progress | None = None
     >>> np.bincount(rows.y).tolist(), rows.X.shape
     ([42, 43], (85, 11))
     """
-    group = np.array(list(permutations(range(n))), np.int8)
+    group = permutations.symmetric_group(n)
     candidates = candidate_permutations(n)
     nonzero_tables = tables.nonzero_tables(n, progress)
     v, w = _indices(nonzero_tables, candidates)
@@ -77,7 +77,7 @@ def candidate_permutations(n: int) -> Int8:
     [[0, 1, 2], [1, 0, 2], [2, 0, 1]]
     """
     size = 2 * n - 1
-    heads = np.array(list(permutations(range(size), n - 1)), np.int8)
+    heads = np.array(list(itertools.permutations(range(size), n - 1)), np.int8)
     free = np.ones((len(heads), size), np.bool_)
     np.put_along_axis(free, heads.astype(np.intp), values=False, axis=1)
     tails = np.nonzero(free)[1].astype(np.int8).reshape(len(heads), n)
@@ -122,7 +122,7 @@ def groups_of_pairs(group: Int8) -> NDArray[np.int32]:
 
 
 def quotas(nonzeros: Int64, zeros: Int64, rng: np.random.Generator) -> Int64:
-    """Return how many zeros each pair u <= v is to have: as many as nonzeros where there are so many.
+    """Return how many zeros each pair u <= v is to have: as many as nonzeros, or all where there are fewer.
 
     Args:
         nonzeros: (n!, n!), how many nonzero constants each pair has.
@@ -185,18 +185,18 @@ def _statistics(group: Int8, candidates: Int8) -> kernels.Statistics:
     n, size = group.shape[1], candidates.shape[1]
     fixed = np.tile(np.arange(n, size, dtype=np.int8), (len(group), 1))
     small = np.concatenate([group, fixed], axis=1)
-    lengths = statistics.lengths(candidates)
+    lengths = permutations.lengths(candidates)
     members = np.argsort(lengths, kind="stable")
     longest = n * (n - 1)  # of u and v together
     starts = np.searchsorted(lengths[members], np.arange(longest + 2))
-    below = np.stack([statistics.bruhat_below(u, candidates) for u in small])
+    below = np.stack([permutations.bruhat_below(u, candidates) for u in small])
     of_w, of_u = (
         {
-            "lengths": statistics.lengths(each),
-            "descents": statistics.descent_sets(each),
+            "lengths": permutations.lengths(each),
+            "descents": permutations.descent_sets(each),
             "sizes": np.where(each != np.arange(size), np.arange(1, size + 1), 1).max(axis=1),
-            "bottom": statistics.lehmer_codes(each)[:, : n - 1].cumsum(axis=1, dtype=np.int64),
-            "top": statistics.top_exponents(each)[:, : n - 1].cumsum(axis=1, dtype=np.int64),
+            "bottom": permutations.lehmer_codes(each)[:, : n - 1].cumsum(axis=1, dtype=np.int64),
+            "top": permutations.top_exponents(each)[:, : n - 1].cumsum(axis=1, dtype=np.int64),
         }
         for each in (candidates, small)
     )

@@ -13,8 +13,8 @@ Encoding: the rows are those of pseudolines n, n-1, ..., 1, tokens 1..n, row-maj
 Editions:
 
 - `published`: every pattern and as many non-patterns, made as the published README says: the numbers within each row
-  of a true pattern are shuffled, and the result is checked to be no pattern. Ours are also different from each other,
-  so that no row stands in two splits. 1,816 rows for n = 6 and 49,396 for n = 7.
+  of a true pattern are shuffled, and the result is checked not to be a pattern. Ours are also different from each
+  other, so that no row stands in two splits. 1,816 rows for n = 6 and 49,396 for n = 7.
 - `leaky`: the same, but the rows of the non-patterns stand in the order 1, ..., n (row r lacks r), so that the first
   row alone gives the label away. Older published negatives that can still be seen have this order.
 - `levels`: the 0/1 matrices. Write 1 where pseudoline i crosses a smaller one, 0 where it crosses a greater one: row

@@ -15,6 +15,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from adelic.data.lookup import RowIndex
 from adelic.data.protocol import Integers, Progress, Rows
 
 Int8 = NDArray[np.int8]
@@ -156,19 +157,11 @@ def shuffled_non_patterns(positives: Integers, n: int, rng: np.random.Generator)
     >>> np.sort(negatives.reshape(2, 3, 2), axis=2).tolist() == [[[1, 2], [1, 3], [2, 3]]] * 2
     True
     """
-    known = _row_strings(positives)
+    known = RowIndex(positives)
     negatives = positives.copy()
     again = np.arange(len(positives))
     while len(again):
         negatives[again] = rng.permuted(positives[again].reshape(-1, n - 1), axis=1).reshape(len(again), -1)
-        rows = _row_strings(negatives)
-        repeated = np.ones(len(rows), np.bool_)
-        repeated[np.unique(rows, return_index=True)[1]] = False
-        again = np.flatnonzero(repeated | np.isin(rows, known))
+        repeated = RowIndex(negatives).find(negatives) != np.arange(len(negatives))
+        again = np.flatnonzero(repeated | (known.find(negatives) >= 0))
     return negatives
-
-
-def _row_strings(rows: Integers) -> NDArray[np.bytes_]:
-    """Return each row as one byte string, so that rows can be compared and sorted (tokens are not 0)."""
-    contiguous = np.ascontiguousarray(rows, np.int8)
-    return contiguous.view(f"S{contiguous.shape[1]}").reshape(-1)

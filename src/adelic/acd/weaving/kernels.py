@@ -10,7 +10,7 @@ def are_patterns(matrices: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return for each n × (n-1) matrix whether it is a weaving pattern; see `weaving.is_weaving_pattern`.
 
     Args:
-        matrices: shape (matrices, n, n-1); the rows of pseudolines n, ..., 1. Entries that are none of 1..n must be 0.
+        matrices: shape (matrices, n, n-1); the rows of pseudolines n, ..., 1. Entries outside 1..n must be 0.
     """
     count, n, width = matrices.shape
     answers = np.zeros(count, np.bool_)

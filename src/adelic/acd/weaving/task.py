@@ -8,9 +8,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adelic.acd.integers import read_array
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Symmetry, Task
 from adelic.errors import EncodingError
-from adelic.storage.checks import shown
 
 # A006245(n) for n = 2, 3, ...: simple arrangements of n pseudolines with a marked cell.
 PATTERN_COUNTS = (1, 2, 8, 62, 908, 24698, 1232944, 112018190, 18410581880, 5449192389984)
@@ -33,14 +33,14 @@ def is_weaving_pattern(matrix: ArrayLike) -> Any:
 
     Args:
         matrix: whole numbers, shape (n, n-1) or (n(n-1),); the rows of pseudolines n, n-1, ..., 1. Or an array of many
-            matrices, shape (*, n, n-1) with at least three axes, which takes compiled code.
+            matrices, shape (*, n, n-1) with at least three axes.
 
     Returns:
-        False too where a row has a number twice, its own number, or a number that is none of 1..n. For an array of many
+        False too where a row has a number twice, its own number, or a number outside 1..n. For an array of many
         matrices a boolean array of shape (*).
 
     Raises:
-        EncodingError: the shape is no n × (n-1) with n >= 2, or the entries are no whole numbers.
+        EncodingError: the shape is not n × (n-1) with n >= 2, or the entries are not whole numbers.
 
     >>> is_weaving_pattern([[1, 2], [1, 3], [2, 3]]), is_weaving_pattern([2, 1, 3, 1, 3, 2])
     (True, True)
@@ -49,45 +49,16 @@ def is_weaving_pattern(matrix: ArrayLike) -> Any:
     >>> is_weaving_pattern(np.array([[[1, 2], [1, 3], [2, 3]], [[1, 2], [3, 1], [2, 3]]]))
     array([ True, False])
     """
-    if isinstance(matrix, np.ndarray) and matrix.ndim > 2:
-        return _are_weaving_patterns(matrix)
-    rows = _read_matrix(matrix)
-    n = len(rows)
-    sequences = {n - r: row for r, row in enumerate(rows)}
-    if any(set(row) != set(range(1, n + 1)) - {line} for line, row in sequences.items()):
-        return False
-    order = list(range(1, n + 1))  # the pseudolines from top to bottom where the sweep stands
-    done = dict.fromkeys(order, 0)  # how many crossings each has behind it
-    crossings = 0
-    place = 0
-    while place < n - 1:
-        upper, lower = order[place], order[place + 1]
-        wanted = (
-            upper < lower  # else they have crossed already
-            and sequences[upper][done[upper]] == lower
-            and sequences[lower][done[lower]] == upper
-        )
-        if not wanted:
-            place += 1
-            continue
-        order[place], order[place + 1] = lower, upper
-        done[upper] += 1
-        done[lower] += 1
-        crossings += 1
-        place = max(place - 1, 0)  # only the pairs next to this one have changed
-    return crossings == comb(n, 2)
-
-
-def _are_weaving_patterns(matrices: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return for each matrix whether it is a pattern, (*, n, n-1) -> (*)."""
     from adelic.acd.weaving import kernels
 
-    array = _whole_numbers(matrices)
+    matrices = matrix if isinstance(matrix, np.ndarray) and matrix.ndim > 2 else _read_matrix(matrix)
+    array = read_array(matrices, "a weaving pattern")
     *batch, n, width = array.shape
     if n < 2 or width != n - 1:
         raise EncodingError(f"weaving patterns have shape (*, n, n-1) with n >= 2, not {array.shape}")
     letters = np.where((array >= 1) & (array <= n), array, 0).astype(np.int64)
-    return kernels.are_patterns(letters.reshape(-1, n, n - 1)).reshape(batch)
+    answers = kernels.are_patterns(letters.reshape(-1, n, n - 1)).reshape(batch)
+    return answers if batch else bool(answers)
 
 
 def rotated(matrices: ArrayLike) -> Integers:
@@ -100,7 +71,7 @@ def rotated(matrices: ArrayLike) -> Integers:
         Patterns of the same shape and dtype; 2n rotations are the identity.
 
     Raises:
-        EncodingError: the last axis is no n(n-1).
+        EncodingError: the length of the last axis is not n(n-1).
 
     >>> rotated([1, 2, 1, 3, 2, 3])
     array([2, 1, 3, 1, 3, 2])
@@ -118,7 +89,7 @@ def reflected(matrices: ArrayLike) -> Integers:
         matrices: patterns as `is_weaving_pattern` takes them, shape (*, n(n-1)).
 
     Raises:
-        EncodingError: the last axis is no n(n-1).
+        EncodingError: the length of the last axis is not n(n-1).
 
     >>> reflected([2, 1, 3, 1, 3, 2])
     array([1, 2, 1, 3, 2, 3])
@@ -134,7 +105,7 @@ def levels_reflected(levels: ArrayLike) -> Integers:
         levels: level matrices, shape (*, (n-2)²), of patterns or not.
 
     Raises:
-        EncodingError: the last axis is no (n-2)².
+        EncodingError: the length of the last axis is not (n-2)².
 
     >>> levels_reflected([0, 1, 0, 0])  # rows 011 and 001, with the entries that follow from the others
     array([1, 1, 1, 0])
@@ -150,7 +121,7 @@ def levels_half_turned(levels: ArrayLike) -> Integers:
         levels: level matrices, shape (*, (n-2)²), of patterns or not.
 
     Raises:
-        EncodingError: the last axis is no (n-2)².
+        EncodingError: the length of the last axis is not (n-2)².
 
     >>> levels_half_turned([0, 1, 0, 0])  # rows 011 and 001
     array([1, 1, 1, 0])
@@ -161,7 +132,7 @@ def levels_half_turned(levels: ArrayLike) -> Integers:
 
 def _full_levels(levels: ArrayLike) -> Integers:
     """Return the matrices with the last entries of their rows, (*, (n-2)²) -> (*, n-2, n-1)."""
-    array = _whole_numbers(levels)
+    array = read_array(levels, "a level matrix")
     side = round(array.shape[-1] ** 0.5) if array.ndim else 0
     if side < 1 or side * side != array.shape[-1]:
         raise EncodingError(f"the last axis must have length (n-2)² with n >= 3, not shape {array.shape}")
@@ -242,27 +213,17 @@ def _order_of(length: int) -> int | None:
     return n if n * (n - 1) == length else None
 
 
-def _whole_numbers(matrix: ArrayLike) -> Integers:
-    try:
-        array = np.asarray(matrix)
-    except ValueError as error:  # rows of different lengths
-        raise EncodingError(f"{shown(matrix)} is no matrix: {error}") from error
-    if not np.issubdtype(array.dtype, np.integer):
-        raise EncodingError(f"a weaving pattern has whole numbers for entries, not {array.dtype}: {shown(matrix)}")
-    return array
-
-
-def _read_matrix(matrix: ArrayLike) -> list[list[int]]:
-    array = _whole_numbers(matrix)
+def _read_matrix(matrix: ArrayLike) -> Integers:
+    """Return one matrix, (n, n-1)."""
+    array = read_array(matrix, "a weaving pattern")
     n = _order_of(array.size)
     if n is None or array.shape not in ((n, n - 1), (n * (n - 1),)):
         raise EncodingError(f"a weaving pattern has shape n × (n-1) with n >= 2, or n(n-1) flat, not {array.shape}")
-    rows: list[list[int]] = array.reshape(n, n - 1).tolist()
-    return rows
+    return array.reshape(n, n - 1)
 
 
 def _blocks(matrices: ArrayLike) -> tuple[NDArray[np.integer[Any]], int]:
-    array = _whole_numbers(matrices)
+    array = read_array(matrices, "a weaving pattern")
     n = _order_of(array.shape[-1]) if array.ndim else None
     if n is None:
         raise EncodingError(f"the last axis must have length n(n-1) with n >= 2, not shape {array.shape}")

@@ -21,7 +21,9 @@ def columns_of(frame: Any) -> dict[str, Sequence[Any]]:
     if names is None and isinstance(frame, Mapping):
         names = frame.keys()
     if names is None:
-        raise ConfigurationError(f"{describe(frame)} is no table; pass a DataFrame, or a mapping from names to values")
+        raise ConfigurationError(
+            f"{describe(frame)} is not a table; pass a DataFrame, or a mapping from names to values"
+        )
     found: dict[str, Sequence[Any]] = {str(name): _listed(frame[name]) for name in names}
     lengths = {len(values) for values in found.values()}
     if len(found) < len(list(names)) or len(lengths) > 1:
@@ -57,12 +59,12 @@ class Coded:
                 codes.append(index.setdefault((type(value), value), len(index)))
             except TypeError:
                 raise ConfigurationError(
-                    f"column {name!r} has {describe(value)} in row {row} (counted from 0), which is no single value"
+                    f"column {name!r} has {describe(value)} in row {row} (counted from 0), which is not a single value"
                 ) from None
         return cls([value for _, value in index], np.array(codes, np.int64))
 
     def numbers(self) -> list[Fraction] | None:
-        """Return the values as numbers; None if one is none."""
+        """Return the values as numbers; None unless all are numbers."""
         try:
             plain = [int(value) if isinstance(value, bool | np.bool_) else value for value in self.values]
             parsed = rationals.read(plain, floats="shortest")
@@ -71,7 +73,7 @@ class Coded:
         return [parsed.fraction(i) for i in range(len(plain))] if parsed.shape == (len(plain),) else None
 
     def first_that_is_no_number(self) -> tuple[int, Any]:
-        """Return the row and value of the first entry that is no number."""
+        """Return the row and value of the first entry that is not a number."""
         bad = next(i for i, value in enumerate(self.values) if Coded([value], self.codes[:0]).numbers() is None)
         return int(np.argmax(self.codes == bad)), self.values[bad]
 

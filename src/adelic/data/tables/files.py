@@ -37,7 +37,7 @@ def read_table(path: str | Path) -> dict[str, Sequence[Any]]:
         try:
             found = READERS[path.suffix.lower()](path)
         except (ValueError, RecursionError, csv.Error) as error:
-            raise ConfigurationError(f"{path} is no table: {str(error).splitlines()[0]}") from None
+            raise ConfigurationError(f"{path} is not a table: {str(error).splitlines()[0]}") from None
     if not found or not len(next(iter(found.values()))):
         raise ConfigurationError(f"{path} has no row")
     return found
@@ -52,10 +52,10 @@ def check_file(path: Path) -> None:
 
     >>> check_file(Path("mine.xlsx"))
     Traceback (most recent call last):
-    adelic.errors.ConfigurationError: mine.xlsx is no table: its name must end in .csv, .jsonl, .parquet
+    adelic.errors.ConfigurationError: mine.xlsx is not a table: its name must end in .csv, .jsonl, .parquet
     """
     if path.suffix.lower() not in READERS:
-        raise ConfigurationError(f"{path} is no table: its name must end in {', '.join(READERS)}")
+        raise ConfigurationError(f"{path} is not a table: its name must end in {', '.join(READERS)}")
     with storage_errors(f"cannot read {path}", READABLE):
         if not path.is_file():
             raise StorageError(f"there is no file {path}; name one that exists")
@@ -92,7 +92,7 @@ def _read_json_lines(path: Path) -> dict[str, Sequence[Any]]:
     for number, line in lines:
         row = json.loads(line, parse_float=Decimal, parse_int=_whole)
         if not isinstance(row, dict) or (found and row.keys() != found.keys()):
-            raise ValueError(f"line {number} is no object with the keys of the first line")
+            raise ValueError(f"line {number} is not an object with the keys of the first line")
         for key, value in row.items():
             found.setdefault(key, []).append(value)
     return found

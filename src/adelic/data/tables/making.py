@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adelic.data.dataset import Dataset
 from adelic.data.protocol import Rows
-from adelic.data.splits import SPLITS, TEST, TRAIN, VALIDATION, split_orbits
+from adelic.data.splits import SPLITS, TEST, TRAIN, VALIDATION, part_sizes, split_orbits
 from adelic.data.symmetries import Integers, orbits
 from adelic.data.tables.columns import Coded, columns_of
 from adelic.errors import ConfigurationError, UnknownNameError
@@ -21,7 +21,7 @@ from adelic.storage.provenance import versions
 ANSWERS = ("classes", "number")
 """What a target can be."""
 MOST_CLASSES = 100
-"""Whole numbers of at most so many different values are classes, unless the user says that they are numbers."""
+"""Whole numbers with at most this many different values are classes, unless the user says that they are numbers."""
 MOST_NUMBERS = 1 << 20
 """How many different numbers the columns may have: each gets a row of the embedding's table."""
 PART_NAMES = {"train": TRAIN, "validation": VALIDATION, "valid": VALIDATION, "val": VALIDATION, "dev": VALIDATION}
@@ -57,8 +57,8 @@ def from_table(
 
     Raises:
         UnknownNameError: there is no such column.
-        ConfigurationError: a value is missing or no number, the target has one value only or is no whole number, or a
-            part is empty.
+        ConfigurationError: a value is missing or not a number, the target has one value only or is not a whole number,
+            or a part is empty.
 
     >>> frame = {"x": range(100), "half": [x // 2 for x in range(100)], "odd": [bool(x % 2) for x in range(100)]}
     >>> d = from_table(frame, target="odd", groups="half", columns=["x"])
@@ -160,7 +160,7 @@ def _dataset(
         of_row = _drawn(rows, rng, stratify=class_names is not None)
     else:
         of_row = _given(parts, rows, rng, stratify=class_names is not None)
-    counts = {part: int(np.count_nonzero(of_row == number)) for number, part in enumerate(SPLITS)}
+    counts = part_sizes(of_row)
     if not all(counts.values()):
         empty = next(part for part, count in counts.items() if not count)
         different = len(np.unique(X, axis=0))
@@ -181,19 +181,13 @@ def _dataset(
         "seed": seed,
         "columns": list(columns),
         "target": target,
-        "rows": {"all": len(y), **counts},
+        "rows": counts,
         "sha256": hashlib.sha256(b"".join(content)).hexdigest(),
         "versions": versions("numpy"),
     }
-    of_part = [of_row == number for number in (TRAIN, VALIDATION, TEST)]
-    (X_train, y_train), (X_validation, y_validation), (X_test, y_test) = ((X[chosen], y[chosen]) for chosen in of_part)
-    return Dataset(
-        X_train=X_train,
-        y_train=y_train,
-        X_validation=X_validation,
-        y_validation=y_validation,
-        X_test=X_test,
-        y_test=y_test,
+    return Dataset.of(
+        rows,
+        of_row,
         class_names=class_names,
         vocabulary=vocabulary,
         provenance=provenance,
@@ -211,8 +205,8 @@ def _tokens(columns: Mapping[str, Sequence[Any]]) -> tuple[Integers, tuple[int |
         if found is None:
             row, value = column.first_that_is_no_number()
             raise ConfigurationError(
-                f"column {name!r} has {describe(value)} in row {row} (counted from 0), which is no number; leave the "
-                "column out, or write numbers for its values"
+                f"column {name!r} has {describe(value)} in row {row} (counted from 0), which is not a number; leave "
+                "the column out, or write numbers for its values"
             )
         numbers[name] = found
     vocabulary = sorted(set().union(*numbers.values()))
