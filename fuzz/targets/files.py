@@ -63,10 +63,10 @@ def _prepare(folder: Path) -> None:
     assert not (folder / "stopped" / "DONE").exists()
     result = training.read_result(folder / "finished")
     assert result is not None
-    benchmark.results.write_result(folder / "results", _config(), result)
+    benchmark.files.write_result(folder / "results", _config(), result)
     another = {"seed": result["seed"] + 1}
     changed = result | another | {"configuration": result["configuration"] | another}
-    benchmark.results.write_result(folder / "results", _config(), changed)
+    benchmark.files.write_result(folder / "results", _config(), changed)
 
 
 @cache

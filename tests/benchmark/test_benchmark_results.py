@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from adelic.benchmark import Summary, read_results, summarise
-from adelic.benchmark.results import confidence_interval, mean_with_interval, right_rows, write_result
+from adelic.benchmark.files import write_result
+from adelic.benchmark.results import confidence_interval, right_rows
+from adelic.benchmark.table import mean_with_interval
 from adelic.data.sources import TaskData
 from adelic.errors import AdelicError, RunFolderError, StorageError
 from adelic.training import EmbeddingConfig, RunConfig, load_recipe
@@ -342,7 +344,7 @@ def test_results_of_a_folder_that_cannot_be_written(tmp_path, result):
 WRITER = """
 import json, sys
 from pathlib import Path
-from adelic.benchmark.results import write_result, mean_with_interval, right_rows
+from adelic.benchmark.files import write_result
 from adelic.data.sources import TaskData
 from adelic.training import EmbeddingConfig, RunConfig, load_recipe
 results = json.loads(Path(sys.argv[2]).read_text())

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from adelic.benchmark.engines import Budget, EmbeddedEngine, Engine, OnRun
-from adelic.benchmark.further_rows import split_row
-from adelic.benchmark.results import write_result
-from adelic.benchmark.rows import published_rows
+from adelic.benchmark.files import write_result
+from adelic.benchmark.rows import published_rows, split_row
 from adelic.data.registry import task as find_task
 from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, UnknownNameError

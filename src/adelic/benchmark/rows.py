@@ -1,9 +1,13 @@
-"""The 13 rows of the paper's table, with the figures that were published for them, each with the edition it is of."""
+"""The rows of the tables, with what was published for them: the 13 of the paper's table, and further ones.
+
+Further rows are those of ACD tasks that have several targets a row, or a number to predict.
+"""
 
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from adelic.errors import UnknownNameError
 
@@ -95,7 +99,7 @@ class Row:
     def best_published(self, edition: str = "published") -> tuple[str, Figure] | None:
         """Return who has the best published accuracy of an edition, with what, and the figure; None if there is none.
 
-        Figures that are set aside are none of them.
+        Figures that are set aside do not count.
 
         >>> who, figure = published_row("weaving-6").best_published("levels")
         >>> who, str(figure), published_row("weaving-6").best_published("leaky")
@@ -127,25 +131,24 @@ def _of(figure: Figure | None, edition: str) -> Figure | None:
 
 @cache
 def published_rows() -> dict[str, Row]:
-    """Return the rows by name, in the paper's order.
+    """Return the rows of the paper's table by name, in the paper's order.
 
     >>> rows = published_rows()
     >>> len(rows), rows["schubert-4"].paper_aoe, str(rows["schubert-4"].acd_transformer)
     (13, Figure(accuracy=87.89, loss=0.3052, interval=None, edition='published'), '94.6 ± 1.0')
     """
-    text = resources.files("adelic.benchmark").joinpath("published.toml").read_text(encoding="utf-8")
     return {
         name: Row(
             name=name,
             set_aside=tuple(table.pop("set_aside", ())),
             **{key: Figure(**figure) for key, figure in table.items()},
         )
-        for name, table in tomllib.loads(text).items()
+        for name, table in _read("published.toml").items()
     }
 
 
 def published_row(name: str) -> Row:
-    """Return the row of this name.
+    """Return the row of the paper's table that has this name.
 
     Raises:
         UnknownNameError: there is no such row; the nearest one is suggested.
@@ -157,3 +160,42 @@ def published_row(name: str) -> Row:
     if name not in rows:
         raise UnknownNameError.of("row", name, rows)
     return rows[name]
+
+
+@cache
+def further_rows() -> dict[str, str]:
+    """Return the published errors of each further row: linear model / MLP / Transformer; a dash where there are none.
+
+    published_further.toml says what they measure.
+
+    >>> list(further_rows())
+    ['characters-18', 'characters-20', 'characters-22', 'kl-5', 'kl-6', 'rsk-8', 'rsk-9']
+    >>> further_rows()["characters-18"], further_rows()["kl-5"]
+    ('1.592e+10 / 2.745e+08 ± 8.9e+08 / 2.491e+10 ± 1.4e+07', '–')
+    """
+    rows = {}
+    for name, table in _read("published_further.toml").items():
+        errors = [table[model] for model in ("linear", "mlp", "transformer") if model in table]
+        texts = [f"{e['value']:.4g}" + (f" ± {e['interval']:.2g}" if "interval" in e else "") for e in errors]
+        rows[name] = " / ".join(texts) or "–"
+    return rows
+
+
+def _read(name: str) -> dict[str, dict[str, Any]]:
+    return tomllib.loads(resources.files("adelic.benchmark").joinpath(name).read_text(encoding="utf-8"))
+
+
+def split_row(name: str) -> tuple[str, int]:
+    """Return the task and the size that a row of either table names.
+
+    Raises:
+        UnknownNameError: there is no such row; the nearest one is suggested.
+
+    >>> split_row("schubert-4"), split_row("rsk-8")
+    (('schubert', 4), ('rsk', 8))
+    """
+    known = [*published_rows(), *further_rows()]
+    if name not in known:
+        raise UnknownNameError.of("row", name, known)
+    task, _, n = name.rpartition("-")
+    return task, int(n)
