@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from adelic.benchmark.engines import Budget, EmbeddedEngine, Engine, OnRun
+from adelic.benchmark.engines import Budget, EmbeddedEngine, Engine, Execution, OnRun
 from adelic.benchmark.files import write_result
 from adelic.benchmark.rows import published_rows, split_row
 from adelic.data.registry import task as find_task
@@ -210,9 +210,8 @@ def run_matrix(
     """
     found = {}
     order = configs if budget is None else sorted(configs, key=lambda config: outstanding_work(config, runs))
-    executed = (engine or EmbeddedEngine()).execute(
-        order, runs=runs, device=device, budget=budget or Budget(), on_run=on_run, tensorboard=tensorboard
-    )
+    how = Execution(runs=runs, device=device, budget=budget or Budget(), tensorboard=tensorboard)
+    executed = (engine or EmbeddedEngine()).execute(order, how, on_run)
     for config, result in executed:
         write_result(results, config, result)
         found[config] = result
