@@ -26,7 +26,7 @@ with needs_extra("adelic.benchmark", "torch"):
     from adelic.benchmark.matrix import epochs_done, plan, plan_classical, progress, run_matrix
     from adelic.benchmark.report import write_report
     from adelic.benchmark.results import Summary, summarise
-    from adelic.benchmark.rows import Row, published_row, published_rows
+    from adelic.benchmark.rows import Row, published_rows
 
 __all__ = [
     "Budget",
@@ -38,7 +38,6 @@ __all__ = [
     "plan",
     "plan_classical",
     "progress",
-    "published_row",
     "published_rows",
     "read_results",
     "run_matrix",

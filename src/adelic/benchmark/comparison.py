@@ -59,7 +59,7 @@ class Comparison:
     def option(self) -> str:
         """Return the options of `adelic reproduce` that train Transformers here; where none ran, with any recipe."""
         data = {"edition": self.first.edition, "split": self.first.split}
-        options = [f"--{name} {value}" for name, value in data.items() if value != "published"]
+        options = [f"--{name} {value}" for name, value in data.items() if value not in (None, "published")]
         return " ".join([*options, f"--recipe {self.recipe if self.has_network else 'quick'}"])
 
     def trivial(self, rule: str) -> float | None:
@@ -130,7 +130,7 @@ def recipe_family(summary: Summary) -> str:
     if not summary.recipe.endswith(".toml"):
         return summary.recipe
     path = PurePath(summary.recipe)
-    row = summary.row if summary.edition == "published" else f"{summary.row}-{summary.edition}"
+    row = summary.row if summary.edition in (None, "published") else f"{summary.row}-{summary.edition}"
     stem = path.stem.replace(row, "{row}", 1)
     form = f"{summary.embedding}-{summary.form.replace(', ', '-')}"
     for written in (form, summary.embedding):

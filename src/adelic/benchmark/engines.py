@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -90,20 +90,6 @@ class Execution:
                 time.sleep(_POLL)
 
 
-class Engine(Protocol):
-    """What executes runs."""
-
-    def execute(self, configs: Sequence[AnyConfig], how: Execution, on_run: OnRun) -> Iterator[Finished]:
-        """Yield each run with its result as soon as it is there; end early when the budget is spent.
-
-        Args:
-            configs: what to run, in this order as far as there is an order.
-            how: to run it.
-            on_run: called with (index, count, configuration), gives the context in which a run's ticks are shown.
-        """
-        ...
-
-
 class EmbeddedEngine:
     """One run after the other, in this process. Runs of other processes are left for last, and waited for.
 
@@ -114,7 +100,13 @@ class EmbeddedEngine:
     """
 
     def execute(self, configs: Sequence[AnyConfig], how: Execution, on_run: OnRun) -> Iterator[Finished]:
-        """Yield each run with its result; see `Engine.execute`."""
+        """Yield each run with its result as soon as it is there; end early when the budget is spent.
+
+        Args:
+            configs: what to run, in this order as far as no other process has one of them.
+            how: to run it.
+            on_run: called with (index, count, configuration), gives the context in which a run's ticks are shown.
+        """
         left = list(enumerate(configs))
         for run in (how.run, how.run_or_wait):
             busy = []
@@ -162,7 +154,7 @@ class RayEngine:
         self.address, self.cpus, self.gpus, self.max_retries = address, cpus, gpus, max_retries
 
     def execute(self, configs: Sequence[AnyConfig], how: Execution, on_run: OnRun) -> Iterator[Finished]:
-        """Yield each run with its result as it comes in; see `Engine.execute`."""
+        """Yield each run with its result as it comes in; see `EmbeddedEngine.execute`."""
         if how.device.startswith("cuda") and not self.gpus:
             raise ConfigurationError(f"device {how.device!r} needs --gpus-per-run")
         # What has not been reserved is not used: without this, "auto" would take a GPU that is another run's.
@@ -188,7 +180,7 @@ class RayEngine:
             ray.init(self.address, logging_level="warning", log_to_driver=False)
         except (OSError, OverflowError, ValueError, RuntimeError, AssertionError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise ConfigurationError(f"there is no Ray cluster at --address {self.address} ({reason})") from None
+            raise ConfigurationError(f"no Ray cluster answers at --address {self.address} ({reason})") from None
 
     def _check_room(self, ray: Any) -> None:
         """Raise `ConfigurationError` for a run that no machine has room for; Ray would wait for one for ever."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from adelic.benchmark.engines import Budget, EmbeddedEngine, Engine, Execution, OnRun
+from adelic.benchmark.engines import Budget, EmbeddedEngine, Execution, OnRun, RayEngine
 from adelic.benchmark.files import write_result
 from adelic.benchmark.rows import published_rows, split_row
 from adelic.data.registry import task as find_task
@@ -39,7 +39,7 @@ def parse_embedding(text: str, recipe: str = "paper") -> EmbeddingConfig:
     parts = [word for word in words if "=" not in word and word not in _RIVAL_OPTIONS]
     places = parts.pop() if parts and parts[-1] in PLACES else None
     if len(parts) > 1:
-        raise ConfigurationError(f"{text!r} is no embedding; write adelic:characters or adelic:characters:late")
+        raise ConfigurationError(f"{text!r} is not an embedding; write adelic:characters or adelic:characters:late")
     features = parts[0] if parts and parts[0] else None
     return EmbeddingConfig.choose(recipe, name, features=features, places=places, **options)
 
@@ -86,7 +86,7 @@ def plan(
 
     Raises:
         UnknownNameError: a row, embedding or recipe does not exist.
-        ConfigurationError: there is no embedding or no seed.
+        ConfigurationError: no embedding or no seed is given.
 
     >>> [config.embedding.label for config in plan(["schubert-4"], ["adelic:characters", "learned"], [0])]
     ['adelic-characters', 'learned']
@@ -124,12 +124,12 @@ def plan_classical(
         trials: of each model's search.
         edition: of the data.
         split: of the data, "published" or "orbits".
-        max_rows: train on so many rows at most; 0 for all.
+        max_rows: how many rows to train on at most; 0 for all.
         symmetries: whether to train on all images of rows under the task's symmetries.
 
     Raises:
         UnknownNameError: a row, an edition or a model does not exist.
-        ConfigurationError: there is no model or no seed, or a row has several targets or a number.
+        ConfigurationError: no model or no seed is given, or a row has several targets or a number.
 
     >>> [config.label for config in plan_classical(["schubert-4"], ["logistic", "majority"], [0])]
     ['schubert-4-logistic-search-...-seed0', 'schubert-4-majority-search-...-seed0']
@@ -178,7 +178,7 @@ def run_matrix(
     runs: Path,
     results: Path,
     device: str = "auto",
-    engine: Engine | None = None,
+    engine: EmbeddedEngine | RayEngine | None = None,
     budget: Budget | None = None,
     on_run: OnRun,
     tensorboard: bool = False,

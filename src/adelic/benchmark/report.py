@@ -13,6 +13,7 @@ from adelic.benchmark.plots import GREY, learning_curves
 from adelic.benchmark.results import Summary
 from adelic.benchmark.row_plots import confusion_matrix, cost_scatter, crowd, efficiency, efficiency_curves
 from adelic.benchmark.row_tables import models_table, overview, paper_table, recipe_tables
+from adelic.benchmark.rows import published_rows
 from adelic.benchmark.run_tables import provenance, run_tables
 from adelic.benchmark.table import Table, to_markdown
 from adelic.errors import ConfigurationError
@@ -200,9 +201,12 @@ def _efficiency(comparison: Comparison, same: list[Comparison]) -> Part:
     found = efficiency(same)
     if found:
         return Part(efficiency_curves(found, f"Accuracy against training rows: {comparison.title}"))
-    rows = comparison.first.train_rows or 1000
-    command = f"adelic reproduce {comparison.row} {comparison.option} --max-rows {max(rows // 10, 1)}"
-    return Part(None, "No model ran on several numbers of training rows; a tenth of them:", command)
+    text = "No model ran on several numbers of training rows"
+    if comparison.row not in published_rows():  # `adelic reproduce` does not know it
+        return Part(None, f"{text}.")
+    rows = max(comparison.first.train_rows // 10, 1)
+    command = f"adelic reproduce {comparison.row} {comparison.option} --max-rows {rows}"
+    return Part(None, f"{text}; a tenth of them:", command)
 
 
 def _cost(comparison: Comparison) -> Part:

@@ -7,6 +7,7 @@ runs of a model that differ in their seed.
 import json
 import math
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
@@ -58,13 +59,13 @@ class Summary:
         return str(self.first["task"])
 
     @property
-    def edition(self) -> str:
-        """Return the edition of the data."""
-        return str(self.first.get("edition", "published"))
+    def edition(self) -> str | None:
+        """Return the edition of the data; None of a table of one's own."""
+        return self.first.get("edition", "published")  # type: ignore[no-any-return]
 
     @property
     def split(self) -> str:
-        """Return the split of the data; older results know no other than the published one."""
+        """Return the split of the data."""
         return str(self.first.get("split", "published"))
 
     @property
@@ -79,7 +80,7 @@ class Summary:
         >>> Summary(({"task": "weaving", "n": 6, "edition": "leaky", "contaminated": True},)).title
         'weaving-6 (leaky, contaminated)'
         """
-        parts = [name for name in (self.edition, self.split) if name != "published"]
+        parts = [name for name in (self.edition, self.split) if name not in (None, "published")]
         parts += ["contaminated"] if self.is_contaminated else []
         return self.row + (f" ({', '.join(parts)})" if parts else "")
 
@@ -262,38 +263,35 @@ class Summary:
         return np.mean([result["confusion"] for result in self.results], axis=0)  # type: ignore[no-any-return]
 
     def class_names(self, count: int) -> list[str]:
-        """Return the names of the classes; numbers from 0 on where no result and no task says them.
+        """Return the names of the classes; numbers from 0 on where neither a result nor its task says them.
 
         >>> run = {"task": "quiver", "n": 11, "edition": "published"}
         >>> Summary((run,)).class_names(7), Summary((run | {"task": "mine"},)).class_names(2)
         (['A', 'BD', 'D', 'BE', 'BB', 'E', 'DE'], ['0', '1'])
         """
         names = self.first.get("class_names")
-        if not names or len(names) != count:
-            try:
-                names = find_task(self.task).class_names(self.first["n"], self.edition)
-            except AdelicError:
-                names = None
+        if not names:
+            with suppress(AdelicError):  # the task is not one of the registry
+                names = find_task(self.task).class_names(self.first["n"], self.edition or "published")
         return list(names) if names and len(names) == count else [str(i) for i in range(count)]
 
     @property
-    def train_rows(self) -> int | None:
-        """Return the number of training rows; None where an older result does not say it."""
-        return int(self.first["rows"]["train"]) if "rows" in self.first else None
+    def train_rows(self) -> int:
+        """Return the number of training rows."""
+        return int(self.first["rows"]["train"])
 
     @property
     def tokens(self) -> int | None:
         """Return how many tokens of training rows, [CLS] counted, a network learned from, without images of rows.
 
-        None where that is not known: the model does not learn in epochs, an older result does not say how many rows
-        there were, or the task is not ours.
+        None where that is not known: the model does not learn in epochs, or the task is not one of the registry.
 
         >>> about = {"task": "schubert", "n": 4, "configuration": {"recipe": {"epochs": 3}}}
         >>> Summary((about | {"rows": {"train": 100}},)).tokens
         4800
         """
         epochs = self.recipe_settings.get("epochs")
-        if self.train_rows is None or epochs is None or self.task not in tasks():
+        if epochs is None or self.edition is None or self.task not in tasks():
             return None
         return int(self.train_rows * epochs * (find_task(self.task).length(self.first["n"], self.edition) + 1))
 

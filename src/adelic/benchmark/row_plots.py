@@ -64,8 +64,7 @@ def efficiency(found: Iterable[Comparison]) -> dict[str, dict[int, Summary]]:
     sizes: dict[str, dict[int, Summary]] = {}
     for comparison in found:
         for name, model in comparison.models.items():
-            if model.train_rows is not None:
-                sizes.setdefault(name, {})[model.train_rows] = model
+            sizes.setdefault(name, {})[model.train_rows] = model
     return {name: dict(sorted(sizes[name].items())) for name in sorted(sizes) if len(sizes[name]) > 1}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from adelic.benchmark.comparison import Comparison, recipe_title
 from adelic.benchmark.contrasts import contrast_text
 from adelic.benchmark.results import Summary
-from adelic.benchmark.rows import Figure, published_rows
+from adelic.benchmark.rows import Figure, Row, published_rows
 from adelic.benchmark.significance import TRIVIAL, declared_contrast
 from adelic.benchmark.table import (
     FIGURES_NOTE,
@@ -58,8 +58,8 @@ def overview(found: Iterable[Comparison]) -> Table:
 def _overview_line(title: str, found: list[Comparison]) -> tuple[str, ...]:
     if not found:
         row = published_rows()[title]
-        majority = str(row.majority) if row.majority.edition == "published" else NONE
-        return (title, NOT_RUN, NOT_RUN, NONE, NOT_RUN, NOT_RUN, majority, NOT_RUN, _best(row.best_published()), NONE)
+        best = _best(row.best_published())
+        return title, NOT_RUN, NOT_RUN, NONE, NOT_RUN, NOT_RUN, _majority(row), NOT_RUN, best, NONE
     chosen = _choose(found)
     contrast = declared_contrast(chosen)
     aoe, outside = (chosen.best(kind) for kind in ("AOE", "outside"))
@@ -69,8 +69,8 @@ def _overview_line(title: str, found: list[Comparison]) -> tuple[str, ...]:
     recipe = recipe_title(chosen.recipe) + (f", {chosen.max_rows:,} rows" if chosen.max_rows else "")
     return (
         title,
-        NOT_RUN if aoe is None else f"{figure(chosen.models[aoe], 'accuracy')} ({_form(chosen, aoe)}, {recipe})",
-        _named_figure(chosen, learned, plain="learned"),
+        _named_figure(chosen, aoe, more=recipe),
+        _named_figure(chosen, learned),
         contrast_text(contrast),
         _named_figure(chosen, chosen.best_of(*rivals)),
         _named_figure(chosen, outside),
@@ -90,12 +90,12 @@ def _choose(found: list[Comparison]) -> Comparison:
     return max([c for c in found if c.best("AOE")] or found, key=_best_validation)
 
 
-def _named_figure(comparison: Comparison, name: str | None, *, plain: str = "") -> str:
-    """Return a model's accuracy with its name, unless that goes without saying."""
+def _named_figure(comparison: Comparison, name: str | None, metric: str = "accuracy", *, more: str = "") -> str:
+    """Return a model's figure with its name, which learned vectors do not need, and what more is to be said."""
     if name is None:
         return NOT_RUN
-    said = _form(comparison, name).removeprefix(plain).lstrip(", ")
-    return figure(comparison.models[name], "accuracy") + (f" ({said})" if said else "")
+    said = [part for part in (_form(comparison, name).removeprefix("learned").lstrip(", "), more) if part]
+    return figure(comparison.models[name], metric) + (f" ({', '.join(said)})" if said else "")
 
 
 def _best_validation(comparison: Comparison) -> tuple[float, float]:
@@ -139,51 +139,52 @@ def paper_table(found: Sequence[Comparison], metric: str) -> Table:
         found: one comparison a row and recipe.
         metric: "accuracy" or "loss".
     """
-    is_accuracy = metric == "accuracy"
+    columns = (
+        "row",
+        "recipe",
+        "majority class",
+        "look-up",
+        "paper: learned",
+        "ours: learned",
+        "paper: AOE",
+        "ours: AOE",
+    )
     lines: list[tuple[str, ...]] = []
     for name, row in published_rows().items():
+        theirs = [_published_figure(paper, metric) for paper in (row.paper_baseline, row.paper_aoe)]
         mine = [c for c in found if c.first.title == name and c.has_network]
-        papers = (row.paper_baseline, row.paper_aoe)
-        theirs = [f"{paper.accuracy:.2f}" if is_accuracy else f"{paper.loss:.4f}" for paper in papers]
         if not mine:
-            majority = str(row.majority) if row.majority.edition == "published" else NONE
-            lines.append(
-                (name, NONE, *([majority, NOT_RUN] if is_accuracy else []), theirs[0], NOT_RUN, theirs[1], NOT_RUN)
-            )
+            lines.append((name, NONE, _majority(row), NOT_RUN, theirs[0], NOT_RUN, theirs[1], NOT_RUN))
         for comparison in mine:
-            rules = [percent(comparison.trivial(rule)) for rule in ("majority", "lookup")] if is_accuracy else []
+            rules = [percent(comparison.trivial(rule)) for rule in ("majority", "lookup")]
             ours = [_ours(comparison, embedding, metric) for embedding in ("learned", "adelic")]
             lines.append((name, recipe_title(comparison.recipe), *rules, theirs[0], ours[0], theirs[1], ours[1]))
-    measure = FIGURES_NOTE if is_accuracy else FIGURES_NOTE.replace("accuracy in percent", "loss (mean cross-entropy)")
-    notes = [
-        f"{measure} Published edition and split; AOE in its best form on validation data. A number of rows stands "
-        "where training had fewer than there are.",
-        *(
-            [f"majority class: of our test rows; where nothing ran, as the ACD authors give it. {LOOK_UP_NOTE}"]
-            if is_accuracy
-            else []
-        ),
-    ]
-    return Table(
-        (
-            "row", "recipe", *(["majority class", "look-up"] if is_accuracy else []),
-            "paper: learned", "ours: learned", "paper: AOE", "ours: AOE",
-        ),
-        tuple(lines),
-        tuple(notes),
-        f"The paper’s table of test {'accuracies' if is_accuracy else 'losses'}, and ours",
-    )  # fmt: skip
+    note = (
+        f"{FIGURES_NOTE} Published edition and split; AOE in its best form on validation data. A number of rows stands "
+        "where training had fewer than there are."
+    )
+    if metric == "loss":  # trivial rules have none
+        without = tuple(line[:2] + line[4:] for line in lines)
+        note = note.replace("accuracy in percent", "loss (mean cross-entropy)")
+        return Table(columns[:2] + columns[4:], without, (note,), "The paper’s table of test losses, and ours")
+    rules_note = f"majority class: of our test rows; where nothing ran, as the ACD authors give it. {LOOK_UP_NOTE}"
+    return Table(columns, tuple(lines), (note, rules_note), "The paper’s table of test accuracies, and ours")
+
+
+def _published_figure(published: Figure, metric: str) -> str:
+    if metric == "accuracy":
+        return f"{published.accuracy:.2f}"
+    return NONE if published.loss is None else f"{published.loss:.4f}"
+
+
+def _majority(row: Row) -> str:
+    """Return the ACD authors' rate of the majority class; a dash where it is of another edition."""
+    return str(row.majority) if row.majority.edition == "published" else NONE
 
 
 def _ours(comparison: Comparison, embedding: str, metric: str) -> str:
-    mine = {name: model for name, model in comparison.models.items() if model.embedding == embedding}
-    if not mine:
-        return NOT_RUN
-    best = max(mine, key=lambda name: mine[name].validation_score)
-    name = _form(comparison, best).removeprefix("learned").lstrip(", ")
     rows = f"{comparison.max_rows:,} rows" if comparison.max_rows else ""
-    said = ", ".join(part for part in (name, rows) if part)
-    return figure(mine[best], metric) + (f" ({said})" if said else "")
+    return _named_figure(comparison, comparison.best_of(embedding), metric, more=rows)
 
 
 def recipe_tables(found: Iterable[Comparison]) -> list[Table]:
@@ -227,8 +228,7 @@ def models_table(comparison: Comparison) -> Table:
     lines = [_model_line(comparison, name) for name in comparison.models]
     published = comparison.published.published(comparison.first.edition) if comparison.published else {}
     for name, theirs in published.items():
-        loss = NONE if theirs.loss is None else f"{theirs.loss:.4f}"
-        lines.append((name, str(theirs), NONE, NONE, NONE, NONE, loss, NONE, NONE, NONE))
+        lines.append((name, str(theirs), *[NONE] * 4, _published_figure(theirs, "loss"), *[NONE] * 3))
     trivial = ", ".join(f"{name} {percent(rate)} %" for name, rate in comparison.rules.items() if rate is not None)
     return Table(
         (

@@ -55,9 +55,9 @@ class Row:
 
     All figures are of the published split, and most of the published edition.
 
-    >>> row = published_row("mheight-10")
-    >>> row.task, row.n, str(row.majority), str(row.paper("adelic")), row.paper("xval")
-    ('mheight', 10, '94.15', '99.66', None)
+    >>> row = published_rows()["mheight-10"]
+    >>> str(row.majority), str(row.paper("adelic")), row.paper("xval")
+    ('94.15', '99.66', None)
     """
 
     name: str
@@ -74,19 +74,14 @@ class Row:
         """Return the name of the task."""
         return self.name.rpartition("-")[0]
 
-    @property
-    def n(self) -> int:
-        """Return the size."""
-        return int(self.name.rpartition("-")[2])
-
-    def paper(self, embedding: str, edition: str = "published") -> Figure | None:
+    def paper(self, embedding: str, edition: str | None = "published") -> Figure | None:
         """Return the paper's figure for a model on an edition, None where it has none."""
         return _of({"adelic": self.paper_aoe, "learned": self.paper_baseline}.get(embedding), edition)
 
-    def published(self, edition: str = "published") -> dict[str, Figure]:
+    def published(self, edition: str | None = "published") -> dict[str, Figure]:
         """Return the published figures of an edition by who and what.
 
-        >>> row = published_row("weaving-6")
+        >>> row = published_rows()["weaving-6"]
         >>> list(row.published()), len(row.published("levels")), row.published("leaky")
         (['AOE paper, learned', 'AOE paper, AOE (set aside)'], 3, {})
         """
@@ -96,36 +91,31 @@ class Row:
             if getattr(self, field).edition == edition
         }
 
-    def best_published(self, edition: str = "published") -> tuple[str, Figure] | None:
+    def best_published(self, edition: str | None = "published") -> tuple[str, Figure] | None:
         """Return who has the best published accuracy of an edition, with what, and the figure; None if there is none.
 
         Figures that are set aside do not count.
 
-        >>> who, figure = published_row("weaving-6").best_published("levels")
-        >>> who, str(figure), published_row("weaving-6").best_published("leaky")
+        >>> who, figure = published_rows()["weaving-6"].best_published("levels")
+        >>> who, str(figure), published_rows()["weaving-6"].best_published("leaky")
         ('ACD authors, MLP', '86.1 ± 0.2', None)
         """
         found = {who: figure for who, figure in self.published(edition).items() if not who.endswith("(set aside)")}
         return max(found.items(), key=lambda item: item[1].accuracy, default=None)
 
-    def acd_authors(self, embedding: str, edition: str = "published") -> Figure | None:
+    def acd_authors(self, embedding: str, edition: str | None = "published") -> Figure | None:
         """Return the ACD authors' figure for a model of the same kind on an edition; None where they have none.
 
-        >>> row = published_row("schubert-4")
+        >>> row = published_rows()["schubert-4"]
         >>> [str(row.acd_authors(name)) for name in ("majority", "logistic", "mlp", "trees", "lookup", "fone")]
         ['52.3', '88.8', '93.1 ± 2.6', 'None', 'None', '94.6 ± 1.0']
         """
-        outside = {
-            "majority": self.majority,
-            "logistic": self.acd_logistic_regression,
-            "mlp": self.acd_mlp,
-            "trees": None,
-            "lookup": None,
-        }
-        return _of(outside.get(embedding, self.acd_transformer), edition)
+        outside = {"majority": self.majority, "logistic": self.acd_logistic_regression, "mlp": self.acd_mlp}
+        theirs = outside | {"trees": None, "lookup": None}
+        return _of(theirs.get(embedding, self.acd_transformer), edition)
 
 
-def _of(figure: Figure | None, edition: str) -> Figure | None:
+def _of(figure: Figure | None, edition: str | None) -> Figure | None:
     return figure if figure is not None and figure.edition == edition else None
 
 
@@ -145,21 +135,6 @@ def published_rows() -> dict[str, Row]:
         )
         for name, table in _read("published.toml").items()
     }
-
-
-def published_row(name: str) -> Row:
-    """Return the row of the paper's table that has this name.
-
-    Raises:
-        UnknownNameError: there is no such row; the nearest one is suggested.
-
-    >>> published_row("schubert-5").majority.accuracy
-    49.9
-    """
-    rows = published_rows()
-    if name not in rows:
-        raise UnknownNameError.of("row", name, rows)
-    return rows[name]
 
 
 @cache
@@ -189,7 +164,7 @@ def split_row(name: str) -> tuple[str, int]:
     """Return the task and the size that a row of either table names.
 
     Raises:
-        UnknownNameError: there is no such row; the nearest one is suggested.
+        UnknownNameError: no row has the name; the nearest one is suggested.
 
     >>> split_row("schubert-4"), split_row("rsk-8")
     (('schubert', 4), ('rsk', 8))

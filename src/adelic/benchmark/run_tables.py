@@ -100,7 +100,7 @@ def _not_run(row: str, embedding: str, label: str) -> tuple[str, ...]:
 
 
 def _published(
-    name: str, embedding: str, edition: str = "published", split: str = "published", *, is_flat: bool = True
+    name: str, embedding: str, edition: str | None = "published", split: str = "published", *, is_flat: bool = True
 ) -> str:
     """Return the figures that are published for a model on an edition and split: paper 87.89, ACD 94.6 ± 1.0."""
     row = published_rows().get(name)
