@@ -234,7 +234,7 @@ def test_one_class_in_any_run(result):
 
 
 def test_a_run_counts_once(tmp_path, result):
-    """The same run under two file names is no second seed."""
+    """The same run under two file names is not a second seed."""
     write(tmp_path, "a.json", result(seed=0))
     write(tmp_path, "copy.json", result(seed=0))
     try:

@@ -1,4 +1,4 @@
-"""What may be compared: the models that ran on a row, edition and split, with one recipe, on equally many rows."""
+"""Comparisons: the models that ran on a row, edition and split, with one recipe, on equally many training rows."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -202,7 +202,7 @@ def _size(comparison: Comparison) -> float:
 def named(summaries: list[Summary]) -> dict[str, Summary]:
     """Return the summaries by label; those with the same label also have the settings in which they differ.
 
-    A value that more than half of them have goes without saying.
+    A value that more than half of them have is not named.
 
     >>> runs = [{"embedding": "fone", "configuration": {"seed": 0, "recipe": {"epochs": e}}} for e in (3, 30)]
     >>> list(named([Summary((run,)) for run in runs]))

@@ -41,7 +41,7 @@ class Summary:
 
     results: tuple[Result, ...]
 
-    # What was run: the same for all seeds.
+    # The run's description: the same for all seeds.
 
     @property
     def first(self) -> Result:
@@ -173,7 +173,7 @@ class Summary:
         """Return whether rows have one class each, as those of the paper's table; else several targets, or a number."""
         return "exact_match" not in self.first["test"]
 
-    # What came out: one value a seed, or their mean.
+    # The outcome: one value a seed, or their mean.
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -361,7 +361,7 @@ def split_seed(result: Result) -> int:
 
 
 def _rival_options(result: Result) -> list[str]:
-    """Return the options of a rival in words; σ always, since there is none to take for granted.
+    """Return the options of a rival in words: those that differ from the defaults, and σ always.
 
     >>> _rival_options({"embedding": "periodic", "configuration": {"embedding": {}}})
     ['sigma 0.01']

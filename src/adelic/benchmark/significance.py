@@ -1,4 +1,4 @@
-"""Which differences are more than chance: one declared contrast a row, and all others, which are exploratory."""
+"""Differences between models, with intervals and tests: the one declared contrast of a row, and all others."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -89,7 +89,7 @@ class Discordance:
     Attributes:
         seeds: those of which both models keep predictions.
         first, second: rows on which that model alone is right, one number a seed.
-        p: of McNemar's exact test, one a seed. They are not joined: splits of several seeds share rows.
+        p: of McNemar's exact test, one a seed. They are not combined: splits of several seeds share rows.
         bounds: 95 % bootstrap interval of the difference of the rates of such rows, see `row_interval`.
     """
 
@@ -127,8 +127,8 @@ def discordance(first: Summary, second: Summary) -> Discordance | None:
 def row_interval(differences: list[npt.NDArray[np.float64]]) -> tuple[float, float]:
     """Return the 95 % bootstrap interval of a difference of accuracies: the test rows of each seed are drawn again.
 
-    It contains which rows are tested, not what another training would have shown: the models are kept. Rows that
-    several seeds test are drawn for each, so that it is rather too narrow.
+    The interval contains the choice of test rows, but not the training: the models are kept. Rows that several seeds
+    test are drawn for each seed, so that the interval is rather too narrow.
 
     Args:
         differences: of each seed, (rows,): 1 where the first model alone is right, -1 where the second, else 0.
