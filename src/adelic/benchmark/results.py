@@ -1,7 +1,7 @@
 """What tables and figures need of results.
 
-A result is a dictionary as in result.json. This module alone knows its keys: tables and figures ask a `Summary`, the
-runs of a model that differ in their seed.
+A result is a dictionary as in result.json. Its keys are read here: tables and figures ask a `Summary`, the runs of a
+model that differ in their seed. Only what is of a single run is read from it elsewhere (`run_tables`, `files`).
 """
 
 import json
