@@ -27,7 +27,8 @@ from click.testing import CliRunner
 from adelic import benchmark
 from adelic.benchmark.report import figures
 from adelic.benchmark.results import confidence_interval
-from adelic.benchmark.runs_csv import runs_csv
+from adelic.benchmark.run_tables import single_runs
+from adelic.benchmark.table import Table
 from adelic.cli import commands
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -86,7 +87,9 @@ def files(results: list[dict[str, Any]]) -> dict[Path, str]:
     """
     rows = sorted({f"{result['task']}-{result['n']}" for result in results})
     missing = [row for row in rows if not (PAGES / f"{row}.md").exists()]
-    return {ROOT / "docs" / "table.csv": runs_csv(results)} | {PAGES / f"{row}.md": row_page(row) for row in missing}
+    return {ROOT / "docs" / "table.csv": single_runs(results).to_csv()} | {
+        PAGES / f"{row}.md": row_page(row) for row in missing
+    }
 
 
 def row_page(row: str) -> str:
@@ -156,8 +159,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     |---|---:|
     | a | 1 |
     """
-    lines = ["| " + " | ".join(cells) + " |" for cells in (head, *rows)]
-    return "\n".join([lines[0], "|---|" + "---:|" * (len(head) - 1), *lines[1:]])
+    return Table(tuple(head), tuple(map(tuple, rows))).to_markdown().rstrip()
 
 
 def ratios(results: dict[str, Any]) -> str:

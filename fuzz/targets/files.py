@@ -64,10 +64,10 @@ def _prepare(folder: Path) -> None:
     finished = training.read_result(folder / "finished")
     assert finished is not None
     result = finished.as_dict()
-    benchmark.results.write_result(folder / "results", _config(), result)
+    benchmark.files.write_result(folder / "results", _config(), result)
     another = {"seed": result["seed"] + 1}
     changed = result | another | {"configuration": result["configuration"] | another}
-    benchmark.results.write_result(folder / "results", _config(), changed)
+    benchmark.files.write_result(folder / "results", _config(), changed)
 
 
 @cache

@@ -8,7 +8,7 @@ from adelic.training import run
 
 
 class Steps(Budget):
-    """A budget that is spent after it has been asked so many times, which is the same on every machine."""
+    """A budget that is spent after a number of questions whether it is, which is the same on every machine."""
 
     def __init__(self, steps):
         super().__init__()

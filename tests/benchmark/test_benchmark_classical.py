@@ -12,10 +12,10 @@ from adelic.benchmark import (
     read_results,
     run_matrix,
     summarise,
-    table,
     write_report,
 )
 from adelic.benchmark.matrix import outstanding_work
+from adelic.benchmark.run_tables import COLUMNS, run_tables
 from adelic.data.sources import TaskData
 from adelic.errors import AdelicError
 from adelic.training import CLASSICAL_MODELS, Classical, Experiment, RandomSearch
@@ -24,6 +24,11 @@ from adelic.training import CLASSICAL_MODELS, Classical, Experiment, RandomSearc
 @contextmanager
 def silent(index, count, config):
     yield None
+
+
+def lines_by_model(summaries):
+    (table,) = run_tables(summaries)
+    return {row[1].removesuffix(" †"): dict(zip(COLUMNS, row, strict=True)) for row in table.rows}
 
 
 def options(folder, **more):
@@ -85,12 +90,12 @@ def test_a_matrix_of_both_kinds(tmp_path, tiny_config):
         ("learned", (0,)), ("logistic regression", (0, 1)), ("boosted trees", (0, 1)),
     }  # fmt: skip
     assert [result["flops"] > 0 for result in found] == [True] * 5
-    lines = {line.model.removesuffix(" †"): line for line in table.lines(summaries)}
-    assert lines["boosted trees"].training == "search, 2 trials, 2 seeds"
-    assert lines["learned"].training == "quick, 1 epoch, 1 seed"
+    lines = lines_by_model(summaries)
+    assert lines["boosted trees"]["training"] == "search, 2 trials, 2 seeds"
+    assert lines["learned"]["training"] == "quick, 1 epoch, 1 seed"
     first, other = sorted(100 * result["test"]["accuracy"] for result in found[1:3])
     assert first != other  # logistic regression knows no chance, but the split is drawn, too
-    assert lines["logistic regression"].accuracy == f"{(first + other) / 2:.2f} [{first:.2f}, {other:.2f}]"
+    assert lines["logistic regression"]["test accuracy"] == f"{(first + other) / 2:.2f} [{first:.2f}, {other:.2f}]"
 
 
 def test_what_is_left_to_do(tmp_path, tiny_config):
@@ -117,8 +122,8 @@ def test_a_budget_stops_a_search_which_goes_on(steps, tmp_path):
 def test_the_acd_authors_figure_is_that_of_the_same_kind_of_model(result):
     row = published_rows()["schubert-4"]
     results = [result(embedding=name) for name in CLASSICAL_MODELS]
-    lines = {line.model: line for line in table.lines(summarise(results))}
-    assert {model: line.published for model, line in lines.items()} == {
+    lines = lines_by_model(summarise(results))
+    assert {model: line["published"] for model, line in lines.items()} == {
         "majority class": "ACD 52.3",
         "look-up": "–",
         "logistic regression": f"ACD {row.acd_logistic_regression}",

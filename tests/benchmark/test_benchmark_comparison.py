@@ -1,7 +1,7 @@
 import pytest
 
-from adelic.benchmark import summarise
-from adelic.benchmark.comparison import comparisons, kind, on_most_rows, recipe_family, validation_score
+from adelic.benchmark import Summary, summarise
+from adelic.benchmark.comparison import comparisons, on_most_rows, recipe_family
 
 
 def found(*results):
@@ -87,7 +87,7 @@ def test_searched_recipes_of_a_row_are_one_family(result):
 @pytest.mark.parametrize("form", ["", "-one-hot-digits", "-one-hot-digits-late"])
 def test_the_form_may_be_part_of_the_name_of_a_recipe(result, form):
     run = result() | {"features": "one-hot-digits", "places": "late", "recipe": f"best/schubert-4-adelic{form}.toml"}
-    family = recipe_family(run)
+    family = recipe_family(Summary((run,)))
     assert family.startswith("best/{row}-{embedding}")
     assert family.endswith(".toml")
     if form != "-one-hot-digits":
@@ -103,7 +103,7 @@ def test_models_outside_the_transformer_stand_beside_every_recipe(result, outsid
         "mheight-8, recipe quick": {"AOE (digits)"},
         "schubert-4, recipe search, 5 training rows": {"neighbours"},
     }
-    assert [kind(model) for model in parts[0].models.values()] == ["AOE", "outside"]
+    assert [model.kind for model in parts[0].models.values()] == ["AOE", "outside"]
     assert {part.recipe: part.option for part in parts} == {
         "paper": "--recipe paper",
         "quick": "--recipe quick",
@@ -163,7 +163,7 @@ def test_validation_accuracy_of_older_results_and_of_none(result):
     del older["validation"], silent["validation"]
     older["history"]["validation_accuracy"] = [0.5, 0.75, 0.25]
     silent["history"]["validation_accuracy"] = []
-    assert [validation_score(s)[0] for s in (*summarise([older]), *summarise([silent]))] == [0.75, -1]
+    assert [s.validation_score[0] for s in (*summarise([older]), *summarise([silent]))] == [0.75, -1]
 
 
 def test_several_targets_and_numbers_are_left_out(result):

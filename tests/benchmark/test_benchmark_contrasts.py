@@ -2,9 +2,9 @@ import pytest
 
 from adelic.benchmark import summarise
 from adelic.benchmark.comparison import comparisons
-from adelic.benchmark.contrasts import contrast_text, contrasts_grid, differences_grid
-from adelic.benchmark.grid import Grid, to_markdown
+from adelic.benchmark.contrasts import contrast_text, contrasts_table, differences_table
 from adelic.benchmark.significance import declared_contrast, discordance, exploratory_differences
+from adelic.benchmark.table import Table, to_markdown
 
 
 @pytest.fixture
@@ -24,8 +24,8 @@ def runs(result):
 
 def test_the_declared_contrast_of_each_row(runs):
     found = comparisons(summarise([*runs(), *runs("weaving-6", seeds=2), *runs("mheight-8", seeds=1)]))
-    grid = contrasts_grid(found)
-    weaving, schubert, mheight = (dict(zip(grid.headers, line, strict=True)) for line in grid.rows)
+    table = contrasts_table(found)
+    weaving, schubert, mheight = (dict(zip(table.columns, line, strict=True)) for line in table.rows)
     assert schubert["row, recipe"] == "schubert-4, quick"
     contrast = declared_contrast(next(c for c in found if c.row == "schubert-4"))
     assert schubert["AOE − learned"].startswith("+5.98 (+5.")
@@ -47,35 +47,35 @@ def test_the_rows_of_the_contrast(real_results, result):
     contrast = declared_contrast(part)
     expected = discordance(part.models[contrast.aoe], part.models["learned"])
     assert contrast.rows == expected
-    line = dict(zip(contrasts_grid([part]).headers, contrasts_grid([part]).rows[0], strict=True))
+    line = dict(zip(contrasts_table([part]).columns, contrasts_table([part]).rows[0], strict=True))
     assert line["rows: AOE / learned alone"] == f"{sum(expected.first)} / {sum(expected.second)}"
     assert line["interval over rows"].count(" to ") == 1
     for run in runs:
         del run["predictions"]
-    line = dict(zip(contrasts_grid([part]).headers, contrasts_grid([part]).rows[0], strict=True))
+    line = dict(zip(contrasts_table([part]).columns, contrasts_table([part]).rows[0], strict=True))
     assert (line["rows: AOE / learned alone"], line["p, McNemar"], line["interval over rows"]) == ("–", "–", "–")
 
 
 def test_contaminated_data_and_a_row_without_learned_vectors_have_no_contrast(runs, result):
     parts = comparisons(summarise([*runs("weaving-6", contaminated=True), result("schubert-4")]))
-    assert contrasts_grid(parts).rows == ()
-    assert contrasts_grid(parts).to_markdown() == "## Declared contrast: AOE − learned\n\nnot run\n"
-    assert differences_grid(parts[0]).rows == ()
+    assert contrasts_table(parts).rows == ()
+    assert contrasts_table(parts).to_markdown() == "## Declared contrast: AOE − learned\n\nnot run\n"
+    assert differences_table(parts[0]).rows == ()
 
 
 def test_exploratory_differences(runs):
     (part,) = comparisons(summarise(runs()))
-    grid = differences_grid(part)
-    assert grid.headers == ("AOE (digits) −", "difference", "95 % interval", "seeds", "p, corrected")
-    rows = {line[0]: line for line in grid.rows}
+    table = differences_table(part)
+    assert table.columns == ("AOE (digits) −", "difference", "95 % interval", "seeds", "p, corrected")
+    rows = {line[0]: line for line in table.rows}
     assert set(rows) == {"fone", "xval"}  # learned vectors are the declared contrast
     found = exploratory_differences(part)
     assert rows["xval"][1] == "+16.03"
     assert rows["xval"][4] == "< 0.001"
     assert found["AOE (digits)", "xval"].adjusted < 0.0005
-    assert "p over 4 pairs. The declared contrast is AOE (digits) − learned." in grid.notes[0]
-    assert "fone above xval (+13.00)" not in grid.notes[0]  # the same for each seed: nothing to test
-    assert "fone above learned" in grid.notes[0]
+    assert "p over 4 pairs. The declared contrast is AOE (digits) − learned." in table.notes[0]
+    assert "fone above xval (+13.00)" not in table.notes[0]  # the same for each seed: nothing to test
+    assert "fone above learned" in table.notes[0]
 
 
 def test_a_better_rival_is_a_negative_difference(result):
@@ -85,7 +85,7 @@ def test_a_better_rival_is_a_negative_difference(result):
         for name, accuracy, slope in (("adelic", 0.8, 0.001), ("fone", 0.9, 0.002))
     ]
     (part,) = comparisons(summarise(runs))
-    ((name, difference, interval, seeds, p),) = differences_grid(part).rows
+    ((name, difference, interval, seeds, p),) = differences_table(part).rows
     assert (name, difference, seeds) == ("fone", "−10.17", "3")
     low, high = (float(end.replace("−", "-")) for end in interval.split(" to "))
     assert low < -10.17 < high
@@ -98,12 +98,33 @@ def test_without_aoe_the_best_model_is_compared(result):
     for run in runs:
         run["validation"] |= {"accuracy": 0.9 if run["embedding"] == "learned" else 0.8}
     (part,) = comparisons(summarise(runs))
-    assert differences_grid(part).headers[0] == "learned −"
+    assert differences_table(part).columns[0] == "learned −"
+
+
+def test_where_every_seed_has_the_same_difference_there_is_no_interval(result):
+    """Three seeds that differ by the same rows: no interval of width 0, which would be a certainty."""
+    accuracies = {"adelic": 0.75, "learned": 0.5, "fone": 0.625}
+    runs = [
+        result(embedding=name, seed=s, accuracy=accuracy + s / 8)
+        for name, accuracy in accuracies.items()
+        for s in range(3)
+    ]
+    (part,) = comparisons(summarise(runs))
+    declared, exploratory = contrasts_table([part]), differences_table(part)
+    assert declared.rows[0][4:7] == ("+25.00 (each seed)", "–", "3")
+    assert contrast_text(declared_contrast(part)) == "+25.00 (each seed)"
+    assert exploratory.rows == (("fone", "+12.50", "each seed", "3", "–"),)
+    assert all("Their spread is 0" in table.notes[-1] for table in (declared, exploratory))
+    runs[0]["test"]["accuracy"] += 0.01
+    (part,) = comparisons(summarise(runs))
+    assert not any(
+        "spread" in note for table in (contrasts_table([part]), differences_table(part)) for note in table.notes
+    )
 
 
 def test_a_note_of_several_tables_stands_once():
-    grids = [Grid(title, ("row", "x"), (("a †", "1"),), ("shared", title)) for title in ("one", "two")]
-    text = to_markdown([*grids, Grid("three", ("row", "x"), ())])
+    tables = [Table(("row", "x"), (("a †", "1"),), ("shared", title), title) for title in ("one", "two")]
+    text = to_markdown([*tables, Table(("row", "x"), (), (), "three")])
     assert text.count("shared") == text.count("† with") == 1
     assert text.index("## two") < text.index("shared") < text.index("## three")
     assert text.endswith("## three\n\nnot run\n")

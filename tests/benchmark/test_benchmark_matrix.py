@@ -240,9 +240,9 @@ def test_bad_options_of_rivals(text, words):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("adelic:characters:digits", "'adelic:characters:digits' is no embedding"),
+        ("adelic:characters:digits", "'adelic:characters:digits' is not an embedding"),
         ("adelic:standardized:late", "features='standardized' belong to places='flat'"),
-        ("adelic:characters:laet", "is no embedding; write adelic:characters or adelic:characters:late"),
+        ("adelic:characters:laet", "is not an embedding; write adelic:characters or adelic:characters:late"),
         ("learned:late", "--places belongs to the embedding 'adelic'"),
     ],
 )

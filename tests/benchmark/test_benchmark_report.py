@@ -2,7 +2,6 @@ import csv
 import io
 import json
 import re
-from dataclasses import astuple
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -10,10 +9,10 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner
 
-from adelic.benchmark import summarise, table, write_report
-from adelic.benchmark.grid import to_markdown
-from adelic.benchmark.report import TABLES, figures, grids, render_page
-from adelic.benchmark.runs_csv import runs_csv
+from adelic.benchmark import summarise, write_report
+from adelic.benchmark.report import TABLES, figures, render_page, tables
+from adelic.benchmark.run_tables import COLUMNS, run_tables, single_runs
+from adelic.benchmark.table import to_markdown
 from adelic.cli import commands
 from adelic.cli.experiments import REPORT_TABLES
 from adelic.errors import AdelicError
@@ -77,7 +76,7 @@ def summaries(result):
 
 @pytest.fixture(scope="module")
 def page(summaries):
-    return render_page(summaries, table.contents(summaries, all_rows=True))
+    return render_page(summaries, all_rows=True)
 
 
 def test_the_page_is_self_contained(page):
@@ -95,10 +94,10 @@ def test_identifiers_are_unique_and_found(page):
 
 
 def test_the_page_holds_every_cell_of_the_table(page, summaries):
-    lines = table.lines(summaries, all_rows=True)
+    (table,) = run_tables(summaries, all_rows=True)
     cells = Page(page).cells_of("all-runs")
-    width = len(table.HEADERS)
-    assert [tuple(cells[i : i + width]) for i in range(0, len(cells), width)] == [astuple(line) for line in lines]
+    width = len(COLUMNS)
+    assert [tuple(cells[i : i + width]) for i in range(0, len(cells), width)] == list(table.rows)
 
 
 def test_the_page_says_how_to_repeat_each_run(page, summaries):
@@ -117,8 +116,7 @@ def test_learning_curves_of_every_row(page):
 
 
 def test_the_page_is_the_same_each_time(summaries):
-    tables = table.contents(summaries)
-    assert render_page(summaries, tables) == render_page(summaries, tables)
+    assert render_page(summaries) == render_page(summaries)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +126,7 @@ def test_texts_are_escaped(result, evil):
     odd = result() | {"device": evil, "command": evil, "embedding": evil, "recipe": evil, "task": evil}
     odd["versions"] = {evil: evil}
     found = summarise([odd])
-    text = render_page(found, table.contents(found))
+    text = render_page(found)
     parsed = Page(text)
     assert not {"script", "b"} & set(parsed.tags)
     assert parsed.cells.count(evil) >= 2
@@ -140,12 +138,13 @@ def test_files(tmp_path, summaries):
     page = tmp_path / "new" / "report.html"
     files = write_report(summaries, page)
     assert files == [page, page.with_suffix(".csv"), page.with_suffix(".md"), page.with_name("report-tables.md")]
-    lines = table.lines(summaries)
-    assert page.read_text(encoding="utf-8") == render_page(summaries, table.contents(summaries))
-    assert files[2].read_text(encoding="utf-8") == table.to_markdown(table.paper_content(lines))
-    assert files[3].read_text(encoding="utf-8") == "\n".join(to_markdown(grids(summaries, name)) for name in TABLES)
+    (runs,) = run_tables(summaries)
+    assert page.read_text(encoding="utf-8") == render_page(summaries)
+    assert files[2].read_text(encoding="utf-8") == runs.to_markdown()
+    others = [to_markdown(tables(summaries, name)) for name in TABLES[1:]]
+    assert files[3].read_text(encoding="utf-8") == "\n".join(others)
     rows = list(csv.reader(io.StringIO(files[1].read_text(encoding="utf-8"))))
-    assert rows[1:] == [list(astuple(line)) for line in lines]
+    assert rows[1:] == [list(row) for row in runs.rows]
 
 
 def test_figures_are_the_pages(summaries, page):
@@ -181,7 +180,7 @@ def test_figures_by_the_command_line(tmp_path, result):
 def test_no_runs(tmp_path):
     write_report([], tmp_path / "report.html", all_rows=True)
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
-    assert len(page.cells_of("all-runs")) == 26 * len(table.HEADERS)
+    assert len(page.cells_of("all-runs")) == 26 * len(COLUMNS)
     assert "svg" not in page.tags
     text = " ".join("".join(page.texts).split())
     assert "Of the rows with one class each, none was run" in text
@@ -211,11 +210,11 @@ def test_the_page_has_no_ranks_over_rows_and_names_splits_and_contamination(resu
     orbits = result("schubert-4") | {"split": "orbits"}
     leaky = result("weaving-6") | {"edition": "leaky", "contaminated": True}
     found = summarise([orbits, leaky, result("mheight-8")])
-    page = Page(render_page(found, table.contents(found)))
+    page = Page(render_page(found))
     text = " ".join("".join(page.texts).split())
     assert "rank" not in text.replace("ranked", "")
     assert {"schubert-4 (orbits)", "weaving-6 (leaky, contaminated)", "mheight-8"} <= set(page.cells)
-    assert all(len(grid.headers) <= 10 for grid in grids(found))
+    assert all(len(table.columns) <= 10 for table in tables(found))
     assert set(figures(found)) == {
         f"{row}-quick-recipe-{what}.svg"
         for row in ("schubert-4-orbits", "weaving-6-leaky-contaminated", "mheight-8")
@@ -234,9 +233,9 @@ def test_a_report_needs_the_result_files_alone(summaries, tmp_path, monkeypatch)
     monkeypatch.setenv("ADELIC_CACHE", str(tmp_path / "nothing"))
     write_report(summaries, tmp_path / "report.html", all_rows=True)
     assert figures(summaries)
-    assert runs_csv(result for summary in summaries for result in summary.results)
+    assert single_runs(result for summary in summaries for result in summary.results).rows
     assert not (tmp_path / "nothing").exists()
 
 
 def test_the_command_line_knows_the_tables():
-    assert ("runs", *TABLES) == REPORT_TABLES
+    assert TABLES == REPORT_TABLES

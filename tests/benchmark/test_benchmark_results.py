@@ -1,3 +1,5 @@
+import csv
+import io
 import json
 import math
 import re
@@ -8,7 +10,12 @@ import numpy as np
 import pytest
 
 from adelic.benchmark import Summary, read_results, summarise
-from adelic.benchmark.results import confidence_interval, mean_with_interval, right_rows, write_result
+from adelic.benchmark.comparison import comparisons
+from adelic.benchmark.files import write_result
+from adelic.benchmark.report import row_sections
+from adelic.benchmark.results import confidence_interval, right_rows
+from adelic.benchmark.run_tables import single_runs
+from adelic.benchmark.table import mean_with_interval
 from adelic.data.sources import TaskData
 from adelic.errors import AdelicError, RunFolderError, StorageError
 from adelic.training import EmbeddingConfig, Experiment, load_recipe
@@ -227,7 +234,7 @@ def test_one_class_in_any_run(result):
 
 
 def test_a_run_counts_once(tmp_path, result):
-    """The same run under two file names is no second seed."""
+    """The same run under two file names is not a second seed."""
     write(tmp_path, "a.json", result(seed=0))
     write(tmp_path, "copy.json", result(seed=0))
     try:
@@ -342,7 +349,9 @@ def test_results_of_a_folder_that_cannot_be_written(tmp_path, result):
 WRITER = """
 import json, sys
 from pathlib import Path
-from adelic.benchmark.results import write_result, mean_with_interval, right_rows
+from adelic.benchmark.comparison import comparisons
+from adelic.benchmark.files import write_result
+from adelic.benchmark.report import row_sections
 from adelic.data.sources import TaskData
 from adelic.training import EmbeddingConfig, Experiment, load_recipe
 results = json.loads(Path(sys.argv[2]).read_text())
@@ -390,6 +399,18 @@ def test_two_seeds_have_their_range_and_one_has_nothing(result):
     assert three.bars("accuracy") == (0, 0)
     assert mean_with_interval([0.9, 0.96], scale=100, decimals=2) == "93.00 [90.00, 96.00]"
     assert mean_with_interval([0.9], scale=100, decimals=2) == "90.00"
+
+
+def test_a_table_of_ones_own_has_no_edition(result):
+    """Its name is the file's, without a size and without an edition; so are the other texts about it."""
+    run = result() | {"task": "mine", "n": None, "edition": None, "split": "random"}
+    (part,) = comparisons([Summary((run,))])
+    assert part.first.title == "mine (random)"
+    assert part.option == "--split random --recipe quick"
+    (line,) = csv.DictReader(io.StringIO(single_runs([run]).to_csv()))
+    assert (line["row"], line["edition"], line["split"], line["tokens"]) == ("mine", "", "random", "")
+    (section,) = row_sections([part])
+    assert section.efficiency.command == ""  # `adelic reproduce` does not know it
 
 
 def test_the_edition_and_the_split_are_in_a_rows_name(result):

@@ -1,7 +1,7 @@
 import pytest
 
-from adelic.benchmark import published_row, published_rows
-from adelic.benchmark.rows import Figure
+from adelic.benchmark import published_rows
+from adelic.benchmark.rows import Figure, split_row
 from adelic.errors import UnknownNameError
 
 # The majority class, logistic regression, MLP and Transformer of the ACD authors (arXiv 2503.06366, with the half width
@@ -30,9 +30,10 @@ def test_the_rows_and_their_order():
 @pytest.mark.parametrize("name", list(ROWS))
 def test_figures(name):
     majority, regression, mlp, transformer, baseline, aoe = ROWS[name]
-    row = published_row(name)
+    row = published_rows()[name]
     edition = "levels" if name.startswith("weaving") else "published"  # the ACD authors' older format
-    assert f"{row.task}-{row.n}" == row.name == name
+    assert row.name == name
+    assert split_row(name) == (row.task, int(name.rpartition("-")[2]))
     assert row.majority == Figure(majority, edition=edition)
     assert row.acd_logistic_regression == Figure(regression, edition=edition)
     assert row.acd_mlp == Figure(mlp[0], interval=mlp[1], edition=edition)
@@ -45,7 +46,7 @@ def test_figures(name):
 
 @pytest.mark.parametrize("name", ["weaving-6", "weaving-7"])
 def test_the_acd_authors_weaving_figures_are_of_the_levels_edition(name):
-    row = published_row(name)
+    row = published_rows()[name]
     assert [who.split(",")[0] for who in row.published()] == ["AOE paper"] * 2
     assert [who.split(",")[0] for who in row.published("levels")] == ["ACD authors"] * 3
     assert row.best_published()[0] == "AOE paper, learned"  # 100 % is set aside
@@ -63,4 +64,4 @@ def test_a_figure_as_text():
 
 def test_unknown_rows():
     with pytest.raises(UnknownNameError, match=r"unknown row 'schubert4'.*did you mean 'schubert-4'"):
-        published_row("schubert4")
+        split_row("schubert4")

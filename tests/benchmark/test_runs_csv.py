@@ -12,14 +12,14 @@ from click.testing import CliRunner
 from adelic import acd
 from adelic.benchmark import read_results
 from adelic.benchmark.results import right_rows
-from adelic.benchmark.runs_csv import runs_csv
+from adelic.benchmark.run_tables import single_runs
 from adelic.cli import commands
 
 ROOT = Path(__file__).parents[2]
 
 
 def lines(results):
-    return list(csv.DictReader(io.StringIO(runs_csv(results))))
+    return list(csv.DictReader(io.StringIO(single_runs(results).to_csv())))
 
 
 def test_a_line_has_what_its_run_has(result):
@@ -68,10 +68,10 @@ def test_the_command_line_writes_it_and_nothing_else(tmp_path, result, monkeypat
     Path("results/runs.jsonl").write_text("".join(json.dumps(run) + "\n" for run in runs), encoding="utf-8")
     done = CliRunner().invoke(commands, ["report", "--results-dir", "results", "--csv", "new/runs.csv"])
     assert (done.exit_code, done.output) == (0, "wrote new/runs.csv\n")
-    assert Path("new/runs.csv").read_text(encoding="utf-8") == runs_csv(runs)
+    assert Path("new/runs.csv").read_text(encoding="utf-8") == single_runs(runs).to_csv()
     assert {path.name for path in Path().iterdir()} == {"new", "results"}
     CliRunner().invoke(commands, ["report", "--results-dir", "results", "--csv", "one.csv", "--row", "mheight-8"])
-    assert Path("one.csv").read_text(encoding="utf-8") == runs_csv(runs[1:])
+    assert Path("one.csv").read_text(encoding="utf-8") == single_runs(runs[1:]).to_csv()
     for wrong, words in (
         (["--markdown"], "--csv writes one file"),
         (["--row", "mheight-9"], "did you mean 'mheight-8'"),
@@ -94,4 +94,4 @@ def test_a_row_alone(tmp_path, result):
 
 def test_the_committed_table_is_made_from_the_committed_results():
     text = (ROOT / "docs" / "table.csv").read_text(encoding="utf-8")
-    assert text == runs_csv(read_results(ROOT / "results" / "table"))
+    assert text == single_runs(read_results(ROOT / "results" / "table")).to_csv()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from adelic.benchmark import read_results, summarise
-from adelic.benchmark.results import write_result
+from adelic.benchmark.files import write_result
 from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, RunFolderError
 from adelic.storage.records import seal

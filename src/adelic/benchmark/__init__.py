@@ -1,13 +1,33 @@
-"""Layer 4, the benchmark: the paper's rows, matrices of runs, statistics, tables, plots, the report."""
+"""The benchmark: matrices of runs, and from their results statistics, tables, figures and the report.
+
+| module | what it does |
+|---|---|
+| `matrix`, `engines` | rows × embeddings × seeds as runs; executes them here or on a Ray cluster |
+| `files`, `results` | reads and writes result files; a `Summary` says what tables need of a model's runs |
+| `rows` | the published figures, from published.toml and published_further.toml |
+| `comparison`, `significance` | which models may be compared; tests and intervals, by SciPy and statsmodels |
+| `table` | `Table`: columns, rows, notes; as Markdown, CSV, for the terminal, and by templates/report.html as HTML |
+| `run_tables`, `row_tables`, `contrasts` | make the tables |
+| `plots`, `row_plots` | draw the figures |
+| `report` | puts tables and figures together: pages, CSV, HTML |
+
+All of it may import `adelic.training` and what lies below that, and no module of the layers above. A result is indexed
+by its keys in `results`, and besides only in the two tables of single runs (`run_tables`) and where files are sorted
+(`files`). To add a table, write a function that returns a `Table`, and name it in `report.tables` (and, for the HTML
+page, in templates/report.html); the command line's `--table` lists the names, and a test compares both. To add a figure
+of a row, draw it in `row_plots` with the axes, colours and legend of `plots`, and make it a `Part` of
+`report.RowSection`.
+"""
 
 from adelic.errors import needs_extra
 
 with needs_extra("adelic.benchmark", "torch"):
     from adelic.benchmark.engines import Budget, EmbeddedEngine, RayEngine
+    from adelic.benchmark.files import read_results, with_finished_runs
     from adelic.benchmark.matrix import plan, plan_classical, progress, run_matrix
     from adelic.benchmark.report import write_report
-    from adelic.benchmark.results import Summary, read_results, summarise, with_finished_runs
-    from adelic.benchmark.rows import Row, published_row, published_rows
+    from adelic.benchmark.results import Summary, summarise
+    from adelic.benchmark.rows import Row, published_rows
 
 __all__ = [
     "Budget",
@@ -18,7 +38,6 @@ __all__ = [
     "plan",
     "plan_classical",
     "progress",
-    "published_row",
     "published_rows",
     "read_results",
     "run_matrix",

@@ -3,43 +3,65 @@
 from collections.abc import Iterable
 
 from adelic.benchmark.comparison import Comparison, recipe_title
-from adelic.benchmark.grid import FIGURES_NOTE, LOOK_UP_NOTE, NONE, Grid, figure, marks, p_text, percent, points, span
 from adelic.benchmark.significance import (
     ALPHA,
     Contrast,
+    Difference,
     declared_contrast,
     declared_pair,
     exploratory_differences,
 )
+from adelic.benchmark.table import (
+    EACH_SEED,
+    FIGURES_NOTE,
+    LOOK_UP_NOTE,
+    NONE,
+    Table,
+    figure,
+    marks,
+    p_text,
+    percent,
+    points,
+    span,
+)
 
 DIFFERENCES_NOTE = (
     "Test accuracy in percentage points, paired over common seeds, with interval and p of SciPy’s paired t-test; of "
-    "two seeds the range, and no test, as where every seed has the same difference. Exploratory: p has Holm’s "
-    "correction (statsmodels) over all pairs of a row’s models that could be tested, the declared contrast not among "
-    "them; intervals have none. Majority class and look-up have no part in it."
+    "two seeds the range, without a test. Exploratory: p has Holm’s correction (statsmodels) over all pairs of a row’s "
+    "models that could be tested, without the declared contrast; intervals have no correction. Majority class and "
+    "look-up are left out."
 )
 
 
-def contrast_text(contrast: Contrast | None) -> str:
+def interval_text(difference: Difference) -> str:
+    """Return the interval of a difference in a cell: −1.00 to +2.50; a dash for none.
+
+    >>> [interval_text(Difference(0.5, None, (0, 1, 2), is_the_same=same)) for same in (True, False)]
+    ['each seed', '–']
+    """
+    return EACH_SEED if difference.is_the_same else span(difference.bounds)
+
+
+def contrast_text(contrast: Contrast | None, *, with_p: bool = True) -> str:
     """Return a declared contrast in a cell: +1.20 (+0.30 to +2.10, p = 0.012); a dash for none."""
     if contrast is None:
         return NONE
-    found = contrast.difference
-    p = p_text(found.p)
-    said = [span(found.bounds)] if found.bounds else []
-    said += [f"p {p}" if p.startswith("<") else f"p = {p}"] if found.p is not None else []
-    return points(found.mean) + (f" ({', '.join(said)})" if said else "")
+    difference, interval = contrast.difference, interval_text(contrast.difference)
+    said = [] if interval == NONE else [interval]
+    if with_p and difference.p is not None:
+        p = p_text(difference.p)
+        said.append(f"p {p}" if p.startswith("<") else f"p = {p}")
+    return points(difference.mean) + (f" ({', '.join(said)})" if said else "")
 
 
-def contrasts_grid(found: Iterable[Comparison]) -> Grid:
+def contrasts_table(found: Iterable[Comparison]) -> Table:
     """Return the declared contrast of each row and recipe: AOE minus learned vectors.
 
     Args:
         found: one comparison a row and recipe; contaminated ones have no line.
     """
-    lines = [_contrast_line(comparison) for comparison in found if not comparison.is_contaminated]
-    return Grid(
-        "Declared contrast: AOE − learned",
+    lines = [_contrast_line(comparison) for comparison in found]
+    return Table(
         (
             "row, recipe", "AOE", "learned", "look-up", "AOE − learned", "p", "seeds", "rows: AOE / learned alone",
             "p, McNemar", "interval over rows",
@@ -56,6 +78,7 @@ def contrasts_grid(found: Iterable[Comparison]) -> Grid:
             "of each seed drawn again; it contains which rows are tested, and keeps the trained models and the splits.",
             LOOK_UP_NOTE,
         ),
+        "Declared contrast: AOE − learned",
     )  # fmt: skip
 
 
@@ -64,63 +87,46 @@ def _contrast_line(comparison: Comparison) -> tuple[str, ...] | None:
     if contrast is None:
         return None
     aoe, learned = (comparison.models[name] for name in (contrast.aoe, contrast.learned))
-    difference, rows = contrast.difference, contrast.rows
+    rows = contrast.rows
     return (
         f"{comparison.first.title}, {recipe_title(comparison.recipe)}{comparison.fewer_rows}",
         f"{figure(aoe, 'accuracy')} ({contrast.aoe.removeprefix('AOE ').strip('()')}){marks(aoe)}",
         figure(learned, "accuracy") + marks(learned),
         percent(aoe.trivial("lookup")),
-        points(difference.mean) + (f" ({span(difference.bounds)})" if difference.bounds else ""),
-        p_text(difference.p),
-        str(len(difference.seeds)),
+        contrast_text(contrast, with_p=False),
+        p_text(contrast.difference.p),
+        str(len(contrast.difference.seeds)),
         NONE if rows is None else f"{sum(rows.first):,} / {sum(rows.second):,}",
         NONE if rows is None else p_text(rows.median_p),
         NONE if rows is None else span(rows.bounds),
     )
 
 
-def differences_grid(comparison: Comparison) -> Grid:
+def differences_table(comparison: Comparison) -> Table:
     """Return the exploratory differences of a comparison: AOE's chosen form minus each model, and what else stands.
 
     Where AOE did not run, the model with the best validation score takes its place.
     """
     found = exploratory_differences(comparison)
-    both = found | {(b, a): d for (a, b), d in found.items()}
+    both = found | {(b, a): -difference for (a, b), difference in found.items()}
     subject = comparison.best("AOE") or comparison.best() or ""
     declared = declared_pair(comparison)
-    lines = []
-    for name in comparison.models:
-        difference = both.get((subject, name))
-        if difference is None:
-            continue
-        sign = 1 if (subject, name) in found else -1
-        ends = None if difference.bounds is None else sorted(sign * bound for bound in difference.bounds)
-        lines.append(
-            (
-                name,
-                points(sign * difference.mean),
-                span(None if ends is None else (ends[0], ends[1])),
-                str(len(difference.seeds)),
-                p_text(difference.adjusted),
-            )
-        )
+    pairs = {name: both[subject, name] for name in comparison.models if (subject, name) in both}
     rest = {pair: difference for pair, difference in found.items() if subject not in pair}
     standing = [f"{a} above {b} ({points(d.mean)})" for (a, b), d in rest.items() if d.is_significant]
     tested = [sum(d.adjusted is not None for d in each.values()) for each in (found, rest)]
     others = f"Of the other pairs ({len(rest)}, of which {tested[1]} could be tested) at {ALPHA:g} "
     others += f"these differ: {'; '.join(standing)}." if standing else "none differs."
-    return Grid(
-        f"Exploratory differences: {comparison.heading}",
+    said = [
+        f"{comparison.heading}: p over {tested[0]} pairs.",
+        *([f"The declared contrast is {' − '.join(declared)}."] if declared else []),
+        *([others] if rest else []),
+    ]
+    return Table(
         (f"{subject} −", "difference", "95 % interval", "seeds", "p, corrected"),
-        tuple(lines),
-        (
-            " ".join(
-                [
-                    f"{comparison.heading}: p over {tested[0]} pairs.",
-                    *([f"The declared contrast is {' − '.join(declared)}."] if declared else []),
-                    *([others] if rest else []),
-                ]
-            ),
-            DIFFERENCES_NOTE,
+        tuple(
+            (name, points(d.mean), interval_text(d), str(len(d.seeds)), p_text(d.adjusted)) for name, d in pairs.items()
         ),
+        (" ".join(said), DIFFERENCES_NOTE),
+        f"Exploratory differences: {comparison.heading}",
     )

@@ -6,8 +6,9 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -45,30 +46,47 @@ class Budget:
         return time.time() >= self.deadline
 
 
-class Engine(Protocol):
-    """What executes runs."""
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """How the runs of a matrix are executed.
 
-    def execute(
-        self,
-        configs: Sequence[Experiment],
-        *,
-        runs: Path,
-        device: str,
-        budget: Budget,
-        on_run: OnRun,
-        tensorboard: bool = False,
-    ) -> Iterator[Finished]:
-        """Yield each run with its result as soon as it is there; end early when the budget is spent.
+    Attributes:
+        runs: folder of the run folders.
+        device, tensorboard: as for `adelic.training.run`.
+        budget: the time by which to stop.
+    """
 
-        Args:
-            configs: what to run, in this order as far as there is an order.
-            runs: folder of the run folders.
-            device: as for `adelic.training.run`.
-            budget: the time by which to stop.
-            on_run: called with (index, count, configuration), gives the context in which a run's ticks are shown.
-            tensorboard: as for `adelic.training.run`.
+    runs: Path
+    device: str = "auto"
+    budget: Budget = field(default_factory=Budget)
+    tensorboard: bool = False
+
+    def run(self, config: Experiment, tick: Tick | None = None) -> dict[str, Any]:
+        """Return the result of a run, of whichever kind; TensorBoard and devices are for Transformers.
+
+        Raises:
+            RunBusyError: another process has the run.
+            Stopped: the budget is spent.
         """
-        ...
+
+        def stop() -> bool:
+            return self.budget.spent
+
+        folder = self.runs / config.label
+        result = training.run(config, folder, device=self.device, tick=tick, tensorboard=self.tensorboard, stop=stop)
+        return result.as_dict()
+
+    def run_or_wait(self, config: Experiment, tick: Tick | None = None) -> dict[str, Any]:
+        """Return the result of a run; where another process has it, wait for that."""
+        while True:
+            try:
+                return self.run(config, tick)
+            except RunBusyError:
+                if self.budget.spent:
+                    raise Stopped("the time was used up in waiting") from None
+                if tick:
+                    tick(0, 1, "another process has this run; waiting")
+                time.sleep(_POLL)
 
 
 class EmbeddedEngine:
@@ -76,30 +94,27 @@ class EmbeddedEngine:
 
     So the same command, given twice, shares the work.
 
-    >>> list(EmbeddedEngine().execute([], runs=Path("runs"), device="cpu", budget=Budget(), on_run=lambda *_: None))
+    >>> list(EmbeddedEngine().execute([], Execution(runs=Path("runs")), lambda *_: None))
     []
     """
 
-    def execute(
-        self,
-        configs: Sequence[Experiment],
-        *,
-        runs: Path,
-        device: str,
-        budget: Budget,
-        on_run: OnRun,
-        tensorboard: bool = False,
-    ) -> Iterator[Finished]:
-        """Yield each run with its result; see `Engine.execute`."""
+    def execute(self, configs: Sequence[Experiment], how: Execution, on_run: OnRun) -> Iterator[Finished]:
+        """Yield each run with its result as soon as it is there; end early when the budget is spent.
+
+        Args:
+            configs: what to run, in this order as far as no other process has one of them.
+            how: to run it.
+            on_run: called with (index, count, configuration), gives the context in which a run's ticks are shown.
+        """
         left = list(enumerate(configs))
-        for wait in (False, True):
+        for run in (how.run, how.run_or_wait):
             busy = []
             for i, config in left:
-                if budget.spent:
+                if how.budget.spent:
                     return
                 try:
                     with on_run(i, len(configs), config) as tick:
-                        result = _run_once_free(config, runs, device, tick, tensorboard, budget, wait=wait)
+                        result = run(config, tick)
                 except RunBusyError:
                     busy.append((i, config))
                 except Stopped:
@@ -122,7 +137,7 @@ class RayEngine:
         max_retries: see above.
 
     Raises:
-        ConfigurationError: a need is no need.
+        ConfigurationError: a need is not a number that a run can have.
         MissingExtraError: Ray is not installed; raised when the runs begin.
 
     >>> RayEngine(cpus=0)
@@ -137,28 +152,20 @@ class RayEngine:
             raise ConfigurationError(f"gpus-per-run={gpus:g} must be a number from 0 on")
         self.address, self.cpus, self.gpus, self.max_retries = address, cpus, gpus, max_retries
 
-    def execute(
-        self,
-        configs: Sequence[Experiment],
-        *,
-        runs: Path,
-        device: str,
-        budget: Budget,
-        on_run: OnRun,
-        tensorboard: bool = False,
-    ) -> Iterator[Finished]:
-        """Yield each run with its result as it comes in; see `Engine.execute`."""
-        if device.startswith("cuda") and not self.gpus:
-            raise ConfigurationError(f"device {device!r} needs --gpus-per-run")
+    def execute(self, configs: Sequence[Experiment], how: Execution, on_run: OnRun) -> Iterator[Finished]:
+        """Yield each run with its result as it comes in; see `EmbeddedEngine.execute`."""
+        if how.device.startswith("cuda") and not self.gpus:
+            raise ConfigurationError(f"device {how.device!r} needs --gpus-per-run")
         # What has not been reserved is not used: without this, "auto" would take a GPU that is another run's.
-        device = "cpu" if device == "auto" and not self.gpus else device
+        device = "cpu" if how.device == "auto" and not self.gpus else how.device
+        how = replace(how, device=device, runs=how.runs.absolute())
         ray = _ray()
         started = not ray.is_initialized()
         if started:
             self._connect(ray)
         try:
             self._check_room(ray)
-            yield from self._gather(ray, configs, runs.absolute(), device, budget, on_run, tensorboard)
+            yield from self._gather(ray, configs, how, on_run)
         finally:
             if started:
                 ray.shutdown()
@@ -172,7 +179,7 @@ class RayEngine:
             ray.init(self.address, logging_level="warning", log_to_driver=False)
         except (OSError, OverflowError, ValueError, RuntimeError, AssertionError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise ConfigurationError(f"there is no Ray cluster at --address {self.address} ({reason})") from None
+            raise ConfigurationError(f"no Ray cluster answers at --address {self.address} ({reason})") from None
 
     def _check_room(self, ray: Any) -> None:
         """Raise `ConfigurationError` for a run that no machine has room for; Ray would wait for one for ever."""
@@ -183,20 +190,10 @@ class RayEngine:
                 "--gpus-per-run"
             )
 
-    def _gather(
-        self,
-        ray: Any,
-        configs: Sequence[Experiment],
-        runs: Path,
-        device: str,
-        budget: Budget,
-        on_run: OnRun,
-        tensorboard: bool,
-    ) -> Iterator[Finished]:
+    def _gather(self, ray: Any, configs: Sequence[Experiment], how: Execution, on_run: OnRun) -> Iterator[Finished]:
         """Start all tasks, and yield what they return."""
         task = ray.remote(num_cpus=self.cpus, num_gpus=self.gpus, max_retries=self.max_retries)(_run_in_task)
-        threads = max(1, int(self.cpus))
-        waiting = {task.remote(config, runs, device, budget, threads, tensorboard): config for config in configs}
+        waiting = {task.remote(config, how, max(1, int(self.cpus))): config for config in configs}
         while waiting:
             (done,), _ = ray.wait(list(waiting), num_returns=1)
             config = waiting.pop(done)
@@ -218,48 +215,13 @@ class RayEngine:
                 yield config, result
 
 
-def _run_once_free(
-    config: Experiment, runs: Path, device: str, tick: Tick | None, tensorboard: bool, budget: Budget, *, wait: bool
-) -> dict[str, Any]:
-    """Return the result of a run; where another process has it, wait for that, or raise `RunBusyError`."""
-    while True:
-        try:
-            return _run(config, runs, device=device, tick=tick, tensorboard=tensorboard, budget=budget)
-        except RunBusyError:
-            if not wait:
-                raise
-            if budget.spent:
-                raise Stopped("the time was used up in waiting") from None
-            if tick:
-                tick(0, 1, "another process has this run; waiting")
-            time.sleep(_POLL)
-
-
-def _run(
-    config: Experiment, runs: Path, *, device: str, tick: Tick | None = None, tensorboard: bool, budget: Budget
-) -> dict[str, Any]:
-    """Return the result of a run, of whichever kind; TensorBoard and devices are for Transformers.
-
-    Raises:
-        Stopped: the budget is spent.
-    """
-
-    def stop() -> bool:
-        return budget.spent
-
-    folder = runs / config.label
-    return training.run(config, folder, device=device, tick=tick, tensorboard=tensorboard, stop=stop).as_dict()
-
-
-def _run_in_task(
-    config: Experiment, runs: Path, device: str, budget: Budget, threads: int, tensorboard: bool
-) -> dict[str, Any] | AdelicError | None:
+def _run_in_task(config: Experiment, how: Execution, threads: int) -> dict[str, Any] | AdelicError | None:
     """Return the result of a run; None when the budget ended it. An error of the user's is a value: Ray keeps it."""
-    if budget.spent:
+    if how.budget.spent:
         return None
     torch.set_num_threads(threads)
     try:
-        return _run_once_free(config, runs, device, None, tensorboard, budget, wait=True)
+        return how.run_or_wait(config)
     except Stopped:
         return None
     except StorageError as error:  # an OSError, whose arguments are lost on the way

@@ -5,10 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from adelic.benchmark.engines import Budget, EmbeddedEngine, Engine, OnRun
-from adelic.benchmark.further_rows import split_row
-from adelic.benchmark.results import write_result
-from adelic.benchmark.rows import published_rows
+from adelic.benchmark.engines import Budget, EmbeddedEngine, Execution, OnRun, RayEngine
+from adelic.benchmark.files import write_result
+from adelic.benchmark.rows import published_rows, split_row
 from adelic.data.registry import task as find_task
 from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, UnknownNameError
@@ -49,7 +48,7 @@ def parse_embedding(text: str) -> tuple[str, dict[str, Any]]:
     if parts and parts[-1] in known["places"].choices:
         given.append(("places", parts.pop()))
     if len(parts) > 1:
-        raise ConfigurationError(f"{text!r} is no embedding; write adelic:characters or adelic:characters:late")
+        raise ConfigurationError(f"{text!r} is not an embedding; write adelic:characters or adelic:characters:late")
     return name, {**({"features": parts[0]} if parts and parts[0] else {}), **dict(given)}
 
 
@@ -78,7 +77,7 @@ def plan(
 
     Raises:
         UnknownNameError: a row, embedding or recipe does not exist.
-        ConfigurationError: there is no embedding or no seed.
+        ConfigurationError: no embedding or no seed is given.
 
     >>> [config.embedding.label for config in plan(["schubert-4"], ["adelic:characters", "learned"], [0])]
     ['adelic-characters', 'learned']
@@ -117,7 +116,7 @@ def plan_classical(
 
     Raises:
         UnknownNameError: a row, an edition or a model does not exist.
-        ConfigurationError: there is no model or no seed, or a row has several targets or a number.
+        ConfigurationError: no model or no seed is given, or a row has several targets or a number.
 
     >>> [config.label for config in plan_classical(["schubert-4"], ["logistic", "majority"], [0])]
     ['schubert-4-logistic-search-...-seed0', 'schubert-4-majority-search-...-seed0']
@@ -164,7 +163,7 @@ def run_matrix(
     runs: Path,
     results: Path,
     device: str = "auto",
-    engine: Engine | None = None,
+    engine: EmbeddedEngine | RayEngine | None = None,
     budget: Budget | None = None,
     on_run: OnRun,
     tensorboard: bool = False,
@@ -186,6 +185,7 @@ def run_matrix(
 
     >>> from adelic.data import TaskData
     >>> import contextlib, tempfile
+    >>> from adelic.training import load_recipe
     >>> recipe = load_recipe("quick", "schubert-3", epochs=1, batch_size=256)
     >>> config = Experiment(data=TaskData("schubert", 3), model=EmbeddingConfig.of("learned"), recipe=recipe)
     >>> with tempfile.TemporaryDirectory() as name:
@@ -196,9 +196,8 @@ def run_matrix(
     """
     found = {}
     order = configs if budget is None else sorted(configs, key=lambda config: outstanding_work(config, runs))
-    executed = (engine or EmbeddedEngine()).execute(
-        order, runs=runs, device=device, budget=budget or Budget(), on_run=on_run, tensorboard=tensorboard
-    )
+    how = Execution(runs=runs, device=device, budget=budget or Budget(), tensorboard=tensorboard)
+    executed = (engine or EmbeddedEngine()).execute(order, how, on_run)
     for config, result in executed:
         write_result(results, config, result)
         found[config] = result

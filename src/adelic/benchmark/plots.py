@@ -1,8 +1,7 @@
-"""Learning curves: in the report as SVG text that follows the page's colours, and as files of their own."""
+"""How figures look and are saved, and learning curves: in the report as SVG text that follows the page's colours."""
 
 import html
 import io
-import math
 import re
 import zlib
 from collections.abc import Mapping
@@ -12,9 +11,9 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from adelic.benchmark.results import Summary
 from adelic.errors import ConfigurationError
@@ -63,7 +62,7 @@ def looks(models: Mapping[str, Summary]) -> dict[str, Look]:
     found: dict[str, Look] = {}
     used: set[tuple[str, int]] = set()
     for name in sorted(models):  # by name, so that a form looks alike on every row that has the same models
-        embedding = str(models[name].first["embedding"])
+        embedding = models[name].embedding
         colour, i = (COLOURS[0], 0) if embedding == "adelic" else _RIVALS.get(embedding, (INK, 0))
         while (colour, i) in used:
             i += 1
@@ -99,9 +98,9 @@ def learning_curves(models: Mapping[str, Summary], title: str) -> str | None:
     """
     drawn = looks(models)
     curves = [
-        Curves(name, tuple(result["history"] for result in summary.results), drawn[name])
-        for name, summary in models.items()
-        if all(result["history"]["train_loss"] for result in summary.results)
+        Curves(name, model.histories, drawn[name])
+        for name, model in models.items()
+        if all(history["train_loss"] for history in model.histories)
     ]
     if not curves:
         return None
@@ -168,23 +167,8 @@ def _render(curves: list[Curves], majority: float | None, kind: str, *, ink: str
         figure = Figure(figsize=(10.5, 2.8), layout="constrained")
         for axes, (key, title, scale) in zip(figure.subplots(1, 3), _PANELS, strict=True):
             for i, drawn in enumerate(curves):
-                look = drawn.look or plain[i % len(plain)]
-                epochs = np.arange(1, max(len(history[key]) for history in drawn.histories) + 1)
-                histories = np.full((len(drawn.histories), len(epochs)), np.nan)  # runs may stop early
-                for values, history in zip(histories, drawn.histories, strict=True):
-                    values[: len(history[key])] = scale * np.array(history[key])
-                # A run of a single epoch is a point, which a line alone would not show.
-                marker = look.marker if len(epochs) == 1 else ""
-                line: dict[str, Any] = {
-                    "color": look.colour,
-                    "linestyle": look.dash,
-                    "linewidth": 1.8,
-                    "marker": marker,
-                }
-                axes.plot(epochs, np.nanmean(histories, axis=0), label=drawn.label, **line)
-                if len(histories) > 1:
-                    least, most = np.nanmin(histories, axis=0), np.nanmax(histories, axis=0)
-                    axes.fill_between(epochs, least, most, color=look.colour, alpha=0.15, linewidth=0)
+                histories = [scale * np.array(history[key]) for history in drawn.histories]
+                _draw_curve(axes, drawn.label, histories, drawn.look or plain[i % len(plain)])
             if key == "validation_accuracy" and majority is not None:
                 mark_majority(axes, majority, "majority class (test)")
             axes.set_title(title, fontsize=10, loc="left")
@@ -197,8 +181,22 @@ def _render(curves: list[Curves], majority: float | None, kind: str, *, ink: str
         return render(figure, kind, transparent=transparent)
 
 
+def _draw_curve(axes: Axes, label: str, histories: list[npt.NDArray[np.float64]], look: Look) -> None:
+    """Draw the mean of some curves and, of several, a band from the least to the most."""
+    epochs = np.arange(1, max(map(len, histories)) + 1)
+    values = np.full((len(histories), len(epochs)), np.nan)  # runs may stop early
+    for row, history in zip(values, histories, strict=True):
+        row[: len(history)] = history
+    marker = look.marker if len(epochs) == 1 else ""  # a line alone would not show a run of a single epoch
+    line: dict[str, Any] = {"color": look.colour, "linestyle": look.dash, "linewidth": 1.8, "marker": marker}
+    axes.plot(epochs, np.nanmean(values, axis=0), label=label, **line)
+    if len(histories) > 1:
+        least, most = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
+        axes.fill_between(epochs, least, most, color=look.colour, alpha=0.15, linewidth=0)
+
+
 def legend_below(figure: Figure, axes: Axes, columns: int) -> None:
-    """Put the legend of axes under their figure, which grows by it, in as many columns as fit, so many at most."""
+    """Put the legend of axes under their figure, which grows by it, in as many of the given columns as fit."""
     handles, labels = axes.get_legend_handles_labels()
     for count in range(min(max(len(labels), 1), columns), 0, -1):
         legend = figure.legend(handles, labels, loc="outside lower center", ncols=count, frameon=False)
@@ -218,24 +216,6 @@ def mark_majority(axes: Axes, majority: float, text: str) -> None:
         "fontsize": 8,
     }
     axes.annotate(text, (1, 100 * majority), xytext=(0, 3), **place)
-
-
-def percent(axes: Axes) -> None:
-    """Let the vertical axis show accuracies in percent, and no room above 100 where bars of uncertainty reach there."""
-    axes.set_ylabel("test accuracy (%)")
-    axes.set_ylim(top=min(axes.get_ylim()[1], 101))
-
-
-def logarithmic(axes: Axes) -> None:
-    """Make the horizontal axis logarithmic, with plain numbers at powers of ten; 2 and 5 times them if it is short."""
-    axes.set_xscale("log")
-    low, high = axes.get_xlim()
-    if high / low < 4:  # too short an axis for several ticks
-        middle = math.sqrt(low * high)
-        axes.set_xlim(middle / 2, middle * 2)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 100 else (1,), numticks=8))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.10g}"))
-    axes.xaxis.set_minor_locator(NullLocator())
 
 
 def svg_element(svg: bytes, title: str) -> str:

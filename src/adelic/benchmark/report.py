@@ -1,23 +1,53 @@
-"""The report: terminal table, Markdown, CSV, and one self-contained HTML page."""
+"""The report: all tables as Markdown and CSV, the figures as files, and one self-contained HTML page."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import jinja2
 
-from adelic.benchmark import table
-from adelic.benchmark.comparison import comparisons, on_most_rows
-from adelic.benchmark.contrasts import contrasts_grid, differences_grid
-from adelic.benchmark.grid import Grid, to_markdown
-from adelic.benchmark.overview import models_grid, overview, paper_grid, recipe_grids
-from adelic.benchmark.plots import GREY
+from adelic.benchmark.comparison import Comparison, comparisons, named, on_most_rows
+from adelic.benchmark.contrasts import contrasts_table, differences_table
+from adelic.benchmark.plots import GREY, learning_curves
 from adelic.benchmark.results import Summary
-from adelic.benchmark.sections import Part, further_curves, row_sections
+from adelic.benchmark.row_plots import confusion_matrix, cost_scatter, crowd, efficiency, efficiency_curves
+from adelic.benchmark.row_tables import models_table, overview, paper_table, recipe_tables
+from adelic.benchmark.rows import published_rows
+from adelic.benchmark.run_tables import provenance, run_tables
+from adelic.benchmark.table import Table, to_markdown
 from adelic.errors import ConfigurationError
 from adelic.storage.files import atomic_write
 from adelic.storage.version import VERSION
+
+TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "models", "differences")
+"""The names that `tables` knows."""
+
+
+def tables(summaries: list[Summary], *names: str, all_rows: bool = False) -> list[Table]:
+    """Return the page's tables with these names of `TABLES`, all by default.
+
+    Args:
+        summaries: what was run.
+        names: of tables.
+        all_rows: whether "runs" also lists the paper's rows that were not run.
+
+    >>> [table.title for table in tables([], "overview", "loss")]
+    ['Each row', 'The paper’s table of test losses, and ours']
+    """
+    found = comparisons(summaries)
+    main = on_most_rows(found)
+    makers: dict[str, Callable[[], list[Table]]] = {
+        "runs": lambda: run_tables(summaries, all_rows=all_rows),
+        "overview": lambda: [overview(main)],
+        "contrasts": lambda: [contrasts_table(main)],
+        "recipes": lambda: recipe_tables(main),
+        "accuracy": lambda: [paper_table(main, "accuracy")],
+        "loss": lambda: [paper_table(main, "loss")],
+        "models": lambda: [models_table(comparison) for comparison in found],
+        "differences": lambda: [table for table in map(differences_table, main) if table.rows],
+    }
+    return [table for name in names or TABLES for table in makers[name]()]
 
 
 def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False) -> list[Path]:
@@ -44,19 +74,20 @@ def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False
     """
     if page.suffix not in (".html", ".htm"):
         raise ConfigurationError(f"the report {str(page)!r} is a page: give it a name that ends in .html")
-    tables = table.contents(summaries, all_rows=all_rows)
+    runs = tables(summaries, "runs", all_rows=all_rows)
+    others = [to_markdown(tables(summaries, name)) for name in TABLES if name != "runs"]
     files = {
-        page: render_page(summaries, tables),
-        page.with_suffix(".csv"): "\n".join(map(table.to_csv, tables)),
-        page.with_suffix(".md"): "\n".join(map(table.to_markdown, tables)),
-        page.with_name(f"{page.stem}-tables.md"): "\n".join(to_markdown(grids(summaries, name)) for name in TABLES),
+        page: render_page(summaries, all_rows=all_rows),
+        page.with_suffix(".csv"): "\n".join(table.to_csv() for table in runs),
+        page.with_suffix(".md"): to_markdown(runs),
+        page.with_name(f"{page.stem}-tables.md"): "\n".join(others),
     }
     for path, text in files.items():
         atomic_write(path, text)
     return list(files)
 
 
-def render_page(summaries: list[Summary], tables: list[table.Content]) -> str:
+def render_page(summaries: list[Summary], *, all_rows: bool = False) -> str:
     """Return the HTML page."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("adelic.benchmark"),
@@ -65,43 +96,18 @@ def render_page(summaries: list[Summary], tables: list[table.Content]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found = comparisons(summaries)
-    main = on_most_rows(found)
+    (best,), (contrasts,) = (tables(summaries, name) for name in ("overview", "contrasts"))
     return environment.get_template("report.html").render(
         version=VERSION,
-        overview=overview(main),
-        contrasts=contrasts_grid(main),
-        recipes=recipe_grids(main),
-        paper=[paper_grid(main, "accuracy"), paper_grid(main, "loss")],
-        rows=row_sections(found),
-        tables=tables,
+        overview=best,
+        contrasts=contrasts,
+        recipes=tables(summaries, "recipes"),
+        paper=tables(summaries, "accuracy", "loss"),
+        rows=row_sections(comparisons(summaries)),
+        runs=tables(summaries, "runs", all_rows=all_rows),
         further_curves=further_curves(summaries),
-        runs=[_provenance(result) for summary in summaries for result in summary.results],
+        provenance=provenance(summaries),
     )
-
-
-TABLES = ("overview", "contrasts", "recipes", "accuracy", "loss", "models", "differences")
-"""What `grids` makes besides the tables of the runs."""
-
-
-def grids(summaries: list[Summary], *names: str) -> list[Grid]:
-    """Return the page's tables but for those of the runs: those with these names of `TABLES`, all by default.
-
-    >>> [grid.title for grid in grids([], "overview", "loss")]
-    ['Each row', 'The paper’s table of test losses, and ours']
-    """
-    found = comparisons(summaries)
-    main = on_most_rows(found)
-    makers: dict[str, Callable[[], list[Grid]]] = {
-        "overview": lambda: [overview(main)],
-        "contrasts": lambda: [contrasts_grid(main)],
-        "recipes": lambda: recipe_grids(main),
-        "accuracy": lambda: [paper_grid(main, "accuracy")],
-        "loss": lambda: [paper_grid(main, "loss")],
-        "models": lambda: [models_grid(comparison) for comparison in found],
-        "differences": lambda: [grid for grid in map(differences_grid, main) if grid.rows],
-    }
-    return [grid for name in names or TABLES for grid in makers[name]()]
 
 
 def figures(summaries: list[Summary]) -> dict[str, str]:
@@ -115,21 +121,112 @@ def figures(summaries: list[Summary]) -> dict[str, str]:
     """
     parts: dict[str, Part] = {}
     for row in row_sections(comparisons(summaries)):
-        parts |= {f"{row.title} {what}": getattr(row, part) for what, part in _ROW_FIGURES.items()}
+        parts |= {f"{row.title} rows": row.efficiency, f"{row.title} cost": row.cost, f"{row.title} curves": row.curves}
     svgs = {re.sub(r"\W+", "-", name).strip("-"): part.svg for name, part in parts.items() if part.svg}
     return {f"{name}.svg": svg.replace("<svg ", f'<svg color="{GREY}" ', 1) + "\n" for name, svg in svgs.items()}
 
 
-_ROW_FIGURES = {"rows": "efficiency", "cost": "cost", "curves": "curves"}
+@dataclass(frozen=True)
+class Part:
+    """A figure, or the sentence and the command that stand in its place.
+
+    Attributes:
+        svg: the figure, None where there is none.
+        text: what is to be known about it, or why there is none.
+        command: what would make it.
+    """
+
+    svg: str | None
+    text: str = ""
+    command: str = ""
 
 
-def _provenance(result: dict[str, Any]) -> dict[str, str]:
-    """Return what it takes to repeat a run, as texts."""
-    return {
-        "command": result["command"],
-        "seconds": f"{result['seconds']:.0f}",
-        "parameters": f"{result['parameters']:,}",
-        "device": result["device"],
-        "versions": ", ".join(f"{name} {version}" for name, version in result["versions"].items()),
-        "commit": (result["commit"] or "unknown")[:12],
-    }
+@dataclass(frozen=True)
+class RowSection:
+    """What the page says about a row under a recipe.
+
+    Attributes:
+        name: anchor on the page.
+        title: heading.
+        models: every model.
+        tests: the declared contrast, then the exploratory differences; those that have a line.
+        smaller: tables of runs on fewer training rows.
+    """
+
+    name: str
+    title: str
+    models: Table
+    tests: list[Table]
+    confusion: list[tuple[str, Part]]
+    efficiency: Part
+    cost: Part
+    curves: Part
+    smaller: list[Table]
+
+
+def row_sections(found: list[Comparison]) -> list[RowSection]:
+    """Return the sections of all rows and recipes, in the given order."""
+    sections = []
+    for i, comparison in enumerate(on_most_rows(found)):
+        same = [c for c in found if (c.first.title, c.recipe) == (comparison.first.title, comparison.recipe)]
+        tests = [contrasts_table([comparison]), differences_table(comparison)]
+        sections.append(
+            RowSection(
+                name=f"row-{i}",
+                title=comparison.heading,
+                models=models_table(comparison),
+                tests=[table for table in tests if table.rows],
+                confusion=_confusion(comparison),
+                efficiency=_efficiency(comparison, same),
+                cost=_cost(comparison),
+                curves=_curves(comparison.models, comparison.title),
+                smaller=[models_table(c) for c in same if c is not comparison],
+            )
+        )
+    return sections
+
+
+def _confusion(comparison: Comparison) -> list[tuple[str, Part]]:
+    """Return the matrices of AOE's best form and of the best other model, chosen on validation data."""
+    parts = []
+    for kinds in (("AOE",), ("rival", "outside")):
+        name = comparison.best(*kinds)
+        if name is not None:
+            svg = confusion_matrix(comparison.models[name], f"Confusion matrix of {name}: {comparison.title}")
+            parts.append((name, Part(svg, "" if svg else "These results hold no confusion matrix.")))
+    return parts
+
+
+def _efficiency(comparison: Comparison, same: list[Comparison]) -> Part:
+    found = efficiency(same)
+    if found:
+        return Part(efficiency_curves(found, f"Accuracy against training rows: {comparison.title}"))
+    text = "No model ran on several numbers of training rows"
+    if comparison.row not in published_rows():  # `adelic reproduce` does not know it
+        return Part(None, f"{text}.")
+    rows = max(comparison.first.train_rows // 10, 1)
+    command = f"adelic reproduce {comparison.row} {comparison.option} --max-rows {rows}"
+    return Part(None, f"{text}; a tenth of them:", command)
+
+
+def _cost(comparison: Comparison) -> Part:
+    devices = sorted(set().union(*(model.devices for model in comparison.models.values())))
+    text = f"All on {devices[0]}." if len(devices) == 1 else f"Times are of different devices: {'; '.join(devices)}."
+    shown, far = crowd(comparison.models)
+    if far:
+        text += f" Far below, and not shown: {', '.join(far)}."
+    return Part(cost_scatter(shown, f"Training time against accuracy: {comparison.title}"), text)
+
+
+def _curves(models: dict[str, Summary], title: str) -> Part:
+    svg = learning_curves(models, f"Learning curves of {title}")
+    return Part(svg, "" if svg else "None of these models learns in epochs.")
+
+
+def further_curves(summaries: Iterable[Summary]) -> list[tuple[str, Part]]:
+    """Return the learning curves of the rows with several targets or a number."""
+    rows: dict[str, list[Summary]] = {}
+    for summary in summaries:
+        if not summary.has_one_class_a_row:
+            rows.setdefault(summary.title, []).append(summary)
+    return [(title, _curves(named(mine), title)) for title, mine in rows.items()]

@@ -1,121 +1,30 @@
-"""Result files: a file a row, a JSON object a run in each of its lines; read, written, summarised over seeds."""
+"""What tables and figures need of results.
+
+A result is a dictionary as in result.json. Its keys are read here: tables and figures ask a `Summary`, the runs of a
+model that differ in their seed. Only what is of a single run is read from it elsewhere (`run_tables`, `files`).
+"""
 
 import json
-import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+import math
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from statsmodels.stats.weightstats import DescrStatsW
 
+from adelic.data.registry import task as find_task
+from adelic.data.registry import tasks
 from adelic.data.sources import row_of
-from adelic.errors import RunFolderError, StorageError
-from adelic.storage.files import atomic_write, read_bytes, storage_errors, taking_turns
+from adelic.errors import AdelicError
 from adelic.storage.options import options
-from adelic.storage.records import seal
-from adelic.training import CLASSICAL_MODELS, EmbeddingConfig, Experiment
+from adelic.training import CLASSICAL_MODELS, EmbeddingConfig, Recipe
+from adelic.training.experiment import flatten
 from adelic.training.predictions import unpack_answers
-from adelic.training.result import Result as RunResult
-from adelic.training.runs.listing import list_runs
 
 Result = dict[str, Any]
-
-
-def read_results(folder: Path) -> list[Result]:
-    """Return the results in a folder, in the order of file names: every line of each *.jsonl, and every *.json.
-
-    Raises:
-        StorageError: the folder does not exist or cannot be read.
-        RunFolderError: a line or file is no result, or two are of the same run.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     read_results(Path(folder))
-    []
-    """
-    with storage_errors(f"cannot read {folder}", "choose another --results-dir"):
-        if not folder.is_dir():
-            raise StorageError(f"there is no folder {folder} with results; `adelic reproduce` makes one")
-        found: dict[str, str] = {}
-        results = []
-        for path in sorted([*folder.glob("*.json"), *folder.glob("*.jsonl")]):
-            for place, _, result in _read(path):
-                run = _run(result)
-                if run in found:
-                    raise RunFolderError(f"{place} and {found[run]} are results of the same run; remove one of them")
-                found[run] = place
-                results.append(result)
-    return results
-
-
-def with_finished_runs(results: list[Result], runs: Path) -> list[Result]:
-    """Return results, and behind them those of the finished runs in a folder of run folders that are not among them.
-
-    Raises:
-        StorageError: the folder does not exist or cannot be read.
-
-    Warns:
-        UserWarning: a run is damaged, and left out.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with_finished_runs([{"seed": 0}], Path(folder))
-    [{'seed': 0}]
-    """
-    finished = {}
-    for run in list_runs(runs):
-        if run.problem:
-            warnings.warn(f"{run.folder} is left out: {run.problem}", stacklevel=2)
-        elif run.result is not None:
-            found = run.result.as_dict()
-            finished[_run(found)] = found
-    known = {_run(result) for result in results}
-    return results + [result for run, result in finished.items() if run not in known]
-
-
-def _run(result: Result) -> str:
-    """Return what tells a run from others, as text."""
-    return json.dumps(result.get("configuration"), sort_keys=True)
-
-
-def _read(path: Path) -> Iterator[tuple[str, bytes, Result]]:
-    """Yield the results of a file, each behind its place in words and, of several in a file, its line."""
-    if path.suffix == ".json":
-        if (content := read_bytes(path)) is not None:  # else a link to nowhere
-            yield str(path), b"", RunResult.parse(content, str(path)).as_dict()
-        return
-    for number, line in enumerate((read_bytes(path) or b"").splitlines(), 1):
-        place = f"{path} line {number}"
-        yield place, line, RunResult.parse(line, place).as_dict()
-
-
-def write_result(folder: Path, config: Experiment, result: Result) -> None:
-    """Write a result into the file of its row, in the order of the runs' labels, in place of an older one of the run.
-
-    Several processes may write into one folder.
-
-    Raises:
-        RunFolderError: the file is damaged.
-        StorageError: it cannot be written.
-    """
-    path = folder / f"{config.data.label}.jsonl"
-    with taking_turns(folder, remedy="choose another --results-dir"):
-        known = {_key(found): (found, line) for _, line, found in _read(path)}
-        if known.get(_key(result), ({},))[0] != result:  # else its line stays as it was once sealed
-            known[_key(result)] = result, seal(result).encode()
-        content = b"".join(known[key][1] + b"\n" for key in sorted(known))
-        if read_bytes(path) != content:
-            atomic_write(path, content)
-
-
-def _key(result: Result) -> tuple[str, str, int, str]:
-    """Return what results are sorted and told apart by: first what one reads, last the whole configuration."""
-    configuration = {key: value for key, value in result["configuration"].items() if key != "seed"}
-    model = f"{result['embedding']} {result['features'] or ''}"
-    return str(result["recipe"]), model, result["seed"], json.dumps(configuration, sort_keys=True)
 
 
 @dataclass(frozen=True)
@@ -133,6 +42,8 @@ class Summary:
 
     results: tuple[Result, ...]
 
+    # The run's description: the same for all seeds.
+
     @property
     def first(self) -> Result:
         """Return one run, for what all have in common."""
@@ -144,27 +55,18 @@ class Summary:
         return row_of(self.first)
 
     @property
-    def label(self) -> str:
-        """Return the model's name: AOE (digits), AOE (characters, late), learned, periodic (sigma 0.3), boosted trees.
-
-        >>> Summary(({"embedding": "fone", "configuration": {"embedding": {"standardize": True}}},)).label
-        'fone (standardized)'
-        """
-        if self.first["embedding"] in CLASSICAL_MODELS:
-            return CLASSICAL_MODELS[self.first["embedding"]].title
-        if self.first["embedding"] == "adelic":
-            return f"AOE ({self.first['features']}{'' if self.is_flat else ', ' + self.first['places']})"
-        options = _rival_options(self.first)
-        return str(self.first["embedding"]) + (f" ({', '.join(options)})" if options else "")
+    def task(self) -> str:
+        """Return the name of the task."""
+        return str(self.first["task"])
 
     @property
-    def edition(self) -> str:
-        """Return the edition of the data."""
-        return str(self.first["edition"])
+    def edition(self) -> str | None:
+        """Return the edition of the data; None of a table of one's own."""
+        return self.first.get("edition", "published")  # type: ignore[no-any-return]
 
     @property
     def split(self) -> str:
-        """Return the split of the data; older results know no other than the published one."""
+        """Return the split of the data."""
         return str(self.first.get("split", "published"))
 
     @property
@@ -179,19 +81,100 @@ class Summary:
         >>> Summary(({"task": "weaving", "n": 6, "edition": "leaky", "contaminated": True},)).title
         'weaving-6 (leaky, contaminated)'
         """
-        parts = [name for name in (self.edition, self.split) if name != "published"]
+        parts = [name for name in (self.edition, self.split) if name not in (None, "published")]
         parts += ["contaminated"] if self.is_contaminated else []
         return self.row + (f" ({', '.join(parts)})" if parts else "")
+
+    @property
+    def embedding(self) -> str:
+        """Return the name of the embedding, or of the model outside the Transformer."""
+        return str(self.first["embedding"])
+
+    @property
+    def form(self) -> str:
+        """Return AOE's form: characters, or with where its places meet: characters, late."""
+        return f"{self.first['features']}{'' if self.is_flat else ', ' + self.first['places']}"
+
+    @property
+    def is_flat(self) -> bool:
+        """Return whether the model is the flat one, the paper's; older results know no other."""
+        return bool(self.first.get("places", "flat") == "flat")
+
+    @property
+    def label(self) -> str:
+        """Return the model's name: AOE (digits), AOE (characters, late), learned, periodic (sigma 0.3), boosted trees.
+
+        >>> Summary(({"embedding": "fone", "configuration": {"embedding": {"standardize": True}}},)).label
+        'fone (standardized)'
+        """
+        if self.embedding in CLASSICAL_MODELS:
+            return CLASSICAL_MODELS[self.embedding].title
+        if self.embedding == "adelic":
+            return f"AOE ({self.form})"
+        options = _rival_options(self.first)
+        return self.embedding + (f" ({', '.join(options)})" if options else "")
+
+    @property
+    def recipe(self) -> str:
+        """Return the name of the recipe, or the path of its file."""
+        return str(self.first["recipe"])
+
+    @property
+    def recipe_settings(self) -> dict[str, Any]:
+        """Return what the recipe, or the search of a model outside the Transformer, says."""
+        return dict(self.first["configuration"]["recipe"])
+
+    @property
+    def is_network(self) -> bool:
+        """Return whether the model is one of ours, which a recipe trains; others have no width in their settings."""
+        return "d_model" in self.recipe_settings
+
+    @property
+    def kind(self) -> str:
+        """Return "AOE", "rival" for another embedding, or "outside" for a model outside the Transformer."""
+        if not self.is_network:
+            return "outside"
+        return "AOE" if self.embedding == "adelic" else "rival"
+
+    @property
+    def max_rows(self) -> int:
+        """Return how many training rows were allowed at most, 0 for all."""
+        return int(self.recipe_settings.get("max_rows", 0))
+
+    @property
+    def has_images(self) -> bool:
+        """Return whether the model trained on the images of rows under the task's symmetries."""
+        return bool(self.recipe_settings.get("symmetries", False))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Return all settings but the seed by dotted name; a network's file leaves out those that have the old value.
+
+        >>> run = {"configuration": {"seed": 0, "recipe": {"epochs": 3}}}
+        >>> Summary((run,)).settings
+        {'recipe.epochs': 3}
+        """
+        tables = {"recipe": Recipe, "embedding": EmbeddingConfig} if self.is_network else {}
+        old = {
+            name: {f.name: f.default for f in fields(table) if f.default is not MISSING}
+            for name, table in tables.items()
+        }
+        told = {name: value for name, value in self.first["configuration"].items() if name != "seed"}
+        return dict(flatten(old)) | dict(flatten(told))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return what defines the embedding, or what the search of a model outside the Transformer has found."""
+        chosen = self.first.get("search", {}).get("chosen", {})
+        found = self.first["configuration"].get("embedding", {}) if self.is_network else chosen
+        return {key: value for key, value in found.items() if key != "name"}
 
     @property
     def has_one_class_a_row(self) -> bool:
         """Return whether rows have one class each, as those of the paper's table; else several targets, or a number."""
         return "exact_match" not in self.first["test"]
 
-    @property
-    def is_flat(self) -> bool:
-        """Return whether the model is the flat one, the paper's; older results know no other."""
-        return bool(self.first.get("places", "flat") == "flat")
+    # The outcome: one value a seed, or their mean.
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -208,30 +191,17 @@ class Summary:
         """Return whether some run says the same class always."""
         return any(result["predicts_one_class"] for result in self.results)
 
-    def mean(self, metric: str) -> float:
-        """Return a test metric's mean over seeds."""
-        return float(np.mean(self.values(metric)))
+    def has(self, metric: str) -> bool:
+        """Return whether each run has a test metric."""
+        return all(metric in result["test"] for result in self.results)
 
     def values(self, metric: str) -> list[float]:
         """Return a test metric of each run."""
         return [result["test"][metric] for result in self.results]
 
-    def trivial(self, rule: str) -> float:
-        """Return the mean over seeds of the test accuracy of a trivial rule, "majority", "lookup" or "rule"."""
-        return float(np.mean([result[rule] for result in self.results]))
-
-    @property
-    def rule(self) -> str:
-        """Return the mean test accuracy of the best trivial rule in percent, with its name if all seeds have one.
-
-        >>> Summary(({"rule": 0.9715, "rule_name": "length"},)).rule, Summary(({},)).rule
-        ('97.15 (length)', '–')
-        """
-        if not all("rule" in result for result in self.results):
-            return "–"  # older results
-        names = {result["rule_name"] for result in self.results}
-        figure = f"{100 * self.trivial('rule'):.2f}"
-        return f"{figure} ({names.pop()})" if len(names) == 1 else figure
+    def mean(self, metric: str) -> float:
+        """Return a test metric's mean over seeds."""
+        return float(np.mean(self.values(metric)))
 
     def interval(self, metric: str) -> float | None:
         """Return the half width of the 95 % confidence interval of the mean, see `confidence_interval`."""
@@ -242,6 +212,149 @@ class Summary:
         mean, interval, values = self.mean(metric), self.interval(metric), self.values(metric)
         return (mean - min(values), max(values) - mean) if interval is None else (interval, interval)
 
+    def trivial_by_seed(self, rule: str) -> dict[int, float]:
+        """Return the test accuracy of a trivial rule, "majority", "lookup" or "rule", by seed; older runs lack some."""
+        return {result["seed"]: float(result[rule]) for result in self.results if rule in result}
+
+    def trivial(self, rule: str) -> float:
+        """Return the mean over seeds of the test accuracy of a trivial rule, see `trivial_by_seed`."""
+        return float(np.mean(list(self.trivial_by_seed(rule).values())))
+
+    @property
+    def rule(self) -> str:
+        """Return the mean test accuracy of the best trivial rule in percent, with its name if all seeds have one.
+
+        >>> Summary(({"seed": 0, "rule": 0.9715, "rule_name": "length"},)).rule, Summary(({"seed": 0},)).rule
+        ('97.15 (length)', '–')
+        """
+        if len(self.trivial_by_seed("rule")) < len(self.results):
+            return "–"  # older results
+        names = {result["rule_name"] for result in self.results}
+        figure = f"{100 * self.trivial('rule'):.2f}"
+        return f"{figure} ({names.pop()})" if len(names) == 1 else figure
+
+    @property
+    def validation_score(self) -> tuple[float, float]:
+        """Return what models are chosen by: their mean validation accuracy; of equal ones the lower mean loss counts.
+
+        Returns:
+            The accuracy of the weights that were kept, -1 where it is not told; minus the loss, -inf where it is not.
+
+        >>> Summary(tuple({"validation": {"accuracy": a, "loss": 0.5}} for a in (0.75, 0.25))).validation_score
+        (0.5, -0.5)
+        """
+        if all("validation" in result for result in self.results):
+            accuracies = [result["validation"]["accuracy"] for result in self.results]
+            loss = float(np.mean([result["validation"]["loss"] for result in self.results]))
+        else:
+            accuracies = [max(history["validation_accuracy"], default=-1.0) for history in self.histories]
+            loss = math.inf
+        return round(float(np.mean(accuracies)), 9), -loss  # rounded: equal means of other seeds are equal
+
+    @property
+    def histories(self) -> tuple[dict[str, list[float]], ...]:
+        """Return the learning curves of each run, one value an epoch; none of a model that does not learn in epochs."""
+        return tuple(result["history"] for result in self.results)
+
+    @property
+    def confusion(self) -> npt.NDArray[np.float64] | None:
+        """Return the mean confusion matrix over seeds, (classes, classes); None where a result has none."""
+        if any("confusion" not in result for result in self.results):
+            return None
+        return np.mean([result["confusion"] for result in self.results], axis=0)  # type: ignore[no-any-return]
+
+    def class_names(self, count: int) -> list[str]:
+        """Return the names of the classes; numbers from 0 on where neither a result nor its task says them.
+
+        >>> run = {"task": "quiver", "n": 11, "edition": "published"}
+        >>> Summary((run,)).class_names(7), Summary((run | {"task": "mine"},)).class_names(2)
+        (['A', 'BD', 'D', 'BE', 'BB', 'E', 'DE'], ['0', '1'])
+        """
+        names = self.first.get("class_names")
+        if not names:
+            with suppress(AdelicError):  # the task is not one of the registry
+                names = find_task(self.task).class_names(self.first["n"], self.edition or "published")
+        return list(names) if names and len(names) == count else [str(i) for i in range(count)]
+
+    @property
+    def train_rows(self) -> int:
+        """Return the number of training rows."""
+        return int(self.first["rows"]["train"])
+
+    @property
+    def tokens(self) -> int | None:
+        """Return how many tokens of training rows, [CLS] counted, a network learned from, without images of rows.
+
+        None where that is not known: the model does not learn in epochs, or the task is not one of the registry.
+
+        >>> about = {"task": "schubert", "n": 4, "configuration": {"recipe": {"epochs": 3}}}
+        >>> Summary((about | {"rows": {"train": 100}},)).tokens
+        4800
+        """
+        epochs = self.recipe_settings.get("epochs")
+        if epochs is None or self.edition is None or self.task not in tasks():
+            return None
+        return int(self.train_rows * epochs * (find_task(self.task).length(self.first["n"], self.edition) + 1))
+
+    @property
+    def seconds(self) -> float:
+        """Return the mean time of a run's training in seconds.
+
+        >>> Summary(({"seconds": 10.0}, {"seconds": 20.0})).seconds
+        15.0
+        """
+        return float(np.mean([result["seconds"] for result in self.results]))
+
+    @property
+    def devices(self) -> set[str]:
+        """Return the devices of the runs."""
+        return {result["device"] for result in self.results}
+
+    @property
+    def parameters(self) -> int:
+        """Return how many parameters a model has."""
+        return int(self.first["parameters"])
+
+    # Several targets a row, or a number.
+
+    def guess(self, metric: str) -> float:
+        """Return the mean test metric of the rule that says each target's most frequent value of the training rows."""
+        return float(np.mean([result["guess"][metric] for result in self.results]))
+
+    @property
+    def targets(self) -> list[list[dict[str, float]]]:
+        """Return the test metrics of each target, one table a run; no target where rows have a number."""
+        return [list(runs) for runs in zip(*(result.get("targets", ()) for result in self.results), strict=True)]
+
+
+def summarise(results: Iterable[Result]) -> list[Summary]:
+    """Return the results grouped by everything but the seed, in order of first occurrence.
+
+    >>> runs = [{"configuration": {"task": t, "seed": s}} for s in (0, 1) for t in ("schubert", "weaving")]
+    >>> [len(summary.results) for summary in summarise(runs)]
+    [2, 2]
+    """
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        groups.setdefault(model_key(result), []).append(result)
+    return [Summary(tuple(group)) for group in groups.values()]
+
+
+def model_key(result: Result) -> str:
+    """Return what tells a model from others, as text: all that was run, but for the seed."""
+    return json.dumps({key: value for key, value in result["configuration"].items() if key != "seed"}, sort_keys=True)
+
+
+def paired(first: Summary, second: Summary) -> tuple[Summary, Summary] | None:
+    """Return two models with the runs of the seeds that both have, in the same order; None if there is none.
+
+    Runs of one seed that have other test rows are left out.
+    """
+    mine, theirs = ({result["seed"]: result for result in model.results} for model in (first, second))
+    pairs = [(mine[seed], theirs[seed]) for seed in sorted(mine.keys() & theirs.keys())]
+    pairs = [(a, b) for a, b in pairs if split_seed(a) == split_seed(b)]
+    return (Summary(tuple(a for a, _ in pairs)), Summary(tuple(b for _, b in pairs))) if pairs else None
+
 
 def split_seed(result: Result) -> int:
     """Return the seed of a run's split: that of the run, but for older ones, whose configuration says another."""
@@ -249,7 +362,7 @@ def split_seed(result: Result) -> int:
 
 
 def _rival_options(result: Result) -> list[str]:
-    """Return the options of a rival in words; σ always, since there is none to take for granted.
+    """Return the options of a rival in words: those that differ from the defaults, and σ always.
 
     >>> _rival_options({"embedding": "periodic", "configuration": {"embedding": {}}})
     ['sigma 0.01']
@@ -283,8 +396,14 @@ def right_rows(result: Result) -> npt.NDArray[np.bool_] | None:
     return right
 
 
+def right_rows_of_both(first: Result, second: Result) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]] | None:
+    """Return the `right_rows` of two runs; None if one keeps no predictions, or test rows differ."""
+    mine, theirs = right_rows(first), right_rows(second)
+    return None if mine is None or theirs is None or first["labels"] != second["labels"] else (mine, theirs)
+
+
 LEAST_SEEDS = 3
-"""From so many seeds on a mean has an interval: with one degree of freedom, Student's t gives ± 12.7 deviations."""
+"""How many seeds a mean needs for an interval: with one degree of freedom, Student's t gives ± 12.7 deviations."""
 
 
 def confidence_interval(values: Iterable[float]) -> float | None:
@@ -296,54 +415,5 @@ def confidence_interval(values: Iterable[float]) -> float | None:
     sample = np.array(list(values))
     if len(sample) < LEAST_SEEDS:
         return None
-    return float(stats.t.ppf(0.975, len(sample) - 1) * stats.sem(sample))
-
-
-def mean_with_interval(values: Iterable[float], *, scale: float = 1.0, decimals: int) -> str:
-    """Return a mean as text, with the half width of its confidence interval; of two values with their range.
-
-    >>> mean_with_interval([0.90, 0.92, 0.94], scale=100, decimals=2), mean_with_interval([0.5], decimals=1)
-    ('92.00 ± 4.97', '0.5')
-    >>> mean_with_interval([0.94, 0.90], scale=100, decimals=2)
-    '92.00 [90.00, 94.00]'
-    """
-    sample = list(values)
-    interval = confidence_interval(sample)
-    text = f"{scale * float(np.mean(sample)):.{decimals}f}"
-    if interval is not None:
-        return f"{text} ± {scale * interval:.{decimals}f}"
-    if len(sample) == 1:
-        return text
-    return f"{text} [{scale * min(sample):.{decimals}f}, {scale * max(sample):.{decimals}f}]"
-
-
-def recipe_text(result: Result) -> str:
-    """Return a result's recipe as a table shows it.
-
-    >>> recipe_text({"recipe": "quick", "configuration": {"recipe": {"epochs": 3, "max_rows": 20000}}})
-    'quick, 3 epochs, 20,000 rows'
-    >>> recipe_text({"recipe": "search", "configuration": {"recipe": {"trials": 20}}})
-    'search, 20 trials'
-    """
-    recipe = result["configuration"]["recipe"]
-    rows = f", {recipe['max_rows']:,} rows" if recipe.get("max_rows") else ""
-    images = ", symmetries" if recipe.get("symmetries") else ""
-    positional = ", learned positions" if recipe.get("positional") == "learned" else ""
-    pooling = ", all tokens read" if recipe.get("pooling") == "tokens" else ""
-    unit = "trial" if "trials" in recipe else "epoch"
-    count = recipe[unit + "s"]
-    return f"{result['recipe']}, {count} {unit}{'s' if count > 1 else ''}{rows}{images}{positional}{pooling}"
-
-
-def summarise(results: Iterable[Result]) -> list[Summary]:
-    """Return the results grouped by everything but the seed, in order of first occurrence.
-
-    >>> runs = [{"configuration": {"task": t, "seed": s}} for s in (0, 1) for t in ("schubert", "weaving")]
-    >>> [len(summary.results) for summary in summarise(runs)]
-    [2, 2]
-    """
-    groups: dict[str, list[Result]] = {}
-    for result in results:
-        configuration = {key: value for key, value in result["configuration"].items() if key != "seed"}
-        groups.setdefault(json.dumps(configuration, sort_keys=True), []).append(result)
-    return [Summary(tuple(group)) for group in groups.values()]
+    low, high = DescrStatsW(sample).tconfint_mean(0.05)
+    return float(high - low) / 2

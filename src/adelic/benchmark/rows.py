@@ -1,9 +1,13 @@
-"""The 13 rows of the paper's table, with the figures that were published for them, each with the edition it is of."""
+"""The rows of the tables, with what was published for them: the 13 of the paper's table, and further ones.
+
+Further rows are those of ACD tasks that have several targets a row, or a number to predict.
+"""
 
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from adelic.errors import UnknownNameError
 
@@ -51,9 +55,9 @@ class Row:
 
     All figures are of the published split, and most of the published edition.
 
-    >>> row = published_row("mheight-10")
-    >>> row.task, row.n, str(row.majority), str(row.paper("adelic")), row.paper("xval")
-    ('mheight', 10, '94.15', '99.66', None)
+    >>> row = published_rows()["mheight-10"]
+    >>> str(row.majority), str(row.paper("adelic")), row.paper("xval")
+    ('94.15', '99.66', None)
     """
 
     name: str
@@ -70,19 +74,14 @@ class Row:
         """Return the name of the task."""
         return self.name.rpartition("-")[0]
 
-    @property
-    def n(self) -> int:
-        """Return the size."""
-        return int(self.name.rpartition("-")[2])
-
-    def paper(self, embedding: str, edition: str = "published") -> Figure | None:
+    def paper(self, embedding: str, edition: str | None = "published") -> Figure | None:
         """Return the paper's figure for a model on an edition, None where it has none."""
         return _of({"adelic": self.paper_aoe, "learned": self.paper_baseline}.get(embedding), edition)
 
-    def published(self, edition: str = "published") -> dict[str, Figure]:
+    def published(self, edition: str | None = "published") -> dict[str, Figure]:
         """Return the published figures of an edition by who and what.
 
-        >>> row = published_row("weaving-6")
+        >>> row = published_rows()["weaving-6"]
         >>> list(row.published()), len(row.published("levels")), row.published("leaky")
         (['AOE paper, learned', 'AOE paper, AOE (set aside)'], 3, {})
         """
@@ -92,68 +91,86 @@ class Row:
             if getattr(self, field).edition == edition
         }
 
-    def best_published(self, edition: str = "published") -> tuple[str, Figure] | None:
+    def best_published(self, edition: str | None = "published") -> tuple[str, Figure] | None:
         """Return who has the best published accuracy of an edition, with what, and the figure; None if there is none.
 
-        Figures that are set aside are none of them.
+        Figures that are set aside do not count.
 
-        >>> who, figure = published_row("weaving-6").best_published("levels")
-        >>> who, str(figure), published_row("weaving-6").best_published("leaky")
+        >>> who, figure = published_rows()["weaving-6"].best_published("levels")
+        >>> who, str(figure), published_rows()["weaving-6"].best_published("leaky")
         ('ACD authors, MLP', '86.1 ± 0.2', None)
         """
         found = {who: figure for who, figure in self.published(edition).items() if not who.endswith("(set aside)")}
         return max(found.items(), key=lambda item: item[1].accuracy, default=None)
 
-    def acd_authors(self, embedding: str, edition: str = "published") -> Figure | None:
+    def acd_authors(self, embedding: str, edition: str | None = "published") -> Figure | None:
         """Return the ACD authors' figure for a model of the same kind on an edition; None where they have none.
 
-        >>> row = published_row("schubert-4")
+        >>> row = published_rows()["schubert-4"]
         >>> [str(row.acd_authors(name)) for name in ("majority", "logistic", "mlp", "trees", "lookup", "fone")]
         ['52.3', '88.8', '93.1 ± 2.6', 'None', 'None', '94.6 ± 1.0']
         """
-        outside = {
-            "majority": self.majority,
-            "logistic": self.acd_logistic_regression,
-            "mlp": self.acd_mlp,
-            "trees": None,
-            "lookup": None,
-        }
-        return _of(outside.get(embedding, self.acd_transformer), edition)
+        outside = {"majority": self.majority, "logistic": self.acd_logistic_regression, "mlp": self.acd_mlp}
+        theirs = outside | {"trees": None, "lookup": None}
+        return _of(theirs.get(embedding, self.acd_transformer), edition)
 
 
-def _of(figure: Figure | None, edition: str) -> Figure | None:
+def _of(figure: Figure | None, edition: str | None) -> Figure | None:
     return figure if figure is not None and figure.edition == edition else None
 
 
 @cache
 def published_rows() -> dict[str, Row]:
-    """Return the rows by name, in the paper's order.
+    """Return the rows of the paper's table by name, in the paper's order.
 
     >>> rows = published_rows()
     >>> len(rows), rows["schubert-4"].paper_aoe, str(rows["schubert-4"].acd_transformer)
     (13, Figure(accuracy=87.89, loss=0.3052, interval=None, edition='published'), '94.6 ± 1.0')
     """
-    text = resources.files("adelic.benchmark").joinpath("published.toml").read_text(encoding="utf-8")
     return {
         name: Row(
             name=name,
             set_aside=tuple(table.pop("set_aside", ())),
             **{key: Figure(**figure) for key, figure in table.items()},
         )
-        for name, table in tomllib.loads(text).items()
+        for name, table in _read("published.toml").items()
     }
 
 
-def published_row(name: str) -> Row:
-    """Return the row of this name.
+@cache
+def further_rows() -> dict[str, str]:
+    """Return the published errors of each further row: linear model / MLP / Transformer; a dash where there are none.
+
+    published_further.toml says what they measure.
+
+    >>> list(further_rows())
+    ['characters-18', 'characters-20', 'characters-22', 'kl-5', 'kl-6', 'rsk-8', 'rsk-9']
+    >>> further_rows()["characters-18"], further_rows()["kl-5"]
+    ('1.592e+10 / 2.745e+08 ± 8.9e+08 / 2.491e+10 ± 1.4e+07', '–')
+    """
+    rows = {}
+    for name, table in _read("published_further.toml").items():
+        errors = [table[model] for model in ("linear", "mlp", "transformer") if model in table]
+        texts = [f"{e['value']:.4g}" + (f" ± {e['interval']:.2g}" if "interval" in e else "") for e in errors]
+        rows[name] = " / ".join(texts) or "–"
+    return rows
+
+
+def _read(name: str) -> dict[str, dict[str, Any]]:
+    return tomllib.loads(resources.files("adelic.benchmark").joinpath(name).read_text(encoding="utf-8"))
+
+
+def split_row(name: str) -> tuple[str, int]:
+    """Return the task and the size that a row of either table names.
 
     Raises:
-        UnknownNameError: there is no such row; the nearest one is suggested.
+        UnknownNameError: no row has the name; the nearest one is suggested.
 
-    >>> published_row("schubert-5").majority.accuracy
-    49.9
+    >>> split_row("schubert-4"), split_row("rsk-8")
+    (('schubert', 4), ('rsk', 8))
     """
-    rows = published_rows()
-    if name not in rows:
-        raise UnknownNameError.of("row", name, rows)
-    return rows[name]
+    known = [*published_rows(), *further_rows()]
+    if name not in known:
+        raise UnknownNameError.of("row", name, known)
+    task, _, n = name.rpartition("-")
+    return task, int(n)

@@ -1,4 +1,4 @@
-"""Which differences are more than chance: one declared contrast a row, and all others, which are exploratory."""
+"""Differences between models, with intervals and tests: the one declared contrast of a row, and all others."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -11,12 +11,12 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from adelic.benchmark.comparison import Comparison
-from adelic.benchmark.results import LEAST_SEEDS, Result, Summary, right_rows, split_seed
+from adelic.benchmark.results import LEAST_SEEDS, Summary, paired, right_rows_of_both
 
 ALPHA = 0.05
 RESAMPLES = 2000
 TRIVIAL = ("majority", "lookup")
-"""What stands in no comparison of models: rules that have nothing to learn."""
+"""The trivial rules, which learn nothing: comparisons of models leave them out."""
 
 
 @dataclass(frozen=True)
@@ -25,18 +25,27 @@ class Difference:
 
     Attributes:
         mean: of the differences, first minus second.
-        bounds: 95 % confidence interval of it (Student's t); of two seeds the two differences, None for one.
+        bounds: 95 % confidence interval of it (Student's t); of two seeds the two differences; None for one seed, and
+            where all seeds have the same difference.
         seeds: the common seeds.
         p: of the two-sided paired t-test; None where there is nothing to test: fewer than three common seeds, or the
             same difference for all of them.
         adjusted: the p-value after Holm's correction over the exploratory pairs of the comparison.
+        is_the_same: whether several seeds have the same difference: their spread is 0, so that Student's t, which
+            compares with the spread, gives neither an interval nor a test.
     """
 
     mean: float
     bounds: tuple[float, float] | None
     seeds: tuple[int, ...]
-    p: float | None
+    p: float | None = None
     adjusted: float | None = None
+    is_the_same: bool = False
+
+    def __neg__(self) -> "Difference":
+        """Return how much more accurate the second model is than the first."""
+        bounds = None if self.bounds is None else (-self.bounds[1], -self.bounds[0])
+        return replace(self, mean=-self.mean, bounds=bounds)
 
     @property
     def is_significant(self) -> bool:
@@ -56,27 +65,21 @@ def paired_difference(first: Summary, second: Summary, metric: str = "accuracy")
     >>> round(found.mean, 4), [round(bound, 4) for bound in found.bounds], round(found.p, 4)
     (0.04, [0.0152, 0.0648], 0.0202)
     """
-    pairs = _pairs(first, second)
-    if not pairs:
+    pair = paired(first, second)
+    if pair is None:
         return None
-    figures = np.array([[result["test"][metric] for result in pair] for pair in pairs.values()])
-    differences = figures[:, 0] - figures[:, 1]
-    mean, seeds = float(differences.mean()), tuple(pairs)
+    mine, theirs = (np.array(model.values(metric)) for model in pair)
+    differences, seeds = mine - theirs, pair[0].seeds
+    found = Difference(float(differences.mean()), None, seeds)
+    if len(seeds) == 1:
+        return found
+    if np.ptp(differences) < 1e-10:  # but for rounding the same, so that there is no spread to compare it with
+        return replace(found, is_the_same=True)
     if len(seeds) < LEAST_SEEDS:
-        ends = (float(differences.min()), float(differences.max()))
-        return Difference(mean, ends if len(seeds) > 1 else None, seeds, None)
-    if np.ptp(differences) < 1e-10:  # no spread to compare the difference with, but for rounding
-        return Difference(mean, (mean, mean), seeds, None)
-    test = stats.ttest_rel(figures[:, 0], figures[:, 1])
+        return replace(found, bounds=(float(differences.min()), float(differences.max())))
+    test = stats.ttest_rel(mine, theirs)
     low, high = test.confidence_interval(1 - ALPHA)
-    return Difference(mean, (float(low), float(high)), seeds, float(test.pvalue))
-
-
-def _pairs(first: Summary, second: Summary) -> dict[int, tuple[Result, Result]]:
-    """Return the runs of the seeds that both models have, ascending; not those that have other test rows."""
-    mine, theirs = ({result["seed"]: result for result in model.results} for model in (first, second))
-    pairs = {seed: (mine[seed], theirs[seed]) for seed in sorted(mine.keys() & theirs.keys())}
-    return {seed: (a, b) for seed, (a, b) in pairs.items() if split_seed(a) == split_seed(b)}
+    return replace(found, bounds=(float(low), float(high)), p=float(test.pvalue))
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ class Discordance:
     Attributes:
         seeds: those of which both models keep predictions.
         first, second: rows on which that model alone is right, one number a seed.
-        p: of McNemar's exact test, one a seed. They are not joined: splits of several seeds share rows.
+        p: of McNemar's exact test, one a seed. They are not combined: splits of several seeds share rows.
         bounds: 95 % bootstrap interval of the difference of the rates of such rows, see `row_interval`.
     """
 
@@ -99,16 +102,16 @@ class Discordance:
     @property
     def median_p(self) -> float:
         """Return the p-value of the median seed, of two the greater one."""
-        return sorted(self.p)[len(self.p) // 2]
+        return float(np.quantile(self.p, 0.5, method="higher"))
 
 
 def discordance(first: Summary, second: Summary) -> Discordance | None:
     """Return on how many test rows one model alone is right; None where predictions of the same rows are missing."""
-    rights = {}
-    for seed, pair in _pairs(first, second).items():
-        right = [right_rows(result) for result in pair]
-        if right[0] is not None and right[1] is not None and pair[0]["labels"] == pair[1]["labels"]:
-            rights[seed] = (right[0], right[1])
+    pair = paired(first, second)
+    if pair is None:
+        return None
+    found = zip(pair[0].seeds, map(right_rows_of_both, pair[0].results, pair[1].results), strict=True)
+    rights = {seed: both for seed, both in found if both is not None}
     if not rights:
         return None
     alone = [(int((a & ~b).sum()), int((b & ~a).sum())) for a, b in rights.values()]
@@ -124,8 +127,8 @@ def discordance(first: Summary, second: Summary) -> Discordance | None:
 def row_interval(differences: list[npt.NDArray[np.float64]]) -> tuple[float, float]:
     """Return the 95 % bootstrap interval of a difference of accuracies: the test rows of each seed are drawn again.
 
-    It contains which rows are tested, not what another training would have shown: the models are kept. Rows that
-    several seeds test are drawn for each, so that it is rather too narrow.
+    The interval contains the choice of test rows, but not the training: the models are kept. Rows that several seeds
+    test are drawn for each seed, so that the interval is rather too narrow.
 
     Args:
         differences: of each seed, (rows,): 1 where the first model alone is right, -1 where the second, else 0.
@@ -175,20 +178,16 @@ def declared_pair(comparison: Comparison) -> tuple[str, str] | None:
         None if one of them is missing, or the data is contaminated.
     """
     aoe = comparison.best("AOE")
-    if aoe is None or comparison.is_contaminated:
+    if aoe is None or comparison.first.is_contaminated:
         return None
-    images = _images(comparison.models[aoe])
+    images = comparison.models[aoe].has_images
     learned = {
         name: model
         for name, model in comparison.models.items()
-        if model.first["embedding"] == "learned" and _images(model) == images
+        if model.embedding == "learned" and model.has_images == images
     }
     best = replace(comparison, models=learned).best()
     return None if best is None else (aoe, best)
-
-
-def _images(summary: Summary) -> bool:
-    return bool(summary.first["configuration"]["recipe"].get("symmetries", False))
 
 
 def declared_contrast(comparison: Comparison) -> Contrast | None:
@@ -207,9 +206,9 @@ def exploratory_differences(comparison: Comparison) -> dict[tuple[str, str], Dif
     Holm's correction is statsmodels', over all pairs that are returned and could be tested. Trivial rules have no part
     in it, and contaminated data has none.
     """
-    if comparison.is_contaminated:
+    if comparison.first.is_contaminated:
         return {}
-    models = {name: m for name, m in comparison.models.items() if m.first["embedding"] not in TRIVIAL}
+    models = {name: m for name, m in comparison.models.items() if m.embedding not in TRIVIAL}
     declared = set(declared_pair(comparison) or ())
     found = {}
     for a, b in combinations(models, 2):

@@ -1,181 +1,202 @@
-"""The table: our figures beside the published ones, for the terminal, Markdown, CSV and the report page."""
+"""The one kind of table, as Markdown, CSV or a table for the terminal, and how figures are written in its cells.
+
+The report's template renders the same tables as HTML.
+"""
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
-from rich.table import Table
+import numpy as np
+import rich.table
+from rich.text import Text
 
-from adelic.benchmark import further_table
-from adelic.benchmark.grid import LOOK_UP_NOTE, NONE, NOT_RUN, RULE_NOTE, mark_notes, markdown, marks, percent
-from adelic.benchmark.results import Summary, mean_with_interval, recipe_text
-from adelic.benchmark.rows import published_rows
+from adelic.benchmark.results import Summary, confidence_interval
 
-
-@dataclass(frozen=True)
-class Line:
-    """A line of the table, as texts; accuracies and rates in percent.
-
-    The order of the fields is the order of the columns.
-    """
-
-    task: str
-    model: str
-    training: str
-    majority: str
-    lookup: str
-    rule: str
-    accuracy: str
-    macro_f1: str
-    loss: str
-    published: str
-
-
-HEADERS = {
-    "task": "task",
-    "model": "model",
-    "training": "training",
-    "majority": "majority class",
-    "lookup": "look-up",
-    "rule": "best trivial rule",
-    "accuracy": "test accuracy",
-    "macro_f1": "macro-F1",
-    "loss": "test loss",
-    "published": "published",
+NONE = "–"
+NOT_RUN = "not run"
+ONE_CLASS = "†"
+ONE_SPLIT = "‡"
+EACH_SEED = "each seed"
+MARK_NOTES = {
+    ONE_CLASS: f"{ONE_CLASS} with at least one seed the model predicts one class only.",
+    ONE_SPLIT: f"{ONE_SPLIT} older runs, made before a contrast was declared: all seeds have one split, so that "
+    "intervals contain initial weights and order alone.",
+    EACH_SEED: f"{EACH_SEED}: all seeds have the same difference. Their spread is 0, so that Student’s t gives neither "
+    "an interval nor a test.",
 }
-NOTES = (
-    "Accuracies in percent on the test split, for the weights with the best validation accuracy; mean over seeds ± "
-    "half width of the 95 % interval, of two seeds the range. "
-    "majority class: the accuracy of always saying the most frequent class. "
-    f"{LOOK_UP_NOTE} "
-    f"{RULE_NOTE} In brackets what is read. "
-    "published: the accuracy that the AOE paper gives for the model, and the ACD authors for their small model of the "
-    "same kind (for every embedding their Transformer), on this edition and split."
+"""What is explained under a table where a cell has it."""
+LOOK_UP_NOTE = (
+    "look-up: memory alone, the label of an equal row among all that training may see (images included), else the most "
+    "frequent class; a result is worth what it has above that."
+)
+RULE_NOTE = (
+    "best trivial rule: one feature is read off the row, and the answer is the class that is most frequent in training "
+    "with that value; validation chooses the feature (`adelic data audit` lists them all)."
+)
+FIGURES_NOTE = (
+    "Test accuracy in percent, mean over seeds ± half width of the 95 % confidence interval (Student’s t), which "
+    "contains initial weights, order and split: a seed draws all three, unless the literature gives the split. Of two "
+    "seeds the range, of one the figure alone."
 )
 
 
-def lines(summaries: Iterable[Summary], *, all_rows: bool = False) -> list[Line]:
-    """Return the table's lines in the paper's order of rows.
-
-    Args:
-        summaries: what was run.
-        all_rows: also say "not run" of the paper's rows and models that were not.
-    """
-    found = [summary for summary in summaries if summary.has_one_class_a_row]  # others: `further_table`
-    names = list(published_rows())
-    names += [s.row for s in found if s.row not in names]
-    result = []
-    for name in dict.fromkeys(names):
-        mine = sorted((s for s in found if s.row == name), key=lambda summary: summary.title)
-        result += [_line(s) for s in mine]
-        for embedding, label in (("adelic", "AOE"), ("learned", "learned")):
-            ran = {s.first["embedding"] for s in mine if s.title == name}
-            if all_rows and name in published_rows() and embedding not in ran:
-                result.append(_not_run(name, embedding, label))
-    return result
-
-
-def _line(summary: Summary) -> Line:
-    first = summary.first
-    count = len(summary.seeds)
-    return Line(
-        task=summary.title,
-        model=summary.label + marks(summary),
-        training=f"{recipe_text(first)}, {count} seed{'s' if count > 1 else ''}",
-        majority=percent(summary.trivial("majority")),
-        lookup=percent(summary.trivial("lookup")),
-        rule=summary.rule,
-        accuracy=_figure(summary, "accuracy", 100, 2),
-        macro_f1=_figure(summary, "macro_f1", 100, 2),
-        loss=_figure(summary, "loss", 1, 4),
-        published=_published(summary),
-    )
-
-
-def _published(summary: Summary) -> str:
-    """Return the figures that are published for a model on this edition and split: paper 87.89, ACD 94.6 ± 1.0."""
-    row = published_rows().get(summary.row)
-    if row is None or summary.split != "published":
-        return NONE
-    embedding = summary.first["embedding"]
-    paper = row.paper(embedding, summary.edition) if summary.is_flat else None
-    acd = row.acd_authors(embedding, summary.edition)
-    said = [f"paper {paper.accuracy:.2f}"] if paper else []
-    return ", ".join([*said, *([f"ACD {acd}"] if acd else [])]) or NONE
-
-
-def _figure(summary: Summary, metric: str, scale: float, decimals: int) -> str:
-    return mean_with_interval(summary.values(metric), scale=scale, decimals=decimals)
-
-
-def _not_run(name: str, embedding: str, label: str) -> Line:
-    row = published_rows()[name]
-    paper, acd = row.paper(embedding), row.acd_authors(embedding)
-    assert paper is not None
-    blank = {field.name: NONE for field in fields(Line)}
-    said = f"paper {paper.accuracy:.2f}" + (f", ACD {acd}" if acd else "")
-    return Line(**blank | {"task": name, "model": label, "accuracy": NOT_RUN, "published": said})
-
-
-def notes(table: Iterable[Line]) -> list[str]:
-    """Return the sentences that stand under a table."""
-    return [NOTES, *mark_notes(line.model for line in table)]
-
-
 @dataclass(frozen=True)
-class Content:
-    """A table ready to be written, the paper's or another one.
+class Table:
+    """A table of texts, from which all pages, the report, the terminal and the CSV files are made.
 
     Attributes:
-        lines: instances of one dataclass whose fields are texts; the first three columns are names, then figures.
-        headers: header of each field.
-        notes: sentences under the table.
+        columns: headings of the columns.
+        rows: of cells, as many as columns.
+        notes: sentences under the table; those of `MARK_NOTES` are added where a cell has the mark.
+        title: heading; none where it is empty.
+        names: how many columns at the left are names; the others are figures.
+        published: how many rows at the end are others' figures.
+
+    >>> print(Table(("row", "rate"), (("a", "1"),), ("A note.",), "Rates").to_markdown())
+    ## Rates
+    <BLANKLINE>
+    | row | rate |
+    |---|---:|
+    | a | 1 |
+    <BLANKLINE>
+    A note.
+    <BLANKLINE>
     """
 
-    lines: Sequence[Any]
-    headers: Mapping[str, str]
-    notes: Sequence[str]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+    title: str = ""
+    names: int = 1
+    published: int = 0
+
+    def __post_init__(self) -> None:
+        """Explain the marks that stand in cells."""
+        assert all(len(row) == len(self.columns) for row in self.rows), "a row has as many cells as there are columns"
+        text = "".join(cell for row in self.rows for cell in row)
+        object.__setattr__(self, "notes", (*self.notes, *(note for mark, note in MARK_NOTES.items() if mark in text)))
+
+    def to_markdown(self, *, without: Collection[str] = ()) -> str:
+        """Return the table in Markdown, under its heading; "not run" in place of an empty one.
+
+        Args:
+            without: notes to leave out.
+        """
+        parts = [f"## {self.title}"] if self.title else []
+        if self.rows:
+            rule = "|" + "---|" * self.names + "---:|" * (len(self.columns) - self.names)
+            head, *body = (_markdown_row(row) for row in (self.columns, *self.rows))
+            notes = "\n".join(note for note in self.notes if note not in without)
+            parts += ["\n".join([head, rule, *body]), *([notes] if notes else [])]
+        else:
+            parts.append(NOT_RUN)
+        return "\n\n".join(parts) + "\n"
+
+    def to_csv(self) -> str:
+        r"""Return the table as CSV, the columns' names first.
+
+        >>> Table(("row", "rate"), (("a, b", "1"),)).to_csv()
+        'row,rate\n"a, b",1\n'
+        """
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows([self.columns, *self.rows])
+        return out.getvalue()
+
+    def to_rich(self) -> rich.table.Table:
+        """Return the table for the terminal, with a line between rows that begin with different names."""
+        shown = rich.table.Table(caption=Text("\n".join(self.notes)), caption_justify="left", header_style="bold")
+        for i, column in enumerate(self.columns):
+            shown.add_column(Text(column), justify="left" if i < self.names else "right", overflow="fold")
+        for before, row in zip((None, *self.rows), self.rows, strict=False):
+            if before is not None and before[0] != row[0]:
+                shown.add_section()
+            shown.add_row(*map(Text, row))  # not as rich's markup, which [b] in a name would be
+        return shown
 
 
-def paper_content(table: list[Line]) -> Content:
-    """Return the paper's table from its lines."""
-    return Content(table, HEADERS, notes(table))
+def _markdown_row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
 
 
-def contents(summaries: Iterable[Summary], *, all_rows: bool = False) -> list[Content]:
-    """Return the paper's table, and that of the tasks with several targets or numbers if there are results of them.
+def to_markdown(tables: Sequence[Table]) -> str:
+    """Return tables in Markdown one after another; a note that several of them have stands under the last of these.
 
-    The first is left out where all results belong to the second.
+    >>> print(to_markdown([Table(("row",), (("a",),), ("A note.",), name) for name in "xy"]).count("A note."))
+    1
     """
-    found = list(summaries)
-    first, second = lines(found, all_rows=all_rows), further_table.lines(found)
-    tables = [paper_content(first)] if first or not second else []
-    return tables + ([Content(second, further_table.HEADERS, further_table.NOTES)] if second else [])
+    last = {note: i for i, table in enumerate(tables) if table.rows for note in table.notes}
+    texts = [table.to_markdown(without=[n for n in table.notes if last.get(n) != i]) for i, table in enumerate(tables)]
+    return "\n".join(texts)
 
 
-def to_rich(table: Content) -> Table:
-    """Return a table for the terminal."""
-    rich_table = Table(caption="\n".join(table.notes), caption_justify="left", header_style="bold")
-    for i, header in enumerate(table.headers.values()):
-        rich_table.add_column(header, justify="left" if i < 3 else "right", overflow="fold")
-    for before, line in zip([None, *table.lines], table.lines, strict=False):
-        if before is not None and before.task != line.task:
-            rich_table.add_section()
-        rich_table.add_row(*astuple(line))
-    return rich_table
+def marks(summary: Summary) -> str:
+    """Return what stands behind a model's name: that it predicts one class, that its seeds have one split."""
+    said = {ONE_CLASS: summary.predicts_one_class, ONE_SPLIT: summary.has_one_split}
+    return "".join(f" {mark}" for mark, holds in said.items() if holds)
 
 
-def to_markdown(table: Content) -> str:
-    """Return a table in Markdown, with its notes."""
-    return markdown(list(table.headers.values()), map(astuple, table.lines), table.notes, names=3)
+def figure(summary: Summary, metric: str) -> str:
+    """Return the mean of a test figure with its interval, rates in percent and losses as they are; a dash for none."""
+    if not summary.has(metric):
+        return NONE
+    is_loss = metric == "loss"
+    return mean_with_interval(summary.values(metric), scale=1 if is_loss else 100, decimals=4 if is_loss else 2)
 
 
-def to_csv(table: Content) -> str:
-    """Return a table as CSV, headers first."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(table.headers.values())
-    writer.writerows(astuple(line) for line in table.lines)
-    return out.getvalue()
+def mean_with_interval(values: Iterable[float], *, scale: float = 1.0, decimals: int) -> str:
+    """Return a mean as text, with the half width of its confidence interval; of two values with their range.
+
+    >>> mean_with_interval([0.90, 0.92, 0.94], scale=100, decimals=2), mean_with_interval([0.5], decimals=1)
+    ('92.00 ± 4.97', '0.5')
+    >>> mean_with_interval([0.94, 0.90], scale=100, decimals=2)
+    '92.00 [90.00, 94.00]'
+    """
+    sample = list(values)
+    interval = confidence_interval(sample)
+    text = f"{scale * float(np.mean(sample)):.{decimals}f}"
+    if interval is not None:
+        return f"{text} ± {scale * interval:.{decimals}f}"
+    if len(sample) == 1:
+        return text
+    return f"{text} [{scale * min(sample):.{decimals}f}, {scale * max(sample):.{decimals}f}]"
+
+
+def percent(rate: float | None) -> str:
+    """Return a rate in percent; a dash for none.
+
+    >>> percent(0.5234), percent(None)
+    ('52.34', '–')
+    """
+    return NONE if rate is None else f"{100 * rate:.2f}"
+
+
+def points(difference: float) -> str:
+    """Return a difference of rates in percentage points, with its sign.
+
+    >>> points(0.0123), points(-0.5), points(0.0)
+    ('+1.23', '−50.00', '0.00')
+    """
+    text = f"{100 * difference:+.2f}".replace("-", "−")
+    return text[1:] if text[1:] == "0.00" else text
+
+
+def span(bounds: tuple[float, float] | None) -> str:
+    """Return the two ends of an interval of differences in percentage points; a dash for none.
+
+    >>> span((-0.01, 0.025)), span(None)
+    ('−1.00 to +2.50', '–')
+    """
+    return NONE if bounds is None else " to ".join(map(points, bounds))
+
+
+def p_text(p: float | None) -> str:
+    """Return a p-value as a table shows it; a dash where nothing was tested.
+
+    >>> [p_text(p) for p in (None, 0.0002, 0.0123, 1.0)]
+    ['–', '< 0.001', '0.012', '1']
+    """
+    if p is None:
+        return NONE
+    return "< 0.001" if p < 0.0005 else "1" if p >= 0.9995 else f"{p:.3f}"

@@ -334,12 +334,12 @@ def _show_run(index: int, count: int, config: Any) -> Iterator[Tick]:
 
 
 def _print_table(summaries: list[Any], *, all_rows: bool) -> None:
-    from adelic.benchmark import table
+    from adelic.benchmark.report import tables
 
     # A pipe has no width; the table is wide, and cutting it would lose figures.
     console = Console(width=None if sys.stdout.isatty() else 190)
-    for content in table.contents(summaries, all_rows=all_rows):
-        console.print(table.to_rich(content))
+    for table in tables(summaries, "runs", all_rows=all_rows):
+        console.print(table.to_rich())
 
 
 REPORT_TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "models", "differences")
@@ -391,10 +391,9 @@ def report(
     adelic report --results-dir results/table --figures figures
     """
     from adelic import benchmark
-    from adelic.benchmark import table
-    from adelic.benchmark.grid import to_markdown
-    from adelic.benchmark.report import figures, grids
-    from adelic.benchmark.runs_csv import runs_csv
+    from adelic.benchmark.report import figures, tables
+    from adelic.benchmark.run_tables import single_runs
+    from adelic.benchmark.table import to_markdown
     from adelic.storage.files import atomic_write
 
     if chosen != "runs" and not markdown:
@@ -413,16 +412,12 @@ def report(
             raise UnknownNameError.of("row", row, rows)
         results = [result for result in results if f"{result['task']}-{result['n']}" == row]
     if csv_file is not None:
-        atomic_write(csv_file, runs_csv(results))
+        atomic_write(csv_file, single_runs(results).to_csv())
         click.echo(f"wrote {csv_file}")
         return
     summaries = benchmark.summarise(results)
-    if chosen != "runs":
-        click.echo(to_markdown(grids(summaries, chosen)), nl=False)
-        return
     if markdown:
-        tables = table.contents(summaries, all_rows=all_rows)
-        click.echo("\n".join(map(table.to_markdown, tables)), nl=False)
+        click.echo(to_markdown(tables(summaries, chosen, all_rows=all_rows)), nl=False)
         return
     _print_table(summaries, all_rows=all_rows)
     _write_report(summaries, output, all_rows=all_rows)

@@ -1,29 +1,28 @@
-"""The tables of the report beside that of the runs: each row, the paper's tables with ours, every model."""
+"""The tables of rows: the best of each, the paper's tables with ours, all models on all rows, all models of one."""
 
 import re
 from collections.abc import Iterable, Sequence
 
-from adelic.benchmark.comparison import Comparison, is_network, kind, recipe_title, validation_score
+from adelic.benchmark.comparison import Comparison, recipe_title
 from adelic.benchmark.contrasts import contrast_text
-from adelic.benchmark.cost_plot import mean_seconds
-from adelic.benchmark.grid import (
+from adelic.benchmark.results import Summary
+from adelic.benchmark.rows import Figure, Row, published_rows
+from adelic.benchmark.significance import TRIVIAL, declared_contrast
+from adelic.benchmark.table import (
     FIGURES_NOTE,
     LOOK_UP_NOTE,
     NONE,
     NOT_RUN,
     RULE_NOTE,
-    Grid,
+    Table,
     figure,
     marks,
     percent,
     points,
 )
-from adelic.benchmark.results import Summary
-from adelic.benchmark.rows import Figure, published_rows
-from adelic.benchmark.significance import TRIVIAL, declared_contrast
 
 
-def overview(found: Iterable[Comparison]) -> Grid:
+def overview(found: Iterable[Comparison]) -> Table:
     """Return for each row AOE and learned vectors with the declared contrast, the best rivals, and what is published.
 
     Forms, rivals and recipes are chosen by validation accuracy, of equal ones by loss. All rows of the paper's table
@@ -34,10 +33,9 @@ def overview(found: Iterable[Comparison]) -> Grid:
     """
     titles: dict[str, dict[str, list[Comparison]]] = {name: {name: []} for name in published_rows()}
     for comparison in found:
-        if not comparison.is_contaminated:
+        if not comparison.first.is_contaminated:
             titles.setdefault(comparison.row, {}).setdefault(comparison.first.title, []).append(comparison)
-    return Grid(
-        "Each row",
+    return Table(
         (
             "row", "AOE", "learned", "AOE − learned", "best rival", "best outside the Transformer", "majority class",
             "look-up", "best published", "above published",
@@ -53,37 +51,34 @@ def overview(found: Iterable[Comparison]) -> Grid:
             "paper’s 100 % for weaving is set aside. above published: “yes” if AOE’s whole interval lies above the "
             "published one, “mean only” if the mean lies above the mean.",
         ),
+        "Each row",
     )  # fmt: skip
 
 
 def _overview_line(title: str, found: list[Comparison]) -> tuple[str, ...]:
     if not found:
         row = published_rows()[title]
-        majority = str(row.majority) if row.majority.edition == "published" else NONE
-        return (title, NOT_RUN, NOT_RUN, NONE, NOT_RUN, NOT_RUN, majority, NOT_RUN, _best(row.best_published()), NONE)
+        best = _best(row.best_published())
+        return title, NOT_RUN, NOT_RUN, NONE, NOT_RUN, NOT_RUN, _majority(row), NOT_RUN, best, NONE
     chosen = _choose(found)
     contrast = declared_contrast(chosen)
     aoe, outside = (chosen.best(kind) for kind in ("AOE", "outside"))
     learned = contrast.learned if contrast else chosen.best_of("learned")
-    published = chosen.published.best_published(chosen.edition) if chosen.published else None
+    rivals = {model.embedding for model in chosen.models.values() if model.kind == "rival"} - {"learned"}
+    published = chosen.published.best_published(chosen.first.edition) if chosen.published else None
     recipe = recipe_title(chosen.recipe) + (f", {chosen.max_rows:,} rows" if chosen.max_rows else "")
     return (
         title,
-        NOT_RUN if aoe is None else f"{figure(chosen.models[aoe], 'accuracy')} ({_form(chosen, aoe)}, {recipe})",
-        _named_figure(chosen, learned, plain="learned"),
+        _named_figure(chosen, aoe, more=recipe),
+        _named_figure(chosen, learned),
         contrast_text(contrast),
-        _named_figure(chosen, chosen.best_of(*(name for name in _embeddings(chosen) if name != "learned"))),
+        _named_figure(chosen, chosen.best_of(*rivals)),
         _named_figure(chosen, outside),
         percent(chosen.trivial("majority")),
         percent(chosen.trivial("lookup")),
         _best(published),
         NONE if aoe is None or published is None else verdict(chosen.models[aoe], published[1]),
     )
-
-
-def _embeddings(comparison: Comparison) -> list[str]:
-    """Return the names of AOE's rivals that ran."""
-    return [model.first["embedding"] for model in comparison.models.values() if kind(model) == "rival"]
 
 
 def _best(published: tuple[str, Figure] | None) -> str:
@@ -95,17 +90,17 @@ def _choose(found: list[Comparison]) -> Comparison:
     return max([c for c in found if c.best("AOE")] or found, key=_best_validation)
 
 
-def _named_figure(comparison: Comparison, name: str | None, *, plain: str = "") -> str:
-    """Return a model's accuracy with its name, unless that goes without saying."""
+def _named_figure(comparison: Comparison, name: str | None, metric: str = "accuracy", *, more: str = "") -> str:
+    """Return a model's figure with its name, which learned vectors do not need, and what more is to be said."""
     if name is None:
         return NOT_RUN
-    said = _form(comparison, name).removeprefix(plain).lstrip(", ")
-    return figure(comparison.models[name], "accuracy") + (f" ({said})" if said else "")
+    said = [part for part in (_form(comparison, name).removeprefix("learned").lstrip(", "), more) if part]
+    return figure(comparison.models[name], metric) + (f" ({', '.join(said)})" if said else "")
 
 
 def _best_validation(comparison: Comparison) -> tuple[float, float]:
     name = comparison.best("AOE") or comparison.best()
-    return (-1.0, 0.0) if name is None else validation_score(comparison.models[name])
+    return (-1.0, 0.0) if name is None else comparison.models[name].validation_score
 
 
 def _name(comparison: Comparison, name: str) -> str:
@@ -135,7 +130,7 @@ def verdict(summary: Summary, published: Figure) -> str:
     return "yes" if interval is not None and mean - 100 * interval > top else "mean only"
 
 
-def paper_grid(found: Sequence[Comparison], metric: str) -> Grid:
+def paper_table(found: Sequence[Comparison], metric: str) -> Table:
     """Return the paper's table of test accuracies, or of test losses, with ours beside it: a line a row and recipe.
 
     Ours are those on the published edition and split, which are the paper's.
@@ -144,57 +139,58 @@ def paper_grid(found: Sequence[Comparison], metric: str) -> Grid:
         found: one comparison a row and recipe.
         metric: "accuracy" or "loss".
     """
-    is_accuracy = metric == "accuracy"
+    columns = (
+        "row",
+        "recipe",
+        "majority class",
+        "look-up",
+        "paper: learned",
+        "ours: learned",
+        "paper: AOE",
+        "ours: AOE",
+    )
     lines: list[tuple[str, ...]] = []
     for name, row in published_rows().items():
+        theirs = [_published_figure(paper, metric) for paper in (row.paper_baseline, row.paper_aoe)]
         mine = [c for c in found if c.first.title == name and c.has_network]
-        papers = (row.paper_baseline, row.paper_aoe)
-        theirs = [f"{paper.accuracy:.2f}" if is_accuracy else f"{paper.loss:.4f}" for paper in papers]
         if not mine:
-            majority = str(row.majority) if row.majority.edition == "published" else NONE
-            lines.append(
-                (name, NONE, *([majority, NOT_RUN] if is_accuracy else []), theirs[0], NOT_RUN, theirs[1], NOT_RUN)
-            )
+            lines.append((name, NONE, _majority(row), NOT_RUN, theirs[0], NOT_RUN, theirs[1], NOT_RUN))
         for comparison in mine:
-            rules = [percent(comparison.trivial(rule)) for rule in ("majority", "lookup")] if is_accuracy else []
+            rules = [percent(comparison.trivial(rule)) for rule in ("majority", "lookup")]
             ours = [_ours(comparison, embedding, metric) for embedding in ("learned", "adelic")]
             lines.append((name, recipe_title(comparison.recipe), *rules, theirs[0], ours[0], theirs[1], ours[1]))
-    measure = FIGURES_NOTE if is_accuracy else FIGURES_NOTE.replace("accuracy in percent", "loss (mean cross-entropy)")
-    notes = [
-        f"{measure} Published edition and split; AOE in its best form on validation data. A number of rows stands "
-        "where training had fewer than there are.",
-        *(
-            [f"majority class: of our test rows; where nothing ran, as the ACD authors give it. {LOOK_UP_NOTE}"]
-            if is_accuracy
-            else []
-        ),
-    ]
-    return Grid(
-        f"The paper’s table of test {'accuracies' if is_accuracy else 'losses'}, and ours",
-        (
-            "row", "recipe", *(["majority class", "look-up"] if is_accuracy else []),
-            "paper: learned", "ours: learned", "paper: AOE", "ours: AOE",
-        ),
-        tuple(lines),
-        tuple(notes),
-    )  # fmt: skip
+    note = (
+        f"{FIGURES_NOTE} Published edition and split; AOE in its best form on validation data. A number of rows stands "
+        "where training had fewer than there are."
+    )
+    if metric == "loss":  # trivial rules have none
+        without = tuple(line[:2] + line[4:] for line in lines)
+        note = note.replace("accuracy in percent", "loss (mean cross-entropy)")
+        return Table(columns[:2] + columns[4:], without, (note,), "The paper’s table of test losses, and ours")
+    rules_note = f"majority class: of our test rows; where nothing ran, as the ACD authors give it. {LOOK_UP_NOTE}"
+    return Table(columns, tuple(lines), (note, rules_note), "The paper’s table of test accuracies, and ours")
+
+
+def _published_figure(published: Figure, metric: str) -> str:
+    if metric == "accuracy":
+        return f"{published.accuracy:.2f}"
+    return NONE if published.loss is None else f"{published.loss:.4f}"
+
+
+def _majority(row: Row) -> str:
+    """Return the ACD authors' rate of the majority class; a dash where it is of another edition."""
+    return str(row.majority) if row.majority.edition == "published" else NONE
 
 
 def _ours(comparison: Comparison, embedding: str, metric: str) -> str:
-    mine = {name: model for name, model in comparison.models.items() if model.first["embedding"] == embedding}
-    if not mine:
-        return NOT_RUN
-    best = max(mine, key=lambda name: validation_score(mine[name]))
-    name = _form(comparison, best).removeprefix("learned").lstrip(", ")
     rows = f"{comparison.max_rows:,} rows" if comparison.max_rows else ""
-    said = ", ".join(part for part in (name, rows) if part)
-    return figure(mine[best], metric) + (f" ({said})" if said else "")
+    return _named_figure(comparison, comparison.best_of(embedding), metric, more=rows)
 
 
-def recipe_grids(found: Iterable[Comparison]) -> list[Grid]:
+def recipe_tables(found: Iterable[Comparison]) -> list[Table]:
     """Return for each recipe that trained networks, and each split, the accuracies of all models on all its rows.
 
-    AOE's forms come first, then its rivals, then what is no Transformer, look-up last.
+    AOE's forms come first, then its rivals, then models outside the Transformer, and the trivial rules last.
 
     Args:
         found: one comparison a row and recipe.
@@ -202,32 +198,23 @@ def recipe_grids(found: Iterable[Comparison]) -> list[Grid]:
     groups: dict[tuple[str, str], list[Comparison]] = {}
     for comparison in found:
         if comparison.has_network:
-            groups.setdefault((comparison.recipe, comparison.split), []).append(comparison)
-    return [_recipe_grid(recipe, split, rows) for (recipe, split), rows in groups.items()]
+            groups.setdefault((comparison.recipe, comparison.first.split), []).append(comparison)
+    return [_recipe_table(recipe, split, rows) for (recipe, split), rows in groups.items()]
 
 
-def _recipe_grid(recipe: str, split: str, found: list[Comparison]) -> Grid:
-    kinds = {name: kind(model) for c in found for name, model in c.models.items() if not _is_rule(model)}
+def _recipe_table(recipe: str, split: str, found: list[Comparison]) -> Table:
+    kinds = {name: m.kind for c in found for name, m in c.models.items() if m.embedding not in TRIVIAL}
     names = sorted(kinds, key=lambda name: (("AOE", "rival", "outside").index(kinds[name]), name.lower()))
     rules = [comparison.rules for comparison in found]
-    return Grid(
-        f"Every model, {recipe_title(recipe)} recipe, {split} split",
+    return Table(
         ("model", *(comparison.first.title + comparison.fewer_rows for comparison in found)),
         (
             *((name, *(_accuracy(comparison, name) for comparison in found)) for name in names),
-            *((name, *(_rate(each[name]) for each in rules)) for name in rules[0]),
+            *((name, *(percent(each[name]) for each in rules)) for name in rules[0]),
         ),
-        (f"{FIGURES_NOTE} What is no Transformer has a search of its own. {LOOK_UP_NOTE} {RULE_NOTE}",),
+        (f"{FIGURES_NOTE} Models outside the Transformer have a search of their own. {LOOK_UP_NOTE} {RULE_NOTE}",),
+        f"Every model, {recipe_title(recipe)} recipe, {split} split",
     )
-
-
-def _rate(rate: float | None) -> str:
-    return NONE if rate is None else percent(rate)
-
-
-def _is_rule(summary: Summary) -> bool:
-    """Return whether a model is one of the trivial rules, which stand beside every result anyway."""
-    return summary.first["embedding"] in TRIVIAL
 
 
 def _accuracy(comparison: Comparison, name: str) -> str:
@@ -236,16 +223,14 @@ def _accuracy(comparison: Comparison, name: str) -> str:
     return figure(comparison.models[name], "accuracy") + marks(comparison.models[name])
 
 
-def models_grid(comparison: Comparison) -> Grid:
+def models_table(comparison: Comparison) -> Table:
     """Return every model of a comparison, the most accurate first, then the row's published figures."""
     lines = [_model_line(comparison, name) for name in comparison.models]
-    published = comparison.published.published(comparison.edition) if comparison.published else {}
+    published = comparison.published.published(comparison.first.edition) if comparison.published else {}
     for name, theirs in published.items():
-        loss = NONE if theirs.loss is None else f"{theirs.loss:.4f}"
-        lines.append((name, str(theirs), NONE, NONE, NONE, NONE, loss, NONE, NONE, NONE))
-    trivial = ", ".join(f"{name} {_rate(rate)} %" for name, rate in comparison.rules.items() if rate is not None)
-    return Grid(
-        comparison.heading,
+        lines.append((name, str(theirs), *[NONE] * 4, _published_figure(theirs, "loss"), *[NONE] * 3))
+    trivial = ", ".join(f"{name} {percent(rate)} %" for name, rate in comparison.rules.items() if rate is not None)
+    return Table(
         (
             "model", "accuracy", "above look-up", "seeds", "balanced accuracy", "macro-F1", "loss", "parameters",
             "seconds", "training",
@@ -257,6 +242,7 @@ def models_grid(comparison: Comparison) -> Grid:
             f"{LOOK_UP_NOTE} {RULE_NOTE} seconds: mean time of a run’s training, validation included, without a search "
             "before it.",
         ),
+        comparison.heading,
         published=len(published),
     )  # fmt: skip
 
@@ -271,15 +257,15 @@ def _model_line(comparison: Comparison, name: str) -> tuple[str, ...]:
         figure(model, "balanced_accuracy"),
         figure(model, "macro_f1"),
         figure(model, "loss"),
-        f"{model.first['parameters']:,}",
-        f"{mean_seconds(model):,.1f}",
+        f"{model.parameters:,}",
+        f"{model.seconds:,.1f}",
         _training(model),
     )
 
 
 def _training(model: Summary) -> str:
-    recipe = model.first["configuration"]["recipe"]
-    if not is_network(model):
+    recipe = model.recipe_settings
+    if not model.is_network:
         return f"search of {recipe['trials']} trials" if recipe.get("trials", 1) > 1 else NONE
     epochs = f"{recipe['epochs']} epoch{'s' if recipe['epochs'] > 1 else ''}"
     return f"{epochs}, batch {recipe['batch_size']:,}, rate {recipe['learning_rate']:g}"

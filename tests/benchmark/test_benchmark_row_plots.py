@@ -4,11 +4,9 @@ import pytest
 
 from adelic.benchmark import summarise
 from adelic.benchmark.comparison import comparisons
-from adelic.benchmark.confusion_plot import confusion_matrix
-from adelic.benchmark.cost_plot import cost_scatter
-from adelic.benchmark.efficiency_plot import efficiency
 from adelic.benchmark.plots import MARKERS, learning_curves, looks
-from adelic.benchmark.sections import row_sections
+from adelic.benchmark.report import row_sections
+from adelic.benchmark.row_plots import confusion_matrix, cost_scatter, efficiency
 
 
 def texts(svg):
@@ -64,7 +62,7 @@ def test_accuracy_against_training_rows(runs):
     assert section.title == "schubert-4, quick recipe"
     assert {"15", "151", "1,515", "AOE (digits)", "learned"} <= set(texts(section.efficiency.svg))
     assert "fone" not in texts(section.efficiency.svg)
-    assert [grid.title.split(", ")[-1] for grid in section.smaller] == ["151 training rows", "15 training rows"]
+    assert [table.title.split(", ")[-1] for table in section.smaller] == ["151 training rows", "15 training rows"]
 
 
 def test_one_number_of_training_rows_has_a_command_instead(runs):
@@ -108,7 +106,10 @@ def test_the_tests_of_a_row(runs):
     alone = row_sections(comparisons(summarise(runs("schubert-4")[:1])))[0]
     assert alone.tests == []
     several = row_sections(comparisons(summarise(runs("schubert-4"))))[0]
-    assert [grid.title.partition(":")[0] for grid in several.tests] == ["Declared contrast", "Exploratory differences"]
+    assert [table.title.partition(":")[0] for table in several.tests] == [
+        "Declared contrast",
+        "Exploratory differences",
+    ]
     leaky = [run | {"edition": "leaky", "contaminated": True} for run in runs("weaving-6")]
     (section,) = row_sections(comparisons(summarise(leaky)))
     assert section.title == "weaving-6 (leaky, contaminated), quick recipe"

@@ -2,14 +2,14 @@ import pytest
 
 from adelic.benchmark import published_rows, summarise
 from adelic.benchmark.comparison import comparisons
-from adelic.benchmark.overview import models_grid, overview, paper_grid, recipe_grids, verdict
+from adelic.benchmark.row_tables import models_table, overview, paper_table, recipe_tables, verdict
 from adelic.benchmark.rows import Figure
 from adelic.training import EmbeddingConfig
 
 
-def lines(grid):
-    assert all(len(line) == len(grid.headers) for line in grid.rows)
-    return {line[0]: dict(zip(grid.headers, line, strict=True)) for line in grid.rows}
+def lines(table):
+    assert all(len(line) == len(table.columns) for line in table.rows)
+    return {line[0]: dict(zip(table.columns, line, strict=True)) for line in table.rows}
 
 
 @pytest.fixture
@@ -103,9 +103,9 @@ def test_what_is_contaminated_is_in_tables_by_that_name_and_in_no_verdict(result
     parts = comparisons(summarise(on("leaky", "published", [result("weaving-6", accuracy=1.0)])))
     assert list(lines(overview(parts))) == list(published_rows())
     assert lines(overview(parts))["weaving-6"]["AOE"] == "not run"
-    assert models_grid(parts[0]).title == "weaving-6 (leaky, contaminated), quick recipe"
-    assert models_grid(parts[0]).published == 0
-    assert recipe_grids(parts)[0].headers == ("model", "weaving-6 (leaky, contaminated)")
+    assert models_table(parts[0]).title == "weaving-6 (leaky, contaminated), quick recipe"
+    assert models_table(parts[0]).published == 0
+    assert recipe_tables(parts)[0].columns == ("model", "weaving-6 (leaky, contaminated)")
 
 
 def test_all_models_on_all_rows(found, result):
@@ -113,12 +113,12 @@ def test_all_models_on_all_rows(found, result):
     tuned = result(embedding="learned", accuracy=0.5, recipe={"name": name}) | {"recipe": name, "lookup": 0.25}
     del tuned["rule"]  # as an older result
     more = [result("mheight-8", "fone", accuracy=0.75) | {"lookup": 0.9, "rule": 0.9}, tuned]
-    quick, searched = recipe_grids(found(*more))
+    quick, searched = recipe_tables(found(*more))
     assert (quick.title, searched.title) == (
         "Every model, quick recipe, published split",
         "Every model, tuned recipe, published split",
     )
-    assert quick.headers == ("model", "schubert-4", "mheight-8")
+    assert quick.columns == ("model", "schubert-4", "mheight-8")
     assert quick.rows == (
         ("AOE (characters)", "97.00 ± 0.25", "not run"),
         ("AOE (digits)", "96.00 ± 0.25", "not run"),
@@ -135,17 +135,17 @@ def test_all_models_on_all_rows(found, result):
 
 def test_each_split_has_a_table_of_all_models(found, result):
     orbits = on("published", "orbits", [result("schubert-4", accuracy=0.5), result("mheight-8", accuracy=0.5)])
-    first, second = recipe_grids(found(*orbits))
-    assert first.headers == ("model", "schubert-4")
-    assert second.headers == ("model", "schubert-4 (orbits)", "mheight-8 (orbits)")
+    first, second = recipe_tables(found(*orbits))
+    assert first.columns == ("model", "schubert-4")
+    assert second.columns == ("model", "schubert-4 (orbits)", "mheight-8 (orbits)")
 
 
 def test_what_is_no_transformer_makes_no_table_alone(result):
     outside = result(embedding="mlp", recipe={"trials": 20}) | {"recipe": "search"}
     del outside["configuration"]["recipe"]["d_model"]
-    assert recipe_grids(comparisons(summarise([outside]))) == []
-    (grid,) = recipe_grids(comparisons(summarise([outside, result(embedding="learned")])))
-    assert [line[0] for line in grid.rows] == ["learned", "MLP", "majority class", "look-up", "best trivial rule"]
+    assert recipe_tables(comparisons(summarise([outside]))) == []
+    (table,) = recipe_tables(comparisons(summarise([outside, result(embedding="learned")])))
+    assert [line[0] for line in table.rows] == ["learned", "MLP", "majority class", "look-up", "best trivial rule"]
 
 
 def test_the_papers_figures_that_are_set_aside_are_no_aim():
@@ -158,7 +158,7 @@ def test_the_papers_tables(found, result):
     run = result("weaving-6", "learned", loss=0.5, accuracy=0.75, one_class=True, recipe={"name": "paper"})
     others = on("leaky", "published", [result("weaving-6")]) + on("published", "orbits", [result("schubert-4")])
     parts = found(run | {"recipe": "paper", "lookup": 0.625}, *others)
-    accuracies, losses = (lines(paper_grid(parts, metric)) for metric in ("accuracy", "loss"))
+    accuracies, losses = (lines(paper_table(parts, metric)) for metric in ("accuracy", "loss"))
     assert list(accuracies) == list(losses) == list(published_rows())
     assert accuracies["schubert-4"] == {
         "row": "schubert-4",
@@ -183,7 +183,7 @@ def test_the_papers_tables(found, result):
 
 def test_a_line_of_the_papers_table_for_each_recipe(found, result):
     paper = result("schubert-4", "learned", accuracy=0.5, recipe={"name": "paper"}) | {"recipe": "paper"}
-    rows = [row for row in paper_grid(found(paper), "accuracy").rows if row[0] == "schubert-4"]
+    rows = [row for row in paper_table(found(paper), "accuracy").rows if row[0] == "schubert-4"]
     assert [(row[1], row[5], row[7]) for row in rows] == [
         ("quick", "90.00 ± 0.75", "96.00 ± 0.25 (digits)"),
         ("paper", "50.00", "not run"),
@@ -191,35 +191,35 @@ def test_a_line_of_the_papers_table_for_each_recipe(found, result):
 
 
 def test_the_papers_tables_without_a_run():
-    rows = lines(paper_grid([], "loss"))
+    rows = lines(paper_table([], "loss"))
     assert len(rows) == 13
     assert {cell for line in rows.values() for name, cell in line.items() if name.startswith("ours")} == {"not run"}
-    rows = lines(paper_grid([], "accuracy"))
+    rows = lines(paper_table([], "accuracy"))
     assert (rows["schubert-4"]["majority class"], rows["weaving-6"]["majority class"]) == ("52.3", "–")
 
 
 def test_a_capped_number_of_rows_is_named(result):
     parts = comparisons(summarise([result("lattice-10", accuracy=0.5, recipe={"max_rows": 20_000})]))
-    assert lines(paper_grid(parts, "accuracy"))["lattice-10"]["ours: AOE"] == "50.00 (digits, 20,000 rows)"
+    assert lines(paper_table(parts, "accuracy"))["lattice-10"]["ours: AOE"] == "50.00 (digits, 20,000 rows)"
     assert lines(overview(parts))["lattice-10"]["AOE"] == "50.00 (digits, quick, 20,000 rows)"
 
 
 def test_every_model_and_the_published_ones(found):
     (part,) = found()
-    grid = models_grid(part)
-    rows = lines(grid)
+    table = models_table(part)
+    rows = lines(table)
     ours = ["AOE (characters)", "AOE (digits)", "learned", "fone †"]
     assert list(rows)[:4] == ours
     assert list(rows)[4:] == list(published_rows()["schubert-4"].published())
-    assert grid.published == 5
+    assert table.published == 5
     assert rows["AOE (digits)"]["accuracy"] == "96.00 ± 0.25"
     assert rows["AOE (digits)"]["above look-up"] == "+46.00"
     assert rows["fone †"]["above look-up"] == "0.00"
     assert rows["AOE paper, AOE"]["loss"] == "0.3052"
     assert rows["AOE paper, AOE"]["above look-up"] == "–"
     assert rows["ACD authors, MLP"]["accuracy"] == "93.1 ± 2.6"
-    assert any("†" in note for note in grid.notes)
-    assert any("majority class 49.40 %, look-up 50.00 %" in note for note in grid.notes)
+    assert any("†" in note for note in table.notes)
+    assert any("majority class 49.40 %, look-up 50.00 %" in note for note in table.notes)
 
 
 def test_two_variants_of_a_rival_are_told_apart(result):
@@ -229,19 +229,19 @@ def test_two_variants_of_a_rival_are_told_apart(result):
         run["configuration"]["embedding"] |= EmbeddingConfig.of("periodic", sigma=sigma).as_dict()
         runs.append(run)
     (part,) = comparisons(summarise(runs))
-    assert list(lines(models_grid(part)))[:2] == ["periodic (sigma 0.3)", "periodic (sigma 0.01)"]
+    assert list(lines(models_table(part)))[:2] == ["periodic (sigma 0.3)", "periodic (sigma 0.01)"]
 
 
 def test_older_seeds_are_marked(result):
     runs = [result(embedding="learned", seed=s) for s in range(3)]
     for run in runs:
         run["configuration"]["data"]["seed"] = 0
-    grid = models_grid(comparisons(summarise(runs))[0])
-    assert grid.rows[0][0] == "learned ‡"
-    assert any(note.startswith("‡ older runs") for note in grid.notes)
+    table = models_table(comparisons(summarise(runs))[0])
+    assert table.rows[0][0] == "learned ‡"
+    assert any(note.startswith("‡ older runs") for note in table.notes)
 
 
 def test_no_table_has_more_columns_than_one_reads(found):
     parts = found()
-    grids = [overview(parts), paper_grid(parts, "accuracy"), models_grid(parts[0])]
-    assert all(len(grid.headers) <= 10 for grid in grids)
+    tables = [overview(parts), paper_table(parts, "accuracy"), models_table(parts[0])]
+    assert all(len(table.columns) <= 10 for table in tables)

@@ -1,0 +1,106 @@
+"""Result files: a file a row, a JSON object a run in each of its lines; read and written."""
+
+import json
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+from adelic.benchmark.results import Result, model_key
+from adelic.errors import RunFolderError, StorageError
+from adelic.storage.files import atomic_write, read_bytes, storage_errors, taking_turns
+from adelic.storage.records import seal
+from adelic.training import Experiment
+from adelic.training.result import Result as RunResult
+from adelic.training.runs.listing import list_runs
+
+
+def read_results(folder: Path) -> list[Result]:
+    """Return the results in a folder, in the order of file names: every line of each *.jsonl, and every *.json.
+
+    Raises:
+        StorageError: the folder does not exist or cannot be read.
+        RunFolderError: a line or file is not a result, or two are of the same run.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     read_results(Path(folder))
+    []
+    """
+    with storage_errors(f"cannot read {folder}", "choose another --results-dir"):
+        if not folder.is_dir():
+            raise StorageError(f"there is no folder {folder} with results; `adelic reproduce` makes one")
+        found: dict[str, str] = {}
+        results = []
+        for path in sorted([*folder.glob("*.json"), *folder.glob("*.jsonl")]):
+            for place, _, result in _read(path):
+                run = _run(result)
+                if run in found:
+                    raise RunFolderError(f"{place} and {found[run]} are results of the same run; remove one of them")
+                found[run] = place
+                results.append(result)
+    return results
+
+
+def with_finished_runs(results: list[Result], runs: Path) -> list[Result]:
+    """Return results, and behind them those of the finished runs in a folder of run folders that are not among them.
+
+    Raises:
+        StorageError: the folder does not exist or cannot be read.
+
+    Warns:
+        UserWarning: a run is damaged, and left out.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with_finished_runs([{"seed": 0}], Path(folder))
+    [{'seed': 0}]
+    """
+    finished = {}
+    for run in list_runs(runs):
+        if run.problem:
+            warnings.warn(f"{run.folder} is left out: {run.problem}", stacklevel=2)
+        elif run.result is not None:
+            found = run.result.as_dict()
+            finished[_run(found)] = found
+    known = {_run(result) for result in results}
+    return results + [result for run, result in finished.items() if run not in known]
+
+
+def _run(result: Result) -> str:
+    """Return what tells a run from others, as text."""
+    return json.dumps(result.get("configuration"), sort_keys=True)
+
+
+def _read(path: Path) -> Iterator[tuple[str, bytes, Result]]:
+    """Yield the results of a file, each behind its place in words and, of several in a file, its line."""
+    if path.suffix == ".json":
+        if (content := read_bytes(path)) is not None:  # else a link to nowhere
+            yield str(path), b"", RunResult.parse(content, str(path)).as_dict()
+        return
+    for number, line in enumerate((read_bytes(path) or b"").splitlines(), 1):
+        place = f"{path} line {number}"
+        yield place, line, RunResult.parse(line, place).as_dict()
+
+
+def write_result(folder: Path, config: Experiment, result: Result) -> None:
+    """Write a result into the file of its row, in the order of the runs' labels, in place of an older one of the run.
+
+    Several processes may write into one folder.
+
+    Raises:
+        RunFolderError: the file is damaged.
+        StorageError: it cannot be written.
+    """
+    path = folder / f"{config.data.label}.jsonl"
+    with taking_turns(folder, remedy="choose another --results-dir"):
+        known = {_key(found): (found, line) for _, line, found in _read(path)}
+        if known.get(_key(result), ({},))[0] != result:  # else its line stays as it was once sealed
+            known[_key(result)] = result, seal(result).encode()
+        content = b"".join(known[key][1] + b"\n" for key in sorted(known))
+        if read_bytes(path) != content:
+            atomic_write(path, content)
+
+
+def _key(result: Result) -> tuple[str, str, int, str]:
+    """Return what results are sorted and told apart by: first what one reads, last the whole configuration."""
+    return str(result["recipe"]), f"{result['embedding']} {result['features'] or ''}", result["seed"], model_key(result)

@@ -1,0 +1,243 @@
+"""The tables of runs: a line a model, of both kinds of tasks, a line a run, and how to repeat each."""
+
+import json
+from collections.abc import Iterable
+
+import numpy as np
+
+from adelic.benchmark.results import Result, Summary, right_rows, split_seed
+from adelic.benchmark.rows import further_rows, published_rows
+from adelic.benchmark.table import (
+    LOOK_UP_NOTE,
+    NONE,
+    NOT_RUN,
+    RULE_NOTE,
+    Table,
+    figure,
+    marks,
+    mean_with_interval,
+    percent,
+)
+
+COLUMNS = (
+    *("task", "model", "training", "majority class", "look-up", "best trivial rule"),
+    *("test accuracy", "macro-F1", "test loss", "published"),
+)
+_RATES = {"accuracy": "accuracy", "balanced accuracy": "balanced_accuracy", "macro-F1": "macro_f1"}
+FURTHER_COLUMNS = (
+    *("task", "target", "model", "recipe", "seeds", "exact match, trivial rule and look-up", "exact match"),
+    *("majority class and look-up", *_RATES, "mean absolute error"),
+    *("mean squared error, trivial rule and look-up", "mean squared error", "loss", "ACD authors"),
+)
+MOST_TARGETS = 8
+"""Of rows with more targets, no target has a line of its own."""
+METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "loss", "calibration_error")
+NOTE = (
+    "Accuracies in percent on the test split, for the weights with the best validation accuracy; mean over seeds ± "
+    "half width of the 95 % interval, of two seeds the range. majority class: the accuracy of always saying the most "
+    f"frequent class. {LOOK_UP_NOTE} {RULE_NOTE} In brackets what is read. published: the accuracy that the AOE paper "
+    "gives for the model, and the ACD authors for their small model of the same kind (for every embedding their "
+    "Transformer), on this edition and split."
+)
+FURTHER_NOTES = (
+    "Tasks with several targets a row (kl: the polynomial's coefficients, rsk: the bits of the inversion vector) or "
+    "with a number (characters). Rates in percent on the test split, for the weights with the best validation "
+    "accuracy. exact match: rows with all targets right; of numbers, those decoded to the right one. accuracy, "
+    "balanced accuracy, macro-F1, majority class: means over the targets, or one target's. "
+    "trivial rule: always saying each target's most frequent value of the training rows, which is 0 for characters. "
+    "look-up, memory of the training rows, answers as the trivial rule does: no test row is trained on.",
+    "ACD authors: errors of their linear model / MLP / Transformer as published, on a split of their own: "
+    "the mean squared error for characters; for rsk their README does not name the measure; for kl no figure is "
+    "published.",
+)
+
+
+def run_tables(summaries: Iterable[Summary], *, all_rows: bool = False) -> list[Table]:
+    """Return the table of the tasks with one class a row, and that of the others if there are results of them.
+
+    The first is left out where all results belong to the second.
+
+    Args:
+        summaries: what was run.
+        all_rows: also say "not run" of the paper's rows and models that were not.
+    """
+    found = list(summaries)
+    first, second = _lines(found, all_rows=all_rows), _further_lines(found)
+    tables = [Table(COLUMNS, tuple(first), (NOTE,), names=3)] if first or not second else []
+    return tables + ([Table(FURTHER_COLUMNS, tuple(second), FURTHER_NOTES, names=3)] if second else [])
+
+
+def _lines(summaries: list[Summary], *, all_rows: bool) -> list[tuple[str, ...]]:
+    """Return the lines of the tasks with one class a row, in the paper's order of rows."""
+    found = [summary for summary in summaries if summary.has_one_class_a_row]
+    lines = []
+    for name in dict.fromkeys([*published_rows(), *(summary.row for summary in found)]):
+        mine = sorted((s for s in found if s.row == name), key=lambda summary: summary.title)
+        lines += [_line(summary) for summary in mine]
+        ran = {summary.embedding for summary in mine if summary.title == name}
+        if all_rows and name in published_rows():
+            missing = [pair for pair in (("adelic", "AOE"), ("learned", "learned")) if pair[0] not in ran]
+            lines += [_not_run(name, embedding, label) for embedding, label in missing]
+    return lines
+
+
+def _line(summary: Summary) -> tuple[str, ...]:
+    count = len(summary.seeds)
+    return (
+        summary.title,
+        summary.label + marks(summary),
+        f"{recipe_text(summary)}, {count} seed{'s' if count > 1 else ''}",
+        percent(summary.trivial("majority")),
+        percent(summary.trivial("lookup")),
+        summary.rule,
+        *(figure(summary, metric) for metric in ("accuracy", "macro_f1", "loss")),
+        _published(summary.row, summary.embedding, summary.edition, summary.split, is_flat=summary.is_flat),
+    )
+
+
+def _not_run(row: str, embedding: str, label: str) -> tuple[str, ...]:
+    return row, label, *[NONE] * 4, NOT_RUN, *[NONE] * 2, _published(row, embedding)
+
+
+def _published(
+    name: str, embedding: str, edition: str | None = "published", split: str = "published", *, is_flat: bool = True
+) -> str:
+    """Return the figures that are published for a model on an edition and split: paper 87.89, ACD 94.6 ± 1.0."""
+    row = published_rows().get(name)
+    if row is None or split != "published":
+        return NONE
+    paper, acd = row.paper(embedding, edition) if is_flat else None, row.acd_authors(embedding, edition)
+    said = [f"paper {paper.accuracy:.2f}"] if paper else []
+    return ", ".join([*said, *([f"ACD {acd}"] if acd else [])]) or NONE
+
+
+def recipe_text(summary: Summary) -> str:
+    """Return a model's recipe as a table shows it.
+
+    >>> recipe_text(Summary(({"recipe": "quick", "configuration": {"recipe": {"epochs": 3, "max_rows": 20000}}},)))
+    'quick, 3 epochs, 20,000 rows'
+    >>> recipe_text(Summary(({"recipe": "search", "configuration": {"recipe": {"trials": 20}}},)))
+    'search, 20 trials'
+    """
+    settings = summary.recipe_settings
+    unit = "trial" if "trials" in settings else "epoch"
+    count = settings[unit + "s"]
+    said = {
+        f"{summary.recipe}, {count} {unit}{'s' if count > 1 else ''}": True,
+        f"{summary.max_rows:,} rows": summary.max_rows > 0,
+        "symmetries": summary.has_images,
+        "learned positions": settings.get("positional") == "learned",
+        "all tokens read": settings.get("pooling") == "tokens",
+    }
+    return ", ".join(words for words, holds in said.items() if holds)
+
+
+def _further_lines(summaries: list[Summary]) -> list[tuple[str, ...]]:
+    """Return the lines of the other tasks, in the order of `further_rows`; other sizes of these tasks come last."""
+    found = [summary for summary in summaries if not summary.has_one_class_a_row]
+    names = dict.fromkeys([*further_rows(), *(summary.row for summary in found)])
+    return [line for name in names for summary in found if summary.row == name for line in _lines_of(summary)]
+
+
+def _lines_of(summary: Summary) -> list[tuple[str, ...]]:
+    """Return the line of a model, and one for each of its targets where they are few."""
+    cells = {
+        "exact match, trivial rule and look-up": percent(summary.guess("exact_match")),
+        "exact match": figure(summary, "exact_match"),
+        "loss": figure(summary, "loss"),
+        "ACD authors": further_rows().get(summary.row, NONE),
+    }
+    if summary.has("mean_squared_error"):
+        guess = f"{summary.guess('mean_squared_error'):.4g}"
+        cells |= {
+            "mean absolute error": _error(summary, "mean_absolute_error"),
+            "mean squared error, trivial rule and look-up": guess,
+            "mean squared error": _error(summary, "mean_squared_error"),
+        }
+        return [_further_line(summary, "all", cells)]
+    cells |= {name: figure(summary, metric) for name, metric in _RATES.items()}
+    cells["majority class and look-up"] = percent(summary.trivial("majority"))
+    lines = [_further_line(summary, "all", cells)]
+    if len(summary.targets) <= MOST_TARGETS:
+        name = "q^{}" if summary.task == "kl" else "target {}"
+        lines += [_further_line(summary, name.format(i), _target_cells(runs)) for i, runs in enumerate(summary.targets)]
+    return lines
+
+
+def _target_cells(runs: list[dict[str, float]]) -> dict[str, str]:
+    """Return the cells of one target, whose metrics are a table a run."""
+    values = {metric: [run[metric] for run in runs] for metric in ("majority", *_RATES.values())}
+    cells = {name: mean_with_interval(values[metric], scale=100, decimals=2) for name, metric in _RATES.items()}
+    return cells | {"majority class and look-up": percent(float(np.mean(values["majority"])))}
+
+
+def _further_line(summary: Summary, target: str, cells: dict[str, str]) -> tuple[str, ...]:
+    about = {"task": summary.title, "target": target, "model": summary.label, "recipe": recipe_text(summary)}
+    about["seeds"] = str(len(summary.seeds))
+    return tuple((about | cells).get(column, NONE) for column in FURTHER_COLUMNS)
+
+
+def _error(summary: Summary, metric: str) -> str:
+    """Return the mean of an error with its interval, four digits of it; of two seeds with the range."""
+    values = summary.values(metric)
+    interval, text = summary.interval(metric), f"{summary.mean(metric):.4g}"
+    if interval is not None:
+        return f"{text} ± {interval:.2g}"
+    return text if len(values) == 1 else f"{text} [{min(values):.4g}, {max(values):.4g}]"
+
+
+def single_runs(results: Iterable[Result]) -> Table:
+    """Return a line a run, in the given order: what was run, on what, its test figures, its cost, its predictions.
+
+    `model` is the name in the other tables, and `options` what defines the embedding or was found in a search, as JSON.
+    `right` has a bit for each row of the test split, in the split's order, whether the model answers it rightly:
+    hexadecimal, the most significant bit first, the last byte filled with zeros, so that the number of ones is that of
+    right answers; of several targets a row, all have to be right. It is empty for older runs.
+
+    >>> single_runs([]).columns[:6]
+    ('row', 'edition', 'split', 'contaminated', 'model', 'options')
+    """
+    return Table(_SINGLE_RUN_COLUMNS, tuple(map(_single_run, results)))
+
+
+_SINGLE_RUN_COLUMNS = (
+    *("row", "edition", "split", "contaminated", "model", "options", "recipe", "symmetries", "seed", "split_seed"),
+    *("train_rows", "test_rows", *METRICS, "majority", "lookup", "rule"),
+    *("parameters", "flops", "tokens", "seconds", "device", "commit", "command", "right"),
+)
+
+
+def _single_run(result: Result) -> tuple[str, ...]:
+    run, right = Summary((result,)), right_rows(result)
+    cells = (
+        *(run.row, run.edition, run.split, run.is_contaminated, run.label, json.dumps(run.options, sort_keys=True)),
+        *(run.recipe, run.has_images, run.seeds[0], split_seed(result), run.train_rows, result["rows"]["test"]),
+        *(result["test"].get(metric) for metric in METRICS),
+        *(result.get(rule) for rule in ("majority", "lookup", "rule")),
+        *(run.parameters, result.get("flops"), run.tokens, result["seconds"], result["device"]),
+        *(result["commit"], result["command"]),
+        None if right is None else f"0x{np.packbits(right).tobytes().hex()}",
+    )
+    return tuple("" if cell is None else str(cell) for cell in cells)
+
+
+def provenance(summaries: Iterable[Summary]) -> Table:
+    """Return what it takes to repeat each run.
+
+    >>> provenance([]).columns
+    ('command', 'seconds', 'parameters', 'device', 'versions', 'commit')
+    """
+    rows = tuple(
+        (
+            result["command"],
+            f"{result['seconds']:.0f}",
+            f"{result['parameters']:,}",
+            result["device"],
+            ", ".join(f"{name} {version}" for name, version in result["versions"].items()),
+            (result["commit"] or "unknown")[:12],
+        )
+        for summary in summaries
+        for result in summary.results
+    )
+    columns = ("command", "seconds", "parameters", "device", "versions", "commit")
+    return Table(columns, rows, names=len(columns))
