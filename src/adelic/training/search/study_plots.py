@@ -1,25 +1,16 @@
-"""A study as a figure: its history, and what each dimension did."""
+"""A study as a figure: what each dimension did."""
 
 import io
-import math
+import warnings
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from matplotlib.axes import Axes
+import matplotlib as mpl
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from adelic.errors import ConfigurationError
 from adelic.storage.checks import shown
 from adelic.storage.files import FOLDER_REMEDY, atomic_write, storage_errors
-from adelic.training.search.tuning import StudyResult, TrialResult
-
-_COLUMNS = 4
-_COMPLETE, _PRUNED = (
-    "#0072B2",
-    "#999999",
-)  # a blue that any eye tells from grey
+from adelic.training.search.tuning import StudyResult
 
 
 def check_plot(path: Path) -> None:
@@ -45,7 +36,9 @@ def _format(path: Path) -> str:
 
 
 def write_plot(study: StudyResult, path: Path) -> None:
-    """Draw the validation accuracy of every trial, by number and by the values of each dimension.
+    """Draw the validation accuracy of every trial by the values of each dimension: Optuna's slice plot.
+
+    The later a trial, the darker its point; pruned trials are grey.
 
     Args:
         study: a study whose trials are done.
@@ -56,41 +49,38 @@ def write_plot(study: StudyResult, path: Path) -> None:
         StorageError: the file cannot be written.
     """
     check_plot(path)
-    space = study.search.space
-    trials = [trial for trial in study.trials if trial.accuracy is not None]
-    n_rows = math.ceil((1 + len(space)) / _COLUMNS)
-    figure = Figure(figsize=(3.2 * _COLUMNS, 2.8 * n_rows), layout="constrained")
-    panels = figure.subplots(n_rows, _COLUMNS, sharey=True, squeeze=False).flatten()
-    numbers = [trial.number for trial in trials]
-    _scatter(panels[0], trials, numbers)
-    best = np.maximum.accumulate([_percent(trial) if trial.state == "complete" else 0.0 for trial in trials])
-    panels[0].step(numbers, np.where(best > 0, best, np.nan), where="post", color=_COMPLETE, linewidth=1)
-    panels[0].xaxis.set_major_locator(MaxNLocator(integer=True))
-    panels[0].set_title("trial (line: best so far; grey: pruned)", fontsize=9)
-    for axes, (name, dimension) in zip(panels[1:], space.items(), strict=False):
-        values = [trial.values[name] for trial in trials]
-        if dimension.bounds:
-            axes.set_xscale("log")
-        else:
-            choices = list(dimension.choices)
-            values = [choices.index(value) for value in values]
-            axes.set_xlim(-0.5, len(choices) - 0.5)
-            axes.set_xticks(range(len(choices)), [str(choice) for choice in choices], fontsize=7)
-        _scatter(axes, trials, values)
-        axes.set_title(name, fontsize=9)
-    for axes in panels[1 + len(space) :]:
-        axes.set_axis_off()
-    for row in range(n_rows):
-        panels[row * _COLUMNS].set_ylabel("validation accuracy (%)")
+    import optuna
+    from matplotlib import pyplot
+    from optuna.visualization.matplotlib import plot_slice
+
+    from adelic.training.search.studies import distribution, quiet
+
+    distributions = {name: distribution(dimension) for name, dimension in study.search.space.items()}
+    trials = [
+        optuna.trial.create_trial(
+            value=100 * trial.accuracy,
+            params=trial.values,
+            distributions=distributions,
+            # What breaks a constraint is grey; a trial that is pruned in Optuna's own sense would not be shown.
+            system_attrs={"constraints": [float(trial.state == "pruned")]},
+        )
+        for trial in study.trials
+        if trial.accuracy is not None
+    ]
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=_format(path), dpi=150)
+    # The plot sets a style for all figures to come. In its usual layout the names of choices lie on each other.
+    settings = mpl.rc_context({"figure.constrained_layout.use": True})
+    with quiet(), settings, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Attempting to set identical", category=UserWarning)
+        whole = optuna.create_study(direction="maximize")
+        whole.add_trials(trials)
+        plot_slice(whole, target_name="validation accuracy (%)")
+        figure = pyplot.gcf()
+        try:
+            figure.set_size_inches(1.5 + 2.2 * len(distributions), 4)
+            for axes in figure.axes[: len(distributions)]:
+                axes.tick_params(axis="x", rotation=60)
+            figure.savefig(buffer, format=_format(path), dpi=150)
+        finally:
+            pyplot.close(figure)
     atomic_write(path, buffer.getvalue())
-
-
-def _scatter(axes: Axes, trials: list[TrialResult], values: list[Any]) -> None:
-    colours = [_COMPLETE if trial.state == "complete" else _PRUNED for trial in trials]
-    axes.scatter(values, [_percent(trial) for trial in trials], c=colours, s=16)
-
-
-def _percent(trial: TrialResult) -> float:
-    return 100 * (trial.accuracy or 0.0)
