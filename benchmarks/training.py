@@ -5,8 +5,8 @@
     python benchmarks/training.py accuracy --recipe quick       # 30 runs, 45 minutes on one core
 
 The stock loop is `nn.TransformerEncoder`, eager, float32, `DataLoader` with `WeightedRandomSampler`, and no settings of
-the allocator. Every figure comes from a process of its own, since the allocator is set at a process's start; processes
-of the sides alternate, and medians are compared. The network and the batch are the recipe `paper`'s.
+the allocator. Every figure comes from a process of its own, since a process has one allocator; processes of the sides
+alternate, and medians are compared. The network and the batch are the recipe `paper`'s.
 
 parts:
   throughput tokens a second (with [CLS]) at the lengths of the paper's rows and at 6 and 20
@@ -37,9 +37,9 @@ from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
 from adelic import acd, training
 from adelic.benchmark import published_rows
 from adelic.benchmark.results import confidence_interval
-from adelic.cli.allocator import GUARD, SETTINGS, environment_with_settings
 from adelic.data.sources import TaskData
 from adelic.nn import SequenceClassifier, Vocabulary, build_embedding
+from adelic.storage.allocator import SWITCH, keep_freed_memory
 from adelic.storage.files import atomic_write
 from adelic.training.network.fitting import build_model
 from adelic.training.network.loop import Split, Trainer
@@ -130,6 +130,7 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.worker:
         name, arguments = chosen.worker
+        keep_freed_memory()
         print(json.dumps(workers[name](**json.loads(arguments))))  # noqa: T201
     else:
         for part in chosen.parts or parts:
@@ -140,8 +141,7 @@ def main() -> None:
 
 def in_a_process(name: str, *, settings: bool, **arguments: Any) -> Any:
     """Return what a worker gives in a process of its own, with the package's settings of the allocator or with none."""
-    plain = {k: v for k, v in os.environ.items() if k not in SETTINGS and k != GUARD}
-    environment = (environment_with_settings(["train"], plain) or plain) if settings else plain
+    environment = os.environ | {SWITCH: "" if settings else "off"}
     command = [sys.executable, __file__, "--worker", name, json.dumps(arguments)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode:

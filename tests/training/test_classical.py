@@ -9,9 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from adelic import acd
 from adelic.data import Holdout
-from adelic.training import classical
+from adelic.training.classical import models as classical
 from adelic.training.classical.models import CLASSICAL_MODELS, cross_entropy, make_inputs
 from adelic.training.runs.objectives import OneClass
+from adelic.training.search.studies import draw
 from adelic.training.search.tuning import DevelopmentData
 
 MLP = {"inputs": "one-hot", "layers": 2, "width": 8, "learning_rate": 1e-2, "batch_size": 4, "alpha": 1e-4}
@@ -190,9 +191,9 @@ def test_more_numbers_than_categories_can_be():
 
 def test_draws_are_from_the_space():
     for model in CLASSICAL_MODELS.values():
-        draws = [model.draw(np.random.default_rng(i)) for i in range(30)]
+        draws = [draw(model.space, seed) for seed in range(30)]
         for name, dimension in model.space.items():
-            values = {draw[name] for draw in draws}
+            values = {options[name] for options in draws}
             if dimension.bounds:
                 low, high = dimension.bounds
                 assert low <= min(values) < math.sqrt(low * high) < max(values) <= high

@@ -15,7 +15,14 @@ from adelic import acd
 from adelic.benchmark.matrix import progress
 from adelic.data import training_rows
 from adelic.data.sources import TaskData
-from adelic.errors import ConfigurationError, Interrupted, RunBusyError, RunFolderError, UnknownNameError
+from adelic.errors import (
+    ConfigurationError,
+    Interrupted,
+    MissingExtraError,
+    RunBusyError,
+    RunFolderError,
+    UnknownNameError,
+)
 from adelic.storage.files import sole_user
 from adelic.training import CLASSICAL_MODELS, Classical, Experiment, RandomSearch, run
 from adelic.training.classical import fitting as classical_runs
@@ -181,6 +188,34 @@ def test_more_trials_are_another_search(tmp_path):
         run_classical(few, tmp_path).search["trials"][0]["options"]
         == (run_classical(many, tmp_path).search["trials"][0]["options"])
     )
+
+
+def test_a_search_that_drew_otherwise_is_another_one(tmp_path):
+    """Options of trials once came from a generator of NumPy's. Where a model has no options, nothing has changed."""
+    earlier = "schubert-3-logistic-search-44116c09", "schubert-3-majority-search-9260fc44"
+    (tmp_path / earlier[0]).mkdir()
+    (tmp_path / earlier[0] / "trials.jsonl").write_text('{"options": {"inputs": "one-hot", "C": 0.0416}}\n')
+    result = run_classical(config_of(), tmp_path)
+    assert result.configuration["recipe"]["sampler"] == "optuna.samplers.RandomSampler"
+    assert config_of().search_label != earlier[0]
+    assert config_of("majority").search_label == earlier[1]
+
+
+@pytest.mark.parametrize("name", ["logistic", "mlp", "trees"])
+def test_a_trial_draws_the_same_whatever_was_drawn_before(name):
+    draws = [classical_runs._draw(name, number) for number in (0, 1, 2, 7)]
+    assert len({json.dumps(options) for options in draws}) == 4
+    assert [classical_runs._draw(name, number) for number in (7, 2, 1, 0)] == draws[::-1]
+
+
+def test_without_optuna(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    monkeypatch.delitem(sys.modules, "adelic.training.search.studies", raising=False)
+    with pytest.raises(MissingExtraError, match=r"the search of logistic needs .*pip install 'adelic\[tune\]'"):
+        run_classical(config_of(), tmp_path)
+    result = run_classical(config_of("majority"), tmp_path)
+    assert result.search["chosen"] == {}
+    assert "optuna" not in result.versions
 
 
 def test_labels_tell_all_configurations_apart():

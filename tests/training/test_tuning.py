@@ -9,7 +9,6 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from adelic.training.dimensions import DIMENSIONS, apply, check_search, default_search, parse_dimension
 
 from adelic import acd
 from adelic.data.sources import TaskData
@@ -18,6 +17,7 @@ from adelic.nn import EMBEDDINGS, Vocabulary
 from adelic.numbers.features import FEATURE_KINDS
 from adelic.numbers.window import DEFAULT_PRIMES
 from adelic.training import EmbeddingConfig, Experiment, Search, load_recipe, tune
+from adelic.training.dimensions import DIMENSIONS, apply, check_search, default_search, parse_dimension
 from adelic.training.search import studies, tuning
 from adelic.training.search.tuning import DevelopmentData
 
@@ -189,10 +189,10 @@ def test_bad_numbers_of_trials(search, tmp_path, trials):
         ({"dimensions": ("learning-rat",)}, UnknownNameError, "did you mean 'learning-rate'"),
         ({"dimensions": ()}, ConfigurationError, "nothing to search"),
         ({"dimensions": ("batch-siz=32",)}, UnknownNameError, "did you mean 'batch-size'"),
-        ({"dimensions": ("batch-size=33",)}, ConfigurationError, "'batch-size=33' is no part of batch-size"),
+        ({"dimensions": ("batch-size=33",)}, ConfigurationError, "'batch-size=33' is not a part of batch-size"),
         ({"dimensions": ("learning-rate=1e-3",)}, ConfigurationError, "write learning-rate=1e-05:0.01"),
-        ({"dimensions": ("learning-rate=1e-3:x",)}, ConfigurationError, "is no part of learning-rate"),
-        ({"dimensions": ("learning-rate=1e-3:1",)}, ConfigurationError, "is no part of learning-rate"),
+        ({"dimensions": ("learning-rate=1e-3:x",)}, ConfigurationError, "is not a part of learning-rate"),
+        ({"dimensions": ("learning-rate=1e-3:1",)}, ConfigurationError, "is not a part of learning-rate"),
         ({"dimensions": ("norm", "norm=pre")}, ConfigurationError, "'norm' is searched twice"),
         ({"dimensions": ("primes",)}, ConfigurationError, "belongs to the embedding 'adelic'"),
         ({"dimensions": ("sigma",)}, ConfigurationError, "'sigma' belongs to the embedding 'periodic', not to"),

@@ -14,6 +14,7 @@ import torch
 
 from adelic import training
 from adelic.errors import AdelicError, ConfigurationError, RunBusyError, StorageError, WorkerError, needs_extra
+from adelic.storage.allocator import keep_freed_memory
 from adelic.training import Experiment
 from adelic.training.network.loop import Tick
 from adelic.training.signals import Stopped
@@ -219,6 +220,7 @@ def _run_in_task(config: Experiment, how: Execution, threads: int) -> dict[str, 
     """Return the result of a run; None when the budget ended it. An error of the user's is a value: Ray keeps it."""
     if how.budget.spent:
         return None
+    keep_freed_memory()
     torch.set_num_threads(threads)
     try:
         return how.run_or_wait(config)

@@ -15,7 +15,6 @@ from typing import Any, NoReturn
 
 import click
 
-from adelic.cli.allocator import restart_with_settings
 from adelic.cli.data import data_commands
 from adelic.cli.experiments import report, reproduce, train
 from adelic.cli.explore import explore
@@ -61,8 +60,6 @@ for command in (encode, decode, explore, space, data_commands, train, tune, repr
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command line; exit with 2 and one line on stderr for an error of the user."""
-    if arguments is None:  # the start of a process
-        restart_with_settings(sys.argv[1:])
     warnings.showwarning = _show_warning
     _prepare_streams()
     given = sys.argv[1:] if arguments is None else arguments

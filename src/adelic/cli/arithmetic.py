@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from adelic.cli.allocator import FLAG
 from adelic.cli.options import DURATION, INTEGERS, NAMES, progress_bar
 from adelic.errors import WorkerError
 
@@ -30,7 +29,6 @@ folder = click.Path(path_type=Path)
 @click.option("--results-dir", type=folder, help="One JSON file a run.  [default: results/arithmetic]")
 @click.option("--report", "report_dir", type=folder, help="Tables and figures.  [default: docs/arithmetic]")
 @click.option("--dry-run", is_flag=True, help="Print the runs' commands and stop.")
-@click.option(FLAG, is_flag=True, expose_value=False, help="Leave glibc's allocator as it is.")
 @click.pass_obj
 def arithmetic(
     command: str,

@@ -10,11 +10,11 @@ from typing import Any
 import click
 from rich.console import Console
 
-from adelic.cli.allocator import FLAG
 from adelic.cli.arithmetic import arithmetic
 from adelic.cli.options import DURATION, INTEGERS, NAMES, Tick, field_options, in_terms_of_options, progress_bar, stack
 from adelic.data.sources import TableData, TaskData, source
 from adelic.errors import Interrupted, StorageError, UnknownNameError
+from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.options import options
 from adelic.training.experiment import EmbeddingConfig, Experiment, RandomSearch
 from adelic.training.recipes import Recipe
@@ -42,10 +42,7 @@ folder = click.Path(path_type=Path)
 results_option = click.option(
     "--results-dir", type=folder, default="results", show_default=True, help="Folder of the result files."
 )
-device_option = stack(
-    click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, …"),
-    click.option(FLAG, is_flag=True, expose_value=False, help="Leave glibc's allocator as it is; slower on the CPU."),
-)
+device_option = click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, …")
 tensorboard_option = click.option(
     "--tensorboard", is_flag=True, help="Write logs for TensorBoard, in the folder tensorboard of the run folder."
 )
@@ -103,6 +100,7 @@ def train(
     """
     from adelic.storage.workers import check_processes
 
+    keep_freed_memory()
     check_processes(devices)  # before what takes seconds to load
 
     from adelic import training
@@ -270,6 +268,7 @@ def reproduce(
     adelic reproduce --engine ray --address auto --cpus-per-run 4 --gpus-per-run 1
     adelic reproduce --dry-run
     """
+    keep_freed_memory()
     from adelic import benchmark
 
     if trials is not None and models is None:

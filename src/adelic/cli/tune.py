@@ -11,6 +11,7 @@ from rich.table import Table
 
 from adelic.cli.experiments import device_option, experiment, folder, model_options
 from adelic.cli.options import NAMES, in_terms_of_options, progress_bar
+from adelic.storage.allocator import keep_freed_memory
 from adelic.training import dimensions as space
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def tune(
     adelic tune mheight --n 8 --recipe quick --storage postgresql://me@machine/studies
     adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
     """
+    keep_freed_memory()
     from adelic import training
     from adelic.storage.files import atomic_write
     from adelic.training.search import tuning

@@ -159,6 +159,14 @@ class Option:
             pass  # `check` says what is wanted
         return self.check(value)
 
+    def drawn(self, value: Any) -> Any:
+        """Return a value that a search has drawn as it is used: of a range with three digits, which one can repeat.
+
+        >>> Option(name="dropout", bounds=(0.01, 1.0)).drawn(0.123456)
+        0.123
+        """
+        return float(f"{value:.3g}") if self.bounds else value
+
     def words(self, value: Any) -> list[str]:
         """Return how the command line gives a value.
 

@@ -67,7 +67,7 @@ def parse_dimension(text: str) -> tuple[str, Option]:
 
     Raises:
         UnknownNameError: there is no such dimension.
-        ConfigurationError: what stands behind "=" is no part of it.
+        ConfigurationError: what stands behind "=" is not a part of it.
 
     >>> str(parse_dimension("learning-rate=3e-4:3e-3")[1]), str(parse_dimension("batch-size=32:64")[1])
     ('0.0003 to 0.003', '32, 64')
@@ -94,7 +94,7 @@ def parse_dimension(text: str) -> tuple[str, Option]:
     except (ValueError, KeyError):
         pass
     example = ":".join(map(str, dimension.bounds or dimension.tried[:2]))
-    raise ConfigurationError(f"{text!r} is no part of {name} ({dimension}); write {name}={example}, or {name} alone")
+    raise ConfigurationError(f"{text!r} is not a part of {name} ({dimension}); write {name}={example}, or {name} alone")
 
 
 def check_search(search: Collection[str], embedding: str, *, fixed: Collection[str] = ()) -> tuple[str, ...]:
@@ -139,10 +139,8 @@ def apply(config: Experiment, values: Mapping[str, Any]) -> Experiment:
     own: dict[str, Any] = {}
     for name, value in values.items():
         dimension = DIMENSIONS[name]
-        chosen = value
-        if dimension.bounds:
-            chosen = float(f"{value:.3g}")  # what a person can read and repeat
-        elif name == "epochs":
+        chosen = dimension.drawn(value)
+        if name == "epochs":
             chosen = max(1, round(value * config.network_recipe.epochs))
         elif name == "primes":
             chosen = DEFAULT_PRIMES[:value]

@@ -497,6 +497,8 @@ class Experiment:
             from adelic.training.classical.models import CLASSICAL_MODELS
 
             space = CLASSICAL_MODELS[self.model.name].space
+            if space:  # a search whose configuration does not say this was drawn otherwise: it is another one
+                recipe["sampler"] = "optuna.samplers.RandomSampler"
             recipe["searched"] = {name: str(values) for name, values in space.items()}
         return {"seed": self.seed, "data": self.data.as_dict(), "embedding": self.model.as_dict(), "recipe": recipe}
 

@@ -15,6 +15,7 @@ from typing import Any, Generic, Self, TypeVar
 import torch
 
 from adelic.errors import AdelicError, WorkerError
+from adelic.storage.allocator import keep_freed_memory
 
 Task = TypeVar("Task")
 
@@ -130,6 +131,7 @@ def _serve(function: Callable[[Any], Any], pipe: Connection) -> None:
         os._exit(1)
 
     threading.Thread(target=end_with_parent, daemon=True).start()
+    keep_freed_memory()
     torch.set_num_threads(1)
     while True:
         try:

@@ -1,8 +1,8 @@
 """Models outside the Transformer: a search judged by the validation split, and one last fit.
 
-The search is random: trial i draws its options from a stream of random numbers of its own, and a search that was killed
-goes on after its last trial. All models have equally many trials. All seeds of a model share one search, on the split
-of seed 0; each is fitted, and judged, on its own split.
+The search is random: Optuna's `RandomSampler` draws the options of trial i, with a seed of its own, and a search that
+was killed goes on after its last trial. All models have equally many trials. All seeds of a model share one search, on
+the split of seed 0; each is fitted, and judged, on its own split.
 """
 
 import json
@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from adelic.data import training_rows
-from adelic.errors import ConfigurationError, Interrupted, RunFolderError
+from adelic.errors import ConfigurationError, Interrupted, RunFolderError, needs_extra
 from adelic.storage.files import atomic_write, read_bytes, sole_user
 from adelic.storage.provenance import versions
 from adelic.training.classical.models import CLASSICAL_MODELS, Array, cross_entropy
@@ -84,7 +84,7 @@ def fit_classical(experiment: Experiment, data: DevelopmentData, around: Surroun
         flops=model.flops,
         seconds=seconds,
         device=device_name(torch.device("cpu")),
-        versions=versions("scikit-learn", "numpy"),
+        versions=versions("scikit-learn", "numpy", *(["optuna"] if chosen else [])),
         validation={"accuracy": validation["accuracy"], "loss": validation["loss"]},
         history=model.history,
         further={
@@ -170,7 +170,12 @@ def _search(
 
 def _draw(name: str, number: int) -> dict[str, Any]:
     """Return the options of a trial, from 0."""
-    return CLASSICAL_MODELS[name].draw(np.random.default_rng(stream_seed(SEARCH_SEED, "trial", number)))
+    space = CLASSICAL_MODELS[name].space
+    if not space:
+        return {}
+    with needs_extra(f"the search of {name}", "tune"):
+        from adelic.training.search.studies import draw
+    return draw(space, stream_seed(SEARCH_SEED, "trial", number) % 2**32)
 
 
 def _fit(

@@ -78,21 +78,6 @@ class ClassicalModel:
     uses_images: bool = True
     space: Mapping[str, Option] = field(default_factory=dict)
 
-    def draw(self, rng: np.random.Generator) -> dict[str, Any]:
-        """Return one value for each option: uniformly of the choices, log-uniformly of a range, with three digits.
-
-        >>> CLASSICAL_MODELS["logistic"].draw(np.random.default_rng(0))
-        {'inputs': 'one-hot', 'C': 0.0416}
-        """
-        found: dict[str, Any] = {}
-        for name, dimension in self.space.items():
-            if dimension.bounds:
-                low, high = map(math.log, dimension.bounds)
-                found[name] = float(f"{math.exp(rng.uniform(low, high)):.3g}")
-            else:
-                found[name] = dimension.tried[rng.integers(len(dimension.tried))]
-        return found
-
 
 def make_inputs(form: str, data: DevelopmentData) -> Callable[[Rows], Array]:
     """Return the map from rows, (rows, length), to a model's features.

@@ -1,4 +1,11 @@
-"""One run on several devices and machines: distributed data-parallel training, through Lightning Fabric."""
+"""One run on several devices and machines: distributed data-parallel training, through Lightning Fabric.
+
+`torchrun` may start the processes; without it the first one starts those of its machine. The agent that torchrun is
+made of (`torch.distributed.launcher.api.launch_agent`) was tried for that too, and took as many lines as it saved: it
+is one more process with PyTorch, which does not train, so progress, errors and the last words of a stopped run need a
+channel to it; it listens on all addresses unless two settings keep it from that; it replaces the signals' handlers for
+good; and Ctrl-C while its processes load PyTorch ends in their tracebacks.
+"""
 
 import importlib
 import logging
@@ -22,6 +29,7 @@ from torch import nn
 from torch.distributed import FileStore  # type: ignore[attr-defined]
 
 from adelic.errors import AdelicError, ConfigurationError, Interrupted, WorkerError, needs_extra
+from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.checks import check_count
 from adelic.storage.workers import check_processes
 from adelic.training.experiment import Experiment
@@ -252,6 +260,7 @@ def _other(environment: dict[str, str], errors: Any, options: Options) -> None:
 
     threading.Thread(target=end_with_parent, daemon=True).start()
     os.environ.update(environment)
+    keep_freed_memory()
     try:
         _take_part(options, None)
     except AdelicError as error:

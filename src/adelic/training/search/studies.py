@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import optuna
 import sqlalchemy
-from optuna.distributions import BaseDistribution, CategoricalDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
 from optuna.exceptions import ExperimentalWarning, StorageInternalError
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
@@ -81,7 +81,7 @@ def run_study(
     Raises:
         StorageError: the storage cannot be reached or used.
     """
-    with _quiet(), _storage_errors(storage), _opened(storage) as backend:
+    with quiet(), _storage_errors(storage), _opened(storage) as backend:
         study = optuna.create_study(
             storage=backend,
             study_name=name,
@@ -122,6 +122,34 @@ def _watch(study: Study, backend: optuna.storages.RDBStorage) -> None:
 def _combinations(dimensions: Mapping[str, Option]) -> int:
     """Return how many combinations of choices there are."""
     return math.prod(len(dimension.tried) for dimension in dimensions.values())
+
+
+def distribution(dimension: Option) -> BaseDistribution:
+    """Return the values of a dimension as Optuna describes them; those of a range have a logarithmic scale.
+
+    >>> distribution(Option(name="norm", tried=("post", "pre")))
+    CategoricalDistribution(choices=('post', 'pre'))
+    """
+    if dimension.bounds:
+        return FloatDistribution(*dimension.bounds, log=True)
+    return CategoricalDistribution(dimension.tried)
+
+
+def draw(dimensions: Mapping[str, Option], seed: int) -> dict[str, Any]:
+    """Return one random value for each dimension: uniformly of choices, log-uniformly of a range.
+
+    Args:
+        dimensions: what is searched, by name.
+        seed: of the draw, below 2^32.
+
+    >>> draw({"norm": Option(name="norm", tried=("post", "pre"))}, seed=0)
+    {'norm': 'pre'}
+    """
+    with quiet():
+        trial = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=seed)).ask(
+            {name: distribution(dimension) for name, dimension in dimensions.items()}
+        )
+    return {name: dimension.drawn(trial.params[name]) for name, dimension in dimensions.items()}
 
 
 class SurplusError(Exception):
@@ -182,7 +210,7 @@ class EachOnceSampler(NumberedSampler):
     def __init__(self, study: Study, dimensions: Mapping[str, Option], seed: int) -> None:
         super().__init__(seed)
         self._study = study
-        self._space = {name: CategoricalDistribution(d.tried) for name, d in dimensions.items()}
+        self._space = {name: distribution(dimension) for name, dimension in dimensions.items()}
         combinations = [
             dict(zip(dimensions, values, strict=True))
             for values in itertools.product(*(dimension.tried for dimension in dimensions.values()))
@@ -344,7 +372,7 @@ def _reason(error: BaseException) -> str:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keep Optuna from logging trials and from warning of the heartbeat, which it calls experimental."""
     verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.CRITICAL)
