@@ -30,6 +30,15 @@ def session_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def real_fsync() -> Iterator[Callable[[int], None]]:
+    """What tests/storage puts back: elsewhere nobody waits for the disk, as no test outlives a power cut."""
+    plain = os.fsync
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield plain
+
+
 @pytest.fixture(scope="session")
 def tiny_recipe() -> Callable[..., Any]:
     """Return recipes of a very small network; keywords change them."""
