@@ -17,7 +17,6 @@ from adelic.data.exporting import ENDINGS, int2int_integer, int2int_row
 from adelic.data.splits import SPLITS
 from adelic.errors import StorageError, UnknownNameError
 
-
 DATA = {
     "classes": {"name": "weaving", "n": 4},
     "many classes": {"name": "mheight", "n": 8},
