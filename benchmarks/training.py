@@ -35,8 +35,6 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
 
 from adelic import acd, training
-from adelic.benchmark import published_rows
-from adelic.benchmark.results import confidence_interval
 from adelic.data.sources import TaskData
 from adelic.nn import SequenceClassifier, Vocabulary, build_embedding
 from adelic.storage.allocator import SWITCH, keep_freed_memory
@@ -151,6 +149,8 @@ def in_a_process(name: str, *, settings: bool, **arguments: Any) -> Any:
 
 def row_lengths() -> dict[str, int]:
     """Return how many numbers a sequence of each of the paper's rows has."""
+    from adelic.benchmark import published_rows  # not above: no worker needs it, and it loads as much as torch
+
     return {row.name: acd.task(row.task).length(row.n, "published") for row in published_rows().values()}
 
 
@@ -233,6 +233,8 @@ def setup(chosen: argparse.Namespace) -> Results:
 
 def interval(values: list[float]) -> tuple[float, float]:
     """Return the 95 % confidence interval of the mean, by Student's t; the values are three or more."""
+    from adelic.benchmark.results import confidence_interval
+
     half = confidence_interval(values)
     assert half is not None
     return statistics.fmean(values) - half, statistics.fmean(values) + half

@@ -212,6 +212,13 @@ def test_acd_loads_without_optional_libraries():
         assert name not in loaded
 
 
+def test_training_loads_no_scikit_learn():
+    """Which takes as long to import as torch, in each process that trains."""
+    loaded = loaded_by("import adelic.training")
+    assert "adelic.training.metrics" in loaded
+    assert not {"sklearn", "scipy.stats", "pandas"} & set(loaded)
+
+
 def test_no_name_hides_a_module():
     """`adelic.training.run` is a function, so no module may be called so; nobody imports those that commands hide."""
     for path in SOURCES:

@@ -211,7 +211,7 @@ def test_partitions():
         assert characters.conjugate(characters.conjugate(shape)) == shape
 
 
-def test_progress_and_data_set():
+def test_progress_and_data_set(cache):
     reports = []
     d = acd.load("characters", n=6, progress=lambda *report: reports.append(report))
     assert (6, 6, "character tables") in reports

@@ -232,7 +232,7 @@ def test_cues_and_symmetries_of_no_rows():
     assert all(symmetry(X, y)[0].shape == (0, 8) for symmetry in kl.TASK.symmetries.values())
 
 
-def test_progress_and_data_set():
+def test_progress_and_data_set(cache):
     reports = []
     d = acd.load("kl", n=4, progress=lambda *report: reports.append(report))
     assert (6, 6, "polynomials by length") in reports

@@ -2,15 +2,12 @@
 
 import importlib
 import re
-import shlex
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from adelic.benchmark import read_results
-from adelic.cli import commands
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "results").glob("*.md"))
@@ -31,14 +28,12 @@ def test_every_row_has_a_page_that_the_site_lists():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_pages_tables_are_made_from_the_committed_results(page, monkeypatch):
-    monkeypatch.chdir(ROOT)
+def test_a_page_has_the_three_tables_of_its_row(page):
+    """What stands in them is compared with what the commands print in tests/test_docs.py."""
     text = page.read_text(encoding="utf-8")
-    found = re.findall(r"<!-- table: adelic (.+?) -->\n(.*?)\n?<!-- end of table -->", text, flags=re.DOTALL)
+    found = re.findall(r"<!-- table: adelic (.+?) -->\n.*?\n?<!-- end of table -->", text, flags=re.DOTALL)
     assert len(found) == 3
-    for command, shown in found:
-        assert f"--row {page.stem} " in command
-        assert CliRunner().invoke(commands, shlex.split(command)).output.strip() == shown
+    assert all(f"--row {page.stem} " in command for command in found)
     widths = [line.count("|") - 1 for line in text.splitlines() if line.startswith("|---")]
     assert widths
     assert max(widths) <= 10

@@ -10,8 +10,6 @@ from adelic.data.rules import accuracy_of_rule
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.storage.provenance import machine, source_commit, versions
 
-pytestmark = pytest.mark.usefixtures("cache")
-
 
 def dataset(train, validation, test, class_names=("no", "yes"), symmetries=None):
     """A data set from (X, y) of each split."""

@@ -8,8 +8,6 @@ from adelic.data import catalogue, dataset
 from adelic.errors import TaskSizeError, UnknownNameError
 from adelic.storage.records import parse_sealed, seal
 
-pytestmark = pytest.mark.usefixtures("cache")
-
 
 @pytest.mark.parametrize(
     ("name", "n"), [("mheight", 8), ("mheight", 9), ("weaving", 6), ("weaving", 7), ("schubert", 5)]

@@ -8,8 +8,6 @@ import pytest
 from adelic import acd, data
 from adelic.errors import AdelicError, ConfigurationError, TaskSizeError, UnknownNameError
 
-pytestmark = pytest.mark.usefixtures("cache")
-
 SMALL = [("mheight", 6, "published")] + [
     (name, 4, edition) for name in ("schubert", "weaving") for edition in acd.task(name).editions
 ]

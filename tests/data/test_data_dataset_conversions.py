@@ -9,8 +9,6 @@ from adelic import acd
 from adelic.data.splits import SPLITS
 from adelic.errors import MissingExtraError
 
-pytestmark = pytest.mark.usefixtures("cache")
-
 DATA = {
     "classes": {"name": "schubert", "n": 4},
     "a target": {"name": "characters", "n": 6},

@@ -17,8 +17,6 @@ from adelic.data.exporting import ENDINGS, int2int_integer, int2int_row
 from adelic.data.splits import SPLITS
 from adelic.errors import StorageError, UnknownNameError
 
-pytestmark = pytest.mark.usefixtures("cache")
-
 DATA = {
     "classes": {"name": "weaving", "n": 4},
     "many classes": {"name": "mheight", "n": 8},
@@ -244,7 +242,7 @@ def test_a_foreign_file_is_refused_before_anything_is_written(tmp_path, name):
     (tmp_path / name).write_text("mine", encoding="utf-8")
     with pytest.raises(StorageError, match=re.escape(name)):
         acd.export(acd.load("schubert", n=3), tmp_path, format="csv")
-    assert {path.name for path in tmp_path.iterdir()} == {"cache", name}
+    assert {path.name for path in tmp_path.iterdir()} == {name}
     assert (tmp_path / name).read_text(encoding="utf-8") == "mine"
 
 

@@ -1,13 +1,10 @@
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from adelic.data.protocol import Rows
 from adelic.data.splits import SPLITS, TEST, TRAIN, VALIDATION, split_orbits, split_rows
-
-pytestmark = pytest.mark.usefixtures("cache")
 
 labels = arrays(np.int8, st.integers(0, 300), elements=st.integers(0, 4))
 

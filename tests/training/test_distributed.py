@@ -184,6 +184,16 @@ def offspring(process):
     return psutil.Process(process.pid).children(recursive=True)
 
 
+def second_process(process):
+    """Return the process that a command has started, as soon as it is there."""
+    while process.poll() is None:
+        for other in offspring(process):
+            if "spawn_main" in " ".join(other.cmdline()):
+                return other
+        time.sleep(0.01)
+    raise AssertionError(process.communicate()[1])
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 @pytest.mark.parametrize("way", ["Ctrl-C", "a killed first process", "a killed second process"])
 def test_all_processes_end_together(tmp_path, way):
@@ -203,8 +213,7 @@ def test_all_processes_end_together(tmp_path, way):
     elif way == "a killed first process":
         process.kill()
     else:
-        (second,) = [other for other in others if "spawn_main" in " ".join(other.cmdline())]
-        second.kill()
+        second_process(process).kill()
     _, err = process.communicate(timeout=60)
     assert "Traceback" not in err
     said = [line for line in err.splitlines() if line.startswith("adelic: ")]
@@ -225,10 +234,7 @@ def test_a_signal_is_heard_before_all_processes_have_joined(tmp_path, number, st
     """One of them is held on its way."""
     process = start(tmp_path, "--devices", "2", "--epochs", "5000")
     try:
-        second = []
-        while process.poll() is None and not second:
-            second = [other for other in offspring(process) if "spawn_main" in " ".join(other.cmdline())]
-        second[0].suspend()
+        second_process(process).suspend()
         wait_for(tmp_path / "mine", process, seconds=2)  # it waits now
         others = offspring(process)
         process.send_signal(number)
@@ -245,10 +251,7 @@ def test_a_signal_is_heard_before_all_processes_have_joined(tmp_path, number, st
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 def test_a_process_that_ends_before_all_have_joined_is_noticed(tmp_path):
     process = start(tmp_path, "--devices", "2", "--epochs", "5000")
-    second = []
-    while process.poll() is None and not second:
-        second = [other for other in offspring(process) if "spawn_main" in " ".join(other.cmdline())]
-    second[0].kill()
+    second_process(process).kill()
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2
     assert "process 1 ended with -9" in err.splitlines()[-1]

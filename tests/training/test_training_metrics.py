@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.metrics import balanced_accuracy_score, f1_score
 
 from adelic.training.metrics import calibration_error, classification_metrics, confusion, majority_rate
 
@@ -22,6 +23,17 @@ def test_by_hand():
         }
     )
     assert all(type(value) is float for value in found.values())
+
+
+@pytest.mark.filterwarnings("ignore:y_pred contains classes:UserWarning")
+@pytest.mark.parametrize("seed", range(20))
+def test_the_figures_are_scikit_learns_to_the_last_bit(seed):
+    rng = np.random.default_rng(seed)
+    n_classes, offset = rng.integers(2, 30), rng.integers(-5, 5)
+    labels, predictions = rng.integers(n_classes, size=(2, 100)) + offset
+    found = metrics(labels, predictions)
+    assert found["balanced_accuracy"] == balanced_accuracy_score(labels, predictions)
+    assert found["macro_f1"] == f1_score(labels, predictions, average="macro", zero_division=0)
 
 
 def test_one_class_predicted():
