@@ -212,9 +212,23 @@ def test_acd_loads_without_optional_libraries():
         assert name not in loaded
 
 
+def test_what_a_user_gives_is_checked_without_torch():
+    """So that a value out of bounds is refused in a second: torch alone takes several."""
+    code = """
+from adelic.cli import main
+try:
+    main(["train", "schubert", "--epochs", "1000000000"])
+except SystemExit:
+    pass
+"""
+    loaded = loaded_by(code)
+    assert "adelic.training.experiment" in loaded
+    assert "torch" not in loaded
+
+
 def test_training_loads_no_scikit_learn():
     """Which takes as long to import as torch, in each process that trains."""
-    loaded = loaded_by("import adelic.training")
+    loaded = loaded_by("from adelic.training import run")
     assert "adelic.training.metrics" in loaded
     assert not {"sklearn", "scipy.stats", "pandas"} & set(loaded)
 

@@ -14,7 +14,7 @@ from adelic.benchmark.report import TABLES, figures, render_page, tables
 from adelic.benchmark.run_tables import COLUMNS, run_tables, single_runs
 from adelic.benchmark.table import to_markdown
 from adelic.cli import commands
-from adelic.cli.experiments import REPORT_TABLES
+from adelic.cli.report import REPORT_TABLES
 from adelic.errors import AdelicError
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "col"}

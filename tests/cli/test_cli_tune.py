@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from adelic.training.dimensions import DIMENSIONS
 
+from adelic.training.dimensions import DIMENSIONS
 from adelic.training.search import tuning
 
 TINY = ["schubert", "--n", "3", "--recipe", "quick", "--epochs", "1", "--device", "cpu"]

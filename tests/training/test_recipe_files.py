@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 import tomli_w
-from adelic.training.dimensions import apply
 
 from adelic.benchmark import plan
 from adelic.data.sources import TaskData
 from adelic.errors import AdelicError, ConfigurationError, SpaceError, StorageError, UnknownNameError
 from adelic.training import EmbeddingConfig, Experiment, Recipe, load_recipe
+from adelic.training.dimensions import apply
 from adelic.training.recipes import read_recipe_file
 from adelic.training.search.tuning import Search, StudyResult, TrialResult
 

@@ -16,10 +16,11 @@ from typing import Any, NoReturn
 import click
 
 from adelic.cli.data import data_commands
-from adelic.cli.experiments import report, reproduce, train
+from adelic.cli.experiments import reproduce, train
 from adelic.cli.explore import explore
 from adelic.cli.numbers import decode, encode, space
 from adelic.cli.options import SuggestingGroup, plain
+from adelic.cli.report import report
 from adelic.cli.runs import runs
 from adelic.cli.tune import tune
 from adelic.cli.versions import version_option

@@ -9,8 +9,9 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from adelic.cli.experiments import device_option, experiment, folder, model_options
+from adelic.cli.experiments import device_option, experiment, model_options
 from adelic.cli.options import NAMES, in_terms_of_options, progress_bar
+from adelic.cli.report import folder
 from adelic.storage.allocator import keep_freed_memory
 from adelic.training import dimensions as space
 

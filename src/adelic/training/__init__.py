@@ -1,8 +1,8 @@
 """Layer 4, training: an `Experiment` is run, in its folder, to a result.
 
-What defines a run (`experiment`, `recipes`) and what it ends in (`result`) stand here, and need no torch. `runs` has
-the folder of a run and the runner, `network` and `classical` fit models, `search` chooses recipes. An option is one
-more field in `experiment` or `recipes`; a model outside the Transformer one more entry of `classical.models`. Of
+What defines a run (`experiment`, `embedding`, `recipes`) and what it ends in (`result`) stand here, and need no torch.
+`runs` has the folder of a run and the runner, `network` and `classical` fit models, `search` chooses recipes. An option
+is one more field in `embedding` or `recipes`; a model outside the Transformer one more entry of `classical.models`. Of
 adelic, `storage`, `numbers`, `data` and `nn` may be imported.
 """
 
@@ -13,7 +13,8 @@ from adelic.errors import needs_extra
 
 if TYPE_CHECKING:
     from adelic.training.classical.models import CLASSICAL_MODELS
-    from adelic.training.experiment import Classical, EmbeddingConfig, Experiment, RandomSearch
+    from adelic.training.embedding import EmbeddingConfig
+    from adelic.training.experiment import Classical, Experiment, RandomSearch
     from adelic.training.network.distributed import run_distributed
     from adelic.training.network.sampler import ClassBalancedSampler
     from adelic.training.recipes import Recipe, load_recipe, recipe_names
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "classical.models": ("CLASSICAL_MODELS",),
-    "experiment": ("Classical", "EmbeddingConfig", "Experiment", "RandomSearch"),
+    "embedding": ("EmbeddingConfig",),
+    "experiment": ("Classical", "Experiment", "RandomSearch"),
     "network.distributed": ("run_distributed",),
     "network.sampler": ("ClassBalancedSampler",),
     "recipes": ("Recipe", "load_recipe", "recipe_names"),

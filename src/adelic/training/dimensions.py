@@ -7,7 +7,8 @@ from typing import Any
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers.window import DEFAULT_PRIMES
 from adelic.storage.options import Option, options
-from adelic.training.experiment import PLACE_FEATURES, EmbeddingConfig, Experiment, check_owner
+from adelic.training.embedding import PLACE_FEATURES, EmbeddingConfig, check_owner
+from adelic.training.experiment import Experiment
 from adelic.training.recipes import Recipe
 
 DIMENSIONS: dict[str, Option] = {

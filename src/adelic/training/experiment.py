@@ -7,7 +7,7 @@ what a user gives is checked before seconds are spent on loading it.
 import hashlib
 import json
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -15,273 +15,13 @@ from typing import Any
 
 from adelic.data.sources import Source, TableData, TaskData
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError
-from adelic.numbers import AdeleSpace
-from adelic.numbers.choice import fitting_space
-from adelic.numbers.features import FEATURE_KINDS
-from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 from adelic.storage.checks import check_seed
 from adelic.storage.files import read_bytes
-from adelic.storage.options import Option, check_fields, check_table, option, options, table_of
+from adelic.storage.options import check_fields, option, options, table_of
 from adelic.storage.records import DamagedTextError, parse_toml
+from adelic.training.embedding import EmbeddingConfig, stored_embedding
 from adelic.training.recipes import Recipe, complete, stored
 from adelic.training.renamed import first_form, with_todays_names
-
-PLACE_FEATURES = ("characters", "one-hot-digits", "digits")
-"""AOE's forms that a place-wise model reads."""
-_AOE = ("adelic",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class EmbeddingConfig:
-    """Which embedding a network has; an option is None where the embedding has no such option.
-
-    Attributes:
-        name: a name of `adelic.nn.EMBEDDINGS`.
-
-    What the others are stands beside them. The features of the place-wise model are characters unless others are given.
-
-    Raises:
-        UnknownNameError: there is no such embedding, no such features, or no such form of places.
-        ConfigurationError: an option was given to an embedding that has no such option, or has no such value, or two
-            do not go together.
-
-    >>> EmbeddingConfig(name="adelic").features, EmbeddingConfig(name="learned").features
-    ('digits', None)
-    """
-
-    name: str
-    features: str | None = option(
-        None,
-        default="digits",
-        help="AOE's form: digits (the paper), standardized, characters or one-hot-digits.",
-        choices=FEATURE_KINDS,
-        tried=FEATURE_KINDS,
-        of=_AOE,
-    )
-    projection: str | None = option(
-        None,
-        help="Trained map from AOE's features to the vector: none or linear.",
-        choices=("linear",),
-        tried=("none", "linear"),
-        of=_AOE,
-    )
-    primes: tuple[int, ...] | None = option(
-        None,
-        default=DEFAULT_PRIMES,
-        help="Different primes, as 2,3,5.",
-        tried=tuple(range(2, len(DEFAULT_PRIMES) + 1)),
-        note="first primes",
-        of=_AOE,
-    )
-    precision: int | None = option(
-        None,
-        default=DEFAULT_PRECISION,
-        help="Digits at each prime.",
-        tried=(4, 6, 8, 12, DEFAULT_PRECISION),
-        note="digits",
-        of=_AOE,
-    )
-    fractional_digits: int | None = option(
-        None, default=0, help="How many of the digits stand after the point.", of=_AOE
-    )
-    places: str | None = option(
-        None,
-        default="flat",
-        help="Where AOE's places meet: flat (the paper: one vector), apart, late or axial.",
-        choices=("flat", "apart", "late", "axial"),
-        of=_AOE,
-        unwritten="flat",
-    )
-    coordinates: str | None = option(
-        None,
-        default="all",
-        help="The coordinates of AOE that the flat model is given: all, real or p-adic.",
-        choices=("all", "real", "p-adic"),
-        of=_AOE,
-        unwritten="all",
-    )
-    bases: str | None = option(
-        None,
-        default="10",
-        help="Bases of FoNE's periods: 10 (its paper) or 2-5 (its code).",
-        choices=("10", "2-5"),
-        tried=("10", "2-5"),
-        of=("fone",),
-        unwritten="10",
-    )
-    standardize: bool | None = option(
-        None,
-        default=False,
-        help="Give the features of fone or xval mean 0 and variance 1 over the vocabulary.",
-        tried=(False, True),
-        of=("fone", "xval"),
-        unwritten=False,
-    )
-    sigma: float | None = option(
-        None,
-        default=0.01,
-        help="Standard deviation of periodic's initial frequencies.",
-        positive=True,
-        bounds=(0.01, 10.0),  # the authors' range, in their package's documentation
-        of=("periodic",),
-        unwritten=0.01,
-    )
-    published: bool | None = option(
-        None,
-        default=False,
-        help="Make fone, xval or periodic as in their authors' code, see docs/rivals.md.",
-        of=("fone", "periodic", "xval"),
-        unwritten=False,
-    )
-
-    def __post_init__(self) -> None:
-        """Check the values, and fill in those that were not given."""
-        check_fields(self)
-        known = options(EmbeddingConfig)
-        for name, described in known.items():
-            if getattr(self, name) is not None:
-                check_owner(f"--{described.dashed}", name, self.name)
-            elif self.name in described.of:
-                object.__setattr__(self, name, self._default(described))
-        if self.name in _AOE:
-            self._check_places()
-            space = self.space()
-            for name in ("primes", "precision", "fractional_digits"):
-                object.__setattr__(self, name, getattr(space, name))
-        if self.standardize and self.published:
-            raise ConfigurationError("--standardize is ours, and does not go with --published; drop one of the two")
-        from adelic.nn import EMBEDDINGS  # the last check, since it loads torch
-
-        if self.name not in EMBEDDINGS:
-            raise UnknownNameError.of("embedding", self.name, EMBEDDINGS)
-
-    def _default(self, described: Option) -> Any:
-        if described.name == "features" and self.places not in (None, "flat"):
-            return "characters"
-        return described.default
-
-    def _check_places(self) -> None:
-        """Raise ConfigurationError where a place-wise model is given what belongs to the flat one."""
-        if self.places == "flat":
-            return
-        if self.features not in PLACE_FEATURES:
-            raise ConfigurationError(
-                f"features={self.features!r} belong to places='flat'; with {self.places!r} use "
-                f"{', '.join(PLACE_FEATURES)}"
-            )
-        if self.projection is not None:
-            raise ConfigurationError(f"projection='linear' belongs to places='flat'; {self.places!r} has one anyway")
-        if self.coordinates != "all":
-            raise ConfigurationError(
-                f"coordinates={self.coordinates!r} belong to places='flat'; {self.places!r} has all"
-            )
-
-    @classmethod
-    def of(cls, name: str, **given: Any) -> "EmbeddingConfig":
-        """Return the configuration of an embedding; an option that is None, or false, is not given.
-
-        >>> EmbeddingConfig.of("periodic", sigma=0.3).options()
-        {'sigma': 0.3, 'published': False}
-        """
-        plain = {option: value for option, value in given.items() if value is False and name not in owners(option)}
-        return cls(name=name, **{option: value for option, value in given.items() if option not in plain})
-
-    @classmethod
-    def choose(cls, table: Mapping[str, Any], name: str | None = None, **given: Any) -> "EmbeddingConfig":
-        """Return the embedding that a recipe's file stores, changed by what a user has given.
-
-        Args:
-            table: what is stored; {} where nothing is.
-            name: of the embedding; by default the stored one, else "adelic". With another name than the stored one
-                nothing of what is stored applies.
-            given: as for `of`; those that are None are taken from the table.
-
-        >>> EmbeddingConfig.choose({"name": "adelic", "precision": 3}, features="characters").options()["precision"]
-        3
-        """
-        kept = {key: value for key, value in table.items() if key != "name"}
-        chosen = name or table.get("name", "adelic")
-        if table.get("name", chosen) != chosen:
-            kept = {}
-        return cls.of(chosen, **kept | {k: v for k, v in given.items() if v is not None})
-
-    def options(self) -> dict[str, Any]:
-        """Return the options of this embedding; none for an embedding without.
-
-        >>> EmbeddingConfig(name="learned").options(), EmbeddingConfig(name="adelic").options()["precision"]
-        ({}, 16)
-        """
-        return {name: getattr(self, name) for name, o in options(EmbeddingConfig).items() if self.name in o.of}
-
-    def holding(self, numbers: Sequence[int | Fraction]) -> "EmbeddingConfig":
-        """Return AOE with as many digits after the point as some numbers need; another embedding as it is.
-
-        Raises:
-            PrecisionError: a number needs more digits than there are.
-
-        >>> EmbeddingConfig(name="adelic").holding([Fraction(1999, 100), 3]).fractional_digits
-        2
-        """
-        if self.primes is None or self.precision is None:
-            return self
-        return replace(self, fractional_digits=fitting_space(numbers, self.primes, self.precision).fractional_digits)
-
-    def space(self) -> AdeleSpace:
-        """Return AOE's space; other embeddings have none."""
-        assert self.primes is not None
-        assert self.precision is not None
-        assert self.fractional_digits is not None
-        return AdeleSpace(self.primes, self.precision, self.fractional_digits)
-
-    @property
-    def label(self) -> str:
-        """Return a short name for tables and files: adelic-digits, adelic-characters-late, learned, periodic-sigma0.1.
-
-        >>> EmbeddingConfig(name="fone").label, EmbeddingConfig(name="fone", bases="2-5", standardize=True).label
-        ('fone', 'fone-bases2-5-standardized')
-        """
-        parts = [self.name, self.features, self.places, self.coordinates]
-        rivals = {"bases": f"bases{self.bases}", "standardize": "standardized", "published": "published"}
-        if self.sigma is not None:
-            rivals["sigma"] = f"sigma{self.sigma:g}"
-        parts += [rivals[name] for name in table_of(self) if name in rivals]
-        return "-".join(part for part in parts if part not in (None, "flat", "all"))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the table of config.toml."""
-        return {"name": self.name, **table_of(self)}
-
-
-def owners(option: str) -> tuple[str, ...]:
-    """Return the names of the embeddings that have an option; none where it is no embedding's.
-
-    >>> owners("precision"), owners("standardize"), owners("learning_rate")
-    (('adelic',), ('fone', 'xval'), ())
-    """
-    known = options(EmbeddingConfig)
-    return known[option].of if option in known else ()
-
-
-def check_owner(what: str, option: str, embedding: str) -> None:
-    """Raise unless an embedding has an option, or no embedding has one of this name.
-
-    Args:
-        what: the option in the user's words.
-        option: its name, a field of `EmbeddingConfig`.
-        embedding: name of the embedding.
-
-    Raises:
-        ConfigurationError: the option belongs to other embeddings.
-
-    >>> check_owner("--sigma", "sigma", "learned")
-    Traceback (most recent call last):
-    adelic.errors.ConfigurationError: --sigma belongs to the embedding 'periodic', not to 'learned'
-    """
-    names = owners(option)
-    if names and embedding not in names:
-        listed = " and ".join(filter(None, [", ".join(map(repr, names[:-1])), repr(names[-1])]))
-        whose = f"embedding{'s' if len(names) > 1 else ''} {listed}"
-        raise ConfigurationError(f"{what} belongs to the {whose}, not to {embedding!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -436,7 +176,7 @@ class Experiment:
         values, table = stored(recipe, data.row)
         own = options(EmbeddingConfig)
         chosen = EmbeddingConfig.choose(
-            _stored_embedding(table, recipe), embedding, **{name: v for name, v in given.items() if name in own}
+            stored_embedding(table, recipe), embedding, **{name: v for name, v in given.items() if name in own}
         )
         changes = {name: value for name, value in given.items() if name not in own and value is not None}
         if isinstance(data, TableData) and given.get("fractional_digits") is None:
@@ -532,7 +272,7 @@ class Experiment:
         name, recipe, model = self.recipe.name, self.network_recipe, self.embedding
         try:
             values, table = stored(name, self.row)
-            plain = EmbeddingConfig.choose(_stored_embedding(table, name), model.name)
+            plain = EmbeddingConfig.choose(stored_embedding(table, name), model.name)
         except AdelicError:  # a recipe of the caller's own, or a file that is gone
             return None
         parts = [*self.data.arguments(), "--embedding", model.name]
@@ -560,19 +300,6 @@ class Experiment:
             elif value != described.default:
                 parts += described.words(value)
         return [*parts, "--seeds", str(self.seed)]
-
-
-def _stored_embedding(table: Any, recipe: str) -> dict[str, Any]:
-    """Return the table of a recipe's file that stores an embedding, checked; {} where it stores none."""
-    if table is None:
-        return {}
-    where = f"{recipe} [embedding]"
-    own = check_table(
-        EmbeddingConfig, {k: v for k, v in table.items() if k != "name"} if type(table) is dict else table, where
-    )
-    if type(table.get("name")) is not str:
-        raise ConfigurationError(f"{where} has no name")
-    return {"name": table["name"], **own}
 
 
 def _digest(table: dict[str, Any]) -> str:

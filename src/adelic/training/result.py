@@ -10,7 +10,8 @@ from adelic.errors import RunFolderError
 from adelic.storage.files import read_bytes
 from adelic.storage.options import options
 from adelic.storage.records import DamagedTextError, parse_checksums, parse_sealed, seal, sha256
-from adelic.training.experiment import EmbeddingConfig, RandomSearch
+from adelic.training.embedding import EmbeddingConfig
+from adelic.training.experiment import RandomSearch
 from adelic.training.kinds import (
     AMOUNT,
     CLASS_METRICS,

@@ -12,7 +12,7 @@ from adelic.nn.embeddings.adelic import COORDINATES
 from adelic.nn.embeddings.registry import find_embeddings
 from adelic.nn.placewise import PLACE_FEATURES, PLACES
 from adelic.storage.options import options
-from adelic.training import experiment
+from adelic.training import embedding as described_embedding
 
 MODULE = """
 import torch
@@ -85,7 +85,7 @@ def test_options_name_embeddings_and_values_that_there_are():
     assert {name for option in described.values() for name in option.of} <= set(nn.EMBEDDINGS)
     assert described["places"].choices == ("flat", *PLACES)
     assert described["coordinates"].choices == COORDINATES
-    assert experiment.PLACE_FEATURES == PLACE_FEATURES
+    assert described_embedding.PLACE_FEATURES == PLACE_FEATURES
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,139 @@
+"""`adelic report`, and what `adelic reproduce` shows of it."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from adelic.errors import StorageError, UnknownNameError
+
+folder = click.Path(path_type=Path)
+results_option = click.option(
+    "--results-dir", type=folder, default="results", show_default=True, help="Folder of the result files."
+)
+
+
+def print_table(summaries: list[Any], *, all_rows: bool) -> None:
+    """Print the table of runs."""
+    from adelic.benchmark.report import tables
+
+    # A pipe has no width; the table is wide, and cutting it would lose figures.
+    console = Console(width=None if sys.stdout.isatty() else 190)
+    for table in tables(summaries, "runs", all_rows=all_rows):
+        console.print(table.to_rich())
+
+
+REPORT_TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "models", "differences")
+
+
+@click.command()
+@click.option("--results-dir", type=folder, help="Folder of result files.  [default: results, and the runs in runs]")
+@click.option("--runs-dir", type=folder, help="Folder of run folders, whose finished runs are reported too.")
+@click.option("--output", type=folder, default="report.html", show_default=True, help="HTML page.")
+@click.option("--figures", "figures_dir", type=folder, help="Also write curves and costs here, as SVG files.")
+@click.option("--all-rows", is_flag=True, help="Also list the paper's rows that were not run.")
+@click.option("--markdown", is_flag=True, help="Print a table in Markdown and write nothing.")
+@click.option(
+    "--table",
+    "chosen",
+    type=click.Choice(REPORT_TABLES),
+    default="runs",
+    show_default=True,
+    help="What --markdown prints: all runs; each row's best; the declared contrasts, AOE minus learned; accuracies of "
+    "all models on all rows, a table a recipe and split; the paper's accuracies, or losses, and ours; every model of "
+    "each row; the exploratory differences.",
+)
+@click.option("--row", help="Only this row, in all its editions and splits, as schubert-4.")
+@click.option("--csv", "csv_file", type=folder, help="Write every single run here, a line a run, and nothing else.")
+def report(
+    results_dir: Path | None,
+    runs_dir: Path | None,
+    output: Path,
+    *,
+    figures_dir: Path | None,
+    all_rows: bool,
+    markdown: bool,
+    chosen: str,
+    row: str | None,
+    csv_file: Path | None,
+) -> None:
+    """Print the table of all runs, and write the report: an HTML page, its tables as Markdown, that of the runs as CSV.
+
+    The page has each row's best models, the declared contrast with its tests, exploratory differences, confusion
+    matrices, learning curves, accuracy against training rows and against training time. It needs the results alone.
+    Without --results-dir and --runs-dir it shows what adelic train and adelic reproduce have left here.
+
+    \b
+    adelic report
+    adelic report --results-dir results/table --output report.html
+    adelic report --results-dir results/table --markdown --table overview
+    adelic report --results-dir results/table --markdown --table models --row schubert-4
+    adelic report --runs-dir runs --csv runs.csv
+    adelic report --results-dir results/table --figures figures
+    """
+    from adelic import benchmark
+    from adelic.benchmark.report import figures, tables
+    from adelic.benchmark.run_tables import single_runs
+    from adelic.benchmark.table import to_markdown
+    from adelic.storage.files import atomic_write
+
+    if chosen != "runs" and not markdown:
+        raise click.UsageError("--table belongs to --markdown", ctx=click.get_current_context())
+    if figures_dir is not None and markdown:
+        raise click.UsageError("--figures writes files, --markdown none", ctx=click.get_current_context())
+    if csv_file is not None and (markdown or figures_dir is not None):
+        message = "--csv writes one file and nothing else; leave --markdown and --figures out"
+        raise click.UsageError(message, ctx=click.get_current_context())
+    results = _results(results_dir, runs_dir)
+    if not results and not all_rows:
+        raise StorageError(_nothing_found(results_dir, runs_dir))
+    if row is not None:
+        rows = list(dict.fromkeys(f"{result['task']}-{result['n']}" for result in results))
+        if row not in rows:
+            raise UnknownNameError.of("row", row, rows)
+        results = [result for result in results if f"{result['task']}-{result['n']}" == row]
+    if csv_file is not None:
+        atomic_write(csv_file, single_runs(results).to_csv())
+        click.echo(f"wrote {csv_file}")
+        return
+    summaries = benchmark.summarise(results)
+    if markdown:
+        click.echo(to_markdown(tables(summaries, chosen, all_rows=all_rows)), nl=False)
+        return
+    print_table(summaries, all_rows=all_rows)
+    write_report(summaries, output, all_rows=all_rows)
+    if figures_dir is not None:
+        for name, svg in figures(summaries).items():
+            atomic_write(figures_dir / name, svg)
+            click.echo(f"wrote {figures_dir / name}")
+
+
+def _results(results_dir: Path | None, runs_dir: Path | None) -> list[dict[str, Any]]:
+    """Return the results in the folders that are named; if none is, those in the folders that commands write to."""
+    from adelic import benchmark
+
+    if results_dir is None and runs_dir is None:
+        results_dir, runs_dir = (path if path.is_dir() else None for path in (Path("results"), Path("runs")))
+    found = [] if results_dir is None else benchmark.read_results(results_dir)
+    return found if runs_dir is None else benchmark.with_finished_runs(found, runs_dir)
+
+
+def _nothing_found(results_dir: Path | None, runs_dir: Path | None) -> str:
+    """Return what to do where there is nothing to report."""
+    named = [str(path) for path in (results_dir, runs_dir) if path is not None]
+    text = (
+        f"no results in {' and '.join(named or ['results', 'runs'])}; `adelic train` and `adelic reproduce` make some"
+    )
+    folder = results_dir or Path("results")
+    inside = [str(path.parent) for path in sorted(folder.glob("*/*.jsonl"))] if folder.is_dir() else []
+    return text + "".join(f", and --results-dir {name} has some" for name in dict.fromkeys(inside))
+
+
+def write_report(summaries: list[Any], page: Path, *, all_rows: bool) -> None:
+    """Write the page of a report, and say so."""
+    from adelic import benchmark
+
+    for path in benchmark.write_report(summaries, page, all_rows=all_rows):
+        click.echo(f"wrote {path}")
