@@ -14,6 +14,7 @@ validation accuracies were 99.86 % and above.)
 import argparse
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import common
@@ -22,7 +23,8 @@ import torch
 from adelic.cli.options import progress_bar
 from adelic.data.sources import TaskData
 from adelic.training import EmbeddingConfig, Experiment, load_recipe
-from adelic.training.search.tuning import DevelopmentData, train_trial
+from adelic.training.runs.development import DevelopmentData
+from adelic.training.search.tuning import train_trial
 
 ROWS = (
     ("weaving", 6, "levels"),
@@ -57,12 +59,9 @@ def train(steps: int, dropout: float, row: tuple[str, int, str], name: str) -> d
         model=EmbeddingConfig.of(name, **EMBEDDINGS[name]),
         recipe=recipe,
     )
-    data = DevelopmentData.load(config)
+    data = DevelopmentData.of(config.data.load(config.seed), max_rows=config.recipe.max_rows)
     epochs = -(-steps * recipe.batch_size // len(data.y_train))
-    recipe = load_recipe(
-        "compact", task, n, symmetries=True, compute="bfloat16", dropout=dropout, epochs=epochs, checkpoint="last"
-    )
-    config = Experiment(**{**vars(config), "recipe": recipe})
+    config = replace(config, recipe=replace(recipe, epochs=epochs, checkpoint="last"))
     last: dict[str, float] = {}
     with progress_bar(f"{steps} steps, dropout {dropout}, {config.row} {name}") as tick:
 

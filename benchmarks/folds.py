@@ -21,7 +21,8 @@ from adelic import benchmark
 from adelic.cli.options import progress_bar
 from adelic.data import orbits, training_rows
 from adelic.training import Experiment
-from adelic.training.search.tuning import DevelopmentData, train_trial
+from adelic.training.runs.development import DevelopmentData
+from adelic.training.search.tuning import train_trial
 
 FORMS = ("digits", "standardized", "characters", "one-hot-digits", "characters:late")
 RIVALS = ("learned", "random", "one-hot", "fone", "xval", "periodic")  # no abacus: tokens of ACD have one digit
@@ -60,7 +61,8 @@ def cross_validate(config: Experiment, folds: int) -> dict[str, object]:
     Raises:
         LeakError: a row that is held back, or of the test split, is among those to train on.
     """
-    data, symmetries = DevelopmentData.load(config), config.recipe.symmetries
+    data = DevelopmentData.of(config.data.load(config.seed), max_rows=config.recipe.max_rows)
+    symmetries = config.recipe.symmetries
     parts = [data.fold(held) for held in held_rows(data, folds, symmetries=symmetries)]
     for part in parts:
         training_rows(part, symmetries=symmetries)  # the guard, for all folds before the first step

@@ -304,7 +304,7 @@ def worker_accuracy(side: str, row: str, seed: int, recipe: str, epochs: int | N
     config = configuration(row, seed, recipe=recipe, epochs=epochs, compute=compute)
     if side != "stock":
         result = training.run(config, Path(runs, config.label), device="cpu")
-        return {"accuracy": result["test"]["accuracy"], "seconds": result["seconds"]}
+        return {"accuracy": result.test["accuracy"], "seconds": result.seconds}
     finished = Path(runs, f"{config.label}-stock.json")
     if not finished.exists():
         atomic_write(finished, json.dumps(stock_accuracy(config)))
