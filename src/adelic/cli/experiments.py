@@ -9,7 +9,17 @@ from typing import Any
 import click
 
 from adelic.cli.arithmetic import arithmetic
-from adelic.cli.options import DURATION, INTEGERS, NAMES, Tick, field_options, in_terms_of_options, progress_bar, stack
+from adelic.cli.options import (
+    DURATION,
+    INTEGERS,
+    NAMES,
+    Given,
+    Tick,
+    field_options,
+    in_terms_of_options,
+    progress_bar,
+    stack,
+)
 from adelic.cli.report import folder, print_table, results_option, write_report
 from adelic.data.sources import TableData, TaskData, source
 from adelic.errors import Interrupted
@@ -189,7 +199,11 @@ class Reproduce(click.Command):
     "[default: adelic,learned; none with --models]",
 )
 @click.option("--models", type=NAMES, help="Outside the Transformer: majority, lookup, logistic, mlp, trees.")
-@click.option("--trials", type=int, help="Of the search of each of these models.  [default: 20]")
+@click.option(
+    "--trials",
+    type=Given(options(RandomSearch)["trials"]),
+    help="Of the search of each of these models.  [default: 20]",
+)
 @click.option("--seeds", type=INTEGERS, default="0", show_default=True, help="As 0,1,2 or 0-4.")
 @click.option("--edition", default="published", show_default=True, help="Of the data.")
 @click.option(
@@ -271,6 +285,11 @@ def reproduce(
         raise click.UsageError("--trials belongs to --models", ctx=click.get_current_context())
     configs: list[Any] = []
     if models is not None:
+        ignored = [name for name, value in changes.items() if value is not None and name not in options(RandomSearch)]
+        if ignored and embeddings is None:
+            flag = options(Recipe)[ignored[0]].dashed
+            message = f"--{flag} is for networks; of a recipe, models outside have --max-rows and --symmetries"
+            raise click.UsageError(message, ctx=click.get_current_context())
         own = {"trials": trials} | changes
         chosen = {name: own[name] for name in options(RandomSearch) if own[name] is not None}
         configs += benchmark.plan_classical(rows, models, seeds, edition=edition, split=split, **chosen)

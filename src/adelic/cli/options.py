@@ -117,7 +117,7 @@ class Given(click.ParamType):  # type: ignore[type-arg]
 
     def __init__(self, described: Option) -> None:
         self.described = described
-        self.name = described.metavar or {int: "integer", float: "number", tuple: "list"}.get(described.kind, "text")
+        self.name = {int: "integer", float: "number", tuple: "list"}.get(described.kind, "text")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the value that a text means."""

@@ -245,15 +245,3 @@ def row_of(about: Mapping[str, Any]) -> str:
     ('schubert-4', 'mine')
     """
     return str(about["task"]) if about.get("n") is None else f"{about['task']}-{about['n']}"
-
-
-def from_dict(table: Mapping[str, Any]) -> Source:
-    """Return the data that a table `data` of config.toml describes.
-
-    >>> from_dict(TaskData("schubert", 4).as_dict())
-    TaskData(task='schubert', n=4, edition='published', split='published')
-    """
-    if "path" not in table:
-        return TaskData(**table)
-    options: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items() if k != "task"}
-    return TableData(**options)

@@ -27,7 +27,6 @@ class Option:
         optional: whether None is a value too: nothing of the kind.
         default: the value where none is given; None where one must be.
         help: a sentence for the command line, which has no such option where it is empty.
-        metavar: what the command line calls a value.
         choices: the texts that there are.
         least, greatest: bounds of a number, both included.
         positive: whether a number has to be above 0.
@@ -47,7 +46,6 @@ class Option:
     optional: bool = False
     default: Any = None
     help: str = ""
-    metavar: str | None = None
     choices: tuple[str, ...] = ()
     least: float | None = None
     greatest: float | None = None

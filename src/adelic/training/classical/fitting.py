@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from adelic.data import training_rows
+from adelic.data import LookUp, training_rows
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError, needs_extra
 from adelic.storage.files import atomic_write, read_bytes, sole_user
 from adelic.storage.provenance import versions
@@ -78,7 +78,7 @@ def fit_classical(experiment: Experiment, data: DevelopmentData, around: Surroun
     validation, _ = judge(model, data.X_validation, data.y_validation, data.objective)
     return Fitted(
         evaluate=lambda X, y: judge(model, X, y, data.objective),
-        rows=(rows.X_train, rows.y_train),
+        remembered=lambda X: LookUp(rows.X_train, rows.y_train).predict(X),
         features=chosen.get("inputs"),
         parameters=model.parameters,
         flops=model.flops,

@@ -12,6 +12,7 @@ import numpy as np
 import psutil
 import torch
 
+from adelic.data import LookUp
 from adelic.data.guard import Guarded, training_rows
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
 from adelic.nn import EMBEDDINGS, PlacewiseClassifier, SequenceClassifier, Vocabulary
@@ -63,10 +64,10 @@ def fit_network(experiment: Experiment, data: DevelopmentData, around: Surroundi
         _train(trainer, folder, lines, around.tick, log, around.stop)
     model.load_state_dict(trainer.best)
     accuracy, negative_loss = trainer.progress.best_score
-    X, y = training_rows(data, symmetries=experiment.recipe.symmetries)
+    train = trainer.train
     return Fitted(
         evaluate=lambda X, y: trainer.evaluate(Split(data.ids(X), y, around.device)),
-        rows=(np.concatenate(X), np.concatenate(y)),
+        remembered=lambda X: LookUp(train.ids.cpu().numpy(), train.labels.cpu().numpy()).predict(data.ids(X)),
         features=experiment.embedding.features,
         parameters=model.n_parameters,
         flops=forward_flops(model, data.X_train.shape[1]),

@@ -41,7 +41,8 @@ class Fitted:
 
     Attributes:
         evaluate: from rows (rows, length) and their labels to the figures and the predictions of the objective.
-        rows: the rows that it was trained on, images included, and their labels.
+        remembered: from rows to the classes that look-up answers with, which remembers the rows that were trained on,
+            images included.
         features: in which form it reads the numbers; None where there is one form alone.
         parameters: how many numbers were fitted.
         flops: operations that one row takes; None where they are not counted.
@@ -55,7 +56,7 @@ class Fitted:
     """
 
     evaluate: Callable[[np.ndarray, np.ndarray], tuple[dict[str, float], np.ndarray]]
-    rows: tuple[np.ndarray, np.ndarray]
+    remembered: Callable[[np.ndarray], np.ndarray]
     features: str | None
     parameters: int
     flops: int | None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from adelic.data import Dataset, LookUp
+from adelic.data import Dataset
 from adelic.data.rules import best_rule
 from adelic.errors import ConfigurationError
 from adelic.storage.provenance import source_commit
@@ -135,7 +135,7 @@ def _result(
         seed=experiment.seed,
         test=figures,
         validation=fitted.validation,
-        **judged(objective, data, predictions, fitted.rows),
+        **judged(objective, data, predictions, fitted.remembered),
         rows={"train": len(data.y_train), "validation": len(data.y_validation), "test": len(data.y_test)},
         parameters=fitted.parameters,
         flops=fitted.flops,
@@ -152,7 +152,7 @@ def _result(
 
 
 def judged(
-    objective: Objective, data: Dataset, predictions: np.ndarray, rows: tuple[np.ndarray, np.ndarray]
+    objective: Objective, data: Dataset, predictions: np.ndarray, remembered: Callable[[np.ndarray], np.ndarray]
 ) -> dict[str, Any]:
     """Return what a result says of its predictions on the test split: what is trivial beside them, and themselves.
 
@@ -163,7 +163,7 @@ def judged(
         objective: the task's.
         data: all splits; the test split is only judged.
         predictions: as the objective has them.
-        rows: the rows that were trained on, and their labels: what look-up remembers.
+        remembered: from rows to the classes that look-up answers with.
     """
     rule = best_rule(data)
     found = objective.result(data.y_train, data.y_test, predictions)
@@ -172,7 +172,7 @@ def judged(
     if data.class_names is None:
         return found | {"lookup": found["majority"]} | kept
     return found | {
-        "lookup": float(np.mean(LookUp(*rows).predict(data.X_test) == data.y_test)),
+        "lookup": float(np.mean(remembered(data.X_test) == data.y_test)),
         "class_names": list(data.class_names),
         "labels": kept["labels"],
         "predictions": kept["predictions"],
