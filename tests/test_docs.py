@@ -20,9 +20,8 @@ from click.testing import CliRunner
 
 from adelic import acd
 from adelic.benchmark import published_rows
-from adelic.benchmark.arithmetic import read_plan
-from adelic.benchmark.arithmetic.entries import gather
-from adelic.benchmark.arithmetic.report import to_markdown as to_arithmetic_table
+from adelic.benchmark.arithmetic import gather, read_plan
+from adelic.benchmark.arithmetic import to_markdown as to_arithmetic_table
 from adelic.cli import commands
 from adelic.data.auditing import to_markdown
 

@@ -21,6 +21,7 @@ BELOW = {
     "data": {"storage", "numbers"},
     "nn": {"numbers"},
     "acd": {"storage", "numbers", "data"},
+    "number_theory": {"storage", "numbers", "data"},
     "training": {"storage", "numbers", "data", "nn"},
     "benchmark": {"storage", "numbers", "data", "nn", "training"},
     "integrations": {"storage", "numbers", "data", "nn", "training", "benchmark"},
@@ -34,6 +35,7 @@ LIBRARIES = {
     "numbers": {"numpy", "numba", "llvmlite"},  # llvmlite is a part of numba: its own description of instructions
     "data": {"numpy", "pyarrow", "psutil", "scipy", "sklearn"},
     "acd": {"numpy", "numba", "psutil", "pyarrow", "scipy"},
+    "number_theory": {"numpy"},
     "nn": {"numpy", "torch", "numba"},
 }
 

@@ -15,6 +15,8 @@ MODULES = (
     "adelic.training",
     "adelic.benchmark",
     "adelic.benchmark.arithmetic",
+    "adelic.number_theory",
+    "adelic.training.solvers",
     "adelic.integrations.sklearn",
     "adelic.integrations.transformers",
 )

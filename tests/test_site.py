@@ -113,6 +113,7 @@ def public_modules():
             yield module.name
     yield "adelic.nn.functional"
     yield "adelic.benchmark.arithmetic"
+    yield "adelic.training.solvers"
     from adelic import integrations
 
     for module in pkgutil.iter_modules(integrations.__path__, "adelic.integrations."):

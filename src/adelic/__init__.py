@@ -7,7 +7,8 @@
 >>> (a + b).decode(), (a * b).decode()
 (Fraction(159, 35), Fraction(22, 5))
 
-The parts: `adelic.numbers` (exact mathematics), `adelic.acd` (the Algebraic Combinatorics Dataset, generated from its
+The parts: `adelic.numbers` (exact mathematics), `adelic.data` (tasks, tables of one's own, splits), `adelic.acd` (the
+Algebraic Combinatorics Dataset, generated from its definitions), `adelic.number_theory` (questions drawn from their
 definitions), `adelic.nn` (PyTorch layers), `adelic.training` and `adelic.benchmark` (the experiments). They load when
 first used: `import adelic` imports neither torch nor numba. The last three need `pip install 'adelic[torch]'`.
 """
@@ -21,7 +22,7 @@ from adelic.numbers import AdeleArray, AdeleSpace, RedundantResidueCode, SpaceCh
 from adelic.storage.version import VERSION
 
 if TYPE_CHECKING:
-    from adelic import acd, benchmark, nn, numbers, training
+    from adelic import acd, benchmark, data, nn, number_theory, numbers, training
 
 __version__ = VERSION
 __all__ = [
@@ -35,12 +36,13 @@ __all__ = [
     "choose_space",
     "data",
     "nn",
+    "number_theory",
     "numbers",
     "training",
 ]
 
 _NEED_TORCH = frozenset({"benchmark", "nn", "training"})
-_SUBPACKAGES = frozenset({"acd", "data", "numbers"}) | _NEED_TORCH
+_SUBPACKAGES = frozenset({"acd", "data", "number_theory", "numbers"}) | _NEED_TORCH
 
 
 def __getattr__(name: str) -> Any:

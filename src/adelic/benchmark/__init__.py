@@ -2,7 +2,7 @@
 
 | module | what it does |
 |---|---|
-| `matrix`, `engines` | rows × embeddings × seeds as runs; executes them here or on a Ray cluster |
+| `matrix`, `engines` | rows × embeddings × seeds as runs; executes them in one process, several, or on a Ray cluster |
 | `files`, `results` | reads and writes result files; a `Summary` says what tables need of a model's runs |
 | `rows` | the published figures, from published.toml and published_further.toml |
 | `comparison`, `significance` | which models may be compared; tests and intervals, by SciPy and statsmodels |
@@ -22,7 +22,7 @@ of a row, draw it in `row_plots` with the axes, colours and legend of `plots`, a
 from adelic.errors import needs_extra
 
 with needs_extra("adelic.benchmark", "torch"):
-    from adelic.benchmark.engines import Budget, EmbeddedEngine, RayEngine
+    from adelic.benchmark.engines import Budget, EmbeddedEngine, RayEngine, WorkersEngine
     from adelic.benchmark.files import read_results, with_finished_runs
     from adelic.benchmark.matrix import plan, plan_classical, progress, run_matrix
     from adelic.benchmark.report import write_report
@@ -35,6 +35,7 @@ __all__ = [
     "RayEngine",
     "Row",
     "Summary",
+    "WorkersEngine",
     "plan",
     "plan_classical",
     "progress",

@@ -1,23 +1,38 @@
-"""Engines: where the runs of a matrix are executed. The embedded one needs nothing; Ray uses many machines."""
+"""Engines: where the runs of a matrix are executed: here, in several processes, or by Ray on many machines."""
 
 import math
 import os
+import signal
 import socket
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import psutil
 import torch
+from joblib.externals.loky import ProcessPoolExecutor
 
 from adelic import training
-from adelic.errors import AdelicError, ConfigurationError, RunBusyError, StorageError, WorkerError, needs_extra
+from adelic.errors import (
+    AdelicError,
+    ConfigurationError,
+    Interrupted,
+    RunBusyError,
+    StorageError,
+    WorkerError,
+    needs_extra,
+)
 from adelic.storage.allocator import keep_freed_memory
+from adelic.storage.workers import check_workers
 from adelic.training import Experiment
 from adelic.training.network.loop import Tick
-from adelic.training.signals import Stopped
+from adelic.training.signals import Stopped, cause, deferred_signals
 
 OnRun = Callable[[int, int, Experiment], AbstractContextManager[Tick | None]]
 Finished = tuple[Experiment, dict[str, Any]]
@@ -25,6 +40,10 @@ _REACHABLE = 10.0
 """In how many seconds a machine answers that can be reached."""
 _POLL = 2.0
 """In how many seconds to look again for a run that another process has."""
+_GLANCE = 0.2
+"""In how many seconds to look for signals and a spent budget while processes work."""
+_GRACE = 10.0
+"""How many seconds processes have to save their runs, after a budget is spent, before they are ended."""
 
 
 class Budget:
@@ -125,6 +144,98 @@ class EmbeddedEngine:
             left = busy
 
 
+class WorkersEngine:
+    """Several runs at a time, each in a process of one thread of its own; joblib's loky keeps the processes.
+
+    A run whose process is ended from outside is begun once more, alone. When the budget is spent, the processes have
+    some seconds to save their runs. They end with this process, and their runs go on from their last checkpoints.
+
+    Args:
+        workers: how many processes.
+
+    Raises:
+        ConfigurationError: there are too many or too few.
+
+    >>> WorkersEngine(0)
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: workers must be a whole number from 1 to 1024, not 0
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.workers = check_workers(workers)
+
+    def execute(self, configs: Sequence[Experiment], how: Execution, on_run: OnRun) -> Iterator[Finished]:
+        """Yield each run with its result as it comes in; see `EmbeddedEngine.execute`."""
+        waiting = list(reversed(configs))
+        under_way: dict[Future[Any], Experiment] = {}
+        lost: set[Experiment] = set()
+        n_done = 0
+        with deferred_signals() as request:
+            pool = self._pool()
+            try:
+                while under_way or (waiting and not how.budget.spent):
+                    while waiting and self._has_room(under_way.values(), waiting[-1], lost) and not how.budget.spent:
+                        config = waiting.pop()
+                        under_way[pool.submit(_run_in_task, config, how, 1)] = config
+                    done, _ = wait(under_way, _GLANCE, FIRST_COMPLETED)
+                    if request.signum is not None:
+                        words = f"{cause(request.signum)} with {n_done} of {len(configs)} runs done"
+                        raise Interrupted(request.signum, f"{words}; the same command goes on from there")
+                    if any(isinstance(future.exception(), BrokenProcessPool) for future in done):
+                        waiting += self._again(under_way.values(), lost)
+                        under_way.clear()
+                        pool.shutdown(kill_workers=True)
+                        pool = self._pool()
+                        continue
+                    for future in done:
+                        config, result = under_way.pop(future), future.result()
+                        if isinstance(result, AdelicError):
+                            raise result
+                        if result is not None:
+                            n_done += 1
+                            with on_run(n_done - 1, len(configs), config) as tick:
+                                if tick:
+                                    tick(1, 1, "done")
+                            yield config, result
+                    if time.time() > how.budget.deadline + _GRACE:
+                        return
+            finally:
+                pool.shutdown(kill_workers=True)
+
+    def _pool(self) -> Any:
+        return ProcessPoolExecutor(self.workers, initializer=_begin_worker, initargs=(os.getpid(),))
+
+    def _has_room(self, under_way: Collection[Experiment], config: Experiment, lost: set[Experiment]) -> bool:
+        """Return whether a run may begin; one that was lost runs alone, so that a second loss is its own."""
+        is_suspect = config in lost or any(other in lost for other in under_way)
+        return len(under_way) < (1 if is_suspect else self.workers)
+
+    @staticmethod
+    def _again(configs: Collection[Experiment], lost: set[Experiment]) -> list[Experiment]:
+        """Return the runs that were under way when a process was ended; raise for one that was lost before."""
+        for config in configs:
+            if config in lost:
+                raise WorkerError(
+                    f"the process of the run {config.label} was ended from outside twice, perhaps for lack of memory; "
+                    "what was finished is saved, and the same command goes on from there"
+                )
+        lost.update(configs)
+        return list(configs)
+
+
+def _begin_worker(parent: int) -> None:
+    """Prepare a process of a `WorkersEngine`: it leaves Ctrl-C to the first process, and ends with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    keep_freed_memory()
+
+    def end_with_parent() -> None:
+        while os.getppid() == parent and psutil.pid_exists(parent):  # Windows keeps the number of one that has ended
+            time.sleep(_GLANCE)
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+
+
 class RayEngine:
     """Each run is a Ray task, in a process of its own, on whichever machine has room for it.
 
@@ -214,6 +325,10 @@ class RayEngine:
                     if tick:
                         tick(1, 1, "done")
                 yield config, result
+
+
+Engine = EmbeddedEngine | WorkersEngine | RayEngine
+"""What executes the runs of a matrix."""
 
 
 def _run_in_task(config: Experiment, how: Execution, threads: int) -> dict[str, Any] | AdelicError | None:

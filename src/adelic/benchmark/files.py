@@ -33,7 +33,7 @@ def read_results(folder: Path) -> list[Result]:
         results = []
         for path in sorted([*folder.glob("*.json"), *folder.glob("*.jsonl")]):
             for place, _, result in _read(path):
-                run = _run(result)
+                run = run_key(result)
                 if run in found:
                     raise RunFolderError(f"{place} and {found[run]} are results of the same run; remove one of them")
                 found[run] = place
@@ -61,13 +61,13 @@ def with_finished_runs(results: list[Result], runs: Path) -> list[Result]:
             warnings.warn(f"{run.folder} is left out: {run.problem}", stacklevel=2)
         elif run.result is not None:
             found = run.result.as_dict()
-            finished[_run(found)] = found
-    known = {_run(result) for result in results}
+            finished[run_key(found)] = found
+    known = {run_key(result) for result in results}
     return results + [result for run, result in finished.items() if run not in known]
 
 
-def _run(result: Result) -> str:
-    """Return what tells a run from others, as text."""
+def run_key(result: Result) -> str:
+    """Return what tells a run from others, as text: its whole configuration."""
     return json.dumps(result.get("configuration"), sort_keys=True)
 
 

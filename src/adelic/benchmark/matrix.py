@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from adelic.benchmark.engines import Budget, EmbeddedEngine, Execution, OnRun, RayEngine
+from adelic.benchmark.engines import Budget, EmbeddedEngine, Engine, Execution, OnRun
 from adelic.benchmark.files import write_result
 from adelic.benchmark.rows import published_rows, split_row
 from adelic.data.registry import task as find_task
@@ -163,7 +163,7 @@ def run_matrix(
     runs: Path,
     results: Path,
     device: str = "auto",
-    engine: EmbeddedEngine | RayEngine | None = None,
+    engine: Engine | None = None,
     budget: Budget | None = None,
     on_run: OnRun,
     tensorboard: bool = False,
@@ -213,6 +213,8 @@ def outstanding_work(config: Experiment, runs: Path) -> float:
     >>> outstanding_work(small, Path("no runs")) < outstanding_work(large, Path("no runs"))
     True
     """
+    if config.is_solver:
+        return float(config.steps)
     data = config.data
     assert isinstance(data, TaskData), "matrices are of tasks"
     task = find_task(data.task)
@@ -238,6 +240,8 @@ def progress(config: Experiment, runs: Path) -> tuple[int, int, str]:
     if config.is_network:
         whole, words = config.network_recipe.epochs, "epochs"
         done = (read_bytes(folder / "metrics.jsonl") or b"").count(b"\n")
+    elif config.is_solver:  # which begins anew
+        whole, done, words = 1, 0, "fits"
     else:  # of a search and a last fit
         whole, words = config.search.trials + 1, "fits"
         done = trials_done(config, runs)

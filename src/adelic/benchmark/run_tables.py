@@ -120,7 +120,7 @@ def recipe_text(summary: Summary) -> str:
     'search, 20 trials'
     """
     settings = summary.recipe_settings
-    unit = "trial" if "trials" in settings else "epoch"
+    unit = next(unit for unit in ("trial", "step", "epoch") if unit + "s" in settings)
     count = settings[unit + "s"]
     said = {
         f"{summary.recipe}, {count} {unit}{'s' if count > 1 else ''}": True,

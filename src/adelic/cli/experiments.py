@@ -21,15 +21,16 @@ from adelic.cli.options import (
     stack,
 )
 from adelic.cli.report import folder, print_table, results_option, write_report
-from adelic.data.sources import TableData, TaskData, source
-from adelic.errors import Interrupted
+from adelic.data.sources import DrawnData, TableData, TaskData, source
+from adelic.errors import ConfigurationError, Interrupted
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.options import options
 from adelic.training.embedding import EmbeddingConfig
-from adelic.training.experiment import Experiment, RandomSearch
+from adelic.training.experiment import Experiment, RandomSearch, SolverConfig, Steps
 from adelic.training.recipes import Recipe
 from adelic.training.result import Result
 
+_SOLVER = "adelic-placewise"
 recipe_options = stack(
     click.option(
         "--recipe",
@@ -57,6 +58,13 @@ tensorboard_option = click.option(
 @click.command()
 @click.argument("task")
 @model_options
+@field_options(DrawnData)
+@click.option(
+    "--solver",
+    help="Of a drawn task: adelic-placewise, adelic-one-hot, adelic-3-digits, adelic-flat, fone, xval, abacus, "
+    "base-10, base-1000, or package.module:Class of your own.  [default: adelic-placewise]",
+)
+@field_options(Steps)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the data's split, of weights and sampling.")
 @click.option("--run-dir", type=folder, help="Run folder.  [default: runs/…]")
 @device_option
@@ -84,7 +92,8 @@ def train(
     """Train one model on TASK, or resume the run, or show its result.
 
     TASK is the name of a task, or the file of a table of your own (CSV, JSON lines or Parquet) whose --target is
-    predicted from its number columns.
+    predicted from its number columns, or a drawn task, as addition, whose questions a --solver learns to answer with
+    exact numbers (`adelic reproduce arithmetic --help` lists both).
 
     Several devices share every batch of the recipe; of several machines the first one, at MASTER_ADDR and MASTER_PORT,
     writes the files.
@@ -103,6 +112,7 @@ def train(
     adelic train schubert --n 4 --embedding periodic --sigma 0.3 --recipe quick
     adelic train schubert --n 4 --recipe quick --device cpu --devices 2
     adelic train mine.csv --target sold --epochs 20
+    adelic train addition --examples 1000 --solver adelic-placewise --steps 400
     """
     from adelic.storage.workers import check_processes
 
@@ -115,7 +125,7 @@ def train(
     folder = run_dir or Path("runs") / config.label
     # torchrun and a cluster's nodes start this command more than once; one process speaks.
     speaks = node_rank == 0 and os.environ.get("RANK", "0") == "0"
-    with progress_bar(f"{config.row} {config.embedding.label}") if speaks else nullcontext() as tick:
+    with progress_bar(f"{config.row} {config.model.label}") if speaks else nullcontext() as tick:
         if devices == nodes == 1 and node_rank == 0:
             result = training.run(config, folder, device=device, restart=restart, tick=tick, tensorboard=tensorboard)
         else:
@@ -146,15 +156,46 @@ def experiment(task: str, embedding: str | None, recipe: str | None, seed: int, 
         given: the other options of `model_options`, None where not given.
     """
     rest = dict(given)
-    data = source(task, **{name: rest.pop(name) for name in (*options(TaskData), *options(TableData)) if name in rest})
+    of_data = [name for kind in (TaskData, TableData, DrawnData) for name in options(kind)]
+    data = source(task, **{name: rest.pop(name) for name in dict.fromkeys(of_data) if name in rest})
+    solver, steps = rest.pop("solver", None), rest.pop("steps", None)
+    if isinstance(data, DrawnData):
+        others = {"embedding": embedding, "recipe": recipe, **rest}
+        _refuse(others, f"is for networks, and {task!r} is a drawn task: it has --solver and --steps")
+        recipe_of = Steps() if steps is None else Steps(steps=steps)
+        return Experiment(data=data, model=SolverConfig(name=solver or _SOLVER), recipe=recipe_of, seed=seed)
+    _refuse({"solver": solver, "steps": steps}, f"is for drawn tasks, and {task!r} is not one; a recipe has --epochs")
     name = recipe or ("compact" if isinstance(data, TableData) else "paper")
     return Experiment.choose(data, recipe=name, embedding=embedding, seed=seed, **rest)
+
+
+def _refuse(given: dict[str, Any], why: str) -> None:
+    """Raise ConfigurationError for the first option that is given."""
+    for name, value in given.items():
+        if value is not None:
+            raise ConfigurationError(f"--{name.replace('_', '-')} {why}")
+
+
+def _questions(result: Result) -> str:
+    """Return the result of a solver in a line."""
+    parts = {"test": result.test} | {f"test, {split}": figures for split, figures in (result.never_seen or {}).items()}
+    words = [
+        f"{name}: {figures['correct']:,} of {figures['cases']:,} answers exactly right "
+        f"({100 * figures['accuracy']:.2f} %)"
+        for name, figures in parts.items()
+    ]
+    return (
+        f"{result.task} by {result.embedding} from {result.rows['train']:,} examples: {'; '.join(words)}; the most "
+        f"frequent answer {100 * result.majority:.2f} %, {result.seconds:.0f} s"
+    )
 
 
 def _summary(result: Result) -> str:
     """Return a result in a line."""
     from adelic.data.sources import row_of
 
+    if result.never_seen is not None:
+        return _questions(result)
     test = result.test
     trivial = f"majority class {100 * result.majority:.2f} %, look-up {100 * result.lookup:.2f} %"
     if result.rule is not None:
@@ -216,6 +257,9 @@ class Reproduce(click.Command):
 @click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Run folders.")
 @results_option
 @device_option
+@click.option(
+    "--workers", type=int, default=1, show_default=True, help="Runs at a time, each in a process of one thread."
+)
 @click.option("--budget", type=DURATION, help="Stop after this time, as 25m or 1h30m; the least work left comes first.")
 @click.option(
     "--engine", type=click.Choice(["embedded", "ray"]), default="embedded", show_default=True, help="What runs them."
@@ -240,6 +284,7 @@ def reproduce(
     runs_dir: Path,
     results_dir: Path,
     device: str,
+    workers: int,
     budget: float | None,
     engine: str,
     address: str | None,
@@ -307,12 +352,15 @@ def reproduce(
     if engine == "embedded" and given:
         message = "--address, --cpus-per-run and --gpus-per-run belong to --engine ray"
         raise click.UsageError(message, ctx=click.get_current_context())
+    if engine == "ray" and workers != 1:
+        message = "--workers belongs to --engine embedded; Ray has --cpus-per-run"
+        raise click.UsageError(message, ctx=click.get_current_context())
     found = benchmark.run_matrix(
         configs,
         runs=runs_dir,
         results=results_dir,
         device=device,
-        engine=benchmark.EmbeddedEngine() if engine == "embedded" else benchmark.RayEngine(**given),
+        engine=benchmark.RayEngine(**given) if engine == "ray" else _local(workers),
         budget=None if budget is None else benchmark.Budget(budget),
         on_run=_show_run,
         tensorboard=tensorboard,
@@ -324,6 +372,13 @@ def reproduce(
             write_report(summaries, page, all_rows=False)
     if len(found) < len(configs):
         _print_rest(configs, runs_dir, command)
+
+
+def _local(workers: int) -> Any:
+    """Return the engine that runs one after the other here, or several at a time."""
+    from adelic import benchmark
+
+    return benchmark.EmbeddedEngine() if workers == 1 else benchmark.WorkersEngine(workers)
 
 
 def _print_rest(configs: list[Any], runs: Path, command: str) -> None:

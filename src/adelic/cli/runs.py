@@ -100,7 +100,10 @@ def show(label: str, runs_dir: Path, plot: Path | None, *, as_json: bool) -> Non
     if run.problem:
         click.echo(f"problem: {plain(run.problem)}; `--restart` begins the run anew")
     if run.result:
-        test = ", ".join(f"{name.replace('_', ' ')} {value:.4f}" for name, value in run.result.test.items())
+        shown = {
+            name: f"{value:,}" if type(value) is int else f"{value:.4f}" for name, value in run.result.test.items()
+        }
+        test = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in shown.items())
         rules = (("majority", "majority class"), ("lookup", "look-up"), ("rule", "best trivial rule"))
         figures = [(name, getattr(run.result, key)) for key, name in rules]
         trivial = ", ".join(f"{name} {value:.4f}" for name, value in figures if value is not None)
@@ -269,9 +272,9 @@ def _figures(run: "RunSummary") -> dict[str, str]:
         figures["last training loss"] = f"{run.metrics[-1]['train_loss']:.4f}"
     if run.result:
         test = run.result.test
-        for name, value in test.items():  # errors and losses are no rates
-            is_rate = not name.endswith(("loss", "error"))
-            figures[f"test {name.replace('_', ' ')}"] = f"{value:.2%}" if is_rate else f"{value:.4f}"
+        for name, value in test.items():  # errors and losses are not rates
+            form = "," if type(value) is int else ".4f" if name.endswith(("loss", "error")) else ".2%"
+            figures[f"test {name.replace('_', ' ')}"] = format(value, form)
         figures["parameters"] = f"{run.result.parameters:,}"
         figures["seconds"] = f"{run.result.seconds:,.0f}"
     return figures

@@ -12,6 +12,7 @@ from rich.table import Table
 from adelic.cli.experiments import device_option, experiment, model_options
 from adelic.cli.options import NAMES, in_terms_of_options, progress_bar
 from adelic.cli.report import folder
+from adelic.errors import ConfigurationError
 from adelic.storage.allocator import keep_freed_memory
 from adelic.training import dimensions as space
 
@@ -80,6 +81,10 @@ def tune(
     from adelic.training.search import tuning
 
     config = experiment(task, embedding, recipe, seed, given)
+    if not config.is_network:
+        raise ConfigurationError(
+            f"{task!r} is a drawn task, whose solvers have no recipe to search; see `adelic train`"
+        )
     fixed = space.names_of({name for name, value in given.items() if value is not None} - {"epochs"})
     name = config.model.name
     chosen = space.default_search(config.embedding, fixed=fixed) if search is None else search

@@ -1,10 +1,11 @@
 """Layer 2a: what a task is, and what holds for the rows of every task.
 
-- `protocol`: what a task is; `registry`: tasks found by entry points, so that another package can add one.
+- `protocol`: what a task is whose rows are stored; `drawn`: one whose questions are drawn; `registry`: tasks found by
+  entry points, so that another package can add one.
 - `dataset`: a task's rows in three parts, loaded from the store or generated, and in the forms of other libraries.
 - `splits`, `symmetries`, `guard`, `lookup`: parts, equivalent rows and orbits, the guard against leaks, look-up.
 - `store`, `catalogue`, `exporting`: files of rows; their counts against published ones; files for other programs.
-- `tables`: tables of one's own; `sources`: a task of some size, or a table, as what an experiment is on.
+- `tables`: tables of one's own; `sources`: a task of some size, a drawn task, or a table, as what an experiment is on.
 - `auditing`, `rules`: what is trivially read off a row.
 
 May import `adelic.errors`, `adelic.storage` and `adelic.numbers`, and knows no task by name. Whatever trains asks
@@ -20,12 +21,13 @@ May import `adelic.errors`, `adelic.storage` and `adelic.numbers`, and knows no 
 from adelic.data.auditing import audit
 from adelic.data.catalogue import Check, OrbitCheck, info, verify, verify_orbits
 from adelic.data.dataset import Dataset, build, load
+from adelic.data.drawn import DrawnTask
 from adelic.data.exporting import export
 from adelic.data.guard import Holdout, check_disjoint, overlap, training_rows
 from adelic.data.lookup import LookUp, RowIndex
 from adelic.data.protocol import Estimate, Progress, Request, Rows, Task
-from adelic.data.registry import task, tasks, tasks_of
-from adelic.data.sources import Source, TableData, TaskData, source
+from adelic.data.registry import drawn_task, drawn_tasks, task, tasks, tasks_of
+from adelic.data.sources import DrawnData, Source, TableData, TaskData, source
 from adelic.data.store import StoreWarning
 from adelic.data.symmetries import Integers, Symmetry, images, orbits
 from adelic.data.tables import from_arrays, from_table
@@ -33,6 +35,8 @@ from adelic.data.tables import from_arrays, from_table
 __all__ = [
     "Check",
     "Dataset",
+    "DrawnData",
+    "DrawnTask",
     "Estimate",
     "Holdout",
     "Integers",
@@ -51,6 +55,8 @@ __all__ = [
     "audit",
     "build",
     "check_disjoint",
+    "drawn_task",
+    "drawn_tasks",
     "export",
     "from_arrays",
     "from_table",

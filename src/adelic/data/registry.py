@@ -1,11 +1,15 @@
 """The tasks by name, found by entry points, so that a package can add tasks without a line here.
 
-A package names a mapping from names to `Task` objects in its pyproject.toml:
+A package names mappings from names to `Task` objects, whose rows are stored, and to `DrawnTask` objects, in its
+pyproject.toml:
 
     [project.entry-points."adelic.tasks"]
     acd = "adelic.acd:TASKS"
 
-and `tasks_of` makes such a mapping of the modules of a package, each of which has a `TASK`.
+    [project.entry-points."adelic.drawn_tasks"]
+    number_theory = "adelic.number_theory:TASKS"
+
+and `tasks_of` makes a mapping of the modules of a package, each of which has a `TASK`.
 """
 
 import importlib
@@ -14,7 +18,9 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import entry_points
 from types import MappingProxyType, ModuleType
+from typing import Any
 
+from adelic.data.drawn import DrawnTask
 from adelic.data.protocol import Task
 from adelic.errors import ConfigurationError, UnknownNameError
 
@@ -35,13 +41,23 @@ def tasks_of(package: ModuleType) -> Mapping[str, Task]:
 
 @cache
 def tasks() -> Mapping[str, Task]:
-    """Return all tasks by name.
+    """Return all tasks by name whose rows are stored.
 
     Raises:
         ConfigurationError: two packages have a task of the same name, or one that is installed cannot be loaded.
     """
-    found: dict[str, Task] = {}
-    for entry in entry_points(group="adelic.tasks"):
+    return _of_all_packages("adelic.tasks")
+
+
+@cache
+def drawn_tasks() -> Mapping[str, DrawnTask]:
+    """Return all tasks by name whose questions are drawn; errors are those of `tasks`."""
+    return _of_all_packages("adelic.drawn_tasks")
+
+
+def _of_all_packages(group: str) -> Mapping[str, Any]:
+    found: dict[str, Any] = {}
+    for entry in entry_points(group=group):
         try:
             added = entry.load()
         except (ImportError, AttributeError) as error:
@@ -67,3 +83,15 @@ def task(name: str) -> Task:
     if isinstance(name, str) and name in known:
         return known[name]
     raise UnknownNameError.of("task", name, known)
+
+
+def drawn_task(name: str) -> DrawnTask:
+    """Return the drawn task of this name; UnknownNameError, with the nearest name, where there is none.
+
+    >>> drawn_task("product").title
+    'product of 2 to 5 factors below 100'
+    """
+    known = drawn_tasks()
+    if isinstance(name, str) and name in known:
+        return known[name]
+    raise UnknownNameError.of("drawn task", name, known, listed="drawn tasks")

@@ -1,19 +1,23 @@
-"""Which data an experiment is on: a task of some size, or a table of one's own."""
+"""Which data an experiment is on: a task of some size, a drawn task, or a table of one's own."""
 
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+import numpy as np
 
 from adelic.data import registry
 from adelic.data.dataset import Dataset, load
+from adelic.data.drawn import Answers, Operands
 from adelic.data.store import file_sha256
 from adelic.data.tables import from_table, is_table, read_table
 from adelic.data.tables.files import READABLE, check_file
 from adelic.data.tables.making import ANSWERS
-from adelic.errors import ConfigurationError
-from adelic.storage.options import option, options
+from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.storage.options import check_fields, option, options
 
 
 @dataclass(frozen=True)
@@ -199,19 +203,138 @@ class TableData:
         return chosen
 
 
-Source = TaskData | TableData
+@dataclass(frozen=True)
+class DrawnData:
+    """Questions of a drawn task, see `DrawnTask`.
+
+    Attributes:
+        task: its name.
+        examples: how many questions are trained on.
+        test_cases: of the test split.
+        confirmation_cases: how many test cases there are in all where the first `test_cases` are all answered right.
+        never_seen_cases: of each split that is never seen in training.
+
+    Raises:
+        UnknownNameError: there is no such task.
+        ConfigurationError: a count is no whole number, or too large.
+
+    >>> DrawnData("addition", 300).row
+    'addition-300'
+    """
+
+    task: str
+    examples: int = option(1000, help="Of a drawn task: questions to train on.", least=1, greatest=10**9)
+    test_cases: int = option(
+        10_000, help="Of a drawn task: test questions, none of which is trained on.", least=1, greatest=10**9
+    )
+    confirmation_cases: int = option(
+        100_000,
+        help="Of a drawn task: test questions in all where the first --test-cases are all answered right.",
+        least=1,
+        greatest=10**9,
+    )
+    never_seen_cases: int = option(
+        2_000,
+        help="Of a drawn task: questions of each kind that is unlike all in training, as longer numbers.",
+        least=1,
+        greatest=10**9,
+    )
+
+    edition = None
+    split = "drawn"
+    vocabulary = None
+    contaminated = False
+    has_one_class_a_row = False
+
+    def __post_init__(self) -> None:
+        """Check the name and the counts."""
+        registry.drawn_task(self.task)
+        check_fields(self)
+
+    @property
+    def n(self) -> int:
+        """Return the size: the number of questions to train on."""
+        return self.examples
+
+    @property
+    def row(self) -> str:
+        """Return the row of a table of results: addition-1000."""
+        return f"{self.task}-{self.examples}"
+
+    @property
+    def label(self) -> str:
+        """Return the row."""
+        return self.row
+
+    def check_images(self) -> None:
+        """Raise ConfigurationError: questions have no images."""
+        raise ConfigurationError(f"{self.task} has no symmetries that keep labels; use --no-symmetries")
+
+    def load(self, seed: int) -> NoReturn:
+        """Raise ConfigurationError: there is no data set, see `questions`."""
+        raise ConfigurationError(f"{self.task} is drawn, not stored: it is for --solver, not for --embedding")
+
+    def questions(self, seed: int) -> tuple[Operands, Answers]:
+        """Return the questions to train on, which all differ, and their answers; they are the same for every model.
+
+        >>> operands, answers = DrawnData("addition", 3).questions(seed=0)
+        >>> operands.shape, answers.tolist() == operands.sum(axis=1).tolist()
+        ((3, 2), True)
+        """
+        return registry.drawn_task(self.task).sample(self.examples, self._rng(seed, 0))
+
+    def tests(self, seed: int, trained_on: Operands) -> Iterator[tuple[Operands, Answers]]:
+        """Yield the test questions with their answers: the first `test_cases`, then what is left to confirm them.
+
+        Args:
+            seed: of the run.
+            trained_on: operands of questions that must not occur.
+        """
+        task, rng = registry.drawn_task(self.task), self._rng(seed, 1)
+        for count in (self.test_cases, self.confirmation_cases - self.test_cases):
+            if count > 0:
+                yield task.sample(count, rng, "test", exclude=trained_on)
+
+    def never_seen(self, seed: int, trained_on: Operands) -> Iterator[tuple[str, Operands, Answers]]:
+        """Yield the name of each split that is never seen in training, and its questions with their answers."""
+        task = registry.drawn_task(self.task)
+        for i, split in enumerate(task.never_seen):
+            yield split, *task.sample(self.never_seen_cases, self._rng(seed, 2 + i), split, exclude=trained_on)
+
+    def _rng(self, seed: int, stream: int) -> np.random.Generator:
+        return np.random.default_rng([zlib.crc32(self.task.encode()), seed, self.examples, stream])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the table `data` of config.toml."""
+        return asdict(self)
+
+    def arguments(self) -> list[str]:
+        """Return what names these data on the command line."""
+        chosen = [self.task]
+        for name, described in options(DrawnData).items():
+            value = getattr(self, name)
+            if name == "examples" or value != described.default:
+                chosen += described.words(value)
+        return chosen
+
+
+Source = TaskData | TableData | DrawnData
 """Which data an experiment is on."""
+
+
+_OWN = " of one's own"
+_IN_WORDS: dict[type[Source], str] = {TaskData: "a task", TableData: f"a table{_OWN}", DrawnData: "a drawn task"}
 
 
 def source(name: str, **options: Any) -> Source:
     """Return the data that a name and options mean; options that are None are not given.
 
     Args:
-        name: a task, or the path of a table.
-        options: fields of `TaskData` or of `TableData`; for a task without n, the smallest published size.
+        name: a task, stored or drawn, or the path of a table.
+        options: fields of `TaskData`, `DrawnData` or `TableData`; for a task without n, the smallest published size.
 
     Raises:
-        ConfigurationError: an option belongs to the other kind of data, or a table has no target; and what these raise.
+        ConfigurationError: an option belongs to another kind of data, or a table has no target; and what these raise.
 
     >>> source("schubert", n=None)
     TaskData(task='schubert', n=4, edition='published', split='published')
@@ -220,19 +343,26 @@ def source(name: str, **options: Any) -> Source:
     adelic.errors.ConfigurationError: --target belongs to a table of one's own, and 'schubert' is a task
     """
     given = {key: value for key, value in options.items() if value is not None}
-    kind: type[Source] = TableData if is_table(name) else TaskData
+    kind: type[Source] = TaskData
+    if is_table(name):
+        kind = TableData
+    elif name in registry.drawn_tasks():
+        kind = DrawnData
     for name_given in given:
         if name_given not in {field.name for field in fields(kind)}:
-            what = (
-                ("a task", f"{name!r} is a table")
-                if kind is TableData
-                else ("a table of one's own", f"{name!r} is a task")
+            owner = next(other for other in _IN_WORDS if name_given in {field.name for field in fields(other)})
+            dashed = name_given.replace("_", "-")
+            raise ConfigurationError(
+                f"--{dashed} belongs to {_IN_WORDS[owner]}, and {name!r} is {_IN_WORDS[kind].removesuffix(_OWN)}"
             )
-            raise ConfigurationError(f"--{name_given} belongs to {what[0]}, and {what[1]}")
+    if kind is DrawnData:
+        return DrawnData(name, **given)
     if kind is TableData:
         if "target" not in given:
             raise ConfigurationError(f"{name} is a table: name the column to predict with --target")
         return TableData(name, **given)
+    if name not in registry.tasks():
+        raise UnknownNameError.of("task", name, [*registry.tasks(), *registry.drawn_tasks()])
     task = registry.task(name)
     edition = task.check_edition(given.pop("edition", "published"))
     return TaskData(name, given.pop("n", task.sizes[0]), edition, **given)
@@ -244,4 +374,5 @@ def row_of(about: Mapping[str, Any]) -> str:
     >>> row_of({"task": "schubert", "n": 4}), row_of({"task": "mine", "n": None})
     ('schubert-4', 'mine')
     """
-    return str(about["task"]) if about.get("n") is None else f"{about['task']}-{about['n']}"
+    size = about.get("n", about.get("examples"))
+    return str(about["task"]) if size is None else f"{about['task']}-{size}"

@@ -1,12 +1,12 @@
 """What a figure depends on besides its command: versions, machine, source tree."""
 
 import importlib.metadata
-import os
 import platform
 import subprocess
 from pathlib import Path
 
 from adelic.storage.version import VERSION
+from adelic.storage.workers import cores
 
 
 def versions(*packages: str) -> dict[str, str]:
@@ -25,8 +25,8 @@ def machine() -> str:
     >>> "core" in machine()
     True
     """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return f"{_processor()}, {cores} core{'s' if cores != 1 else ''}"
+    count = cores()
+    return f"{_processor()}, {count} core{'s' if count != 1 else ''}"
 
 
 def _processor() -> str:

@@ -54,6 +54,15 @@ def check_workers(workers: Any) -> int:
     return number
 
 
+def cores() -> int:
+    """Return how many cores this process may use.
+
+    >>> cores() >= 1
+    True
+    """
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def check_processes(devices: int) -> None:
     """Raise unless this machine is large enough for as many processes with PyTorch, each for a device.
 
@@ -66,11 +75,10 @@ def check_processes(devices: int) -> None:
     adelic.errors.ConfigurationError: devices=1000000 need about 500,000.0 GiB of memory and as many cores; this machine
     has ... GiB free and ... cores: devices=... at most
     """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     free = psutil.virtual_memory().available
-    most = max(1, min(_PROCESSES_A_CORE * cores, free // _PROCESS_BYTES))
+    most = max(1, min(_PROCESSES_A_CORE * cores(), free // _PROCESS_BYTES))
     if devices > most:
         raise ConfigurationError(
             f"devices={devices} need about {devices * _PROCESS_BYTES / GIBIBYTE:,.1f} GiB of memory and as many cores; "
-            f"this machine has {free / GIBIBYTE:,.1f} GiB free and {cores} cores: devices={most} at most"
+            f"this machine has {free / GIBIBYTE:,.1f} GiB free and {cores()} cores: devices={most} at most"
         )

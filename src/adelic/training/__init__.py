@@ -1,9 +1,10 @@
 """Layer 4, training: an `Experiment` is run, in its folder, to a result.
 
 What defines a run (`experiment`, `embedding`, `recipes`) and what it ends in (`result`) stand here, and need no torch.
-`runs` has the folder of a run and the runner, `network` and `classical` fit models, `search` chooses recipes. An option
-is one more field in `embedding` or `recipes`; a model outside the Transformer one more entry of `classical.models`. Of
-adelic, `storage`, `numbers`, `data` and `nn` may be imported.
+`runs` has a run's folder and the runner, `network`, `classical` and `solvers` fit models, `search` chooses recipes.
+An option is one more field in `embedding` or `recipes`; a model outside the Transformer one more entry of
+`classical.models`; a solver a class that `solver_names` names. Of adelic, `storage`, `numbers`, `data` and `nn` may be
+imported.
 """
 
 import importlib
@@ -14,7 +15,7 @@ from adelic.errors import needs_extra
 if TYPE_CHECKING:
     from adelic.training.classical.models import CLASSICAL_MODELS
     from adelic.training.embedding import EmbeddingConfig
-    from adelic.training.experiment import Classical, Experiment, RandomSearch
+    from adelic.training.experiment import Classical, Experiment, RandomSearch, SolverConfig, Steps
     from adelic.training.network.distributed import run_distributed
     from adelic.training.network.sampler import ClassBalancedSampler
     from adelic.training.recipes import Recipe, load_recipe, recipe_names
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "classical.models": ("CLASSICAL_MODELS",),
     "embedding": ("EmbeddingConfig",),
-    "experiment": ("Classical", "Experiment", "RandomSearch"),
+    "experiment": ("Classical", "Experiment", "RandomSearch", "SolverConfig", "Steps"),
     "network.distributed": ("run_distributed",),
     "network.sampler": ("ClassBalancedSampler",),
     "recipes": ("Recipe", "load_recipe", "recipe_names"),
@@ -48,6 +49,8 @@ __all__ = [
     "Result",
     "RunSummary",
     "Search",
+    "SolverConfig",
+    "Steps",
     "StudyResult",
     "find_run",
     "list_runs",

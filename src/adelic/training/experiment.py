@@ -6,6 +6,7 @@ what a user gives is checked before seconds are spent on loading it.
 
 import hashlib
 import json
+import re
 import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from adelic.data.sources import Source, TableData, TaskData
+from adelic.data.sources import DrawnData, Source, TableData, TaskData
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError
 from adelic.storage.checks import check_seed
 from adelic.storage.files import read_bytes
@@ -22,6 +23,7 @@ from adelic.storage.records import DamagedTextError, parse_toml
 from adelic.training.embedding import EmbeddingConfig, stored_embedding
 from adelic.training.recipes import Recipe, complete, stored
 from adelic.training.renamed import first_form, with_todays_names
+from adelic.training.solver_names import check_solver
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,13 +80,80 @@ class RandomSearch:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SolverConfig:
+    """A solver: a model that learns a drawn task from questions, and answers with exact numbers.
+
+    Attributes:
+        name: a name of `adelic.training.solvers.SOLVER_MODULES`, or "package.module:Class" of one's own.
+
+    Raises:
+        UnknownNameError: it is neither.
+
+    >>> SolverConfig(name="my_package.solvers:Mine").label
+    'my_package-solvers-Mine'
+    """
+
+    name: str
+
+    def __post_init__(self) -> None:
+        """Check the name; nothing is imported."""
+        check_solver(self.name)
+
+    @property
+    def label(self) -> str:
+        """Return the name as a part of file names."""
+        return re.sub(r"[^\w-]+", "-", self.name)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the table of config.toml."""
+        return {"name": self.name}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steps:
+    """How long a solver is trained; the rest is its own.
+
+    What the field is stands beside it.
+
+    Raises:
+        ConfigurationError: a value makes no sense.
+
+    >>> Steps(steps=800).as_dict()
+    {'name': 'steps', 'steps': 800}
+    """
+
+    steps: int = option(500, help="Of a solver: steps of training.", least=1, greatest=10**9)
+
+    name = "steps"
+    symmetries = False
+    max_rows = None
+
+    def __post_init__(self) -> None:
+        """Check the value."""
+        check_fields(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the table of config.toml."""
+        return {"name": self.name, **table_of(self)}
+
+
+Model = EmbeddingConfig | Classical | SolverConfig
+_RECIPES: dict[type[Model], type[Recipe | RandomSearch | Steps]] = {
+    EmbeddingConfig: Recipe,
+    Classical: RandomSearch,
+    SolverConfig: Steps,
+}
+"""How each kind of model is trained."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Experiment:
     """One run, defined to the last bit but for the machine.
 
     Attributes:
-        data: a task of some size, or a table of one's own.
-        model: a network by its embedding, or a model outside the Transformer.
-        recipe: how it is trained: a `Recipe` for a network, a `RandomSearch` for another model.
+        data: a task of some size, a drawn task, or a table of one's own.
+        model: a network by its embedding, a model outside the Transformer, or a solver, which is for drawn tasks.
+        recipe: how it is trained: a `Recipe` for a network, a `RandomSearch` for a model outside, `Steps` for a solver.
         seed: of all that is drawn: the data's negatives and parts, initial weights, sampling and dropout.
 
     Raises:
@@ -101,15 +170,18 @@ class Experiment:
     """
 
     data: Source
-    model: EmbeddingConfig | Classical
-    recipe: Recipe | RandomSearch
+    model: Model
+    recipe: Recipe | RandomSearch | Steps
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Check what the parts demand of each other."""
         object.__setattr__(self, "seed", check_seed(self.seed))
-        if isinstance(self.model, EmbeddingConfig) is not isinstance(self.recipe, Recipe):
+        if not isinstance(self.recipe, _RECIPES[type(self.model)]):
             raise ConfigurationError(f"{self.model.name} is not trained by a {type(self.recipe).__name__}")
+        if isinstance(self.data, DrawnData) is not isinstance(self.model, SolverConfig):
+            questions = "questions of a drawn task" if isinstance(self.data, DrawnData) else "stored rows"
+            raise ConfigurationError(f"{self.row} has {questions}, which {self.model.name} does not learn from")
         if isinstance(self.model, Classical):
             self._check_classical()
         elif self.data.vocabulary is not None:
@@ -189,6 +261,23 @@ class Experiment:
         return isinstance(self.model, EmbeddingConfig)
 
     @property
+    def is_solver(self) -> bool:
+        """Return whether the model is a solver, and the data are drawn."""
+        return isinstance(self.model, SolverConfig)
+
+    @property
+    def questions(self) -> DrawnData:
+        """Return the data of a solver; other models have a data set."""
+        assert isinstance(self.data, DrawnData)
+        return self.data
+
+    @property
+    def steps(self) -> int:
+        """Return a solver's steps of training."""
+        assert isinstance(self.recipe, Steps)
+        return self.recipe.steps
+
+    @property
     def embedding(self) -> EmbeddingConfig:
         """Return the embedding of a network; other models have none."""
         assert isinstance(self.model, EmbeddingConfig)
@@ -225,15 +314,17 @@ class Experiment:
         >>> Experiment(data=data, model=Classical(name="trees"), recipe=RandomSearch(), seed=3).label
         'schubert-4-trees-search-...-seed3'
         """
-        if not self.is_network:
+        if isinstance(self.model, Classical):
             return f"{self.search_label}-seed{self.seed}"
+        if self.is_solver:
+            return f"{self.data.label}-{self.model.label}-seed{self.seed}-{_digest(self.as_dict())}"
         recipe = Path(self.recipe.name).stem  # the name of a recipe's file is its path
         return f"{self.data.label}-{self.model.label}-{recipe}-seed{self.seed}-{_digest(first_form(self.as_dict()))}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the tables of config.toml; of a search also the values from which options are drawn."""
         recipe = self.recipe.as_dict()
-        if not self.is_network:
+        if isinstance(self.model, Classical):
             from adelic.training.classical.models import CLASSICAL_MODELS
 
             space = CLASSICAL_MODELS[self.model.name].space
@@ -255,20 +346,24 @@ class Experiment:
             devices: how many processes took part on a machine.
             nodes: how many machines took part.
         """
-        arguments = self.arguments() if self.is_network else self._search_arguments()
+        is_search = isinstance(self.model, Classical)
+        arguments = self._search_arguments() if is_search else self.arguments()
         if arguments is None:
             return "adelic.training.run, with the configuration that stands in this result"
         for flag, count in (("--devices", devices), ("--nodes", nodes)):
             if count > 1:
                 arguments += [flag, str(count)]
-        return shlex.join(["adelic", "train" if self.is_network else "reproduce", *arguments])
+        return shlex.join(["adelic", "reproduce" if is_search else "train", *arguments])
 
     def arguments(self, *, without: Collection[str] = ()) -> list[str] | None:
-        """Return what follows `adelic train` in the command line of a network's run, or None if none defines it.
+        """Return what follows `adelic train` in the command line of a run, or None if none defines it.
 
         Args:
             without: fields of the embedding to leave out.
         """
+        if self.is_solver:
+            steps = options(Steps)["steps"].words(self.steps)
+            return [*self.data.arguments(), "--solver", self.model.name, *steps, "--seed", str(self.seed)]
         name, recipe, model = self.recipe.name, self.network_recipe, self.embedding
         try:
             values, table = stored(name, self.row)

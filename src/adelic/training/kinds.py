@@ -59,6 +59,7 @@ MATRIX = Kind(
     lambda v: COUNT.listed().listed().holds(v) and all(len(row) == len(v) > 0 for row in v),
 )
 METRICS = {"accuracy": RATE, "loss": NUMBER}
+COUNTED = {"accuracy": RATE, "cases": COUNT, "correct": COUNT, "unanswered": COUNT}
 CLASS_METRICS = {"balanced_accuracy": RATE, "macro_f1": RATE}
 NUMBER_METRICS = {"exact_match": RATE, "mean_absolute_error": AMOUNT, "mean_squared_error": AMOUNT}
 CURVES = {"train_loss": NUMBER.listed(), "validation_loss": NUMBER.listed(), "validation_accuracy": RATE.listed()}

@@ -11,11 +11,12 @@ from adelic.storage.files import read_bytes
 from adelic.storage.options import options
 from adelic.storage.records import DamagedTextError, parse_checksums, parse_sealed, seal, sha256
 from adelic.training.embedding import EmbeddingConfig
-from adelic.training.experiment import RandomSearch
+from adelic.training.experiment import RandomSearch, Steps
 from adelic.training.kinds import (
     AMOUNT,
     CLASS_METRICS,
     COUNT,
+    COUNTED,
     CURVES,
     FLAG,
     MATRIX,
@@ -56,7 +57,8 @@ class Result:
         majority, lookup, rule: test accuracies of the most frequent class, of a table that remembers the training rows,
             and of the best trivial rule, whose name is rule_name.
         guess: of several targets or a number, the figures of always giving the most frequent answer.
-        predicts_one_class: whether the model says the same always.
+        predicts_one_class: whether the model says the same always; None in older results of solvers.
+        never_seen: of a drawn task, the figures on each split that is unlike all in training.
         confusion: rows are true classes, columns predicted ones.
         targets: of several targets, the figures of each.
         class_names, shape, range, labels, predictions: the test split's answers, see `adelic.training.predictions`.
@@ -64,6 +66,7 @@ class Result:
         parameters: how many numbers were fitted.
         flops: of one row; None where they are not counted.
         seconds: of training.
+        evaluation_seconds: of asking a solver.
         device, devices, nodes, versions, commit: on what, and by what, it was trained.
         command: that repeats the run.
         configuration: the tables of config.toml.
@@ -93,14 +96,15 @@ class Result:
     places: Annotated[str, TEXT] = "flat"
     recipe: Annotated[str, TEXT]
     seed: Annotated[int, COUNT]
-    test: Annotated[Mapping[str, float], METRICS]
+    test: Annotated[Mapping[str, float], {"accuracy": RATE}]
     validation: Annotated[Table | None, {"accuracy": RATE, "loss": NUMBER}] = None
     majority: Annotated[float, RATE]
     lookup: Annotated[float, RATE]
     rule: Annotated[float | None, RATE] = None
     rule_name: Annotated[str | None, TEXT] = None
     guess: Annotated[Table | None, TABLE] = None
-    predicts_one_class: Annotated[bool, FLAG]
+    predicts_one_class: Annotated[bool | None, FLAG] = None
+    never_seen: Annotated[Table | None, TABLE] = None
     confusion: Annotated[list[list[int]] | None, MATRIX] = None
     targets: Annotated[list[dict[str, Any]] | None, TABLE.listed()] = None
     class_names: Annotated[list[str] | None, TEXT.listed()] = None
@@ -112,6 +116,7 @@ class Result:
     parameters: Annotated[int, COUNT]
     flops: Annotated[int | None, COUNT.or_null()] = None
     seconds: Annotated[float, AMOUNT]
+    evaluation_seconds: Annotated[float | None, AMOUNT] = None
     device: Annotated[str, TEXT]
     devices: Annotated[int, COUNT] = 1
     nodes: Annotated[int, COUNT] = 1
@@ -196,15 +201,24 @@ def _check_configuration(configuration: dict[str, Any]) -> None:
     for key, part in configuration.items():
         check_kind(part, OPTION, f"configuration.{key}")
     check_known(configuration, {"seed": COUNT, "data": {"task": TEXT}, "embedding": {"name": TEXT}}, "configuration.")
-    recipe = configuration["recipe"]  # of a model outside the Transformer, a search with trials
+    recipe = configuration["recipe"]  # of a model outside the Transformer, a search with trials; of a solver, steps
+    of_others = [{name: COUNT} for name in ("trials", "steps") if name in recipe]
     of_network = {"epochs": COUNT, "batch_size": COUNT, "learning_rate": NUMBER}
-    check_all(recipe, {"trials": COUNT} if "trials" in recipe else of_network, "configuration.recipe.")
+    check_all(recipe, (of_others or [of_network])[0], "configuration.recipe.")
     for name, schema in (("recipe", _RECIPE), ("embedding", _EMBEDDING), ("data", {"seed": COUNT})):
         check_known(configuration.get(name, {}), schema, f"configuration.{name}.")
 
 
 def _check_figures(result: dict[str, Any]) -> None:
     """Raise `DamagedTextError` where a result lacks a figure that its kind of prediction has, or has no such figure."""
+    if "cases" in result["test"]:  # questions of a drawn task
+        check_all(result["test"], COUNTED, "test.")
+        check_all(result, {"never_seen": TABLE})
+        for split, figures in result["never_seen"].items():
+            check_kind(split, TEXT, "never_seen")
+            check_all(figures, COUNTED, f"never_seen.{split}.")
+        return
+    check_all(result, {"test": METRICS, "predicts_one_class": FLAG})
     is_number = "mean_squared_error" in result["test"]
     metrics = NUMBER_METRICS if is_number else CLASS_METRICS
     check_all(result["test"], metrics, "test.")
@@ -255,4 +269,4 @@ def _kinds(described: type) -> dict[str, Any]:
 
 
 _EMBEDDING: dict[str, Any] = {"name": TEXT, **_kinds(EmbeddingConfig)}
-_RECIPE: dict[str, Any] = {"name": TEXT, **_kinds(Recipe), **_kinds(RandomSearch), "searched": TEXTS}
+_RECIPE: dict[str, Any] = {"name": TEXT, **_kinds(Recipe), **_kinds(RandomSearch), **_kinds(Steps), "searched": TEXTS}

@@ -1,21 +1,11 @@
-"""The arithmetic benchmark: which number representation learns arithmetic from how many examples."""
+"""The arithmetic benchmark: which number representation learns arithmetic from how many examples.
 
-from adelic.benchmark.arithmetic.plans import Cell, Plan, read_plan
-from adelic.benchmark.arithmetic.problems import PROBLEMS, Problem, problem
-from adelic.benchmark.arithmetic.runner import read_cell, run_cell, run_plan
-from adelic.benchmark.arithmetic.solvers import SOLVER_MODULES, Solver, solver_class
+Its problems are drawn tasks of `adelic.number_theory`, its representations the solvers of `adelic.training.solvers`.
+`plans` says which experiments there are, `entries` what their results say, `report` and `figures` show it.
+"""
 
-__all__ = [
-    "PROBLEMS",
-    "SOLVER_MODULES",
-    "Cell",
-    "Plan",
-    "Problem",
-    "Solver",
-    "problem",
-    "read_cell",
-    "read_plan",
-    "run_cell",
-    "run_plan",
-    "solver_class",
-]
+from adelic.benchmark.arithmetic.entries import finished, gather
+from adelic.benchmark.arithmetic.plans import choose, read_plan, run_plan
+from adelic.benchmark.arithmetic.report import to_markdown, write_report
+
+__all__ = ["choose", "finished", "gather", "read_plan", "run_plan", "to_markdown", "write_report"]

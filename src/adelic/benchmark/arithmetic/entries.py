@@ -1,4 +1,4 @@
-"""What the results of a plan say: one entry a problem, solver and number of examples, over the seeds."""
+"""What the results of a plan say: an entry for each problem, solver and number of examples, over the seeds."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from adelic.benchmark.arithmetic.plans import Plan
-from adelic.benchmark.arithmetic.problems import problem
-from adelic.benchmark.arithmetic.runner import Result, read_cell
-from adelic.benchmark.arithmetic.solvers import SOLVER_MODULES, solver_class
-from adelic.benchmark.results import confidence_interval
+from adelic.benchmark.files import read_results, run_key
+from adelic.benchmark.results import Result, confidence_interval
+from adelic.data import drawn_task
+from adelic.training import Experiment
+from adelic.training.solvers import SOLVER_MODULES, solver_class
 
 NOT_RUN, IMPOSSIBLE = "not run", "—"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """The cells that differ in the seed alone.
+    """The runs that differ in the seed alone.
 
     Attributes:
         problem, solver, examples: what they have in common.
@@ -26,7 +26,7 @@ class Entry:
         results: of those that were run.
         obstacle: why the solver cannot express the problem; None where it can.
 
-    >>> results = [{"test": {"cases": 200, "correct": c}, "never_seen": {}} for c in (180, 190)]
+    >>> results = [{"test": {"accuracy": rate}, "never_seen": {}} for rate in (0.9, 0.95)]
     >>> entry = Entry("addition", "fone", 300, 2, tuple(results))
     >>> entry.accuracies(), entry.text()
     ([0.9, 0.95], '92.5 [90.0, 95.0]')
@@ -42,7 +42,7 @@ class Entry:
     def accuracies(self, split: str = "test") -> list[float]:
         """Return the share of exact answers, one a seed."""
         scores = (result["test"] if split == "test" else result["never_seen"][split] for result in self.results)
-        return [score["correct"] / score["cases"] for score in scores]
+        return [score["accuracy"] for score in scores]
 
     def text(self, split: str = "test") -> str:
         """Return the accuracy in percent as a table shows it: mean ± half width of the 95 % interval, or the range."""
@@ -74,7 +74,7 @@ class Entry:
             "test": figures("test") | {"cases": [result["test"]["cases"] for result in self.results]},
             "never_seen": {split: figures(split) for split in self.results[0]["never_seen"]},
             "parameters": self.results[0]["parameters"],
-            "training_seconds": float(np.mean([result["training_seconds"] for result in self.results])),
+            "training_seconds": float(np.mean([result["seconds"] for result in self.results])),
         }
 
 
@@ -87,26 +87,41 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}" if share in (0, 1) else f"{min(100 * share, 99.9):.1f}"
 
 
-def gather(plan: Plan, results: Path) -> list[Entry]:
+def finished(experiments: Iterable[Experiment], folder: Path) -> dict[Experiment, Result]:
+    """Return the results of experiments that stand in a folder.
+
+    Raises:
+        RunFolderError: a file is damaged.
+        StorageError: it cannot be read.
+
+    >>> finished([], Path("no folder"))
+    {}
+    """
+    found = {run_key(result): result for result in read_results(folder)} if folder.is_dir() else {}
+    by_experiment = ((one, found.get(run_key({"configuration": one.as_dict()}))) for one in experiments)
+    return {one: result for one, result in by_experiment if result is not None}
+
+
+def gather(experiments: Iterable[Experiment], results: Path) -> list[Entry]:
     """Return the entries of a plan with the results that a folder has; in the plan's order.
 
     Raises:
         RunFolderError: a file is damaged.
         ConfigurationError: a solver cannot be imported.
 
-    >>> gather(Plan(cells=()), Path("results"))
+    >>> gather([], Path("results"))
     []
     """
-    groups: dict[tuple[str, str, int], list[Result | None]] = {}
-    for cell in plan.cells:
-        groups.setdefault((cell.problem, cell.solver, cell.examples), []).append(read_cell(cell, results))
-    is_empty = not any(any(found) for found in groups.values())
+    groups: dict[tuple[str, str, int], list[Experiment]] = {}
+    for one in experiments:
+        groups.setdefault((one.data.task, one.model.name, one.questions.examples), []).append(one)
+    there = finished((one for group in groups.values() for one in group), results)
     entries = []
-    for (name, solver, examples), found in groups.items():
-        there = tuple(result for result in found if result is not None)
+    for (name, solver, examples), group in groups.items():
+        found = tuple(there[one] for one in group if one in there)
         # A solver is imported only for what it has no results of, in a table that has some.
-        reason = None if there or is_empty else solver_class(solver).obstacle(problem(name))
-        entries.append(Entry(name, solver, examples, len(found), there, reason))
+        reason = None if found or not there else solver_class(solver).obstacle(drawn_task(name))
+        entries.append(Entry(name, solver, examples, len(group), found, reason))
     return entries
 
 

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from adelic.benchmark.arithmetic.entries import Entry, in_order, with_most_examples
-from adelic.benchmark.arithmetic.problems import problem
 from adelic.benchmark.plots import COLOURS, GREY, render, style
 from adelic.benchmark.results import confidence_interval
+from adelic.data import drawn_task
 
 _MARKERS = "osD^vP*X<>"
 _DASHES = ("--", ":", "-.")
@@ -62,7 +62,7 @@ def draw_accuracy(entries: Sequence[Entry]) -> bytes | None:
             ticks = sorted(sizes[name])
             axes.set_xticks(ticks, [f"{size:,}" for size in ticks], fontsize=8)
             axes.set_xticks([], minor=True)
-            axes.set_title(problem(name).title, fontsize=10, loc="left")
+            axes.set_title(drawn_task(name).title, fontsize=10, loc="left")
             axes.set_xlabel("training examples")
             axes.set_ylim(-3, 103)
             axes.grid(visible=True, color=GREY, alpha=0.25)
@@ -84,7 +84,9 @@ def draw_never_seen(entries: Sequence[Entry]) -> bytes | None:
     True
     """
     largest = {(e.problem, e.solver): e for e in with_most_examples(entries)}
-    rows = [(name, split) for name in dict.fromkeys(e.problem for e in entries) for split in problem(name).never_seen]
+    rows = [
+        (name, split) for name in dict.fromkeys(e.problem for e in entries) for split in drawn_task(name).never_seen
+    ]
     if not rows:
         return None
     looks = _looks(entries)
@@ -103,7 +105,9 @@ def draw_never_seen(entries: Sequence[Entry]) -> bytes | None:
                 x, y_values, widths = zip(*points, strict=True)
                 point_look = look | {"linestyle": "none", "markersize": 5}
                 axes.errorbar(x, y_values, xerr=widths, label=solver, elinewidth=1.2, **point_look)
-        axes.set_yticks(range(len(rows)), [problem(name).never_seen_titles[split] for name, split in rows], fontsize=8)
+        axes.set_yticks(
+            range(len(rows)), [drawn_task(name).never_seen_titles[split] for name, split in rows], fontsize=8
+        )
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlim(-2, 102)
         axes.set_xlabel("exact answers (%) on questions unlike all in training")

@@ -8,10 +8,11 @@ from typing import Any
 
 from adelic.benchmark.arithmetic.entries import IMPOSSIBLE, NOT_RUN, Entry, gather, in_order, with_most_examples
 from adelic.benchmark.arithmetic.figures import draw_accuracy, draw_never_seen
-from adelic.benchmark.arithmetic.plans import Plan
-from adelic.benchmark.arithmetic.problems import problem
+from adelic.benchmark.table import Table
+from adelic.data import drawn_task
 from adelic.errors import ConfigurationError
 from adelic.storage.files import atomic_write, storage_errors
+from adelic.training import Experiment
 
 PLANNED_NOT = ""
 MARK, END = "<!-- table: arithmetic -->\n", "<!-- end of table -->"
@@ -37,32 +38,27 @@ def to_markdown(entries: Iterable[Entry]) -> str:
         return [PLANNED_NOT if entry is None else entry.text(split) for entry in found]
 
     seen = [
-        [problem(name).title, f"{size:,}", *cells((by_key.get((name, size, solver)) for solver in solvers), "test")]
+        (drawn_task(name).title, f"{size:,}", *cells((by_key.get((name, size, solver)) for solver in solvers), "test"))
         for name, found in sizes.items()
         for size in sorted(found)
     ]
     unlike = [
-        [problem(name).never_seen_titles[split], *cells((largest.get((name, solver)) for solver in solvers), split)]
+        (drawn_task(name).never_seen_titles[split], *cells((largest.get((name, solver)) for solver in solvers), split))
         for name in sizes
-        for split in problem(name).never_seen
+        for split in drawn_task(name).never_seen
     ]
-    tables = [_table(["problem", "examples", *solvers], seen)]
+    parts = [Table(("problem", "examples", *solvers), tuple(seen)).to_markdown().rstrip()]
     if unlike:
-        tables += ["The same runs, of each solver those with the most examples, on questions unlike all in training:"]
-        tables += [_table(["problem", *solvers], unlike)]
-    return "\n\n".join([*tables, *_notes(listed)])
-
-
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    lines = ["| " + " | ".join(cells) + " |" for cells in (head, *rows)]
-    return "\n".join([lines[0], "|---|" + "---:|" * (len(head) - 1), *lines[1:]])
+        parts += ["The same runs, of each solver those with the most examples, on questions unlike all in training:"]
+        parts += [Table(("problem", *solvers), tuple(unlike)).to_markdown().rstrip()]
+    return "\n\n".join([*parts, *_notes(listed)])
 
 
 def _notes(entries: list[Entry]) -> list[str]:
     """Return what stands under the tables."""
     results = [result for entry in entries for result in entry.results]
-    cases = sorted({result["configuration"]["test_cases"] for result in results})
-    more = sorted({result["configuration"]["confirmation_cases"] for result in results})
+    cases = sorted({result["configuration"]["data"]["test_cases"] for result in results})
+    more = sorted({result["configuration"]["data"]["confirmation_cases"] for result in results})
     notes = [
         "Answers that are exactly right, in percent: the mean over the seeds ± half the width of its 95 % confidence "
         f"interval (Student's t), on {_list(cases)} questions that were not trained on, {_list(more)} where the first "
@@ -71,7 +67,7 @@ def _notes(entries: list[Entry]) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for entry in entries:
         if entry.obstacle:
-            reasons.setdefault(f"{entry.solver}: {entry.obstacle}", []).append(problem(entry.problem).name)
+            reasons.setdefault(f"{entry.solver}: {entry.obstacle}", []).append(drawn_task(entry.problem).name)
     if reasons:
         words = "; ".join(f"{reason} ({', '.join(dict.fromkeys(names))})" for reason, names in reasons.items())
         notes.append(f"{IMPOSSIBLE} cannot be expressed. {words}.")
@@ -83,7 +79,7 @@ def _notes(entries: list[Entry]) -> list[str]:
             parameters[entry.solver] = (min(low, *counts), max(high, *counts))
     sizes = ", ".join(f"{s} {low:,}" + (f"–{high:,}" if high > low else "") for s, (low, high) in parameters.items())
     notes.append(f"Trained numbers: {sizes}.")
-    hours = sum(result["seconds"] for result in results) / 3600
+    hours = sum(result["seconds"] + result["evaluation_seconds"] for result in results) / 3600
     versions = _list(sorted({", ".join(f"{k} {v}" for k, v in result["versions"].items()) for result in results}))
     commits = _list(sorted({(result["commit"] or "unknown")[:7] for result in results}))
     devices = _list(sorted({result["device"] for result in results}))
@@ -96,14 +92,14 @@ def _list(values: Iterable[Any]) -> str:
     return " and ".join(f"{value:,}" if isinstance(value, int) else str(value) for value in values)
 
 
-def write_report(plan: Plan, results: Path, folder: Path) -> list[Path]:
+def write_report(experiments: list[Experiment], results: Path, folder: Path) -> list[Path]:
     """Write table.md, summary.json, accuracy.svg and never-seen.svg; fill the table of the page beside the folder.
 
     The page of the folder docs/arithmetic is docs/arithmetic.md. If it is there, what stands in it between
     `<!-- table: arithmetic -->` and `<!-- end of table -->` is replaced.
 
     Args:
-        plan: all that the report is about; what was not run is said to be so.
+        experiments: all that the report is about; what was not run is said to be so.
         results: folder of the result files.
         folder: of the report; made if it is missing.
 
@@ -117,10 +113,10 @@ def write_report(plan: Plan, results: Path, folder: Path) -> list[Path]:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as name:
-    ...     [path.name for path in write_report(Plan(cells=()), Path(name, "results"), Path(name, "report"))]
+    ...     [path.name for path in write_report([], Path(name, "results"), Path(name, "report"))]
     ['table.md', 'summary.json']
     """
-    entries = gather(plan, results)
+    entries = gather(experiments, results)
     table = to_markdown(entries)
     files: dict[Path, str | bytes] = {
         folder / "table.md": table + "\n",

@@ -167,8 +167,8 @@ def run_distributed(
         The content of result.json, on every machine.
 
     Raises:
-        ConfigurationError: there are not that many devices, this machine is too small for as many processes, or an
-            address is missing.
+        ConfigurationError: the model is not a network, there are not that many devices, this machine is too small for
+            as many processes, or an address is missing.
         MissingExtraError: Fabric is not installed.
         WorkerError: another process of the run ended before its time.
 
@@ -180,6 +180,8 @@ def run_distributed(
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: device 'cuda:1' is one of several; with --devices use auto, cpu or cuda
     """
+    if not config.is_network:
+        raise ConfigurationError(f"{config.model.name} is trained by one process; leave out --devices and --nodes")
     _check(device, devices, nodes, node_rank)
     kind = choose_device(device).type
     if kind == "cuda" and torch.cuda.device_count() < devices:

@@ -1,4 +1,4 @@
-"""What fitting a model needs, and what it gives: the same for networks and for models outside the Transformer."""
+"""What fitting a model needs, and what it gives: the same for all kinds of models."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -41,15 +41,15 @@ class Fitted:
 
     Attributes:
         evaluate: from rows (rows, length) and their labels to the figures and the predictions of the objective.
-        remembered: from rows to the classes that look-up answers with, which remembers the rows that were trained on,
-            images included.
+        remembered: from rows to the answers of look-up, which remembers the rows that were trained on, images included,
+            and says the most frequent answer elsewhere.
         features: in which form it reads the numbers; None where there is one form alone.
         parameters: how many numbers were fitted.
         flops: operations that one row takes; None where they are not counted.
         seconds: that fitting took.
         device: where it was fitted, in words.
         versions: of the packages that matter.
-        validation: accuracy and loss of the weights that were chosen.
+        validation: accuracy and loss of the weights that were chosen; None where nothing is chosen.
         history: learning curves, as of `adelic.training.metrics.history`.
         metrics: the content of metrics.jsonl; None where the model has no epochs.
         further: what results of this kind of model say besides.
@@ -63,7 +63,7 @@ class Fitted:
     seconds: float
     device: str
     versions: dict[str, str]
-    validation: dict[str, Any]
+    validation: dict[str, Any] | None
     history: dict[str, list[float]]
     metrics: bytes | None = None
     further: dict[str, Any] = field(default_factory=dict)

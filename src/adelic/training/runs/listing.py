@@ -258,7 +258,7 @@ def _configuration(path: Path, listed: dict[str, str]) -> dict[str, Any]:
             isinstance(found["data"]["task"], str)
             and isinstance(found["data"].get("n"), int | None)
             and isinstance(found["embedding"]["name"], str)
-            and isinstance(found["recipe"].get("epochs", found["recipe"].get("trials")), int)
+            and isinstance(_parts(found["recipe"]), int)
             and isinstance(found["seed"], int)
         )
     except (ValueError, LookupError, TypeError) as error:
@@ -266,6 +266,11 @@ def _configuration(path: Path, listed: dict[str, str]) -> dict[str, Any]:
     if not well:
         raise RunFolderError("config.toml is no run's configuration")
     return found
+
+
+def _parts(recipe: dict[str, Any]) -> Any:
+    """Return how many epochs, trials or steps a recipe has."""
+    return next((recipe[name] for name in ("epochs", "trials", "steps") if name in recipe), None)
 
 
 def _metrics(path: Path, listed: dict[str, str]) -> tuple[dict[str, Any], ...]:

@@ -1,5 +1,6 @@
 """One run: read if it is finished, else begun or resumed in its folder, judged once by the test split, and written."""
 
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -23,6 +24,7 @@ from adelic.training.runs.development import DevelopmentData, training_subset
 from adelic.training.runs.fitted import Fitted, Surroundings
 from adelic.training.runs.folder import choose_device, describe, finish, prepare
 from adelic.training.runs.objectives import Objective
+from adelic.training.solvers.fitting import fit_solver
 
 
 def run(
@@ -96,6 +98,8 @@ def run(
 def _run(experiment: Experiment, around: Surroundings) -> Result:
     """Fit, or go on with that, in a folder that is held; judge, write and return the result."""
     world = around.world
+    if experiment.is_solver:
+        return finish(around.folder, _asked(experiment, around), None)
     with world.one_first():
         data = experiment.data.load(experiment.seed)
     if not len(data.y_validation) or not len(data.y_test):
@@ -107,19 +111,67 @@ def _run(experiment: Experiment, around: Surroundings) -> Result:
         # Here, once, for the model that was chosen, and nowhere else in this package, test rows are read.
         figures, predictions = fitted.evaluate(data.X_test, data.y_test)
         data = training_subset(data, experiment.recipe.max_rows, experiment.seed)
-        result = _result(experiment, data, development.objective, fitted, figures, predictions)
+        counts = {"train": len(data.y_train), "validation": len(data.y_validation), "test": len(data.y_test)}
+        judgement = judged(development.objective, data, predictions, fitted.remembered)
+        result = _result(experiment, fitted, figures, counts, judgement | {"data_sha256": data.provenance["sha256"]})
     return world.lead(lambda: finish(around.folder, result, fitted.metrics))
+
+
+def _asked(experiment: Experiment, around: Surroundings) -> Result:
+    """Fit a solver to the questions of a drawn task, ask it others, and return the result."""
+    source, seed = experiment.questions, experiment.seed
+    operands, answers = source.questions(seed)
+    around.begin()
+    fitted = fit_solver(experiment, operands, answers, tick=around.tick, stop=around.stop)
+    start = time.perf_counter()
+    right, kept = [], []
+    for asked, wanted in source.tests(seed, operands):
+        # Here, once, and nowhere else in this package, test questions are asked.
+        figures, given = fitted.evaluate(asked, wanted)
+        right.append(figures)
+        kept.append((wanted, given, fitted.remembered(asked)))
+        if figures["correct"] < figures["cases"]:
+            break
+    wanted, given, remembered = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    never_seen = {split: fitted.evaluate(asked, truth)[0] for split, asked, truth in source.never_seen(seed, operands)}
+    trivial = float(np.mean(remembered == wanted))
+    return _result(
+        experiment,
+        fitted,
+        _in_all(right),
+        {"train": len(answers), "validation": 0, "test": len(wanted)},
+        {
+            "majority": trivial,
+            "lookup": trivial,  # no test question is among those that were trained on
+            "predicts_one_class": len(set(given.tolist())) == 1,
+            "never_seen": never_seen,
+            "evaluation_seconds": round(time.perf_counter() - start, 3),
+        },
+    )
+
+
+def _in_all(parts: list[dict[str, float]]) -> dict[str, float]:
+    """Return the figures of all test questions."""
+    counts = {name: sum(part[name] for part in parts) for name in ("cases", "correct", "unanswered")}
+    return {"accuracy": counts["correct"] / counts["cases"], **counts}
 
 
 def _result(
     experiment: Experiment,
-    data: Dataset,
-    objective: Objective,
     fitted: Fitted,
     figures: dict[str, float],
-    predictions: np.ndarray,
+    rows: dict[str, int],
+    judgement: dict[str, Any],
 ) -> Result:
-    """Return the result."""
+    """Return the result.
+
+    Args:
+        experiment: what was run.
+        fitted: the model.
+        figures: on the test split.
+        rows: how many there are in each split.
+        judgement: what stands beside the figures.
+    """
     further = fitted.further
     together = {name: further[name] for name in ("devices", "nodes") if name in further}
     source = experiment.data
@@ -135,8 +187,8 @@ def _result(
         seed=experiment.seed,
         test=figures,
         validation=fitted.validation,
-        **judged(objective, data, predictions, fitted.remembered),
-        rows={"train": len(data.y_train), "validation": len(data.y_validation), "test": len(data.y_test)},
+        **judgement,
+        rows=rows,
         parameters=fitted.parameters,
         flops=fitted.flops,
         seconds=round(fitted.seconds, 3),
@@ -146,7 +198,6 @@ def _result(
         commit=source_commit(),
         command=experiment.command(**together),
         configuration=experiment.as_dict(),
-        data_sha256=data.provenance["sha256"],
         history=fitted.history,
     )
 

@@ -1,0 +1,160 @@
+"""`DrawnTask`: a task whose questions are drawn fresh from its definition, with exact answers, and never stored.
+
+To add one, build it in a module of a package and name it in that package's mapping from names to tasks, which an entry
+point of the group "adelic.drawn_tasks" names: see `adelic.data.registry` and `adelic.number_theory`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adelic.errors import ConfigurationError, UnknownNameError
+
+Operands = NDArray[Any]
+Answers = NDArray[np.object_]
+Draw = Callable[[int, np.random.Generator], Operands]
+
+_FRUITLESS_ROUNDS = 500
+"""Rounds of 256 or more draws without a new question, after which there is none left."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnTask:
+    """A task whose rows are not stored: questions are drawn from a seed, and their answers are exact.
+
+    Attributes:
+        name, title: as on the command line, and in words.
+        arity: number of operands; every split has as many columns.
+        draws: how operands are drawn, by split: "train", and the splits that are never seen in training, such as
+            "longer". The split "test" is drawn as "train" is.
+        never_seen_titles: the splits whose questions are unlike all in training, and their titles.
+        solve: operands (n, arity) -> answers (n,), exact.
+        max_operand, max_operand_denominator: bounds of the operands' numerators (absolute) and denominators, over all
+            splits.
+        max_numerator, max_denominator: bounds of the answers in lowest terms, over all splits: what a space must hold.
+        signed: whether an operand or an answer can be negative.
+        commutative: whether the order of the operands makes no difference. Then a question with the same operands in
+            another order counts as the same question.
+        modulus: of an answer that is a residue; None for other problems.
+        neutral: for a sequence of terms, the number that fills the columns behind the last term; the answer is the
+            operation on the whole row with or without it. None for problems that have no such columns.
+
+    >>> from adelic.data import drawn_task
+    >>> problem = drawn_task("subtraction")
+    >>> operands, answers = problem.sample(3, np.random.default_rng(0), "longer")
+    >>> operands.shape, operands.dtype, answers.tolist() == [int(a) - int(b) for a, b in operands]
+    ((3, 2), dtype('int64'), True)
+    >>> problem.splits, problem.max_operand_digits, problem.answers_are_integers
+    (('train', 'test', 'longer'), 10, True)
+    """
+
+    name: str
+    title: str
+    arity: int
+    draws: Mapping[str, Draw]
+    solve: Callable[[Operands], Answers]
+    max_operand: int
+    max_numerator: int
+    never_seen_titles: Mapping[str, str] = field(default_factory=dict)
+    max_operand_denominator: int = 1
+    max_denominator: int = 1
+    signed: bool = False
+    commutative: bool = False
+    modulus: int | None = None
+    neutral: int | None = None
+
+    @property
+    def never_seen(self) -> tuple[str, ...]:
+        """Return the splits whose questions are unlike all in training."""
+        return tuple(self.never_seen_titles)
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """Return the names of all splits."""
+        return ("train", "test", *self.never_seen)
+
+    @property
+    def max_operand_digits(self) -> int:
+        """Return how many decimal digits the largest operand (its numerator) has, over all splits."""
+        return len(str(self.max_operand))
+
+    @property
+    def max_answer_digits(self) -> int:
+        """Return how many decimal digits the largest answer (its numerator) has, over all splits."""
+        return len(str(self.max_numerator))
+
+    @property
+    def operands_are_integers(self) -> bool:
+        """Say whether every operand is an integer."""
+        return self.max_operand_denominator == 1
+
+    @property
+    def answers_are_integers(self) -> bool:
+        """Say whether every answer is an integer."""
+        return self.max_denominator == 1
+
+    def sample(
+        self, n: int, rng: np.random.Generator, split: str = "train", *, exclude: Operands | None = None
+    ) -> tuple[Operands, Answers]:
+        """Return n questions with their answers.
+
+        Training questions all differ. The others are independent draws, of which those in `exclude` are drawn again:
+        so the test split has the distribution of the training split outside the questions that were trained on.
+
+        Args:
+            n: how many.
+            rng: source of all randomness.
+            split: one of `splits`.
+            exclude: operands (m, arity) of questions that must not occur.
+
+        Returns:
+            Operands (n, arity), int64 or objects of Fraction, and answers (n,), objects of int or Fraction.
+
+        Raises:
+            UnknownNameError: there is no such split.
+            ConfigurationError: there are fewer than n different questions.
+
+        >>> from adelic.data import drawn_task
+        >>> operands, answers = drawn_task("fraction-addition").sample(2, np.random.default_rng(1))
+        >>> operands.tolist()
+        [[Fraction(-473, 2), Fraction(-511, 8)], [Fraction(-151, 1), Fraction(-475, 2)]]
+        >>> answers.tolist()
+        [Fraction(-2403, 8), Fraction(-777, 2)]
+        """
+        if split not in self.splits:
+            raise UnknownNameError.of(f"split of {self.name}", split, self.splits, listed="splits")
+        draw = self.draws["train" if split == "test" else split]
+        refused = set() if exclude is None else set(self.keys(exclude))
+        found: list[Operands] = []
+        missing, fruitless = n, 0
+        while missing:
+            rows = draw(max(missing, 256), rng)
+            kept = []
+            for i, key in enumerate(self.keys(rows)):
+                if key not in refused:
+                    kept.append(i)
+                    if split == "train":
+                        refused.add(key)
+            found.append(rows[kept[:missing]])
+            missing -= len(found[-1])
+            fruitless = 0 if kept else fruitless + 1
+            if fruitless == _FRUITLESS_ROUNDS:
+                raise ConfigurationError(
+                    f"{self.name} has no {n:,} different questions (about {n - missing:,}); choose fewer examples"
+                )
+        operands = np.concatenate(found) if found else draw(1, rng)[:0]
+        return operands, self.solve(operands)
+
+    def keys(self, operands: Operands) -> list[tuple[Any, ...]]:
+        """Return what identifies each question: its operands, sorted where their order makes no difference.
+
+        >>> from adelic.data import drawn_task
+        >>> row = np.array([[2, 1]])
+        >>> drawn_task("addition").keys(row), drawn_task("subtraction").keys(row)
+        ([(1, 2)], [(2, 1)])
+        """
+        order: Callable[[Any], Any] = sorted if self.commutative else tuple
+        return [tuple(order(row)) for row in operands.tolist()]

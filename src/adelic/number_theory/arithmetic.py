@@ -1,0 +1,259 @@
+"""Arithmetic: sums, products, quotients, inverses, fractions, sequences, a polynomial, and a comparison."""
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from adelic.data.drawn import Answers, Draw, DrawnTask, Operands
+
+COMPOSITE_MODULUS = math.prod((3, 5, 7, 11, 13, 17, 19, 23, 29))
+"""3,234,846,615: its residues are those at nine places, and so are its inverses."""
+PRIME_MODULUS = 1_000_003
+"""A prime that is no place of any sensible space: here an inverse mixes the places."""
+POLYNOMIAL = (3, -7, 2, -11)
+"""Coefficients of f(x) = 3x³ − 7x² + 2x − 11, highest first; no solver is told."""
+MAX_TERMS = 12
+"""How many columns a sequence of terms has."""
+_MAX_DENOMINATOR = 10
+
+
+def _integers(low: int, high: int, columns: int) -> Draw:
+    """Return draws of `columns` integers from low to high − 1."""
+    return lambda n, rng: rng.integers(low, high, (n, columns))
+
+
+def _long_integers(least_digits: int, most_digits: int, columns: int) -> Draw:
+    """Return draws whose rows have numbers of equally many digits, each length as often as the others."""
+
+    def draw(n: int, rng: np.random.Generator) -> Operands:
+        low = 10 ** (rng.integers(least_digits, most_digits + 1, (n, 1)) - 1)
+        return rng.integers(low, 10 * low, (n, columns))
+
+    return draw
+
+
+def _units(modulus: int, high: int) -> Draw:
+    """Return draws of one integer below `high` that has an inverse modulo `modulus`."""
+
+    def draw(n: int, rng: np.random.Generator) -> Operands:
+        found = np.empty(0, dtype=np.int64)
+        while len(found) < n:
+            more = rng.integers(1, high, 4 * n)
+            found = np.concatenate([found, more[np.gcd(more, modulus) == 1]])
+        return found[:n, None]
+
+    return draw
+
+
+def _multiples(low: int, high: int) -> Draw:
+    """Return draws of (a, b) with b below 10,000 and a quotient a/b from low to high − 1."""
+
+    def draw(n: int, rng: np.random.Generator) -> Operands:
+        divisors = rng.integers(1, 10_000, n)
+        return np.column_stack([rng.integers(low, high, n) * divisors, divisors])
+
+    return draw
+
+
+def _fractions(low: int, high: int) -> Draw:
+    """Return draws of two fractions ±n/d with n from low to high − 1 and d from 1 to 10, in lowest terms."""
+
+    def draw(n: int, rng: np.random.Generator) -> Operands:
+        numerators = rng.integers(low, high, (n, 2)) * rng.choice([-1, 1], (n, 2))
+        denominators = rng.integers(1, _MAX_DENOMINATOR + 1, (n, 2))
+        pairs = zip(numerators.ravel().tolist(), denominators.ravel().tolist(), strict=True)
+        return _objects([Fraction(a, b) for a, b in pairs]).reshape(n, 2)
+
+    return draw
+
+
+def _terms(least: int, most: int, low: int, high: int, neutral: int) -> Draw:
+    """Return draws of `least` to `most` terms from low to high − 1, then the neutral element up to MAX_TERMS columns.
+
+    The neutral element, not None: every operand is a number, and no solver needs a mask to be right.
+    """
+
+    def draw(n: int, rng: np.random.Generator) -> Operands:
+        lengths = rng.integers(least, most + 1, (n, 1))
+        return np.where(np.arange(MAX_TERMS) < lengths, rng.integers(low, high, (n, MAX_TERMS)), neutral)
+
+    return draw
+
+
+def _objects(values: list[Any]) -> Answers:
+    """Return exact numbers as an array of objects."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _exact(function: Callable[[Operands], Operands]) -> Callable[[Operands], Answers]:
+    """Return the function on Python's numbers, which have no largest one."""
+    return lambda operands: np.asarray(function(operands.astype(object)), dtype=object)
+
+
+def _inverses(modulus: int) -> Callable[[Operands], Answers]:
+    return lambda operands: _objects([pow(x, -1, modulus) for x in operands[:, 0].tolist()])
+
+
+def _greater(operands: Operands) -> Answers:
+    return (operands[:, 0] > operands[:, 1]).astype(np.int64).astype(object)
+
+
+def _evaluate(x: Operands) -> Operands:
+    value: Any = 0
+    for coefficient in POLYNOMIAL:
+        value = value * x + coefficient
+    return np.asarray(value)
+
+
+_SIX_DIGITS, _LONG = _integers(0, 10**6, 2), _long_integers(9, 10, 2)
+_SMALL_FRACTIONS, _LONG_FRACTIONS = _fractions(0, 1000), _fractions(1000, 10**6)
+_LONG_NUMERATOR = 10**6 - 1
+
+ARITHMETIC: Mapping[str, DrawnTask] = {
+    p.name: p
+    for p in (
+        DrawnTask(
+            name="addition",
+            title="a + b, 6 digits",
+            never_seen_titles={"longer": "a + b, 9 to 10 digits"},
+            arity=2,
+            draws={"train": _SIX_DIGITS, "longer": _LONG},
+            solve=_exact(lambda x: x[:, 0] + x[:, 1]),
+            max_operand=10**10 - 1,
+            max_numerator=2 * (10**10 - 1),
+            commutative=True,
+        ),
+        DrawnTask(
+            name="subtraction",
+            title="a − b, 6 digits",
+            never_seen_titles={"longer": "a − b, 9 to 10 digits"},
+            arity=2,
+            draws={"train": _SIX_DIGITS, "longer": _LONG},
+            solve=_exact(lambda x: x[:, 0] - x[:, 1]),
+            max_operand=10**10 - 1,
+            max_numerator=10**10 - 1,
+            signed=True,
+        ),
+        DrawnTask(
+            name="multiplication",
+            title="a · b, 6 digits",
+            never_seen_titles={"longer": "a · b, 9 digits"},
+            arity=2,
+            draws={"train": _SIX_DIGITS, "longer": _long_integers(9, 9, 2)},
+            solve=_exact(lambda x: x[:, 0] * x[:, 1]),
+            max_operand=10**9 - 1,
+            max_numerator=(10**9 - 1) ** 2,
+            commutative=True,
+        ),
+        DrawnTask(
+            name="modular-inverse",
+            title=f"1/x mod {COMPOSITE_MODULUS:,} = 3 · 5 · … · 29, up to 10 digits",
+            arity=1,
+            draws={"train": _units(COMPOSITE_MODULUS, 10**10)},
+            solve=_inverses(COMPOSITE_MODULUS),
+            max_operand=10**10 - 1,
+            max_numerator=COMPOSITE_MODULUS - 1,
+            modulus=COMPOSITE_MODULUS,
+        ),
+        DrawnTask(
+            name="modular-inverse-prime",
+            title=f"1/x mod {PRIME_MODULUS:,} (a prime), up to 10 digits",
+            arity=1,
+            draws={"train": _units(PRIME_MODULUS, 10**10)},
+            solve=_inverses(PRIME_MODULUS),
+            max_operand=10**10 - 1,
+            max_numerator=PRIME_MODULUS - 1,
+            modulus=PRIME_MODULUS,
+        ),
+        DrawnTask(
+            name="exact-division",
+            title="a / b without remainder, quotient of 6 digits, b of 4",
+            never_seen_titles={"longer": "a / b without remainder, quotient of 9 digits"},
+            arity=2,
+            draws={"train": _multiples(0, 10**6), "longer": _multiples(10**8, 10**9)},
+            solve=_exact(lambda x: x[:, 0] // x[:, 1]),
+            max_operand=(10**9 - 1) * 9_999,
+            max_numerator=10**9 - 1,
+        ),
+        DrawnTask(
+            name="fraction-addition",
+            title="a/b + c/d, 3 digits over 1 to 10",
+            never_seen_titles={"longer": "a/b + c/d, up to 6 digits over 1 to 10"},
+            arity=2,
+            draws={"train": _SMALL_FRACTIONS, "longer": _LONG_FRACTIONS},
+            solve=_exact(lambda x: x[:, 0] + x[:, 1]),
+            max_operand=_LONG_NUMERATOR,
+            max_operand_denominator=_MAX_DENOMINATOR,
+            max_numerator=_LONG_NUMERATOR * (_MAX_DENOMINATOR + _MAX_DENOMINATOR - 1),
+            max_denominator=_MAX_DENOMINATOR * (_MAX_DENOMINATOR - 1),
+            signed=True,
+            commutative=True,
+        ),
+        DrawnTask(
+            name="fraction-multiplication",
+            title="a/b · c/d, 3 digits over 1 to 10",
+            never_seen_titles={"longer": "a/b · c/d, up to 6 digits over 1 to 10"},
+            arity=2,
+            draws={"train": _SMALL_FRACTIONS, "longer": _LONG_FRACTIONS},
+            solve=_exact(lambda x: x[:, 0] * x[:, 1]),
+            max_operand=_LONG_NUMERATOR,
+            max_operand_denominator=_MAX_DENOMINATOR,
+            max_numerator=_LONG_NUMERATOR**2,
+            max_denominator=_MAX_DENOMINATOR**2,
+            signed=True,
+            commutative=True,
+        ),
+        DrawnTask(
+            name="sum",
+            title="sum of 2 to 5 terms below 1,000",
+            never_seen_titles={"more terms": "sum of 8 to 12 terms below 1,000"},
+            arity=MAX_TERMS,
+            draws={"train": _terms(2, 5, 0, 1000, 0), "more terms": _terms(8, 12, 0, 1000, 0)},
+            solve=_exact(lambda x: x.sum(axis=1)),
+            max_operand=999,
+            max_numerator=MAX_TERMS * 999,
+            commutative=True,
+            neutral=0,
+        ),
+        DrawnTask(
+            name="product",
+            title="product of 2 to 5 factors below 100",
+            never_seen_titles={"more terms": "product of 8 to 12 factors below 100"},
+            arity=MAX_TERMS,
+            # No factor 0: of twelve factors below 100, one is 0 in a ninth of all rows, which asks for nothing.
+            draws={"train": _terms(2, 5, 1, 100, 1), "more terms": _terms(8, 12, 1, 100, 1)},
+            solve=_exact(lambda x: x.prod(axis=1)),
+            max_operand=99,
+            max_numerator=99**MAX_TERMS,
+            commutative=True,
+            neutral=1,
+        ),
+        DrawnTask(
+            name="polynomial",
+            title="3x³ − 7x² + 2x − 11, x of 4 digits",
+            never_seen_titles={"longer": "3x³ − 7x² + 2x − 11, x of 6 digits"},
+            arity=1,
+            draws={"train": _integers(0, 10**4, 1), "longer": _long_integers(6, 6, 1)},
+            solve=_exact(lambda x: _evaluate(x[:, 0])),
+            max_operand=10**6 - 1,
+            max_numerator=int(_evaluate(np.array(10**6 - 1, dtype=object))),
+            signed=True,
+        ),
+        DrawnTask(
+            name="comparison",
+            title="a > b (1 or 0; guessing gives 50), 6 digits",
+            never_seen_titles={"longer": "a > b (1 or 0; guessing gives 50), 9 to 10 digits"},
+            arity=2,
+            draws={"train": _SIX_DIGITS, "longer": _LONG},
+            solve=_greater,
+            max_operand=10**10 - 1,
+            max_numerator=1,
+        ),
+    )
+}
+"""The tasks by name. `comparison` and `modular-inverse-prime` mix the places: there residues should fail."""

@@ -1,0 +1,30 @@
+"""The solvers by name; none is imported before it is needed."""
+
+from adelic.errors import UnknownNameError
+
+_PLACEWISE, _RIVALS = "adelic.training.solvers.placewise", "adelic.training.solvers.rivals"
+SOLVER_MODULES: dict[str, str] = {
+    "adelic-placewise": _PLACEWISE,
+    "adelic-one-hot": _PLACEWISE,
+    "adelic-3-digits": _PLACEWISE,
+    "adelic-flat": _PLACEWISE,
+    "fone": _RIVALS,
+    "xval": _RIVALS,
+    "abacus": _RIVALS,
+    "base-10": _RIVALS,
+    "base-1000": _RIVALS,
+}
+"""Where each solver lives, in the order of tables. Each module has a dictionary SOLVERS of its classes by name."""
+
+
+def check_solver(name: str) -> None:
+    """Raise `UnknownNameError` for what is no name of a solver; the nearest one is suggested.
+
+    >>> check_solver("fon")
+    Traceback (most recent call last):
+    adelic.errors.UnknownNameError: unknown solver 'fon'; did you mean 'fone'? solvers: adelic-placewise, ...
+    """
+    module, _, own = name.partition(":")
+    is_own = own.isidentifier() and all(part.isidentifier() for part in module.split("."))
+    if name not in SOLVER_MODULES and not is_own:
+        raise UnknownNameError.of("solver", name, [*SOLVER_MODULES, "module:Class of your own"], listed="solvers")

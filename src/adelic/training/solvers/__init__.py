@@ -1,0 +1,20 @@
+"""Solvers: models that learn a drawn task from questions, and answer with exact numbers.
+
+`base` has the interface, `descent` their training loop; `placewise` is AOE's, `rivals` are the other representations
+with one Transformer for all, `published` are the rivals nearer to their authors' code. To add one, write a subclass of
+`Solver` in a module here, and name it in `adelic.training.solver_names`; one of another package is named on the command
+line, as package.module:Class.
+
+Of adelic, `storage`, `numbers`, `data` and `nn` may be imported.
+"""
+
+import importlib
+
+from adelic.errors import needs_extra
+from adelic.training.solver_names import SOLVER_MODULES
+from adelic.training.solvers.base import Solver, solver_class
+
+with needs_extra("adelic.training", "torch"):
+    importlib.import_module("torch")
+
+__all__ = ["SOLVER_MODULES", "Solver", "solver_class"]

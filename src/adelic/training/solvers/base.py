@@ -1,0 +1,104 @@
+"""What learns a drawn task from questions: the interface of all solvers, and the class that a name means."""
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.errors import ConfigurationError
+from adelic.training.solver_names import SOLVER_MODULES, check_solver
+
+Tick = Callable[[int, int, str], None]
+
+
+class Solver(ABC):
+    """A number representation and a network, which learn from pairs of operands and answer.
+
+    A class needs no arguments to be built. A solver is built, fitted and asked in one process, on one core.
+
+    >>> class Constant(Solver):
+    ...     def fit(self, problem, operands, answers, *, seed, steps, tick=None):
+    ...         self.said = answers[0]
+    ...     def answer(self, operands):
+    ...         return np.full(len(operands), self.said, dtype=object)
+    ...     n_parameters = 1
+    >>> import numpy as np
+    >>> from adelic.data import drawn_task
+    >>> solver, comparison = Constant(), drawn_task("comparison")
+    >>> solver.fit(comparison, *comparison.sample(10, np.random.default_rng(0)), seed=0, steps=1)
+    >>> solver.answer(np.array([[1, 2], [4, 3]])).tolist(), solver.n_parameters, solver.obstacle(comparison)
+    ([1, 1], 1, None)
+    """
+
+    @classmethod
+    def obstacle(cls, problem: DrawnTask) -> str | None:
+        """Return why this representation cannot express a problem's operands or answers; None where it can.
+
+        The table then has "—" and this reason, and nothing is run.
+
+        >>> from adelic.data import drawn_task
+        >>> Solver.obstacle(drawn_task("addition")) is None
+        True
+        """
+        return None
+
+    @abstractmethod
+    def fit(
+        self,
+        problem: DrawnTask,
+        operands: Operands,
+        answers: Answers,
+        *,
+        seed: int,
+        steps: int,
+        tick: Tick | None = None,
+    ) -> None:
+        """Learn from examples.
+
+        Args:
+            problem: what is learned: bounds of its numbers, whether they are integers. Its `solve` is not to be called.
+            operands: (n, arity), int64 or objects of Fraction.
+            answers: (n,), objects of int or Fraction.
+            seed: of initialisation and batches.
+            steps: how many steps of training.
+            tick: called with (steps done, steps, text) now and then.
+        """
+
+    @abstractmethod
+    def answer(self, operands: Operands) -> Answers:
+        """Return an int or a Fraction for each row of operands (n, arity), or None where there is no answer."""
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """Return how many numbers are trained."""
+
+
+def solver_class(name: str) -> type[Solver]:
+    """Return the class of a solver.
+
+    Args:
+        name: one of `SOLVER_MODULES`, or "package.module:Class" for one of the caller's own.
+
+    Raises:
+        UnknownNameError: there is no such solver.
+        ConfigurationError: the module cannot be imported, or the class is no solver.
+
+    >>> solver_class("json:JSONDecoder")
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: JSONDecoder in json is no subclass of adelic.training.solvers.Solver
+    """
+    check_solver(name)
+    own_module, _, class_name = name.partition(":")
+    module_name = SOLVER_MODULES.get(name, own_module)
+    try:
+        module = importlib.import_module(module_name)
+    except (ImportError, ValueError) as error:  # ValueError: an empty name
+        raise ConfigurationError(f"the solver {name!r} cannot be imported: {error}") from None
+    found: Any = getattr(module, class_name, None) if class_name else module.SOLVERS.get(name)
+    if not (isinstance(found, type) and issubclass(found, Solver)):
+        raise ConfigurationError(
+            f"{class_name or repr(name)} in {module_name} is no subclass of adelic.training.solvers.Solver"
+        )
+    return found

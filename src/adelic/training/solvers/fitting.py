@@ -1,0 +1,118 @@
+"""Solvers in an experiment: fitted to the questions of a drawn task, and asked others."""
+
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adelic.data.drawn import Answers, Operands
+from adelic.data.registry import drawn_task
+from adelic.errors import AdelicError, ConfigurationError, WorkerError
+from adelic.storage.provenance import machine, versions
+from adelic.training.experiment import Experiment
+from adelic.training.kinds import CURVES
+from adelic.training.network.loop import Tick
+from adelic.training.runs.fitted import Fitted
+from adelic.training.signals import Stopped
+from adelic.training.solver_names import SOLVER_MODULES
+from adelic.training.solvers.base import Solver, solver_class
+
+_BATCH = 10_000
+
+
+def fit_solver(
+    experiment: Experiment,
+    operands: Operands,
+    answers: Answers,
+    *,
+    tick: Tick | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Fitted:
+    """Train a solver on questions; a run that is interrupted begins anew.
+
+    Args:
+        experiment: of a drawn task.
+        operands: (n, arity), integers or Fractions.
+        answers: (n,), exact.
+        tick: called with (steps done, steps, text).
+        stop: asked as often whether to stop.
+
+    Returns:
+        What answers: `evaluate` takes operands and their answers, and gives the figures and the solver's answers.
+
+    Raises:
+        UnknownNameError: there is no such solver.
+        ConfigurationError: it cannot be imported, cannot express the task, or its answers have another shape.
+        WorkerError: one of the caller's own has raised another error.
+        Stopped: `stop` asked to stop.
+    """
+    asked = drawn_task(experiment.questions.task)
+    kind = solver_class(experiment.model.name)
+    if obstacle := kind.obstacle(asked):
+        raise ConfigurationError(f"{experiment.model.name} cannot express {asked.name}: {obstacle}")
+
+    def between(done: int, steps: int, text: str) -> None:
+        if tick is not None:
+            tick(done, steps, text)
+        if stop is not None and stop():
+            raise Stopped(f"stopped after {done} of {steps} steps")
+
+    start = time.perf_counter()
+    solver = _own(experiment, kind)
+    _own(experiment, solver.fit, asked, operands, answers, seed=experiment.seed, steps=experiment.steps, tick=between)
+    return Fitted(
+        evaluate=lambda X, y: _judge(experiment, solver, X, y),
+        remembered=lambda X: np.full(len(X), _most_frequent(answers), dtype=object),
+        features=None,
+        parameters=int(_own(experiment, lambda: solver.n_parameters)),
+        flops=None,
+        seconds=time.perf_counter() - start,
+        device=machine(),
+        versions=versions("torch", "numpy"),
+        validation=None,
+        history={name: [] for name in CURVES},
+    )
+
+
+def _judge(
+    experiment: Experiment, solver: Solver, operands: Operands, answers: Answers
+) -> tuple[dict[str, float], Answers]:
+    """Return how many answers are exactly right, and which is given to each question (None where there is none)."""
+    found = [np.empty(0, dtype=object)]
+    for start in range(0, len(answers), _BATCH):
+        part = slice(start, start + _BATCH)
+        given = _own(experiment, solver.answer, operands[part])
+        if given.shape != answers[part].shape:
+            raise ConfigurationError(
+                f"{experiment.model.name} gave answers of shape {given.shape}, not {answers[part].shape}"
+            )
+        found.append(given)
+    given = np.concatenate(found)
+    correct = sum(a is not None and bool(a == b) for a, b in zip(given, answers, strict=True))
+    unanswered = sum(a is None for a in given)
+    figures = {"accuracy": correct / len(answers), "cases": len(answers), "correct": correct, "unanswered": unanswered}
+    return figures, given
+
+
+def _most_frequent(answers: Answers) -> Any:
+    """Return the most frequent answer, of equally frequent ones the least."""
+    values, counts = np.unique(answers, return_counts=True)
+    return values[counts.argmax()]
+
+
+def _own(experiment: Experiment, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """Call a part of a solver; of an error in one of the caller's own say in a line what and where it is."""
+    try:
+        return function(*arguments, **named)
+    except (AdelicError, Stopped):
+        raise
+    except Exception as error:
+        if experiment.model.name in SOLVER_MODULES:
+            raise
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        words = " ".join(str(error).split()) or "no message"
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        raise WorkerError(f"{experiment.model.name}: {type(error).__name__}: {words} ({where})") from error

@@ -1,0 +1,348 @@
+"""AOE in, AOE out: a small network a place, which keeps the places apart, and a Transformer on flattened vectors."""
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import nn
+
+from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.errors import ConfigurationError
+from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction, PlaceEmbedding, PlacewiseMLP
+from adelic.nn.heads.adelic import adelic_targets
+from adelic.nn.placewise import N_CHARACTERS
+from adelic.numbers import AdeleSpace
+from adelic.numbers.primes import is_prime
+from adelic.training.network.sampler import stream_seed
+from adelic.training.solvers.base import Solver, Tick
+from adelic.training.solvers.descent import descend, rates
+from adelic.training.solvers.rivals import D_MODEL, Encoder, Group, Reader, TransformerSolver
+
+MENDED = 10**6
+"""Wrong digits at any places with a product up to this are mended: so much redundancy the spaces have."""
+_FEATURES = ("characters", "one-hot-digits")
+_HIDDEN = 32
+_BATCH, _LEARNING_RATE, _WARM_UP, _WEIGHT_DECAY = 256, 1e-2, 20, 0.01
+_HELD_OUT, _PILOT = 0.2, 0.25  # of the examples, of the steps
+_CHUNK = 5_000
+
+
+def space_for(problem: DrawnTask, precision: int = 1) -> AdeleSpace:
+    """Return a space of the least primes that divide no denominator and hold the answers with redundancy.
+
+    For an inverse modulo a product of small primes these are the primes: the answer is what is known there.
+
+    >>> from adelic.data import drawn_task
+    >>> space_for(drawn_task("addition")).primes[-1], space_for(drawn_task("modular-inverse")).primes
+    (61, (3, 5, 7, 11, 13, 17, 19, 23, 29))
+    """
+    if problem.modulus is not None:
+        factors = tuple(p for p in range(2, 100) if is_prime(p) and problem.modulus % p == 0)
+        if math.prod(factors) == problem.modulus:
+            return AdeleSpace(primes=factors, precision=1)
+    needed = 2 * problem.max_numerator * problem.max_denominator * MENDED**2
+    candidates = _primes_above(problem.max_operand_denominator)
+    primes: list[int] = []
+    while math.prod(primes) ** precision <= needed:
+        primes.append(next(candidates))
+    return AdeleSpace(primes=tuple(primes), precision=precision)
+
+
+class PlacewiseNetwork(nn.Module):
+    """One small network a place, which reads the operands one after the other.
+
+    One operand goes through a perceptron; so do two together. A longer row is folded from the left: what a place has so
+    far goes in again like an operand, as the mean of its possible digits' features. So rows of any length are read with
+    the same weights.
+
+    Shape: real values (n, arity), digits (n, arity, n_primes, precision) and lengths (n,), how many operands a row has
+    (the rest is padding) -> `AdelicPrediction` of n numbers.
+
+    Args:
+        space: the primes and digits.
+        arity: operands a row; at most two if the space has more than one digit a prime.
+        features: of the places.
+        real_scale: unit of the operands' real values.
+        answer_scale: unit of the answers' real values.
+    """
+
+    digit_features: torch.Tensor
+
+    def __init__(self, space: AdeleSpace, arity: int, features: str, *, real_scale: float, answer_scale: float) -> None:
+        super().__init__()
+        self.embedding = PlaceEmbedding(space, features, real_scale=real_scale)
+        places, width = self.embedding.n_places, self.embedding.width
+        self.perceptron = PlacewiseMLP(places, min(arity, 2) * width, _HIDDEN, N_CHARACTERS * space.precision)
+        self.head = AdelicHead(space, N_CHARACTERS * space.precision, real_scale=answer_scale)
+        self.loss = AdelicLoss(space, real_scale=answer_scale)
+        every_digit = self.embedding(space.encode(range(max(space.primes))))  # row r: r at every place
+        self.register_buffer("digit_features", every_digit.transpose(0, 1), persistent=False)
+
+    def forward(self, real: torch.Tensor, digits: torch.Tensor, lengths: torch.Tensor) -> AdelicPrediction:
+        """Return the prediction."""
+        state, *others = self.embedding((real, digits)).unbind(dim=1)
+        if not others:
+            return self._step(state)
+        prediction = self._step(torch.cat([state, others[0]], dim=-1))
+        for i, operand in enumerate(others[1:], start=2):
+            following = self._step(torch.cat([self._mean_features(prediction), operand], dim=-1))
+            is_over = lengths <= i
+            prediction = AdelicPrediction(
+                torch.where(is_over, prediction.real, following.real),
+                torch.where(is_over[:, None, None, None], prediction.logits, following.logits),
+            )
+        return prediction
+
+    def _step(self, features: torch.Tensor) -> AdelicPrediction:
+        prediction: AdelicPrediction = self.head(self.perceptron(features))
+        return prediction
+
+    def _mean_features(self, prediction: AdelicPrediction) -> torch.Tensor:
+        """Return the places' mean features over the digits that they may have, (n, n_places, width)."""
+        probabilities = prediction.logits[:, :, 0].softmax(dim=-1)
+        places = torch.einsum("njc,jcf->njf", probabilities, self.digit_features[1:])
+        real = self.digit_features[0, :1].expand(len(places), -1, -1)  # the real place starts anew from 0
+        return torch.cat([real, places], dim=1)
+
+
+class PlacewiseSolver(Solver):
+    """First digits at many primes, and at each a network of its own.
+
+    Which features the network reads is chosen on examples held out in a short trial of each; then it is trained on all.
+    """
+
+    precision: ClassVar[int] = 1
+    features: ClassVar[tuple[str, ...]] = _FEATURES
+
+    def __init__(self) -> None:
+        self._network: PlacewiseNetwork | None = None
+
+    @classmethod
+    def obstacle(cls, problem: DrawnTask) -> str | None:
+        """Return None, but for sequences and several digits a prime: carries of a fold are not worked out."""
+        if problem.arity > 2 and cls.precision > 1:
+            return "folding is done with first digits"
+        return None
+
+    def fit(
+        self,
+        problem: DrawnTask,
+        operands: Operands,
+        answers: Answers,
+        *,
+        seed: int,
+        steps: int,
+        tick: Tick | None = None,
+    ) -> None:
+        """Learn from examples.
+
+        Raises:
+            ConfigurationError: there are fewer than two examples.
+        """
+        if len(operands) < 2:
+            raise ConfigurationError(f"{len(operands)} examples are too few to hold some out; give at least 2")
+        self._problem = problem
+        self._space = space_for(problem, self.precision)
+        trimmed, lengths = _without_padding(operands, problem)
+        inputs = (*_tensors(self._space, trimmed), lengths)
+        targets = adelic_targets(self._space, answers)
+        order = torch.from_numpy(np.random.default_rng(seed).permutation(len(operands)))
+        held_out, rest = order.tensor_split([max(1, round(_HELD_OUT * len(order)))])
+        trials = {}
+        for features in self.features if len(self.features) > 1 else ():
+            network = self._built(features, trimmed, answers, seed)
+            _train(network, inputs, targets, rest, seed=seed, steps=max(1, round(_PILOT * steps)), tick=None)
+            with torch.no_grad():
+                prediction = network(*_rows(inputs, held_out))
+                trials[features] = network.loss(prediction, _rows(targets, held_out)).item()
+        best = min(trials, key=trials.__getitem__) if trials else self.features[0]
+        self._network = self._built(best, trimmed, answers, seed)
+        _train(self._network, inputs, targets, order, seed=seed, steps=steps, tick=tick)
+
+    def _built(self, features: str, operands: Operands, answers: Answers, seed: int) -> PlacewiseNetwork:
+        """Return an untrained network; the units of its real places are fitted to the examples."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            return PlacewiseNetwork(
+                self._space, operands.shape[1], features, real_scale=_scale(operands), answer_scale=_scale(answers)
+            )
+
+    @torch.no_grad()
+    def answer(self, operands: Operands) -> Answers:
+        """Return the number that the digits of each row's answer are decoded to, or None where they are no codeword.
+
+        Raises:
+            ConfigurationError: `fit` was not called.
+        """
+        if self._network is None:
+            raise ConfigurationError("nothing is learned yet; call fit first")
+        network, problem = self._network, self._problem
+        found = [np.empty(0, dtype=object)]
+        for first in range(0, len(operands), _CHUNK):
+            part, lengths = _without_padding(operands[first : first + _CHUNK], problem)
+            found.append(_numbers(network.head, network(*_tensors(self._space, part), lengths), problem))
+        return np.concatenate(found)
+
+    @property
+    def n_parameters(self) -> int:
+        """Return how many numbers are trained; 0 before `fit`."""
+        return sum(p.numel() for p in self._network.parameters()) if self._network else 0
+
+
+class OneHotSolver(PlacewiseSolver):
+    """The same with one-hot digits alone: the network is told nothing of the places' groups."""
+
+    features = ("one-hot-digits",)
+
+
+class ThreeDigitsSolver(PlacewiseSolver):
+    """The same with three digits a prime, at fewer primes."""
+
+    precision = 3
+
+
+class FlatReader(Reader):
+    """One token a number, its places' features in one vector, and one token whose state gives all digits of the answer.
+
+    Args:
+        space: the primes and digits.
+        operands, answers: of training; the units of the real place are fitted to them.
+        problem: bounds the answers.
+    """
+
+    def __init__(self, space: AdeleSpace, operands: Operands, answers: Answers, problem: DrawnTask) -> None:
+        super().__init__()
+        self.space = space
+        self.embedding = PlaceEmbedding(space, real_scale=_scale(operands))
+        self.projection = nn.Linear(self.embedding.n_places * self.embedding.width, D_MODEL)
+        self.positions = nn.Parameter(torch.randn(problem.arity, D_MODEL))
+        self.answer = nn.Parameter(torch.randn(D_MODEL))
+        self.encoder = Encoder()
+        self.head = FlatHead(space, _scale(answers), problem)
+
+    def groups(self, operands: Operands) -> list[Group]:
+        """Return all operands in one group, as their real values and digits."""
+        return [(np.arange(len(operands)), _tensors(self.space, operands))]
+
+    def targets(self, answers: Answers) -> tuple[torch.Tensor, ...]:
+        """Return answers as real values and digits."""
+        return adelic_targets(self.space, answers)
+
+    def forward(self, real: torch.Tensor, digits: torch.Tensor) -> AdelicPrediction:
+        """Return the prediction for a batch of real values (rows, arity) and digits (rows, arity, n_primes, 1)."""
+        tokens = self.projection(self.embedding((real, digits)).flatten(-2)) + self.positions
+        tokens = torch.cat([self.answer.expand(len(tokens), 1, -1), tokens], dim=1)
+        prediction: AdelicPrediction = self.head(self.encoder(tokens, 1)[:, 0])
+        return prediction
+
+
+class FlatHead(nn.Module):
+    """An `AdelicHead` that reads one vector, with its loss and the bounds of its answers."""
+
+    def __init__(self, space: AdeleSpace, scale: float, problem: DrawnTask) -> None:
+        super().__init__()
+        self.head = AdelicHead(space, D_MODEL, placewise=False, real_scale=scale)
+        self.digit_loss = AdelicLoss(space, real_scale=scale)
+        self.problem = problem
+
+    def forward(self, state: torch.Tensor) -> AdelicPrediction:
+        """Return the prediction."""
+        prediction: AdelicPrediction = self.head(state)
+        return prediction
+
+    def loss(self, prediction: AdelicPrediction, *targets: torch.Tensor) -> torch.Tensor:
+        """Return the loss."""
+        loss: torch.Tensor = self.digit_loss(prediction, targets)
+        return loss
+
+    def decode(self, prediction: AdelicPrediction) -> Answers:
+        """Return the numbers."""
+        return _numbers(self.head, prediction, self.problem)
+
+
+class FlatSolver(TransformerSolver):
+    """AOE as the paper has it, one vector a number: the rivals' Transformer, and the space of the place-wise solver."""
+
+    name = "adelic-flat"
+
+    @classmethod
+    def obstacle(cls, problem: DrawnTask) -> str | None:
+        """Return None: every problem can be expressed."""
+        return None
+
+    def _read(self, problem: DrawnTask, operands: Operands, answers: Answers) -> Reader:
+        return FlatReader(space_for(problem), operands, answers, problem)
+
+
+def _train(
+    network: PlacewiseNetwork,
+    inputs: tuple[torch.Tensor, ...],
+    targets: tuple[torch.Tensor, ...],
+    rows: torch.Tensor,
+    *,
+    seed: int,
+    steps: int,
+    tick: Tick | None,
+) -> None:
+    """Train on some rows of the examples, drawn with replacement."""
+    generator = torch.Generator().manual_seed(stream_seed(seed, "sampler"))
+    parameters = list(network.parameters())
+    optimizer = torch.optim.AdamW(parameters, lr=_LEARNING_RATE, weight_decay=_WEIGHT_DECAY, fused=True)
+
+    def loss(step: int) -> torch.Tensor:
+        batch = rows[torch.randint(len(rows), (_BATCH,), generator=generator)]
+        value: torch.Tensor = network.loss(network(*_rows(inputs, batch)), _rows(targets, batch))
+        return value
+
+    descend(loss, parameters, optimizer, rates(_LEARNING_RATE, steps, _WARM_UP), steps, tick)
+
+
+def _numbers(head: AdelicHead, prediction: AdelicPrediction, problem: DrawnTask) -> Answers:
+    """Return the problem's answers from a prediction, None where it is no codeword."""
+    modulus = math.prod(head.space.primes)
+    if modulus != problem.modulus:
+        bounds = {"max_numerator": problem.max_numerator, "max_denominator": problem.max_denominator}
+        return head.decode(prediction, **bounds).values
+    # All that is known are the residues: the numbers next to 0 stand for them.
+    values = head.decode(prediction, max_numerator=modulus // 2).values
+    return np.array([None if value is None else value % modulus for value in values], dtype=object)
+
+
+def _tensors(space: AdeleSpace, numbers: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the real values and the digits of numbers."""
+    adeles = space.encode(numbers)
+    return torch.tensor(adeles.real), torch.tensor(adeles.digits)
+
+
+def _rows(tensors: tuple[torch.Tensor, ...], rows: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return tuple(tensor[rows] for tensor in tensors)
+
+
+def _without_padding(operands: Operands, problem: DrawnTask) -> tuple[Operands, torch.Tensor]:
+    """Return rows without the columns that are padding in all of them, and the rows' numbers of operands, 2 or more."""
+    if problem.neutral is None:
+        return operands, torch.full((len(operands),), problem.arity)
+    is_used = operands != problem.neutral
+    lengths = np.maximum(2, problem.arity - is_used[:, ::-1].argmax(axis=1))  # a row of padding alone: argmax is 0
+    lengths = np.where(is_used.any(axis=1), lengths, 2)
+    return operands[:, : lengths.max(initial=2)], torch.from_numpy(lengths)
+
+
+def _scale(numbers: Any) -> float:
+    """Return the unit of the real place: the mean size of the numbers, at least 1."""
+    return max(1.0, float(np.abs(numbers.astype(np.float64)).mean()))
+
+
+def _primes_above(n: int) -> Iterator[int]:
+    return (p for p in itertools.count(n + 1) if is_prime(p))
+
+
+SOLVERS: dict[str, type[Solver]] = {
+    "adelic-placewise": PlacewiseSolver,
+    "adelic-one-hot": OneHotSolver,
+    "adelic-3-digits": ThreeDigitsSolver,
+    "adelic-flat": FlatSolver,
+}

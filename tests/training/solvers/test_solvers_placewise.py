@@ -1,0 +1,111 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from adelic.errors import ConfigurationError
+from adelic.number_theory import TASKS, task
+from adelic.numbers import RedundantResidueCode
+from adelic.training.solvers import solver_class
+from adelic.training.solvers.placewise import MENDED, _without_padding, space_for
+
+PLACEWISE = ("adelic-placewise", "adelic-one-hot", "adelic-3-digits")
+
+
+def accuracy(solver, name, split, operands, n=200):
+    """Return the exact-match rate on n questions of a split that were not in training."""
+    questions, answers = task(name).sample(n, np.random.default_rng(1), split, exclude=operands)
+    return np.mean([said == right for said, right in zip(solver.answer(questions), answers, strict=True)])
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("precision", [1, 3])
+def test_spaces_hold_all_answers_and_mend(name, precision):
+    asked, space = TASKS[name], space_for(TASKS[name], precision)
+    if name == "modular-inverse":
+        assert math.prod(space.primes) == asked.modulus
+        return
+    assert min(space.primes) > asked.max_operand_denominator
+    assert RedundantResidueCode(space, asked.max_numerator, asked.max_denominator).capacity >= MENDED
+    for split in asked.splits:
+        operands, answers = asked.sample(50, np.random.default_rng(0), split)
+        space.encode(operands)
+        assert space.encode(answers).shape == (50,)
+
+
+@pytest.mark.parametrize("name", ["multiplication", "fraction-addition"])
+def test_a_few_hundred_examples_are_enough_and_length_does_not_matter(name):
+    operands, answers = task(name).sample(500, np.random.default_rng(0))
+    solver = solver_class("adelic-placewise")()
+    solver.fit(task(name), operands, answers, seed=0, steps=400)
+    assert accuracy(solver, name, "test", operands) > 0.95
+    assert accuracy(solver, name, "longer", operands) > 0.95
+    assert 0 < solver.n_parameters < 110_000
+
+
+def test_a_row_is_folded_whatever_its_length():
+    sums = task("sum")
+    operands = np.zeros((3000, sums.arity), dtype=np.int64)
+    lengths = np.random.default_rng(0).integers(2, 4, 3000)
+    operands[:] = np.where(
+        np.arange(sums.arity) < lengths[:, None], np.random.default_rng(1).integers(0, 30, (3000, 12)), 0
+    )
+    solver = solver_class("adelic-one-hot")()
+    solver.fit(sums, operands, sums.solve(operands), seed=0, steps=200)
+    longer = np.random.default_rng(2).integers(0, 30, (50, 12))
+    assert np.mean(solver.answer(longer) == longer.sum(axis=1)) > 0.9
+
+
+def test_padding_is_what_follows_the_last_term():
+    rows = np.array([[3, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0], [0] * 12, [7, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]])
+    trimmed, lengths = _without_padding(rows, task("sum"))
+    assert trimmed.tolist() == [[3, 0, 5], [0, 0, 0], [7, 8, 0]]
+    assert lengths.tolist() == [3, 2, 2]
+    operands = np.array([[1, 0], [0, 0]])
+    assert _without_padding(operands, task("addition"))[0] is operands
+
+
+def test_inverses_are_residues_of_the_modulus():
+    inverse = task("modular-inverse")
+    operands, answers = inverse.sample(300, np.random.default_rng(0))
+    solver = solver_class("adelic-placewise")()
+    solver.fit(inverse, operands, answers, seed=0, steps=150)
+    assert accuracy(solver, "modular-inverse", "test", operands) > 0.95
+    assert all(value is None or 0 <= value < inverse.modulus for value in solver.answer(operands))
+
+
+def test_flat_vectors_answer_with_numbers_too():
+    addition = task("fraction-addition")
+    operands, answers = addition.sample(40, np.random.default_rng(0))
+    solver = solver_class("adelic-flat")()
+    assert solver.obstacle(addition) is None
+    solver.fit(addition, operands, answers, seed=0, steps=150)
+    assert np.mean(solver.answer(operands) == answers) > 0.5  # of what it was trained on: it learns by heart
+    assert all(value is None or isinstance(value, Fraction) for value in solver.answer(-operands))
+
+
+@pytest.mark.parametrize("name", [*PLACEWISE, "adelic-flat"])
+def test_the_seed_determines_everything(name):
+    addition = task("addition")
+    operands, answers = addition.sample(60, np.random.default_rng(0))
+
+    def logits(seed):
+        solver = solver_class(name)()
+        ticks = []
+        solver.fit(addition, operands, answers, seed=seed, steps=5, tick=lambda *tick: ticks.append(tick))
+        assert [tick[:2] for tick in ticks] == [(i, 5) for i in range(1, 6)]
+        network = solver._reader if name == "adelic-flat" else solver._network
+        return np.concatenate([p.detach().numpy().ravel() for p in network.parameters()])
+
+    np.testing.assert_array_equal(logits(3), logits(3))
+    assert not np.array_equal(logits(3), logits(4))
+
+
+def test_errors():
+    solver = solver_class("adelic-placewise")()
+    with pytest.raises(ConfigurationError, match="call fit first"):
+        solver.answer(np.array([[1, 2]]))
+    with pytest.raises(ConfigurationError, match="1 examples are too few"):
+        solver.fit(task("addition"), np.array([[1, 2]]), np.array([3], dtype=object), seed=0, steps=1)
+    assert solver_class("adelic-3-digits").obstacle(task("sum")) == "folding is done with first digits"
