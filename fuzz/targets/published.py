@@ -106,8 +106,8 @@ def _change(rng: Random, folder: Path) -> None:
         if kind == "folder":
             path.mkdir()
         elif kind == "name":
-            path.with_name(rng.choice(["x.txt", "train.txt", path.name.upper(), f"{path.stem}_1.txt"])).write_bytes(
-                content
-            )
+            other = path.with_name(rng.choice(["x.txt", "train.txt", path.name.upper(), f"{path.stem}_1.txt"]))
+            if not other.is_dir():  # as an earlier change may have made it
+                other.write_bytes(content)
         return
     path.write_bytes(content)
