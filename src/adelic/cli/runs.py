@@ -16,7 +16,7 @@ from adelic.cli.options import SuggestingGroup, plain
 from adelic.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from adelic.training import RunSummary
+    from adelic.training import RunSummary, SearchSummary
 
 folder = click.Path(path_type=Path)
 runs_option = click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Run folders.")
@@ -46,19 +46,25 @@ def runs() -> None:
 
 @runs.command("list")
 @runs_option
+@click.option("--searches", is_flag=True, help="List only the searches.")
 @json_option
-def list_command(runs_dir: Path, *, as_json: bool) -> None:
-    """List the runs with their state, accuracy on the test split, size on disk and age.
+def list_command(runs_dir: Path, *, searches: bool, as_json: bool) -> None:
+    """List the runs with their state, accuracy on the test split, size on disk and age; and the searches.
+
+    Searches are those of `adelic tune` and of models outside the Transformer, with the best validation accuracy so far;
+    with --searches they are listed alone.
 
     \b
     adelic runs list
+    adelic runs list --searches
     adelic runs list --runs-dir elsewhere --json
     """
     from adelic import training
 
-    found = training.list_runs(runs_dir)
+    found = [] if searches else training.list_runs(runs_dir)
+    searched = training.list_searches(runs_dir) if searches or not as_json else []
     if as_json:
-        click.echo(json.dumps([run.as_dict() for run in found], indent=2))
+        click.echo(json.dumps([entry.as_dict() for entry in (searched if searches else found)], indent=2))
         return
     table = Table(
         "label", "row", "embedding", "recipe", "seed", "state", "accuracy", "size", "age", header_style="bold"
@@ -68,6 +74,18 @@ def list_command(runs_dir: Path, *, as_json: bool) -> None:
         seed = str(run.configuration.get("seed", ""))
         texts = (run.label, run.row, run.embedding, run.recipe, seed, _state(run), accuracy, _size(run.size), _age(run))
         _add_row(table, texts)
+    if not searches:
+        _console().print(table)
+    if searches or searched:
+        _print_searches(searched)
+
+
+def _print_searches(found: "list[SearchSummary]") -> None:
+    table = Table("search", "trials", "best validation", "size", "age", header_style="bold")
+    for search in found:
+        best = "" if search.best is None else f"{search.best:.2%}"
+        trials = search.problem or str(search.trials)
+        _add_row(table, (search.label, trials, best, _size(search.size), _duration(time.time() - search.changed)))
     _console().print(table)
 
 

@@ -79,6 +79,7 @@ def tune(
     from adelic import training
     from adelic.storage.files import atomic_write
     from adelic.training.search import tuning
+    from adelic.training.search.listing import STUDIES
 
     config = experiment(task, embedding, recipe, seed, given)
     if not config.is_network:
@@ -102,7 +103,7 @@ def tune(
         check_plot(picture)
     with progress_bar(f"tune {config.row} {name}") as tick:
         study = training.tune(
-            plan, trials=trials, storage=storage or runs_dir / "tune" / f"{plan.name}.db", device=device, tick=tick
+            plan, trials=trials, storage=storage or runs_dir / STUDIES / f"{plan.name}.db", device=device, tick=tick
         )
     atomic_write(path, study.to_toml())
     _show(study)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from adelic.training.runs.folder import read_result
     from adelic.training.runs.listing import RunSummary, find_run, list_runs
     from adelic.training.runs.runner import run
+    from adelic.training.search.listing import SearchSummary, list_searches
     from adelic.training.search.tuning import Search, StudyResult, tune
 
 _MODULES = {
@@ -36,6 +37,7 @@ _MODULES = {
     "runs.folder": ("read_result",),
     "runs.listing": ("RunSummary", "find_run", "list_runs"),
     "runs.runner": ("run",),
+    "search.listing": ("SearchSummary", "list_searches"),
     "search.tuning": ("Search", "StudyResult", "tune"),
 }
 __all__ = [
@@ -49,11 +51,13 @@ __all__ = [
     "Result",
     "RunSummary",
     "Search",
+    "SearchSummary",
     "SolverConfig",
     "Steps",
     "StudyResult",
     "find_run",
     "list_runs",
+    "list_searches",
     "load_recipe",
     "read_result",
     "recipe_names",

@@ -29,6 +29,7 @@ from adelic.training.runs.development import DevelopmentData
 from adelic.training.runs.fitted import Fitted, Surroundings
 from adelic.training.runs.folder import device_name
 from adelic.training.runs.objectives import Objective, OneClass
+from adelic.training.search.listing import TRIALS
 from adelic.training.signals import Stopped, cause, deferred_signals
 
 SEARCH_SEED = 0
@@ -131,7 +132,7 @@ def judge(model: FittedModel, X: Array, y: Array, objective: Objective) -> tuple
 
 def search_path(experiment: Experiment, runs: Path) -> Path:
     """Return where the trials of a search are, in a folder of run folders."""
-    return runs / experiment.search_label / "trials.jsonl"
+    return runs / experiment.search_label / TRIALS
 
 
 def trials_done(experiment: Experiment, runs: Path) -> int:

@@ -105,6 +105,25 @@ def run_study(
                 optuna.storages.fail_stale_trials(study)
 
 
+def accuracies(path: Path) -> list[float | None]:
+    """Return the best validation accuracy of each trial of an SQLite file that was made to its end or pruned.
+
+    The file is only read.
+
+    Raises:
+        StorageError: it is damaged, or not a study's.
+    """
+    url = f"sqlite:///{path.absolute().as_uri()}?mode=ro&uri=true"
+    with quiet(), _storage_errors(path):
+        backend = optuna.storages.RDBStorage(url, skip_compatibility_check=True, skip_table_creation=True)
+        try:
+            studies = [optuna.load_study(study_name=n, storage=backend) for n in optuna.get_all_study_names(backend)]
+            return [t.value for study in studies for t in _in(study, TrialState.COMPLETE, TrialState.PRUNED)]
+        finally:
+            backend.remove_session()
+            backend.engine.dispose()
+
+
 def _watch(study: Study, backend: optuna.storages.RDBStorage) -> None:
     """Give a sign of life for each trial that was begun long ago, once, in case its worker was killed before its first.
 
