@@ -166,7 +166,7 @@ def test_a_changed_entry_is_another_cell():
         (("seeds = 2", "seeds = 900000"), "seeds=900000 make 5,400,000 cells of it; 1,000,000 are the most"),
         (
             ("seeds = 2", "seeds = " + 5000 * "["),
-            "is no plan: it is no TOML (its tables or lists are nested too deeply)",
+            "is no plan: it is not TOML (its tables or lists are nested too deeply)",
         ),
         (("seeds = 2", ""), "is no plan (KeyError: 'seeds')"),
         (("seeds = 2", "seeds = 2\nsize = 3"), "size is no key of a plan"),

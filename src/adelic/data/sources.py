@@ -1,4 +1,4 @@
-"""Which data an experiment is on: a task of some size, or a table of one's own."""
+"""The data of an experiment: a task of some size, or a table of your own."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -36,11 +36,14 @@ class TaskData:
     """
 
     task: str
-    n: int = option(help="Size of the task.  [default: the smallest published]")
-    edition: str = option("published", help="Of the task, see `adelic data info TASK`.  [default: published]")
+    n: int = option(help="Size n of the task's objects.  [default: the smallest published]")
+    edition: str = option(
+        "published", help="Version of the task's data; `adelic data info TASK` lists them.  [default: published]"
+    )
     split: str = option(
         "published",
-        help="Of a task, published, or orbits: equivalent rows in one part, so that images of rows may be trained on.",
+        help="How the rows of a task are divided: published, or orbits (equivalent rows stay in one part, so that "
+        "images of rows may be trained on).",
     )
 
     def __post_init__(self) -> None:
@@ -103,7 +106,7 @@ class TaskData:
 
 @dataclass(frozen=True)
 class TableData:
-    """A table of one's own in a file, see `from_table`.
+    """A table of your own in a file, see `from_table`.
 
     Attributes:
         path: of the file: CSV, JSON lines or Parquet.
@@ -128,17 +131,18 @@ class TableData:
     """
 
     path: str
-    target: str = option(help="The column of a table that is predicted.")
+    target: str = option(help="The column of a table to predict.")
     columns: tuple[str, ...] | None = option(
-        None, help="Number columns of a table, as a,b.  [default: all that are left]"
+        None, help="The number columns of a table to predict from, as a,b.  [default: all others]"
     )
     split: str = option(
         "random",
-        help="Of a table, random, or the column that says train, validation or test.  [default: published; random]",
+        help="Of a table: random, or the name of a column that says train, validation or test.  [default: published; "
+        "random for a table]",
     )
-    groups: str | None = option(None, help="A column of a table: rows of equal value stay in one part.")
+    groups: str | None = option(None, help="A column of a table; rows with the same value in it stay in one part.")
     answer: str | None = option(
-        None, help="What the target of a table is.  [default: what its values look like]", choices=ANSWERS
+        None, help="Whether a table's target is classes or a number.  [default: told by its values]", choices=ANSWERS
     )
     sha256: str | None = None
 
@@ -200,7 +204,7 @@ class TableData:
 
 
 Source = TaskData | TableData
-"""Which data an experiment is on."""
+"""The data of an experiment."""
 
 
 def source(name: str, **options: Any) -> Source:
@@ -217,7 +221,7 @@ def source(name: str, **options: Any) -> Source:
     TaskData(task='schubert', n=4, edition='published', split='published')
     >>> source("schubert", target="sold")
     Traceback (most recent call last):
-    adelic.errors.ConfigurationError: --target belongs to a table of one's own, and 'schubert' is a task
+    adelic.errors.ConfigurationError: --target belongs to a table of your own, and 'schubert' is a task
     """
     given = {key: value for key, value in options.items() if value is not None}
     kind: type[Source] = TableData if is_table(name) else TaskData
@@ -226,7 +230,7 @@ def source(name: str, **options: Any) -> Source:
             what = (
                 ("a task", f"{name!r} is a table")
                 if kind is TableData
-                else ("a table of one's own", f"{name!r} is a task")
+                else ("a table of your own", f"{name!r} is a task")
             )
             raise ConfigurationError(f"--{name_given} belongs to {what[0]}, and {what[1]}")
     if kind is TableData:

@@ -345,7 +345,7 @@ class AdeleArray:
     def __eq__(self, other: object) -> Any:
         """Return, element by element, whether two numbers agree in every coordinate as far as it is known.
 
-        A float stands for its exact value, as when a `Fraction` is compared; what is no number at all is unequal.
+        A float stands for its exact value, as when a `Fraction` is compared; what is not a number at all is unequal.
         """
         try:
             right = self._coerce(other, floats="exact")

@@ -26,7 +26,7 @@ class Option:
         holds: of a tuple, the kind of its entries.
         optional: whether None is a value too: nothing of the kind.
         default: the value where none is given; None where one must be.
-        help: a sentence for the command line, which has no such option where it is empty.
+        help: a sentence for the command line; a field with an empty one is not an option there.
         choices: the texts that there are.
         least, greatest: bounds of a number, both included.
         positive: whether a number has to be above 0.
@@ -76,7 +76,7 @@ class Option:
         """Return a value in the option's type.
 
         Raises:
-            ConfigurationError, UnknownNameError: there is no such value.
+            ConfigurationError, UnknownNameError: the value is not one of the option's.
 
         >>> Option(name="scaling", choices=("linear", "log")).check("lgo")
         Traceback (most recent call last):
@@ -138,7 +138,7 @@ class Option:
         """Return the value that a text means, checked; "none" stays as it is, for whoever tells it from not given.
 
         Raises:
-            ConfigurationError, UnknownNameError: it means none.
+            ConfigurationError, UnknownNameError: the text means no value of the option.
 
         >>> Option(name="primes", kind=tuple, holds=int).parse("2,3"), Option(name="epochs", kind=int).parse("3")
         ((2, 3), 3)
@@ -228,7 +228,7 @@ def check_fields(instance: Any) -> None:
     """Check the options of a frozen dataclass's instance, and put them into their types.
 
     Raises:
-        ConfigurationError, UnknownNameError: one has no such value.
+        ConfigurationError, UnknownNameError: a value is not one of its option's.
     """
     for name, described in options(type(instance)).items():
         object.__setattr__(instance, name, described.check(getattr(instance, name)))

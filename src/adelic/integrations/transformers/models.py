@@ -116,7 +116,7 @@ class EquippedModel:
         """Return the embeddings after resizing them, as `PreTrainedModel.resize_token_embeddings` does.
 
         Raises:
-            ConfigurationError: the number token would have no embedding any more.
+            ConfigurationError: the number token would lose its embedding.
         """
         if new_num_tokens is not None:
             multiple = pad_to_multiple_of or 1
@@ -164,7 +164,7 @@ class EquippedModel:
             is_digit = (digits >= 0) & (digits < self.numbers.features.primes)
             if not bool((is_digit | (digits == UNKNOWN_DIGIT)).all()):
                 raise ConfigurationError(
-                    f"number_digits has what is no digit in {space}, such as "
+                    f"number_digits has entries that are not digits in {space}, such as "
                     f"{digits[~is_digit & (digits != UNKNOWN_DIGIT)][0]}; NumberTokenizer takes the model's space"
                 )
         return reals, digits

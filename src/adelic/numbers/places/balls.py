@@ -117,7 +117,7 @@ class RealPlace:
         return (log2(low) + shift - 1 if low > 0 else -inf), (log2(high) + shift + 1 if 0 < high < inf else inf)
 
     def text(self, digits: int = 6) -> str:
-        """Return one number's centre, for shape (), with so many decimal digits, beyond float64 too.
+        """Return one number's centre, for shape (), with this many decimal digits, beyond float64 too.
 
         >>> from adelic import AdeleSpace
         >>> AdeleSpace().encode(10**400)._real.text(), AdeleSpace().encode("7/19")._real.text()
