@@ -1,4 +1,4 @@
-"""What the weights of a module mean: a fingerprint of everything that is frozen beside them, in its state dict.
+"""Fingerprints: what is frozen beside the weights of a module and gives them their meaning, in its state dict.
 
 Weights behind an encoding of numbers are right for that encoding alone, and tensors of equal shapes fit every other.
 """

@@ -1,4 +1,4 @@
-"""What the layers take: tensors whose every element is there, as itself."""
+"""The check of tensors that layers are given: every element must be stored, as itself."""
 
 from typing import Any
 

@@ -22,7 +22,7 @@ from adelic.numbers.window import Window
 
 
 class Space(Protocol):
-    """What an array asks of the space that it lives in, an `AdeleSpace` or a space of algebraic numbers."""
+    """The interface of a space to its arrays: of an `AdeleSpace`, or of a space of algebraic numbers."""
 
     @property
     def primes(self) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Which primes and how many digits: the cheapest space that holds some numbers and what is computed from them.
+"""The choice of primes and digits: the cheapest space that holds some numbers and what is computed from them.
 
 The bound. An expression of k sums, differences and products has at most k + 1 leaves. Over the product of the leaves'
 denominators its numerator grows as if every sign were plus: (a, m) + (b, l) = (a·l + b·m, m·l), (a, m) · (b, l) =

@@ -21,7 +21,7 @@ _LARGEST_FACTOR = 10**5  # that an error message searches
 
 
 class Window(NamedTuple):
-    """What the kernels need to know of a space: primes, digits a window, digits of it below p^0."""
+    """The parameters of a space as the kernels take them: primes, digits in a window, and those of them below p^0."""
 
     primes: tuple[int, ...]
     precision: int

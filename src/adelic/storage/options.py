@@ -1,4 +1,4 @@
-"""What a field of an experiment says of itself: the only description that there is of an option.
+"""Options: the metadata of an experiment's fields, which are the only description of an option.
 
 Command lines, the checks of TOML files, searches and printed commands are made from it. One more option is one more
 field, with `option(...)` in place of its default.
@@ -18,7 +18,7 @@ from adelic.storage.checks import check_count, shown, whole_number
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """What is known of one field.
+    """The description of one option: a field of a dataclass, and its metadata.
 
     Attributes:
         name: as in Python; on the command line it has dashes.
@@ -235,7 +235,7 @@ def check_fields(instance: Any) -> None:
 
 
 def table_of(instance: Any) -> dict[str, Any]:
-    """Return what files say of an instance: the values of its options, but for those that they leave out.
+    """Return the table of an instance in files: the values of its options, without those that files leave out.
 
     >>> @dataclass
     ... class Mine:

@@ -1,4 +1,4 @@
-"""What an equipped model does before its own class: it adds numbers to embeddings, and a loss to the loss."""
+"""The base class of equipped models: it adds numbers to embeddings, and the loss of numbers to the loss."""
 
 import copy
 import functools
@@ -16,7 +16,7 @@ from adelic.nn.heads.adelic import UNKNOWN_DIGIT
 
 
 class EquippedModel:
-    """What an equipped model has before its own class; `equip` makes one.
+    """The base class that stands before an equipped model's own class; `equip` makes such a model.
 
     Attributes:
         numbers: the `NumberLayers`.

@@ -1,4 +1,4 @@
-"""What an equipped model remembers of its numbers: plain data in its config.json."""
+"""The settings of an equipped model's numbers: plain data in its config.json."""
 
 import math
 from dataclasses import asdict, dataclass

@@ -18,7 +18,7 @@ from adelic.nn.fingerprint import Fingerprinted
 
 
 class DigitLogits(NamedTuple):
-    """What a network says of a number's digits.
+    """The prediction of a number's digits, and of its sign.
 
     Attributes:
         digits: float32 (*, n_digits, base), least significant digit first.

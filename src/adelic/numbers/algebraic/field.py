@@ -19,7 +19,7 @@ BITS = 64
 
 @dataclass(frozen=True)
 class EmbeddedField(ABC):
-    """What arrays of algebraic numbers, and their decoding, ask of the `AlgebraicSpace` that they live in.
+    """The interface of an `AlgebraicSpace` to its arrays, and to their decoding.
 
     Attributes:
         polynomial: f, monic and irreducible over the integers, the constant coefficient first; θ is a root.

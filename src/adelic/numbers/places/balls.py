@@ -278,7 +278,7 @@ def _multiply(x: RealPlace, y: RealPlace) -> RealPlace:
         centre, radius = _product(x.centre, x.radius, y.centre, y.radius)
         radius += TINY
         denominator = x.denominator * y.denominator
-    is_zero = x._is_zero() | y._is_zero()
+    is_zero = x._is_zero() | y._is_zero()  # 0 times a number of which nothing is known is 0, too
     centre, radius, denominator = (np.where(is_zero, z, f) for z, f in ((0, centre), (0, radius), (1, denominator)))
     return _rounded(centre, radius, denominator, x._is_exact() & y._is_exact())
 
