@@ -186,7 +186,7 @@ def test_json_that_says_nothing(refused, text):
         (["1e400", "2:1"], "no rational number"),
         (["1e999999", "2:1"], "exponent beyond"),
         (["1.4", "2:011011", "3:101212"], "no rational number"),
-        (["?", "101:…(91)"], "they are those of -10 and 1/10, for one; a real value tells which"),
+        (["?", "101:…(91)"], "they are those of -10 and 1/10, for example; a real value tells which"),
         (["5" * 5000 + "x", "2:1"], "is not a real value"),
         (["1", "2:" + "5" * 5000], "is not a 2-adic expansion"),
         (["1", "2"], "PRIME:EXPANSION"),

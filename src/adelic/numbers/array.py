@@ -211,9 +211,9 @@ class AdeleArray:
         q, others = reconstruction.decode_digits(residues, self.space.primes, self.space.fractional_digits)
         if q is None:
             bound = self.space.window.decoding_bound
-            are = f"; they are those of {' and '.join(map(describe, others))}, for one" if others else ""
+            are = f"; they are those of {' and '.join(map(describe, others))}, for example" if others else ""
             raise DecodingError(
-                f"the digits{at_position(position)} alone determine no rational number: none of numerator and "
+                f"the digits{at_position(position)} alone determine no rational number: none with numerator and "
                 f"denominator up to about 2^{bound.bit_length() // 2} has them{are}; a real value "
                 "tells which, and RedundantResidueCode(space, max_numerator, max_denominator) takes other bounds"
             )

@@ -208,7 +208,7 @@ def taking_turns(folder: Path, *, remedy: str = FOLDER_REMEDY) -> Iterator[None]
     """Wait until no other process is in such a block with this folder, which is made if it is missing.
 
     It is for what is read, changed and written within a moment. As with `sole_user`, the kernel ends a turn with its
-    process, and a file system without locks has no turns.
+    process; on a file system without locks nobody waits.
 
     Raises:
         StorageError: the folder cannot be made.

@@ -123,8 +123,8 @@ def decode_within(
 
     Returns:
         numerators and denominators in lowest terms, int64 (size,), and a bool array (size,): where it is False no
-        number was found. There is none then, or one whose bounds are too wide for int64 or whose denominator a prime
-        divides more than F times.
+        number was found: there is none, or the bounds are too wide for int64, or a prime divides its denominator more
+        than F times.
 
     >>> from adelic import AdeleSpace
     >>> space = AdeleSpace(primes=(5, 7, 11))
