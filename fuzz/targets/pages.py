@@ -102,7 +102,7 @@ def _plain_number() -> Page:
 
 
 def _explore(case: Case) -> None:
-    """Make the page of two numbers; what is no number must not get onto it."""
+    """Make the page of two numbers; text that is not a number must not get onto it."""
     rng = case.rng
 
     def text() -> str:

@@ -29,12 +29,12 @@ class SpaceError(AdelicError, ValueError):
 
 
 class EncodingError(AdelicError, ValueError):
-    """A value is no number that can be encoded exactly: text, NaN, an infinity, a bool, a float without a policy.
+    """A value is not a number that can be encoded exactly: text, NaN, an infinity, a bool, a float without a policy.
 
     >>> import adelic
     >>> adelic.AdeleSpace().encode([1, "seven"])
     Traceback (most recent call last):
-    adelic.errors.EncodingError: at position [1]: 'seven' is no number; write '7/5', '-3', '1.25' or '1e-3'
+    adelic.errors.EncodingError: at position [1]: 'seven' is not a number; write '7/5', '-3', '1.25' or '1e-3'
     """
 
 

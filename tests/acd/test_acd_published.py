@@ -268,8 +268,8 @@ MALFORMED = {
     "a float": (P7 % "0.0", "the label 0.0 is not a whole number"),
     "a bool": (P7 % "true", "the label True is not a whole number"),
     "no label": (P7 % "null", "the label None is not a whole number"),
-    "no class": (P7 % 9, "the label 9 is none of 0..3"),
-    "a negative label": (P7 % -1, "the label -1 is none of 0..3"),
+    "no class": (P7 % 9, "the label 9 is not one of 0..3"),
+    "a negative label": (P7 % -1, "the label -1 is not one of 0..3"),
     "a huge label": (P7 % 10**30, "is not a whole number of 64 bits"),
     "a long line": (" " * 20_000, "it is longer than that of any row"),
 }
@@ -372,7 +372,7 @@ def test_files_with_the_labels_are_in_the_provenance(texts):
 def test_text_files_of_different_lengths_and_without_a_row(texts):
     with pytest.raises(StorageError, match=r"labels_test_6.txt has more lines than .*weaving_pattern_test_6.txt"):
         texts("weaving", "labels_test_6.txt", lambda lines: [*lines, "1"])
-    with pytest.raises(StorageError, match=r"mHeight_8_test.txt has no row"):
+    with pytest.raises(StorageError, match=r"mHeight_8_test.txt has no rows"):
         texts("mheight", "mHeight_8_test.txt", lambda lines: [""])
 
 

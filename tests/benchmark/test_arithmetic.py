@@ -201,7 +201,7 @@ def test_a_changed_option_is_another_run():
         (("seeds = 2", "seeds = 900000"), "seeds=900000 make 5,400,000 runs of it; 1,000,000 are the most"),
         (
             ("seeds = 2", "seeds = " + 5000 * "["),
-            "is not a plan: it is no TOML (its tables or lists are nested too deeply)",
+            "is not a plan: it is not TOML (its tables or lists are nested too deeply)",
         ),
         (("seeds = 2", ""), "is not a plan (KeyError: 'seeds')"),
         (("seeds = 2", "seeds = 2\nsize = 3"), "a plan has no key size"),

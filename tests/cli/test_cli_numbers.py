@@ -103,15 +103,15 @@ def test_coordinates(works):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nan"], "'nan' is no number"),
-        (["inf"], "'inf' is no number"),
-        (["seven"], "'seven' is no number"),
-        ([""], "'' is no number"),
+        (["nan"], "'nan' is not a number"),
+        (["inf"], "'inf' is not a number"),
+        (["seven"], "'seven' is not a number"),
+        ([""], "'' is not a number"),
         (["1/0"], "denominator zero"),
         (["0/0"], "denominator zero"),
-        (["3", "1//2"], "'1//2' is no number"),
-        (["True"], "is no number"),
-        (["1\n2"], "is no number"),
+        (["3", "1//2"], "'1//2' is not a number"),
+        (["True"], "is not a number"),
+        (["1\n2"], "is not a number"),
         (["7/5", "--fractional-digits", "0"], "--fractional-digits 1 would hold it"),
         (["1/25", "--fractional-digits", "1"], "--fractional-digits 2 would hold it, and --primes 3,7,11,13,17,19,23 "),
         (["3", "1/1024", "--precision", "5"], "1/1024 needs 10 digits after the point, which --precision 5 does not"),
@@ -120,10 +120,10 @@ def test_coordinates(works):
         (["1", "--primes", "2,4"], "4 is not a prime"),
         (["1", "--primes", "2,3,2"], "occurs twice"),
         (["1", "--primes", "-3"], "-3 is not a prime"),
-        (["1", "--primes", "two"], "'two' is no integer"),
-        (["1", "--primes", ""], "no integer"),
+        (["1", "--primes", "two"], "'two' is not an integer"),
+        (["1", "--primes", ""], "is not an integer"),
         (["1", "--primes", "5-2"], "no integer"),
-        (["1", "--primes", "9" * 5000], "no integer"),
+        (["1", "--primes", "9" * 5000], "is not an integer"),
         (["1", "--precision", "0"], "--precision 0"),
         (["1", "--precision", "-1"], "--precision -1"),
         (["1", "--precision", "x"], "--precision"),
@@ -180,19 +180,19 @@ def test_json_that_says_nothing(refused, text):
     ("arguments", "words"),
     [
         (["1.4"], "prime"),
-        (["x", "2:1"], "'x' is no real value"),
-        (["nan", "2:1"], "'nan' is no real value"),
-        (["inf", "2:1"], "'inf' is no real value"),
+        (["x", "2:1"], "'x' is not a real value"),
+        (["nan", "2:1"], "'nan' is not a real value"),
+        (["inf", "2:1"], "'inf' is not a real value"),
         (["1e400", "2:1"], "no rational number"),
         (["1e999999", "2:1"], "exponent beyond"),
         (["1.4", "2:011011", "3:101212"], "no rational number"),
-        (["?", "101:…(91)"], "they are those of -10 and 1/10, for one; a real value tells which"),
-        (["5" * 5000 + "x", "2:1"], "is no real value"),
-        (["1", "2:" + "5" * 5000], "no 2-adic expansion"),
+        (["?", "101:…(91)"], "they are those of -10 and 1/10, for example; a real value tells which"),
+        (["5" * 5000 + "x", "2:1"], "is not a real value"),
+        (["1", "2:" + "5" * 5000], "is not a 2-adic expansion"),
         (["1", "2"], "PRIME:EXPANSION"),
         (["1", "two:1"], "PRIME:EXPANSION"),
-        (["1", "2:"], "no 2-adic expansion"),
-        (["1", "2:102"], "no 2-adic expansion"),
+        (["1", "2:"], "is not a 2-adic expansion"),
+        (["1", "2:102"], "is not a 2-adic expansion"),
         (["1", "17:16"], "in brackets"),
         (["1", "4:1"], "4 is not a prime"),
         (["1", "2:1", "2:1"], "occurs twice"),
@@ -321,8 +321,8 @@ def test_a_command_that_saves_nothing_does_not_say_that_it_did(monkeypatch, caps
 def test_white_space_in_front_of_a_number(works, refused):
     """Once a search from each of so many places, eleven seconds long."""
     assert works("encode", " " * 60_000 + "7", "--primes", "2", "--precision", "4").splitlines()[-1] == "  Q_2   111"
-    assert "is no number" in refused("encode", "7" + " " * 60_000 + "x")
-    assert "is no number" in refused("encode", " " * 60_000 + "x")
+    assert "is not a number" in refused("encode", "7" + " " * 60_000 + "x")
+    assert "is not a number" in refused("encode", " " * 60_000 + "x")
 
 
 def test_encoding_needs_no_torch():

@@ -32,7 +32,7 @@ def test_durations(text, seconds):
 @pytest.mark.parametrize("text", ["25", "m", "", "0s", "-5m", "1.5h", "30m1h", "5 m", "٣m", "1d", "9999999s"])
 def test_what_is_no_duration(refused, text):
     line = refused(*REPRODUCE, "--budget", text)
-    assert f"{text!r} is no time span; write 25m, 90s or 1h30m" in line
+    assert f"{text!r} is not a time span; write 25m, 90s or 1h30m" in line
 
 
 def test_a_budget_that_is_used_up(works, folder):

@@ -40,7 +40,7 @@ def test_standard_input_and_primes(works):
         (["--values", "."], ". cannot be read"),
         (["1", "--labels", "missing.txt"], "missing.txt cannot be read"),
         (["--values", "-"], "no values"),
-        (["seven"], "'seven' is no number"),
+        (["seven"], "'seven' is not a number"),
         (["10000000000", "--budget", "3"], "the least that would do is"),
         (["1", "--budget", "0"], "--budget 0"),
         (["1", "--operations", "-1"], "--operations -1"),
@@ -71,6 +71,6 @@ def test_encode_reports_the_error_of_an_approximation(works, refused):
     text = works("encode", "pi", "2", "--floats", "limit:10", "--json", "--primes", "2,3")
     assert json.loads(text)["approximation_error"] == [pytest.approx(0.00126448926), 0]
     assert works("decode", stdin=text).split() == ["22/7", "2"]
-    assert "'pi' is no number" in refused("encode", "pi")
-    assert "is no policy" in refused("encode", "1", "--floats", "round")
-    assert "'seven' is no number" in refused("encode", "seven", "--floats", "exact")
+    assert "'pi' is not a number" in refused("encode", "pi")
+    assert "is not a policy" in refused("encode", "1", "--floats", "round")
+    assert "'seven' is not a number" in refused("encode", "seven", "--floats", "exact")

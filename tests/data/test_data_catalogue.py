@@ -134,5 +134,5 @@ def test_info_names_damaged_manifests(cache):
     manifest.write_bytes(text.replace(b'"generator_version": 1', b'"generator_version": 3'))
     assert "does not have the SHA-256" in acd.info("weaving")["cached"][0]["damaged"]
     manifest.write_text("{")
-    assert "no JSON" in acd.info("weaving")["cached"][0]["damaged"]
+    assert "is not JSON" in acd.info("weaving")["cached"][0]["damaged"]
     assert provenance["rows"]["all"] == 16

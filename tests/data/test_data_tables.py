@@ -223,7 +223,7 @@ def test_numbers_as_answers():
         ({}, {"answer": "number"}, ConfigurationError, "'odd' has 'no'; a number that is predicted is whole"),
         ({}, {"seed": -1}, ConfigurationError, "seed must be a whole number"),
         ({"group": [*[1] * 199, None]}, {"groups": "group"}, ConfigurationError, "'group' has no value in row 199"),
-        (dict.fromkeys(("price", "count", "odd"), ()), {}, ConfigurationError, "the table has no row"),
+        (dict.fromkeys(("price", "count", "odd"), ()), {}, ConfigurationError, "the table has no rows"),
         ({"count": range(3)}, {}, ConfigurationError, "equally long"),
         ({"price": ["1"] * 200, "count": [1] * 200}, {}, ConfigurationError, "1 different rows of 200 are too few"),
     ],
@@ -288,8 +288,8 @@ def test_what_is_no_table(frame):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("mine.csv", b"", "has no row"),
-        ("mine.csv", b"a,b\n", "has no row"),
+        ("mine.csv", b"", "has no rows"),
+        ("mine.csv", b"a,b\n", "has no rows"),
         ("mine.csv", b"a,a\n1,2\n", "names the column 'a' twice"),
         ("mine.csv", b"a,b\n1,2\n1\n", "line 3 has 1 values and the header has 2"),
         ("mine.csv", b"a,b\n1,\xff\n", "is not a table: 'utf-8' codec"),

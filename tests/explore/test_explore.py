@@ -37,15 +37,15 @@ _FLAGS = (
 DRIVER = (Path(__file__).parent / "browser.js").read_text(encoding="utf-8")
 GOOD = {"x": "7/5", "y": "3/4", "operation": "add", "primes": "2, 3, 5, 7", "precision": "16", "fractional": ""}
 MISTAKES = [
-    ({"x": "seven"}, "x", "“seven” is no number; write 7/5, -3, 1.25 or 1e-3"),
-    ({"x": ""}, "x", "is no number"),
+    ({"x": "seven"}, "x", "“seven” is not a number; write 7/5, -3, 1.25 or 1e-3"),
+    ({"x": ""}, "x", "is not a number"),
     ({"x": "1/0"}, "x", "1/0 has denominator zero"),
-    ({"x": "1.5/2"}, "x", "is no number"),
-    ({"y": "3//4"}, "y", "is no number"),
+    ({"x": "1.5/2"}, "x", "is not a number"),
+    ({"y": "3//4"}, "y", "is not a number"),
     ({"y": "1e999999"}, "y", "the exponent of 1e999999 is beyond ±100000"),
     ({"y": "0", "operation": "div"}, "y", "nothing can be divided by 0"),
-    ({"primes": "2, 9"}, "primes", "9 is no prime"),
-    ({"primes": "2, two"}, "primes", "two is no prime"),
+    ({"primes": "2, 9"}, "primes", "9 is not a prime"),
+    ({"primes": "2, two"}, "primes", "two is not a prime"),
     ({"primes": " , "}, "primes", "at least one prime"),
     ({"primes": "2, 3, 2"}, "primes", "the prime 2 is named twice"),
     ({"precision": "0"}, "precision", "a whole number from 1 to 200, not “0”"),
@@ -340,10 +340,10 @@ def test_entered_text_cannot_end_the_script():
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [
-        (("seven",), {}, EncodingError, "'seven' is no number"),
+        (("seven",), {}, EncodingError, "'seven' is not a number"),
         (("7/5", "1/0"), {}, DivisionByZeroError, "1/0 has denominator zero"),
         (("7/5", "0"), {"operation": "/"}, DivisionByZeroError, "7/5 cannot be divided by 0"),
-        (("7/5", "1"), {"operation": "^"}, ConfigurationError, "none of the four"),
+        (("7/5", "1"), {"operation": "^"}, ConfigurationError, "is not one of the four"),
         (("7/5",), {"primes": (2, 9)}, SpaceError, "9 is not a prime"),
         (("7/5",), {"precision": 0}, SpaceError, "precision=0"),
         (("7/5",), {"precision": 201}, ConfigurationError, "precision=201 is more than the page can show"),

@@ -173,7 +173,7 @@ def test_other_floats_follow_the_policy():
         encoder(floats="error").fit(X)
     with pytest.raises(EncodingError, match=r"9007199254740992\.0 is a float"):
         encoder(floats="error").fit([[2.0**53]])
-    with pytest.raises(EncodingError, match="floats='nearest' is no policy"):
+    with pytest.raises(EncodingError, match="floats='nearest' is not a policy"):
         encoder(floats="nearest").fit([[1.0]])
 
 
@@ -460,12 +460,12 @@ def test_torch_is_not_loaded():
             "fills rows with NaN",
         ),
         ({"primes": (16777259,), "precision": 2, "dtype": np.float32}, [[1]], EncodingError, "float32 does not hold"),
-        ({}, [["seven"]], EncodingError, r"column 'x0': at position \[0\]: 'seven' is no number"),
+        ({}, [["seven"]], EncodingError, r"column 'x0': at position \[0\]: 'seven' is not a number"),
         ({}, [[1, 2], [3, "1/0"]], AdelicError, r"column 'x1': at position \[1\]: 1/0 has denominator zero"),
         ({}, pd.DataFrame({"t": pd.to_datetime(["2020-01-01"])}), EncodingError, "column 't'.*datetime64"),
-        ({}, pd.DataFrame({"t": []}), EncodingError, r"shape \(0, 1\) has no number"),
-        ({}, [[math.inf]], EncodingError, "inf is no rational number"),
-        ({}, [[1.5], [-math.inf]], EncodingError, r"at position \[1\]: -inf is no rational number"),
+        ({}, pd.DataFrame({"t": []}), EncodingError, r"shape \(0, 1\) has no numbers"),
+        ({}, [[math.inf]], EncodingError, "inf is not a rational number"),
+        ({}, [[1.5], [-math.inf]], EncodingError, r"at position \[1\]: -inf is not a rational number"),
         ({"dtype": np.float32}, [[10**39]], RangeError, "beyond float32; use dtype=numpy.float64"),
         ({}, [[10**400]], RangeError, "beyond float64"),
         ({"features": "characters"}, [[10**400]], RangeError, "beyond float64"),

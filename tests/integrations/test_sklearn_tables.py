@@ -50,7 +50,7 @@ def test_floats_at_the_edges_are_read_as_ever(policy):
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 def test_what_is_not_finite_is_refused_as_ever(value):
-    with pytest.raises(EncodingError, match="is no rational number"):
+    with pytest.raises(EncodingError, match="is not a rational number"):
         read_floats(np.array([0.5, value]), "shortest")
     with pytest.raises(EncodingError, match="is a float and may not be"):
         read_floats(np.array([0.5]), "error")

@@ -71,7 +71,7 @@ def test_what_is_not_equipped_or_unknown_is_not_loaded(tiny_model, equipped, tmp
     for wrong in ("os", "AutoModel", "GPT2Config", None):
         model.config.adelic["model"] = wrong
         model.save_pretrained(tmp_path / "wrong")
-        with pytest.raises(ConfigurationError, match="is no model class of Transformers"):
+        with pytest.raises(ConfigurationError, match="is not a model class of Transformers"):
             from_pretrained(tmp_path / "wrong")
     model.config.adelic["model"] = "GPT2LMHeadModel"
     model.config.adelic["surprise"] = 1

@@ -143,7 +143,7 @@ def test_long_texts_are_cut(tokenizer):
 def test_wrong_examples_and_objectives(tokenizer):
     with pytest.raises(ConfigurationError, match="an example with txt has no 'text'"):
         NumberCollator(tokenizer, None)([{"txt": "1"}])
-    with pytest.raises(ConfigurationError, match="objective='clm' is none of"):
+    with pytest.raises(ConfigurationError, match="objective='clm' must be 'causal', 'masked' or None"):
         NumberCollator(tokenizer, "clm")
 
 
@@ -172,5 +172,5 @@ def test_a_tokenizer_that_says_no_space_needs_one(tokenizer):
     with pytest.raises(ConfigurationError, match="does not say which space its model has; give it as space"):
         NumberTokenizer(tokenizer.tokenizer)
     tokenizer.tokenizer.init_kwargs["adelic"] = {"space": 1}
-    with pytest.raises(ConfigurationError, match="are no settings of an equipped model"):
+    with pytest.raises(ConfigurationError, match="are not the settings of an equipped model"):
         NumberTokenizer(tokenizer.tokenizer)

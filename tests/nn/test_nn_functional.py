@@ -383,7 +383,7 @@ def test_nothing_is_read_back_to_the_host():
         (lambda: functional.encode(torch.tensor(1), torch.ones((), device="meta").long(), space=DEFAULT), "on meta"),
         (
             lambda: functional.encode(torch.tensor(1), space=DEFAULT, dtype=torch.float16),
-            "float16 is no dtype of coordi",
+            "float16 is not a dtype of coordi",
         ),
         (lambda: functional.encode(torch.tensor(1), space=DEFAULT, dtype=torch.uint8), "pass real_row=False"),
         (

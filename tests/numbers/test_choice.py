@@ -215,7 +215,7 @@ def test_the_least_budget_is_named_and_does():
     ("arguments", "error", "message"),
     [
         ({"values": []}, EncodingError, "no values"),
-        ({"values": ["x"]}, EncodingError, "'x' is no number"),
+        ({"values": ["x"]}, EncodingError, "'x' is not a number"),
         ({"values": [1], "budget": 0}, SpaceError, "budget=0"),
         ({"values": [1], "budget": 1.5}, SpaceError, r"budget=1\.5"),
         ({"values": [1], "operations": -1}, SpaceError, "operations=-1"),
@@ -226,7 +226,7 @@ def test_the_least_budget_is_named_and_does():
         ({"values": [10**9999]}, SpaceError, "the least that would do is 15337: primes="),
         ({"values": [1, 2], "labels": [0]}, EncodingError, "1 labels for 2 values"),
         ({"values": [1, 2], "labels": 5}, EncodingError, "labels=5"),
-        ({"values": [1, 2], "labels": [0, None]}, EncodingError, "are no classes"),
+        ({"values": [1, 2], "labels": [0, None]}, EncodingError, "are not classes"),
         ({"values": range(300), "labels": range(300)}, EncodingError, "300 classes"),
     ],
 )
@@ -333,7 +333,7 @@ class TestApproximation:
         "text", ["10**", "**6", "10**-6", "1e-6", "10**6**2", "0**6", "1e999999", "9**999999", "10^6", "1e6.0", "1__0"]
     )
     def test_what_is_no_limit(self, text):
-        with pytest.raises(EncodingError, match="is no policy"):
+        with pytest.raises(EncodingError, match="is not a policy"):
             AdeleSpace().encode(0.5, floats=f"limit:{text}")
 
     @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=6), st.integers(1, 500))

@@ -44,7 +44,7 @@ def test_unknown_places_are_marked():
 
 @pytest.mark.parametrize("text", ["…12", "1.2.3", "", "…", ".", "-1", "1 0", "²", "…(1)"])
 def test_text_that_is_no_binary_expansion(text):
-    with pytest.raises(DecodingError, match="no 2-adic expansion") as caught:
+    with pytest.raises(DecodingError, match="is not a 2-adic expansion") as caught:
         parse_expansion(text, 2)
     assert repr(text) in str(caught.value)
 

@@ -87,7 +87,7 @@ def test_digits_of_64_bits():
     assert a.digits.tolist() == [[2**64 - 60, 2**64 - 60]]
     assert a.digits.dtype == np.uint64
     for wrong in (2**64 - 59, 2**64 - 1):
-        with pytest.raises(EncodingError, match="is no digit at the prime"):
+        with pytest.raises(EncodingError, match="is not a digit at the prime"):
             space.from_digits(np.array([[0, wrong]], dtype=np.uint64), 1.0)
     with pytest.raises(EncodingError, match="float32 does not hold"):
         a.tensor()

@@ -115,7 +115,7 @@ class TestScalars:
 
     @pytest.mark.parametrize("text", NO_NUMBERS)
     def test_text_that_is_no_number(self, text):
-        refuses(text, EncodingError, repr(text), "is no number; write '7/5'")
+        refuses(text, EncodingError, repr(text), "is not a number; write '7/5'")
         refuses([["1"], [text]], EncodingError, "at position [1, 0]", repr(text))
 
     def test_long_text_that_is_no_number(self):
@@ -141,7 +141,7 @@ class TestScalars:
     @pytest.mark.parametrize("value", NOT_FINITE, ids=str)
     @pytest.mark.parametrize("floats", ["error", "exact", "shortest", "limit:5"])
     def test_not_finite(self, value, floats):
-        refuses(value, EncodingError, f"{value!s} is no rational number", floats=floats)
+        refuses(value, EncodingError, f"{value!s} is not a rational number", floats=floats)
         refuses([[1, value]], EncodingError, "at position [0, 1]", f"{value!s}", floats=floats)
 
     @pytest.mark.parametrize("value", OTHER_TYPES, ids=lambda value: type(value).__name__)
@@ -156,7 +156,7 @@ class TestScalars:
         refuses((value, 2), EncodingError, "is a bool")
         refuses((2, value), EncodingError, "is a bool")
         refuses(([1, value], 2), EncodingError, "at position [1]", "is a bool")
-        refuses([(1, 2), (1, value)], EncodingError, "at position [1]", "no pair")
+        refuses([(1, 2), (1, value)], EncodingError, "at position [1]", "is not a pair")
         refuses(np.array([value]), EncodingError, "dtype bool", str(bool(value)), "at position [0]")
         refuses([[1], np.array([value])], EncodingError, "dtype bool", "at position [1, 0]")
         refuses(np.array([1, value], dtype=object), EncodingError, "at position [1]", "is a bool")
@@ -225,7 +225,7 @@ class TestFloats:
         "floats", ["", "round", "limit", "limit:", "limit:0", "limit:-5", "limit:1.5", "EXACT", None, 3]
     )
     def test_unknown_policies(self, floats):
-        refuses([1], EncodingError, f"floats={floats!r} is no policy", floats=floats)
+        refuses([1], EncodingError, f"floats={floats!r} is not a policy", floats=floats)
 
     def test_limits_of_any_size(self):
         assert read(0.5, floats="limit:" + "9" * 5000) == HALF
@@ -339,9 +339,9 @@ class TestPairs:
         refuses(("1/2", 3), EncodingError, "1/2 is not an integer; the numerators")
         refuses((3, [1, Fraction(1, 3)]), EncodingError, "1/3 at position [1] is not an integer; the denominators")
         refuses((1.0, 2), EncodingError, "1.0 is a float")
-        refuses([(1, 2.5)], EncodingError, "at position [0]", "(1, 2.5) is no pair")
-        refuses([(1, "2")], EncodingError, "at position [0]", "(1, '2') is no pair")
-        refuses([(None, 2)], EncodingError, "(None, 2) is no pair")
+        refuses([(1, 2.5)], EncodingError, "at position [0]", "(1, 2.5) is not a pair")
+        refuses([(1, "2")], EncodingError, "at position [0]", "(1, '2') is not a pair")
+        refuses([(None, 2)], EncodingError, "(None, 2) is not a pair")
         refuses(([1, 2], [1, 2, 3]), EncodingError, "shape (2,)", "shape (3,)")
 
 
@@ -434,9 +434,9 @@ class TestLongFloats:
 def test_tensors_without_plain_numbers(make):
     tensor = make(pytest.importorskip("torch"))
     for values in (tensor, [tensor]):
-        with pytest.raises(EncodingError, match=r"is no array of numbers .*; make it dense"):
+        with pytest.raises(EncodingError, match=r"is not an array of numbers .*; make it dense"):
             AdeleSpace().encode(values, floats="exact")
-    with pytest.raises(EncodingError, match="is no array of numbers"):
+    with pytest.raises(EncodingError, match="is not an array of numbers"):
         AdeleSpace().from_digits(tensor, 1.0)
 
 
@@ -444,7 +444,7 @@ def test_white_space_around_numbers():
     assert rationals.read(" \t\n7 / 5\u3000").fraction(0) == Fraction(7, 5)
     assert rationals.read(" " * 10**6 + "7").fraction(0) == 7
     for text in (" " * 10**5 + "x", "1" + " " * 10**5 + "x", " " * 10**5, "1 2", "- 3"):
-        with pytest.raises(EncodingError, match="is no number"):
+        with pytest.raises(EncodingError, match="is not a number"):
             rationals.read(text)
 
 

@@ -54,8 +54,8 @@ def test_spaces_are_values():
         (("2",), "a prime must be an integer, not '2'"),
         ("235", "a prime must be an integer, not '2'"),
         ((None,), "not None"),
-        (7, "primes=7 is no sequence"),
-        (None, "primes=None is no sequence"),
+        (7, "primes=7 is not a sequence"),
+        (None, "primes=None is not a sequence"),
         ((2**64 + 13,), "18446744073709551629 is too large"),
         ((2**31 + 12,), r"2147483660 is not a prime \(2147483660 = 2 · 1073741830\)"),
         (((2**31 - 1) * (2**31 + 11),), "is not a prime;"),
@@ -270,7 +270,7 @@ class TestNoRealValue:
 
     def test_the_ambiguity_is_said(self):
         space = AdeleSpace(primes=(101,), precision=1)
-        with pytest.raises(DecodingError, match=r"they are those of -10 and 1/10, for one; a real value tells which"):
+        with pytest.raises(DecodingError, match=r"they are those of -10 and 1/10, for example; a real value tells"):
             space.from_digits([[91]], None).decode()
         with pytest.raises(DecodingError, match=r"at position \[1\]"):
             space.from_digits([[[7]], [[91]]], None).decode()
@@ -305,8 +305,8 @@ def test_from_digits_keeps_no_hold_of_the_callers_arrays():
 @pytest.mark.parametrize(
     ("digits", "real", "message"),
     [
-        ([[0, 1, 1, 2], [0, 0, 2, 1]], 7.0, r"2 at position \[0, 3\] is no digit at the prime 2; digits are 0 … 1"),
-        ([SEVEN, [[0, 1, 1, 1], [0, 0, -1, 1]]], [7.0, 7.0], r"-1 at position \[1, 1, 2\] is no digit at the prime 3"),
+        ([[0, 1, 1, 2], [0, 0, 2, 1]], 7.0, r"2 at position \[0, 3\] is not a digit at the prime 2; .* 0 … 1"),
+        ([SEVEN, [[0, 1, 1, 1], [0, 0, -1, 1]]], [7.0, 7.0], r"-1 at position \[1, 1, 2\] is not a digit at the prime"),
         ([[0, 1, 1, 0.5], [0, 0, 2, 1]], 7.0, r"0\.5 at position \[0, 3\]"),
         ([[0, 1, 1, np.nan], [0, 0, 2, 1]], 7.0, r"nan at position \[0, 3\]"),
         ([[0, 1, 1], [0, 2, 1]], 7.0, r"digits have shape \(2, 3\); for real values of shape \(\) it is \(2, 4\)"),

@@ -341,7 +341,7 @@ def test_a_socket_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # a socket's path is short
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("socket")
-        with pytest.raises(StorageError, match="cannot write socket: it is no file"):
+        with pytest.raises(StorageError, match="cannot write socket: it is not a file"):
             atomic_write("socket", "x")
     assert names(tmp_path) == ["socket"]
 

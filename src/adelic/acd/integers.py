@@ -1,4 +1,4 @@
-"""What callers give, read as whole numbers: sequences and arrays."""
+"""Sequences and arrays that callers give, read as whole numbers."""
 
 from collections.abc import Iterable
 from typing import Any

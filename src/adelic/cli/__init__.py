@@ -1,4 +1,4 @@
-"""Layer 6, the command line: parse, call, print."""
+"""Layer 7, the command line: parse, call, print."""
 
 import errno
 import io
@@ -43,15 +43,15 @@ def commands() -> None:
     Look at a number          adelic encode 7/5 --primes 2,3,5,7 --precision 6
     See it at every place     adelic explore 7/5 --with 3/4
     Choose primes and digits  adelic space 0.1 2.75 19.99 --operations 2
-    See what data there is    adelic data list
+    List the data sets        adelic data list
     Train one model           adelic train schubert --n 4 --embedding adelic --recipe quick
     Search a recipe           adelic tune schubert --n 4 --embedding adelic --recipe quick --trials 20
     Run a matrix of models    adelic reproduce schubert-4 weaving-6 --embeddings adelic,learned --seeds 0-4
     Learn arithmetic          adelic reproduce arithmetic --quick
-    Make the table            adelic report
-    See what runs there are   adelic runs list
+    Report the results        adelic report
+    List the runs             adelic runs list
 
-    Every command says more under --help.
+    For more on a command: adelic COMMAND --help.
     """
 
 

@@ -17,18 +17,26 @@ if TYPE_CHECKING:
     from adelic import data
 
 data_options = stack(
-    click.option("--n", type=int, help="Size of the objects.  [default: the smallest published]"),
+    click.option("--n", type=int, help="Size n of the task's objects.  [default: the smallest published]"),
     click.option(
-        "--edition", default="published", show_default=True, help="Version of the data; see `adelic data info TASK`."
+        "--edition",
+        default="published",
+        show_default=True,
+        help="Version of the task's data; `adelic data info TASK` lists them.",
     ),
     click.option(
         "--split",
         default="published",
         show_default=True,
-        help="How rows are divided: published, or orbits, which keeps equivalent rows in one part.",
+        help="How rows are divided into train, validation and test: published, or orbits (equivalent rows stay in one "
+        "part).",
     ),
     click.option(
-        "--seed", type=int, default=0, show_default=True, help="Seed of what is drawn: negatives, labellings, splits."
+        "--seed",
+        type=int,
+        default=0,
+        show_default=True,
+        help="Seed of what is drawn at random: negative examples, labellings, splits.",
     ),
     click.option(
         "--option",
@@ -36,10 +44,12 @@ data_options = stack(
         type=OPTION,
         multiple=True,
         metavar="NAME=CHOICE",
-        help="Choice that the task itself offers; see `adelic data info TASK`.",
+        help="Set an option that this task has; `adelic data info TASK` lists them. Can be given several times.",
     ),
 )
-workers_option = click.option("--workers", type=int, default=1, show_default=True, help="Processes that generate rows.")
+workers_option = click.option(
+    "--workers", type=int, default=1, show_default=True, help="Number of processes that generate rows."
+)
 
 Options = tuple[tuple[str, str], ...]
 """What `--option` was given, name and choice."""
@@ -63,9 +73,11 @@ def _chosen(task: str, options: Options) -> dict[str, Any]:
 
 @click.group("data", cls=SuggestingGroup)
 def data_commands() -> None:
-    """Generate and describe data sets of the Algebraic Combinatorics Dataset, from their definitions.
+    """Generate, describe, export and verify data sets.
 
-    They are kept in the user's cache folder; the environment variable ADELIC_CACHE names another one.
+    They are those of the Algebraic Combinatorics Dataset, made from their mathematical definitions, and those that
+    other packages add. They are kept in the user's cache folder; the environment variable ADELIC_CACHE names another
+    one.
 
     \b
     adelic data list
@@ -96,7 +108,7 @@ def list_tasks() -> None:
 @data_options
 @workers_option
 def build(task: str, options: Options, workers: int, **size: Any) -> None:
-    """Generate a data set, keep it, and say where it is; what the cache held of it is replaced.
+    """Generate the data set of TASK and store it in the cache, in place of a stored one.
 
     \b
     adelic data build mheight --n 8
@@ -118,9 +130,9 @@ def build(task: str, options: Options, workers: int, **size: Any) -> None:
 
 @data_commands.command()
 @click.argument("task")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 def info(task: str, *, as_json: bool) -> None:
-    """Describe a task: what it predicts, its sizes, editions, what is published and what is settled here.
+    """Describe TASK: what it predicts, its sizes and editions, and which choices are published or ours.
 
     \b
     adelic data info weaving
@@ -154,9 +166,9 @@ def _shape(shape: dict[str, Any]) -> str:
 @data_commands.command()
 @click.argument("task")
 @data_options
-@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the audit as JSON, too.")
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Also write the audit here, as JSON.")
 def audit(task: str, options: Options, output: Path | None, **size: Any) -> None:
-    """Say what can be had without understanding anything: by trivial rules, simple models, memory, leaks.
+    """Show how trivial rules, simple models and look-up score on TASK, and how many test rows leak.
 
     \b
     adelic data audit schubert --n 4
@@ -205,23 +217,23 @@ _KNOWN = {"rows": "{} training rows", "images": "{} the images of training rows"
     "file_format",
     default="parquet",
     show_default=True,
-    help="parquet, csv, jsonl, int2int (the text that Int2Int trains on) or acd (the text files that the loader of the "
-    "dataset's authors reads).",
+    help="Format of the files: parquet, csv, jsonl, int2int (the text that Int2Int trains on) or acd (the text files "
+    "that the loader of the dataset's authors reads).",
 )
 @click.option(
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
     required=True,
-    help="The folder; it is made if it is missing.",
+    help="Folder to write the files to; it is made if it is missing.",
 )
-@click.option("--force", is_flag=True, help="Replace files of another content.")
+@click.option("--force", is_flag=True, help="Replace existing files that have another content.")
 def export(
     task: str, options: Options, workers: int, file_format: str, output: Path, *, force: bool, **size: Any
 ) -> None:
-    """Write a data set as files for other programs, and dataset.json, which describes them.
+    """Write the data set of TASK as files for other programs.
 
-    Values are integers; a class is its index, and dataset.json has the names. Files that are there already are kept
-    if they have the same content.
+    A file dataset.json describes them. Values are integers; a class is its index, and dataset.json has the names. Files
+    that are there already are kept if they have the same content.
 
     \b
     adelic data export schubert --n 4 --format csv --output schubert-4
@@ -252,15 +264,15 @@ def export(
 
 @data_commands.command()
 @click.argument("task", required=False)
-@click.option("--n", type=int, help="One size.  [default: all published]")
-@click.option("--edition", help="One edition.  [default: all with published counts]")
-@click.option("--split", type=click.Choice(["published", "orbits"]), help="One split.  [default: both]")
+@click.option("--n", type=int, help="Verify this size only.  [default: all published]")
+@click.option("--edition", help="Verify this edition only.  [default: all with published counts]")
+@click.option("--split", type=click.Choice(["published", "orbits"]), help="Verify this split only.  [default: both]")
 @workers_option
 def verify(task: str | None, n: int | None, edition: str | None, split: str | None, workers: int) -> None:
-    """Generate TASK (or every task) anew and compare its counts with the published ones.
+    """Generate TASK anew and compare its counts with the published ones.
 
-    A second table shows how it is divided with --split orbits, and how many rows of validation and test are images of
-    training rows, which must be none.
+    Without TASK, every task is verified. A second table shows how the rows are divided with --split orbits, and how
+    many rows of validation and test are images of training rows, which must be 0.
 
     The exit code is 1 if a count differs and it is not known why, or if the parts overlap or lack rows.
 

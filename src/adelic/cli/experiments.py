@@ -34,8 +34,8 @@ _SOLVER = "adelic-placewise"
 recipe_options = stack(
     click.option(
         "--recipe",
-        help="paper (as printed, with our choices listed in docs/paper.md), quick or compact (ours), or a file of "
-        "`adelic tune`, as recipes/mine.toml.  [default: paper; compact for a table]",
+        help="How to train: paper (as printed, with our choices listed in docs/paper.md), quick or compact (ours), or "
+        "a file that `adelic tune` wrote, as recipes/mine.toml.  [default: paper; compact for a table]",
     ),
     field_options(Recipe, default="the recipe's"),
 )
@@ -43,15 +43,20 @@ model_options = stack(
     field_options(TaskData, TableData, default=""),
     click.option(
         "--embedding",
-        help="adelic, learned, random, one-hot, fone, xval, periodic, or abacus where numbers have several digits.  "
-        "[default: the recipe's, else adelic]",
+        help="How numbers become vectors: adelic, learned, random, one-hot, fone, xval, periodic, or abacus (for "
+        "numbers of several digits).  [default: the recipe's, else adelic]",
     ),
     field_options(EmbeddingConfig),
     recipe_options,
 )
-device_option = click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, …")
+device_option = click.option(
+    "--device",
+    default="auto",
+    show_default=True,
+    help="Where to compute: cpu, cuda, cuda:1, …, or auto (a GPU if there is one).",
+)
 tensorboard_option = click.option(
-    "--tensorboard", is_flag=True, help="Write logs for TensorBoard, in the folder tensorboard of the run folder."
+    "--tensorboard", is_flag=True, help="Also write logs for TensorBoard, in the folder tensorboard of the run folder."
 )
 
 
@@ -65,14 +70,42 @@ tensorboard_option = click.option(
     "base-10, base-1000, or package.module:Class of your own.  [default: adelic-placewise]",
 )
 @field_options(Steps)
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the data's split, of weights and sampling.")
-@click.option("--run-dir", type=folder, help="Run folder.  [default: runs/…]")
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Seed of what is drawn at random: the data's split, the first weights, the rows of each step.",
+)
+@click.option(
+    "--run-dir",
+    type=folder,
+    help="Folder for the run's configuration, checkpoint and result.  [default: a folder in runs, named after the run]",
+)
 @device_option
-@click.option("--devices", type=int, default=1, show_default=True, help="Processes a machine, each with its GPU.")
-@click.option("--nodes", type=int, default=1, show_default=True, help="Machines; the command is given on each.")
-@click.option("--node-rank", type=int, envvar="NODE_RANK", default=0, help="Which machine this is, from 0.")
+@click.option(
+    "--devices",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Number of GPUs to train on at each machine, or of processes with --device cpu.",
+)
+@click.option(
+    "--nodes",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Number of machines that train together; give the command on each of them.",
+)
+@click.option(
+    "--node-rank",
+    type=int,
+    envvar="NODE_RANK",
+    default=0,
+    help="Which of these machines this one is, counted from 0.  [default: 0]",
+)
 @tensorboard_option
-@click.option("--restart", is_flag=True, help="Delete a former run in the folder.")
+@click.option("--restart", is_flag=True, help="Delete what a former run left in the folder, and begin anew.")
 @in_terms_of_options
 def train(
     task: str,
@@ -101,7 +134,7 @@ def train(
     Ctrl-C and SIGTERM save the run after the current step. The same command goes on from there; after a kill, from the
     last checkpoint, which is at most a minute old.
 
-    A recipe's file also says which embedding it was made for; what is given here comes first.
+    A recipe's file also says which embedding it was made for; options that are given here take precedence.
 
     \b
     adelic train schubert --n 4 --recipe quick
@@ -236,40 +269,59 @@ class Reproduce(click.Command):
 @click.option(
     "--embeddings",
     type=NAMES,
-    help="With AOE's form, adelic:characters:late, or a rival's options, periodic:sigma=0.3 or fone:standardize.  "
-    "[default: adelic,learned; none with --models]",
+    help="Embeddings to train, separated by commas; with AOE's form as adelic:characters:late, with a rival's options "
+    "as periodic:sigma=0.3 or fone:standardize.  [default: adelic,learned; none with --models]",
 )
-@click.option("--models", type=NAMES, help="Outside the Transformer: majority, lookup, logistic, mlp, trees.")
+@click.option(
+    "--models", type=NAMES, help="Models other than the Transformer to fit: majority, lookup, logistic, mlp, trees."
+)
 @click.option(
     "--trials",
     type=Given(options(RandomSearch)["trials"]),
-    help="Of the search of each of these models.  [default: 20]",
+    help="How many random draws of its options are tried for each of --models.  [default: 20]",
 )
-@click.option("--seeds", type=INTEGERS, default="0", show_default=True, help="As 0,1,2 or 0-4.")
-@click.option("--edition", default="published", show_default=True, help="Of the data.")
+@click.option("--seeds", type=INTEGERS, default="0", show_default=True, help="Seeds, a run each, as 0,1,2 or 0-4.")
+@click.option(
+    "--edition",
+    default="published",
+    show_default=True,
+    help="Version of the data; `adelic data info TASK` lists a task's.",
+)
 @click.option(
     "--split",
     default="published",
     show_default=True,
-    help="published, or orbits: equivalent rows in one part, as --symmetries needs.",
+    help="How rows are divided: published, or orbits (equivalent rows stay in one part, as --symmetries needs).",
 )
 @recipe_options
-@click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Run folders.")
+@click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Folder for the runs, a folder each.")
 @results_option
 @device_option
 @click.option(
-    "--workers", type=int, default=1, show_default=True, help="Runs at a time, each in a process of one thread."
+    "--workers",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Number of runs at a time, each in a process of one thread.",
 )
-@click.option("--budget", type=DURATION, help="Stop after this time, as 25m or 1h30m; the least work left comes first.")
 @click.option(
-    "--engine", type=click.Choice(["embedded", "ray"]), default="embedded", show_default=True, help="What runs them."
+    "--budget",
+    type=DURATION,
+    help="Stop after this time, as 25m or 1h30m; runs with the least work left come first.",
 )
-@click.option("--address", help="Of a Ray cluster.  [default: one on this machine]")
-@click.option("--cpus-per-run", type=float, help="For Ray.  [default: 1]")
-@click.option("--gpus-per-run", type=float, help="For Ray.  [default: 0]")
+@click.option(
+    "--engine",
+    type=click.Choice(["embedded", "ray"]),
+    default="embedded",
+    show_default=True,
+    help="Where runs are trained: one after the other in this process (embedded), or on a Ray cluster (ray).",
+)
+@click.option("--address", help="Address of the Ray cluster.  [default: one on this machine]")
+@click.option("--cpus-per-run", type=float, help="CPU cores that Ray keeps for each run.  [default: 1]")
+@click.option("--gpus-per-run", type=float, help="GPUs that Ray keeps for each run.  [default: 0]")
 @tensorboard_option
-@click.option("--report", "page", type=folder, help="Also write the report page here, as `adelic report` does.")
-@click.option("--dry-run", is_flag=True, help="Print the runs' commands and stop.")
+@click.option("--report", "page", type=folder, help="Also write a report to this HTML file, as `adelic report` does.")
+@click.option("--dry-run", is_flag=True, help="Print the commands of the runs, and train nothing.")
 @click.pass_obj
 def reproduce(
     command: str,
@@ -297,16 +349,18 @@ def reproduce(
     recipe: str | None,
     **changes: Any,
 ) -> None:
-    """Run the paper's ROWS (all whose data is available, if none is named): every embedding, every seed.
+    """Train every embedding, with every seed, on the paper's ROWS.
+
+    Without ROWS, on all whose data is available.
 
     The arithmetic benchmark has options of its own: adelic reproduce arithmetic --help.
 
     Finished runs are read, killed ones resumed, so the command can be given again at any time: with a --budget, until
     all is done. With Ray, a run whose machine is lost is started again, and goes on if --runs-dir is on a shared disk.
 
-    With --models: of each model outside the Transformer, --trials random draws of its options are judged by the
-    validation split, one search for all seeds, and the best is judged by the test split. Of the recipe's options, they
-    have --max-rows and --symmetries alone.
+    With --models, each model outside the Transformer is searched: --trials random draws of its options are compared on
+    the validation split, in one search for all seeds, and the best one is scored on the test split. Of the recipe's
+    options, these models have --max-rows and --symmetries alone.
 
     Further rows, in a table of their own: characters-18, kl-5, kl-6, rsk-8 and other sizes of these tasks.
 

@@ -9,11 +9,13 @@ from adelic.cli.options import in_terms_of_options, refuse_options, space_option
 
 @click.command(context_settings={"ignore_unknown_options": True})  # so that -3 is a number
 @click.argument("numbers", metavar="NUMBER", nargs=-1, required=True)
-@click.option("--with", "other", metavar="NUMBER", help="A second number.")
-@click.option("--operation", default="+", show_default=True, help="What to do with the two: +, -, * or /.")
-@space_options(default_primes="2,3,5,7", default_fractional="as many as are needed")
-@click.option("--output", type=click.Path(path_type=Path), help="Where to write the page.  [default: the cache folder]")
-@click.option("--no-open", is_flag=True, help="Write the page and open no browser.")
+@click.option("--with", "other", metavar="NUMBER", help="A second number, to compute with.")
+@click.option("--operation", default="+", show_default=True, help="How to combine the two numbers: +, -, * or /.")
+@space_options(default_primes="2,3,5,7", default_fractional="as many as the numbers need")
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="File to write the page to.  [default: one in the cache folder]"
+)
+@click.option("--no-open", is_flag=True, help="Write the page, but do not open a browser.")
 @in_terms_of_options
 def explore(
     numbers: tuple[str, ...],

@@ -24,11 +24,12 @@ _LONGEST_PRIME = 20
 
 @click.command(context_settings={"ignore_unknown_options": True})  # so that -3 is a number
 @click.argument("numbers", nargs=-1, required=True)
-@space_options(default_primes=",".join(map(str, DEFAULT_PRIMES)), default_fractional="as many as are needed")
+@space_options(default_primes=",".join(map(str, DEFAULT_PRIMES)), default_fractional="as many as the numbers need")
 @click.option(
     "--floats",
-    help="Take numbers with a point or an exponent, and pi and e, as floats under this policy (exact, shortest, "
-    "limit:10**6) and print the error.",
+    help="Read numbers with a point or an exponent, and pi and e, as floats, and print the error of reading them so: "
+    "exact (the binary value), shortest (the shortest decimal), or limit:10**6 (the nearest fraction with at most that "
+    "denominator).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, which `adelic decode` reads.")
 @in_terms_of_options
@@ -41,11 +42,11 @@ def encode(
     *,
     as_json: bool,
 ) -> None:
-    """Show the adele of each NUMBER: its real value and its p-adic digits.
+    """Show the real value and the p-adic digits of each NUMBER.
 
-    Numbers are integers, fractions and decimals of any length: 7/5, -3, 1.25, 1e-3.
+    Together they are its adele. Numbers are integers, fractions and decimals of any length: 7/5, -3, 1.25, 1e-3.
 
-    A window has as many digits after the point as the numbers need.
+    As many digits stand after the point as the numbers need.
 
     \b
     adelic encode 7/5 --primes 2,3,7 --precision 6
@@ -128,15 +129,19 @@ def _to_json(numbers: tuple[str, ...], adeles: AdeleArray, reals: list[str]) -> 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("coordinates", nargs=-1)
 @click.option(
-    "--json", "file", type=click.File(encoding="utf-8"), help="The output of `adelic encode --json`; - is stdin."
+    "--json",
+    "file",
+    type=click.File(encoding="utf-8"),
+    help="File to decode, the output of `adelic encode --json`; - is stdin.",
 )
 def decode(coordinates: tuple[str, ...], file: IO[str] | None) -> None:
-    """Find the rational number with these COORDINATES: a real value, then PRIME:EXPANSION for each prime.
+    """Find the rational number with these COORDINATES.
 
-    Without arguments, JSON is read from standard input. The real value counts as known to half a unit of its last
-    digit, or as a float64 is where that is less. Write ? for it where it is not known: the number is then taken to
-    have a small numerator and denominator. An expansion whose higher digits are cut off starts with … or ...; any
-    other ends where it starts, as those of `adelic encode` do.
+    They are a real value, and then PRIME:EXPANSION for each prime. Without arguments, JSON is read from standard input.
+
+    The real value is taken to be right to half a unit of its last digit, and to the rounding of float64. Write ? where
+    it is not known: the number is then taken to have a small numerator and denominator. An expansion that starts with …
+    or ... is cut off there; any other is complete, as with `adelic encode`.
 
     \b
     adelic decode 1.4 2:…011011 3:…101212 5:1.2 7:…254130
@@ -155,7 +160,7 @@ def _read_coordinates(coordinates: tuple[str, ...]) -> AdeleArray:
     for text in coordinates[1:]:
         prime, colon, expansion = text.partition(":")
         if not colon or not prime.isdecimal() or len(prime) > _LONGEST_PRIME:
-            raise DecodingError(f"{describe(text)} is no coordinate; write PRIME:EXPANSION, as 2:…11011")
+            raise DecodingError(f"{describe(text)} is not a coordinate; write PRIME:EXPANSION, as 2:…11011")
         primes.append(int(prime))
         expansions.append(parse_expansion(expansion, int(prime)))
     fractional_digits = max((e.fractional_digits for e in expansions), default=0)
@@ -179,7 +184,7 @@ def _read_real(text: str) -> tuple[Fraction | None, Fraction | None]:
             raise ValueError(text)
     except (InvalidOperation, ValueError):
         raise DecodingError(
-            f"{describe(text)} is no real value; the first argument is one, as 1.4, or ? for an unknown one"
+            f"{describe(text)} is not a real value; the first argument is one, as 1.4, or ? for an unknown one"
         ) from None
     exact = rationals.read(value).fraction(0)
     last = Fraction(10) ** int(value.as_tuple().exponent)
@@ -212,10 +217,16 @@ def _read_reals(found: Any) -> Any:
 @click.argument("numbers", nargs=-1)
 @click.option("--values", type=click.Path(allow_dash=True), help="File of numbers, one a line; - is stdin.")
 @click.option("--labels", type=click.Path(allow_dash=True), help="File of labels, one a line, in the same order.")
-@click.option("--budget", type=int, default=128, show_default=True, help="How many coordinates a number may have.")
+@click.option(
+    "--budget",
+    type=int,
+    default=128,
+    show_default=True,
+    help="The most coordinates a number may have: (primes + 1) · digits.",
+)
 @click.option("--operations", type=int, default=1, show_default=True, help="How many sums and products to allow for.")
-@click.option("--primes", type=INTEGERS, help="Primes to choose from.  [default: those up to 43]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the permutation test of the labels.")
+@click.option("--primes", type=INTEGERS, help="Primes to choose from, as 2,3,5.  [default: those up to 43]")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the labels' permutation test.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
 @in_terms_of_options
 def space(
@@ -229,10 +240,11 @@ def space(
     *,
     as_json: bool,
 ) -> None:
-    """Choose the cheapest primes and digits for NUMBERS, or for a file of numbers.
+    """Choose the cheapest primes and digits for NUMBERS.
 
-    The numbers, and every result of that many sums and products of them, decode in the space. With labels, primes
-    whose digits tell of the label beyond chance are preferred.
+    The numbers are given here, or in a file (--values). They, and every result of as many sums and products of them as
+    --operations says, can be decoded in the space. With --labels, primes whose digits tell more of the label than
+    chance does are preferred.
 
     \b
     adelic space 0.1 2.75 19.99 --operations 2
@@ -271,6 +283,6 @@ def _lines(file: str) -> list[str]:
         with click.open_file(file, encoding="utf-8") as lines:
             return [line.strip() for line in lines if line.strip()]
     except UnicodeDecodeError:
-        raise EncodingError(f"{file} is no text in UTF-8; one number or label a line") from None
+        raise EncodingError(f"{file} is not text in UTF-8; one number or label a line") from None
     except OSError as error:
         raise StorageError(f"{file} cannot be read: {error.strerror}") from None

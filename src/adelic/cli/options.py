@@ -1,4 +1,4 @@
-"""What the commands share: options, parameter types, progress bars."""
+"""Options, types of parameters and progress bars that the commands share."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -55,7 +55,7 @@ class IntegerList(click.ParamType):  # type: ignore[type-arg]  # generic in the 
             try:
                 listed = range(int(low), int(high) + 1) if dash and low else [int(part)]
             except ValueError:
-                self.fail(f"{describe(part.strip())} is no integer; write 2,3,5 or 0-4", param, ctx)
+                self.fail(f"{describe(part.strip())} is not an integer; write 2,3,5 or 0-4", param, ctx)
             if listed and listed[-1] - listed[0] >= _LONGEST_RANGE:
                 self.fail(f"{describe(part.strip())} lists more than {_LONGEST_RANGE} integers", param, ctx)
             found += listed
@@ -85,7 +85,7 @@ class Assignment(click.ParamType):  # type: ignore[type-arg]
             return value
         name, equals, choice = str(value).partition("=")
         if not (name and equals and choice):
-            self.fail(f"{value!r} is no NAME=CHOICE; write labelling=random", param, ctx)
+            self.fail(f"{value!r} does not have the form NAME=CHOICE; write labelling=random", param, ctx)
         return name, choice
 
 
@@ -102,7 +102,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg]
         hours, minutes, seconds = (int(part or 0) for part in (parts.groups() if parts else (0, 0, 0)))
         span = 3600 * hours + 60 * minutes + seconds
         if not span:
-            self.fail(f"{value!r} is no time span; write 25m, 90s or 1h30m", param, ctx)
+            self.fail(f"{value!r} is not a time span; write 25m, 90s or 1h30m", param, ctx)
         return float(span)
 
 
@@ -177,12 +177,17 @@ def stack(*decorators: Callable[[Command], Command]) -> Callable[[Command], Comm
 def space_options(default_primes: str | None = None, default_fractional: str = "0") -> Callable[[Command], Command]:
     """Return the options --primes, --precision and --fractional-digits."""
     return stack(
-        click.option("--primes", type=INTEGERS, default=default_primes, help="Different primes, as 2,3,5."),
-        click.option("--precision", type=int, help="p-adic digits a prime.  [default: 16]"),
+        click.option(
+            "--primes",
+            type=INTEGERS,
+            default=default_primes,
+            help="Different primes at which digits are shown, as 2,3,5.",
+        ),
+        click.option("--precision", type=int, help="Number of digits at each prime.  [default: 16]"),
         click.option(
             "--fractional-digits",
             type=int,
-            help=f"How many of them stand after the point.  [default: {default_fractional}]",
+            help=f"How many of these digits stand after the point.  [default: {default_fractional}]",
         ),
     )
 

@@ -11,7 +11,7 @@ from adelic.errors import StorageError, UnknownNameError
 
 folder = click.Path(path_type=Path)
 results_option = click.option(
-    "--results-dir", type=folder, default="results", show_default=True, help="Folder of the result files."
+    "--results-dir", type=folder, default="results", show_default=True, help="Folder for the files of results."
 )
 
 
@@ -19,7 +19,7 @@ def print_table(summaries: list[Any], *, all_rows: bool) -> None:
     """Print the table of runs."""
     from adelic.benchmark.report import tables
 
-    # A pipe has no width; the table is wide, and cutting it would lose figures.
+    # A pipe does not have a width; the table is wide, and cutting it would lose figures.
     console = Console(width=None if sys.stdout.isatty() else 190)
     for table in tables(summaries, "runs", all_rows=all_rows):
         console.print(table.to_rich())
@@ -31,22 +31,24 @@ REPORT_TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss",
 @click.command()
 @click.option("--results-dir", type=folder, help="Folder of result files.  [default: results, and the runs in runs]")
 @click.option("--runs-dir", type=folder, help="Folder of run folders, whose finished runs are reported too.")
-@click.option("--output", type=folder, default="report.html", show_default=True, help="HTML page.")
-@click.option("--figures", "figures_dir", type=folder, help="Also write curves and costs here, as SVG files.")
+@click.option("--output", type=folder, default="report.html", show_default=True, help="HTML file to write.")
+@click.option(
+    "--figures", "figures_dir", type=folder, help="Also draw learning curves and costs into this folder, as SVG."
+)
 @click.option("--all-rows", is_flag=True, help="Also list the paper's rows that were not run.")
-@click.option("--markdown", is_flag=True, help="Print a table in Markdown and write nothing.")
+@click.option("--markdown", is_flag=True, help="Print a table in Markdown, and write no file.")
 @click.option(
     "--table",
     "chosen",
     type=click.Choice(REPORT_TABLES),
     default="runs",
     show_default=True,
-    help="What --markdown prints: all runs; each row's best; the declared contrasts, AOE minus learned; accuracies of "
-    "all models on all rows, a table a recipe and split; the paper's accuracies, or losses, and ours; every model of "
-    "each row; the exploratory differences.",
+    help="The table that --markdown prints. runs: all runs; overview: each row's best models; contrasts: the declared "
+    "contrasts, AOE minus learned; recipes: accuracies of all models on all rows, a table a recipe and split; "
+    "accuracy, loss: the paper's and ours; models: every model of each row; differences: the exploratory differences.",
 )
-@click.option("--row", help="Only this row, in all its editions and splits, as schubert-4.")
-@click.option("--csv", "csv_file", type=folder, help="Write every single run here, a line a run, and nothing else.")
+@click.option("--row", help="Report this row only, in all its editions and splits, as schubert-4.")
+@click.option("--csv", "csv_file", type=folder, help="Write one line for each run to this CSV file, and nothing else.")
 def report(
     results_dir: Path | None,
     runs_dir: Path | None,
@@ -59,10 +61,11 @@ def report(
     row: str | None,
     csv_file: Path | None,
 ) -> None:
-    """Print the table of all runs, and write the report: an HTML page, its tables as Markdown, that of the runs as CSV.
+    """Print the table of all runs, and write a report on them.
 
-    The page has each row's best models, the declared contrast with its tests, exploratory differences, confusion
-    matrices, learning curves, accuracy against training rows and against training time. It needs the results alone.
+    The report is an HTML page; its tables are also written as Markdown, and that of the runs as CSV. The page has each
+    row's best models, the declared contrast with its tests, exploratory differences, confusion matrices, learning
+    curves, accuracy against training rows and against training time. It needs the results alone.
     Without --results-dir and --runs-dir it shows what adelic train and adelic reproduce have left here.
 
     \b

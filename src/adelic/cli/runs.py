@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from adelic.training import RunSummary, SearchSummary
 
 folder = click.Path(path_type=Path)
-runs_option = click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Run folders.")
-plot_option = click.option("--plot", type=folder, help="Write the learning curves here: .png, .svg or .pdf.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+runs_option = click.option(
+    "--runs-dir", type=folder, default="runs", show_default=True, help="Folder that holds the runs, a folder each."
+)
+plot_option = click.option("--plot", type=folder, help="Draw the learning curves into this file: .png, .svg or .pdf.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 _BARS = "▁▂▃▄▅▆▇█"
 _FIGURES = {
     "validation_accuracy": ("validation accuracy", "{:.2%}"),
@@ -32,7 +34,7 @@ _FIGURES = {
 
 @click.group(cls=SuggestingGroup)
 def runs() -> None:
-    """List, show and compare runs, and delete what is not needed any more.
+    """List, show and compare runs, and delete old ones.
 
     A run is named by its label, the beginning of its label, or the path of its folder.
 
@@ -142,7 +144,7 @@ def show(label: str, runs_dir: Path, plot: Path | None, *, as_json: bool) -> Non
 @runs_option
 @plot_option
 def compare(labels: tuple[str, ...], runs_dir: Path, plot: Path | None) -> None:
-    """Show side by side in what the runs LABELS differ: configuration, then figures.
+    """Show side by side how the runs LABELS differ: first configurations, then figures.
 
     \b
     adelic runs compare schubert-4-adelic schubert-4-learned --plot both.svg
@@ -178,13 +180,16 @@ def compare(labels: tuple[str, ...], runs_dir: Path, plot: Path | None) -> None:
     multiple=True,
     default=["finished"],
     show_default=True,
-    help="Only runs in this state; can be given several times.",
+    help="Prune runs in this state only; can be given several times.",
 )
 @click.option(
-    "--older-than", type=click.FloatRange(min=0), default=0.0, help="Only runs last written so many days ago."
+    "--older-than",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    help="Prune only runs that were last written to at least this many days ago.  [default: 0]",
 )
-@click.option("--folders", is_flag=True, help="Delete whole runs.  [default: checkpoints alone]")
-@click.option("--yes", is_flag=True, help="Delete.  [default: say what would be deleted]")
+@click.option("--folders", is_flag=True, help="Delete whole runs, not their checkpoints alone.")
+@click.option("--yes", is_flag=True, help="Delete; without it, only say what would be deleted.")
 def prune(
     labels: tuple[str, ...], runs_dir: Path, states: tuple[str, ...], older_than: float, *, folders: bool, yes: bool
 ) -> None:
@@ -226,12 +231,12 @@ def prune(
 
 
 def _console() -> Console:
-    # A pipe has no width; cutting a table would lose figures.
+    # A pipe does not have a width; cutting a table would lose figures.
     return Console(width=None if sys.stdout.isatty() else 250)
 
 
 def _add_row(table: Table, texts: Iterable[str]) -> None:
-    table.add_row(*(escape(plain(text)) for text in texts))  # brackets in names are no markup
+    table.add_row(*(escape(plain(text)) for text in texts))  # brackets in names are not markup
 
 
 def _state(run: "RunSummary") -> str:

@@ -25,16 +25,29 @@ _SHOWN = 10  # trials in the table
 @click.command()
 @click.argument("task")
 @model_options
-@click.option("--seed", type=int, default=0, show_default=True, help="Of every training, and of the proposals.")
-@click.option("--trials", type=int, default=20, show_default=True, help="How many in all, by all workers.")
-@click.option("--search", type=NAMES, help="Dimensions or parts, as norm,batch-size=32:64.  [default: unstarred]")
-@click.option("--pruning", default="median", show_default=True, help="median, hyperband or none.")
-@click.option("--storage", help="SQLite file, or URL of a data base.  [default: RUNS-DIR/tune/STUDY.db]")
-@click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Where studies are kept.")
 @click.option(
-    "--output", type=folder, help="File of the recipe.  [default: recipes/TASK-N[-EDITION]-EMBEDDING[-FORM].toml]"
+    "--seed", type=int, default=0, show_default=True, help="Seed of each training, and of the values that are proposed."
 )
-@click.option("--plot", "picture", type=folder, help="Also draw the study here, as a PNG or SVG file.")
+@click.option(
+    "--trials", type=int, default=20, show_default=True, help="Number of trials in all, of all workers together."
+)
+@click.option(
+    "--search",
+    type=NAMES,
+    help="Dimensions to search, whole or in part, as norm,batch-size=32:64.  [default: those without a star]",
+)
+@click.option(
+    "--pruning",
+    default="median",
+    show_default=True,
+    help="Rule by which poor trials stop early: median, hyperband or none.",
+)
+@click.option("--storage", help="SQLite file, or URL of a database, for the study.  [default: RUNS-DIR/tune/STUDY.db]")
+@click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Folder for the files of studies.")
+@click.option(
+    "--output", type=folder, help="File for the best recipe.  [default: recipes/TASK-N[-EDITION]-EMBEDDING[-FORM].toml]"
+)
+@click.option("--plot", "picture", type=folder, help="Also draw the study into this PNG or SVG file.")
 @device_option
 @in_terms_of_options
 def tune(
@@ -52,7 +65,9 @@ def tune(
     device: str,
     **given: Any,
 ) -> None:
-    """Search a recipe for TASK and one embedding, and write it as a file that --recipe takes.
+    """Search the best recipe for TASK and one embedding.
+
+    It is written to a file that --recipe takes.
 
     A trial trains once, on the training split, for at most --epochs (by default the recipe's) with proposed values,
     and is judged by its best accuracy on the validation split; no search ever sees the test split. Give every embedding
@@ -62,7 +77,8 @@ def tune(
     DIMENSIONS
     * searched when --search names it
 
-    Behind a dimension's name may stand the part of it to search: learning-rate=1e-4:1e-3,batch-size=32:64:128.
+    With --search, the part of a dimension to search may follow its name:
+    learning-rate=1e-4:1e-3,batch-size=32:64:128.
 
     The study is kept in a file: the same command goes on after Ctrl-C or a kill (a killed trial is repeated), makes
     more trials when --trials is raised, and shows the study when all are done. Workers that are started with the same

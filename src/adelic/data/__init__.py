@@ -5,7 +5,7 @@
 - `dataset`: a task's rows in three parts, loaded from the store or generated, and in the forms of other libraries.
 - `splits`, `symmetries`, `guard`, `lookup`: parts, equivalent rows and orbits, the guard against leaks, look-up.
 - `store`, `catalogue`, `exporting`: files of rows; their counts against published ones; files for other programs.
-- `tables`: tables of one's own; `sources`: a task of some size, a drawn task, or a table, as what an experiment is on.
+- `tables`: tables of your own; `sources`: the data of an experiment, a task of some size, a drawn task or a table.
 - `auditing`, `rules`: what is trivially read off a row.
 
 May import `adelic.errors`, `adelic.storage` and `adelic.numbers`, and knows no task by name. Whatever trains asks

@@ -1,4 +1,4 @@
-"""What there is, and whether it is right: information on the tasks, and their counts against the published ones."""
+"""The catalogue: information on the tasks, and their counts compared with the published ones."""
 
 import json
 from collections.abc import Iterator

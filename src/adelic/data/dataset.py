@@ -44,7 +44,7 @@ class Dataset:
             and path of the stored file, rows (in all and by split), counts (by split and class), orbits (how many were
             divided, None for split "published"), notes on what is published and what is settled here, versions.
         symmetries: name -> a map of rows to equivalent rows; empty for a task without.
-        cues: name -> what is trivially read off a row; empty for a table of one's own.
+        cues: name -> what is trivially read off a row; empty for a table of your own.
         is_coded: whether tokens are positions in `vocabulary`, as where it has fractions; else they are its numbers.
 
     >>> import tempfile

@@ -80,7 +80,7 @@ class Holdout:
 
 
 def check_disjoint(train: Integers, held_out: Integers) -> None:
-    """Raise `LeakError` if a row that is held out is among rows of training: the guard for a loop of one's own.
+    """Raise `LeakError` if a row that is held out is among rows of training: the guard for a loop of your own.
 
     Args:
         train: rows, (rows, length), or (rows, n_images, length) where images of rows are trained on, too.

@@ -1,4 +1,4 @@
-"""Memory: rows found by their content, and the model that knows nothing but the rows that it has seen."""
+"""Look-up: rows found by their content, and the model that knows nothing but the rows that it has seen."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""What a data set task is: one frozen object that says how to generate its rows and what they mean.
+"""The task of a data set: one frozen object that says how to generate its rows and what they mean.
 
 A further task is one module with a `TASK`, which `adelic.data.registry` finds by the entry points of its package.
 """
@@ -72,7 +72,7 @@ class Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """Which rows to make, and how.
+    """A request for rows: which to make, and how.
 
     Attributes:
         n: the size, checked.
@@ -173,7 +173,7 @@ class Task:
         return split
 
     def check_options(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Return all options with their choices, or raise UnknownNameError fx."""
+        """Return all options with their choices, or raise UnknownNameError."""
         for name, choice in given.items():
             if name not in self.options:
                 raise UnknownNameError.of("option", name, self.options, listed=f"options of {self.name}")
@@ -182,7 +182,7 @@ class Task:
         return {name: given.get(name, choices[0]) for name, choices in self.options.items()}
 
     def check_size(self, n: object, edition: str) -> int:
-        """Return n as an int, or raise TaskSizeError: no whole number, or no data set of this size can be made."""
+        """Return n as an int; TaskSizeError if it is not a whole number, or no data set of this size can be made."""
         size = whole_number(n)
         if size is None:
             raise TaskSizeError(

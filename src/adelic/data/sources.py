@@ -1,4 +1,4 @@
-"""Which data an experiment is on: a task of some size, a drawn task, or a table of one's own."""
+"""The data of an experiment: a task of some size, a drawn task, or a table of your own."""
 
 import zlib
 from collections.abc import Iterator, Mapping
@@ -40,11 +40,14 @@ class TaskData:
     """
 
     task: str
-    n: int = option(help="Size of the task.  [default: the smallest published]")
-    edition: str = option("published", help="Of the task, see `adelic data info TASK`.  [default: published]")
+    n: int = option(help="Size n of the task's objects.  [default: the smallest published]")
+    edition: str = option(
+        "published", help="Version of the task's data; `adelic data info TASK` lists them.  [default: published]"
+    )
     split: str = option(
         "published",
-        help="Of a task, published, or orbits: equivalent rows in one part, so that images of rows may be trained on.",
+        help="How the rows of a task are divided: published, or orbits (equivalent rows stay in one part, so that "
+        "images of rows may be trained on).",
     )
 
     def __post_init__(self) -> None:
@@ -107,7 +110,7 @@ class TaskData:
 
 @dataclass(frozen=True)
 class TableData:
-    """A table of one's own in a file, see `from_table`.
+    """A table of your own in a file, see `from_table`.
 
     Attributes:
         path: of the file: CSV, JSON lines or Parquet.
@@ -132,17 +135,18 @@ class TableData:
     """
 
     path: str
-    target: str = option(help="The column of a table that is predicted.")
+    target: str = option(help="The column of a table to predict.")
     columns: tuple[str, ...] | None = option(
-        None, help="Number columns of a table, as a,b.  [default: all that are left]"
+        None, help="The number columns of a table to predict from, as a,b.  [default: all others]"
     )
     split: str = option(
         "random",
-        help="Of a table, random, or the column that says train, validation or test.  [default: published; random]",
+        help="Of a table: random, or the name of a column that says train, validation or test.  [default: published; "
+        "random for a table]",
     )
-    groups: str | None = option(None, help="A column of a table: rows of equal value stay in one part.")
+    groups: str | None = option(None, help="A column of a table; rows with the same value in it stay in one part.")
     answer: str | None = option(
-        None, help="What the target of a table is.  [default: what its values look like]", choices=ANSWERS
+        None, help="Whether a table's target is classes or a number.  [default: told by its values]", choices=ANSWERS
     )
     sha256: str | None = None
 
@@ -216,26 +220,26 @@ class DrawnData:
 
     Raises:
         UnknownNameError: there is no such task.
-        ConfigurationError: a count is no whole number, or too large.
+        ConfigurationError: a count is not a whole number, or too large.
 
     >>> DrawnData("addition", 300).row
     'addition-300'
     """
 
     task: str
-    examples: int = option(1000, help="Of a drawn task: questions to train on.", least=1, greatest=10**9)
+    examples: int = option(1000, help="Of a drawn task, the number of questions to train on.", least=1, greatest=10**9)
     test_cases: int = option(
-        10_000, help="Of a drawn task: test questions, none of which is trained on.", least=1, greatest=10**9
+        10_000, help="Of a drawn task, the number of test questions; none is trained on.", least=1, greatest=10**9
     )
     confirmation_cases: int = option(
         100_000,
-        help="Of a drawn task: test questions in all where the first --test-cases are all answered right.",
+        help="Of a drawn task, the number of test questions if the first --test-cases are all answered right.",
         least=1,
         greatest=10**9,
     )
     never_seen_cases: int = option(
         2_000,
-        help="Of a drawn task: questions of each kind that is unlike all in training, as longer numbers.",
+        help="Of a drawn task, the number of questions of each kind unlike those in training, as longer numbers.",
         least=1,
         greatest=10**9,
     )
@@ -319,10 +323,10 @@ class DrawnData:
 
 
 Source = TaskData | TableData | DrawnData
-"""Which data an experiment is on."""
+"""The data of an experiment."""
 
 
-_OWN = " of one's own"
+_OWN = " of your own"
 _IN_WORDS: dict[type[Source], str] = {TaskData: "a task", TableData: f"a table{_OWN}", DrawnData: "a drawn task"}
 
 
@@ -340,7 +344,7 @@ def source(name: str, **options: Any) -> Source:
     TaskData(task='schubert', n=4, edition='published', split='published')
     >>> source("schubert", target="sold")
     Traceback (most recent call last):
-    adelic.errors.ConfigurationError: --target belongs to a table of one's own, and 'schubert' is a task
+    adelic.errors.ConfigurationError: --target belongs to a table of your own, and 'schubert' is a task
     """
     given = {key: value for key, value in options.items() if value is not None}
     kind: type[Source] = TaskData

@@ -41,7 +41,7 @@ class DamagedError(Exception):
 
 @dataclass(frozen=True)
 class Key:
-    """What a stored data set is of: task, size, edition, split, seed and options, all checked already.
+    """The identity of a stored data set: task, size, edition, split, seed and options, all checked already.
 
     >>> from adelic.acd import mheight
     >>> Key(mheight.TASK, 8, "published", 0).folder(Path("cache")).as_posix()

@@ -47,18 +47,18 @@ def render_page(
         fractional_digits: how many of them stand after the point; as many as are needed when left out.
 
     Raises:
-        EncodingError: a text is no number.
+        EncodingError: a text is not a number.
         DivisionByZeroError: a denominator is zero, or 0 is the divisor.
         PrecisionError: a prime divides a denominator more often than there are fractional digits, or digits at all.
         SpaceError: the primes, the precision and the fractional digits make no space.
-        ConfigurationError: the operation is none of the four, or the page cannot show so many primes or digits.
+        ConfigurationError: the operation is not one of the four, or the page cannot show that many primes or digits.
 
     >>> page = render_page("7/5", "3/4", operation="*")
     >>> page.count("https://"), '"x": "7/5"' in page
     (0, True)
     """
     if operation not in OPERATIONS:
-        raise ConfigurationError(f"operation={describe(operation)} is none of the four: {' '.join(OPERATIONS)}")
+        raise ConfigurationError(f"operation={describe(operation)} is not one of the four: {' '.join(OPERATIONS)}")
     space = _fitting_space([number] if other is None else [number, other], primes, precision, fractional_digits)
     if other is not None and operation == "/" and space.encode(other) == 0:
         raise DivisionByZeroError(f"{shortened(number)} cannot be divided by {shortened(other)}")

@@ -107,8 +107,8 @@ def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
         floats: the policy, as for `AdeleSpace.encode`.
 
     Raises:
-        EncodingError: a value is no number, or a float has no policy.
-        ValueTypeError: a value is of a type that no number has.
+        EncodingError: a value is not a number, or a float comes without a policy.
+        ValueTypeError: a value's type is not one of numbers.
         DivisionByZeroError: a denominator is zero.
 
     >>> column = read_column(np.array([3.0, np.nan, 0.1]), floats="shortest")
@@ -135,7 +135,7 @@ def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
 
 
 def _read_floats(values: npt.NDArray[Any], is_missing: npt.NDArray[np.bool_], floats: str) -> Rationals:
-    """Return floats under a policy; each of those that are no integers is read once, however often it occurs."""
+    """Return floats under a policy; each of those that are not integers is read once, however often it occurs."""
     rationals.float_policy(floats)  # an unknown policy is an error for integers, too
     values = np.where(is_missing, values.dtype.type(0), values)
     is_integer = (np.abs(values) < _exact_below(values.dtype)) & (np.trunc(values) == values)

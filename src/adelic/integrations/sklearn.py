@@ -57,7 +57,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         features: "digits" (the real value and the digits), "standardized" (the same, each with mean 0 and variance 1
             over the training data), "characters" (cos and sin of 2πx/p^k, and sign(q)·ln(1 + |q|) as the real one) or
             "one-hot-digits" (each digit one-hot, and the same real one).
-        floats: what a float that is no integer stands for: "shortest", the shortest decimal that names it (0.1 is
+        floats: what a float that is not an integer stands for: "shortest", the shortest decimal that names it (0.1 is
             1/10); "exact", its binary value; "limit:D", the nearest fraction with a denominator of at most D; "error",
             nothing. So for integers from 2^53 (2^24 in float32) on, which floats do not hold for sure.
         denominators: where a prime divides a denominator more often than fractional_digits says, as 2 and 5 do with
@@ -268,7 +268,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         if hasattr(X, "columns") and hasattr(X, "dtypes"):  # pandas or polars: columns have types of their own
             validate_data(self, X, reset=reset, skip_check_array=True)
             if not X.shape[0] or not X.shape[1]:
-                raise EncodingError(f"a data frame of shape {X.shape} has no number; a row and a column at least")
+                raise EncodingError(f"a data frame of shape {X.shape} has no numbers; it needs a row and a column")
         else:
             X = validate_data(self, _as_matrix(X), reset=reset, dtype=None, ensure_all_finite=False)
         columns = []

@@ -52,8 +52,8 @@ class Backend:
     Attributes:
         compute: precision of the encoder's products: "float32", or "bfloat16", to which factors are rounded. On the CPU
             `adelic.nn.kernels.fused` does that, elsewhere `torch.autocast`.
-        noise: the random numbers of dropout and of embeddings that draw some, on the CPU; torch's generator gives them
-            if there is none, and on other devices.
+        noise: the random numbers of dropout and of embeddings that draw some, on the CPU; without it, and on other
+            devices, torch's generator gives them.
 
     Raises:
         ConfigurationError: there is no such precision.
@@ -113,7 +113,7 @@ class Backend:
         return Site(self.noise.key(number), self.noise.first_row, p)
 
     def draw_up_to(self, most: int) -> int:
-        """Return a random number 0 … most: always the same for one noise; of torch's generator if there is none.
+        """Return a random number 0 … most: always the same for one noise; without noise from torch's generator.
 
         >>> backend = Backend(noise=Noise(seed=3))
         >>> backend.draw_up_to(9) == backend.draw_up_to(9) <= 9

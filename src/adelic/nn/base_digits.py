@@ -57,7 +57,7 @@ def to_digits(
     elif fractional_digits:
         scaled = scaled.astype(object) * base**fractional_digits
     sign = np.sign(scaled).astype(np.int64)
-    # |−2^63| is no int64, but an uint64 it is
+    # int64 does not hold |−2^63|, uint64 does
     rest = np.abs(scaled) if scaled.dtype == object else np.abs(scaled).astype(np.uint64)
     digits = np.empty((len(rest), n_digits), dtype=np.int64)
     for k in range(n_digits):

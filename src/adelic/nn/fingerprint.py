@@ -1,4 +1,4 @@
-"""What the weights of a module mean: a fingerprint of everything that is frozen beside them, in its state dict.
+"""Fingerprints: what is frozen beside the weights of a module and gives them their meaning, in its state dict.
 
 Weights behind an encoding of numbers are right for that encoding alone, and tensors of equal shapes fit every other.
 """
@@ -51,11 +51,11 @@ class Fingerprinted(nn.Module):
         """Compare the fingerprint that came with weights with this module's own.
 
         Raises:
-            ConfigurationError: they contradict each other, or that is no fingerprint.
+            ConfigurationError: they contradict each other, or the state given is not a fingerprint.
         """
         mine, theirs = _read(self.get_extra_state()), _read(state)
         if theirs is None or mine is None:
-            raise ConfigurationError(f"the _extra_state beside weights of {type(self).__name__} is no fingerprint")
+            raise ConfigurationError(f"the _extra_state beside weights of {type(self).__name__} is not a fingerprint")
         if different := [key for key in mine if key in theirs and mine[key] != theirs[key]]:
             sides = "; ".join(f"{key} {_show(theirs[key])} with them, {_show(mine[key])} here" for key in different)
             raise ConfigurationError(
@@ -89,7 +89,7 @@ def of_vocabulary(vocabulary: Vocabulary | None) -> dict[str, str]:
 
 
 def _read(state: torch.Tensor) -> dict[str, Any] | None:
-    """Return a fingerprint, or None if that is none; the bytes may have become floats on the way, as averages do."""
+    """Return the fingerprint, or None if it cannot be read; the bytes may be floats by now, as averages make them."""
     try:
         found = json.loads(bytes(int(byte) for byte in state.tolist()))
     except (AttributeError, TypeError, ValueError, NotImplementedError):

@@ -1,4 +1,4 @@
-"""What a model costs: the floating-point operations of a forward pass."""
+"""The cost of a model: the floating-point operations of a forward pass."""
 
 from itertools import chain
 

@@ -202,7 +202,8 @@ def decode_int(x: Tensor, space: AdeleSpace, *, return_valid: bool = False) -> T
 
     Returns:
         int64, (*). With `return_valid` also a bool tensor, (*): whether the integer has exactly the digits of x. Where
-        it is False, x is no int64 of that range: a fraction, a greater integer, or digits that contradict each other.
+        it is False, x is not an int64 of that range: it is a fraction or a greater integer, or its digits contradict
+        each other.
 
     Raises:
         EncodingError: the shape or dtype of x does not fit the space.
@@ -236,6 +237,7 @@ def decode_int(x: Tensor, space: AdeleSpace, *, return_valid: bool = False) -> T
     modulus = prod(radices)
     half = -(-modulus // 2)
     number = torch.zeros_like(parts[0])
+    # From M/2 on a number counts as negative. Compared part by part: a higher part overrules the lower ones.
     is_negative = torch.ones_like(parts[0], dtype=torch.bool)
     weight = 1
     for part, radix in zip(parts, radices, strict=True):
@@ -275,7 +277,7 @@ def _reading_order(window: Window) -> list[tuple[int, int, int]]:
 def _times(x: Tensor, factor: int, modulus: int) -> Tensor:
     """Return x · factor modulo a modulus below 2^50, for 0 <= x < 2^50: the quotient is off by one at most."""
     quotient = torch.floor(x.double() * (factor / modulus)).long()
-    remainder = x * factor - quotient * modulus
+    remainder = x * factor - quotient * modulus  # both wrap modulo 2^64, and their small difference is right
     remainder = torch.where(remainder < 0, remainder + modulus, remainder)
     return torch.where(remainder >= modulus, remainder - modulus, remainder)
 
@@ -361,7 +363,7 @@ def _check_space(window: Window, dtype: torch.dtype, real_row: bool) -> None:
     """Raise an error unless a dtype holds the coordinates of a space."""
     if dtype not in _GREATEST_DIGIT:
         names = ", ".join(str(known) for known in _GREATEST_DIGIT)
-        raise EncodingError(f"{dtype} is no dtype of coordinates; use one of {names}")
+        raise EncodingError(f"{dtype} is not a dtype of coordinates; use one of {names}")
     largest = max(window.primes)
     if largest > GREATEST_PRIME:
         raise SpaceError(f"the prime {largest} is too large for adelic.nn.functional; primes up to 2^24 are supported")

@@ -1,4 +1,4 @@
-"""What the layers take: tensors whose every element is there, as itself."""
+"""The check of tensors that layers are given: every element must be stored, as itself."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ def check_plain(values: Any, device: torch.device = _CPU) -> None:
     """Raise `EncodingError` for a sparse, nested or quantized tensor, and for one on meta where values are needed.
 
     Args:
-        values: what a layer was given; what is no tensor passes.
+        values: what a layer was given; anything but a tensor passes.
         device: the layer's; on meta, tensors without values are right.
 
     >>> check_plain(torch.eye(2))
@@ -30,4 +30,4 @@ def check_plain(values: Any, device: torch.device = _CPU) -> None:
     if values.is_quantized:
         raise EncodingError(f"a quantized tensor ({values.dtype}) was given; x.dequantize() has its values")
     if values.device.type == "meta" and device.type != "meta":
-        raise EncodingError(f"a tensor on the device meta has no values, and those on {device} need some")
+        raise EncodingError(f"a tensor on the device meta has no values, which a layer on {device} needs")

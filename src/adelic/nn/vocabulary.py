@@ -20,7 +20,7 @@ class Vocabulary:
         numbers: different numbers, anything that `AdeleSpace.encode` takes as a flat sequence.
 
     Raises:
-        VocabularyError: there is no number, or one occurs twice.
+        VocabularyError: there are no numbers, or one occurs twice.
 
     >>> vocabulary = Vocabulary(["1/2", 3, -1])
     >>> len(vocabulary), vocabulary.numbers
@@ -55,7 +55,7 @@ class Vocabulary:
 
         Raises:
             VocabularyError: a number is not in the vocabulary.
-            EncodingError: one is no number.
+            EncodingError: a value is not a number.
         """
         check_plain(numbers)
         parsed = rationals.read(numbers, floats="never")

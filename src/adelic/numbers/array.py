@@ -22,7 +22,7 @@ from adelic.numbers.window import Window
 
 
 class Space(Protocol):
-    """What an array asks of the space that it lives in, an `AdeleSpace` or a space of algebraic numbers."""
+    """The interface of a space to its arrays: of an `AdeleSpace`, or of a space of algebraic numbers."""
 
     @property
     def primes(self) -> tuple[int, ...]:
@@ -211,9 +211,9 @@ class AdeleArray:
         q, others = reconstruction.decode_digits(residues, self.space.primes, self.space.fractional_digits)
         if q is None:
             bound = self.space.window.decoding_bound
-            are = f"; they are those of {' and '.join(map(describe, others))}, for one" if others else ""
+            are = f"; they are those of {' and '.join(map(describe, others))}, for example" if others else ""
             raise DecodingError(
-                f"the digits{at_position(position)} alone determine no rational number: none of numerator and "
+                f"the digits{at_position(position)} alone determine no rational number: none with numerator and "
                 f"denominator up to about 2^{bound.bit_length() // 2} has them{are}; a real value "
                 "tells which, and RedundantResidueCode(space, max_numerator, max_denominator) takes other bounds"
             )
@@ -345,7 +345,7 @@ class AdeleArray:
     def __eq__(self, other: object) -> Any:
         """Return, element by element, whether two numbers agree in every coordinate as far as it is known.
 
-        A float stands for its exact value, as when a `Fraction` is compared; what is no number at all is unequal.
+        A float stands for its exact value, as when a `Fraction` is compared; what is not a number at all is unequal.
         """
         try:
             right = self._coerce(other, floats="exact")

@@ -1,4 +1,4 @@
-"""Which primes and how many digits: the cheapest space that holds some numbers and what is computed from them.
+"""The choice of primes and digits: the cheapest space that holds some numbers and what is computed from them.
 
 The bound. An expression of k sums, differences and products has at most k + 1 leaves. Over the product of the leaves'
 denominators its numerator grows as if every sign were plus: (a, m) + (b, l) = (a·l + b·m, m·l), (a, m) · (b, l) =
@@ -129,8 +129,8 @@ def choose_space(
 
     Raises:
         SpaceError: the budget is too small (the message names the least that would do), the operations are not in
-            0 … 64, or a candidate is no prime.
-        EncodingError: there are no values, a value is no number, or the labels do not fit the values.
+            0 … 64, or a candidate is not a prime.
+        EncodingError: there are no values, a value is not a number, or the labels do not fit the values.
 
     >>> choice = choose_space(range(1000), operations=1)
     >>> choice.space

@@ -30,7 +30,7 @@ def read_digits(given: npt.NDArray[Any], shape: tuple[int, ...], window: Window)
     if len(wrong):
         at = tuple(int(i) for i in wrong[0])
         p = window.primes[at[-2]]
-        raise EncodingError(f"{given[at]!s}{at_position(at)} is no digit at the prime {p}; digits are 0 … {p - 1}")
+        raise EncodingError(f"{given[at]!s}{at_position(at)} is not a digit at the prime {p}; digits are 0 … {p - 1}")
     known = np.broadcast_to(np.int32(window.precision), expected[:-1])
     return FinitePlaces(given.astype(dtype), known)
 
@@ -109,7 +109,7 @@ def _radii(radius: Any, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
     wrong = np.argwhere(~(radii >= 0))
     if len(wrong):
         at = tuple(int(i) for i in wrong[0])
-        raise EncodingError(f"the radius {radii[at]!s}{at_position(at)} is no error bound; radii are at least 0")
+        raise EncodingError(f"the radius {radii[at]!s}{at_position(at)} is not an error bound; radii are at least 0")
     return radii
 
 

@@ -51,7 +51,7 @@ def parse_expansion(text: str, p: int) -> Expansion:
     """Return an expansion that is written as by `expansion_text`; one that does not start with "…" ends: zeros follow.
 
     Raises:
-        DecodingError: the text is no expansion in base p.
+        DecodingError: the text is not an expansion in base p.
 
     >>> parse_expansion("…00001.2", 5)
     Expansion(digits=[0, 0, 0, 0, 1, 2], fractional_digits=1, terminates=False)
@@ -67,7 +67,7 @@ def parse_expansion(text: str, p: int) -> Expansion:
             raise ValueError(text)
     except ValueError:
         raise DecodingError(
-            f"{describe(text)} is no {describe(p)}-adic expansion; write digits below {p}"
+            f"{describe(text)} is not a {describe(p)}-adic expansion; write digits below {p}"
             + (" in brackets, as …(12)(0)(3)" if p > 10 else ", as …11011 or …0001.2")
         ) from None
     return Expansion(parts[0] + parts[1], len(parts[1]), terminates=body == stripped)

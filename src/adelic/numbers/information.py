@@ -32,7 +32,7 @@ class PrimeInformation:
         digits: k, how many low digits are looked at: the residue mod p^k.
         bits: mutual information of residue and label, in bits.
         excess_bits: the same less the mean over permuted labels, which is what chance gives.
-        p_value: how likely chance gives some prime so much, corrected for the number of primes.
+        p_value: the probability that by chance some prime tells as much, which corrects for the number of primes.
     """
 
     prime: int
@@ -110,7 +110,7 @@ def _classes(labels: Any, size: int) -> Integers:
         names, classes = np.unique(given, return_inverse=True)
     except (TypeError, ValueError):
         raise EncodingError(
-            f"labels={describe(labels)} are no classes; give a number or a text for each value"
+            f"labels={describe(labels)} are not classes; give a number or a text for each value"
         ) from None
     if len(given) != size:
         raise EncodingError(f"there are {len(given)} labels for {size} values; give one label for each value")

@@ -10,7 +10,7 @@ from math import gcd
 from typing import Any
 
 SHORT = 256
-"""Up to so many digits the plain loops of `adelic.numbers.hensel` are as fast."""
+"""The number of digits up to which the plain loops of `adelic.numbers.hensel` are as fast."""
 _LEAF = 64
 
 

@@ -31,7 +31,7 @@ _NUMPY_FLOATS = ("torch.float16", "torch.float32", "torch.float64")  # bfloat16 
 Position = tuple[int, ...]
 
 FEW = 32
-"""Below so many numbers Python and NumPy are quicker than loading the compiled kernels."""
+"""With fewer numbers than this, Python and NumPy are quicker than loading the compiled kernels."""
 
 EXACT = 2.0**53
 """Integers below it are exact in float64."""
@@ -111,7 +111,7 @@ def read(values: Any, *, floats: str = "error", transient: bool = False) -> Rati
             copied, and pairs of them not brought to lowest terms.
 
     Raises:
-        EncodingError: a value is no number, a float has no policy, the nesting is ragged.
+        EncodingError: a value is not a number, a float comes without a policy, the nesting is ragged.
         DivisionByZeroError: a denominator is zero.
 
     >>> read([[1, "2/4"], [0.5, -3]], floats="exact")
@@ -149,7 +149,7 @@ def float_policy(floats: str) -> Callable[[Any], Fraction]:
     if largest is not None:
         return lambda value: Fraction(*value.as_integer_ratio()).limit_denominator(largest)
     raise EncodingError(
-        f"floats={describe(floats)} is no policy; use 'error', 'exact', 'shortest' or 'limit:<max denominator>'"
+        f"floats={describe(floats)} is not a policy; use 'error', 'exact', 'shortest' or 'limit:<max denominator>'"
     )
 
 
@@ -211,11 +211,11 @@ def as_array(values: Any) -> npt.NDArray[Any] | None:
     """Return values as a NumPy array when they are an array of some library (NumPy, torch, pandas), else None.
 
     Raises:
-        EncodingError: an entry of a masked array is masked, or a tensor has no plain numbers.
+        EncodingError: an entry of a masked array is masked, or a tensor is sparse, quantized, nested or without data.
     """
     if isinstance(values, np.ma.MaskedArray) and np.any(np.ma.getmaskarray(values)):
         position = tuple(int(i) for i in np.argwhere(np.ma.getmaskarray(values))[0])
-        raise EncodingError(f"a masked entry{at_position(position)} is no number; fill it, or leave it out")
+        raise EncodingError(f"a masked entry{at_position(position)} is not a number; fill it, or leave it out")
     if isinstance(values, (type, np.generic)) or not hasattr(values, "__array__"):
         return None
     if any(base.__module__ == "torch" and base.__name__ == "Tensor" for base in type(values).__mro__):
@@ -225,7 +225,7 @@ def as_array(values: Any) -> npt.NDArray[Any] | None:
             return np.asarray(tensor if is_in_numpy else tensor.float())
         except (TypeError, RuntimeError) as error:  # sparse, quantized, nested, or without data
             raise EncodingError(
-                f"a tensor of {values.dtype}, {values.layout}, on {values.device} is no array of numbers "
+                f"a tensor of {values.dtype}, {values.layout}, on {values.device} is not an array of numbers "
                 f"({shortened(str(error))}); make it dense, with integers or floats"
             ) from None
     return np.asarray(values)
@@ -262,7 +262,7 @@ def _walk(
 ) -> tuple[int, ...]:
     """Append the numbers of a nested sequence to `leaves` and return its shape."""
     if len(position) >= _MAX_AXES:
-        raise EncodingError(f"a list nested {_MAX_AXES} deep{at_position(position[:3])} is no array of numbers")
+        raise EncodingError(f"a list nested {_MAX_AXES} deep{at_position(position[:3])} is not an array of numbers")
     if isinstance(values, list) and values and all(type(v) is int for v in values):  # the common case, made quick
         leaves.extend((v, 1) for v in values)
         return (len(values),)
@@ -308,21 +308,21 @@ def _parse(value: Any, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int
         return value.numerator, value.denominator
     if isinstance(value, Decimal):
         if not value.is_finite():
-            raise EncodingError(f"{shortened(str(value))} is no rational number; only finite values can be encoded")
+            raise EncodingError(f"{shortened(str(value))} is not a rational number; only finite values can be encoded")
         is_large = value and abs(value.adjusted()) > _MAX_EXPONENT
         if is_large and abs(int(value.as_tuple().exponent)) > _MAX_EXPONENT:
             raise _exponent_error(value)
         return value.as_integer_ratio()
     if isinstance(value, (float, np.floating)):
         if not np.isfinite(value):
-            raise EncodingError(f"{shortened(str(value))} is no rational number; only finite values can be encoded")
+            raise EncodingError(f"{shortened(str(value))} is not a rational number; only finite values can be encoded")
         return to_fraction(value).as_integer_ratio()
     if isinstance(value, str):
         return _parse_text(value)
     if isinstance(value, tuple) and len(value) == 2:
         return _parse_pair(*value)
     raise EncodingError(
-        f"{describe(value)} of type {type(value).__name__} is no number; use int, Fraction, Decimal, text, arrays, "
+        f"{describe(value)} of type {type(value).__name__} is not a number; use int, Fraction, Decimal, text, arrays, "
         "pairs or lists of these"
     )
 
@@ -337,7 +337,7 @@ def _parse_text(text: str) -> tuple[int, int]:
     """Return "7/5", "-3", "1.25" or "1e-3" as (numerator, denominator); numbers may have any number of digits."""
     match = _NUMBER.fullmatch(text.strip())  # white space at the start of the pattern would be tried from every place
     if match is None or (match[2] is None and not match[3]) or (match[5] and (match[3] is not None or match[4])):
-        raise EncodingError(f"{describe(text)} is no number; write '7/5', '-3', '1.25' or '1e-3'")
+        raise EncodingError(f"{describe(text)} is not a number; write '7/5', '-3', '1.25' or '1e-3'")
     sign, whole, decimals, exponent, denominator = match.groups()
     size = (exponent or "").lstrip("+-").lstrip("0")
     if len(size) > len(str(_MAX_EXPONENT)) or int(size or 0) > _MAX_EXPONENT:
@@ -358,7 +358,7 @@ def _parse_pair(numerator: Any, denominator: Any) -> tuple[int, int]:
     for part in (numerator, denominator):
         if isinstance(part, (bool, np.bool_)) or not isinstance(part, (int, np.integer)):
             raise EncodingError(
-                f"({describe(numerator)}, {describe(denominator)}) is no pair (numerator, denominator) of integers; "
+                f"({describe(numerator)}, {describe(denominator)}) is not a pair (numerator, denominator) of integers; "
                 "nested sequences are written as lists"
             )
     if denominator == 0:
@@ -385,7 +385,7 @@ def _read_pair(numerators: Any, denominators: Any) -> Rationals:
 
 
 def _has_int64_min(a: npt.NDArray[np.int64]) -> bool:
-    """Return whether an array holds −2^63, which has no negative in int64."""
+    """Return whether an array holds −2^63, whose negative int64 does not hold."""
     return bool(np.any(a == np.iinfo(np.int64).min))
 
 

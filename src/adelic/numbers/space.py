@@ -128,7 +128,7 @@ class AdeleSpace:
             threads: how many may work on large arrays.
 
         Raises:
-            EncodingError: a value is no rational number, is a float without policy, or the nesting is ragged.
+            EncodingError: a value is not a rational number, is a float without policy, or the nesting is ragged.
             DivisionByZeroError: a denominator is zero.
             PrecisionError: p divides a denominator more often than the window has fractional digits.
 

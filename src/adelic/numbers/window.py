@@ -21,7 +21,7 @@ _LARGEST_FACTOR = 10**5  # that an error message searches
 
 
 class Window(NamedTuple):
-    """What the kernels need to know of a space: primes, digits a window, digits of it below p^0."""
+    """The parameters of a space as the kernels take them: primes, digits in a window, and those of them below p^0."""
 
     primes: tuple[int, ...]
     precision: int
@@ -56,7 +56,7 @@ def checked_window(primes: Any, precision: Any, fractional_digits: Any) -> Windo
     try:
         given = tuple(primes)
     except TypeError:
-        raise SpaceError(f"primes={describe(primes)} is no sequence of primes, such as {DEFAULT_PRIMES}") from None
+        raise SpaceError(f"primes={describe(primes)} is not a sequence of primes, such as {DEFAULT_PRIMES}") from None
     primes = tuple(checked_integer("a prime", p) for p in given)
     precision = checked_integer("precision", precision)
     fractional_digits = checked_integer("fractional_digits", fractional_digits)

@@ -10,7 +10,7 @@ GIBIBYTE = 1 << 30
 
 
 def whole_number(value: object) -> int | None:
-    """Return value as an int if it is of an integer type (NumPy's included) and no bool, else None.
+    """Return value as an int if it is of an integer type (NumPy's included) and not a bool, else None.
 
     >>> whole_number(8), whole_number(True), whole_number(8.0), whole_number("8")
     (8, None, None, None)

@@ -62,7 +62,7 @@ def atomic_write(path: str | Path, data: Content, *, remedy: str = FOLDER_REMEDY
     Args:
         path: the file.
         data: its content; text is written as UTF-8, with escapes for what UTF-8 lacks (half a surrogate pair, as stands
-            for a byte in a path that is no UTF-8); a function is called with the open binary file.
+            for a byte in a path that is not UTF-8); a function is called with the open binary file.
         remedy: what the error advises.
 
     Raises:
@@ -88,7 +88,7 @@ def atomic_write(path: str | Path, data: Content, *, remedy: str = FOLDER_REMEDY
         else:
             is_folder = stat.S_ISDIR(before.st_mode)
             raise OSError(
-                errno.EISDIR if is_folder else errno.EINVAL, "it is a folder" if is_folder else "it is no file"
+                errno.EISDIR if is_folder else errno.EINVAL, "it is a folder" if is_folder else "it is not a file"
             )
 
 
@@ -208,7 +208,7 @@ def taking_turns(folder: Path, *, remedy: str = FOLDER_REMEDY) -> Iterator[None]
     """Wait until no other process is in such a block with this folder, which is made if it is missing.
 
     It is for what is read, changed and written within a moment. As with `sole_user`, the kernel ends a turn with its
-    process, and a file system without locks has no turns.
+    process; on a file system without locks nobody waits.
 
     Raises:
         StorageError: the folder cannot be made.

@@ -1,4 +1,4 @@
-"""What a field of an experiment says of itself: the only description that there is of an option.
+"""Options: the metadata of an experiment's fields, which are the only description of an option.
 
 Command lines, the checks of TOML files, searches and printed commands are made from it. One more option is one more
 field, with `option(...)` in place of its default.
@@ -18,7 +18,7 @@ from adelic.storage.checks import check_count, shown, whole_number
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """What is known of one field.
+    """The description of one option: a field of a dataclass, and its metadata.
 
     Attributes:
         name: as in Python; on the command line it has dashes.
@@ -26,7 +26,7 @@ class Option:
         holds: of a tuple, the kind of its entries.
         optional: whether None is a value too: nothing of the kind.
         default: the value where none is given; None where one must be.
-        help: a sentence for the command line, which has no such option where it is empty.
+        help: a sentence for the command line; a field with an empty one is not an option there.
         choices: the texts that there are.
         least, greatest: bounds of a number, both included.
         positive: whether a number has to be above 0.
@@ -76,7 +76,7 @@ class Option:
         """Return a value in the option's type.
 
         Raises:
-            ConfigurationError, UnknownNameError: there is no such value.
+            ConfigurationError, UnknownNameError: the value is not one of the option's.
 
         >>> Option(name="scaling", choices=("linear", "log")).check("lgo")
         Traceback (most recent call last):
@@ -138,7 +138,7 @@ class Option:
         """Return the value that a text means, checked; "none" stays as it is, for whoever tells it from not given.
 
         Raises:
-            ConfigurationError, UnknownNameError: it means none.
+            ConfigurationError, UnknownNameError: the text means no value of the option.
 
         >>> Option(name="primes", kind=tuple, holds=int).parse("2,3"), Option(name="epochs", kind=int).parse("3")
         ((2, 3), 3)
@@ -228,14 +228,14 @@ def check_fields(instance: Any) -> None:
     """Check the options of a frozen dataclass's instance, and put them into their types.
 
     Raises:
-        ConfigurationError, UnknownNameError: one has no such value.
+        ConfigurationError, UnknownNameError: a value is not one of its option's.
     """
     for name, described in options(type(instance)).items():
         object.__setattr__(instance, name, described.check(getattr(instance, name)))
 
 
 def table_of(instance: Any) -> dict[str, Any]:
-    """Return what files say of an instance: the values of its options, but for those that they leave out.
+    """Return the table of an instance in files: the values of its options, without those that files leave out.
 
     >>> @dataclass
     ... class Mine:

@@ -1,4 +1,4 @@
-"""What a figure depends on besides its command: versions, machine, source tree."""
+"""Provenance, all that a figure depends on besides its command: versions, machine, source tree."""
 
 import importlib.metadata
 import platform

@@ -51,18 +51,18 @@ def parse_object(content: bytes) -> dict[str, Any]:
     """Return the JSON object of a text.
 
     Raises:
-        DamagedTextError: it is none.
+        DamagedTextError: it is not a JSON object.
 
     >>> parse_object(b"[]")
     Traceback (most recent call last):
-    adelic.storage.records.DamagedTextError: it is no JSON object
+    adelic.storage.records.DamagedTextError: it is not a JSON object
     """
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise DamagedTextError(f"it is no JSON ({_reason(error)})") from None
+        raise DamagedTextError(f"it is not JSON ({_reason(error)})") from None
     if not isinstance(found, dict):
-        raise DamagedTextError("it is no JSON object")
+        raise DamagedTextError("it is not a JSON object")
     if b"\\ud" in content.lower() and _has_half_a_character(found):
         raise DamagedTextError("it has half of a character, a surrogate without its other half")
     return found
@@ -84,7 +84,7 @@ def parse_sealed(content: bytes, *, older_end: str = "") -> dict[str, Any]:
         older_end: the last entry of older texts, if that is as long as a seal; any other one is a damaged seal.
 
     Raises:
-        DamagedTextError: it is no JSON object, or does not fit its seal.
+        DamagedTextError: it is not a JSON object, or does not fit its seal.
 
     >>> parse_sealed(seal({"rows": 3}).encode()), parse_sealed(b'{"rows": 3}')
     ({'rows': 3}, {'rows': 3})
@@ -108,16 +108,16 @@ def parse_toml(content: bytes) -> dict[str, Any]:
     """Return the tables of a TOML text.
 
     Raises:
-        DamagedTextError: it is none, or is nested too deeply.
+        DamagedTextError: it is not TOML, or is nested too deeply.
 
     >>> parse_toml(b"n = " + 5000 * b"[")
     Traceback (most recent call last):
-    adelic.storage.records.DamagedTextError: it is no TOML (its tables or lists are nested too deeply)
+    adelic.storage.records.DamagedTextError: it is not TOML (its tables or lists are nested too deeply)
     """
     try:
         return tomllib.loads(content.decode())
     except (ValueError, RecursionError) as error:
-        raise DamagedTextError(f"it is no TOML ({_reason(error)})") from None
+        raise DamagedTextError(f"it is not TOML ({_reason(error)})") from None
 
 
 def _reason(error: Exception) -> str:
@@ -137,15 +137,15 @@ def parse_checksums(content: bytes) -> dict[str, str]:
     """Return the SHA-256 of each name that a list has.
 
     Raises:
-        DamagedTextError: it is no such list.
+        DamagedTextError: it is not such a list.
 
     >>> parse_checksums(b""), list(parse_checksums(checksums({"a": b""}).encode()))
     ({}, ['a'])
     >>> parse_checksums(b"no list")
     Traceback (most recent call last):
-    adelic.storage.records.DamagedTextError: it is no list of SHA-256
+    adelic.storage.records.DamagedTextError: it is not a list of SHA-256
     """
     lines = [re.fullmatch(rb"([0-9a-f]{64})  ([\w.-]+)", line) for line in content.split(b"\n")[:-1]]
     if content[-1:] not in (b"", b"\n") or None in lines:
-        raise DamagedTextError("it is no list of SHA-256")
+        raise DamagedTextError("it is not a list of SHA-256")
     return {line[2].decode(): line[1].decode() for line in lines if line}

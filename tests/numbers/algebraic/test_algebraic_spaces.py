@@ -71,12 +71,12 @@ def test_coefficients_and_text_give_the_same_space():
         ("x^4 - 10x^2 + 1", 0.0, "no root near root=0.0; its roots: -3.14626, -0.317837, 0.317837, 3.14626"),
         ("x^2 - 2000001x + 1000001000001", 1000000.5, "does not say which root"),
         ("x^2 - 100x + 2501", 50, "does not say which root .* is meant; its roots: 50-1j, 50\\+1j"),
-        ("x^2 - 2", float("nan"), "is no finite number"),
-        ("x^2 - 2", float("inf"), "is no finite number"),
-        ("x^2 - 2", 10**400, "is no finite number"),
-        ("x^2 - 2", "1.4", "is no finite number"),
-        ("x^2 - 2", None, "is no finite number"),
-        ("x^2 - 2", True, "is no finite number"),
+        ("x^2 - 2", float("nan"), "is not a finite number"),
+        ("x^2 - 2", float("inf"), "is not a finite number"),
+        ("x^2 - 2", 10**400, "is not a finite number"),
+        ("x^2 - 2", "1.4", "is not a finite number"),
+        ("x^2 - 2", None, "is not a finite number"),
+        ("x^2 - 2", True, "is not a finite number"),
     ],
 )
 def test_roots_that_are_none_or_two(polynomial, root, text):
@@ -115,7 +115,7 @@ def test_the_root_is_refined():
         ({"primes": (7, 9)}, "9 is not a prime"),
         ({"primes": (7, 7)}, "occurs twice"),
         ({"primes": ()}, "leaves no p-adic coordinate"),
-        ({"primes": 7}, "no sequence of primes"),
+        ({"primes": 7}, "is not a sequence of primes"),
         ({"n_primes": 0}, "n_primes=0 must be a whole number from 1 on"),
         ({"n_primes": 2.5}, "n_primes=2.5 must"),
         ({"n_primes": True}, "n_primes=True must"),
@@ -325,5 +325,5 @@ def test_long_polynomials_and_much_white_space():
     assert len(str(caught.value)) < 400
     space = AdeleSpace.over("x^2 - 2" + " " * 10**5, root=1.414)
     assert space.encode(" " * 10**5 + "1 +" + " " * 10**5 + "x").decode() == (1, 1)
-    with pytest.raises(EncodingError, match="is no polynomial in x"):
+    with pytest.raises(EncodingError, match="is not a polynomial in x"):
         space.encode("1 + x" + " " * 10**5 + "y")

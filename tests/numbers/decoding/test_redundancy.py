@@ -461,9 +461,9 @@ def test_codes_that_cannot_be():
     for bounds in ((-1, 1), (1, 0), (1.5, 1), (True, 1), (1, "2")):
         with pytest.raises(SpaceError, match="must be an integer"):
             RedundantResidueCode(space, *bounds)
-    with pytest.raises(SpaceError, match="is no AdeleSpace"):
+    with pytest.raises(SpaceError, match="is not an AdeleSpace"):
         RedundantResidueCode((2, 3, 5), 1)
-    with pytest.raises(SpaceError, match="7 is none of the space's primes"):
+    with pytest.raises(SpaceError, match="7 is not one of the space's primes"):
         RedundantResidueCode(space, 1).mends([2, 7])
 
 
@@ -474,11 +474,11 @@ def test_digits_that_cannot_be():
     assert code.decode_soft(log_probabilities).values.shape == ()
     cases = [
         (lambda: code.decode([1, 2, 3]), "shape"),
-        (lambda: code.decode([[1], [2], [5]]), "5 at position .* is no digit at the prime 5"),
+        (lambda: code.decode([[1], [2], [5]]), "5 at position .* is not a digit at the prime 5"),
         (lambda: code.decode([[1], [2], [4]], known=2), "known must be integers from 0 to precision=1"),
         (lambda: code.decode([[1], [2], [4]], known=0.5), "known must be integers"),
         (lambda: code.decode([[1], [2], [4]], known=[1, 1]), "does not broadcast"),
-        (lambda: code.decode([[1], [2], [4]], error_rate=0), "error_rate=0 is no probability"),
+        (lambda: code.decode([[1], [2], [4]], error_rate=0), "error_rate=0 is not a probability"),
         (lambda: code.decode([[1], [2], [4]], real="one"), "real values must be floats"),
         (lambda: code.decode([[1], [2], [4]], real=1, tolerance=-1), "tolerances must be finite and not negative"),
         (lambda: code.decode_soft(np.zeros((3, 1, 4))), r"shape \(\*, 3, 1, 5\)"),

@@ -187,7 +187,7 @@ def standard_forms(T: Int8) -> tuple[Int8, Int64]:
 
 
 def occurring_letters(T: Int8) -> Int8:
-    """Return the letters that occur in each tableau of a batch, ascending, (count, 3r); the rest has no meaning.
+    """Return the letters that occur in each tableau of a batch, ascending, (count, 3r); the rest means nothing.
 
     >>> occurring_letters(np.array([[[2, 2], [4, 5], [7, 7]]], np.int8))[:, :4].tolist()
     [[2, 4, 5, 7]]

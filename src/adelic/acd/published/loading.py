@@ -153,7 +153,7 @@ def _classes(
     strange = np.flatnonzero((y < 0) | (y >= len(class_names)))
     if len(strange):
         source, line = table.sources[table.source[strange[0]]], int(table.line[strange[0]])
-        raise source.error(line, f"the label {y[strange[0]]} is none of 0..{len(class_names) - 1}")
+        raise source.error(line, f"the label {y[strange[0]]} is not one of 0..{len(class_names) - 1}")
     return y, said
 
 
@@ -180,7 +180,7 @@ def _problems(
     """Return what is wrong with the rows, see `load_published`.
 
     `contents` are they in canonical form, and `place` is where each stands among the known ones, -1 for nowhere; if
-    these are complete, it is not a row of the task, and its entry in `truth` has no meaning.
+    these are complete, it is not a row of the task, and its entry in `truth` means nothing.
     """
     first = RowIndex(contents).find(contents)
     outside = (place < 0) & complete

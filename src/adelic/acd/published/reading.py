@@ -113,7 +113,7 @@ def read(sources: list[Source], task: Task, n: int, progress: Progress | None) -
     """Return the rows of all files.
 
     Raises:
-        StorageError: a file cannot be read or has no row, a line is not a row of this size, or there are too many.
+        StorageError: a file cannot be read or has no rows, a line is not a row of this size, or there are too many.
     """
     most = 2 * task.estimate(n, "published").rows
     parts: list[tuple[Integers, Integers, Integers, Integers]] = []
@@ -130,7 +130,7 @@ def read(sources: list[Source], task: Task, n: int, progress: Progress | None) -
                 parts.append((np.full(len(lines), index), np.array(lines), np.array(tokens, np.int8), y))
                 rows += len(lines)
         if not 0 < rows <= most:
-            what = f"more than {most:,} rows, twice those of {task.name} n={n}" if rows else "no row"
+            what = f"more than {most:,} rows, twice those of {task.name} n={n}" if rows else "no rows"
             raise StorageError(f"{source.path} has {what}; {REMEDY}")
     source_of, line, X, y = map(np.concatenate, zip(*parts, strict=True))
     return Table(X=X, y=y, sources=sources, source=source_of, line=line)

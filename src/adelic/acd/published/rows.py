@@ -82,7 +82,7 @@ class Form:
     canonical: Callable[[Integers], Integers] = lambda X: X
 
     def names(self, record: Any) -> tuple[str, ...] | None:
-        """Return the columns of inputs and label, the label last, in a record of the hub; None if it has no such ones.
+        """Return the columns of inputs and label, the label last, in a record of the hub; None if it lacks them.
 
         >>> Form().names({"label": "A_11", "b": [[0, 1], [-1, 0]]})
         ('b', 'label')

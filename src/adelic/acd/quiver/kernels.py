@@ -245,7 +245,7 @@ def symmetrizers(matrices: Int64) -> Int64:
     Entries must be less than FACTOR_LIMIT in absolute value.
 
     Returns:
-        int64, shape (count, n); a row of zeros where there are no such d, of OVERFLOW where they are too great.
+        int64, shape (count, n); a row of zeros where d does not exist, of OVERFLOW where it is too great.
     """
     count, n = matrices.shape[:2]
     result = np.zeros((count, n), np.int64)

@@ -42,7 +42,7 @@ def data_rows(n: int, rng: np.random.Generator, progress: Progress | None = None
         _fill(X[start : start + len(keys)], rank, keys, group)
         y[start : start + len(keys)] = constants
         start += len(keys)
-        # The identity comes first in S_n, and its table starts with id · id = id, which has no zero beside it.
+        # The identity comes first in S_n, and its table starts with id · id = id, for which no zero is drawn.
         zeros = random_zeros(keys, keys[1:] if rank == 0 else keys, n, rng)
         _fill(X[zero_start : zero_start + len(zeros)], rank, zeros, group)
         zero_start += len(zeros)

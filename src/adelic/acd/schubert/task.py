@@ -44,7 +44,7 @@ def reversed_points(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     S_b, which acts on the cohomology of the flag variety by x_i -> -x_(b+1-i) and takes the class of X_w to that of
     X_(w_0 w w_0). Conjugation in S_b and then in S_(b+1) moves all points up by one, which gives the cases a > 1.)
 
-    Rows where u or v moves other points than w, whose constant is zero, and rows whose image has no u or v in S_n,
+    Rows where u or v moves other points than w, whose constant is zero, and rows in whose image u or v is not in S_n,
     stay as they are. Applied twice it is the identity.
 
     Args:

@@ -1,4 +1,4 @@
-"""Tables of one's own as data sets: number columns, a target, and three parts.
+"""Tables of your own as data sets: number columns, a target, and three parts.
 
 >>> price, count = ["1/2", "0.25", 7, -1] * 15, list(range(60))
 >>> d = from_table({"price": price, "count": count, "odd": ["no", "yes"] * 30}, target="odd")

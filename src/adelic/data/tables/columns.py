@@ -82,7 +82,7 @@ def _is_missing(value: Any) -> bool:
     """Return whether a value is None, NaN, NaT, NA or an empty text."""
     try:
         return value is None or value == "" or bool(value != value)
-    except (TypeError, ArithmeticError):  # NA has no truth, and a signalling NaN cannot be compared
+    except (TypeError, ArithmeticError):  # NA is neither true nor false, and a signalling NaN cannot be compared
         return True
     except ValueError:  # several values
         return False

@@ -22,7 +22,7 @@ def read_table(path: str | Path) -> dict[str, Sequence[Any]]:
 
     Raises:
         StorageError: there is no such file, or it cannot be read.
-        ConfigurationError: it is not what its ending says, or has no row.
+        ConfigurationError: it is not what its ending says, or has no rows.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -39,7 +39,7 @@ def read_table(path: str | Path) -> dict[str, Sequence[Any]]:
         except (ValueError, RecursionError, csv.Error) as error:
             raise ConfigurationError(f"{path} is not a table: {str(error).splitlines()[0]}") from None
     if not found or not len(next(iter(found.values()))):
-        raise ConfigurationError(f"{path} has no row")
+        raise ConfigurationError(f"{path} has no rows")
     return found
 
 
@@ -48,7 +48,7 @@ def check_file(path: Path) -> None:
 
     Raises:
         StorageError: there is no such file.
-        ConfigurationError: its name has no ending of a table.
+        ConfigurationError: its name does not end as a table's does.
 
     >>> check_file(Path("mine.xlsx"))
     Traceback (most recent call last):

@@ -48,7 +48,7 @@ def from_table(
         target: the column that is predicted.
         columns: the number columns, in the order of tokens, or one of them; by default all others.
         split: "random" (80 % train, of which a tenth validates; of classes each in proportion), or the column that says
-            train, validation or test. Where that has no validation row, a twelfth of train validates.
+            train, validation or test. If no row says validation, a twelfth of train validates.
         groups: a column; rows of equal value stay in one part, as the visits of one customer.
         answer: "classes" or "number". By default text, true and false and whole numbers of at most 100 different values
             are classes, and other whole numbers are numbers.
@@ -147,7 +147,7 @@ def _dataset(
         raise UnknownNameError.of("answer", answer, ANSWERS)
     n_rows = len(next(iter(columns.values())))
     if not n_rows:
-        raise ConfigurationError("the table has no row")
+        raise ConfigurationError("the table has no rows")
     asked = Coded.of(target, answers)
     for what, column in (("y", asked), ("split", parts), ("groups", groups)):
         if column is not None and len(column.codes) != n_rows:
@@ -267,7 +267,7 @@ def _drawn(rows: Rows, rng: np.random.Generator, *, stratify: bool) -> NDArray[n
 
 
 def _given(column: Coded, rows: Rows, rng: np.random.Generator, *, stratify: bool) -> NDArray[np.int8]:
-    """Return the part of each row as a column says; of train a twelfth validates where the column has no such row."""
+    """Return the part of each row as a column says; if no row says validation, a twelfth of train validates."""
     for value in column.values:
         if value not in PART_NAMES:
             raise UnknownNameError.of("part", str(value), SPLITS, listed="a split's column says")

@@ -15,7 +15,9 @@ function parseWhole(text, field, name, low, high) {
 function parsePrimes(text) {
   const primes = text.split(/[\s,;]+/).filter(Boolean).map((part) => {
     const p = /^\d{1,10}$/.test(part) ? Number(part) : NaN;
-    if (!(p < LARGEST_PRIME) || !isPrime(p)) throw new InputError("primes", `${shortText(part)} is no prime below 2³¹`);
+    if (!(p < LARGEST_PRIME) || !isPrime(p)) {
+      throw new InputError("primes", `${shortText(part)} is not a prime below 2³¹`);
+    }
     return p;
   });
   if (!primes.length) throw new InputError("primes", "name at least one prime, such as 2, 3, 5, 7");

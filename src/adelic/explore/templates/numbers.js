@@ -48,7 +48,7 @@ function parseNumber(text, field) {
   const match = /^\s*([+-]?)(\d(?:_?\d)*)?(?:\.((?:\d(?:_?\d)*)?))?(?:e([+-]?\d+))?(?:\s*\/\s*(\d(?:_?\d)*))?\s*$/i.exec(plain);
   const [, sign, whole = "", decimals, exponent, denominator] = match ?? [];
   if (!match || !(whole || decimals) || (denominator && (decimals !== undefined || exponent))) {
-    throw new InputError(field, `“${shortText(text)}” is no number; write 7/5, -3, 1.25 or 1e-3`);
+    throw new InputError(field, `“${shortText(text)}” is not a number; write 7/5, -3, 1.25 or 1e-3`);
   }
   const power = Number(exponent ?? 0);
   if (Math.abs(power) > MAX_EXPONENT) {

@@ -114,7 +114,8 @@ def equip(
 def add_number_token(tokenizer: "PreTrainedTokenizerBase") -> int:
     """Add `NUMBER_TOKEN` to a tokenizer that lacks it, and return its id.
 
-    It is no special token, so that `decode(…, skip_special_tokens=True)` keeps it and masked language models learn it.
+    It is not a special token, so that `decode(…, skip_special_tokens=True)` keeps it, and masked language models learn
+    it.
 
     >>> from tokenizers import Tokenizer, models
     >>> from transformers import PreTrainedTokenizerFast
@@ -137,8 +138,8 @@ def from_pretrained(pretrained_model_name_or_path: str | Path, **options: Any) -
         options: of `PreTrainedModel.from_pretrained`, such as `dtype` or `device_map`.
 
     Raises:
-        ConfigurationError: the model was not equipped, is none of the library's own, or its numbers' settings are
-            none, or not those that its weights were trained with.
+        ConfigurationError: the model was not equipped, is not of a class of the library's own, or its numbers' settings
+            are damaged, or not those that its weights were trained with.
         MissingExtraError: Transformers is not installed.
 
     >>> import tempfile
@@ -175,7 +176,7 @@ def named_class(name: Any) -> type:
     """Return the model class of Transformers with a name.
 
     Raises:
-        ConfigurationError: there is none.
+        ConfigurationError: there is no such class.
 
     >>> named_class("BertModel").__name__
     'BertModel'
@@ -184,7 +185,7 @@ def named_class(name: Any) -> type:
 
     found = getattr(transformers, name, None) if isinstance(name, str) else None
     if not (inspect.isclass(found) and issubclass(found, transformers.PreTrainedModel)):
-        raise ConfigurationError(f"{name!r} is no model class of Transformers {transformers.__version__}")
+        raise ConfigurationError(f"{name!r} is not a model class of Transformers {transformers.__version__}")
     return found
 
 

@@ -45,7 +45,7 @@ class EquippedGenerator(EquippedModel):
 
         Returns:
             A `ModelOutput` with `sequences`, token ids (rows, total length), and `numbers`, an object array of the same
-            shape: the `Fraction` at each number token; None elsewhere, where what the head says is no number up to
+            shape: the `Fraction` at each number token; None elsewhere, where the head's answer is not a number up to
             max_numerator and max_denominator, and where a prompt's digits do not say which number it is. With
             return_dict_in_generate=True also the library's other entries.
 
@@ -207,7 +207,8 @@ class NumberMemory:
     def _paths(self, sequences: torch.Tensor) -> list[list[int]]:
         """Return the nodes of each sequence, those of one prompt one after the other; the first stands for the prompt.
 
-        What stands behind the end of a sequence that has ended, and behind no state, has no node.
+        A path stops before the first token that has no node: padding behind the end of a sequence, or one that follows
+        a token whose state is not known.
         """
         start, copies = self._prompts.shape[1], len(sequences) // len(self._prompts)
         paths = []

@@ -1,4 +1,4 @@
-"""The two layers that an equipped model has more: from numbers to embeddings, from hidden states to numbers."""
+"""The two layers that `equip` adds to a model: from numbers to embeddings, from hidden states to numbers."""
 
 from collections.abc import Callable
 from typing import Any, Self

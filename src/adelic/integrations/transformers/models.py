@@ -1,4 +1,4 @@
-"""What an equipped model does before its own class: it adds numbers to embeddings, and a loss to the loss."""
+"""The base class of equipped models: it adds numbers to embeddings, and the loss of numbers to the loss."""
 
 import copy
 import functools
@@ -16,7 +16,7 @@ from adelic.nn.heads.adelic import UNKNOWN_DIGIT
 
 
 class EquippedModel:
-    """What an equipped model has before its own class; `equip` makes one.
+    """The base class that stands before an equipped model's own class; `equip` makes such a model.
 
     Attributes:
         numbers: the `NumberLayers`.
@@ -116,7 +116,7 @@ class EquippedModel:
         """Return the embeddings after resizing them, as `PreTrainedModel.resize_token_embeddings` does.
 
         Raises:
-            ConfigurationError: the number token would have no embedding any more.
+            ConfigurationError: the number token would lose its embedding.
         """
         if new_num_tokens is not None:
             multiple = pad_to_multiple_of or 1
@@ -164,7 +164,7 @@ class EquippedModel:
             is_digit = (digits >= 0) & (digits < self.numbers.features.primes)
             if not bool((is_digit | (digits == UNKNOWN_DIGIT)).all()):
                 raise ConfigurationError(
-                    f"number_digits has what is no digit in {space}, such as "
+                    f"number_digits has entries that are not digits in {space}, such as "
                     f"{digits[~is_digit & (digits != UNKNOWN_DIGIT)][0]}; NumberTokenizer takes the model's space"
                 )
         return reals, digits

@@ -1,4 +1,4 @@
-"""What equipped models return: the outputs of their classes, with what the numbers' head reads and its loss."""
+"""The outputs of equipped models: those of their classes, with what the numbers' head reads and its loss."""
 
 from collections.abc import Callable
 from dataclasses import fields, make_dataclass

@@ -1,4 +1,4 @@
-"""What an equipped model remembers of its numbers: plain data in its config.json."""
+"""The settings of an equipped model's numbers: plain data in its config.json."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -55,9 +55,9 @@ class NumberSettings:
         if type(self.token_id) is not int or self.token_id < 0:
             raise ConfigurationError(f"token_id={describe(self.token_id)} must be a whole number from 0 on")
         if not isinstance(self.space, AdeleSpace):
-            raise ConfigurationError(f"space={describe(self.space)} is no AdeleSpace")
+            raise ConfigurationError(f"space={describe(self.space)} is not an AdeleSpace")
         if self.features not in PLACE_FEATURES:
-            raise ConfigurationError(f"features={self.features!r} is none of {', '.join(PLACE_FEATURES)}")
+            raise ConfigurationError(f"features={self.features!r} must be one of {', '.join(PLACE_FEATURES)}")
         if not 0 < self.real_scale < math.inf:
             raise ConfigurationError(f"real_scale={self.real_scale} must be positive and finite")
         if not 0 <= self.loss_weight < math.inf:
@@ -96,7 +96,7 @@ class NumberSettings:
         try:
             return cls(**data | {"space": AdeleSpace(**data["space"])})
         except (TypeError, KeyError) as error:
-            raise ConfigurationError(f"{describe(data)} are no settings of an equipped model: {error!r}") from None
+            raise ConfigurationError(f"{describe(data)} are not the settings of an equipped model: {error!r}") from None
 
 
 def note_settings(tokenizer: "PreTrainedTokenizerBase", settings: NumberSettings) -> None:

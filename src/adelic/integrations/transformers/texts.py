@@ -27,9 +27,9 @@ class NumberTokenizer:
     """A tokenizer that puts the number token where a text has a number, and the numbers beside the tokens.
 
     `number_reals`, float32 (batch, length), and `number_digits`, int32 (batch, length, n_primes, precision), have NaN
-    and `UNKNOWN_DIGIT` at tokens that are no numbers. The digits are integers, so no change of floating-point type on
+    and `UNKNOWN_DIGIT` at tokens that are not numbers. The digits are integers, so no change of floating-point type on
     the way to a device can harm them; they are the number exactly, up to `space.decoding_bound`. A prime that divides a
-    denominator more often than the space's window holds has no digits, which is no error. How a number was written
+    denominator more often than the space's window holds has no digits; that is not an error. How a number was written
     ("1,000" or "1000", "1/2" or "0.5") is not kept.
 
     Args:
@@ -38,7 +38,7 @@ class NumberTokenizer:
         find: what finds numbers; `functools.partial(find_numbers, dates=True)` changes what counts as one.
 
     Raises:
-        ConfigurationError: the tokenizer has no number token, or its model another space, or it is not known.
+        ConfigurationError: the tokenizer lacks the number token, its model has another space, or none is known.
 
     >>> from adelic.integrations.transformers.equipping import add_number_token
     >>> from tokenizers import Tokenizer, models, pre_tokenizers
@@ -54,7 +54,7 @@ class NumberTokenizer:
     (tensor([[3, 2, 0],
             [3, 1, 1]]), tensor([[ 1.0070e+03,         nan,         nan],
             [-7.5000e-01,         nan,         nan]]))
-    >>> batch["number_digits"][:, 0, :, 0]  # 1007 is 1 modulo 2 and 2 modulo 5; 4 is no unit modulo 2
+    >>> batch["number_digits"][:, 0, :, 0]  # 1007 is 1 modulo 2 and 2 modulo 5; 4 is not a unit modulo 2
     tensor([[   1,    2],
             [-100,    3]], dtype=torch.int32)
     >>> tokenizer.decode(batch["input_ids"], [[1007, None, None], [Fraction(-3, 4), None, None]])
@@ -197,9 +197,7 @@ class NumberCollator:
         seed: int | None = None,
     ) -> None:
         if objective not in ("causal", "masked", None):
-            raise ConfigurationError(
-                f"objective={objective!r} is none of 'causal', 'masked', None; see model.objective"
-            )
+            raise ConfigurationError(f"objective={objective!r} must be 'causal', 'masked' or None; see model.objective")
         self.number_tokenizer, self.objective, self.max_length = tokenizer, objective, max_length
         self.tokenizer = tokenizer.tokenizer  # where Trainer looks for what it saves beside the model
         self._mask, self._has_warned = None, False
@@ -236,7 +234,7 @@ class NumberCollator:
         elif self._mask is not None:
             tensors["input_ids"], tensors["labels"] = self._mask.torch_mask_tokens(tensors["input_ids"])
         if self.objective is not None and not self._has_warned:
-            # What stands first in a row is no target of a causal model.
+            # The first token of a row is never a target of a causal model.
             first = 1 if self.objective == "causal" else 0
             is_target = tensors["labels"] == self.number_tokenizer.token_id
             self._warn_of([value for row, column, value in placed if column >= first and is_target[row, column]])

@@ -26,7 +26,7 @@ class Classifier(nn.Module):
     states, of which a head reads the first, or all.
 
     Shape: ids (*, length) -> logits (*, n_classes), float32; with several targets (*, n_targets, most classes); with a
-    head of one's own, what it makes of states (*, d).
+    head of your own, what it makes of states (*, d).
 
     Attributes:
         max_length: longest sequence, without [CLS]; with pooling="tokens", the length of all.
@@ -34,7 +34,7 @@ class Classifier(nn.Module):
         cls: the vector of [CLS], (d,).
         positional: the positional encoding.
         dropout: of embedded tokens.
-        head: from the state of [CLS] to logits, or what a head of one's own gives.
+        head: from the state of [CLS] to logits, or what a head of your own gives.
 
     >>> from adelic import nn
     >>> embedding = nn.LearnedEmbedding(nn.Vocabulary(range(8)), d_model=8)

@@ -91,7 +91,7 @@ class EncoderLayer(nn.TransformerEncoderLayer):
 
 
 class Affine(NamedTuple):
-    """What a linear layer, (out, in) and (out,), or a layer norm, (d,) and (d,), learns."""
+    """The weight and the bias of a linear layer, (out, in) and (out,), or of a layer norm, (d,) and (d,)."""
 
     weight: torch.Tensor
     bias: torch.Tensor

@@ -124,7 +124,7 @@ class PlacewiseTransformer(nn.Module):
         Args:
             x: tokens.
             padding: bool (*, length), True where a token is padding, which no token attends to; each sequence needs a
-                token that is none. The states of padding tokens mean nothing.
+                token that is not. The states of padding tokens mean nothing.
             first_only: return the first token's states alone, (*, 1, n_places, d_place), which costs less.
             first_site: number of the first of dropout's sites in the model, counted in n_places.
         """

@@ -97,7 +97,7 @@ class SequenceClassifier(Classifier):
         length = ids.shape[-1]
         self.check_length(length)
         check_autocast(self._greatest, self.folded.device.type)
-        # In this order an id that is no number's lies outside the table, at whatever position, and is told.
+        # In this order an id outside the vocabulary lies outside the table at every position, and is refused.
         places = ids * self.max_length + torch.arange(length, device=ids.device)
         return after_cls(self.cls + self.positional.table[0], functional.embedding(places, self.folded))
 
@@ -114,7 +114,7 @@ class SequenceClassifier(Classifier):
 def _fold(table: torch.Tensor | None, positions: torch.Tensor) -> torch.Tensor | None:
     """Return a table's vectors at each position behind [CLS], (numbers · positions, d).
 
-    None where there is no table, or where positions are trained, or where it would be too much.
+    None where there is no table, or where positions are trained, or where it would take too much memory.
     """
     if table is None or positions.requires_grad or table.numel() * (len(positions) - 1) > _MOST_FOLDED:
         return None

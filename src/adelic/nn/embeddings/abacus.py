@@ -37,7 +37,7 @@ class AbacusEmbedding(FeatureEmbedding):
 
     Raises:
         EncodingError: a number is a fraction, or has more digits.
-        ConfigurationError: an option has no such value.
+        ConfigurationError: an option's value is out of range.
 
     Source: McLeish et al., "Transformers can do arithmetic with the right embeddings", arXiv:2405.17399, section 3.
 

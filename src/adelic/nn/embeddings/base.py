@@ -21,7 +21,7 @@ class NumberEmbedding(Fingerprinted):
     Shape: ids (*, length), int64, or numbers (*, length) without a vocabulary -> (*, length, d_model).
 
     Attributes:
-        name: in `adelic.nn.EMBEDDINGS`, on the command line and in recipes; a class without one stands in none of them.
+        name: in `adelic.nn.EMBEDDINGS`, on the command line and in recipes; a class without one is in none of them.
         vocabulary: the numbers that can occur; None for open-ended numbers.
         d_model: length of a vector.
 
@@ -67,7 +67,7 @@ class NumberEmbedding(Fingerprinted):
 
 
 def _check_input(embedding: nn.Module, inputs: tuple[Any, ...]) -> None:
-    """Raise `EncodingError` for tensors that are no ids or numbers: numbers are read on the CPU, ids where they are."""
+    """Raise `EncodingError` for tensors that cannot be ids, which stay on their device, or numbers, read on the CPU."""
     is_open = getattr(embedding, "vocabulary", None) is None
     held = None if is_open else next(itertools.chain(embedding.parameters(), embedding.buffers()), None)
     for values in inputs:
@@ -117,6 +117,6 @@ def check_autocast(greatest: float, device_type: str) -> None:
     ...     check_autocast(1e6, "cpu")
     """
     if greatest <= torch.finfo(torch.float16).max or not torch.amp.is_autocast_available(device_type):
-        return  # all types that there are hold them, or there is no autocasting
+        return  # every dtype of autocasting holds them, or this device has none
     if torch.is_autocast_enabled(device_type):
         check_range(greatest, torch.get_autocast_dtype(device_type))

@@ -48,7 +48,7 @@ class FeatureEmbedding(NumberEmbedding):
         """Return the features of numbers (*,), on the CPU: (*, n_features).
 
         Raises:
-            EncodingError: one is no number, or has no such features.
+            EncodingError: a value is not a number, or does not have these features.
         """
 
     @abstractmethod
@@ -98,8 +98,9 @@ class ScaledEmbedding(FeatureEmbedding):
         """Set shift and scale by numbers, such as those of the training data; return the embedding.
 
         Raises:
-            ConfigurationError: there is no number.
-            EncodingError, RangeError: one is none, or beyond float64.
+            ConfigurationError: there are no numbers.
+            EncodingError: a value is not a number.
+            RangeError: a number is beyond float64.
         """
         values = self._transform(_reals(numbers))
         if not values.size:
@@ -144,6 +145,6 @@ def _reals(numbers: Any) -> np.ndarray:
         position = at_position(tuple(int(i) for i in np.unravel_index(beyond[0], parsed.shape)))
         number = describe(parsed.fraction(int(beyond[0])))
         raise RangeError(
-            f"{number}{position} is beyond float64, so that its real value is no feature; scale the numbers"
+            f"{number}{position} is beyond float64, so that its real value cannot be a feature; scale the numbers"
         )
     return values.reshape(parsed.shape)

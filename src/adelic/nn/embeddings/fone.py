@@ -56,8 +56,8 @@ class FoNEEmbedding(FeatureEmbedding):
             the places of longer numbers are trained, too. The published code's option `len_gen_size`, 0 there as here.
 
     Raises:
-        EncodingError: a number has more digits, or no finite decimal expansion, as 1/3; or a sign, if published.
-        ConfigurationError: the features do not fit d_model, a base is none or does not go with a shift,
+        EncodingError: a number has more digits, or no finite decimal expansion, as 1/3; or is negative, if published.
+        ConfigurationError: the features do not fit d_model, a base is out of range or does not go with a shift,
             `standardize` lacks a vocabulary or does not go with another option, or no digit is left after a shift.
 
     Source: Zhou et al., "FoNE: Precise single-token number embeddings via Fourier features", arXiv:2502.09741, 3.1.
@@ -196,7 +196,7 @@ def check_bases(bases: Sequence[int]) -> tuple[int, ...]:
     """Return the bases of FoNE's periods, each once, ascending.
 
     Raises:
-        ConfigurationError: there is none, or one is no whole number from 2 to 10.
+        ConfigurationError: no base is given, or one is not a whole number from 2 to 10.
 
     >>> check_bases([5, 2])
     (2, 5)

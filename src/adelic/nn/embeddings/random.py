@@ -17,7 +17,7 @@ class RandomEmbedding(NumberEmbedding):
     Args:
         vocabulary: the numbers that can occur.
         d_model: length of a vector.
-        generator: of the random numbers; torch's own if there is none.
+        generator: of the random numbers; torch's own by default.
 
     >>> embedding = RandomEmbedding(Vocabulary(range(8)), d_model=16)
     >>> embedding(torch.tensor([[0, 7, 3]])).shape, sum(p.numel() for p in embedding.parameters())

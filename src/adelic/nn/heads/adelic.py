@@ -26,12 +26,12 @@ UNKNOWN_DIGIT = -100
 
 
 class AdelicPrediction(NamedTuple):
-    """What a network says of numbers.
+    """The prediction of numbers: a real value, and the logits of every digit.
 
     Attributes:
         real: (*), the real place as asinh(q / real_scale); `AdelicHead.real_value` gives q.
-        logits: (*, n_primes, precision, max_prime), most significant digit first as in `AdeleArray.digits`; −inf where
-            there is no such digit, from p on.
+        logits: (*, n_primes, precision, max_prime), most significant digit first as in `AdeleArray.digits`; −inf for
+            what is not a digit, from p on.
 
     >>> head = AdelicHead(AdeleSpace(primes=(2, 3, 5), precision=2), in_features=12)
     >>> prediction = head(torch.ones(7, 4, 12))
@@ -181,7 +181,7 @@ class AdelicHead(Fingerprinted):
             low, high = (
                 self.real_scale * np.sinh(_to_numpy(prediction.real) + side * real_tolerance) for side in (-1, 1)
             )
-            middle = low / 2 + high / 2
+            middle = low / 2 + high / 2  # halved first: the sum may overflow
             radius = np.where(np.isfinite(middle), high / 2 - low / 2, 0.0)
         return code.decode_soft(log_probabilities, real=np.where(np.isfinite(middle), middle, np.nan), tolerance=radius)
 

@@ -18,7 +18,7 @@ from adelic.nn.fingerprint import Fingerprinted
 
 
 class DigitLogits(NamedTuple):
-    """What a network says of a number's digits.
+    """The prediction of a number's digits, and of its sign.
 
     Attributes:
         digits: float32 (*, n_digits, base), least significant digit first.
@@ -131,7 +131,7 @@ class FourierHead(DigitwiseHead):
         max_shift: how many digits there are below the first one asked, see `FoNEEmbedding`.
 
     Raises:
-        ConfigurationError: the state has too few coordinates, or a base is none.
+        ConfigurationError: the state has too few coordinates, or a base is not a whole number from 2 to 10.
 
     Source: Zhou et al., arXiv:2502.09741, definition 3.7.
 

@@ -1,1 +1,1 @@
-"""What takes the time, made fast: the encoder's steps on the CPU, and digits as tensor operations."""
+"""Fast kernels: the encoder's steps on the CPU, and digits as tensor operations."""

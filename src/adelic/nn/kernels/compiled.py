@@ -19,6 +19,7 @@ Array = npt.NDArray[Any]
 # Sums may be reordered, which vectorizes them; that numbers are finite must not be assumed.
 _SUMS = {"reassoc", "contract", "nsz"}
 _EPSILON = np.float32(1e-5)
+# ln 2 in two parts (Cody and Waite): n times the high one is exact, so that r = z − n·ln 2 keeps its digits.
 _LOG2E, _LN2_HIGH, _LN2_LOW = np.float32(1.44269504), np.float32(0.693359375), np.float32(-2.12194440e-4)
 
 
@@ -48,7 +49,7 @@ def relu_dropout(x: Array, first: int, key: Any, threshold: Any, scale: Any) -> 
     for i in range(x.shape[0]):
         kept = _hash(np.uint32(start + np.uint32(i)), key) >= threshold
         value = x[i]
-        x[i] = np.float32(0.0) if (value <= 0) | (not kept) else value * scale
+        x[i] = np.float32(0.0) if (value <= 0) | (not kept) else value * scale  # NaN is not <= 0 and stays
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -64,7 +65,7 @@ def relu_mask(x: Array, first: int, key: Any, threshold: Any) -> None:
     start = np.uint32(first)
     for i in range(x.shape[0]):
         kept = _hash(np.uint32(start + np.uint32(i)), key) >= threshold
-        value = x[i]  # −∞ is −128, numbers below 0 are less, and negative NaNs are more
+        value = x[i]  # of negative bfloat16 as int16, numbers are below −128, −∞ is −128, and NaNs are above
         x[i] = np.int16(0) if (value <= -128) | (not kept) else value
 
 
@@ -80,7 +81,7 @@ def relu_mask_backward(grad: Array, y: Array, bits: Array, total: Array) -> None
         for j in range(grad.shape[1]):
             g = gr[j] if yr[j] != 0 else np.int16(0)
             gr[j] = g
-            bits[j] = np.int32(g) << np.int32(16)
+            bits[j] = np.int32(g) << np.int32(16)  # bfloat16 is the upper half of a float32
         for j in range(grad.shape[1]):
             total[j] += values[j]
 
@@ -141,6 +142,7 @@ def add_norm_backward(
             xr[j] = dz * (np.float32(kr[j]) * scale)
 
 
+# Without fastmath: reordered, z − n·high − n·low could lose what the low part adds.
 @njit(cache=True, nogil=True, error_model="numpy")
 def softmax_dropout(
     x: Array, factor: Any, first: int, key: Any, threshold: Any, scale: Any, bits: Array, dropped: Array
@@ -165,7 +167,7 @@ def softmax_dropout(
         flat = x[begin : begin + count].reshape(count * length)
         for i in range(count * length):  # exp: 2^n · e^r with |r| <= ln(2)/2, Cephes' polynomial
             z = flat[i]
-            z = np.float32(-87.0) if z < np.float32(-87.0) else z
+            z = np.float32(-87.0) if z < np.float32(-87.0) else z  # keeps the exponent of 2^n, n + 127, positive
             n = np.floor(z * _LOG2E + np.float32(0.5))
             r = z - n * _LN2_HIGH - n * _LN2_LOW
             e = np.float32(1.9875691500e-4) * r + np.float32(1.3981999507e-3)

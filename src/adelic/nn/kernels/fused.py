@@ -35,6 +35,7 @@ class Site:
     def arguments(self, elements_per_row: int) -> tuple[int, np.uint64, np.uint32, np.float32]:
         """Return (first, key, threshold, scale) for a kernel."""
         first = self.first_row * elements_per_row % 2**32
+        # A p just below 1 rounds to 2^32, which uint32 does not hold.
         return first, np.uint64(self.key), np.uint32(min(round(self.p * 2**32), 2**32 - 1)), self.scale
 
     @property
@@ -203,7 +204,7 @@ class LowFeedForward(torch.autograd.Function):
         x, weight1, weight2, inner = ctx.saved_tensors
         (grad,) = grads
         small = grad.bfloat16()
-        dweight2 = (small.t() @ inner).float().mul_(ctx.scale)
+        dweight2 = (small.t() @ inner).float().mul_(ctx.scale)  # the saved weight2 has the scale in it
         dinner = small @ weight2
         dbias1 = torch.zeros(dinner.shape[1])
         _kernels().relu_mask_backward(_bits(dinner), _bits(inner), np.empty(len(dbias1), np.int32), _array(dbias1))
@@ -262,7 +263,7 @@ class Attention(torch.autograd.Function):
         grad = grads[0].reshape(q.shape)
         dv = torch.bmm(dropped.transpose(1, 2), grad)
         dscores = torch.bmm(grad, v.transpose(1, 2)).float()
-        kept = dropped if dropped.dtype == torch.float32 else dropped.view(torch.int16)  # that is not 0 is what counts
+        kept = dropped if dropped.dtype == torch.float32 else dropped.view(torch.int16)  # only whether it is 0 counts
         rows = [_array(t).reshape(-1, k.shape[1]) for t in (dscores, weights, kept)]
         _kernels().softmax_dropout_backward(*rows, *ctx.scalars)
         dscores = dscores.to(q.dtype)

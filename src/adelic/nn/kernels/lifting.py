@@ -44,7 +44,7 @@ def constant(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
             return make(*arguments).to(device, non_blocking=True)
         found = made.get((device, *arguments))
         if found is None:
-            with torch.inference_mode(False):
+            with torch.inference_mode(False):  # an inference tensor could not be kept for autograd
                 found = make(*arguments).to(device, non_blocking=True)
             if type(found) is Tensor:  # not what a tracing mode puts in its place
                 made[(device, *arguments)] = found
@@ -131,12 +131,13 @@ def fraction_digits(n: Tensor, m: Tensor, window: Window, dtype: torch.dtype) ->
         inverse = _modulo(inverse * (2 - _modulo(s * inverse, modulus, reciprocal)), modulus, reciprocal)
         right *= 2
 
-    n = torch.where(valid, n, 0)
+    n = torch.where(valid, n, 0)  # where there are no digits, those of 0 are written
     limbs = []
     for _ in range(-(-precision // k)):
         a, r = _split(n, modulus, reciprocal)
         c = _modulo(r * inverse, modulus, reciprocal)
         limbs.append(c)
+        # P divides r − c·s: rounding makes up for the reciprocal's error.
         n = a - c.long() * b + torch.round((r - c * s) * reciprocal).long()
     digits = _spread(limbs, primes, precision, dtype)
     if below:  # digit k of the window is digit k − shift of the unit part
@@ -168,7 +169,7 @@ def _limb_digits(primes: tuple[int, ...], precision: int) -> int:
 
 
 def _inverse(residue: Tensor, primes: tuple[int, ...], p: Tensor, p_reciprocal: Tensor) -> Tensor:
-    """Return inverses modulo p, (*, n_primes), of float64 residues; what becomes of 0 has no meaning."""
+    """Return inverses modulo p, (*, n_primes), of float64 residues; what 0 gives has no meaning."""
     if max(primes) <= TABLE_LIMIT:
         rows = torch.arange(len(primes), device=residue.device) * max(primes)
         return _inverses(residue.device, primes)[rows + residue.long()]
@@ -247,6 +248,7 @@ def nearest_double(n: Tensor, m: Tensor) -> Tensor:
         rest = torch.where(is_short, rest - b, rest)
         quotient = (quotient << 28) + bits + is_short.long()
     power = ((b_shift - a_shift + (1023 - 57)) << 52).view(torch.float64)  # of two, put together from its exponent
+    # 57 bits or more, the last one set if anything is left: converting them to float64 rounds n/m once, correctly.
     value = ((quotient << 1) | (rest != 0).long()).double() * power
     value = torch.where((n < 0) ^ (m < 0), -value, value)
     value = torch.where(n == 0, 0.0, value)

@@ -19,7 +19,7 @@ BITS = 64
 
 @dataclass(frozen=True)
 class EmbeddedField(ABC):
-    """What arrays of algebraic numbers, and their decoding, ask of the `AlgebraicSpace` that they live in.
+    """The interface of an `AlgebraicSpace` to its arrays, and to their decoding.
 
     Attributes:
         polynomial: f, monic and irreducible over the integers, the constant coefficient first; θ is a root.
@@ -99,7 +99,7 @@ class EmbeddedField(ABC):
             with polynomials.working_precision(bits):
                 ordered = sorted(roots, key=lambda z: abs(to_complex(z) - self.root))
                 images = [flint.fmpz_poly(list(numerators))(z) / denominator for z in ordered]
-                # A number other than 0 has no image 0, so that some precision suffices.
+                # The images of a number other than 0 are not 0, so that some precision suffices.
                 if not any(numerators) or images[0].rad() * 2**BITS <= images[0].abs_lower():
                     return images
             bits *= 2

@@ -51,7 +51,7 @@ def load_flint() -> ModuleType:
 
 @contextmanager
 def working_precision(bits: int) -> Iterator[None]:
-    """Have python-flint's real and complex numbers keep so many bits; one thread at a time.
+    """Have python-flint's real and complex numbers keep this many bits; one thread at a time.
 
     The precision belongs to the whole process: two threads that changed it in turn would leave it changed.
 
@@ -70,7 +70,7 @@ def parse(text: str) -> tuple[Fraction, ...]:
         text: a sum of terms such as "x^2 - 2", "1/2 + 3*x", "x**3", "0.5x", "-x/2"; no brackets.
 
     Raises:
-        EncodingError: the text is no such sum, or an exponent is beyond 1000.
+        EncodingError: the text is not such a sum, or an exponent is beyond 1000.
         DivisionByZeroError: a denominator is zero.
 
     >>> parse("x^2 - 2"), parse("-x/2")
@@ -82,7 +82,7 @@ def parse(text: str) -> tuple[Fraction, ...]:
     while end < len(text) or not terms:
         match = _TERM.match(text, end)
         if match is None or not _is_term(match, is_first=end == 0):
-            raise EncodingError(f"{describe(given)} is no polynomial in x; write 'x^2 - 2', '1 + 3*x' or '-x/2'")
+            raise EncodingError(f"{describe(given)} is not a polynomial in x; write 'x^2 - 2', '1 + 3*x' or '-x/2'")
         exponent = 0 if match["x"] is None else int((match["exponent"] or "1").lstrip("0")[:9] or "0")
         if exponent > _MAX_EXPONENT:
             raise EncodingError(f"{describe(text)} has an exponent beyond {_MAX_EXPONENT}")
@@ -132,7 +132,7 @@ def defining_polynomial(given: Any) -> tuple[int, ...]:
 
     Raises:
         SpaceError: it does not define one; the message says why.
-        EncodingError: it is no polynomial.
+        EncodingError: it is not a polynomial.
 
     >>> defining_polynomial("x^2 - 4")
     Traceback (most recent call last):
@@ -165,13 +165,13 @@ def read_coefficients(given: Any, *, floats: str = "error") -> tuple[Fraction, .
     """Return a sequence of rational coefficients as fractions, without leading zeros.
 
     Raises:
-        EncodingError: it is no flat sequence of rational numbers.
+        EncodingError: it is not a flat sequence of rational numbers.
 
     >>> read_coefficients((1, "1/2", 0))
     (Fraction(1, 1), Fraction(1, 2))
     """
     if not isinstance(given, (list, tuple)) or any(isinstance(c, (list, tuple)) for c in given):
-        raise EncodingError(f"{describe(given)} is no polynomial; write 'x^2 - 2' or its coefficients (-2, 0, 1)")
+        raise EncodingError(f"{describe(given)} is not a polynomial; write 'x^2 - 2' or its coefficients (-2, 0, 1)")
     read = rationals.read(list(given), floats=floats)
     coefficients = [read.fraction(i) for i in range(len(given))]
     while coefficients and not coefficients[-1]:

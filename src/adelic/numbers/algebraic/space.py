@@ -62,7 +62,7 @@ class AlgebraicSpace(EmbeddedField):
 
     Raises:
         SpaceError: the polynomial, the root or a prime will not do; the message says why.
-        EncodingError: the polynomial is no polynomial in x.
+        EncodingError: the text is not a polynomial in x.
         MissingExtraError: python-flint is not installed.
 
     Source: the paper's outlook on algebraic numbers, and its appendix "Hensel's Lemma"; J. Neukirch, Algebraic Number
@@ -103,7 +103,7 @@ class AlgebraicSpace(EmbeddedField):
             floats: how floats are read, as for `AdeleSpace.encode`.
 
         Raises:
-            EncodingError: a value is no number of the field, or the nesting is ragged.
+            EncodingError: a value is not a number of the field, or the nesting is ragged.
             DivisionByZeroError: a denominator is zero.
             PrecisionError: a number has more factors p below the bar than the window has fractional digits.
 
@@ -283,7 +283,9 @@ def _choose_root(f: tuple[int, ...], near: Any) -> complex:
     except OverflowError:
         z = complex("inf")
     if not np.isfinite(z):
-        raise SpaceError(f"root={describe(near)} is no finite number; root=1.414 or root=1j chooses the root near it")
+        raise SpaceError(
+            f"root={describe(near)} is not a finite number; root=1.414 or root=1j chooses the root near it"
+        )
     roots = sorted((to_complex(w) for w in polynomials.complex_roots(f, BITS)), key=lambda w: (w.real, w.imag))
     nearest, second = sorted(roots, key=lambda w: abs(w - z))[:2]
     listed = ", ".join(f"{w.real:.6g}" if w.imag == 0 else f"{w:.6g}" for w in roots[:8])

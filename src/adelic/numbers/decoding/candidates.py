@@ -4,7 +4,7 @@
 after each erasure what is left is decoded; the most likely of the numbers found is the answer. That is generalized
 minimum distance decoding: an erasure costs the bound one factor of p, an error two. Where the answer is still in doubt
 (a confidence below 0.9), up to three of the six digits that hardly beat the next likely ones give way to these, in all
-combinations, as in Chase's algorithm (but not where all digits together are no likelier than chance).
+combinations, as in Chase's algorithm (unless all digits together are at most as likely as chance).
 
 Sources: G. D. Forney, "Generalized minimum distance decoding", IEEE Trans. Inf. Theory 12 (1966), D. Chase, "A class of
 algorithms for decoding block codes with channel measurement information", ibid. 18 (1972), and V. Guruswami, A. Sahai,
@@ -23,7 +23,7 @@ from adelic.numbers.decoding.reconstruction import chinese_remainder
 from adelic.numbers.primes import valuation
 from adelic.numbers.space import AdeleSpace
 
-_LARGEST_EXPONENT = 700.0
+_LARGEST_EXPONENT = 700.0  # exp overflows from 710 on
 _CERTAIN = 0.9  # answers less certain are not the last word
 
 
@@ -83,7 +83,7 @@ class Codewords:
             candidate = take(self._nearest(y, modulus, scale))
             if candidate and all(a >= b for a, b in zip(candidate.right, trusted, strict=True)):
                 break  # it will be found again and again: all digits that are left are its own
-        # No answer is likelier than the likeliest digits; where these are no likelier than chance, a search is vain.
+        # No answer is likelier than the likeliest digits; if these are at most as likely as chance, a search is vain.
         if sum(hits) > self._log_chance and (not found or self._choose(found, known)[1] < _CERTAIN):
             for other in channel.substitutions(i, residues):
                 for y, modulus, scale, _ in self._trials(other, known, ()):
@@ -101,6 +101,7 @@ class Codewords:
         trusted = list(known)
         moduli = tuple(p**k for p, k in zip(primes, trusted, strict=True))
         modulus, scale = prod(moduli), prod(f for f, k in zip(scales, trusted, strict=True) if k)
+        # Where a prime has no trusted digits, f need not divide the scale, but the modulus is 1.
         parts = [r * (scale // f) for r, f in zip(residues, scales, strict=True)] if fractional else residues
         y = chinese_remainder(parts, moduli)
         bound = 2 * self.max_numerator * self.max_denominator
@@ -111,7 +112,7 @@ class Codewords:
                 continue
             modulus //= primes[j] ** (trusted[j] - kept)
             trusted[j] = kept
-            if fractional and not kept:
+            if fractional and not kept:  # y is S·q modulo M, and S loses p^F
                 scale //= scales[j]
                 y *= pow(scales[j], -1, modulus)
             y %= modulus
@@ -139,6 +140,7 @@ class Codewords:
         for p, power, scale, residue in zip(
             self.space.primes, self._powers, self._fractional_scales, residues, strict=True
         ):
+            # p^F·n/m is the residue modulo p^k if p^(k + lost) divides this; p^lost is the power of p in m.
             difference = n * scale - residue * m
             lost = valuation(m, p) if m % p == 0 else 0
             if lost > self.space.fractional_digits:

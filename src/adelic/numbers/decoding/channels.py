@@ -52,7 +52,7 @@ class HardChannel:
         """Return the log-probability of the digits given, (size, n_primes)."""
         logs = np.log(np.array(self.space.primes, dtype=np.float64))
         right = np.where(self.known > 0, log1p(-self.error_rate), 0.0)
-        return np.asarray(right - (self.space.precision - self.known) * logs)
+        return np.asarray(right - (self.space.precision - self.known) * logs)  # an erased digit has probability 1/p
 
     def log_probability(self, i: int, j: int, residue: int | None) -> float:
         """Return that of other digits in the i-th word at the j-th prime; None stands for arbitrary ones."""

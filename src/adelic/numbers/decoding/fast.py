@@ -37,8 +37,8 @@ _GREATEST_MODULUS = 2**62
 _GREATEST_FACTOR = 2**31  # of every prime power but the first, so that products modulo it fit int64
 _LARGE = 1e300  # moduli beyond it count as this: no number here comes near
 _SLACK = 1 + 2.0**-40  # more than 2000 roundings to float64
-_LESS = 1 - 2.0**-48
-_SPLITTER = 2.0**27 + 1
+_LESS = 1 - 2.0**-48  # shrinks a bound by more than the few roundings on both sides of it
+_SPLITTER = 2.0**27 + 1  # splits a float64 into halves of 26 bits, whose products are exact (Veltkamp)
 _GREATEST_VALUE = 2.0**62  # so that the difference of a value and a numerator fits int64
 
 
@@ -123,8 +123,8 @@ def decode_within(
 
     Returns:
         numerators and denominators in lowest terms, int64 (size,), and a bool array (size,): where it is False no
-        number was found. There is none then, or one whose bounds are too wide for int64 or whose denominator a prime
-        divides more than F times.
+        number was found: there is none, or the bounds are too wide for int64, or a prime divides its denominator more
+        than F times.
 
     >>> from adelic import AdeleSpace
     >>> space = AdeleSpace(primes=(5, 7, 11))
@@ -233,7 +233,7 @@ def _residues(digits: Array, plan: _Plan, out: Array) -> Any:
             y = np.int64(0)
             for k in range(counts[r]):
                 y += np.int64(digits[i, j, last - k]) * weights[r, k]
-                if has_fraction:
+                if has_fraction:  # else the weights are p^k, and y stays below p^count
                     y %= power
             if r == 0:
                 out[i] = y
@@ -258,7 +258,7 @@ def _guess_all(
     for i in range(value.shape[0]):
         if not (abs(value[i]) < _GREATEST_VALUE and np.isfinite(radius[i])):
             continue
-        if np.isinf(denominator[i]):
+        if np.isinf(denominator[i]):  # not known, or beyond float64: the reference decides
             continue
         n, m = _guess(numerators[i], modulus, value[i], scale)
         numerators[i], denominators[i] = n, m
@@ -268,6 +268,7 @@ def _guess_all(
 @njit(cache=True, nogil=True, error_model="numpy")
 def _guess(x: Any, modulus: Any, value: Any, scale: Any) -> Any:
     """Return the likeliest n/m with scale · n/m ≡ x, or m = 0; in lowest terms or a prime of the space divides m."""
+    # The slack: a value rounded down must not pass the row that is meant. A wrong guess is given up later.
     size = abs(value) * scale * (1 + 2.0**-30)
     r0, r1, t0, t1 = modulus, x, np.int64(0), np.int64(1)
     while r1 > size * abs(t1):  # r1 / |t1| falls
@@ -278,7 +279,7 @@ def _guess(x: Any, modulus: Any, value: Any, scale: Any) -> Any:
         r1, t1 = -r1, -t1
     if scale == 1:  # r1 = s · modulus + t1 · x with s and t1 coprime: a common divisor of r1 and t1 divides the modulus
         return r1, t1
-    if float(t1) * scale >= EXACT:
+    if float(t1) * scale >= EXACT:  # `_prove` takes denominators below 2^53
         return np.int64(0), np.int64(0)
     m = t1 * scale
     divisor = _gcd(abs(r1), m)
@@ -298,7 +299,7 @@ def _guess_within(
     """Turn residues, given as `numerators`, into numbers within the bounds, in lowest terms; `found` says which are."""
     for i in range(numerators.shape[0]):
         r0, r1, t0, t1 = modulus, numerators[i], 0, 1
-        while r1 > scale * max_numerator:
+        while r1 > scale * max_numerator:  # below half the modulus, as `decode_within` checks, so that it fits int64
             quotient = r0 // r1
             r0, r1 = r1, r0 - quotient * r1
             t0, t1 = t1, t0 - quotient * t1
@@ -325,7 +326,7 @@ def _is_near(n: int, m: int, value: float, radius: float) -> Any:
     """Return whether it is certain that n/m lies in the ball and that no other candidate does."""
     if n == 0:
         return m == 1 and abs(value) <= radius
-    if not 2 * radius <= abs(value):
+    if not 2 * radius <= abs(value):  # the ends need one sign, and a ratio of at most 3; NaN fails, too
         return False
     if m == 1 and abs(value) >= EXACT:  # then value is an integer
         return abs(n - np.int64(value)) <= radius

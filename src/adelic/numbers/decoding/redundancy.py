@@ -48,13 +48,13 @@ from adelic.numbers.space import AdeleSpace
 Array = npt.NDArray[Any]
 
 DEFAULT_ERROR_RATE = 0.01
-_FAST_DENOMINATOR = 2**53
+_FAST_DENOMINATOR = 2**53  # below these bounds `adelic.numbers.decoding.fast` computes exactly
 _FAST_NUMERATOR = 2**62
 
 
 @dataclass(frozen=True, eq=False)
 class DecodedNumbers:
-    """What a word of digits each was read as.
+    """The numbers that words of digits were decoded to.
 
     Attributes:
         values: object (*), `Fraction`, or None where the word is near no number of the code.
@@ -90,7 +90,7 @@ class RedundantResidueCode(Codewords):
         max_denominator: B, the greatest m; 1 for integers.
 
     Raises:
-        SpaceError: the space has too few digits to tell these numbers apart, or a bound is no such integer.
+        SpaceError: the space has too few digits to tell these numbers apart, or a bound is not such an integer.
 
     Source: the module's docstring.
 
@@ -108,7 +108,7 @@ class RedundantResidueCode(Codewords):
     def __post_init__(self) -> None:
         """Check the parameters."""
         if not isinstance(self.space, AdeleSpace):
-            raise SpaceError(f"space={describe(self.space)} is no AdeleSpace")
+            raise SpaceError(f"space={describe(self.space)} is not an AdeleSpace")
         for name, least in (("max_numerator", 0), ("max_denominator", 1)):
             bound = getattr(self, name)
             if isinstance(bound, (bool, np.bool_)) or not isinstance(bound, (int, np.integer)) or bound < least:
@@ -135,7 +135,7 @@ class RedundantResidueCode(Codewords):
 
     @cached_property
     def guaranteed_errors(self) -> int:
-        """Return how many wrong places are mended wherever they are: so many of the greatest primes have ∏ p^N <= E.
+        """Return how many wrong places are always mended: the greatest t whose t largest primes have ∏ p^N <= E.
 
         >>> RedundantResidueCode(AdeleSpace(primes=(11, 13, 17), precision=2), max_numerator=99).guaranteed_errors
         0
@@ -159,7 +159,7 @@ class RedundantResidueCode(Codewords):
         strange = places.difference(self.space.primes)
         if strange:
             raise SpaceError(
-                f"{describe(min(strange))} is none of the space's primes {describe(self.space.primes, 200)}"
+                f"{describe(min(strange))} is not one of the space's primes {describe(self.space.primes, 200)}"
             )
         product: int = prod(places)
         return bool(product**self.space.precision <= self.capacity)
@@ -186,10 +186,10 @@ class RedundantResidueCode(Codewords):
                 (*, n_primes); all of them when left out, or what the AdeleArray knows.
             error_rate: how often the digits of a place are wrong; for the confidence alone.
             real: approximations of the numbers, floats that broadcast to (*); NaN where there is none.
-            tolerance: numbers further than that from `real` are no answers; floats that broadcast to (*).
+            tolerance: numbers further than that from `real` are not taken as answers; floats that broadcast to (*).
 
         Raises:
-            EncodingError: a shape does not fit, or something is no digit, count, rate or tolerance.
+            EncodingError: a shape does not fit, or a digit, count, rate or tolerance is not valid.
 
         >>> space = AdeleSpace(primes=(3, 5, 7, 11, 13), precision=2)
         >>> code = RedundantResidueCode(space, max_numerator=50, max_denominator=20)
@@ -205,9 +205,9 @@ class RedundantResidueCode(Codewords):
         else:
             digits = np.asarray(digits)
             shape = digits.shape[:-2] if digits.ndim >= 2 else ()
-            digits = self.space.from_digits(digits, np.zeros(shape)).digits
+            digits = self.space.from_digits(digits, np.zeros(shape)).digits  # checked; the zeros go unused
         if not 0 < error_rate < 1:
-            raise EncodingError(f"error_rate={describe(error_rate)} is no probability between 0 and 1")
+            raise EncodingError(f"error_rate={describe(error_rate)} is not a probability between 0 and 1")
         shape = digits.shape[:-2]
         counts = _counts(known, (*shape, self.space.n_primes), self.space.precision)
         channel = HardChannel(self.space, counts.reshape(-1, self.space.n_primes), error_rate)

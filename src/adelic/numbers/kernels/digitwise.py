@@ -142,6 +142,7 @@ def multiply(
             total = min(v + y_known[i, j], w + x_known[i, j], precision + fractional_digits)
             if total <= fractional_digits:
                 return i, j, NOTHING_KNOWN
+            # `Window.suits_kernels` keeps N·p² below 2^62, so that N products and the carry fit int64.
             carry = np.int64(0)
             for t in range(v + w, total):
                 for a in range(max(v, t - precision + 1), min(t - w, precision - 1) + 1):

@@ -84,6 +84,7 @@ def plan(primes: tuple[int, ...]) -> Plan:
 @njit(cache=True, nogil=True, inline="always")
 def small_remainder(v: Any, modulus: Any, inverse: Any) -> Any:
     """Return v modulo `modulus`, for |v| < 2^51; `inverse` is 1 / modulus."""
+    # (v + 1/2) / modulus is at least 1/(2·modulus) from every integer: farther than rounding reaches.
     return v - np.int64(np.floor((np.float64(v) + 0.5) * inverse)) * modulus
 
 
@@ -94,6 +95,7 @@ def remainder(v: Any, modulus: Any, inverse: Any) -> Any:
     return small_remainder(near, modulus, inverse)
 
 
+# Fused or not, the digits are the same: wherever a product is added to, it is exact.
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def integer_limbs(x: Array, p: int, limb: int, limbs: Array) -> None:
     """Write the limbs of integers, int64 (size,), and a half each, into limbs[:, :size]."""
@@ -163,7 +165,7 @@ def rational_limbs(
         inverse[i] = inverses[small_remainder(rest[i], square, per_square)]
     for i in range(x.shape[0]):
         flags[i] |= np.uint8(inverse[i] == 0)
-    for i in range(x.shape[0]):
+    for i in range(x.shape[0]):  # products of two limbs are below 2^44, in the reach of small_remainder
         error = small_remainder(rest[i] * inverse[i], limb, per_limb)
         inverse[i] = small_remainder(inverse[i] * (2 - error), limb, per_limb)
     for i in range(x.shape[0]):
@@ -198,7 +200,7 @@ def find_reals(x: Array, m: Array, reals: Array, flags: Array) -> None:
     else:
         for i in range(x.shape[0]):
             reals[i] = np.float64(x[i]) / np.float64(m[i])
-        for i in range(x.shape[0]):
+        for i in range(x.shape[0]):  # −2^63, whose absolute value wraps, passes: float64 holds it
             flags[i] |= np.uint8(abs(x[i]) >= 1 << 53) | np.uint8(abs(m[i]) >= 1 << 53)
 
 

@@ -15,10 +15,10 @@ from numba.extending import intrinsic
 
 DIGITS = 4
 LANES = 16
-"""So many digits, and so many numbers, are written at once."""
+"""How many digits of a number, and of how many numbers, are written at once."""
 LIMBS = LANES // DIGITS
 BLOCK = 512
-"""The distance of two limbs of a number: so many numbers are computed with at once."""
+"""How many numbers are computed with at once, and so the distance between two limbs of one number."""
 
 _BYTE, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _FLOATS = ir.VectorType(ir.FloatType(), LANES)
@@ -90,6 +90,7 @@ def _spread(typing: Any, limbs: Any, first: Any, powers: Any, j: Any, p: Any, ou
             for limb in range(LIMBS)
         ]
         zeros = ir.Constant(_FLOATS, [0.0] * LANES)
+        # ⌊c/p^(k+1)⌋ stands in the lane before that of ⌊c/p^k⌋; for the highest digit of a limb it is 0.
         above = [lane - 1 if lane % DIGITS else LANES for lane in range(LANES)]
         for i in range(LANES):
             group, place = divmod(i, DIGITS)
@@ -187,7 +188,7 @@ def _spread_reals(typing: Any, reals: Any, first: Any, out: Any, at: Any, row: A
 
 
 def _copying(lanes: int) -> Any:
-    """Return the function that copies so many elements from source[first] to out[at] and on, both of one dtype."""
+    """Return the function that copies this many elements from source[first] to out[at] and on, both of one dtype."""
 
     def copy(typing: Any, source: Any, first: Any, out: Any, at: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

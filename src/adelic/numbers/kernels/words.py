@@ -27,7 +27,7 @@ def _load(typing: Any, digits: Any, at: Any) -> Any:
         data = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0]).data
         word = builder.load(builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(64).as_pointer()))
         word.align = 1
-        return builder.bswap(word)
+        return builder.bswap(word)  # memory is little-endian: the first digit, the highest, came into the lowest byte
 
     return types.uint64(digits, types.intp), generate
 
@@ -96,7 +96,7 @@ def add(x: Array, y: Array, primes: Array, precision: int, subtract: bool, out: 
                     b = greatest - b
                 left, carry = add_words(a, b, carry, excess)
                 store(left << shift | word >> kept, out, at)
-            elif tail:
+            elif tail:  # a word from here on would reach beyond the array
                 for c in range(at + tail - 1, at - 1, -1):
                     digit = np.int64(y[c])
                     if subtract:

@@ -117,7 +117,7 @@ class RealPlace:
         return (log2(low) + shift - 1 if low > 0 else -inf), (log2(high) + shift + 1 if 0 < high < inf else inf)
 
     def text(self, digits: int = 6) -> str:
-        """Return one number's centre, for shape (), with so many decimal digits, beyond float64 too.
+        """Return one number's centre, for shape (), with this many decimal digits, beyond float64 too.
 
         >>> from adelic import AdeleSpace
         >>> AdeleSpace().encode(10**400)._real.text(), AdeleSpace().encode("7/19")._real.text()
@@ -278,7 +278,7 @@ def _multiply(x: RealPlace, y: RealPlace) -> RealPlace:
         centre, radius = _product(x.centre, x.radius, y.centre, y.radius)
         radius += TINY
         denominator = x.denominator * y.denominator
-    is_zero = x._is_zero() | y._is_zero()
+    is_zero = x._is_zero() | y._is_zero()  # 0 times a number of which nothing is known is 0, too
     centre, radius, denominator = (np.where(is_zero, z, f) for z, f in ((0, centre), (0, radius), (1, denominator)))
     return _rounded(centre, radius, denominator, x._is_exact() & y._is_exact())
 
