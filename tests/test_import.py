@@ -47,6 +47,7 @@ OPTIONAL = {
     "integrations/transformers/generating.py": {"transformers"},
     "integrations/transformers/models.py": {"transformers"},
     "integrations/transformers/texts.py": {"transformers"},
+    "number_theory/multiplicative.py": {"flint"},
     "numbers/algebraic/polynomials.py": {"flint"},
     "numbers/integers.py": {"flint", "gmpy2"},
     "training/network/distributed.py": {"lightning_fabric"},

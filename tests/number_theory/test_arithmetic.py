@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.number_theory import TASKS, task
-from adelic.number_theory.arithmetic import COMPOSITE_MODULUS, MAX_TERMS, PRIME_MODULUS
+from adelic.number_theory import task
+from adelic.number_theory.arithmetic import ARITHMETIC, COMPOSITE_MODULUS, MAX_TERMS, PRIME_MODULUS
 
 
 def product(terms):
@@ -30,7 +30,7 @@ REFERENCES = {
     "polynomial": lambda x: 3 * x**3 - 7 * x**2 + 2 * x - 11,
     "comparison": lambda a, b: 1 if a > b else 0,
 }
-CASES = [(name, split) for name, p in TASKS.items() for split in p.splits]
+CASES = [(name, split) for name, p in ARITHMETIC.items() for split in p.splits]
 
 
 def rng(seed=0):
@@ -39,7 +39,7 @@ def rng(seed=0):
 
 @pytest.mark.parametrize(("name", "split"), CASES)
 def test_answers_are_right(name, split):
-    asked = TASKS[name]
+    asked = ARITHMETIC[name]
     operands, answers = asked.sample(500, rng(), split)
     assert operands.shape == (500, asked.arity)
     assert answers.shape == (500,)
@@ -58,7 +58,7 @@ def test_answers_are_right(name, split):
 
 @pytest.mark.parametrize(("name", "split"), CASES)
 def test_bounds_hold(name, split):
-    asked = TASKS[name]
+    asked = ARITHMETIC[name]
     operands, answers = asked.sample(2000, rng(1), split)
     flat = [Fraction(operand) for operand in operands.ravel().tolist()]
     assert all(abs(f.numerator) <= asked.max_operand for f in flat)
@@ -71,16 +71,16 @@ def test_bounds_hold(name, split):
 
 
 def test_bounds_of_fraction_addition_are_those_of_its_extreme_cases():
-    asked, n = TASKS["fraction-addition"], 10**6 - 1
+    asked, n = ARITHMETIC["fraction-addition"], 10**6 - 1
     sums = [Fraction(n, a) + Fraction(n, b) for a in range(1, 11) for b in range(1, 11)]
     assert max(s.numerator for s in sums) <= asked.max_numerator
     assert max((Fraction(1, a) + Fraction(1, b)).denominator for a in range(1, 11) for b in range(1, 11)) == 90
     assert asked.max_denominator == 90
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", ARITHMETIC)
 def test_no_test_question_was_trained_on(name):
-    asked = TASKS[name]
+    asked = ARITHMETIC[name]
     operands, _ = asked.sample(2000, rng())
     trained = set(asked.keys(operands))
     assert len(trained) == 2000
@@ -92,14 +92,14 @@ def test_no_test_question_was_trained_on(name):
 
 @pytest.mark.parametrize("name", ["addition", "fraction-addition", "sum"])
 def test_the_order_of_operands_makes_no_other_question(name):
-    asked = TASKS[name]
+    asked = ARITHMETIC[name]
     operands, _ = asked.sample(500, rng())
     others, _ = asked.sample(500, rng(), "test", exclude=operands[:, ::-1])
     assert not set(asked.keys(operands)) & set(asked.keys(others))
 
 
 def test_small_problems_are_drawn_to_their_end():
-    asked = TASKS["polynomial"]
+    asked = ARITHMETIC["polynomial"]
     operands, _ = asked.sample(9_990, rng())
     others, _ = asked.sample(100, rng(1), "test", exclude=operands)
     assert set(others[:, 0].tolist()) <= set(range(10_000)) - set(operands[:, 0].tolist())
@@ -107,9 +107,9 @@ def test_small_problems_are_drawn_to_their_end():
         asked.sample(10_001, rng())
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", ARITHMETIC)
 def test_a_seed_gives_the_same_questions(name):
-    asked = TASKS[name]
+    asked = ARITHMETIC[name]
     first, again, other = (asked.sample(50, rng(seed)) for seed in (3, 3, 4))
     assert (first[0] == again[0]).all()
     assert (first[1] == again[1]).all()
@@ -121,16 +121,16 @@ def test_a_seed_gives_the_same_questions(name):
     [("addition", 9, 10), ("subtraction", 9, 10), ("multiplication", 9, 9), ("polynomial", 6, 6)],
 )
 def test_longer_numbers_have_more_digits(name, least, most):
-    short, _ = TASKS[name].sample(2000, rng())
+    short, _ = ARITHMETIC[name].sample(2000, rng())
     assert max(len(str(x)) for x in short.ravel()) < least
-    long, _ = TASKS[name].sample(2000, rng(), "longer")
+    long, _ = ARITHMETIC[name].sample(2000, rng(), "longer")
     assert {len(str(x)) for x in long.ravel()} == set(range(least, most + 1))
     assert all(len({len(str(x)) for x in row}) == 1 for row in long)
 
 
 @pytest.mark.parametrize("name", ["fraction-addition", "fraction-multiplication"])
 def test_fractions(name):
-    short, long = (TASKS[name].sample(2000, rng(), split)[0].ravel() for split in ("train", "longer"))
+    short, long = (ARITHMETIC[name].sample(2000, rng(), split)[0].ravel() for split in ("train", "longer"))
     assert {f.denominator for f in short} == {f.denominator for f in long} == set(range(1, 11))
     assert max(abs(f.numerator) for f in short) < 1000
     assert min(abs(f.numerator) * (10 // f.denominator + 1) for f in long) >= 1000
@@ -139,7 +139,7 @@ def test_fractions(name):
 
 @pytest.mark.parametrize("name", ["sum", "product"])
 def test_terms_end_in_the_neutral_element(name):
-    asked = TASKS[name]
+    asked = ARITHMETIC[name]
     for split, most in (("train", 5), ("more terms", 12)):
         operands, _ = asked.sample(2000, rng(), split)
         assert operands.shape[1] == MAX_TERMS
@@ -150,14 +150,14 @@ def test_terms_end_in_the_neutral_element(name):
 
 
 def test_exact_division_is_exact_and_long_ones_are_longer():
-    operands, quotients = TASKS["exact-division"].sample(2000, rng(), "longer")
+    operands, quotients = ARITHMETIC["exact-division"].sample(2000, rng(), "longer")
     assert (operands[:, 0] % operands[:, 1] == 0).all()
     assert {len(str(q)) for q in quotients} == {9}
     assert {len(str(a)) for a in operands[:, 0]} <= set(range(9, 14))
 
 
 def test_no_questions():
-    operands, answers = TASKS["sum"].sample(0, rng())
+    operands, answers = ARITHMETIC["sum"].sample(0, rng())
     assert operands.shape == (0, MAX_TERMS)
     assert answers.shape == (0,)
 

@@ -90,7 +90,7 @@ def data_commands() -> None:
 
 @data_commands.command("list")
 def list_tasks() -> None:
-    """List the tasks with their sizes and editions.
+    """List the tasks with their sizes and editions, and the tasks that are drawn with their options.
 
     \b
     adelic data list
@@ -100,6 +100,10 @@ def list_tasks() -> None:
     table = Table("task", "predicts", "sizes", "editions", header_style="bold")
     for task in data.tasks().values():
         table.add_row(task.name, task.title, ", ".join(map(str, task.sizes)), ", ".join(task.editions))
+    Console().print(table)
+    table = Table("drawn task", "asks for", "options", header_style="bold")
+    for drawn in data.drawn_tasks().values():
+        table.add_row(drawn.name, drawn.title, ", ".join(drawn.options))
     Console().print(table)
 
 

@@ -6,19 +6,29 @@ point of the group "adelic.drawn_tasks" names: see `adelic.data.registry` and `a
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.storage.options import Option, options
 
 Operands = NDArray[Any]
-Answers = NDArray[np.object_]
+Answers = NDArray[Any]
 Draw = Callable[[int, np.random.Generator], Operands]
 
 _FRUITLESS_ROUNDS = 500
 """Rounds of 256 or more draws without a new question, after which there is none left."""
+
+
+class Variants(Protocol):
+    """Options of a drawn task: a frozen dataclass with fields of `adelic.storage.options.option`."""
+
+    def __init__(self, **given: Any) -> None: ...
+
+    def task(self) -> "DrawnTask":
+        """Return the task with these options."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +41,8 @@ class DrawnTask:
         draws: how operands are drawn, by split: "train", and the splits that are never seen in training, such as
             "longer". The split "test" is drawn as "train" is.
         never_seen_titles: the splits whose questions are unlike all in training, and their titles.
-        solve: operands (n, arity) -> answers (n,), exact.
+        solve: operands (n, arity) -> answers (n,), exact; of a task with classes, their indices.
+        class_names: the classes, where an answer is one of them; None where it is a number.
         max_operand, max_operand_denominator: bounds of the operands' numerators (absolute) and denominators, over all
             splits.
         max_numerator, max_denominator: bounds of the answers in lowest terms, over all splits: what a space must hold.
@@ -41,6 +52,8 @@ class DrawnTask:
         modulus: of an answer that is a residue; None for other problems.
         neutral: for a sequence of terms, the number that fills the columns behind the last term; the answer is the
             operation on the whole row with or without it. None for problems that have no such columns.
+        variants: a dataclass whose fields are the task's options, and whose method `task` builds it; None for a task
+            without options.
 
     >>> from adelic.data import drawn_task
     >>> problem = drawn_task("subtraction")
@@ -65,6 +78,41 @@ class DrawnTask:
     commutative: bool = False
     modulus: int | None = None
     neutral: int | None = None
+    class_names: tuple[str, ...] | None = None
+    variants: type["Variants"] | None = None
+
+    @property
+    def options(self) -> Mapping[str, Option]:
+        """Return the task's options by name.
+
+        >>> from adelic.data import drawn_task
+        >>> {name: option.default for name, option in drawn_task("modular-sum").options.items()}
+        {'terms': 16, 'modulus': 257}
+        """
+        return {} if self.variants is None else options(self.variants)
+
+    def configured(self, **given: Any) -> "DrawnTask":
+        """Return the task with options, as values or texts; those that are not given are as they are by default.
+
+        Raises:
+            ConfigurationError: there is no such option, or it has no such value.
+            UnknownNameError: an option has no such choice.
+
+        >>> from adelic.data import drawn_task
+        >>> drawn_task("gcd").configured(limit=5000).max_operand
+        5000
+        >>> drawn_task("addition").configured(limit=1000)
+        Traceback (most recent call last):
+        adelic.errors.ConfigurationError: addition has no option 'limit'; options: none
+        """
+        known = self.options
+        for name in given:
+            if name not in known:
+                raise ConfigurationError(f"{self.name} has no option {name!r}; options: {', '.join(known) or 'none'}")
+        if not given or self.variants is None:
+            return self
+        read = {name: known[name].parse(value) if isinstance(value, str) else value for name, value in given.items()}
+        return self.variants(**read).task()
 
     @property
     def never_seen(self) -> tuple[str, ...]:
@@ -111,7 +159,8 @@ class DrawnTask:
             exclude: operands (m, arity) of questions that must not occur.
 
         Returns:
-            Operands (n, arity), int64 or objects of Fraction, and answers (n,), objects of int or Fraction.
+            Operands (n, arity), int64 or objects of int or Fraction, and answers (n,): objects of int or Fraction, or
+            int64 indices of classes.
 
         Raises:
             UnknownNameError: there is no such split.

@@ -11,12 +11,13 @@ import numpy as np
 
 from adelic.data import registry
 from adelic.data.dataset import Dataset, load
-from adelic.data.drawn import Answers, Operands
+from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.data.store import file_sha256
 from adelic.data.tables import from_table, is_table, read_table
 from adelic.data.tables.files import READABLE, check_file
 from adelic.data.tables.making import ANSWERS
 from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.storage.checks import shown
 from adelic.storage.options import check_fields, option, options
 
 
@@ -217,13 +218,16 @@ class DrawnData:
         test_cases: of the test split.
         confirmation_cases: how many test cases there are in all where the first `test_cases` are all answered right.
         never_seen_cases: of each split that is never seen in training.
+        task_options: of the task, as texts: ("limit=100000", "outcomes=uniform").
 
     Raises:
         UnknownNameError: there is no such task.
-        ConfigurationError: a count is not a whole number, or too large.
+        ConfigurationError: a count is not a whole number, or too large, or the task has no such option.
 
     >>> DrawnData("addition", 300).row
     'addition-300'
+    >>> DrawnData("gcd", 300, task_options=("limit=100000",)).label
+    'gcd-300-limit-100000'
     """
 
     task: str
@@ -244,6 +248,8 @@ class DrawnData:
         greatest=10**9,
     )
 
+    task_options: tuple[str, ...] = option((), help="Of a drawn task, its options, as limit=100000,outcomes=uniform.")
+
     edition = None
     split = "drawn"
     vocabulary = None
@@ -251,9 +257,22 @@ class DrawnData:
     has_one_class_a_row = False
 
     def __post_init__(self) -> None:
-        """Check the name and the counts."""
+        """Check the name, the counts and the options."""
         registry.drawn_task(self.task)
         check_fields(self)
+        object.__setattr__(self, "task_options", tuple(sorted(self.task_options)))
+        _ = self.drawn
+
+    @property
+    def drawn(self) -> DrawnTask:
+        """Return the task with its options."""
+        task, given = registry.drawn_task(self.task), {}
+        for text in self.task_options:
+            name, equals, value = text.partition("=")
+            if not equals or name in given:
+                raise ConfigurationError(f"task-options={shown(text)} must be NAME=VALUE, each name once")
+            given[name] = value
+        return task.configured(**given)
 
     @property
     def n(self) -> int:
@@ -267,8 +286,8 @@ class DrawnData:
 
     @property
     def label(self) -> str:
-        """Return the row."""
-        return self.row
+        """Return the row with the options, as a part of file names."""
+        return "-".join([self.row, *(text.replace("=", "-") for text in self.task_options)])
 
     def check_images(self) -> None:
         """Raise ConfigurationError: questions have no images."""
@@ -285,7 +304,7 @@ class DrawnData:
         >>> operands.shape, answers.tolist() == operands.sum(axis=1).tolist()
         ((3, 2), True)
         """
-        return registry.drawn_task(self.task).sample(self.examples, self._rng(seed, 0))
+        return self.drawn.sample(self.examples, self._rng(seed, 0))
 
     def tests(self, seed: int, trained_on: Operands) -> Iterator[tuple[Operands, Answers]]:
         """Yield the test questions with their answers: the first `test_cases`, then what is left to confirm them.
@@ -294,14 +313,14 @@ class DrawnData:
             seed: of the run.
             trained_on: operands of questions that must not occur.
         """
-        task, rng = registry.drawn_task(self.task), self._rng(seed, 1)
+        task, rng = self.drawn, self._rng(seed, 1)
         for count in (self.test_cases, self.confirmation_cases - self.test_cases):
             if count > 0:
                 yield task.sample(count, rng, "test", exclude=trained_on)
 
     def never_seen(self, seed: int, trained_on: Operands) -> Iterator[tuple[str, Operands, Answers]]:
         """Yield the name of each split that is never seen in training, and its questions with their answers."""
-        task = registry.drawn_task(self.task)
+        task = self.drawn
         for i, split in enumerate(task.never_seen):
             yield split, *task.sample(self.never_seen_cases, self._rng(seed, 2 + i), split, exclude=trained_on)
 
@@ -309,8 +328,9 @@ class DrawnData:
         return np.random.default_rng([zlib.crc32(self.task.encode()), seed, self.examples, stream])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the table `data` of config.toml."""
-        return asdict(self)
+        """Return the table `data` of config.toml; options of the task stand there if there are some."""
+        found = asdict(self) | {"task_options": list(self.task_options)}
+        return {name: value for name, value in found.items() if value != []}
 
     def arguments(self) -> list[str]:
         """Return what names these data on the command line."""

@@ -1,30 +1,56 @@
 """Layer 3, number theory: tasks that are drawn from their definitions, with exact answers.
 
-`arithmetic` has sums, products, quotients and what belongs to them. To add a task, build a `DrawnTask` in a module here
-and have `TASKS` contain it. Of adelic, `storage`, `numbers` and `data` may be imported.
+- `gcd`, `multiplicative` (squarefree, Möbius), `conics` (Hasse–Minkowski; `symbols` has Hilbert's), `collatz`,
+  `modular` (sums modulo q; valuation, unit part and order at a prime): what a number is decides.
+- `controls` (maximum, sorting, integer part, decimal digit, residue, noisy sum): size or base 10 decide.
+- `arithmetic`: sums, products, quotients and what belongs to them.
+
+To add a task, write a dataclass with its options and a method `task` that returns a `DrawnTask`, and name it below;
+`drawing` has what tasks share. Of adelic, `storage`, `numbers` and `data` may be imported.
+
+>>> import numpy as np
+>>> task("gcd", limit=10_000, outcomes="uniform").sample(2, np.random.default_rng(0))[0].tolist()
+[[5112, 2698], [3079, 410]]
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from adelic.data.drawn import DrawnTask
 from adelic.errors import UnknownNameError
 from adelic.number_theory.arithmetic import ARITHMETIC
+from adelic.number_theory.collatz import Collatz
+from adelic.number_theory.conics import Conic, TernaryForm
+from adelic.number_theory.controls import DecimalDigit, FloorQuotient, Maximum, NoisySum, Residue, Sorting
+from adelic.number_theory.gcd import GCD
+from adelic.number_theory.modular import ModularSum, Order, Unit, Valuation
+from adelic.number_theory.multiplicative import Moebius, Squarefree
 
 __all__ = ["TASKS", "task"]
 
-TASKS: Mapping[str, DrawnTask] = {**ARITHMETIC}
-"""All tasks of this package by name."""
+_OF_NUMBER_THEORY = (GCD, Squarefree, Moebius, Conic, TernaryForm, Collatz, ModularSum, Valuation, Unit, Order)
+_CONTROLS = (Maximum, Sorting, FloorQuotient, DecimalDigit, Residue, NoisySum)
+TASKS: Mapping[str, DrawnTask] = {
+    **{built.name: built for built in (variants().task() for variants in (*_OF_NUMBER_THEORY, *_CONTROLS))},
+    **ARITHMETIC,
+}
+"""All tasks of this package by name, each with its default options."""
 
 
-def task(name: str) -> DrawnTask:
+def task(name: str, **options: Any) -> DrawnTask:
     """Return the task of this name.
+
+    Args:
+        name: one of `TASKS`.
+        options: of the task; those that are not given are as they are by default.
 
     Raises:
         UnknownNameError: there is no such task; the nearest one is suggested.
+        ConfigurationError: the task has no such option, or the option no such value.
 
-    >>> task("product").title
-    'product of 2 to 5 factors below 100'
+    >>> task("modular-sum", terms=3, modulus=7).title
+    'the sum of 3 numbers modulo 7'
     """
     if name not in TASKS:
         raise UnknownNameError.of("task", name, TASKS)
-    return TASKS[name]
+    return TASKS[name].configured(**options)

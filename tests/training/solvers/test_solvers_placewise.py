@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from adelic.errors import ConfigurationError
-from adelic.number_theory import TASKS, task
+from adelic.number_theory import task
+from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.numbers import RedundantResidueCode
 from adelic.training.solvers import solver_class
 from adelic.training.solvers.placewise import MENDED, _without_padding, space_for
@@ -19,10 +20,10 @@ def accuracy(solver, name, split, operands, n=200):
     return np.mean([said == right for said, right in zip(solver.answer(questions), answers, strict=True)])
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", ARITHMETIC)
 @pytest.mark.parametrize("precision", [1, 3])
 def test_spaces_hold_all_answers_and_mend(name, precision):
-    asked, space = TASKS[name], space_for(TASKS[name], precision)
+    asked, space = ARITHMETIC[name], space_for(ARITHMETIC[name], precision)
     if name == "modular-inverse":
         assert math.prod(space.primes) == asked.modulus
         return

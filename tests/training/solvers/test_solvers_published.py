@@ -8,13 +8,13 @@ import torch
 
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import Backend, Noise
-from adelic.number_theory import TASKS
+from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.training.solvers import published, solver_class
 from adelic.training.solvers.rivals import DigitReader
 
 ORACLE = json.loads((Path(__file__).parent.parent.parent / "oracles" / "rivals.json").read_text())["abacus"]
 NAMES = ["FoNE", "ShiftedFoNE", "XVal", "LogXVal", "NumberTokenLoss"]
-ADDITION = replace(TASKS["addition"], max_operand=99, max_numerator=198)
+ADDITION = replace(ARITHMETIC["addition"], max_operand=99, max_numerator=198)
 
 
 def solver(name):
@@ -39,7 +39,7 @@ def test_one_digit_addition_is_learned(name, steps):
 
 
 def test_the_problems_say_whether_they_have_negative_numbers():
-    for problem in TASKS.values():
+    for problem in ARITHMETIC.values():
         drawn = [problem.sample(2000, np.random.default_rng(0), split) for split in problem.splits]
         seen = any((operands < 0).any() or (answers < 0).any() for operands, answers in drawn)
         assert seen <= problem.signed
@@ -47,13 +47,13 @@ def test_the_problems_say_whether_they_have_negative_numbers():
 
 
 def test_what_they_cannot_express():
-    obstacles = {name: solver(name).obstacle(TASKS["subtraction"]) for name in NAMES}
+    obstacles = {name: solver(name).obstacle(ARITHMETIC["subtraction"]) for name in NAMES}
     assert obstacles.pop("FoNE") == "FoNE as published has no negative numbers"
     assert "sums alone" in obstacles.pop("ShiftedFoNE")
     assert set(obstacles.values()) == {None}
-    assert "sums alone" in solver("ShiftedFoNE").obstacle(TASKS["multiplication"])
-    assert solver("XVal").obstacle(TASKS["fraction-addition"]) == "xVal as published has no fractions"
-    assert [p for p in TASKS if solver("FoNE").obstacle(TASKS[p]) is None] == [
+    assert "sums alone" in solver("ShiftedFoNE").obstacle(ARITHMETIC["multiplication"])
+    assert solver("XVal").obstacle(ARITHMETIC["fraction-addition"]) == "xVal as published has no fractions"
+    assert [p for p in ARITHMETIC if solver("FoNE").obstacle(ARITHMETIC[p]) is None] == [
         "addition",
         "multiplication",
         "modular-inverse",
@@ -63,9 +63,9 @@ def test_what_they_cannot_express():
         "product",
         "comparison",
     ]
-    operands, answers = TASKS["subtraction"].sample(4, np.random.default_rng(0))
+    operands, answers = ARITHMETIC["subtraction"].sample(4, np.random.default_rng(0))
     with pytest.raises(ConfigurationError, match="has no negative numbers, which subtraction needs"):
-        solver("FoNE").fit(TASKS["subtraction"], operands, answers, seed=0, steps=1)
+        solver("FoNE").fit(ARITHMETIC["subtraction"], operands, answers, seed=0, steps=1)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from adelic.errors import ConfigurationError, EncodingError
-from adelic.number_theory import TASKS
+from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.training.solvers import Solver
 from adelic.training.solvers.rivals import SOLVERS, DigitReader
 
 NAMES = ["fone", "xval", "abacus", "base-10", "base-1000"]
-ADDITION = replace(TASKS["addition"], max_operand=9, max_numerator=18)
+ADDITION = replace(ARITHMETIC["addition"], max_operand=9, max_numerator=18)
 
 
 def one_digit_sums():
@@ -58,7 +58,7 @@ def test_all_is_drawn_from_the_seed(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_longer_and_negative_operands_are_accepted(name):
-    problem = replace(TASKS["subtraction"], max_operand=10**25, max_numerator=10**25)
+    problem = replace(ARITHMETIC["subtraction"], max_operand=10**25, max_numerator=10**25)
     data = np.array([[3, 5], [-9, 4], [7, -7]]), np.array([-2, -13, 14], dtype=object)
     solver = fitted(name, steps=2, problem=problem, data=data)
     asked = np.array([[3, 5], [10**24, -5], [1, -(10**25)], [8, 8]], dtype=object)
@@ -74,7 +74,7 @@ def test_longer_and_negative_operands_are_accepted(name):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("problem", ["fraction-addition", "fraction-multiplication"])
 def test_fractions_are_no_problem_for_them(name, problem):
-    chosen = TASKS[problem]
+    chosen = ARITHMETIC[problem]
     assert SOLVERS[name].obstacle(chosen) == f"{name} has no fractions"
     operands, answers = chosen.sample(4, np.random.default_rng(0))
     with pytest.raises(ConfigurationError, match=f"^{name} has no fractions, which {problem} needs") as caught:
@@ -106,7 +106,7 @@ def test_the_encoder_is_the_same_for_all():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_sequences_of_terms(name):
-    problem = TASKS["sum"]
+    problem = ARITHMETIC["sum"]
     operands, answers = problem.sample(50, np.random.default_rng(0))
     solver = fitted(name, steps=2, problem=problem, data=(operands, answers))
     assert len(solver.answer(problem.sample(5, np.random.default_rng(1), "more terms")[0])) == 5

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from adelic.data.drawn import Answers, Operands
-from adelic.data.registry import drawn_task
 from adelic.errors import AdelicError, ConfigurationError, WorkerError
 from adelic.storage.provenance import machine, versions
 from adelic.training.experiment import Experiment
@@ -49,7 +48,7 @@ def fit_solver(
         WorkerError: one of the caller's own has raised another error.
         Stopped: `stop` asked to stop.
     """
-    asked = drawn_task(experiment.questions.task)
+    asked = experiment.questions.drawn
     kind = solver_class(experiment.model.name)
     if obstacle := kind.obstacle(asked):
         raise ConfigurationError(f"{experiment.model.name} cannot express {asked.name}: {obstacle}")

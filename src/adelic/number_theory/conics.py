@@ -1,0 +1,139 @@
+"""Conics with a rational point: the theorem of Hasse and Minkowski as a task.
+
+Source: Serre, "A Course in Arithmetic", chapter IV, theorem 8: a form has a rational zero if and only if it has one at
+every place. Nobody has published a network that learns it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adelic.data.drawn import DrawnTask, Operands
+from adelic.number_theory.drawing import answers_with, held_out
+from adelic.number_theory.symbols import has_zero
+from adelic.numbers import is_prime
+from adelic.storage.options import check_fields, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conic:
+    """Options of the task `conic`: whether a·x² + b·y² = z² has a solution in rationals, besides 0.
+
+    A coefficient is ± a product of different primes. In training and test no pair of primes that is held out occurs
+    with one prime in a and the other in b; in the split "new combinations" one does.
+
+    >>> X, y = Conic(max_prime=7).task().sample(4, np.random.default_rng(0))
+    >>> X.tolist(), y.tolist()
+    ([[5, 2], [-2, 5], [-5, 2], [3, 3]], [0, 0, 0, 0])
+    """
+
+    max_prime: int = option(31, help="Greatest prime of the coefficients.", least=5, greatest=97)
+    max_factors: int = option(3, help="Most primes of one coefficient.", least=1, greatest=4)
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        check_fields(self)
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        return _forms(
+            self.max_prime,
+            self.max_factors,
+            arity=2,
+            solvable=lambda X, primes: has_zero(X[:, 0], X[:, 1], np.full(len(X), -1), primes),
+            name="conic",
+            title=f"has ax² + by² = z² a rational solution? primes up to {self.max_prime}",
+            variants=Conic,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TernaryForm:
+    """Options of the task `ternary-form`: whether a·x² + b·y² + c·z² = 0 has a solution in rationals, besides 0.
+
+    Coefficients and held out pairs of primes are those of `Conic`.
+
+    >>> X, y = TernaryForm(max_prime=7).task().sample(2, np.random.default_rng(1))
+    >>> X.tolist(), y.tolist()
+    ([[-6, 3, 3], [-3, 2, 2]], [1, 0])
+    """
+
+    max_prime: int = option(31, help="Greatest prime of the coefficients.", least=5, greatest=97)
+    max_factors: int = option(3, help="Most primes of one coefficient.", least=1, greatest=4)
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        check_fields(self)
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        return _forms(
+            self.max_prime,
+            self.max_factors,
+            arity=3,
+            solvable=lambda X, primes: has_zero(X[:, 0], X[:, 1], X[:, 2], primes),
+            name="ternary-form",
+            title=f"has ax² + by² + cz² = 0 a rational solution? primes up to {self.max_prime}",
+            variants=TernaryForm,
+        )
+
+
+def _forms(
+    max_prime: int,
+    max_factors: int,
+    *,
+    arity: int,
+    solvable: Callable[[Operands, tuple[int, ...]], NDArray[np.bool_]],
+    **about: Any,
+) -> DrawnTask:
+    """Return a task whose operands are ± products of different primes."""
+    primes = tuple(p for p in range(2, max_prime + 1) if is_prime(p))
+
+    def coefficients(n: int, rng: np.random.Generator) -> Operands:
+        counts = rng.integers(1, max_factors + 1, (n, arity))
+        order = rng.permuted(np.tile(primes, (n, arity, 1)), axis=-1)[..., :max_factors]
+        taken = np.where(np.arange(order.shape[-1]) < counts[..., None], order, 1)
+        found: Operands = taken.prod(axis=-1) * rng.choice([-1, 1], (n, arity))
+        return found
+
+    def chosen(n: int, rng: np.random.Generator, *, new: bool) -> Operands:
+        found, missing = [coefficients(1, rng)[:0]], n
+        while missing > 0:
+            rows = coefficients(max(256, 2 * missing), rng)
+            found.append(rows[_has_new_pair(rows, primes) == new][:missing])
+            missing -= len(found[-1])
+        return np.concatenate(found)
+
+    return DrawnTask(
+        arity=arity,
+        draws={
+            "train": lambda n, rng: chosen(n, rng, new=False),
+            "new combinations": lambda n, rng: chosen(n, rng, new=True),
+        },
+        never_seen_titles={"new combinations": "two primes, in two coefficients, that training never joins"},
+        solve=answers_with(lambda X: solvable(X, primes)),
+        max_operand=int(np.prod(np.array(primes[-max_factors:], dtype=object))),
+        max_numerator=1,
+        signed=True,
+        commutative=True,
+        class_names=("no", "yes"),
+        **about,
+    )
+
+
+def _has_new_pair(rows: Operands, primes: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return which rows have different primes p and q in different coefficients, where {p, q} is held out."""
+    divides = (rows[..., None] % np.array(primes) == 0).astype(np.int64)  # (n, arity, primes)
+    first, second = np.triu_indices(len(primes), 1)
+    pairs = held_out(np.array(primes)[first] * 1000 + np.array(primes)[second])
+    first, second = first[pairs], second[pairs]
+    found = np.zeros(len(rows), dtype=bool)
+    arity = rows.shape[1]
+    for i in range(arity):
+        for j in range(arity):
+            if i != j:
+                found |= (divides[:, i, first] & divides[:, j, second]).any(axis=1)
+    return found

@@ -1,0 +1,195 @@
+"""Controls: tasks that ask what the places do not show, size, order and digits in base 10; no place should help."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from adelic.data.drawn import DrawnTask, Operands
+from adelic.errors import ConfigurationError
+from adelic.number_theory.drawing import answers_with, objects
+from adelic.storage.options import check_fields, option
+
+_NOISE = 200
+_UNIT = 1000
+_ROWS = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sized:
+    """Options of a control."""
+
+    limit: int = option(10**6, help="Greatest operand.", least=100, greatest=10**12)
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        check_fields(self)
+
+    def pairs(self, n: int, rng: np.random.Generator) -> Operands:
+        """Return draws of two numbers."""
+        return rng.integers(1, self.limit + 1, (n, 2))
+
+    def one(self, n: int, rng: np.random.Generator) -> Operands:
+        """Return draws of one number."""
+        return rng.integers(1, self.limit + 1, (n, 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Maximum(_Sized):
+    """Options of the task `maximum`: the greater of two numbers.
+
+    >>> X, y = Maximum(limit=100).task().sample(2, np.random.default_rng(0))
+    >>> X.tolist(), y.tolist()
+    ([[86, 64], [52, 27]], [86, 52])
+    """
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        return DrawnTask(
+            name="maximum",
+            title=f"the greater of a and b, up to {self.limit:,}",
+            arity=2,
+            draws={"train": self.pairs},
+            solve=lambda X: objects(X.max(axis=1).tolist()),
+            max_operand=self.limit,
+            max_numerator=self.limit,
+            commutative=True,
+            variants=Maximum,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sorting(_Sized):
+    """Options of the task `sorting`: the place of the first of five numbers in ascending order.
+
+    >>> X, y = Sorting(limit=100).task().sample(2, np.random.default_rng(0))
+    >>> X.tolist(), y.tolist()
+    ([[86, 64, 52, 27, 31], [5, 8, 2, 18, 82]], [4, 1])
+    """
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        return DrawnTask(
+            name="sorting",
+            title=f"the rank of the first of {_ROWS} numbers up to {self.limit:,}",
+            arity=_ROWS,
+            draws={"train": lambda n, rng: rng.integers(1, self.limit + 1, (n, _ROWS))},
+            solve=answers_with(lambda X: (X[:, 1:] < X[:, :1]).sum(axis=1)),
+            max_operand=self.limit,
+            max_numerator=_ROWS - 1,
+            class_names=tuple(map(str, range(1, _ROWS + 1))),
+            variants=Sorting,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloorQuotient(_Sized):
+    """Options of the task `floor-quotient`: the integer part of a/b.
+
+    b is at most the square root of the limit, so that quotients are large.
+
+    >>> X, y = FloorQuotient(limit=10_000).task().sample(2, np.random.default_rng(0))
+    >>> X.tolist(), y.tolist()
+    ([[8507, 64], [5112, 27]], [132, 189])
+    """
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+
+        def draw(n: int, rng: np.random.Generator) -> Operands:
+            return rng.integers(1, np.array([self.limit, int(self.limit**0.5)]) + 1, (n, 2))
+
+        return DrawnTask(
+            name="floor-quotient",
+            title=f"the integer part of a/b, a up to {self.limit:,}",
+            arity=2,
+            draws={"train": draw},
+            solve=lambda X: objects((X[:, 0] // X[:, 1]).tolist()),
+            max_operand=self.limit,
+            max_numerator=self.limit,
+            variants=FloorQuotient,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecimalDigit(_Sized):
+    """Options of the task `decimal-digit`: a digit of n in base 10.
+
+    >>> X, y = DecimalDigit(limit=1000, place=1).task().sample(3, np.random.default_rng(0))
+    >>> X[:, 0].tolist(), y.tolist()
+    ([851, 637, 512], [5, 3, 1])
+    """
+
+    place: int = option(3, help="Which digit: 0 for the last one.", least=0, greatest=11)
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        if 10**self.place > self.limit:
+            raise ConfigurationError(f"place={self.place} is beyond the digits of limit={self.limit}")
+        return DrawnTask(
+            name="decimal-digit",
+            title=f"the digit of 10^{self.place} of n, up to {self.limit:,}",
+            arity=1,
+            draws={"train": self.one},
+            solve=answers_with(lambda X: X[:, 0] // 10**self.place % 10),
+            max_operand=self.limit,
+            max_numerator=9,
+            class_names=tuple(map(str, range(10))),
+            variants=DecimalDigit,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Residue(_Sized):
+    """Options of the task `residue`: n modulo m, where m is to be no place of the space.
+
+    >>> X, y = Residue(limit=1000).task().sample(3, np.random.default_rng(0))
+    >>> X[:, 0].tolist(), y.tolist()
+    ([851, 637, 512], [75, 55, 27])
+    """
+
+    modulus: int = option(97, help="The modulus m.", least=2, greatest=1000)
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        return DrawnTask(
+            name="residue",
+            title=f"n, up to {self.limit:,}, modulo {self.modulus}",
+            arity=1,
+            draws={"train": self.one},
+            solve=answers_with(lambda X: X[:, 0] % self.modulus),
+            max_operand=self.limit,
+            max_numerator=self.modulus - 1,
+            class_names=tuple(map(str, range(self.modulus))),
+            variants=Residue,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisySum(_Sized):
+    """Options of the task `noisy-sum`: a sum of two measured values, in thousandths with noise in the last digits.
+
+    The noise is uniform from −200 to 200, so that the sum, rounded to thousands, is that of the true values; the
+    residues of the operands are noise.
+
+    >>> X, y = NoisySum(limit=100).task().sample(2, np.random.default_rng(0))
+    >>> X.tolist(), y.tolist()
+    ([[85805, 64151], [52188, 26834]], [150, 79])
+    """
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+
+        def draw(n: int, rng: np.random.Generator) -> Operands:
+            return _UNIT * self.pairs(n, rng) + rng.integers(-_NOISE, _NOISE + 1, (n, 2))
+
+        return DrawnTask(
+            name="noisy-sum",
+            title=f"the sum of two values up to {self.limit:,}, known to about a fifth",
+            arity=2,
+            draws={"train": draw},
+            solve=lambda X: objects(((X.sum(axis=1) + _UNIT // 2) // _UNIT).tolist()),
+            max_operand=_UNIT * self.limit + _NOISE,
+            max_numerator=2 * self.limit,
+            commutative=True,
+            variants=NoisySum,
+        )

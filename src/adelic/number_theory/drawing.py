@@ -1,0 +1,63 @@
+"""What the drawn tasks share: numbers that training never sees, and answers as arrays."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adelic.data.drawn import Answers, Draw, Operands
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 divided by the golden ratio, an odd number: the top bits of its multiples are those of a fair coin."""
+HELD_OUT = 10
+"""One number in so many is held out of training."""
+
+
+def held_out(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which numbers training never sees: about one in `HELD_OUT`, whatever the seed; an array of any shape.
+
+    >>> round(float(held_out(np.arange(100_000)).mean()), 2)
+    0.1
+    """
+    with np.errstate(over="ignore"):
+        mixed = numbers.astype(np.uint64) * _GOLDEN
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * _GOLDEN
+    return (mixed >> np.uint64(40)) % np.uint64(HELD_OUT) == 0  # type: ignore[no-any-return]
+
+
+def from_numbers(draw: Draw, *, held: bool) -> Draw:
+    """Return draws whose rows have no number that is held out, or nothing but such numbers.
+
+    Args:
+        draw: of all numbers.
+        held: whether rows are to have held out numbers alone.
+    """
+
+    def chosen(n: int, rng: np.random.Generator) -> Operands:
+        found, missing = [draw(1, rng)[:0]], n
+        while missing > 0:
+            rows = draw(max(256, 4 * missing), rng)
+            is_held = held_out(rows)
+            kept = rows[is_held.all(axis=1) if held else ~is_held.any(axis=1)][:missing]
+            found.append(kept)
+            missing -= len(kept)
+        return np.concatenate(found)
+
+    return chosen
+
+
+def answers_with(function: Callable[[Operands], Any]) -> Callable[[Operands], Answers]:
+    """Return a function of operands whose answers are int64 indices of classes."""
+    return lambda operands: np.asarray(function(operands)).astype(np.int64)
+
+
+def objects(values: Any) -> Answers:
+    """Return exact numbers as an array of objects.
+
+    >>> objects([10**30, 2]).dtype
+    dtype('O')
+    """
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found

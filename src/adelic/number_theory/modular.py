@@ -1,0 +1,170 @@
+"""Modular arithmetic: sums of many numbers modulo q, and what a number is at one prime.
+
+Source of the sums: Saxena, Alfarano, Charton, Allen-Zhu, Wenger and Lauter, "Making hard problems easier with custom
+data distributions and loss regularization" (arXiv:2410.03569).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from adelic.data.drawn import Draw, DrawnTask
+from adelic.errors import ConfigurationError
+from adelic.number_theory.drawing import answers_with, objects
+from adelic.number_theory.symbols import split
+from adelic.numbers import is_prime
+from adelic.storage.options import check_fields, option
+
+_FURTHER = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModularSum:
+    """Options of the task `modular-sum`: the sum of numbers modulo q.
+
+    >>> X, y = ModularSum(terms=3, modulus=7).task().sample(2, np.random.default_rng(0))
+    >>> X.tolist(), y.tolist()
+    ([[5, 4, 3], [1, 2, 0]], [5, 3])
+    """
+
+    terms: int = option(16, help="How many numbers are added.", least=2, greatest=1024)
+    modulus: int = option(257, help="The modulus q; numbers are from 0 to q - 1.", least=2, greatest=10**9)
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        check_fields(self)
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        terms, q = self.terms, self.modulus
+
+        def with_zeros(n: int, rng: np.random.Generator) -> np.ndarray:
+            kept = rng.integers(1, terms + 1, (n, 1))
+            return np.where(rng.random((n, terms)).argsort(axis=1) < kept, rng.integers(0, q, (n, terms)), 0)
+
+        return DrawnTask(
+            name="modular-sum",
+            title=f"the sum of {terms} numbers modulo {q:,}",
+            arity=terms,
+            draws={"train": lambda n, rng: rng.integers(0, q, (n, terms)), "zeros": with_zeros},
+            never_seen_titles={"zeros": f"1 to {terms} numbers, and zeros"},
+            solve=lambda X: objects((X.sum(axis=1) % q).tolist()),
+            max_operand=q - 1,
+            max_numerator=q - 1,
+            commutative=True,
+            modulus=q,
+            variants=ModularSum,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _AtAPrime:
+    """Options of tasks about one number at one prime."""
+
+    limit: int = option(10**9, help="Greatest number.", least=100, greatest=10**15)
+    prime: int = option(7, help="The prime.", least=2, greatest=997)
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        check_fields(self)
+        if not is_prime(self.prime):
+            raise ConfigurationError(f"prime={self.prime} is not a prime")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Valuation(_AtAPrime):
+    """Options of the task `valuation`: the exponent of p in n.
+
+    Every valuation is as likely as the others, so that the answer 0 is no good guess.
+
+    >>> X, y = Valuation(prime=3, limit=1000).task().sample(4, np.random.default_rng(0))
+    >>> X[:, 0].tolist(), y.tolist()
+    ([243, 162, 783, 291], [5, 4, 3, 1])
+    """
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        p, limit = self.prime, self.limit
+        most = next(k for k in range(64) if p ** (k + 1) > limit)
+
+        def numbers(n: int, rng: np.random.Generator) -> np.ndarray:
+            powers = p ** rng.integers(0, most + 1, n)
+            units = rng.integers(1, limit // powers + 1)
+            return (powers * np.where(units % p == 0, 1, units))[:, None]
+
+        return DrawnTask(
+            name="valuation",
+            title=f"the exponent of {p} in n, up to {limit:,}",
+            arity=1,
+            draws={"train": numbers},
+            solve=answers_with(lambda X: split(X[:, 0], p)[0]),
+            max_operand=limit,
+            max_numerator=most,
+            class_names=tuple(map(str, range(most + 1))),
+            variants=Valuation,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unit(_AtAPrime):
+    """Options of the task `unit`: what is left of n, modulo p, when all factors p are taken out.
+
+    >>> X, y = Unit(prime=7, limit=1000).task().sample(3, np.random.default_rng(0))
+    >>> X[:, 0].tolist(), y.tolist()
+    ([851, 637, 512], [3, 5, 0])
+    """
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        p, limit = self.prime, self.limit
+        return DrawnTask(
+            name="unit",
+            title=f"the unit part of n, up to {limit:,}, modulo {p}",
+            arity=1,
+            draws={
+                "train": lambda n, rng: rng.integers(1, limit + 1, (n, 1)),
+                "larger": lambda n, rng: rng.integers(limit + 1, _FURTHER * limit + 1, (n, 1)),
+            },
+            never_seen_titles={"larger": f"n from {limit:,} to {_FURTHER * limit:,}"},
+            solve=answers_with(lambda X: split(X[:, 0], p)[1] % p - 1),
+            max_operand=_FURTHER * limit,
+            max_numerator=p - 2 if p > 2 else 0,
+            class_names=tuple(map(str, range(1, p))),
+            variants=Unit,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order(_AtAPrime):
+    """Options of the task `order`: the least k with a^k ≡ 1 modulo p, of an a that p does not divide.
+
+    >>> X, y = Order(prime=7, limit=1000).task().sample(4, np.random.default_rng(0))
+    >>> X[:, 0].tolist(), y.tolist()
+    ([851, 636, 512, 270], [3, 2, 1, 3])
+    """
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        p, limit = self.prime, self.limit
+        orders = np.zeros(p, dtype=np.int64)
+        for a in range(1, p):
+            orders[a] = next(k for k in range(1, p) if pow(a, k, p) == 1)
+
+        def coprime(low: int, high: int) -> Draw:
+            def draw(n: int, rng: np.random.Generator) -> np.ndarray:
+                found = rng.integers(low, high + 1, n)
+                return np.where(found % p == 0, np.maximum(1, found - 1), found)[:, None]
+
+            return draw
+
+        return DrawnTask(
+            name="order",
+            title=f"the order of a, up to {limit:,}, modulo {p}",
+            arity=1,
+            draws={"train": coprime(1, limit), "larger": coprime(limit + 1, _FURTHER * limit)},
+            never_seen_titles={"larger": f"a from {limit:,} to {_FURTHER * limit:,}"},
+            solve=lambda X: objects(orders[X[:, 0] % p].tolist()),
+            max_operand=_FURTHER * limit,
+            max_numerator=p - 1,
+            variants=Order,
+        )

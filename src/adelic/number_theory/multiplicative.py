@@ -1,0 +1,111 @@
+"""Squarefree numbers and the Möbius function.
+
+Source: Lowry-Duda, "Studying number theory with deep learning: a case study with the Möbius and squarefree indicator
+functions" (arXiv:2502.10335), whose numbers are uniform from 2 to 10^13. OEIS A008966 and A008683.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.errors import needs_extra
+from adelic.number_theory.drawing import answers_with
+from adelic.storage.options import check_fields, option
+
+_FURTHER = 100
+
+
+def moebius(numbers: Operands) -> Answers:
+    """Return the Möbius function: 0 where a square of a prime divides n, else (−1) to the number of its primes.
+
+    Args:
+        numbers: int64, 1 or more, of any shape.
+
+    Returns:
+        int64, of the same shape.
+
+    Raises:
+        MissingExtraError: python-flint, which factors, is not installed.
+
+    >>> moebius(np.array([1, 2, 4, 6, 30, 10**13])).tolist()
+    [1, -1, 0, 1, -1, 0]
+    """
+    with needs_extra("the Möbius function", "flint"):
+        from flint import fmpz
+    return np.array([int(fmpz(n).moebius_mu()) for n in numbers.ravel().tolist()], np.int64).reshape(numbers.shape)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Squarefree:
+    """Options of the task `squarefree`: whether no square of a prime divides n.
+
+    >>> X, y = Squarefree(limit=100).task().sample(4, np.random.default_rng(0))
+    >>> X[:, 0].tolist(), y.tolist()
+    ([86, 65, 52, 28], [1, 1, 0, 0])
+    """
+
+    limit: int = option(10**13, help="Greatest number.", least=10, greatest=10**16)
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        check_fields(self)
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        return _task(
+            name="squarefree",
+            title=f"is n, up to {self.limit:,}, squarefree?",
+            limit=self.limit,
+            function=lambda n: moebius(n) != 0,
+            class_names=("divisible by a square", "squarefree"),
+            variants=Squarefree,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moebius:
+    """Options of the task `moebius`: the Möbius function of n.
+
+    >>> task = Moebius(limit=100).task()
+    >>> X, y = task.sample(4, np.random.default_rng(0))
+    >>> X[:, 0].tolist(), [task.class_names[k] for k in y]
+    ([86, 65, 52, 28], ['1', '1', '0', '0'])
+    """
+
+    limit: int = option(10**13, help="Greatest number.", least=10, greatest=10**16)
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        check_fields(self)
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        return _task(
+            name="moebius",
+            title=f"the Möbius function of n, up to {self.limit:,}",
+            limit=self.limit,
+            function=lambda n: moebius(n) + 1,
+            class_names=("-1", "0", "1"),
+            variants=Moebius,
+        )
+
+
+def _task(*, limit: int, function: Callable[[Operands], Any], class_names: tuple[str, ...], **about: Any) -> DrawnTask:
+    """Return a task about one number from 2 to a limit."""
+
+    def numbers(low: int, high: int) -> Callable[[int, np.random.Generator], Operands]:
+        return lambda n, rng: rng.integers(low, high + 1, (n, 1))
+
+    return DrawnTask(
+        arity=1,
+        draws={"train": numbers(2, limit), "larger": numbers(limit + 1, _FURTHER * limit)},
+        never_seen_titles={"larger": f"n from {limit:,} to {_FURTHER * limit:,}"},
+        solve=answers_with(lambda X: function(X[:, 0])),
+        max_operand=_FURTHER * limit,
+        max_numerator=len(class_names) - 1,
+        class_names=class_names,
+        **about,
+    )

@@ -1,0 +1,89 @@
+"""Hilbert symbols, and whether a quadratic form in three variables has a rational zero.
+
+Source: Serre, "A Course in Arithmetic", chapters III and IV: theorem 1 of chapter III for the formulas, theorem 8 of
+chapter IV (Hasse–Minkowski) for the zeros.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+REAL = 0
+"""Stands for the real place, where a prime stands for another one."""
+
+
+def hilbert_symbol(a: Integers, b: Integers, p: int) -> Integers:
+    """Return the Hilbert symbol (a, b) at a place: 1 where a·x² + b·y² = z² has a solution there but 0, else −1.
+
+    Args:
+        a: int64, not 0.
+        b: int64, not 0; the shapes broadcast.
+        p: a prime, or `REAL`.
+
+    Returns:
+        int64, 1 or −1.
+
+    >>> hilbert_symbol(np.array([-1, 2, 5, 3]), np.array([-1, 7, 5, 5]), 2).tolist()
+    [-1, 1, 1, 1]
+    >>> hilbert_symbol(np.array([-1]), np.array([-1]), REAL).tolist()
+    [-1]
+    """
+    a, b = np.broadcast_arrays(np.asarray(a, np.int64), np.asarray(b, np.int64))
+    if p == REAL:
+        return np.where((a < 0) & (b < 0), -1, 1)
+    alpha, u = split(a, p)
+    beta, v = split(b, p)
+    if p == 2:
+        # ε(u) = (u − 1)/2 and ω(u) = (u² − 1)/8 modulo 2, which depend on u modulo 8 alone
+        u, v = u % 8, v % 8
+        exponent = (u // 2) * (v // 2) + alpha * ((v * v - 1) // 8) + beta * ((u * u - 1) // 8)
+        return 1 - 2 * (exponent % 2)
+    sign = 1 - 2 * ((alpha * beta * ((p - 1) // 2)) % 2)
+    return sign * np.where(beta % 2, legendre(u, p), 1) * np.where(alpha % 2, legendre(v, p), 1)
+
+
+def split(a: Integers, p: int) -> tuple[Integers, Integers]:
+    """Return the valuations of integers at a prime, and their unit parts.
+
+    >>> valuations, units = split(np.array([12, -8, 5]), 2)
+    >>> valuations.tolist(), units.tolist()
+    ([2, 3, 0], [3, -1, 5])
+    """
+    units = np.array(a, dtype=np.int64)
+    valuations = np.zeros_like(units)
+    while (divisible := (units % p == 0) & (units != 0)).any():
+        units[divisible] //= p
+        valuations[divisible] += 1
+    return valuations, units
+
+
+def legendre(u: Integers, p: int) -> Integers:
+    """Return the Legendre symbol of units at an odd prime: 1 for squares modulo p, else −1.
+
+    >>> legendre(np.array([1, 2, 3, 4, -1]), 7).tolist()
+    [1, 1, -1, 1, -1]
+    """
+    is_square = np.zeros(p, dtype=bool)
+    is_square[np.arange(1, p, dtype=np.int64) ** 2 % p] = True
+    return np.where(is_square[u % p], 1, -1)
+
+
+def has_zero(a: Integers, b: Integers, c: Integers, primes: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return whether a·x² + b·y² + c·z² = 0 has a solution in rationals that are not all 0.
+
+    It has one if and only if it has one at every place; at a prime that does not divide 2abc it always has.
+
+    Args:
+        a: int64, (n,), not 0, as b and c; products of two of them are to stay below 2^63.
+        b: as a.
+        c: as a.
+        primes: all primes that divide one of them; 2 and the real place are looked at anyway.
+
+    >>> one = np.array([1])
+    >>> [bool(has_zero(a * one, b * one, -one, (2, 3, 5))[0]) for a, b in ((1, 1), (2, 3), (-1, -1), (5, 5), (2, -1))]
+    [True, False, False, True, True]
+    """
+    at_all = np.ones(np.shape(a), dtype=bool)
+    for place in (REAL, 2, *(p for p in primes if p != 2)):
+        at_all &= hilbert_symbol(-a * c, -b * c, place) == 1
+    return at_all

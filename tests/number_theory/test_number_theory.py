@@ -1,0 +1,319 @@
+"""The drawn tasks: answers against definitions and other systems, splits that share nothing, bounds that hold."""
+
+import itertools
+import json
+import math
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adelic.cli import commands, main
+from adelic.data import DrawnData
+from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.number_theory import TASKS, task
+from adelic.number_theory.arithmetic import ARITHMETIC
+from adelic.number_theory.collatz import long_step
+from adelic.number_theory.conics import _has_new_pair
+from adelic.number_theory.drawing import held_out
+from adelic.number_theory.symbols import REAL, has_zero, hilbert_symbol
+
+OURS = [name for name in TASKS if name not in ARITHMETIC]
+CASES = [(name, split) for name in OURS for split in TASKS[name].splits]
+PRIMES = (2, 3, 5, 7, 11, 13)
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def mobius(n):
+    """From the definition, by trial division."""
+    sign, p = 1, 2
+    while n > 1:
+        if n % p == 0:
+            n //= p
+            if n % p == 0:
+                return 0
+            sign = -sign
+        p += 1
+    return sign
+
+
+def without(n, p):
+    """Return how often p divides n, and what is left."""
+    count = 0
+    while n % p == 0:
+        n, count = n // p, count + 1
+    return count, n
+
+
+def iterated(n):
+    """The long step by the steps themselves."""
+    while n % 2:
+        n = (3 * n + 1) // 2
+    while n % 2 == 0:
+        n //= 2
+    return n
+
+
+# From the definitions, in Python's integers; a class by its name.
+REFERENCES = {
+    "gcd": lambda a, b: str(math.gcd(a, b)) if math.gcd(a, b) <= 100 else "greater",
+    "squarefree": lambda n: "squarefree" if max(sympy.factorint(n).values()) == 1 else "divisible by a square",
+    "moebius": lambda n: str(sympy.functions.combinatorial.numbers.mobius(n)),
+    "collatz": iterated,
+    "modular-sum": lambda *terms: sum(terms) % 257,
+    "valuation": lambda n: str(without(n, 7)[0]),
+    "unit": lambda n: str(without(n, 7)[1] % 7),
+    "order": lambda a: next(k for k in range(1, 7) if a**k % 7 == 1),
+    "maximum": max,
+    "sorting": lambda first, *others: str(sorted([first, *others]).index(first) + 1),
+    "floor-quotient": lambda a, b: a // b,
+    "decimal-digit": lambda n: f"{n:06d}"[-4],
+    "residue": lambda n: str(n % 97),
+    "noisy-sum": lambda a, b: round(a / 1000) + round(b / 1000),
+}
+
+
+@pytest.mark.parametrize(("name", "split"), [case for case in CASES if case[0] in REFERENCES])
+def test_answers(name, split):
+    asked = TASKS[name]
+    n = 60 if name in ("squarefree", "moebius") else 400
+    operands, answers = asked.sample(n, rng(), split)
+    for row, answer in zip(operands.tolist(), answers.tolist(), strict=True):
+        wanted = REFERENCES[name](*row)
+        assert (asked.class_names[answer] if asked.class_names else answer) == wanted, row
+
+
+@pytest.mark.parametrize(("name", "split"), CASES)
+def test_bounds_and_shapes(name, split):
+    asked = TASKS[name]
+    operands, answers = asked.sample(300, rng(1), split)
+    assert operands.shape == (300, asked.arity)
+    assert operands.dtype == np.int64
+    assert answers.shape == (300,)
+    assert abs(operands).max() <= asked.max_operand
+    assert asked.signed == bool((operands < 0).any())
+    assert 0 <= min(answers.tolist()) <= max(answers.tolist()) <= asked.max_numerator
+    if asked.class_names is None:
+        assert {type(answer) for answer in answers.tolist()} == {int}
+    else:
+        assert answers.dtype == np.int64
+        assert max(answers) < len(asked.class_names)
+    again = asked.sample(300, rng(1), split)
+    assert (operands == again[0]).all()
+    assert (answers == again[1]).all()
+    if asked.commutative:
+        assert (asked.solve(operands[:, ::-1]) == answers).all()
+
+
+@pytest.mark.parametrize("name", [name for name in OURS if name not in ("valuation", "order")])
+def test_no_test_question_is_trained_on(name):
+    asked = task(name, **{"limit": 5000} if "limit" in TASKS[name].options else {})
+    trained, _ = asked.sample(300, rng(2))
+    keys = set(asked.keys(trained))
+    assert len(keys) == 300
+    for split in ("test", *asked.never_seen):
+        assert not keys & set(asked.keys(asked.sample(300, rng(3), split, exclude=trained)[0]))
+
+
+def test_a_small_task_runs_out_of_questions():
+    with pytest.raises(ConfigurationError, match="squarefree has no 200 different questions"):
+        task("squarefree", limit=100).sample(200, rng())
+
+
+def test_moebius_of_all_small_numbers():
+    numbers = np.arange(2, 3000)[:, None]
+    names = TASKS["moebius"].class_names
+    assert [int(names[k]) for k in TASKS["moebius"].solve(numbers)] == [mobius(n) for n in range(2, 3000)]
+
+
+def test_distributions_of_gcds():
+    def counted(outcomes, split="train"):
+        operands, _ = task("gcd", outcomes=outcomes).sample(20_000, rng(), split)
+        return Counter(np.gcd(operands[:, 0], operands[:, 1]).tolist())
+
+    uniform, log, by_outcome = (counted(o) for o in ("uniform", "log-uniform-operands", "log-uniform"))
+    assert uniform[1] / 20_000 == pytest.approx(6 / math.pi**2, abs=0.015)
+    assert log[1] < 0.75 * 20_000
+    assert by_outcome[1] / by_outcome[2] == pytest.approx(2, rel=0.15)
+    assert by_outcome[1] / by_outcome[10] == pytest.approx(10, rel=0.25)
+    assert max(by_outcome) <= 1000
+    stratified = counted("uniform", "stratified")
+    assert set(stratified) == set(range(1, 101))
+    assert max(stratified.values()) < 2 * min(stratified.values())
+
+
+def test_log_uniform_operands():
+    operands, _ = task("gcd", outcomes="log-uniform-operands").sample(20_000, rng(), "test")
+    assert np.mean(operands < 1000) == pytest.approx(0.5, abs=0.02)
+
+
+def test_numbers_that_training_never_sees():
+    train, _ = TASKS["gcd"].sample(3000, rng())
+    new, _ = TASKS["gcd"].sample(3000, rng(), "new numbers")
+    assert not held_out(train).any()
+    assert held_out(new).all()
+    for modulus in (2, 3, 5, 7, 64):  # being held out says nothing of residues
+        counts = np.bincount(np.arange(10**5)[held_out(np.arange(10**5))] % modulus, minlength=modulus)
+        assert abs(counts - counts.mean()).max() < 5 * counts.mean() ** 0.5
+
+
+def solvable_modulo(a, b, p):
+    """Whether a x² + b y² = z² has a solution modulo a power of p in which not all are divisible by p."""
+    q = 2**6 if p == 2 else p**3
+    squares = np.arange(q) ** 2
+    sums = (a * squares[:, None] + b * squares[None, :]) % q  # [x, y]
+    is_square = np.isin(np.arange(q), squares % q)
+    unit_square = np.isin(np.arange(q), squares[np.arange(q) % p != 0] % q)
+    is_unit = np.arange(q) % p != 0
+    with_unit = is_unit[:, None] | is_unit[None, :]
+    return bool((is_square[sums] & with_unit).any() or unit_square[sums].any())
+
+
+@pytest.mark.parametrize("p", [2, 3, 5])
+def test_hilbert_symbols_say_whether_there_are_local_solutions(p):
+    coefficients = [s * c for s in (1, -1) for c in (1, 2, 3, 5, 6, 7, 10, 15)]
+    for a, b in itertools.combinations_with_replacement(coefficients, 2):
+        assert (hilbert_symbol(np.array([a]), np.array([b]), p)[0] == 1) == solvable_modulo(a, b, p), (a, b)
+
+
+NONZERO = st.integers(-(10**6), 10**6).filter(bool)
+
+
+@given(a=NONZERO, b=NONZERO)
+def test_the_product_of_hilbert_symbols_is_one(a, b):
+    places = {REAL, 2, *sympy.primefactors(abs(a)), *sympy.primefactors(abs(b))}
+    assert math.prod(int(hilbert_symbol(np.array(a), np.array(b), int(p))) for p in places) == 1
+
+
+@given(a=NONZERO, b=NONZERO, c=NONZERO, p=st.sampled_from([REAL, *PRIMES]))
+def test_laws_of_hilbert_symbols(a, b, c, p):
+    def symbol(x, y):
+        return int(hilbert_symbol(np.array(x), np.array(y), p))
+
+    assert symbol(a, b) == symbol(b, a)
+    assert symbol(a * b, c) == symbol(a, c) * symbol(b, c)
+    assert symbol(a, -a) == 1
+    assert symbol(a * c * c, b) == symbol(a, b)
+    if a != 1:
+        assert symbol(a, 1 - a) == 1
+
+
+def test_forms_with_a_zero_have_a_small_one():
+    """Holzer: of squarefree, pairwise coprime a, b, c a zero has |x| ≤ √|bc|, |y| ≤ √|ca| and |z| ≤ √|ab|."""
+    values = [s * c for s in (1, -1) for c in (1, 2, 3, 5, 7, 11)]
+    checked = Counter()
+    for a, b, c in itertools.product(values, repeat=3):
+        if math.gcd(a, b) == math.gcd(b, c) == math.gcd(a, c) == 1:
+            x, y, z = (np.arange(math.isqrt(abs(m)) + 1) ** 2 for m in (b * c, c * a, a * b))
+            zeros = a * x[:, None, None] + b * y[None, :, None] + c * z[None, None, :] == 0
+            zeros[0, 0, 0] = False
+            found = bool(has_zero(*(np.array([v]) for v in (a, b, c)), PRIMES)[0])
+            assert found == bool(zeros.any()), (a, b, c)
+            checked[found] += 1
+    assert min(checked.values()) > 50
+
+
+def test_the_conic_is_the_form_with_minus_one():
+    X, y = TASKS["conic"].sample(500, rng())
+    full = np.column_stack([X, np.full(len(X), -1)])
+    assert (TASKS["ternary-form"].solve(full) == y).all()
+    assert 0.02 < y.mean() < 0.2  # as rare as the prototypes found them
+
+
+@pytest.mark.parametrize("name", ["conic", "ternary-form"])
+def test_training_never_joins_held_out_primes(name):
+    primes = tuple(p for p in range(2, 32) if sympy.isprime(p))
+    train, new = (TASKS[name].sample(500, rng(), split)[0] for split in ("train", "new combinations"))
+    assert not _has_new_pair(train, primes).any()
+    assert _has_new_pair(new, primes).all()
+    for row in train[:50].tolist():
+        factors = [set(sympy.primefactors(abs(v))) for v in row]
+        pairs = {(min(p, q), max(p, q)) for f, g in itertools.permutations(factors, 2) for p in f for q in g if p != q}
+        assert not any(held_out(np.array(p * 1000 + q)) for p, q in pairs)
+
+
+def test_long_steps_of_large_numbers():
+    X, y = TASKS["collatz"].sample(2000, rng(), "larger")
+    assert X.min() > 10**12
+    assert [iterated(n) for n in X[:, 0].tolist()] == y.tolist()
+    assert long_step(2**60 - 1) == iterated(2**60 - 1)
+
+
+def test_valuations_are_equally_likely():
+    _, y = task("valuation", prime=2, limit=10**6).sample(5000, rng(), "test")
+    counts = np.bincount(y)
+    assert len(counts) == 20
+    assert counts.max() < 2 * counts.min()
+
+
+def test_the_noise_does_not_reach_the_answer():
+    X, y = TASKS["noisy-sum"].sample(2000, rng())
+    assert len(set((X % 1000).ravel().tolist())) > 350
+    assert (y == np.array([round(a / 1000) + round(b / 1000) for a, b in X.tolist()])).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("gcd", {"limits": 10}, "gcd has no option 'limits'; options: limit, outcomes"),
+        ("gcd", {"limit": 0}, "limit=0 must be a whole number from 2000"),
+        ("gcd", {"limit": "many"}, "limit='many' must be a whole number"),
+        ("gcd", {"outcomes": "log"}, "unknown outcomes 'log'"),
+        ("unit", {"prime": 9}, "prime=9 is not a prime"),
+        ("decimal-digit", {"limit": 100, "place": 4}, "place=4 is beyond the digits of limit=100"),
+        ("addition", {"limit": 5}, "addition has no option 'limit'; options: none"),
+    ],
+)
+def test_options_that_there_are_not(name, options, words):
+    with pytest.raises((ConfigurationError, UnknownNameError)) as caught:
+        task(name, **options)
+    assert words in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_an_unknown_task():
+    with pytest.raises(UnknownNameError, match="did you mean 'moebius'"):
+        task("moebious")
+
+
+def test_options_as_texts_of_the_data():
+    data = DrawnData("gcd", 100, task_options=("outcomes=uniform", "limit=5000"))
+    assert data == DrawnData("gcd", 100, task_options=("limit=5000", "outcomes=uniform"))
+    assert data.drawn.max_operand == 5000
+    assert data.as_dict()["task_options"] == ["limit=5000", "outcomes=uniform"]
+    assert "task_options" not in DrawnData("gcd", 100).as_dict()
+    assert data.arguments() == ["gcd", "--examples", "100", "--task-options", "limit=5000,outcomes=uniform"]
+    for wrong in (("limit",), ("limit=5000", "limit=6000")):
+        with pytest.raises(ConfigurationError, match="must be NAME=VALUE, each name once"):
+            DrawnData("gcd", 100, task_options=wrong)
+
+
+def test_the_engine_trains_on_them(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    line = "train gcd --examples 200 --test-cases 100 --never-seen-cases 50 --task-options limit=5000 --solver xval"
+    line += " --steps 5"
+    done = CliRunner().invoke(commands, line.split(), obj="adelic")
+    assert done.exit_code == 0, done.output
+    (folder,) = Path("runs").iterdir()
+    assert folder.name.startswith("gcd-200-limit-5000-xval-seed0-")
+    result = json.loads((folder / "result.json").read_text())
+    assert result["never_seen"].keys() == {"uniform", "stratified", "new numbers"}
+    assert result["command"] == f"adelic {line} --seed 0"
+    with pytest.raises(SystemExit) as caught:
+        main(["train", "gcd", "--task-options", "limit=5", "--solver", "xval"])
+    assert caught.value.code == 2
+    assert "limit=5 must be a whole number from 2000" in capsys.readouterr().err
+
+
+def test_tasks_are_listed():
+    listed = CliRunner().invoke(commands, ["data", "list"], obj="adelic").output
+    assert all(name in listed for name in TASKS)
+    assert "outcomes" in listed
