@@ -227,6 +227,7 @@ SHORTER = {
     "tune": ["--epochs", "1", "--max-rows", "64", "--trials", "2"],
     "reproduce": ["--epochs", "1", "--max-rows", "64", "--seeds", "0"],
     "models": ["--trials", "1", "--seeds", "0"],
+    "solver": ["--steps", "5", "--examples", "100"],
     "arithmetic": ["--only", "addition", "--solvers", "base-10", "--examples", "100", "--workers", "1"],
     "data verify": ["--n", "4"],
     "explore": ["--no-open"],
@@ -250,6 +251,8 @@ def shortened(arguments):
     kinds = [name for name in SHORTER if line.startswith(name)]
     if "--models" in line:
         kinds = ["models"]
+    elif "--solver " in line:
+        kinds = ["solver"]
     elif line.startswith("reproduce arithmetic"):
         kinds = ["arithmetic"]
     return [*arguments, *(word for kind in kinds for word in SHORTER[kind])]
