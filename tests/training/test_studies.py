@@ -1,11 +1,16 @@
 """The engine of a search, with objectives that cost nothing."""
 
+import itertools
+import os
+import re
+import signal
 import warnings
 
 import optuna
 import pytest
+import sqlalchemy
 
-from adelic.errors import ConfigurationError, LeakError, StorageError
+from adelic.errors import ConfigurationError, Interrupted, LeakError, StorageError
 from adelic.storage.options import Option
 from adelic.training.search import studies
 
@@ -17,7 +22,7 @@ def silent(finished, epoch):
     pass
 
 
-def distance(values, report):
+def distance(values, report, between):
     return -abs(values["rate"] - 0.1) - (values["norm"] == "b")
 
 
@@ -96,11 +101,11 @@ def test_what_a_shorter_study_has_tried_is_not_tried_again(study, first):
 def test_an_interrupted_study_of_few_combinations_tries_each_once(study, interrupted, pruning):
     begun = []
 
-    def stop(values, report):
+    def stop(values, report, between):
         begun.append(values)
         if len(begun) == interrupted:
             raise KeyboardInterrupt
-        return distance(values, report)
+        return distance(values, report, between)
 
     with pytest.raises(KeyboardInterrupt):
         study(stop, trials=4, dimensions=FEW, pruning=pruning)
@@ -110,7 +115,7 @@ def test_an_interrupted_study_of_few_combinations_tries_each_once(study, interru
 
 
 def test_pruned_trials_of_few_combinations_are_not_repeated(study):
-    def refusing(values, report):
+    def refusing(values, report, between):
         if values["norm"] == "b":
             raise ConfigurationError("b is not for this data")
         return 1.0
@@ -130,7 +135,7 @@ def test_more_trials_than_combinations(study):
 def test_a_leak_ends_the_study(study):
     """It is no fault of the values, which a pruned trial would say."""
 
-    def leak(values, report):
+    def leak(values, report, between):
         raise LeakError("1 test row would be trained on")
 
     with pytest.raises(LeakError):
@@ -140,7 +145,7 @@ def test_a_leak_ends_the_study(study):
 
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, MemoryError])
 def test_an_interrupted_trial_is_repeated_with_its_values(study, interruption):
-    def interrupted(values, report):
+    def interrupted(values, report, between):
         raise interruption
 
     study(trials=1)
@@ -153,7 +158,7 @@ def test_an_interrupted_trial_is_repeated_with_its_values(study, interruption):
 
 
 def test_a_trial_that_always_ends_its_process_is_given_up(study):
-    def interrupted(values, report):
+    def interrupted(values, report, between):
         raise KeyboardInterrupt
 
     for _ in range(studies.ATTEMPTS):
@@ -194,7 +199,7 @@ def test_a_surplus_trial_is_dropped(study):
             other.append(None)
             study(trials=1)
 
-    def refuse(values, report):
+    def refuse(values, report, between):
         raise AssertionError("one trial too many")
 
     trials = study(refuse, trials=1, progress=meanwhile)
@@ -206,7 +211,7 @@ def test_pruning(study, pruning):
     """Later trials are ever worse, from their first epoch on."""
     begun, seen = [], []
 
-    def worse(values, report):
+    def worse(values, report, between):
         begun.append(values)
         for epoch in range(1, 9):
             report(epoch, -len(begun), {"epochs": epoch})
@@ -222,7 +227,7 @@ def test_pruning(study, pruning):
 
 
 def test_values_that_do_not_go_together_count(study):
-    def refusing(values, report):
+    def refusing(values, report, between):
         if values["norm"] == "b":
             raise ConfigurationError("b is not for this data")
         return 1.0
@@ -273,7 +278,7 @@ def test_optunas_settings_are_left_alone(study, capsys):
     before = optuna.logging.get_verbosity()
     study(trials=1)
     with pytest.raises(ZeroDivisionError):
-        study(lambda values, report: 1 / 0, trials=2)
+        study(lambda values, report, between: 1 / 0, trials=2)
     assert optuna.logging.get_verbosity() == before
     assert capsys.readouterr() == ("", "")
 
@@ -284,9 +289,46 @@ def test_progress(study):
     assert seen == [(0, 0), (1, 0), (2, 0)]
     seen.clear()
 
-    def reporting(values, report):
+    def reporting(values, report, between):
         report(1, 0.5, {})
         return 0.5
 
     study(reporting, trials=3, progress=lambda finished, epoch: seen.append((len(finished), epoch)))
     assert seen == [(2, 0), (2, 1), (3, 0)]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_storage_is_written_is_obeyed_afterwards(study, tmp_path, signum):
+    """Whichever commit it meets: one line says so, and the study goes on to its end."""
+
+    def asking(values, report, between):
+        between()
+        return distance(values, report, between)
+
+    met = 0
+    for nth in itertools.count(1):
+        storage, left = tmp_path / f"{nth}.db", itertools.count(1)
+
+        def disturb(connection, left=left, nth=nth):
+            if next(left) == nth:
+                signal.raise_signal(signum)
+
+        sqlalchemy.event.listen(sqlalchemy.Engine, "commit", disturb)
+        stopped = None
+        try:
+            study(asking, trials=1, storage=storage)
+        except Interrupted as stop:
+            stopped = stop
+        finally:
+            sqlalchemy.event.remove(sqlalchemy.Engine, "commit", disturb)
+        if stopped is None:  # it was done before
+            break
+        met += 1
+        words = r"(interrupted|stopped by SIGTERM) after [01] of 1 trials; they are saved, and .*"
+        assert re.fullmatch(words, str(stopped))
+        assert stopped.signum == signum
+        states = [trial.state.name for trial in study(trials=1, storage=storage)]
+        assert states.count("COMPLETE") == 1
+        assert set(states) <= {"COMPLETE", "FAIL"}
+    assert met > 5

@@ -204,7 +204,7 @@ def test_a_trial(tiny_config, plant, no_step, leak):
     no_step()
     config = tiny_config(**plant(leak))
     with pytest.raises(LeakError, match=LEAKS[leak][1]):
-        train_trial(config, DevelopmentData.of(config.data.load(config.seed)), CPU, lambda *report: None)
+        train_trial(config, DevelopmentData.of(config.data.load(config.seed)), CPU, lambda *report: None, lambda: None)
 
 
 def test_validation_that_is_cut_anew(tiny_config, no_step):
@@ -215,7 +215,7 @@ def test_validation_that_is_cut_anew(tiny_config, no_step):
     for X in (fold.X_validation, fold.holdout.test):
         torn = replace(fold, X_train=np.concatenate([X[:1], fold.X_train[1:]]))
         with pytest.raises(LeakError):
-            train_trial(tiny_config(), torn, CPU, lambda *report: None)
+            train_trial(tiny_config(), torn, CPU, lambda *report: None, lambda: None)
 
 
 @pytest.mark.parametrize("leak", LEAKS)

@@ -23,10 +23,11 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
-from adelic.errors import AdelicError, LeakError, StorageError
+from adelic.errors import AdelicError, Interrupted, LeakError, StorageError
 from adelic.storage.files import FOLDER_REMEDY, storage_errors
 from adelic.storage.options import Option
 from adelic.training.network.sampler import stream_seed
+from adelic.training.signals import cause, deferred_signals
 
 HEARTBEAT = 5
 """Seconds between two signs of life of a running trial."""
@@ -45,7 +46,8 @@ _REMEDY = (
 )
 
 Report = Callable[[int, float, dict[str, Any]], None]
-Objective = Callable[[dict[str, Any], Report], float]
+Between = Callable[[], None]
+Objective = Callable[[dict[str, Any], Report, Between], float]
 
 
 def run_study(
@@ -63,13 +65,15 @@ def run_study(
     """Continue a study until its trials are done, whoever does them; return all of them.
 
     A trial counts when it is complete or pruned. One that was killed is marked as failed and repeated with the same
-    values. What is proposed depends on the seed, on the number of the trial and on the trials before it alone.
+    values. What is proposed depends on the seed, on the number of the trial and on the trials before it alone. Signals
+    are obeyed where `objective` asks whether there was one, never while the storage is written: there Optuna would end
+    in an error of its own.
 
     Args:
         name: of the study in the storage.
-        objective: called with the values of the dimensions and a function to report (epoch, value, figures) to, which
-            raises where the trial is to be pruned; returns the value to maximise. A `LeakError` ends the study, any
-            other `AdelicError` prunes the trial.
+        objective: called with the values of the dimensions, a function to report (epoch, value, figures) to, which
+            raises where the trial is to be pruned, and one to call between steps, which raises where a signal asked to
+            stop; returns the value to maximise. A `LeakError` ends the study, any other `AdelicError` prunes the trial.
         dimensions: what is searched, by name.
         storage: an SQLAlchemy URL, or the path of an SQLite file.
         trials: how many are wanted.
@@ -80,8 +84,16 @@ def run_study(
 
     Raises:
         StorageError: the storage cannot be reached or used.
+        Interrupted: a signal asked to stop; finished trials are saved.
     """
-    with quiet(), _storage_errors(storage), _opened(storage) as backend:
+    with deferred_signals() as request, quiet(), _storage_errors(storage), _opened(storage) as backend:
+
+        def between() -> None:
+            if request.signum is not None:
+                done = len(_in(study, TrialState.COMPLETE, TrialState.PRUNED))
+                words = f"{cause(request.signum)} after {done} of {trials} trials"
+                raise Interrupted(request.signum, f"{words}; they are saved, and the same command goes on from there")
+
         study = optuna.create_study(
             storage=backend,
             study_name=name,
@@ -93,12 +105,13 @@ def run_study(
         if all(d.tried for d in dimensions.values()) and _combinations(dimensions) <= trials:
             study.sampler = EachOnceSampler(study, dimensions, seed)
         while True:
+            between()
             finished = _in(study, TrialState.COMPLETE, TrialState.PRUNED)
             progress(finished, 0)
             if len(finished) >= trials:
                 return study.get_trials()
             if len(finished) + len(_in(study, TrialState.RUNNING)) < trials:
-                _run_one(study, objective, dimensions, trials, partial(progress, finished))
+                _run_one(study, objective, dimensions, trials, partial(progress, finished), between)
             else:  # the last trials are other workers', alive or killed
                 time.sleep(POLL)
                 _watch(study, backend)
@@ -258,6 +271,7 @@ def _run_one(
     dimensions: Mapping[str, Option],
     trials: int,
     on_epoch: Callable[[int], None],
+    between: Between,
 ) -> None:
     """Run one trial; mark it as failed and queue its repetition if anything but its own values ends it."""
     begun: list[Trial] = []
@@ -278,7 +292,7 @@ def _run_one(
                 raise optuna.TrialPruned
 
         try:
-            return objective(values, report)
+            return objective(values, report, between)
         except LeakError:
             raise  # it is the data's, not these values'
         except AdelicError as error:

@@ -230,6 +230,7 @@ def tune(
         ConfigurationError: there are no trials to make, or none could be trained to its end.
         MissingExtraError: Optuna is not installed.
         StorageError: the storage cannot be reached or used.
+        Interrupted: a signal asked to stop; finished trials are saved.
 
     >>> from adelic.data import TaskData
     >>> import tempfile
@@ -263,7 +264,7 @@ def tune(
 
     found = run_study(
         search.name,
-        lambda values, report: train_trial(apply(search.config, todays_names(values)), data, torch_device, report),
+        lambda values, *how: train_trial(apply(search.config, todays_names(values)), data, torch_device, *how),
         first_names(search.space),
         storage=storage,
         trials=trials,
@@ -290,6 +291,7 @@ def train_trial(
     data: DevelopmentData,
     device: torch.device,
     report: Callable[[int, float, dict[str, Any]], None],
+    between: Callable[[], None],
 ) -> float:
     """Train one trial; return the best validation accuracy of its epochs.
 
@@ -298,6 +300,7 @@ def train_trial(
         data: its splits but the test split.
         device: where.
         report: called after each epoch with (epoch, best accuracy so far, figures); may end the trial by raising.
+        between: called between any two steps; may raise to stop.
 
     Raises:
         AdelicError: the values do not go together, training diverged, or the device's memory is too small.
@@ -309,7 +312,7 @@ def train_trial(
             )
             progress = trainer.progress
             while progress.epoch < config.network_recipe.epochs:
-                trainer.run_epoch()
+                trainer.run_epoch(between_steps=between)
                 accuracy, negative_loss = progress.best_score
                 figures = {
                     "loss": -negative_loss,
