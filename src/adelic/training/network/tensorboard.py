@@ -36,7 +36,9 @@ class TensorBoardLog:
         try:
             str(logs).encode()
         except UnicodeEncodeError:
-            raise StorageError(f"TensorBoard writes in no folder whose name is no UTF-8, as {str(folder)!a}") from None
+            raise StorageError(
+                f"TensorBoard cannot write in a folder whose name is not UTF-8, as {str(folder)!a}"
+            ) from None
         self._storage = (f"cannot write in {logs}", "choose a run folder with room, or leave --tensorboard out")
         with storage_errors(*self._storage):
             logs.mkdir(parents=True, exist_ok=True)
