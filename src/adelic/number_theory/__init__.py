@@ -20,7 +20,7 @@ def task(name: str) -> DrawnTask:
     """Return the task of this name.
 
     Raises:
-        UnknownNameError: there is no such task; the nearest one is suggested.
+        UnknownNameError: no task has this name; the nearest one is suggested.
 
     >>> task("product").title
     'product of 2 to 5 factors below 100'
