@@ -205,7 +205,10 @@ def test_a_changed_option_is_another_run():
         ),
         (("seeds = 2", ""), "is not a plan (KeyError: 'seeds')"),
         (("seeds = 2", "seeds = 2\nsize = 3"), "a plan has no key size"),
-        (("examples = [10, 50]", "examples = [0]"), "no number of steps for own_solvers:Linear with 0 examples"),
+        (
+            ("examples = [10, 50]", "examples = [0]"),
+            "[steps] gives no number of steps for own_solvers:Linear with 0 examples",
+        ),
         (("1 = 10", "1 = 0"), "steps=0 must be a whole number from 1 to 1,000,000,000"),
         (('"addition"', '"adition"'), "did you mean 'addition'"),
         (('"own_solvers:Linear"', '".own_solvers:Linear"'), "unknown solver '.own_solvers:Linear'"),

@@ -326,7 +326,9 @@ def test_a_damaged_line_is_named(tmp_path, result, damage, place):
     path.write_bytes(b"\n".join(lines) + b"\n")
     before = path.read_bytes()
     for call in (lambda: read_results(tmp_path), lambda: write_all(tmp_path, [result(seed=2)])):
-        with pytest.raises(RunFolderError, match=rf"schubert-4\.jsonl line {place} is not the result of") as caught:
+        with pytest.raises(
+            RunFolderError, match=rf"schubert-4\.jsonl line {place} is not the result of a run"
+        ) as caught:
             call()
         assert "\n" not in str(caught.value)
     assert path.read_bytes() == before

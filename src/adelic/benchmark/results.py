@@ -403,7 +403,7 @@ def right_rows_of_both(first: Result, second: Result) -> tuple[npt.NDArray[np.bo
 
 
 LEAST_SEEDS = 3
-"""How many seeds a mean needs for an interval: with one degree of freedom, Student's t gives ± 12.7 deviations."""
+"""Least number of seeds for an interval of a mean: with one degree of freedom, Student's t gives ± 12.7 deviations."""
 
 
 def confidence_interval(values: Iterable[float]) -> float | None:

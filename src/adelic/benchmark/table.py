@@ -26,7 +26,7 @@ MARK_NOTES = {
     EACH_SEED: f"{EACH_SEED}: all seeds have the same difference. Their spread is 0, so that Student’s t gives neither "
     "an interval nor a test.",
 }
-"""What is explained under a table where a cell has it."""
+"""The explanation of each mark, which stands under a table where a cell has the mark."""
 LOOK_UP_NOTE = (
     "look-up: memory alone, the label of an equal row among all that training may see (images included), else the most "
     "frequent class; a result is worth what it has above that."

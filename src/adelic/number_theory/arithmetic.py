@@ -16,7 +16,7 @@ PRIME_MODULUS = 1_000_003
 POLYNOMIAL = (3, -7, 2, -11)
 """Coefficients of f(x) = 3x³ − 7x² + 2x − 11, highest first; no solver is told."""
 MAX_TERMS = 12
-"""How many columns a sequence of terms has."""
+"""Number of columns of a sequence of terms."""
 _MAX_DENOMINATOR = 10
 
 

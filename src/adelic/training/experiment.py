@@ -373,7 +373,7 @@ class Experiment:
         try:
             values, table = stored(name, self.row)
             plain = EmbeddingConfig.choose(stored_embedding(table, name), model.name)
-        except AdelicError:  # a recipe of the caller's own, or a file that is gone
+        except AdelicError:  # the recipe is not a packaged one, or its file is gone
             return None
         parts = [*self.data.arguments(), "--embedding", model.name]
         own, known = options(EmbeddingConfig), options(Recipe)

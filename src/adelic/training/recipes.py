@@ -253,7 +253,9 @@ def read_recipe_file(path: str | Path) -> dict[str, Any]:
     """
     content = read_bytes(Path(path), remedy="name a recipe, or a file that `adelic tune` has written")
     if content is None:
-        raise StorageError(f"there is no recipe {path}; `adelic tune` writes one, recipes: {', '.join(recipe_names())}")
+        raise StorageError(
+            f"there is no recipe {path}; `adelic tune` writes one; packaged recipes: {', '.join(recipe_names())}"
+        )
     try:
         return with_todays_names(parse_toml(content))
     except DamagedTextError as error:

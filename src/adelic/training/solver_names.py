@@ -14,7 +14,7 @@ SOLVER_MODULES: dict[str, str] = {
     "base-10": _RIVALS,
     "base-1000": _RIVALS,
 }
-"""Where each solver lives, in the order of tables. Each module has a dictionary SOLVERS of its classes by name."""
+"""The module of each solver, in the order of tables; it has a dictionary SOLVERS of its classes by name."""
 
 
 def check_solver(name: str) -> None:

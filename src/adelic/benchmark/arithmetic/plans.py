@@ -153,7 +153,7 @@ def run_plan(
     Raises:
         ConfigurationError: there are too many or too few workers, or a solver cannot be imported.
         Interrupted: a signal asked to stop; what was finished is saved.
-        WorkerError: a solver of the caller's own has failed, or a process was ended from outside.
+        WorkerError: a solver of your own has failed, or a process was ended from outside.
 
     >>> run_plan([], runs=Path("runs"), results=Path("results"), workers=1, on_run=lambda *_: None)
     0

@@ -26,7 +26,7 @@ _DAMAGE = (SafetensorError, OSError, LookupError, TypeError, ValueError, Attribu
 
 @dataclass
 class Progress:
-    """Where a run stands: after whole epochs, or after a step inside an epoch.
+    """How far a run has come: after whole epochs, or after a step inside an epoch.
 
     Attributes:
         epoch: epochs done.

@@ -10,7 +10,7 @@ from adelic.errors import StorageError, needs_extra
 from adelic.storage.files import storage_errors
 
 LOG_FOLDER = "tensorboard"
-"""Where in the run folder the logs stand."""
+"""Name of the subfolder of a run folder that has the logs."""
 EVENT_FILES = "events.out.tfevents.*"
 
 

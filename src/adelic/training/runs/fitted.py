@@ -14,7 +14,7 @@ from adelic.training.network.world import ALONE, World
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """Where and how a model is fitted: what makes no difference to the result.
+    """The surroundings in which a model is fitted, which do not change the result: folder, device, progress, stopping.
 
     Attributes:
         folder: the run folder, which is held.

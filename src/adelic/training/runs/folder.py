@@ -21,7 +21,7 @@ from adelic.training.network.tensorboard import EVENT_FILES, LOG_FOLDER, TensorB
 from adelic.training.result import Result, check_sum, read_done
 
 FILES = ("config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE")
-"""What a run folder holds, in the order in which the files appear."""
+"""The files of a run folder, in the order in which they appear."""
 
 
 def prepare(

@@ -18,7 +18,7 @@ from adelic.nn.heads.rivals import DigitLogits, FourierHead, XValHead
 from adelic.training.solvers.rivals import D_MODEL, Base10Solver, OneTokenReader, Reader, TransformerSolver
 
 NUMBER_TOKEN_WEIGHT = 0.3
-"""Of the number token loss, beside the cross-entropy: its authors'."""
+"""Weight of the number token loss beside the cross-entropy, that of its authors."""
 
 
 class ShiftedReader(OneTokenReader):

@@ -27,7 +27,7 @@ from adelic.training.solvers.descent import descend, rates
 
 D_MODEL, N_LAYERS, N_HEADS, D_FEEDFORWARD = 64, 2, 4, 256
 BATCH_SIZE, LEARNING_RATE, WARM_UP = 128, 1e-3, 0.05
-"""Of the training: Adam, its rate rising over the first twentieth of the steps and falling to 0 as a cosine."""
+"""Training by Adam: rows a batch, highest learning rate, share of steps in which it rises before its cosine fall."""
 _INITIAL = 0.02
 """Standard deviation of the initial vectors of tokens and places, GPT-2's.
 
