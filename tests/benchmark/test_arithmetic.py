@@ -198,14 +198,17 @@ def test_a_changed_option_is_another_run():
         (("seeds = 2", "seeds = two"), "is not a plan"),
         (("seeds = 2", 'seeds = "2"'), "seeds='2' must be a whole number from 0 to 1,000,000"),
         (("seeds = 2", "seeds = 1000000000"), "seeds=1000000000 must be a whole number from 0 to 1,000,000"),
-        (("seeds = 2", "seeds = 900000"), "seeds=900000 make 5,400,000 runs of it; 1,000,000 are the most"),
+        (("seeds = 2", "seeds = 900000"), "seeds=900000 make 5,400,000 runs of this plan; 1,000,000 are the most"),
         (
             ("seeds = 2", "seeds = " + 5000 * "["),
             "is not a plan: it is not TOML (its tables or lists are nested too deeply)",
         ),
         (("seeds = 2", ""), "is not a plan (KeyError: 'seeds')"),
         (("seeds = 2", "seeds = 2\nsize = 3"), "a plan has no key size"),
-        (("examples = [10, 50]", "examples = [0]"), "[steps] says nothing of own_solvers:Linear with 0 examples"),
+        (
+            ("examples = [10, 50]", "examples = [0]"),
+            "[steps] gives no number of steps for own_solvers:Linear with 0 examples",
+        ),
         (("1 = 10", "1 = 0"), "steps=0 must be a whole number from 1 to 1,000,000,000"),
         (('"addition"', '"adition"'), "did you mean 'addition'"),
         (('"own_solvers:Linear"', '".own_solvers:Linear"'), "unknown solver '.own_solvers:Linear'"),
@@ -504,7 +507,7 @@ def test_a_page_without_marks_is_left_alone(folder):
         (["--plan", "plan.toml", "--workers", "0"], "workers must be"),
         (["--plan", "plan.toml", "--quick"], "give one"),
         (["--solvers", "nowhere:Solver", "--only", "sum"], "No module named 'nowhere'"),
-        (["--solvers", "own_solvers:time", "--only", "sum"], "is no subclass of"),
+        (["--solvers", "own_solvers:time", "--only", "sum"], "is not a subclass of"),
         (["--seeds", "9"], "no run"),
     ],
 )

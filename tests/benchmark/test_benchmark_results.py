@@ -124,7 +124,7 @@ def test_a_value_of_another_kind_is_named_wherever_it_stands(tmp_path, result, v
         except RunFolderError as error:
             words = str(error)
         where = f"{keys[0]} is|.*{'.'.join(keys)}"
-        assert re.search(rf"odd\.json: accepted$|odd\.json is no result of a run: ({where})[^\n]*$", words)
+        assert re.search(rf"odd\.json: accepted$|odd\.json is not the result of a run: ({where})[^\n]*$", words)
     numbers = {"seconds", "test.loss", "validation.loss", "test.calibration_error"} if value == 10**30 else set()
     absent = {"n", "edition", "features"} if value is None else set()
     assert accepted <= {"commit", "flops", "predicts_one_class", "contaminated", "validation.epoch"} | numbers | absent
@@ -137,18 +137,18 @@ def test_a_value_of_another_kind_is_named_wherever_it_stands(tmp_path, result, v
         (["confusion"], [[1]], "confusion is of 1 classes, and class_names of 2"),
         (["test", "accuracy"], 1.5, "test.accuracy is 1.5 instead of a rate from 0 to 1"),
         (["rows", "train"], -1, "rows.train is -1 instead of a whole number"),
-        (["validation"], None, "validation is no table"),
+        (["validation"], None, "validation is not a table"),
         (["history", "train_loss"], [], "history has curves of different lengths"),
         (["history", "validation_loss"], [None] * 3, "history.validation_loss is .* each entry a finite number"),
         (["predictions"], "", "predictions is too short for 17 answers"),
         (["predictions"], "=====", "predictions is damaged"),
-        (["labels"], "AAAAAAAA", "labels is damaged .6 bytes hold no 17 answers of 2 classes"),
+        (["labels"], "AAAAAAAA", "labels is damaged .6 bytes are not 17 answers of 2 classes"),
         (["class_names"], ["0", "1", "2"], "confusion is of 2 classes"),
-        (["configuration", "data"], 3, "configuration.data is no table"),
+        (["configuration", "data"], 3, "configuration.data is not a table"),
         (["configuration", "recipe", "max_rows"], [], r"configuration.recipe.max_rows is \[\] instead of"),
         (["configuration", "recipe", "learning_rate"], {}, "configuration.recipe.learning_rate is"),
         (["configuration", "embedding", "sigma"], "x", "configuration.embedding.sigma is 'x' instead of a finite"),
-        (["search"], "", "search is no table"),
+        (["search"], "", "search is not a table"),
         (["versions", "numpy"], 2, "versions is"),
         (["rows", "test"], 10**15, "labels is too short for 1000000000000000 answers"),
     ],
@@ -156,7 +156,7 @@ def test_a_value_of_another_kind_is_named_wherever_it_stands(tmp_path, result, v
 )
 def test_what_is_no_result_is_told(tmp_path, result, keys, value, words):
     write(tmp_path, "odd.json", changed(result(), keys, value))
-    with pytest.raises(RunFolderError, match=rf"odd\.json is no result of a run: ({words})") as caught:
+    with pytest.raises(RunFolderError, match=rf"odd\.json is not the result of a run: ({words})") as caught:
         read_results(tmp_path)
     assert "\n" not in str(caught.value)
 
@@ -326,7 +326,9 @@ def test_a_damaged_line_is_named(tmp_path, result, damage, place):
     path.write_bytes(b"\n".join(lines) + b"\n")
     before = path.read_bytes()
     for call in (lambda: read_results(tmp_path), lambda: write_all(tmp_path, [result(seed=2)])):
-        with pytest.raises(RunFolderError, match=rf"schubert-4\.jsonl line {place} is no result of a run") as caught:
+        with pytest.raises(
+            RunFolderError, match=rf"schubert-4\.jsonl line {place} is not the result of a run"
+        ) as caught:
             call()
         assert "\n" not in str(caught.value)
     assert path.read_bytes() == before

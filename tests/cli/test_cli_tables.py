@@ -89,7 +89,7 @@ def test_decimals_get_the_window_that_they_need(works, refused, table):
         (("--target", "multiple", "--columns", "n,m"), "unknown column 'm'"),
         (("--target", "group"), "'multiple' has 'yes' in row 0 (counted from 0), which is not a number"),
         (("--target", "multiple", "--symmetries"), "has no symmetries"),
-        (("--target", "multiple", "--recipe", "paper"), "gives no learning_rate or epochs for mine; pass"),
+        (("--target", "multiple", "--recipe", "paper"), "does not set learning_rate or epochs for mine; pass"),
     ],
 )
 def test_what_is_refused(refused, table, options, words):

@@ -85,5 +85,5 @@ def test_an_older_result_keeps_none():
 
 def test_another_number_of_rows_is_refused():
     kept = pack_answers(np.zeros((9, 2), np.int64), np.ones((9, 2), np.int64), 0, 1)
-    with pytest.raises(ValueError, match="hold no 14 answers of 2 classes"):
+    with pytest.raises(ValueError, match="are not 14 answers of 2 classes"):
         unpack_answers(kept | {"shape": [7, 2]})

@@ -117,8 +117,8 @@ def test_a_matrix_takes_the_file_of_each_row_and_embedding(path, study, tmp_path
 @pytest.mark.parametrize(
     ("content", "error", "words"),
     [
-        ("recipe = [", ConfigurationError, "is no recipe"),
-        ("\xff", ConfigurationError, "is no recipe"),
+        ("recipe = [", ConfigurationError, "is not a recipe"),
+        ("\xff", ConfigurationError, "is not a recipe"),
         ("", ConfigurationError, r"\[recipe\] is missing"),
         ("recipe = 3", ConfigurationError, r"\[recipe\] is missing"),
         ("[recipe]\nlearning_rat = 1", ConfigurationError, "unknown 'learning_rat'"),

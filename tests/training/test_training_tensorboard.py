@@ -90,6 +90,6 @@ def test_without_the_library(tiny_config, tmp_path, monkeypatch):
 
 def test_a_folder_that_is_no_utf_8_is_refused(tmp_path):
     folder = tmp_path / os.fsdecode(b"\xff")
-    with pytest.raises(StorageError, match=r"no folder whose name is no UTF-8, as '.*\\udcff'$"):
+    with pytest.raises(StorageError, match=r"cannot write in a folder whose name is not UTF-8, as '.*\\udcff'$"):
         TensorBoardLog(folder, [], "")
     assert not folder.exists()

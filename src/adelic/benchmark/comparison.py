@@ -52,12 +52,12 @@ class Comparison:
 
     @property
     def published(self) -> Row | None:
-        """Return the row's published figures; None where there are none, as of any split but the published one."""
+        """Return the row's published figures; None where nothing is published, as for splits but the published one."""
         return published_rows().get(self.row) if self.first.split == "published" else None
 
     @property
     def option(self) -> str:
-        """Return the options of `adelic reproduce` that train Transformers here; where none ran, with any recipe."""
+        """Return the options of `adelic reproduce` that train such Transformers; where none ran, of any recipe."""
         data = {"edition": self.first.edition, "split": self.first.split}
         options = [f"--{name} {value}" for name, value in data.items() if value not in (None, "published")]
         return " ".join([*options, f"--recipe {self.recipe if self.has_network else 'quick'}"])
@@ -90,13 +90,13 @@ class Comparison:
         return any(model.is_network for model in self.models.values())
 
     def best(self, *kinds: str) -> str | None:
-        """Return the model with the best validation score, None if there is none: test figures choose nothing.
+        """Return the model with the best validation score, None without models; test figures are not used.
 
         With the recipe `paper`, AOE is the paper's form, raw digits in one vector: other forms would be more trials
         than its rivals have there.
 
         Args:
-            kinds: of the models that count, see `Summary.kind`; none for all.
+            kinds: of the models to choose from, see `Summary.kind`; all if none is given.
         """
         return self._best(
             name
@@ -105,7 +105,7 @@ class Comparison:
         )
 
     def best_of(self, *embeddings: str) -> str | None:
-        """Return the model of some embeddings with the best validation score, None if there is none."""
+        """Return the model of some embeddings with the best validation score, None without such models."""
         return self._best(name for name, model in self.models.items() if model.embedding in embeddings)
 
     def _best(self, names: Iterable[str]) -> str | None:
@@ -180,13 +180,13 @@ def comparisons(summaries: Iterable[Summary]) -> list[Comparison]:
 
 
 def _place(item: tuple[str, Summary]) -> tuple[float, str]:
-    """Return what a comparison's models are sorted by."""
+    """Return the key by which a comparison's models are sorted."""
     name, model = item
     return (0.0 if model.is_contaminated else -model.mean("accuracy")), name
 
 
 def on_most_rows(found: Iterable[Comparison]) -> list[Comparison]:
-    """Return of the comparisons of a row under a recipe the one on the most training rows, in the given order."""
+    """Return, for each row and recipe, the comparison on the most training rows, in the given order."""
     most: dict[tuple[str, str], Comparison] = {}
     for comparison in found:
         key = (comparison.first.title, comparison.recipe)

@@ -34,7 +34,7 @@ DIFFERENCES_NOTE = (
 
 
 def interval_text(difference: Difference) -> str:
-    """Return the interval of a difference in a cell: −1.00 to +2.50; a dash for none.
+    """Return the interval of a difference in a cell: −1.00 to +2.50; a dash for None.
 
     >>> [interval_text(Difference(0.5, None, (0, 1, 2), is_the_same=same)) for same in (True, False)]
     ['each seed', '–']
@@ -43,7 +43,7 @@ def interval_text(difference: Difference) -> str:
 
 
 def contrast_text(contrast: Contrast | None, *, with_p: bool = True) -> str:
-    """Return a declared contrast in a cell: +1.20 (+0.30 to +2.10, p = 0.012); a dash for none."""
+    """Return a declared contrast in a cell: +1.20 (+0.30 to +2.10, p = 0.012); a dash for None."""
     if contrast is None:
         return NONE
     difference, interval = contrast.difference, interval_text(contrast.difference)
@@ -58,7 +58,7 @@ def contrasts_table(found: Iterable[Comparison]) -> Table:
     """Return the declared contrast of each row and recipe: AOE minus learned vectors.
 
     Args:
-        found: one comparison a row and recipe; contaminated ones have no line.
+        found: one comparison a row and recipe; contaminated ones are left out.
     """
     lines = [_contrast_line(comparison) for comparison in found]
     return Table(
@@ -103,7 +103,7 @@ def _contrast_line(comparison: Comparison) -> tuple[str, ...] | None:
 
 
 def differences_table(comparison: Comparison) -> Table:
-    """Return the exploratory differences of a comparison: AOE's chosen form minus each model, and what else stands.
+    """Return the exploratory differences of a comparison: AOE's form minus each model, and other pairs that differ.
 
     Where AOE did not run, the model with the best validation score takes its place.
     """

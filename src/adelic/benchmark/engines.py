@@ -37,13 +37,13 @@ from adelic.training.signals import Stopped, cause, deferred_signals
 OnRun = Callable[[int, int, Experiment], AbstractContextManager[Tick | None]]
 Finished = tuple[Experiment, dict[str, Any]]
 _REACHABLE = 10.0
-"""In how many seconds a machine answers that can be reached."""
+"""Seconds within which a machine that can be reached answers."""
 _POLL = 2.0
-"""In how many seconds to look again for a run that another process has."""
+"""Seconds between two looks at a run that another process has."""
 _GLANCE = 0.2
-"""In how many seconds to look for signals and a spent budget while processes work."""
+"""Seconds between two looks for signals and a spent budget while processes work."""
 _GRACE = 10.0
-"""How many seconds processes have to save their runs, after a budget is spent, before they are ended."""
+"""Seconds that processes have to save their runs after a budget is spent, before they are ended."""
 
 
 class Budget:
@@ -328,7 +328,7 @@ class RayEngine:
 
 
 Engine = EmbeddedEngine | WorkersEngine | RayEngine
-"""What executes the runs of a matrix."""
+"""An engine: the executor of the runs of a matrix."""
 
 
 def _run_in_task(config: Experiment, how: Execution, threads: int) -> dict[str, Any] | AdelicError | None:

@@ -102,5 +102,5 @@ def write_result(folder: Path, config: Experiment, result: Result) -> None:
 
 
 def _key(result: Result) -> tuple[str, str, int, str]:
-    """Return what results are sorted and told apart by: first what one reads, last the whole configuration."""
+    """Return the key by which results are sorted and told apart: readable fields, then the whole configuration."""
     return str(result["recipe"]), f"{result['embedding']} {result['features'] or ''}", result["seed"], model_key(result)

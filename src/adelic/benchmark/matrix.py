@@ -24,8 +24,8 @@ def parse_embedding(text: str) -> tuple[str, dict[str, Any]]:
     as periodic:sigma=0.3 and fone:bases=2-5:standardize.
 
     Raises:
-        ConfigurationError: the text has too many parts, or an option has no such value.
-        UnknownNameError: a part names nothing.
+        ConfigurationError: the text has too many parts, or the value of an option is out of range.
+        UnknownNameError: a name in it is unknown.
 
     >>> parse_embedding("adelic:one-hot-digits:axial"), parse_embedding("adelic:late")
     (('adelic', {'features': 'one-hot-digits', 'places': 'axial'}), ('adelic', {'places': 'late'}))
@@ -65,7 +65,7 @@ def plan(
     """Return the configurations of a matrix of runs, row by row, each once.
 
     Args:
-        rows: names such as "schubert-4", or "kl-5" of the further rows; none means all of the paper's table.
+        rows: names such as "schubert-4", or "kl-5" of the further rows; all of the paper's table if empty.
         embeddings: texts for `parse_embedding`.
         seeds: seeds of the runs.
         recipe: name of a packaged recipe, or path of a recipe's file, in which {row} (with the edition, unless that is
@@ -142,7 +142,7 @@ def _with_edition(row: str, edition: str) -> str:
 
 
 def _chosen(what: str, names: Iterable[str], seeds: Iterable[int]) -> tuple[list[str], list[int]]:
-    """Return names and seeds as lists; raise ConfigurationError where there is none."""
+    """Return names and seeds as lists; raise ConfigurationError where either is empty."""
     found = list(names), list(seeds)
     if not all(found):
         raise ConfigurationError(f"a matrix of runs needs at least one {what} and one seed")
@@ -150,7 +150,7 @@ def _chosen(what: str, names: Iterable[str], seeds: Iterable[int]) -> tuple[list
 
 
 def _sizes(rows: Iterable[str], edition: str) -> Iterator[tuple[str, str, int]]:
-    """Yield each row's name, task and size, all of the paper's table if there is none; each has the edition."""
+    """Yield each row's name, task and size, all of the paper's table if no row is named; each has the edition."""
     for name in list(rows) or list(published_rows()):
         task, n = split_row(name)
         find_task(task).check_edition(edition)

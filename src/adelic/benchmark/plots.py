@@ -78,7 +78,7 @@ class Curves:
     Attributes:
         label: what the legend says.
         histories: one table of curves a run, each with one value an epoch; several are drawn as mean and band.
-        look: how the line is drawn; by its place in the figure where none is given.
+        look: how the line is drawn; None to choose it by the line's place in the figure.
     """
 
     label: str

@@ -131,8 +131,8 @@ class Part:
     """A figure, or the sentence and the command that stand in its place.
 
     Attributes:
-        svg: the figure, None where there is none.
-        text: what is to be known about it, or why there is none.
+        svg: the figure, None where it is missing.
+        text: a note on the figure, or the reason why it is missing.
         command: what would make it.
     """
 
@@ -143,7 +143,7 @@ class Part:
 
 @dataclass(frozen=True)
 class RowSection:
-    """What the page says about a row under a recipe.
+    """The section of the page about one row and one recipe.
 
     Attributes:
         name: anchor on the page.

@@ -1,4 +1,4 @@
-"""What tables and figures need of results.
+"""Summaries of results, from which tables and figures are made.
 
 A result is a dictionary as in result.json. Its keys are read here: tables and figures ask a `Summary`, the runs of a
 model that differ in their seed. Only what is of a single run is read from it elsewhere (`run_tables`, `files`).
@@ -61,7 +61,7 @@ class Summary:
 
     @property
     def edition(self) -> str | None:
-        """Return the edition of the data; None of a table of one's own."""
+        """Return the edition of the data; None for a table of your own."""
         return self.first.get("edition", "published")  # type: ignore[no-any-return]
 
     @property
@@ -121,7 +121,7 @@ class Summary:
 
     @property
     def recipe_settings(self) -> dict[str, Any]:
-        """Return what the recipe, or the search of a model outside the Transformer, says."""
+        """Return the settings of the recipe, or of the search of a model outside the Transformer."""
         return dict(self.first["configuration"]["recipe"])
 
     @property
@@ -253,12 +253,12 @@ class Summary:
 
     @property
     def histories(self) -> tuple[dict[str, list[float]], ...]:
-        """Return the learning curves of each run, one value an epoch; none of a model that does not learn in epochs."""
+        """Return the learning curves of each run, one value an epoch; empty if it does not learn in epochs."""
         return tuple(result["history"] for result in self.results)
 
     @property
     def confusion(self) -> npt.NDArray[np.float64] | None:
-        """Return the mean confusion matrix over seeds, (classes, classes); None where a result has none."""
+        """Return the mean confusion matrix over seeds, (classes, classes); None where a result lacks one."""
         if any("confusion" not in result for result in self.results):
             return None
         return np.mean([result["confusion"] for result in self.results], axis=0)  # type: ignore[no-any-return]
@@ -346,7 +346,7 @@ def model_key(result: Result) -> str:
 
 
 def paired(first: Summary, second: Summary) -> tuple[Summary, Summary] | None:
-    """Return two models with the runs of the seeds that both have, in the same order; None if there is none.
+    """Return two models with the runs of the seeds that both have, in the same order; None without common seeds.
 
     Runs of one seed that have other test rows are left out.
     """
@@ -403,7 +403,7 @@ def right_rows_of_both(first: Result, second: Result) -> tuple[npt.NDArray[np.bo
 
 
 LEAST_SEEDS = 3
-"""How many seeds a mean needs for an interval: with one degree of freedom, Student's t gives ± 12.7 deviations."""
+"""Least number of seeds for an interval of a mean: with one degree of freedom, Student's t gives ± 12.7 deviations."""
 
 
 def confidence_interval(values: Iterable[float]) -> float | None:

@@ -16,7 +16,7 @@ from adelic.benchmark.comparison import Comparison
 from adelic.benchmark.plots import COLOURS, INK, legend_below, looks, mark_majority, render, style, svg_element
 from adelic.benchmark.results import Summary
 
-# From nothing to a blue through which the page's text stays readable, on light and on dark ground.
+# From no colour to a blue through which the page's text stays readable, on light and on dark ground.
 _SHADES = LinearSegmentedColormap.from_list("shades", [(COLOURS[0], 0.0), (COLOURS[0], 0.55)])
 
 
@@ -24,7 +24,7 @@ def confusion_matrix(summary: Summary, title: str) -> str | None:
     """Return a model's confusion matrix as an SVG element: shade and percentage by true class, mean count over seeds.
 
     Returns:
-        None if the results have none.
+        None if a result lacks the matrix.
     """
     counts = summary.confusion
     if counts is None:

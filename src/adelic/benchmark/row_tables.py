@@ -26,7 +26,7 @@ def overview(found: Iterable[Comparison]) -> Table:
     """Return for each row AOE and learned vectors with the declared contrast, the best rivals, and what is published.
 
     Forms, rivals and recipes are chosen by validation accuracy, of equal ones by loss. All rows of the paper's table
-    have a line; contaminated data has none.
+    have a line; contaminated data is left out.
 
     Args:
         found: one comparison a row and recipe.
@@ -163,7 +163,7 @@ def paper_table(found: Sequence[Comparison], metric: str) -> Table:
         f"{FIGURES_NOTE} Published edition and split; AOE in its best form on validation data. A number of rows stands "
         "where training had fewer than there are."
     )
-    if metric == "loss":  # trivial rules have none
+    if metric == "loss":  # trivial rules have no loss
         without = tuple(line[:2] + line[4:] for line in lines)
         note = note.replace("accuracy in percent", "loss (mean cross-entropy)")
         return Table(columns[:2] + columns[4:], without, (note,), "The paper’s table of test losses, and ours")

@@ -75,7 +75,7 @@ class Row:
         return self.name.rpartition("-")[0]
 
     def paper(self, embedding: str, edition: str | None = "published") -> Figure | None:
-        """Return the paper's figure for a model on an edition, None where it has none."""
+        """Return the paper's figure for a model on an edition, None where the paper gives none."""
         return _of({"adelic": self.paper_aoe, "learned": self.paper_baseline}.get(embedding), edition)
 
     def published(self, edition: str | None = "published") -> dict[str, Figure]:
@@ -92,7 +92,7 @@ class Row:
         }
 
     def best_published(self, edition: str | None = "published") -> tuple[str, Figure] | None:
-        """Return who has the best published accuracy of an edition, with what, and the figure; None if there is none.
+        """Return the best published accuracy of an edition: its authors with their model, and the figure; else None.
 
         Figures that are set aside do not count.
 
@@ -104,7 +104,7 @@ class Row:
         return max(found.items(), key=lambda item: item[1].accuracy, default=None)
 
     def acd_authors(self, embedding: str, edition: str | None = "published") -> Figure | None:
-        """Return the ACD authors' figure for a model of the same kind on an edition; None where they have none.
+        """Return the ACD authors' figure for a model of the same kind on an edition; None where they give none.
 
         >>> row = published_rows()["schubert-4"]
         >>> [str(row.acd_authors(name)) for name in ("majority", "logistic", "mlp", "trees", "lookup", "fone")]

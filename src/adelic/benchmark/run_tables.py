@@ -30,7 +30,7 @@ FURTHER_COLUMNS = (
     *("mean squared error, trivial rule and look-up", "mean squared error", "loss", "ACD authors"),
 )
 MOST_TARGETS = 8
-"""Of rows with more targets, no target has a line of its own."""
+"""Greatest number of targets of a row for which each target has a line of its own."""
 METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "loss", "calibration_error")
 NOTE = (
     "Accuracies in percent on the test split, for the weights with the best validation accuracy; mean over seeds ± "

@@ -28,7 +28,7 @@ class Difference:
         bounds: 95 % confidence interval of it (Student's t); of two seeds the two differences; None for one seed, and
             where all seeds have the same difference.
         seeds: the common seeds.
-        p: of the two-sided paired t-test; None where there is nothing to test: fewer than three common seeds, or the
+        p: of the two-sided paired t-test; None where a test is impossible: fewer than three common seeds, or the
             same difference for all of them.
         adjusted: the p-value after Holm's correction over the exploratory pairs of the comparison.
         is_the_same: whether several seeds have the same difference: their spread is 0, so that Student's t, which
@@ -49,7 +49,7 @@ class Difference:
 
     @property
     def is_significant(self) -> bool:
-        """Return whether the difference stands after the correction."""
+        """Return whether the difference is significant after the correction."""
         return self.adjusted is not None and self.adjusted < ALPHA
 
 
@@ -87,7 +87,7 @@ class Discordance:
     """On how many test rows one model alone is right, seed by seed.
 
     Attributes:
-        seeds: those of which both models keep predictions.
+        seeds: those with predictions of both models.
         first, second: rows on which that model alone is right, one number a seed.
         p: of McNemar's exact test, one a seed. They are not combined: splits of several seeds share rows.
         bounds: 95 % bootstrap interval of the difference of the rates of such rows, see `row_interval`.
@@ -203,8 +203,8 @@ def declared_contrast(comparison: Comparison) -> Contrast | None:
 def exploratory_differences(comparison: Comparison) -> dict[tuple[str, str], Difference]:
     """Return the difference of each pair of models but the declared one, the more accurate model of a pair first.
 
-    Holm's correction is statsmodels', over all pairs that are returned and could be tested. Trivial rules have no part
-    in it, and contaminated data has none.
+    Holm's correction is statsmodels', over all pairs that are returned and could be tested. Trivial rules and
+    contaminated data are left out.
     """
     if comparison.first.is_contaminated:
         return {}

@@ -26,7 +26,7 @@ MARK_NOTES = {
     EACH_SEED: f"{EACH_SEED}: all seeds have the same difference. Their spread is 0, so that Student’s t gives neither "
     "an interval nor a test.",
 }
-"""What is explained under a table where a cell has it."""
+"""The explanation of each mark, which stands under a table where a cell has the mark."""
 LOOK_UP_NOTE = (
     "look-up: memory alone, the label of an equal row among all that training may see (images included), else the most "
     "frequent class; a result is worth what it has above that."
@@ -50,7 +50,7 @@ class Table:
         columns: headings of the columns.
         rows: of cells, as many as columns.
         notes: sentences under the table; those of `MARK_NOTES` are added where a cell has the mark.
-        title: heading; none where it is empty.
+        title: heading; left out where it is empty.
         names: how many columns at the left are names; the others are figures.
         published: how many rows at the end are others' figures.
 
@@ -138,7 +138,7 @@ def marks(summary: Summary) -> str:
 
 
 def figure(summary: Summary, metric: str) -> str:
-    """Return the mean of a test figure with its interval, rates in percent and losses as they are; a dash for none."""
+    """Return the mean of a test figure with its interval (rates in percent, losses as they are), or a dash."""
     if not summary.has(metric):
         return NONE
     is_loss = metric == "loss"
@@ -164,7 +164,7 @@ def mean_with_interval(values: Iterable[float], *, scale: float = 1.0, decimals:
 
 
 def percent(rate: float | None) -> str:
-    """Return a rate in percent; a dash for none.
+    """Return a rate in percent; a dash for None.
 
     >>> percent(0.5234), percent(None)
     ('52.34', '–')
@@ -183,7 +183,7 @@ def points(difference: float) -> str:
 
 
 def span(bounds: tuple[float, float] | None) -> str:
-    """Return the two ends of an interval of differences in percentage points; a dash for none.
+    """Return the two ends of an interval of differences in percentage points; a dash for None.
 
     >>> span((-0.01, 0.025)), span(None)
     ('−1.00 to +2.50', '–')

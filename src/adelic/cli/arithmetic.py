@@ -1,4 +1,4 @@
-"""`adelic reproduce arithmetic`."""
+"""`adelic reproduce arithmetic`: the arithmetic benchmark."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,25 +14,34 @@ folder = click.Path(path_type=Path)
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="A sample in a few minutes, in folders of its own.")
+@click.option("--quick", is_flag=True, help="Run a small sample in a few minutes; it has folders of its own.")
 @click.option(
     "--plan",
     "plan_file",
     type=folder,
-    help="A plan of your own: a TOML file. It may name modules, which are imported, so it is code.",
+    help="Run a plan of your own, a TOML file. It may name modules, which are imported, so it is code.",
 )
-@click.option("--only", "problems", type=NAMES, help="These problems, as addition,sum.  [default: all]")
-@click.option("--solvers", type=NAMES, help="These solvers, as fone,base-10.  [default: all]")
-@click.option("--examples", type=INTEGERS, help="These numbers of training examples.  [default: all]")
-@click.option("--seeds", type=INTEGERS, help="As 0,1,2 or 0-4.  [default: the plan's]")
-@click.option("--workers", type=int, help="Processes of one thread each.  [default: one a core]")
-@click.option("--budget", type=DURATION, help="Stop after this time, as 25m or 1h30m.")
-@click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Run folders.")
+@click.option("--only", "problems", type=NAMES, help="Run these problems only, as addition,sum.  [default: all]")
+@click.option("--solvers", type=NAMES, help="Run these solvers only, as fone,base-10.  [default: all]")
 @click.option(
-    "--results-dir", type=folder, help="A file for each problem and size, a line a run.  [default: results/arithmetic]"
+    "--examples", type=INTEGERS, help="Run these numbers of training examples only, as 100,1000.  [default: all]"
 )
-@click.option("--report", "report_dir", type=folder, help="Tables and figures.  [default: docs/arithmetic]")
-@click.option("--dry-run", is_flag=True, help="Print the runs' commands and stop.")
+@click.option("--seeds", type=INTEGERS, help="Run these seeds only, as 0,1,2 or 0-4.  [default: all of the plan]")
+@click.option("--workers", type=int, help="Number of processes, of one thread each.  [default: one for each core]")
+@click.option(
+    "--budget", type=DURATION, help="Stop after this time, as 25m or 1h30m; the shortest trainings come first."
+)
+@click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Folder for the runs, a folder each.")
+@click.option(
+    "--results-dir",
+    type=folder,
+    help="Folder for the results: a file for each problem and size, with a line for each run.  "
+    "[default: results/arithmetic]",
+)
+@click.option(
+    "--report", "report_dir", type=folder, help="Folder for the tables and figures.  [default: docs/arithmetic]"
+)
+@click.option("--dry-run", is_flag=True, help="Print the commands of the runs, and train nothing.")
 @click.pass_obj
 def arithmetic(
     command: str,

@@ -45,7 +45,7 @@ def task(name: str, **options: Any) -> DrawnTask:
         options: of the task; those that are not given are as they are by default.
 
     Raises:
-        UnknownNameError: there is no such task; the nearest one is suggested.
+        UnknownNameError: no task has this name; the nearest one is suggested.
         ConfigurationError: the task has no such option, or the option no such value.
 
     >>> task("modular-sum", terms=3, modulus=7).title

@@ -10,13 +10,13 @@ import numpy as np
 from adelic.data.drawn import Answers, Draw, DrawnTask, Operands
 
 COMPOSITE_MODULUS = math.prod((3, 5, 7, 11, 13, 17, 19, 23, 29))
-"""3,234,846,615: its residues are those at nine places, and so are its inverses."""
+"""3,234,846,615, a product of nine primes: residues and inverses modulo it are those at nine places."""
 PRIME_MODULUS = 1_000_003
-"""A prime that is no place of any sensible space: here an inverse mixes the places."""
+"""A prime that is too great for a place of a sensible space: an inverse modulo it mixes the places."""
 POLYNOMIAL = (3, -7, 2, -11)
 """Coefficients of f(x) = 3x³ − 7x² + 2x − 11, highest first; no solver is told."""
 MAX_TERMS = 12
-"""How many columns a sequence of terms has."""
+"""Number of columns of a sequence of terms."""
 _MAX_DENOMINATOR = 10
 
 
@@ -91,7 +91,7 @@ def _objects(values: list[Any]) -> Answers:
 
 
 def _exact(function: Callable[[Operands], Operands]) -> Callable[[Operands], Answers]:
-    """Return the function on Python's numbers, which have no largest one."""
+    """Return the function computed with Python's integers, which can have any size."""
     return lambda operands: np.asarray(function(operands.astype(object)), dtype=object)
 
 
@@ -225,7 +225,7 @@ ARITHMETIC: Mapping[str, DrawnTask] = {
             title="product of 2 to 5 factors below 100",
             never_seen_titles={"more terms": "product of 8 to 12 factors below 100"},
             arity=MAX_TERMS,
-            # No factor 0: of twelve factors below 100, one is 0 in a ninth of all rows, which asks for nothing.
+            # No factor 0: of twelve factors below 100, one is 0 in a ninth of all rows, whose product is then trivial.
             draws={"train": _terms(2, 5, 1, 100, 1), "more terms": _terms(8, 12, 1, 100, 1)},
             solve=_exact(lambda x: x.prod(axis=1)),
             max_operand=99,

@@ -1,10 +1,9 @@
-"""Layer 4, training: an `Experiment` is run, in its folder, to a result.
+"""Layer 4, training: runs of an `Experiment`, each in its run folder, each ending in a `Result`.
 
-What defines a run (`experiment`, `embedding`, `recipes`) and what it ends in (`result`) stand here, and need no torch.
-`runs` has a run's folder and the runner, `network`, `classical` and `solvers` fit models, `search` chooses recipes.
-An option is one more field in `embedding` or `recipes`; a model outside the Transformer one more entry of
-`classical.models`; a solver a class that `solver_names` names. Of adelic, `storage`, `numbers`, `data` and `nn` may be
-imported.
+The modules that define a run (`experiment`, `embedding`, `recipes`) and its `result` need no torch. `runs` has the run
+folder and the runner; `network`, `classical` and `solvers` fit models; `search` chooses recipes. To add an option, add
+a field in `embedding` or `recipes`; to add a model outside the Transformer, an entry of `classical.models`; to add a
+solver, a class that `solver_names` names. Of adelic, `storage`, `numbers`, `data` and `nn` may be imported.
 """
 
 import importlib

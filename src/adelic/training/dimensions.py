@@ -1,4 +1,4 @@
-"""What a search may change in a run: the dimensions, by name, and the values that each can take."""
+"""Dimensions of a search: the options of a run that it may change, by name, and the values that each can take."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -24,7 +24,7 @@ The architecture is not among them: the table compares embeddings in one and the
 
 
 def dimensions_table() -> str:
-    """Return the dimensions and their values as text, a line each; a star stands where one has to be named.
+    """Return the dimensions and their values as text, a line each; a star marks those that have to be named.
 
     >>> print(dimensions_table().splitlines()[3])
     norm              post, pre
@@ -37,7 +37,7 @@ def dimensions_table() -> str:
 
 
 def default_search(embedding: EmbeddingConfig, *, fixed: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the dimensions that are searched for an embedding when none are named, or the parts that it can take.
+    """Return the dimensions that are searched for an embedding by default, restricted to what it can take.
 
     Args:
         embedding: the embedding.
@@ -62,12 +62,12 @@ def default_search(embedding: EmbeddingConfig, *, fixed: Collection[str] = ()) -
 
 
 def parse_dimension(text: str) -> tuple[str, Option]:
-    """Return a dimension's name, and the dimension, or the part of it that stands behind "=".
+    """Return a dimension's name, and the dimension, restricted to the part that stands behind "=" if there is one.
 
-    Of a range the part is another range, or three values and more, which are then the choices.
+    A part of a range is a narrower range, given by two values, or three and more values, which become the choices.
 
     Raises:
-        UnknownNameError: there is no such dimension.
+        UnknownNameError: the dimension is unknown.
         ConfigurationError: what stands behind "=" is not a part of it.
 
     >>> str(parse_dimension("learning-rate=3e-4:3e-3")[1]), str(parse_dimension("batch-size=32:64")[1])
@@ -102,9 +102,9 @@ def check_search(search: Collection[str], embedding: str, *, fixed: Collection[s
     """Return dimensions, or parts of them, each once and in the order of `DIMENSIONS`.
 
     Raises:
-        UnknownNameError: there is no such dimension.
-        ConfigurationError: none is named, or one twice, or one belongs to another embedding, or its value is given, or
-            there is no such part of it.
+        UnknownNameError: a dimension is unknown.
+        ConfigurationError: no dimension is named, or one is named twice, belongs to another embedding, has a value that
+            is given, or lacks the part that is named.
 
     >>> check_search(["norm", "learning-rate=1e-4:1e-3", "norm"], "learned")
     ('learning-rate=1e-4:1e-3', 'norm')

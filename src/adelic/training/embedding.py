@@ -1,4 +1,4 @@
-"""Which embedding a network has: its name and its options, checked without torch but for the name."""
+"""The embedding of a network: its name and its options, checked without torch except for the name."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,23 +13,24 @@ from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 from adelic.storage.options import Option, check_fields, check_table, option, options, table_of
 
 PLACE_FEATURES = ("characters", "one-hot-digits", "digits")
-"""AOE's forms that a place-wise model reads."""
+"""The forms of AOE that a place-wise model can read."""
 _AOE = ("adelic",)
 
 
 @dataclass(frozen=True, kw_only=True)
 class EmbeddingConfig:
-    """Which embedding a network has; an option is None where the embedding has no such option.
+    """The embedding of a network: its name and its options; an option that the embedding lacks is None.
 
     Attributes:
         name: a name of `adelic.nn.EMBEDDINGS`.
 
-    What the others are stands beside them. The features of the place-wise model are characters unless others are given.
+    The other attributes are options, and the `help` of each describes it. The features of the place-wise model are
+    characters unless others are given.
 
     Raises:
-        UnknownNameError: there is no such embedding, no such features, or no such form of places.
-        ConfigurationError: an option was given to an embedding that has no such option, or has no such value, or two
-            do not go together.
+        UnknownNameError: the embedding, the features or the form of places are unknown.
+        ConfigurationError: an option was given to an embedding that lacks it, or its value is out of range, or two
+            options do not go together.
 
     >>> EmbeddingConfig(name="adelic").features, EmbeddingConfig(name="learned").features
     ('digits', None)
@@ -39,14 +40,15 @@ class EmbeddingConfig:
     features: str | None = option(
         None,
         default="digits",
-        help="AOE's form: digits (the paper), standardized, characters or one-hot-digits.",
+        help="Form of AOE (--embedding adelic) that the network reads: digits (raw, as in the paper), standardized "
+        "(mean 0 and variance 1), characters (cos and sin of 2πx/p^k) or one-hot-digits.",
         choices=FEATURE_KINDS,
         tried=FEATURE_KINDS,
         of=_AOE,
     )
     projection: str | None = option(
         None,
-        help="Trained map from AOE's features to the vector: none or linear.",
+        help="Trained map from AOE's features to the vector of a number: none or linear.",
         choices=("linear",),
         tried=("none", "linear"),
         of=_AOE,
@@ -54,7 +56,7 @@ class EmbeddingConfig:
     primes: tuple[int, ...] | None = option(
         None,
         default=DEFAULT_PRIMES,
-        help="Different primes, as 2,3,5.",
+        help="Primes at which AOE has the digits of a number, all different, as 2,3,5.",
         tried=tuple(range(2, len(DEFAULT_PRIMES) + 1)),
         note="first primes",
         of=_AOE,
@@ -62,18 +64,22 @@ class EmbeddingConfig:
     precision: int | None = option(
         None,
         default=DEFAULT_PRECISION,
-        help="Digits at each prime.",
+        help="Number of digits at each prime.",
         tried=(4, 6, 8, 12, DEFAULT_PRECISION),
         note="digits",
         of=_AOE,
     )
     fractional_digits: int | None = option(
-        None, default=0, help="How many of the digits stand after the point.", of=_AOE
+        None,
+        default=0,
+        help="How many of these digits stand after the point, for numbers whose denominator a prime divides.",
+        of=_AOE,
     )
     places: str | None = option(
         None,
         default="flat",
-        help="Where AOE's places meet: flat (the paper: one vector), apart, late or axial.",
+        help="Where AOE's places (the real value and the primes) meet: flat (in one vector, as in the paper), apart "
+        "(only in the sum of their logits), late (in one layer after the last) or axial (in every layer).",
         choices=("flat", "apart", "late", "axial"),
         of=_AOE,
         unwritten="flat",
@@ -81,7 +87,7 @@ class EmbeddingConfig:
     coordinates: str | None = option(
         None,
         default="all",
-        help="The coordinates of AOE that the flat model is given: all, real or p-adic.",
+        help="Coordinates of AOE that the network reads with --places flat: all, real or p-adic.",
         choices=("all", "real", "p-adic"),
         of=_AOE,
         unwritten="all",
@@ -89,7 +95,7 @@ class EmbeddingConfig:
     bases: str | None = option(
         None,
         default="10",
-        help="Bases of FoNE's periods: 10 (its paper) or 2-5 (its code).",
+        help="Bases whose multiples by powers of 10 are FoNE's periods: 10 (its paper) or 2-5 (its code).",
         choices=("10", "2-5"),
         tried=("10", "2-5"),
         of=("fone",),
@@ -98,7 +104,7 @@ class EmbeddingConfig:
     standardize: bool | None = option(
         None,
         default=False,
-        help="Give the features of fone or xval mean 0 and variance 1 over the vocabulary.",
+        help="Scale the features of fone or xval to mean 0 and variance 1 over the vocabulary.",
         tried=(False, True),
         of=("fone", "xval"),
         unwritten=False,
@@ -106,7 +112,7 @@ class EmbeddingConfig:
     sigma: float | None = option(
         None,
         default=0.01,
-        help="Standard deviation of periodic's initial frequencies.",
+        help="Standard deviation of the random frequencies that periodic starts from.",
         positive=True,
         bounds=(0.01, 10.0),  # the authors' range, in their package's documentation
         of=("periodic",),
@@ -115,7 +121,7 @@ class EmbeddingConfig:
     published: bool | None = option(
         None,
         default=False,
-        help="Make fone, xval or periodic as in their authors' code, see docs/rivals.md.",
+        help="Build fone, xval or periodic as their authors' code does; docs/rivals.md lists the differences.",
         of=("fone", "periodic", "xval"),
         unwritten=False,
     )
@@ -164,7 +170,7 @@ class EmbeddingConfig:
 
     @classmethod
     def of(cls, name: str, **given: Any) -> "EmbeddingConfig":
-        """Return the configuration of an embedding; an option that is None, or false, is not given.
+        """Return the configuration of an embedding; an option that is None or False counts as not given.
 
         >>> EmbeddingConfig.of("periodic", sigma=0.3).options()
         {'sigma': 0.3, 'published': False}
@@ -178,8 +184,8 @@ class EmbeddingConfig:
 
         Args:
             table: what is stored; {} where nothing is.
-            name: of the embedding; by default the stored one, else "adelic". With another name than the stored one
-                nothing of what is stored applies.
+            name: of the embedding; by default the stored one, else "adelic". With another name, the stored
+                options do not apply.
             given: as for `of`; those that are None are taken from the table.
 
         >>> EmbeddingConfig.choose({"name": "adelic", "precision": 3}, features="characters").options()["precision"]
@@ -192,7 +198,7 @@ class EmbeddingConfig:
         return cls.of(chosen, **kept | {k: v for k, v in given.items() if v is not None})
 
     def options(self) -> dict[str, Any]:
-        """Return the options of this embedding; none for an embedding without.
+        """Return the options of this embedding, by name; {} for an embedding without options.
 
         >>> EmbeddingConfig(name="learned").options(), EmbeddingConfig(name="adelic").options()["precision"]
         ({}, 16)
@@ -213,7 +219,7 @@ class EmbeddingConfig:
         return replace(self, fractional_digits=fitting_space(numbers, self.primes, self.precision).fractional_digits)
 
     def space(self) -> AdeleSpace:
-        """Return AOE's space; other embeddings have none."""
+        """Return AOE's space; not for other embeddings."""
         assert self.primes is not None
         assert self.precision is not None
         assert self.fractional_digits is not None
@@ -239,7 +245,7 @@ class EmbeddingConfig:
 
 
 def owners(option: str) -> tuple[str, ...]:
-    """Return the names of the embeddings that have an option; none where it is no embedding's.
+    """Return the names of the embeddings that have an option; () where it is not an embedding's.
 
     >>> owners("precision"), owners("standardize"), owners("learning_rate")
     (('adelic',), ('fone', 'xval'), ())
@@ -249,7 +255,7 @@ def owners(option: str) -> tuple[str, ...]:
 
 
 def check_owner(what: str, option: str, embedding: str) -> None:
-    """Raise unless an embedding has an option, or no embedding has one of this name.
+    """Raise `ConfigurationError` if an option belongs to other embeddings, and not to this one.
 
     Args:
         what: the option in the user's words.

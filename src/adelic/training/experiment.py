@@ -1,4 +1,4 @@
-"""`Experiment`: data, model, recipe and seed, which define a run to the last bit but for the machine.
+"""Experiments: the data, model, recipe and seed that define a run, to the last bit on one machine.
 
 Its fields are the only description of their options: see `adelic.storage.options`. Nothing here needs torch, so that
 what a user gives is checked before seconds are spent on loading it.
@@ -53,7 +53,7 @@ class Classical:
 class RandomSearch:
     """How the options of a model outside the Transformer are chosen: by random draws, judged by validation.
 
-    What the fields are stands beside them.
+    The attributes are options, and the `help` of each describes it.
 
     Raises:
         ConfigurationError: a value makes no sense.
@@ -62,10 +62,14 @@ class RandomSearch:
     {'name': 'search', 'trials': 3}
     """
 
-    trials: int = option(20, help="Random draws of the model's options.", least=1, greatest=1_000_000)
-    max_rows: int | None = option(None, help="Train on this many random rows at most.", least=1, greatest=10**9)
+    trials: int = option(
+        20, help="Number of random draws of the model's options that are tried.", least=1, greatest=1_000_000
+    )
+    max_rows: int | None = option(
+        None, help="Train on at most this number of rows, chosen at random.", least=1, greatest=10**9
+    )
     symmetries: bool = option(
-        False, help="Train on the images of rows under the task's symmetries, too.", unwritten=False
+        False, help="Also train on the images of rows under the task's symmetries.", unwritten=False
     )
 
     name = "search"
@@ -84,7 +88,7 @@ class SolverConfig:
     """A solver: a model that learns a drawn task from questions, and answers with exact numbers.
 
     Attributes:
-        name: a name of `adelic.training.solvers.SOLVER_MODULES`, or "package.module:Class" of one's own.
+        name: a name of `adelic.training.solvers.SOLVER_MODULES`, or "package.module:Class" of your own.
 
     Raises:
         UnknownNameError: it is neither.
@@ -96,7 +100,7 @@ class SolverConfig:
     name: str
 
     def __post_init__(self) -> None:
-        """Check the name; nothing is imported."""
+        """Check the name, without importing the solver."""
         check_solver(self.name)
 
     @property
@@ -111,9 +115,9 @@ class SolverConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Steps:
-    """How long a solver is trained; the rest is its own.
+    """The recipe of a solver: how many steps it is trained for; the solver decides everything else.
 
-    What the field is stands beside it.
+    The `help` of the attribute describes it.
 
     Raises:
         ConfigurationError: a value makes no sense.
@@ -122,7 +126,7 @@ class Steps:
     {'name': 'steps', 'steps': 800}
     """
 
-    steps: int = option(500, help="Of a solver: steps of training.", least=1, greatest=10**9)
+    steps: int = option(500, help="Number of steps that a solver is trained for.", least=1, greatest=10**9)
 
     name = "steps"
     symmetries = False
@@ -148,18 +152,19 @@ _RECIPES: dict[type[Model], type[Recipe | RandomSearch | Steps]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """One run, defined to the last bit but for the machine.
+    """The definition of one run: its data, model, recipe and seed.
 
     Attributes:
-        data: a task of some size, a drawn task, or a table of one's own.
+        data: a task of some size, a drawn task, or a table of your own.
         model: a network by its embedding, a model outside the Transformer, or a solver, which is for drawn tasks.
-        recipe: how it is trained: a `Recipe` for a network, a `RandomSearch` for a model outside, `Steps` for a solver.
-        seed: of all that is drawn: the data's negatives and parts, initial weights, sampling and dropout.
+        recipe: how it is trained: a `Recipe` for a network, a `RandomSearch` for a model outside the Transformer,
+            `Steps` for a solver.
+        seed: of everything random: the data's negatives and parts, initial weights, sampling and dropout.
 
     Raises:
-        UnknownNameError: there is no such model.
-        ConfigurationError: images are wanted where equivalent rows are in several parts, or the model is not made for
-            the data, or the recipe not for the model.
+        UnknownNameError: the model is unknown.
+        ConfigurationError: images are to be trained on although the split puts equivalent rows into several parts, or
+            the model is not made for the data, or the recipe not for the model.
 
     >>> data = TaskData("schubert", 4)
     >>> Experiment(data=data, model=Classical(name="logistic"), recipe=RandomSearch()).command()
@@ -190,7 +195,7 @@ class Experiment:
             self.data.check_images()
 
     def _check_classical(self) -> None:
-        """Check the name, and take from the recipe what makes no difference to the model."""
+        """Check the name, and reset the options of the recipe that make no difference to the model."""
         from adelic.training.classical.models import CLASSICAL_MODELS
 
         if self.model.name not in CLASSICAL_MODELS:
@@ -210,7 +215,7 @@ class Experiment:
         )
 
     def check_numbers(self, vocabulary: Sequence[int | Fraction]) -> None:
-        """Raise ConfigurationError where Abacus has no places to tell apart, or FoNE as published would read signs."""
+        """Raise ConfigurationError for Abacus on numbers of one digit, and for FoNE as published on negative ones."""
         name = self.model.name
         if name == "fone" and getattr(self.model, "published", False) and any(number < 0 for number in vocabulary):
             raise ConfigurationError(
@@ -279,7 +284,7 @@ class Experiment:
 
     @property
     def embedding(self) -> EmbeddingConfig:
-        """Return the embedding of a network; other models have none."""
+        """Return the embedding of a network; not for other models."""
         assert isinstance(self.model, EmbeddingConfig)
         return self.model
 
@@ -302,13 +307,13 @@ class Experiment:
 
     @property
     def search_label(self) -> str:
-        """Return a readable name of a search that no other one has, and that all seeds share: it ends in a digest."""
+        """Return the name of the search, which all seeds share; a digest at its end makes it unique."""
         everything = {key: value for key, value in self.as_dict().items() if key != "seed"}
         return f"{self.data.label}-{self.model.label}-search-{_digest(everything)}"
 
     @property
     def label(self) -> str:
-        """Return a readable name that no other run has: a digest of all fields is in it.
+        """Return the name of the run; a digest of all fields in it makes it unique.
 
         >>> data = TaskData("schubert", 4)
         >>> Experiment(data=data, model=Classical(name="trees"), recipe=RandomSearch(), seed=3).label
@@ -328,7 +333,7 @@ class Experiment:
             from adelic.training.classical.models import CLASSICAL_MODELS
 
             space = CLASSICAL_MODELS[self.model.name].space
-            if space:  # a search whose configuration does not say this was drawn otherwise: it is another one
+            if space:  # searches whose configuration lacks this drew otherwise: they are other searches
                 recipe["sampler"] = "optuna.samplers.RandomSampler"
             recipe["searched"] = {name: str(values) for name, values in space.items()}
         return {"seed": self.seed, "data": self.data.as_dict(), "embedding": self.model.as_dict(), "recipe": recipe}
@@ -340,7 +345,7 @@ class Experiment:
         return tomli_w.dumps(self.as_dict())
 
     def command(self, *, devices: int = 1, nodes: int = 1) -> str:
-        """Return the command line that repeats this run; for one that no command line can define, say so.
+        """Return the command line that repeats this run; if none can, a sentence that says so.
 
         Args:
             devices: how many processes took part on a machine.
@@ -356,7 +361,7 @@ class Experiment:
         return shlex.join(["adelic", "reproduce" if is_search else "train", *arguments])
 
     def arguments(self, *, without: Collection[str] = ()) -> list[str] | None:
-        """Return what follows `adelic train` in the command line of a run, or None if none defines it.
+        """Return the words behind `adelic train` in the command line of this run; None if no command line defines it.
 
         Args:
             without: fields of the embedding to leave out.
@@ -368,7 +373,7 @@ class Experiment:
         try:
             values, table = stored(name, self.row)
             plain = EmbeddingConfig.choose(stored_embedding(table, name), model.name)
-        except AdelicError:  # a recipe of the caller's own, or a file that is gone
+        except AdelicError:  # the recipe is not a packaged one, or its file is gone
             return None
         parts = [*self.data.arguments(), "--embedding", model.name]
         own, known = options(EmbeddingConfig), options(Recipe)
@@ -383,7 +388,7 @@ class Experiment:
         return [*parts, "--seed", str(self.seed)]
 
     def _search_arguments(self) -> list[str] | None:
-        """Return what follows `adelic reproduce`; None for a table, which no command line takes here."""
+        """Return the words behind `adelic reproduce`; None for a table, which that command does not take."""
         if not isinstance(self.data, TaskData):
             return None
         parts = [self.row, "--models", self.model.name]

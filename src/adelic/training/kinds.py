@@ -1,4 +1,4 @@
-"""Of which kind a value of a result, read from a file that anybody may have written, can be."""
+"""Kinds of values in a result, and the checks of values that are read from a file, which anybody may have written."""
 
 import re
 from collections.abc import Callable
@@ -11,10 +11,10 @@ from adelic.storage.records import DamagedTextError
 
 @dataclass(frozen=True)
 class Kind:
-    """What a value of a result can be.
+    """A kind of value in a result, such as a rate or a count.
 
     Attributes:
-        words: what it is, for an error message.
+        words: its name in an error message.
         holds: whether a value of JSON is of this kind.
     """
 
@@ -72,7 +72,7 @@ RANGE = Kind(
 def check_all(part: Any, schema: dict[str, Any], prefix: str = "") -> None:
     """Raise `DamagedTextError` where a part of a result lacks a key or has a value of another kind."""
     if not isinstance(part, dict):
-        raise DamagedTextError(f"{prefix.rstrip('.')} is no table")
+        raise DamagedTextError(f"{prefix.rstrip('.')} is not a table")
     for key, kind in schema.items():
         if key not in part:
             raise DamagedTextError(f"it has no {prefix}{key}")

@@ -1,4 +1,4 @@
-"""Predictions as a result file keeps them, so that anybody can count again: no more bits an answer than it needs."""
+"""Predictions as a result file keeps them, packed bit by bit, so that anybody can count the right answers again."""
 
 import base64
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ def pack(classes: npt.NDArray[np.integer], n_classes: int) -> str:
 
     Args:
         classes: (rows,) or (rows, targets), 0 <= class < n_classes.
-        n_classes: how many classes there are.
+        n_classes: the number of classes.
 
     >>> pack(np.array([1, 0, 0, 0, 0, 0, 0, 1]), 2)
     'gQ=='
@@ -34,7 +34,7 @@ def unpack(text: str, shape: tuple[int, ...], n_classes: int) -> Integers:
     """Return the class indices that `pack` has written, in their shape.
 
     Raises:
-        ValueError: the text is no such text, or has another number of rows.
+        ValueError: the text is not base64, or holds another number of rows.
 
     >>> unpack("gQ==", (8,), 2).tolist()
     [1, 0, 0, 0, 0, 0, 0, 1]
@@ -42,7 +42,7 @@ def unpack(text: str, shape: tuple[int, ...], n_classes: int) -> Integers:
     size, width = prod(shape), _width(n_classes)
     content = np.frombuffer(base64.b64decode(text, validate=True), np.uint8)
     if len(content) != -(-size * width // 8):
-        raise ValueError(f"{len(content)} bytes hold no {size} answers of {n_classes} classes")
+        raise ValueError(f"{len(content)} bytes are not {size} answers of {n_classes} classes")
     bits = np.unpackbits(content, count=size * width).reshape(size, width)
     classes = np.zeros(size, np.int64)
     for place in range(width):
@@ -79,10 +79,10 @@ def unpack_answers(result: Mapping[str, Any]) -> tuple[Integers, Integers] | Non
     A task whose rows have one class keeps `class_names`; the others keep `shape` and `range`, see `pack_answers`.
 
     Returns:
-        Each (rows,), or (rows, targets) where rows have several; None where an older result keeps none.
+        Each (rows,), or (rows, targets) where rows have several; None for an older result, which keeps no predictions.
 
     Raises:
-        ValueError: what is kept fits no test split of that size.
+        ValueError: the predictions do not fit a test split of that size.
 
     >>> labels, predictions = unpack_answers(
     ...     {"shape": [1, 2], "range": [-1, 1], "labels": "QA==", "predictions": "gA=="}
@@ -101,5 +101,5 @@ def unpack_answers(result: Mapping[str, Any]) -> tuple[Integers, Integers] | Non
 
 
 def _width(n_classes: int) -> int:
-    """Return how many bits tell the classes apart, at least one."""
+    """Return the number of bits that tell the classes apart, at least 1."""
     return max(1, (n_classes - 1).bit_length())

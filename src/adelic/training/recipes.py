@@ -1,4 +1,4 @@
-"""Recipes: everything that decides how a model is trained, equal for every embedding."""
+"""Recipes: how a network is built and trained, whatever its embedding."""
 
 import math
 import tomllib
@@ -17,45 +17,60 @@ from adelic.training.renamed import with_todays_names
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How a model is built and trained, but for its embedding.
+    """How a network is built and trained, whatever its embedding.
 
-    Where rows have equivalent images, `symmetries` makes each draw of a training row a draw of one of them. Epoch by
-    epoch, the learning rate follows `schedule`: "cosine" is CosineAnnealingLR with T_max = epochs. A row of a class of
-    n_i rows is drawn with weight n_i^(−sampling_power), 1/√n_i in the paper; rows with several targets, or a number,
-    are drawn with equal weights. Where validation has few rows, the `checkpoint` "best" of many epochs is an early one
-    by chance. A place-wise model has the same n_layers and dropout; its other sizes follow from these, so that it has
-    about as many parameters. With `compute` "bfloat16", factors of matrix products, and what lies between two products,
-    are rounded; weights, their gradients, optimizer, residual branches, norms, softmax and loss are float32 in both.
+    With `symmetries`, each draw of a training row draws one of its equivalent images instead. The learning rate changes
+    from epoch to epoch as `schedule` says: "cosine" is CosineAnnealingLR with T_max = epochs. A row of a class of n_i
+    rows is drawn with weight n_i^(−sampling_power), 1/√n_i in the paper; rows with several targets, or a number, are
+    drawn with equal weights. Where validation has few rows, the best of many epochs (`checkpoint` "best") is an early
+    one by chance. A place-wise model has the same n_layers and dropout; its other sizes follow from the recipe's, so
+    that it has about the same number of parameters. With `compute` "bfloat16", the factors of matrix products, and the
+    values between two products, are rounded; weights, their gradients, optimizer, residual branches, norms, softmax
+    and loss are always float32.
 
     Attributes:
-        name: where the recipe comes from.
+        name: name of a packaged recipe, or path of the file that the recipe comes from.
 
-    What the others are stands beside them.
+    The other attributes are options, and the `help` of each describes it.
 
     Raises:
         ConfigurationError, UnknownNameError: a value makes no sense.
     """
 
     name: str
-    learning_rate: float = option(help="Adam's learning rate at its peak.", positive=True, bounds=(1e-5, 1e-2))
+    learning_rate: float = option(
+        help="Highest learning rate of the optimizer (Adam).", positive=True, bounds=(1e-5, 1e-2)
+    )
     batch_size: int = option(
-        2048, help="Rows a step.", least=1, greatest=10**9, tried=(32, 64, 128, 256, 512, 1024, 2048)
+        2048,
+        help="Number of rows in each training step.",
+        least=1,
+        greatest=10**9,
+        tried=(32, 64, 128, 256, 512, 1024, 2048),
     )
     warmup_steps: int = option(
         0,
-        help="Steps over which the learning rate rises from 0.",
+        help="Number of steps at the start over which the learning rate rises from 0.",
         least=0,
         greatest=10**9,
         tried=(0, 10, 30, 100, 300),
     )
     norm: str = option(
-        "post", help="Where layer norms stand: post (the paper) or pre.", choices=("post", "pre"), tried=("post", "pre")
+        "post",
+        help="Position of the layer norms: post (after each residual sum, as in the recipe paper) or pre (before each "
+        "sublayer).",
+        choices=("post", "pre"),
+        tried=("post", "pre"),
     )
     dropout: float = option(
-        0.1, help="Share of the activations that is left out.", least=0, below=1, tried=(0.0, 0.05, 0.1, 0.2, 0.3)
+        0.1,
+        help="Share of the activations that dropout sets to 0 in training.",
+        least=0,
+        below=1,
+        tried=(0.0, 0.05, 0.1, 0.2, 0.3),
     )
     epochs: int = option(
-        help="Passes; each draws as many rows as there are to train on.",
+        help="Number of epochs; each draws as many rows as there are to train on.",
         least=1,
         greatest=1_000_000,
         tried=(0.25, 0.5, 1.0),
@@ -64,36 +79,39 @@ class Recipe:
     )
     schedule: str = option(
         "cosine",
-        help="How the learning rate falls, epoch by epoch.",
+        help="Course of the learning rate from epoch to epoch: cosine (falls towards 0) or constant.",
         choices=("cosine", "constant"),
         tried=("cosine", "constant"),
         starred=True,
     )
     sampling_power: float = option(
         0.5,
-        help="Rows of a class of n are drawn with weight 1/n to this power.",
+        help="How strongly rare classes are favoured: each row of a class of n rows is drawn with weight 1/n to this "
+        "power (0: all rows alike, 1: all classes alike).",
         least=-10,  # beyond, some classes' weights vanish beside those of others
         greatest=10,
         tried=(0.0, 0.25, 0.5, 0.75, 1.0),
         starred=True,
     )
-    max_rows: int | None = option(None, help="Train on this many random rows at most.", least=1, greatest=10**9)
+    max_rows: int | None = option(
+        None, help="Train on at most this number of rows, chosen at random.", least=1, greatest=10**9
+    )
     symmetries: bool = option(
         False,
-        help="Train on the images of rows under the task's symmetries, too; needs --split orbits.",
+        help="Also train on the images of rows under the task's symmetries; needs --split orbits.",
         tried=(False, True),
         starred=True,
         unwritten=False,
     )
     checkpoint: str = option(
         "best",
-        help="The epoch whose weights are tested: the best by validation, or the last.",
+        help="Epoch whose weights are tested: best (with the best validation accuracy) or last.",
         choices=("best", "last"),
         unwritten="best",
     )
     positional: str = option(
         "embedding",
-        help="Positions: those of the embedding, fixed, or learned vectors.",
+        help="Positional encoding: embedding (fixed, the embedding's own) or learned (trained vectors).",
         choices=("embedding", "learned"),
         tried=("embedding", "learned"),
         starred=True,
@@ -101,17 +119,23 @@ class Recipe:
     )
     pooling: str = option(
         "cls",
-        help="What the head reads: the state of [CLS] (the paper), or those of all tokens.",
+        help="States that the network's head reads: cls (that of the token [CLS], as in the paper) or tokens (all).",
         choices=("cls", "tokens"),
         tried=("cls", "tokens"),
         starred=True,
         unwritten="cls",
     )
-    d_model: int = option(128, help="Width of the vectors.", least=1, greatest=65_536)
-    n_layers: int = option(6, help="Layers of the encoder.", least=1, greatest=10_000)
-    n_heads: int = option(8, help="Heads of the attention.", least=1, greatest=65_536)
-    d_feedforward: int = option(512, help="Width inside a feed-forward block.", least=1, greatest=1_048_576)
-    compute: str = option("float32", help="Numbers in matrix products.", choices=("float32", "bfloat16"))
+    d_model: int = option(128, help="Number of coordinates of each token's vector.", least=1, greatest=65_536)
+    n_layers: int = option(6, help="Number of layers of the encoder.", least=1, greatest=10_000)
+    n_heads: int = option(8, help="Number of attention heads in each layer.", least=1, greatest=65_536)
+    d_feedforward: int = option(
+        512, help="Width of the hidden layer in each feed-forward block.", least=1, greatest=1_048_576
+    )
+    compute: str = option(
+        "float32",
+        help="Number format in matrix products: float32, or bfloat16 (faster, and less exact).",
+        choices=("float32", "bfloat16"),
+    )
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -119,7 +143,7 @@ class Recipe:
 
     @property
     def n_encoder_parameters(self) -> int:
-        """Return how many numbers the encoder's matrices have; the rest of a model has few beside them.
+        """Return the number of parameters in the encoder's matrices; a model has few others.
 
         >>> Recipe(name="example", learning_rate=1.0, epochs=4).n_encoder_parameters
         1179648
@@ -176,8 +200,8 @@ def load_recipe(name: str, row: str, **changes: Any) -> Recipe:
         changes: fields to override; those that are None are left alone.
 
     Raises:
-        UnknownNameError: there is no such recipe.
-        StorageError: there is no such file.
+        UnknownNameError: the recipe is unknown.
+        StorageError: the file does not exist.
         ConfigurationError: the recipe leaves a field open for this row, or a change makes no sense, or the file is
             damaged.
 
@@ -198,14 +222,14 @@ def complete(name: str, row: str, values: dict[str, Any]) -> Recipe:
     missing = [f for f in ("learning_rate", "epochs") if f not in values]
     if missing:
         flags = ", ".join("--" + field.replace("_", "-") for field in missing)
-        raise ConfigurationError(f"the recipe {name!r} gives no {' or '.join(missing)} for {row}; pass {flags}")
+        raise ConfigurationError(f"the recipe {name!r} does not set {' or '.join(missing)} for {row}; pass {flags}")
     return Recipe(name=PurePath(name).as_posix(), **values)
 
 
 def stored(name: str, row: str) -> tuple[dict[str, Any], Any]:
-    """Return what is stored for a row: fields of `Recipe`, those that are left open missing, and an embedding.
+    """Return two tables that a recipe stores for a row: the fields of `Recipe` that it sets, and the embedding.
 
-    The table of the embedding is not checked; it is None where none is stored, as in packaged recipes.
+    The table of the embedding is not checked; it is None where the recipe lacks one, as packaged recipes do.
 
     >>> stored("quick", "schubert-4")[0]["epochs"], stored("quick", "schubert-4")[1]
     (30, None)
@@ -224,13 +248,15 @@ def read_recipe_file(path: str | Path) -> dict[str, Any]:
     """Return the tables of a recipe's file.
 
     Raises:
-        StorageError: there is no such file, or it cannot be read.
-        ConfigurationError: it is no TOML.
+        StorageError: the file does not exist, or cannot be read.
+        ConfigurationError: it is not TOML.
     """
     content = read_bytes(Path(path), remedy="name a recipe, or a file that `adelic tune` has written")
     if content is None:
-        raise StorageError(f"there is no recipe {path}; `adelic tune` writes one, recipes: {', '.join(recipe_names())}")
+        raise StorageError(
+            f"there is no recipe {path}; `adelic tune` writes one; packaged recipes: {', '.join(recipe_names())}"
+        )
     try:
         return with_todays_names(parse_toml(content))
     except DamagedTextError as error:
-        raise ConfigurationError(f"{path} is no recipe: {error}") from None
+        raise ConfigurationError(f"{path} is not a recipe: {error}") from None

@@ -1,20 +1,20 @@
-"""What files of older versions say in other words: they are read, and runs of that time keep their names.
+"""Names of options in files of older versions, which are still read; runs of that time keep their names.
 
-`with_todays_names` stands wherever a configuration is read, `first_form` wherever a name is made from one.
+`with_todays_names` is called wherever a configuration is read, `first_form` wherever a name is made from one.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 FIRST_NAMES = {"checkpoint": "keep", "pooling": "readout"}
-"""The first name of each field of a recipe that has another one today."""
+"""The first name of each field of a recipe that is named otherwise today."""
 _TODAYS_NAMES = {first: name for name, first in FIRST_NAMES.items()}
 _NOTHING: dict[str, Any] = {"features": "none", "projection": "none", "primes": [], "precision": 0, "bases": "none"}
-"""What an embedding without such an option once had."""
+"""The value of each option in older files where the embedding lacks the option."""
 
 
 def todays_names(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a recipe's table with today's names for its keys; a first name beside today's stays, and is then unknown.
+    """Return a recipe's table with today's names for its keys; a first name beside today's stays, to be refused.
 
     >>> todays_names({"epochs": 3, "keep": "last"})
     {'epochs': 3, 'checkpoint': 'last'}

@@ -1,4 +1,4 @@
-"""What a run ends in: `Result`, written and read here alone; a file that anybody may have written is checked whole."""
+"""Results of runs, written and read here alone; a file is checked in full, since anybody may have written it."""
 
 import math
 from collections.abc import Mapping
@@ -43,13 +43,13 @@ Table = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """One finished run: its experiment, its figures on the test split, and what is trivial beside them.
+    """The result of one run: its experiment, its figures on the test split, and those of trivial rules.
 
     Attributes:
-        task, n, edition, split: of the data; n and edition are None for a table of one's own.
+        task, n, edition, split: of the data; n and edition are None for a table of your own.
         contaminated: whether the edition shows a leak.
         embedding: name of the embedding, or of a model outside the Transformer.
-        features: AOE's form, or the form in which another model reads numbers; None where there is one alone.
+        features: AOE's form, or the form in which another model reads numbers; None for models with one form only.
         places: where AOE's places meet.
         recipe, seed: of the experiment.
         test: figures on the test split: accuracy, loss, and what the kind of prediction has besides.
@@ -57,21 +57,21 @@ class Result:
         majority, lookup, rule: test accuracies of the most frequent class, of a table that remembers the training rows,
             and of the best trivial rule, whose name is rule_name.
         guess: of several targets or a number, the figures of always giving the most frequent answer.
-        predicts_one_class: whether the model says the same always; None in older results of solvers.
-        never_seen: of a drawn task, the figures on each split that is unlike all in training.
+        predicts_one_class: whether the model gives all rows the same answer; None in older results of solvers.
+        never_seen: of a drawn task, the figures on each split of questions unlike those in training.
         confusion: rows are true classes, columns predicted ones.
         targets: of several targets, the figures of each.
         class_names, shape, range, labels, predictions: the test split's answers, see `adelic.training.predictions`.
-        rows: how many there are in train, validation and test.
+        rows: the numbers of rows in train, validation and test.
         parameters: how many numbers were fitted.
-        flops: of one row; None where they are not counted.
+        flops: operations that one row takes; None where they are not counted.
         seconds: of training.
-        evaluation_seconds: of asking a solver.
-        device, devices, nodes, versions, commit: on what, and by what, it was trained.
-        command: that repeats the run.
+        evaluation_seconds: of computing a solver's answers.
+        device, devices, nodes, versions, commit: the machine and the software of the training.
+        command: the command line that repeats the run.
         configuration: the tables of config.toml.
         data_sha256: of the data.
-        converged: whether a solver reached its tolerance; None where none has one.
+        converged: whether a solver reached its tolerance; None for models without a tolerance.
         search: how the options of a model outside the Transformer were chosen.
         history: learning curves, one value an epoch.
 
@@ -133,18 +133,18 @@ class Result:
 
     @classmethod
     def parse(cls, content: bytes, place: str) -> "Result":
-        """Return the result that a text holds, after a look at all that is made of it.
+        """Return the result that a text holds, after checking every field that is read from it.
 
         Args:
             content: JSON.
-            place: where it stands, in words.
+            place: the name of the file, or of the line, for error messages.
 
         Raises:
             RunFolderError: it is damaged, or not the result of a run; the message names the place and the key.
 
         >>> Result.parse(b"{}", "results/table/schubert-4.jsonl line 3")
         Traceback (most recent call last):
-        adelic.errors.RunFolderError: results/table/schubert-4.jsonl line 3 is no result of a run: it has no task
+        adelic.errors.RunFolderError: results/table/schubert-4.jsonl line 3 is not the result of a run: it has no task
         """
         try:
             found = parse_sealed(content, older_end="data_sha256")
@@ -159,10 +159,10 @@ class Result:
             return cls(**{name: value for name, value in found.items() if name in kinds})
         except (DamagedTextError, RecursionError) as error:
             reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-            raise RunFolderError(f"{place} is no result of a run: {reason}") from None
+            raise RunFolderError(f"{place} is not the result of a run: {reason}") from None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what a file says: all that is not None, or has no other value by default."""
+        """Return the table for a file: all fields but optional ones that are None."""
         return {
             each.name: getattr(self, each.name)
             for each in fields(self)
@@ -175,7 +175,7 @@ class Result:
 
 
 def read_done(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 that a finished run's file DONE lists, by name; none in an older one, which is empty.
+    """Return the SHA-256 of each file that a finished run's DONE lists, by name; {} for an older DONE, which is empty.
 
     Raises:
         RunFolderError: it is damaged.
@@ -191,13 +191,13 @@ def read_done(folder: Path) -> dict[str, str]:
 
 
 def check_sum(path: Path, content: bytes, listed: dict[str, str]) -> None:
-    """Raise `RunFolderError` if a file has another SHA-256 than the one that is listed for its name, if one is."""
+    """Raise `RunFolderError` if a SHA-256 is listed for a file's name, and the file has another one."""
     if listed.get(path.name, expected := sha256(content)) != expected:
         raise RunFolderError(f"{path} is damaged: it does not have the SHA-256 that stands in DONE; {_REMEDY}")
 
 
 def _check_configuration(configuration: dict[str, Any]) -> None:
-    """Raise `DamagedTextError` where a configuration has another form than one that was run."""
+    """Raise `DamagedTextError` unless a configuration has the form of one that was run."""
     for key, part in configuration.items():
         check_kind(part, OPTION, f"configuration.{key}")
     check_known(configuration, {"seed": COUNT, "data": {"task": TEXT}, "embedding": {"name": TEXT}}, "configuration.")
@@ -210,7 +210,7 @@ def _check_configuration(configuration: dict[str, Any]) -> None:
 
 
 def _check_figures(result: dict[str, Any]) -> None:
-    """Raise `DamagedTextError` where a result lacks a figure that its kind of prediction has, or has no such figure."""
+    """Raise `DamagedTextError` where a result lacks a figure of its kind of prediction, or has another thing there."""
     if "cases" in result["test"]:  # questions of a drawn task
         check_all(result["test"], COUNTED, "test.")
         check_all(result, {"never_seen": TABLE})

@@ -14,7 +14,7 @@ class Stopped(Exception):  # noqa: N818  (no error: whoever starts a run with `s
 
 
 def cause(signum: int) -> str:
-    """Return what a signal has done to a run, in words.
+    """Return the words that a run was stopped, with the name of the signal.
 
     >>> cause(signal.SIGINT), cause(signal.SIGTERM)
     ('interrupted', 'stopped by SIGTERM')
@@ -23,10 +23,10 @@ def cause(signum: int) -> str:
 
 
 class StopRequest:
-    """Which signal has asked to stop.
+    """The signal that has asked a run to stop, if one has.
 
     Attributes:
-        signum: the signal's number; None while there was none.
+        signum: the signal's number; None before one came.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ def deferred_signals() -> Iterator[StopRequest]:
     """Note SIGINT (Ctrl-C) and SIGTERM instead of obeying them; a second one of the same kind kills at once.
 
     Handlers belong to a process's main thread: in another one, or where a signal is ignored (as SIGINT is for a job in
-    the background of a shell script), nothing changes. What was in force before is so again after the block.
+    the background of a shell script), nothing changes. After the block the former handlers are back.
 
     >>> with deferred_signals() as request:
     ...     signal.raise_signal(signal.SIGTERM)

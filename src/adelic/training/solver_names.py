@@ -1,4 +1,4 @@
-"""The solvers by name; none is imported before it is needed."""
+"""Names of the solvers; the module of a solver is imported only when it is needed."""
 
 from adelic.errors import UnknownNameError
 
@@ -14,11 +14,11 @@ SOLVER_MODULES: dict[str, str] = {
     "base-10": _RIVALS,
     "base-1000": _RIVALS,
 }
-"""Where each solver lives, in the order of tables. Each module has a dictionary SOLVERS of its classes by name."""
+"""The module of each solver, in the order of tables; it has a dictionary SOLVERS of its classes by name."""
 
 
 def check_solver(name: str) -> None:
-    """Raise `UnknownNameError` for what is no name of a solver; the nearest one is suggested.
+    """Raise `UnknownNameError` unless a text names a solver; the nearest name is suggested.
 
     >>> check_solver("fon")
     Traceback (most recent call last):

@@ -1,7 +1,7 @@
 """The arithmetic benchmark: which number representation learns arithmetic from how many examples.
 
 Its problems are drawn tasks of `adelic.number_theory`, its representations the solvers of `adelic.training.solvers`.
-`plans` says which experiments there are, `entries` what their results say, `report` and `figures` show it.
+`plans` lists the experiments, `entries` summarises their results, `report` and `figures` show them.
 """
 
 from adelic.benchmark.arithmetic.entries import finished, gather

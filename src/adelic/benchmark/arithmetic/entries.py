@@ -1,4 +1,4 @@
-"""What the results of a plan say: an entry for each problem, solver and number of examples, over the seeds."""
+"""Entries: the results of a plan over the seeds, for each problem, solver and number of examples."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ class Entry:
         return text if len(values) == self.n_planned else f"{text} ({len(values)} of {self.n_planned} seeds)"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what the summary's file says."""
+        """Return the entry for summary.json."""
 
         def figures(split: str) -> dict[str, Any]:
             values = self.accuracies(split)
@@ -88,7 +88,7 @@ def percent(share: float) -> str:
 
 
 def finished(experiments: Iterable[Experiment], folder: Path) -> dict[Experiment, Result]:
-    """Return the results of experiments that stand in a folder.
+    """Return the results of experiments in a folder.
 
     Raises:
         RunFolderError: a file is damaged.
@@ -119,7 +119,7 @@ def gather(experiments: Iterable[Experiment], results: Path) -> list[Entry]:
     entries = []
     for (name, solver, examples), group in groups.items():
         found = tuple(there[one] for one in group if one in there)
-        # A solver is imported only for what it has no results of, in a table that has some.
+        # A solver is imported only where its results are missing from a table that has others.
         reason = None if found or not there else solver_class(solver).obstacle(drawn_task(name))
         entries.append(Entry(name, solver, examples, len(group), found, reason))
     return entries
@@ -137,7 +137,7 @@ def in_order(entries: Iterable[Entry]) -> list[str]:
 
 
 def with_most_examples(entries: Iterable[Entry]) -> list[Entry]:
-    """Return of each problem and solver the entry with the most examples.
+    """Return, for each problem and solver, the entry with the most examples.
 
     >>> [e.examples for e in with_most_examples(Entry("sum", "fone", size, 1) for size in (100, 3000, 1000))]
     [3000]

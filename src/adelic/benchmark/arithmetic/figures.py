@@ -72,7 +72,7 @@ def draw_accuracy(entries: Sequence[Entry]) -> bytes | None:
 
 
 def draw_never_seen(entries: Sequence[Entry]) -> bytes | None:
-    """Return an SVG of the accuracy on questions unlike all in training, a row a split; None if there is none.
+    """Return an SVG of the accuracy on questions unlike all in training, a row a split; None without such questions.
 
     Of each problem and solver the entry with the most examples counts. Bars are 95 % confidence intervals of the mean
     over seeds.

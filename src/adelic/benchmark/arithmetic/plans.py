@@ -33,7 +33,7 @@ def read_plan(source: str | Path, *, own_solvers: Iterable[str] = ()) -> list[Ex
 
     Args:
         source: "full", "quick", or the path of a file.
-        own_solvers: further solvers ("module:Class"), for the parts that name none or "own".
+        own_solvers: further solvers ("module:Class"), for the parts that name no solvers, or "own".
 
     Raises:
         ConfigurationError: the file is missing, or says something else, or names no problem or solver.
@@ -68,13 +68,13 @@ def _experiments(table: dict[str, Any], own_solvers: list[str]) -> Iterator[Expe
     count = 0
     for part in table["part"]:
         if set(part) - {"problems", "solvers", "examples"}:
-            raise ConfigurationError(f"a part has problems, solvers and examples, not {', '.join(sorted(part))}")
+            raise ConfigurationError(f"a part has the keys problems, solvers, examples, not {', '.join(sorted(part))}")
         named = part.get("solvers", [*SOLVER_MODULES, _OWN])
         solvers = [*(solver for solver in named if solver != _OWN), *(own_solvers if _OWN in named else [])]
         models = [SolverConfig(name=solver) for solver in solvers]
         count += len(part["problems"]) * len(models) * len(part["examples"]) * seeds
         if count > MOST_RUNS:
-            raise ConfigurationError(f"seeds={seeds} make {count:,} runs of it; {MOST_RUNS:,} are the most")
+            raise ConfigurationError(f"seeds={seeds} make {count:,} runs of this plan; {MOST_RUNS:,} are the most")
         for name in part["problems"]:
             drawn_task(name)
             for model in models:
@@ -90,7 +90,7 @@ def _steps(table: dict[str, dict[str, int]], solver: str, examples: int) -> int:
     listed = {int(size): steps for size, steps in table.get(solver, table["default"]).items()}
     reached = [size for size in listed if size <= examples]
     if not reached:
-        raise ConfigurationError(f"[steps] says nothing of {solver} with {examples} examples")
+        raise ConfigurationError(f"[steps] gives no number of steps for {solver} with {examples} examples")
     return listed[max(reached)]
 
 
@@ -105,8 +105,8 @@ def choose(
     """Return the experiments with these problems, solvers, sizes and seeds; None is all.
 
     Raises:
-        UnknownNameError: there is no such problem or solver.
-        ConfigurationError: nothing is left.
+        UnknownNameError: a problem or solver is unknown.
+        ConfigurationError: no experiment is left.
 
     >>> len(choose(read_plan("full"), problems=["addition"], solvers=["fone"], examples=[100]))
     5
@@ -148,12 +148,12 @@ def run_plan(
         on_run: as for `run_matrix`.
 
     Returns:
-        How many have no result even now: with a budget, perhaps some.
+        How many experiments have no result yet: 0, or more where the budget was spent.
 
     Raises:
         ConfigurationError: there are too many or too few workers, or a solver cannot be imported.
         Interrupted: a signal asked to stop; what was finished is saved.
-        WorkerError: a solver of the caller's own has failed, or a process was ended from outside.
+        WorkerError: a solver of your own has failed, or a process was ended from outside.
 
     >>> run_plan([], runs=Path("runs"), results=Path("results"), workers=1, on_run=lambda *_: None)
     0

@@ -107,7 +107,7 @@ def write_report(experiments: list[Experiment], results: Path, folder: Path) -> 
         The paths of the files; figures are drawn where there is something to show.
 
     Raises:
-        ConfigurationError: the page has no such marks.
+        ConfigurationError: the page lacks these marks.
         RunFolderError: a result's file is damaged.
         StorageError: a file cannot be written.
 

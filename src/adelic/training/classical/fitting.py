@@ -33,11 +33,11 @@ from adelic.training.search.listing import TRIALS
 from adelic.training.signals import Stopped, cause, deferred_signals
 
 SEARCH_SEED = 0
-"""Of the options that are drawn, and of the fits of all trials; as `adelic tune` uses one seed."""
+"""Seed of the options that are drawn, and of the fits of all trials: one for all, as for `adelic tune`."""
 
 
 def fit_classical(experiment: Experiment, data: DevelopmentData, around: Surroundings) -> Fitted:
-    """Search the options of a model, or go on with that, and fit it once more with the best.
+    """Search the options of a model, or continue the search, and fit the model once more with the best.
 
     The search has a folder beside the run folder, with its trials, one a line. Signals, and `stop`, are obeyed between
     two fits, and between two epochs.

@@ -37,7 +37,7 @@ _MOST_CATEGORIES = 255  # of a feature, for scikit-learn's trees
 
 
 class Fitted(NamedTuple):
-    """A model that was fitted.
+    """A fitted model.
 
     Attributes:
         probabilities: from rows, (rows, length), to the probability of each class, (rows, n_classes).
@@ -45,8 +45,8 @@ class Fitted(NamedTuple):
             rows that are remembered.
         flops: operations that one row takes: two a coefficient; for trees the comparisons on the way to a leaf, a mean
             over the training rows, and one addition a tree.
-        converged: whether the solver reached its tolerance; None where no solver has one.
-        history: learning curves, as of `adelic.training.metrics.history`; empty where there are no epochs.
+        converged: whether the solver reached its tolerance; None for models without a solver.
+        history: learning curves, as of `adelic.training.metrics.history`; empty for models without epochs.
     """
 
     probabilities: Callable[[Rows], Array]
@@ -121,7 +121,7 @@ def cross_entropy(probabilities: Array, labels: Array) -> float:
 
 
 def _probabilities(estimator: Any, inputs: Callable[[Rows], Array], data: DevelopmentData) -> Callable[[Rows], Array]:
-    """Return the map to all classes' probabilities: a class without a training row has none, and gets 0."""
+    """Return the map from rows to the probabilities of all classes; a class without training rows gets 0."""
     n_classes = data.objective.model_options()["n_classes"]
 
     def probabilities(X: Rows) -> Array:
@@ -216,7 +216,7 @@ def _fit_trees(options: Options, data: DevelopmentData, seed: int, between: Call
     """Fit gradient-boosted trees on binned features; the seed chooses the features that each split may use."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    # More numbers than a categorical feature may have can be ordered, and nothing else.
+    # More numbers than a categorical feature may have are read as ordered ones.
     is_categorical = options["inputs"] == "categories" and len(data.vocabulary) <= _MOST_CATEGORIES
     inputs = make_inputs("categories" if is_categorical else "integers", data)
     estimator = HistGradientBoostingClassifier(

@@ -1,6 +1,6 @@
 """Checkpoints: one safetensors file with model, optimizer, best weights and counters; loading it executes no code.
 
-The counters carry the SHA-256 of their own text and of all tensors. Older checkpoints have none, and are not checked.
+The counters carry the SHA-256 of their own text and of all tensors. Older checkpoints lack them, and are not checked.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ _DAMAGE = (SafetensorError, OSError, LookupError, TypeError, ValueError, Attribu
 
 @dataclass
 class Progress:
-    """Where a run stands: after whole epochs, or after a step inside an epoch.
+    """How far a run has come: after whole epochs, or after a step inside an epoch.
 
     Attributes:
         epoch: epochs done.
@@ -37,7 +37,7 @@ class Progress:
         batch: steps done of the next epoch.
         loss: training loss summed over the rows of these steps.
         generators: inside an epoch, the states of the random generators; see `adelic.training.network.generators`.
-        metrics: SHA-256 of the lines of metrics.jsonl; empty where an older checkpoint has none.
+        metrics: SHA-256 of the lines of metrics.jsonl; empty in an older checkpoint.
     """
 
     epoch: int = 0
@@ -115,7 +115,7 @@ def _digest(tensors: Weights) -> str:
 
 
 def _progress(metadata: dict[str, str] | None) -> tuple[Progress, str | None]:
-    """Return the counters in a checkpoint's metadata and the SHA-256 of its tensors; None where an older one has none.
+    """Return the counters in a checkpoint's metadata and the SHA-256 of its tensors; None in an older one.
 
     Raises:
         ValueError, TypeError: they are damaged.
@@ -131,23 +131,23 @@ def _progress(metadata: dict[str, str] | None) -> tuple[Progress, str | None]:
     progress.best_score = (float(accuracy), float(loss))
     progress.seconds, progress.loss = float(progress.seconds), float(progress.loss)
     if not all(isinstance(state, str) for state in progress.generators.values()):
-        raise TypeError("a generator's state is no text")
+        raise TypeError("a generator's state is not a text")
     if not isinstance(progress.metrics, str):
-        raise TypeError("the SHA-256 of the metrics is no text")
+        raise TypeError("the SHA-256 of the metrics is not a text")
     return progress, digest
 
 
 def _with_fingerprints(weights: Weights, model: nn.Module) -> Weights:
     """Return weights with the model's fingerprints where they were saved before there were any.
 
-    The run's configuration has told already that these are weights of such a model; see `adelic.nn.fingerprint`.
+    The run's configuration has shown already that the weights belong to such a model; see `adelic.nn.fingerprint`.
     """
     own = {key: value for key, value in model.state_dict().items() if key.endswith("_extra_state")}
     return own | weights if weights else weights
 
 
 def _check_best(best: Weights, model: nn.Module, progress: Progress) -> None:
-    """Raise ValueError unless the best weights are those of such a model, or there are none before the first epoch."""
+    """Raise ValueError unless the best weights fit the model, or, before the first epoch, are missing."""
     expected = model.state_dict() if progress.best_epoch else {}
     if best.keys() != expected.keys():
         raise ValueError("the best weights are missing, or of another model")

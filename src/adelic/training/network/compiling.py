@@ -24,8 +24,8 @@ def is_wanted(device: torch.device) -> bool:
 class Compiled:
     """A function compiled by `torch.compile` when it is first called, or itself where that fails.
 
-    A failure of the compiler (there is no C compiler, or the model has a part that it does not know) is said in one
-    line and costs speed alone. An error of the function itself is raised.
+    A failure of the compiler (there is no C compiler, or the model has a part that it does not know) is reported in one
+    line, and steps are only slower. An error of the function itself is raised.
 
     Args:
         function: of tensors of fixed shapes, differentiable; a new shape is compiled anew.

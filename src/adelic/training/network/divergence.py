@@ -1,4 +1,4 @@
-"""What to say when training leaves the finite numbers."""
+"""The error for a training whose loss is no longer finite."""
 
 import torch
 from torch import nn

@@ -43,7 +43,7 @@ _BYTES_A_PARAMETER = 4 * 6  # float32: weight, gradient, two moments of Adam's, 
 
 
 def fit_network(experiment: Experiment, data: DevelopmentData, around: Surroundings) -> Fitted:
-    """Train a network, or go on with that after its last checkpoint.
+    """Train a network, or continue after its last checkpoint.
 
     Raises:
         ConfigurationError: the memory cannot hold the model.
@@ -147,7 +147,7 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
 
 
 class ModelData(Protocol):
-    """What a model has to know of its data."""
+    """Data from which a network is built: by their vocabulary and the length of rows."""
 
     @property
     def X_train(self) -> np.ndarray: ...  # noqa: D102, N802
@@ -156,7 +156,7 @@ class ModelData(Protocol):
 
 
 class TrainingData(ModelData, Guarded, Protocol):
-    """The splits that training sees, and what must not be among its rows."""
+    """The splits that training sees, and the rows that must not be among them."""
 
     @property
     def X_validation(self) -> np.ndarray: ...  # noqa: D102, N802

@@ -253,5 +253,5 @@ def evaluate(
         found = workers.map(figures, zip(torch.split(ids, rows), torch.split(labels, rows), strict=True))
     loss = torch.stack([labels.new_zeros((), dtype=torch.float64), *(loss for loss, _ in found)]).sum()
     predicted = world.gather(torch.cat([predictions for _, predictions in found]).cpu().numpy())
-    mean_loss = float(world.sum(loss)) / len(split)  # a process may have no row
+    mean_loss = float(world.sum(loss)) / len(split)  # a process may have no rows
     return objective.figures(split.labels.cpu().numpy(), predicted, mean_loss), predicted

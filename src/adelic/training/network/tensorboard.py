@@ -10,7 +10,7 @@ from adelic.errors import StorageError, needs_extra
 from adelic.storage.files import storage_errors
 
 LOG_FOLDER = "tensorboard"
-"""Where in the run folder the logs stand."""
+"""Name of the subfolder of a run folder that has the logs."""
 EVENT_FILES = "events.out.tfevents.*"
 
 
@@ -36,7 +36,9 @@ class TensorBoardLog:
         try:
             str(logs).encode()
         except UnicodeEncodeError:
-            raise StorageError(f"TensorBoard writes in no folder whose name is no UTF-8, as {str(folder)!a}") from None
+            raise StorageError(
+                f"TensorBoard cannot write in a folder whose name is not UTF-8, as {str(folder)!a}"
+            ) from None
         self._storage = (f"cannot write in {logs}", "choose a run folder with room, or leave --tensorboard out")
         with storage_errors(*self._storage):
             logs.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ _S = TypeVar("_S")
 
 
 class Workers:
-    """As many threads as torch uses, each of which runs torch on one core; used in a `with` statement.
+    """A pool with the number of threads that torch uses, each running torch on one core; a context manager.
 
     Torch's own threads share every single operation and wait for each other after it, which costs more than it gives
     where operations take microseconds, and much more where other processes want the cores too. Which worker does what
@@ -52,7 +52,7 @@ class Workers:
         return [list(parts[i :: self.count]) for i in range(min(self.count, len(parts)))]
 
     def rows_of_a_part(self, rows: int, tokens_per_row: int) -> int:
-        """Return how many rows a part has, so that parts are small and all workers get equally many.
+        """Return the number of rows of a part, so that parts are small and all workers get equally many.
 
         >>> Workers(2).rows_of_a_part(2048, 11)
         171

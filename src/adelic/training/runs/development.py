@@ -1,4 +1,4 @@
-"""What a search or a fit may see of the data: never the test split; and parts of large data."""
+"""Development data, which a search or a fit may see: without the test split; and random parts of large data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -43,12 +43,12 @@ class DevelopmentData:
             max_rows: the most rows to train on; None for all. See `training_subset`.
 
         Raises:
-            ConfigurationError: there is no validation row.
+            ConfigurationError: there are no validation rows.
         """
         about = data.provenance
         if not len(data.y_validation):
             row = "-".join(str(about[key]) for key in ("task", "n", "edition", "split") if about[key] is not None)
-            raise ConfigurationError(f"{row} is too small: it has no validation row")
+            raise ConfigurationError(f"{row} is too small: it has no validation rows")
         development = cls(
             X_train=data.X_train,
             y_train=data.y_train,
@@ -68,7 +68,7 @@ class DevelopmentData:
         return positions(X, self.vocabulary, is_coded=self.is_coded)
 
     def fold(self, held: np.ndarray) -> "DevelopmentData":
-        """Return the data with other rows for validation: of its training and validation rows those that are held.
+        """Return the data with other validation rows: those of its training and validation rows that `held` marks.
 
         Args:
             held: bool, one entry a row of `rows`.
@@ -117,9 +117,9 @@ D = TypeVar("D", bound=Divided)
 
 
 def training_subset(data: D, max_rows: int | None, seed: int) -> D:
-    """Return the data with `max_rows` random training rows, and as great a part of the validation rows.
+    """Return the data with `max_rows` random training rows, and the same share of the validation rows.
 
-    The test rows all stay. Fewer training rows than that are left as they are, as they are for `max_rows` None.
+    All test rows stay. The data are returned as they are if they have fewer training rows, or `max_rows` is None.
 
     Args:
         data: a data set.

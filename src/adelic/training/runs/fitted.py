@@ -1,4 +1,4 @@
-"""What fitting a model needs, and what it gives: the same for all kinds of models."""
+"""The surroundings in which a model is fitted, and the fitted model: the same for all kinds of models."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from adelic.training.network.world import ALONE, World
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """Where and how a model is fitted: what makes no difference to the result.
+    """The surroundings in which a model is fitted, which do not change the result: folder, device, progress, stopping.
 
     Attributes:
         folder: the run folder, which is held.
@@ -37,22 +37,22 @@ class Surroundings:
 
 @dataclass(frozen=True, kw_only=True)
 class Fitted:
-    """A model that was fitted, and what a result says of it.
+    """A fitted model, with the facts about it that a result reports.
 
     Attributes:
         evaluate: from rows (rows, length) and their labels to the figures and the predictions of the objective.
         remembered: from rows to the answers of look-up, which remembers the rows that were trained on, images included,
-            and says the most frequent answer elsewhere.
-        features: in which form it reads the numbers; None where there is one form alone.
+            and gives the most frequent answer elsewhere.
+        features: the form in which it reads the numbers; None for models with one form only.
         parameters: how many numbers were fitted.
         flops: operations that one row takes; None where they are not counted.
         seconds: that fitting took.
         device: where it was fitted, in words.
         versions: of the packages that matter.
-        validation: accuracy and loss of the weights that were chosen; None where nothing is chosen.
+        validation: accuracy and loss of the weights that were chosen; None where none were to be chosen.
         history: learning curves, as of `adelic.training.metrics.history`.
         metrics: the content of metrics.jsonl; None where the model has no epochs.
-        further: what results of this kind of model say besides.
+        further: fields of the result that this kind of model has besides.
     """
 
     evaluate: Callable[[np.ndarray, np.ndarray], tuple[dict[str, float], np.ndarray]]

@@ -1,7 +1,7 @@
 """A run's folder: config.toml, metrics.jsonl, checkpoint.safetensors, result.json, DONE; made, held, checked, read.
 
 DONE has the SHA-256 of the other texts, as `sha256sum` lists them; the checkpoint has its own, and that of the metrics.
-Folders that are older than these checks have none, and are read as they are.
+Older folders lack these checksums, and are read unchecked.
 """
 
 import json
@@ -21,7 +21,7 @@ from adelic.training.network.tensorboard import EVENT_FILES, LOG_FOLDER, TensorB
 from adelic.training.result import Result, check_sum, read_done
 
 FILES = ("config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE")
-"""What a run folder holds, in the order in which the files appear."""
+"""The files of a run folder, in the order in which they appear."""
 
 
 def prepare(
@@ -146,7 +146,7 @@ def choose_device(name: str) -> torch.device:
     """Return a torch device; "auto" is the GPU where there is one.
 
     Raises:
-        ConfigurationError: there is no such device here.
+        ConfigurationError: the device cannot be used here.
     """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")

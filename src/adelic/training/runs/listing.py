@@ -1,4 +1,4 @@
-"""What runs a folder holds, in which state; and making room by deleting what is not needed any more."""
+"""The runs in a folder and their states; and deleting files of runs that are not needed any more."""
 
 import json
 import time
@@ -80,12 +80,12 @@ class RunSummary:
 
     @property
     def epochs(self) -> int:
-        """Return how many epochs the run has in all; 0 where there are none, or they are not known."""
+        """Return how many epochs the run has in all; 0 where that is not known, or the model has no epochs."""
         return int(self.configuration.get("recipe", {}).get("epochs", 0))
 
     @property
     def accuracy(self) -> float | None:
-        """Return the accuracy on the test split, None while there is none."""
+        """Return the accuracy on the test split, None before the run is finished."""
         return None if self.result is None else self.result.test["accuracy"]
 
     @property
@@ -100,7 +100,7 @@ class RunSummary:
 
     @property
     def may_be_running(self) -> bool:
-        """Return whether some process may be training this run; not one that was last written to in the far future."""
+        """Return whether some process may be training this run; not if its files have a time in the far future."""
         return self.state == "unfinished" and abs(time.time() - self.changed) < ACTIVE_SECONDS
 
     def as_dict(self) -> dict[str, Any]:
@@ -125,12 +125,12 @@ class RunSummary:
 
 
 def is_run_folder(folder: Path) -> bool:
-    """Return whether a folder holds a file that a run writes beside the configuration's name or in its place."""
+    """Return whether a folder holds at least one of the files that a run writes."""
     return folder.is_dir() and any((folder / name).is_file() for name in FILES)
 
 
 def list_runs(runs: Path) -> list[RunSummary]:
-    """Return the runs in a folder, by label; what is no run folder is passed over.
+    """Return the runs in a folder, by label; other folders are passed over.
 
     Raises:
         StorageError: the folder does not exist or cannot be read.
@@ -149,10 +149,10 @@ def list_runs(runs: Path) -> list[RunSummary]:
 
 
 def find_run(name: str, runs: Path) -> RunSummary:
-    """Return the run that a label, the beginning of one that fits no other, or the path of a run folder names.
+    """Return the run with a label, or a label that begins so if only one does, or with the path of its folder.
 
     Raises:
-        UnknownNameError: there is no such run; the nearest label is suggested.
+        UnknownNameError: no run has this name; the nearest label is suggested.
         ConfigurationError: several labels begin so.
         StorageError: a folder cannot be read.
 
@@ -264,7 +264,7 @@ def _configuration(path: Path, listed: dict[str, str]) -> dict[str, Any]:
     except (ValueError, LookupError, TypeError) as error:
         raise RunFolderError(f"config.toml is damaged ({str(error) or type(error).__name__})") from None
     if not well:
-        raise RunFolderError("config.toml is no run's configuration")
+        raise RunFolderError("config.toml is not the configuration of a run")
     return found
 
 
@@ -274,7 +274,7 @@ def _parts(recipe: dict[str, Any]) -> Any:
 
 
 def _metrics(path: Path, listed: dict[str, str]) -> tuple[dict[str, Any], ...]:
-    """Return the lines of metrics.jsonl, none if there is no such file yet."""
+    """Return the lines of metrics.jsonl, () if the file does not exist yet."""
     content = read_bytes(path) or b""
     check_sum(path, content, listed)
     try:

@@ -1,4 +1,4 @@
-"""What a model predicts of a row, how far off it is, and how it is judged: one class, several, or a number."""
+"""Objectives: what a model predicts of a row (one class, several, or a number), its loss, and its figures."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ Reduction = Literal["mean", "sum"]
 
 
 class Targets(Protocol):
-    """What an objective is made from: the targets of all splits, and the names of the classes if there are any."""
+    """Data from which an objective is made: the targets of all splits, and the names of the classes if any."""
 
     @property
     def class_names(self) -> tuple[str, ...] | None: ...  # noqa: D102
@@ -49,7 +49,7 @@ class Objective(ABC):
 
     @abstractmethod
     def model_options(self) -> dict[str, Any]:
-        """Return how a `Classifier` is to end: its `n_classes` or its `head`."""
+        """Return the option of a `Classifier` that decides its outputs: `n_classes` or `head`."""
 
     @abstractmethod
     def loss(self, output: Any, labels: torch.Tensor, *, reduction: Reduction) -> torch.Tensor:
@@ -57,11 +57,11 @@ class Objective(ABC):
 
     @abstractmethod
     def predictions(self, output: Any) -> torch.Tensor:
-        """Return what a batch's output says, (rows,) or (rows, …)."""
+        """Return the predictions in a batch's output, (rows,) or (rows, …)."""
 
     @abstractmethod
     def answers(self, predictions: np.ndarray) -> np.ndarray:
-        """Return what predictions answer, int64 as the labels: (rows,) or (rows, n_targets)."""
+        """Return the answers in predictions, int64 as the labels: (rows,) or (rows, n_targets)."""
 
     @property
     @abstractmethod
@@ -74,7 +74,7 @@ class Objective(ABC):
 
     @abstractmethod
     def result(self, train_labels: np.ndarray, labels: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
-        """Return what result.json says of the test split besides `figures`: the trivial rule, and what lies deeper."""
+        """Return fields of result.json on the test split besides `figures`: the trivial rule, and details."""
 
     def strata(self, labels: np.ndarray) -> np.ndarray:
         """Return the class of each row that sampling balances, int64 (rows,); one class means uniform sampling."""
@@ -123,7 +123,7 @@ class OneClass(Objective):
         return figures | {"calibration_error": calibration_error(probabilities, classes == labels)}
 
     def result(self, train_labels: np.ndarray, labels: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
-        """Return the rate of the most frequent class, whether the model says one class only, the confusion matrix."""
+        """Return the rate of the most frequent class, whether the model predicts one class, the confusion matrix."""
         classes = predictions[:, 0].astype(np.int64)
         return {
             "majority": majority_rate(train_labels, labels),
@@ -203,11 +203,11 @@ class SeveralClasses(Objective):
 class OneNumber(Objective):
     """A row has one integer, told by its digits modulo several primes and by its real value. Uniform sampling.
 
-    The loss is `AdelicLoss`. An answer is the number that the digits decode to, wrong digits mended, where that is
-    more likely than a word met by chance; else the real value, rounded.
+    The loss is `AdelicLoss`. An answer is the number that the digits decode to, wrong digits mended, where the
+    confidence in it is above 1/2; else the real value, rounded.
 
     Attributes:
-        bound: the greatest absolute value that is an answer.
+        bound: the greatest absolute value of an answer.
 
     >>> OneNumber(bound=16336320).space.primes
     (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43)
@@ -217,13 +217,13 @@ class OneNumber(Objective):
 
     @cached_property
     def space(self) -> AdeleSpace:
-        """Return as many primes, one digit each, as hold twice the bits that the answers need: half mend the others."""
+        """Return the space of the first primes, a digit each, with twice the bits of the answers: it mends digits."""
         enough = (2 * self.bound + 1) ** 2
         primes = next(primes for primes in map(first_primes, count(1)) if prod(primes) > enough)
         return AdeleSpace(primes, precision=1)
 
     def model_options(self) -> dict[str, Any]:
-        """Return the head that speaks numbers."""
+        """Return the option `head`, which makes an `AdelicHead`."""
         return {"head": lambda d: AdelicHead(self.space, d, placewise=False)}
 
     def loss(self, output: Any, labels: torch.Tensor, *, reduction: Reduction) -> torch.Tensor:
@@ -268,10 +268,10 @@ class OneNumber(Objective):
 
 
 def make_objective(data: Targets) -> Objective:
-    """Return what a model of these data has to predict.
+    """Return the objective of a data set.
 
-    How many classes a target has, and how great numbers are, is a fact of the task as `class_names` is; it is read off
-    the targets of all splits, since a value may be so rare that the training split lacks it.
+    The number of classes of a target, and the bound of numbers, are facts of the task as `class_names` is. They are
+    read off the targets of all splits, since the training split may lack a rare value.
 
     >>> from adelic import acd
     >>> make_objective(acd.load("schubert", n=3)), make_objective(acd.load("characters", n=4))

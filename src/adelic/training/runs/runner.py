@@ -59,7 +59,7 @@ def run(
         The result, which is result.json too.
 
     Raises:
-        ConfigurationError: the data have no row to judge by, or the memory cannot hold the model.
+        ConfigurationError: the data have no validation or no test rows, or the memory cannot hold the model.
         RunFolderError: the folder holds a run of another configuration, or its checkpoint is damaged.
         RunBusyError: another process trains in the folder.
         StorageError: the folder cannot be written.
@@ -103,7 +103,7 @@ def _run(experiment: Experiment, around: Surroundings) -> Result:
     with world.one_first():
         data = experiment.data.load(experiment.seed)
     if not len(data.y_validation) or not len(data.y_test):
-        raise ConfigurationError(f"{experiment.data.label} is too small: it has no validation or no test row")
+        raise ConfigurationError(f"{experiment.data.label} is too small: it has no validation or no test rows")
     with torch.random.fork_rng():
         development = DevelopmentData.of(data, max_rows=experiment.recipe.max_rows)
         fit = fit_network if experiment.is_network else fit_classical
@@ -169,8 +169,8 @@ def _result(
         experiment: what was run.
         fitted: the model.
         figures: on the test split.
-        rows: how many there are in each split.
-        judgement: what stands beside the figures.
+        rows: the number of rows of each split.
+        judgement: further fields of the result about the test split, as `judged` returns them.
     """
     further = fitted.further
     together = {name: further[name] for name in ("devices", "nodes") if name in further}
@@ -205,10 +205,10 @@ def _result(
 def judged(
     objective: Objective, data: Dataset, predictions: np.ndarray, remembered: Callable[[np.ndarray], np.ndarray]
 ) -> dict[str, Any]:
-    """Return what a result says of its predictions on the test split: what is trivial beside them, and themselves.
+    """Return a result's fields on its test predictions: the figures of trivial rules, and the packed predictions.
 
-    The guard has seen to it that no test row is among the rows of training, so that look-up answers with the most
-    frequent class of its table; where rows have several targets, or a number, that is the trivial rule.
+    The guard against leaks has made sure that no test row is among the training rows, so that look-up answers with the
+    most frequent class of its table; where rows have several targets, or a number, that is the trivial rule.
 
     Args:
         objective: the task's.

@@ -1,4 +1,4 @@
-"""What searches a folder of runs holds: those of `adelic tune`, and those of models outside the Transformer."""
+"""The searches in a folder of runs: those of `adelic tune`, and those of models outside the Transformer."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -22,7 +22,7 @@ class SearchSummary:
         label: its name.
         path: of its file: a study of Optuna in SQLite, or JSON lines.
         trials: how many were made to their end or pruned.
-        best: the best validation accuracy; None while there is none.
+        best: the best validation accuracy; None before the first trial is done.
         size: of the file, bytes.
         changed: when it was last written, seconds since 1970.
         problem: what is damaged, or which extra is missing; empty otherwise.
@@ -60,7 +60,7 @@ def list_searches(runs: Path) -> list[SearchSummary]:
 
 
 def _summary(label: str, path: Path) -> SearchSummary:
-    """Return what a search's file says; what is damaged in it is named, not raised."""
+    """Return the summary of a search's file; what is damaged in it is named, not raised."""
     stat = path.stat()
     about: dict[str, Any] = {"label": label, "path": path, "size": stat.st_size, "changed": stat.st_mtime}
     try:

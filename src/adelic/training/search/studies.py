@@ -257,7 +257,7 @@ class EachOnceSampler(NumberedSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """Return the first combination, from the trial's number on, that no other trial has; {} if there is none."""
+        """Return the first combination, from the trial's number on, that no other trial has; {} if all are taken."""
         # Not the trials of `study`, of which a pruner may show a part.
         others = [t for t in self._study.get_trials(deepcopy=False) if t.number != trial.number]
         tried = [t.system_attrs.get("fixed_params", t.params) for t in others]  # fixed: a repetition that waits
@@ -273,7 +273,7 @@ def _run_one(
     on_epoch: Callable[[int], None],
     between: Between,
 ) -> None:
-    """Run one trial; mark it as failed and queue its repetition if anything but its own values ends it."""
+    """Run one trial; mark it as failed and queue its repetition if anything other than its values ends it."""
     begun: list[Trial] = []
 
     def wrapped(trial: Trial) -> float:
@@ -337,7 +337,7 @@ def _in(study: Study, *states: TrialState) -> list[FrozenTrial]:
 
 
 def storage_url(storage: str | Path) -> sqlalchemy.URL:
-    """Return the URL of a storage; a text that is none is the path of an SQLite file.
+    """Return the URL of a storage; a text that is not a URL is the path of an SQLite file.
 
     Raises:
         StorageError: it is a malformed URL.

@@ -17,7 +17,7 @@ def check_plot(path: Path) -> None:
     """Raise unless a picture can have this name.
 
     Raises:
-        ConfigurationError: a folder has it, or it has no known ending.
+        ConfigurationError: a folder has the name, or its ending is unknown.
         StorageError: no file can have it, since it is too long, or its folder cannot be read.
 
     >>> check_plot(Path("study.xyz"))

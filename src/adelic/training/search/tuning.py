@@ -41,7 +41,7 @@ PRUNING = ("median", "hyperband", "none")
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """What a study searches.
+    """The definition of a study: a run, and the dimensions of it that are varied.
 
     Attributes:
         config: the run whose dimensions are varied; its epochs are the budget of every trial, its seed that of every
@@ -52,9 +52,9 @@ class Search:
             "hyperband" or "none".
 
     Raises:
-        UnknownNameError: there is no such dimension or pruning.
-        ConfigurationError: a dimension belongs to another embedding, or there is none; or images of rows are among what
-            is searched, and the split does not allow them.
+        UnknownNameError: a dimension or the pruning is unknown.
+        ConfigurationError: a dimension belongs to another embedding, or no dimension is given; or images of rows are
+            among what is searched, and the split does not allow them.
 
     >>> from adelic.data import TaskData
     >>> from adelic.training import EmbeddingConfig, load_recipe
@@ -102,7 +102,7 @@ class Search:
         return f"{config.data.label}-{config.embedding.name}-{recipe}-seed{config.seed}-{digest}"
 
     def command(self, trials: int) -> str:
-        """Return the command line that repeats this search, or say that none does."""
+        """Return the command line that repeats this search; if none can, a sentence that says so."""
         arguments = self.config.arguments(without=[d.name for d in self.space.values()])
         if arguments is None:
             return "adelic.training.tune, with the configuration that stands here"
@@ -227,7 +227,7 @@ def tune(
 
     Raises:
         LeakError: a row of validation or test is among the rows to train on; there is no study then.
-        ConfigurationError: there are no trials to make, or none could be trained to its end.
+        ConfigurationError: there are no trials to make, or no trial could be trained to its end.
         MissingExtraError: Optuna is not installed.
         StorageError: the storage cannot be reached or used.
         Interrupted: a signal asked to stop; finished trials are saved.
@@ -331,7 +331,7 @@ def check_output(path: Path, search: Search) -> None:
     """Raise unless a recipe's file is missing, or a pipe or device, or holds an earlier stage of this very study.
 
     Raises:
-        ConfigurationError: it holds anything else.
+        ConfigurationError: the file holds something else.
     """
     if is_stream(path) or read_bytes(path) is None:
         return

@@ -1,4 +1,4 @@
-"""What learns a drawn task from questions: the interface of all solvers, and the class that a name means."""
+"""The interface of all solvers, which learn a drawn task from questions; and the class that a name means."""
 
 import importlib
 from abc import ABC, abstractmethod
@@ -13,7 +13,7 @@ Tick = Callable[[int, int, str], None]
 
 
 class Solver(ABC):
-    """A number representation and a network, which learn from pairs of operands and answer.
+    """A number representation and a network, which learn to answer questions: rows of operands.
 
     A class needs no arguments to be built. A solver is built, fitted and asked in one process, on one core.
 
@@ -67,7 +67,7 @@ class Solver(ABC):
 
     @abstractmethod
     def answer(self, operands: Operands) -> Answers:
-        """Return an int or a Fraction for each row of operands (n, arity), or None where there is no answer."""
+        """Return an int or a Fraction for each row of operands (n, arity), or None where it finds no answer."""
 
     @property
     @abstractmethod
@@ -79,15 +79,15 @@ def solver_class(name: str) -> type[Solver]:
     """Return the class of a solver.
 
     Args:
-        name: one of `SOLVER_MODULES`, or "package.module:Class" for one of the caller's own.
+        name: one of `SOLVER_MODULES`, or "package.module:Class" for a solver of your own.
 
     Raises:
-        UnknownNameError: there is no such solver.
-        ConfigurationError: the module cannot be imported, or the class is no solver.
+        UnknownNameError: the solver is unknown.
+        ConfigurationError: the module cannot be imported, or the class is not a solver.
 
     >>> solver_class("json:JSONDecoder")
     Traceback (most recent call last):
-    adelic.errors.ConfigurationError: JSONDecoder in json is no subclass of adelic.training.solvers.Solver
+    adelic.errors.ConfigurationError: JSONDecoder in json is not a subclass of adelic.training.solvers.Solver
     """
     check_solver(name)
     own_module, _, class_name = name.partition(":")
@@ -99,6 +99,6 @@ def solver_class(name: str) -> type[Solver]:
     found: Any = getattr(module, class_name, None) if class_name else module.SOLVERS.get(name)
     if not (isinstance(found, type) and issubclass(found, Solver)):
         raise ConfigurationError(
-            f"{class_name or repr(name)} in {module_name} is no subclass of adelic.training.solvers.Solver"
+            f"{class_name or repr(name)} in {module_name} is not a subclass of adelic.training.solvers.Solver"
         )
     return found

@@ -43,9 +43,9 @@ def fit_solver(
         What answers: `evaluate` takes operands and their answers, and gives the figures and the solver's answers.
 
     Raises:
-        UnknownNameError: there is no such solver.
+        UnknownNameError: the solver is unknown.
         ConfigurationError: it cannot be imported, cannot express the task, or its answers have another shape.
-        WorkerError: one of the caller's own has raised another error.
+        WorkerError: a solver of your own has raised another error.
         Stopped: `stop` asked to stop.
     """
     asked = experiment.questions.drawn
@@ -79,7 +79,7 @@ def fit_solver(
 def _judge(
     experiment: Experiment, solver: Solver, operands: Operands, answers: Answers
 ) -> tuple[dict[str, float], Answers]:
-    """Return how many answers are exactly right, and which is given to each question (None where there is none)."""
+    """Return how many answers are exactly right, and the answer to each question (None where it has none)."""
     found = [np.empty(0, dtype=object)]
     for start in range(0, len(answers), _BATCH):
         part = slice(start, start + _BATCH)
@@ -103,7 +103,7 @@ def _most_frequent(answers: Answers) -> Any:
 
 
 def _own(experiment: Experiment, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """Call a part of a solver; of an error in one of the caller's own say in a line what and where it is."""
+    """Call a part of a solver; report an error in a solver of your own in one line, with its place."""
     try:
         return function(*arguments, **named)
     except (AdelicError, Stopped):

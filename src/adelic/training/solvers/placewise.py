@@ -22,7 +22,7 @@ from adelic.training.solvers.descent import descend, rates
 from adelic.training.solvers.rivals import D_MODEL, Encoder, Group, Reader, TransformerSolver
 
 MENDED = 10**6
-"""Wrong digits at any places with a product up to this are mended: so much redundancy the spaces have."""
+"""Redundancy of the spaces: wrong digits at any places with a product up to this are mended."""
 _FEATURES = ("characters", "one-hot-digits")
 _HIDDEN = 32
 _BATCH, _LEARNING_RATE, _WARM_UP, _WEIGHT_DECAY = 256, 1e-2, 20, 0.01
@@ -33,7 +33,7 @@ _CHUNK = 5_000
 def space_for(problem: DrawnTask, precision: int = 1) -> AdeleSpace:
     """Return a space of the least primes that divide no denominator and hold the answers with redundancy.
 
-    For an inverse modulo a product of small primes these are the primes: the answer is what is known there.
+    For an inverse modulo a product of small primes, the space has these primes, which determine the answer.
 
     >>> from adelic.data import drawn_task
     >>> space_for(drawn_task("addition")).primes[-1], space_for(drawn_task("modular-inverse")).primes
@@ -172,7 +172,7 @@ class PlacewiseSolver(Solver):
 
     @torch.no_grad()
     def answer(self, operands: Operands) -> Answers:
-        """Return the number that the digits of each row's answer are decoded to, or None where they are no codeword.
+        """Return the number that the digits of each row's answer are decoded to, or None where they are not a codeword.
 
         Raises:
             ConfigurationError: `fit` was not called.
@@ -193,13 +193,13 @@ class PlacewiseSolver(Solver):
 
 
 class OneHotSolver(PlacewiseSolver):
-    """The same with one-hot digits alone: the network is told nothing of the places' groups."""
+    """The place-wise solver with one-hot digits alone, which tell the network nothing of the places' groups."""
 
     features = ("one-hot-digits",)
 
 
 class ThreeDigitsSolver(PlacewiseSolver):
-    """The same with three digits a prime, at fewer primes."""
+    """The place-wise solver with three digits a prime, at fewer primes."""
 
     precision = 3
 
@@ -301,7 +301,7 @@ def _train(
 
 
 def _numbers(head: AdelicHead, prediction: AdelicPrediction, problem: DrawnTask) -> Answers:
-    """Return the problem's answers from a prediction, None where it is no codeword."""
+    """Return the problem's answers from a prediction, None where it is not a codeword."""
     modulus = math.prod(head.space.primes)
     if modulus != problem.modulus:
         bounds = {"max_numerator": problem.max_numerator, "max_denominator": problem.max_denominator}

@@ -1,6 +1,6 @@
 """Solvers of the rivals as they are published, as far as one network for all allows; docs/rivals.md says what is left.
 
-They are in no packaged plan. A command names them by module and class, as
+The packaged plans do not have them. A command names them by module and class, as
 
     adelic reproduce arithmetic --only addition --solvers adelic.training.solvers.published:FoNE
 """
@@ -18,7 +18,7 @@ from adelic.nn.heads.rivals import DigitLogits, FourierHead, XValHead
 from adelic.training.solvers.rivals import D_MODEL, Base10Solver, OneTokenReader, Reader, TransformerSolver
 
 NUMBER_TOKEN_WEIGHT = 0.3
-"""Of the number token loss, beside the cross-entropy: its authors'."""
+"""Weight of the number token loss beside the cross-entropy, that of its authors."""
 
 
 class ShiftedReader(OneTokenReader):
@@ -73,7 +73,7 @@ class ShiftedFoNE(FoNE):
 
     @classmethod
     def obstacle(cls, problem: DrawnTask) -> str | None:
-        """Return why FoNE cannot express a problem, or that its answer is no sum.
+        """Return why FoNE cannot express a problem, or that its answer is not a sum.
 
         >>> from adelic.data import drawn_task
         >>> ShiftedFoNE.obstacle(drawn_task("multiplication"))

@@ -1,7 +1,7 @@
 """The rivals' solvers: one small Transformer, five ways to give it numbers and to read its answer.
 
-All have the same encoder (pre-norm, 2 layers, width 64, 4 heads, feed-forward 256) and the same training. None is
-autoregressive: every digit of the answer is predicted at once, which favours no one and makes large test sets cheap.
+All have the same encoder (pre-norm, 2 layers, width 64, 4 heads, feed-forward 256) and the same training. They are not
+autoregressive: every digit of the answer is predicted at once, which treats all alike and makes large test sets cheap.
 """
 
 from abc import abstractmethod
@@ -27,7 +27,7 @@ from adelic.training.solvers.descent import descend, rates
 
 D_MODEL, N_LAYERS, N_HEADS, D_FEEDFORWARD = 64, 2, 4, 256
 BATCH_SIZE, LEARNING_RATE, WARM_UP = 128, 1e-3, 0.05
-"""Of the training: Adam, its rate rising over the first twentieth of the steps and falling to 0 as a cosine."""
+"""Training by Adam: rows a batch, highest learning rate, share of steps in which it rises before its cosine fall."""
 _INITIAL = 0.02
 """Standard deviation of the initial vectors of tokens and places, GPT-2's.
 
@@ -61,7 +61,7 @@ class Encoder(nn.Module):
 
 
 class Reader(nn.Module):
-    """How operands become tokens and states an answer.
+    """A way to turn operands into tokens, and states into an answer.
 
     Attributes:
         head: has `loss` and `decode`.
@@ -198,7 +198,7 @@ class DigitReader(Reader):
 
 
 class TransformerSolver(Solver):
-    """A `Reader` and its training."""
+    """A solver that trains a `Reader`."""
 
     name: str
 
