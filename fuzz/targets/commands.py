@@ -43,6 +43,8 @@ NAMES = {
     "numbers": ("7/5", "-3", "1.25", "22/19", "10000000000000000000000", "0"),
     "coordinates_of_decode": ("1.4", "?", "2:…011011", "3:…101212", "5:1.2", "7:…254130"),
     "solvers": ("fone", "base-10"),
+    "solver": ("fone", "base-10"),
+    "task_options": ("limit=5000", "limit=5000,outcomes=uniform"),
     "problems": ("addition", "sum"),
     "row": ("schubert-4", "schubert-3"),
     "labels": ("schubert-3", "0", "latest"),
