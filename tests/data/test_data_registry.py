@@ -56,3 +56,11 @@ def test_packages_that_cannot_be_used_are_named(adelic_with, changes, words):
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
     assert words in line
+
+
+@pytest.mark.parametrize("command", ["info", "build", "audit", "verify", "export"])
+def test_a_drawn_task_has_no_stored_rows(adelic, command):
+    options = ["--n", "4", *(["--format", "csv", "--output", "x"] if command == "export" else [])]
+    outcome = adelic("data", command, "gcd", *(options if command != "info" else []))
+    assert outcome.status == 2
+    assert "adelic: 'gcd' is a drawn task: its rows are not stored; see `adelic train gcd --help`" in outcome.err

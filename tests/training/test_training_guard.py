@@ -16,7 +16,8 @@ from adelic import acd
 from adelic.benchmark import run_matrix
 from adelic.data import images, overlap, store
 from adelic.data.dataset import generate
-from adelic.data.sources import TaskData
+from adelic.data.drawn import DrawnTask
+from adelic.data.sources import DrawnData, TaskData
 from adelic.data.splits import TRAIN
 from adelic.errors import ConfigurationError, Interrupted, LeakError
 from adelic.training import (
@@ -25,6 +26,8 @@ from adelic.training import (
     Experiment,
     RandomSearch,
     Search,
+    SolverConfig,
+    Steps,
     run,
     run_distributed,
     tune,
@@ -269,3 +272,22 @@ def classical(name, **changes):
 def run_classical(config, runs, **options):
     """Run a configuration in its folder among others."""
     return run(config, runs / config.label, device="cpu", **options)
+
+
+@pytest.mark.parametrize("split", ["test", "longer"])
+def test_a_question_that_is_trained_on_is_not_asked(tmp_path, monkeypatch, split):
+    """One question of training among those of a split: nothing is trained, and there is no run."""
+    sample = DrawnTask.sample
+
+    def leaking(task, n, rng, part="train", *, exclude=None):
+        operands, answers = sample(task, n, rng, part, exclude=exclude)
+        if part == split:
+            operands[3] = exclude[1][::-1]
+        return operands, answers
+
+    monkeypatch.setattr(DrawnTask, "sample", leaking)
+    data = DrawnData("addition", 20, test_cases=50, never_seen_cases=50)
+    experiment = Experiment(data=data, model=SolverConfig(name="xval"), recipe=Steps(steps=5))
+    with pytest.raises(LeakError, match=r"1 test question of addition would be trained on: question 3 \(\d+ \d+\) is "):
+        run(experiment, tmp_path / "run")
+    assert not (tmp_path / "run" / "config.toml").exists()

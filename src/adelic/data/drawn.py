@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.errors import ConfigurationError, LeakError, UnknownNameError
 from adelic.storage.options import Option, options
 
 Operands = NDArray[Any]
@@ -196,6 +196,26 @@ class DrawnTask:
                 )
         operands = np.concatenate(found) if found else draw(1, rng)[:0]
         return operands, self.solve(operands)
+
+    def check_unseen(self, trained_on: Operands, asked: Operands) -> None:
+        """Raise `LeakError` if a question is among those to train on: the guard of drawn tasks.
+
+        Args:
+            trained_on: operands (m, arity).
+            asked: operands (n, arity).
+
+        >>> from adelic.data import drawn_task
+        >>> drawn_task("addition").check_unseen(np.array([[1, 2]]), np.array([[3, 4], [2, 1]]))
+        Traceback (most recent call last):
+        adelic.errors.LeakError: 1 test question of addition would be trained on: question 1 (2 1) is ...
+        """
+        trained = {key: i for i, key in enumerate(self.keys(trained_on))}
+        leaks = [(i, trained[key]) for i, key in enumerate(self.keys(asked)) if key in trained]
+        if leaks:
+            (i, row), count = leaks[0], len(leaks)
+            many = f"{count:,} test question{'s' * (count != 1)} of {self.name}"
+            which = f"question {i} ({' '.join(map(str, asked[i][:12]))}) is training question {row}"
+            raise LeakError(f"{many} would be trained on: {which}")
 
     def keys(self, operands: Operands) -> list[tuple[Any, ...]]:
         """Return what identifies each question: its operands, sorted where their order makes no difference.

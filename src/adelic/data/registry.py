@@ -73,6 +73,10 @@ def _of_all_packages(group: str) -> Mapping[str, Any]:
 def task(name: str) -> Task:
     """Return the task of this name; UnknownNameError, with the nearest name, where there is none.
 
+    Raises:
+        UnknownNameError: no task has this name; the nearest one is suggested.
+        ConfigurationError: it is the name of a drawn task, whose rows are not stored.
+
     >>> task("weaving").title
     'is this n × (n-1) matrix a weaving pattern?'
     >>> task("wevaing")
@@ -82,6 +86,8 @@ def task(name: str) -> Task:
     known = tasks()
     if isinstance(name, str) and name in known:
         return known[name]
+    if isinstance(name, str) and name in drawn_tasks():
+        raise ConfigurationError(f"{name!r} is a drawn task: its rows are not stored; see `adelic train {name} --help`")
     raise UnknownNameError.of("task", name, known)
 
 

@@ -1,5 +1,6 @@
 """One run: read if it is finished, else begun or resumed in its folder, judged once by the test split, and written."""
 
+import itertools
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -121,11 +122,16 @@ def _asked(experiment: Experiment, around: Surroundings) -> Result:
     """Fit a solver to the questions of a drawn task, ask it others, and return the result."""
     source, seed = experiment.questions, experiment.seed
     operands, answers = source.questions(seed)
+    tests, never_seen_in = source.tests(seed, operands), list(source.never_seen(seed, operands))
+    first = next(tests)
+    for asked in (first[0], *(asked for _, asked, _ in never_seen_in)):
+        source.drawn.check_unseen(operands, asked)  # before anything is trained
     around.begin()
     fitted = fit_solver(experiment, operands, answers, tick=around.tick, stop=around.stop)
     start = time.perf_counter()
     right, kept = [], []
-    for asked, wanted in source.tests(seed, operands):
+    for asked, wanted in itertools.chain([first], tests):
+        source.drawn.check_unseen(operands, asked)
         # Here, once, and nowhere else in this package, test questions are asked.
         figures, given = fitted.evaluate(asked, wanted)
         right.append(figures)
@@ -133,7 +139,7 @@ def _asked(experiment: Experiment, around: Surroundings) -> Result:
         if figures["correct"] < figures["cases"]:
             break
     wanted, given, remembered = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-    never_seen = {split: fitted.evaluate(asked, truth)[0] for split, asked, truth in source.never_seen(seed, operands)}
+    never_seen = {split: fitted.evaluate(asked, truth)[0] for split, asked, truth in never_seen_in}
     trivial = float(np.mean(remembered == wanted))
     return _result(
         experiment,
