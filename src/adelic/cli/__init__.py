@@ -16,11 +16,12 @@ from typing import Any, NoReturn
 import click
 
 from adelic.cli.data import data_commands
-from adelic.cli.experiments import reproduce, train
+from adelic.cli.experiments import train
 from adelic.cli.explore import explore
 from adelic.cli.numbers import decode, encode, space
 from adelic.cli.options import SuggestingGroup, plain
 from adelic.cli.report import report
+from adelic.cli.reproduce import reproduce
 from adelic.cli.runs import runs
 from adelic.cli.tune import tune
 from adelic.cli.versions import version_option

@@ -1,0 +1,224 @@
+"""`adelic reproduce`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from adelic.cli.arithmetic import arithmetic
+from adelic.cli.experiments import device_option, recipe_options, tensorboard_option
+from adelic.cli.options import DURATION, INTEGERS, NAMES, Given, Tick, progress_bar
+from adelic.cli.report import folder, print_table, results_option, write_report
+from adelic.errors import Interrupted
+from adelic.storage.allocator import keep_freed_memory
+from adelic.storage.options import options
+from adelic.training.experiment import RandomSearch
+from adelic.training.recipes import Recipe
+
+
+class Reproduce(click.Command):
+    """The command for the paper's rows; with the word arithmetic first, the one for the arithmetic benchmark."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Return the context of the command that the arguments mean."""
+        if args[:1] == ["arithmetic"]:
+            return arithmetic.make_context(f"{info_name} arithmetic", args[1:], parent, **extra)
+        if "arithmetic" in args:
+            raise click.UsageError("arithmetic comes first: adelic reproduce arithmetic …", ctx=parent)
+        return super().make_context(info_name, args, parent, **extra)
+
+
+@click.command(cls=Reproduce)
+@click.argument("rows", nargs=-1)
+@click.option(
+    "--embeddings",
+    type=NAMES,
+    help="Embeddings to train, separated by commas; with AOE's form as adelic:characters:late, with a rival's options "
+    "as periodic:sigma=0.3 or fone:standardize.  [default: adelic,learned; none with --models]",
+)
+@click.option(
+    "--models", type=NAMES, help="Models other than the Transformer to fit: majority, lookup, logistic, mlp, trees."
+)
+@click.option(
+    "--trials",
+    type=Given(options(RandomSearch)["trials"]),
+    help="How many random draws of its options are tried for each of --models.  [default: 20]",
+)
+@click.option("--seeds", type=INTEGERS, default="0", show_default=True, help="Seeds, a run each, as 0,1,2 or 0-4.")
+@click.option(
+    "--edition",
+    default="published",
+    show_default=True,
+    help="Version of the data; `adelic data info TASK` lists a task's.",
+)
+@click.option(
+    "--split",
+    default="published",
+    show_default=True,
+    help="How rows are divided: published, or orbits (equivalent rows stay in one part, as --symmetries needs).",
+)
+@recipe_options
+@click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Folder for the runs, a folder each.")
+@results_option
+@device_option
+@click.option(
+    "--workers",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Number of runs at a time, each in a process of one thread.",
+)
+@click.option(
+    "--budget",
+    type=DURATION,
+    help="Stop after this time, as 25m or 1h30m; runs with the least work left come first.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["embedded", "ray"]),
+    default="embedded",
+    show_default=True,
+    help="Where runs are trained: one after the other in this process (embedded), or on a Ray cluster (ray).",
+)
+@click.option("--address", help="Address of the Ray cluster.  [default: one on this machine]")
+@click.option("--cpus-per-run", type=float, help="CPU cores that Ray keeps for each run.  [default: 1]")
+@click.option("--gpus-per-run", type=float, help="GPUs that Ray keeps for each run.  [default: 0]")
+@tensorboard_option
+@click.option("--report", "page", type=folder, help="Also write a report to this HTML file, as `adelic report` does.")
+@click.option("--dry-run", is_flag=True, help="Print the commands of the runs, and train nothing.")
+@click.pass_obj
+def reproduce(
+    command: str,
+    /,
+    rows: tuple[str, ...],
+    embeddings: tuple[str, ...] | None,
+    models: tuple[str, ...] | None,
+    trials: int | None,
+    seeds: tuple[int, ...],
+    edition: str,
+    split: str,
+    runs_dir: Path,
+    results_dir: Path,
+    device: str,
+    workers: int,
+    budget: float | None,
+    engine: str,
+    address: str | None,
+    cpus_per_run: float | None,
+    gpus_per_run: float | None,
+    page: Path | None,
+    *,
+    tensorboard: bool,
+    dry_run: bool,
+    recipe: str | None,
+    **changes: Any,
+) -> None:
+    """Train every embedding, with every seed, on the paper's ROWS.
+
+    Without ROWS, on all whose data is available.
+
+    The arithmetic benchmark has options of its own: adelic reproduce arithmetic --help.
+
+    Finished runs are read, killed ones resumed, so the command can be given again at any time: with a --budget, until
+    all is done. With Ray, a run whose machine is lost is started again, and goes on if --runs-dir is on a shared disk.
+
+    With --models, each model outside the Transformer is searched: --trials random draws of its options are compared on
+    the validation split, in one search for all seeds, and the best one is scored on the test split. Of the recipe's
+    options, these models have --max-rows and --symmetries alone.
+
+    Further rows, in a table of their own: characters-18, kl-5, kl-6, rsk-8 and other sizes of these tasks.
+
+    In the path of a recipe's file, {row} and {embedding} stand for each row (with its edition, unless that is the
+    published one: schubert-4-corrected) and embedding (adelic-characters for
+    adelic:characters), so that each gets the recipe that was searched for it.
+
+    \b
+    adelic reproduce schubert-4 weaving-6 --seeds 0-4 --recipe quick
+    adelic reproduce mheight-8 --embeddings adelic:digits,adelic:characters,learned
+    adelic reproduce schubert-4 --recipe recipes/{row}-{embedding}.toml
+    adelic reproduce schubert-4 --models majority,logistic,mlp,trees --seeds 0-4
+    adelic reproduce --budget 25m
+    adelic reproduce --engine ray --address auto --cpus-per-run 4 --gpus-per-run 1
+    adelic reproduce --dry-run
+    """
+    keep_freed_memory()
+    from adelic import benchmark
+
+    if trials is not None and models is None:
+        raise click.UsageError("--trials belongs to --models", ctx=click.get_current_context())
+    configs: list[Any] = []
+    if models is not None:
+        ignored = [name for name, value in changes.items() if value is not None and name not in options(RandomSearch)]
+        if ignored and embeddings is None:
+            flag = options(Recipe)[ignored[0]].dashed
+            message = f"--{flag} is for networks; of a recipe, models outside have --max-rows and --symmetries"
+            raise click.UsageError(message, ctx=click.get_current_context())
+        own = {"trials": trials} | changes
+        chosen = {name: own[name] for name in options(RandomSearch) if own[name] is not None}
+        configs += benchmark.plan_classical(rows, models, seeds, edition=edition, split=split, **chosen)
+    if embeddings is not None or models is None:
+        named = ("adelic", "learned") if embeddings is None else embeddings
+        configs += benchmark.plan(
+            rows, named, seeds, recipe=recipe or "paper", edition=edition, split=split, changes=changes
+        )
+    if dry_run:
+        for config in configs:
+            click.echo(config.command())
+        return
+    needs = {"address": address, "cpus": cpus_per_run, "gpus": gpus_per_run}
+    given: dict[str, Any] = {name: need for name, need in needs.items() if need is not None}
+    if engine == "embedded" and given:
+        message = "--address, --cpus-per-run and --gpus-per-run belong to --engine ray"
+        raise click.UsageError(message, ctx=click.get_current_context())
+    if engine == "ray" and workers != 1:
+        message = "--workers belongs to --engine embedded; Ray has --cpus-per-run"
+        raise click.UsageError(message, ctx=click.get_current_context())
+    found = benchmark.run_matrix(
+        configs,
+        runs=runs_dir,
+        results=results_dir,
+        device=device,
+        engine=benchmark.RayEngine(**given) if engine == "ray" else _local(workers),
+        budget=None if budget is None else benchmark.Budget(budget),
+        on_run=_show_run,
+        tensorboard=tensorboard,
+    )
+    summaries = benchmark.summarise(found)
+    if summaries:
+        print_table(summaries, all_rows=False)
+        if page is not None:
+            write_report(summaries, page, all_rows=False)
+    if len(found) < len(configs):
+        _print_rest(configs, runs_dir, command)
+
+
+def _local(workers: int) -> Any:
+    """Return the engine that runs one after the other here, or several at a time."""
+    from adelic import benchmark
+
+    return benchmark.EmbeddedEngine() if workers == 1 else benchmark.WorkersEngine(workers)
+
+
+def _print_rest(configs: list[Any], runs: Path, command: str) -> None:
+    """Say what a spent budget has left to do, and how to go on."""
+    from adelic import benchmark
+
+    rest = [(config, *benchmark.progress(config, runs)) for config in configs]
+    rest = [(config, done, whole, parts) for config, done, whole, parts in rest if done < whole]
+    click.echo(f"The budget is used up: {len(configs) - len(rest)} of {len(configs)} runs are done. These remain:")
+    for config, done, whole, parts in rest:
+        click.echo(f"  {config.label}: {done} of {whole} {parts} done")
+    click.echo(f"Go on with: {command}")
+
+
+@contextmanager
+def _show_run(index: int, count: int, config: Any) -> Iterator[Tick]:
+    with progress_bar(f"[{index + 1}/{count}] {config.row} {config.model.label} seed {config.seed}") as tick:
+        try:
+            yield tick
+        except Interrupted as stop:
+            raise Interrupted(stop.signum, f"run {index + 1} of {count}: {stop}") from None
