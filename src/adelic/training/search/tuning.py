@@ -291,7 +291,7 @@ def train_trial(
     data: DevelopmentData,
     device: torch.device,
     report: Callable[[int, float, dict[str, Any]], None],
-    between: Callable[[], None],
+    between: Callable[[], None] | None = None,
 ) -> float:
     """Train one trial; return the best validation accuracy of its epochs.
 
@@ -300,7 +300,7 @@ def train_trial(
         data: its splits but the test split.
         device: where.
         report: called after each epoch with (epoch, best accuracy so far, figures); may end the trial by raising.
-        between: called between any two steps; may raise to stop.
+        between: called between any two steps, if it is given; may raise to stop.
 
     Raises:
         AdelicError: the values do not go together, training diverged, or the device's memory is too small.
