@@ -254,6 +254,22 @@ def test_valuations_are_equally_likely():
     assert counts.max() < 2 * counts.min()
 
 
+@pytest.mark.parametrize("split", ["test", "larger"])
+def test_residues_of_orders_are_equally_likely(split):
+    X, _ = TASKS["order"].sample(14_000, rng(), split)
+    counts = np.bincount(X[:, 0] % 7, minlength=7)
+    assert counts[0] == 0
+    assert abs(counts[1:] - counts[1:].mean()).max() < 5 * counts[1:].mean() ** 0.5
+    assert split == "test" or X.min() > 10**9
+
+
+def test_units_of_valuations_are_uniform():
+    """Not all are 1 where the drawn unit was divisible: of 2^k·u up to 2^40, hardly any u is 1 for small k."""
+    X, y = task("valuation", prime=2, limit=2**40).sample(5000, rng(), "test")
+    units = np.array([without(n, 2)[1] for n in X[:, 0].tolist()])
+    assert np.mean(units[y < 20] == 1) < 0.001
+
+
 def test_the_noise_does_not_reach_the_answer():
     X, y = TASKS["noisy-sum"].sample(2000, rng())
     assert len(set((X % 1000).ravel().tolist())) > 350
@@ -311,6 +327,10 @@ def test_the_engine_trains_on_them(tmp_path, monkeypatch, capsys):
         main(["train", "gcd", "--task-options", "limit=5", "--solver", "xval"])
     assert caught.value.code == 2
     assert "limit=5 must be a whole number from 2000" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as caught:
+        main(["train", "gcd", "--solver", "xval", "--tensorboard"])
+    assert caught.value.code == 2
+    assert "--tensorboard is for networks, and 'gcd' is a drawn task" in capsys.readouterr().err
 
 
 def test_tasks_are_listed():

@@ -125,7 +125,7 @@ def train(
     writes the files.
 
     Ctrl-C and SIGTERM save the run after the current step. The same command goes on from there; after a kill, from the
-    last checkpoint, which is at most a minute old.
+    last checkpoint, which is at most a minute old. A solver's run is not saved before its end, and begins anew.
 
     A recipe's file also says which embedding it was made for; options that are given here take precedence.
 
@@ -148,6 +148,8 @@ def train(
     from adelic import training
 
     config = experiment(task, embedding, recipe, seed, given)
+    if tensorboard and config.is_solver:
+        raise ConfigurationError(f"--tensorboard is for networks, and {task!r} is a drawn task; leave it out")
     folder = run_dir or Path("runs") / config.label
     # torchrun and a cluster's nodes start this command more than once; one process speaks.
     speaks = node_rank == 0 and os.environ.get("RANK", "0") == "0"

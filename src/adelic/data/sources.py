@@ -4,6 +4,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -208,6 +209,18 @@ class TableData:
         return chosen
 
 
+@cache
+def _configured(name: str, task_options: tuple[str, ...]) -> DrawnTask:
+    """Return a drawn task with options as texts."""
+    given: dict[str, str] = {}
+    for text in task_options:
+        option_name, equals, value = text.partition("=")
+        if not equals or option_name in given:
+            raise ConfigurationError(f"task-options={shown(text)} must be NAME=VALUE, each name once")
+        given[option_name] = value
+    return registry.drawn_task(name).configured(**given)
+
+
 @dataclass(frozen=True)
 class DrawnData:
     """Questions of a drawn task, see `DrawnTask`.
@@ -261,18 +274,12 @@ class DrawnData:
         registry.drawn_task(self.task)
         check_fields(self)
         object.__setattr__(self, "task_options", tuple(sorted(self.task_options)))
-        _ = self.drawn
+        _configured(self.task, self.task_options)
 
     @property
     def drawn(self) -> DrawnTask:
         """Return the task with its options."""
-        task, given = registry.drawn_task(self.task), {}
-        for text in self.task_options:
-            name, equals, value = text.partition("=")
-            if not equals or name in given:
-                raise ConfigurationError(f"task-options={shown(text)} must be NAME=VALUE, each name once")
-            given[name] = value
-        return task.configured(**given)
+        return _configured(self.task, self.task_options)
 
     @property
     def n(self) -> int:

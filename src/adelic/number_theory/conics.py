@@ -1,7 +1,7 @@
 """Conics with a rational point: the theorem of Hasse and Minkowski as a task.
 
 Source: Serre, "A Course in Arithmetic", chapter IV, theorem 8: a form has a rational zero if and only if it has one at
-every place. Nobody has published a network that learns it.
+every place. No published network that learns it is known to us.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,19 @@ from adelic.storage.options import check_fields, option
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conic:
+class _Coefficients:
+    """Options of both tasks: which coefficients there are."""
+
+    max_prime: int = option(31, help="Greatest prime of the coefficients.", least=5, greatest=97)
+    max_factors: int = option(3, help="Most primes of one coefficient.", least=1, greatest=4)
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        check_fields(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conic(_Coefficients):
     """Options of the task `conic`: whether a·x² + b·y² = z² has a solution in rationals, besides 0.
 
     A coefficient is ± a product of different primes. In training and test no pair of primes that is held out occurs
@@ -29,13 +41,6 @@ class Conic:
     >>> X.tolist(), y.tolist()
     ([[5, 2], [-2, 5], [-5, 2], [3, 3]], [0, 0, 0, 0])
     """
-
-    max_prime: int = option(31, help="Greatest prime of the coefficients.", least=5, greatest=97)
-    max_factors: int = option(3, help="Most primes of one coefficient.", least=1, greatest=4)
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_fields(self)
 
     def task(self) -> DrawnTask:
         """Return the task."""
@@ -51,7 +56,7 @@ class Conic:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TernaryForm:
+class TernaryForm(_Coefficients):
     """Options of the task `ternary-form`: whether a·x² + b·y² + c·z² = 0 has a solution in rationals, besides 0.
 
     Coefficients and held out pairs of primes are those of `Conic`.
@@ -60,13 +65,6 @@ class TernaryForm:
     >>> X.tolist(), y.tolist()
     ([[-6, 3, 3], [-3, 2, 2]], [1, 0])
     """
-
-    max_prime: int = option(31, help="Greatest prime of the coefficients.", least=5, greatest=97)
-    max_factors: int = option(3, help="Most primes of one coefficient.", least=1, greatest=4)
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_fields(self)
 
     def task(self) -> DrawnTask:
         """Return the task."""

@@ -47,6 +47,25 @@ def from_numbers(draw: Draw, *, held: bool) -> Draw:
     return chosen
 
 
+def coprime(p: int, low: int, high: Any, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return n uniform numbers that a prime does not divide.
+
+    Args:
+        p: the prime.
+        low: the least number, 1 or more.
+        high: the greatest number, or an array of n; from `low` to each there is a number that p does not divide.
+        n: how many.
+        rng: source of all randomness.
+
+    >>> coprime(2, 1, 3, 4, np.random.default_rng(0)).tolist()
+    [3, 1, 1, 1]
+    """
+    found = rng.integers(low, high + 1, n)
+    while (divisible := found % p == 0).any():
+        found[divisible] = rng.integers(low, high + 1, n)[divisible]
+    return found
+
+
 def answers_with(function: Callable[[Operands], Any]) -> Callable[[Operands], Answers]:
     """Return a function of operands whose answers are int64 indices of classes."""
     return lambda operands: np.asarray(function(operands)).astype(np.int64)

@@ -15,7 +15,7 @@ from adelic.storage.options import check_fields, option
 CLASSES = 100
 """GCDs from 1 to 100 are classes of their own; a greater one is "greater"."""
 _GREATEST_OUTCOME = 1000
-# NOTE[paper]: the source says "log-uniform" of outcomes without a greatest one; with 1,000, a third of the training
+# How far log-uniform outcomes go in the source is not checked here; with 1,000, a third of the training
 # pairs have a GCD above 100, and the class "greater" can be learned.
 
 

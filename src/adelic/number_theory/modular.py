@@ -10,7 +10,7 @@ import numpy as np
 
 from adelic.data.drawn import Draw, DrawnTask
 from adelic.errors import ConfigurationError
-from adelic.number_theory.drawing import answers_with, objects
+from adelic.number_theory.drawing import answers_with, coprime, objects
 from adelic.number_theory.symbols import split
 from adelic.numbers import is_prime
 from adelic.storage.options import check_fields, option
@@ -75,7 +75,7 @@ class _AtAPrime:
 class Valuation(_AtAPrime):
     """Options of the task `valuation`: the exponent of p in n.
 
-    Every valuation is as likely as the others, so that the answer 0 is no good guess.
+    Every valuation is as likely as the others, so that 0 is not a good guess.
 
     >>> X, y = Valuation(prime=3, limit=1000).task().sample(4, np.random.default_rng(0))
     >>> X[:, 0].tolist(), y.tolist()
@@ -89,8 +89,7 @@ class Valuation(_AtAPrime):
 
         def numbers(n: int, rng: np.random.Generator) -> np.ndarray:
             powers = p ** rng.integers(0, most + 1, n)
-            units = rng.integers(1, limit // powers + 1)
-            return (powers * np.where(units % p == 0, 1, units))[:, None]
+            return (powers * coprime(p, 1, limit // powers, n, rng))[:, None]
 
         return DrawnTask(
             name="valuation",
@@ -140,7 +139,7 @@ class Order(_AtAPrime):
 
     >>> X, y = Order(prime=7, limit=1000).task().sample(4, np.random.default_rng(0))
     >>> X[:, 0].tolist(), y.tolist()
-    ([851, 636, 512, 270], [3, 2, 1, 3])
+    ([851, 125, 512, 270], [3, 2, 1, 3])
     """
 
     def task(self) -> DrawnTask:
@@ -150,18 +149,14 @@ class Order(_AtAPrime):
         for a in range(1, p):
             orders[a] = next(k for k in range(1, p) if pow(a, k, p) == 1)
 
-        def coprime(low: int, high: int) -> Draw:
-            def draw(n: int, rng: np.random.Generator) -> np.ndarray:
-                found = rng.integers(low, high + 1, n)
-                return np.where(found % p == 0, np.maximum(1, found - 1), found)[:, None]
-
-            return draw
+        def units(low: int, high: int) -> Draw:
+            return lambda n, rng: coprime(p, low, high, n, rng)[:, None]
 
         return DrawnTask(
             name="order",
             title=f"the order of a, up to {limit:,}, modulo {p}",
             arity=1,
-            draws={"train": coprime(1, limit), "larger": coprime(limit + 1, _FURTHER * limit)},
+            draws={"train": units(1, limit), "larger": units(limit + 1, _FURTHER * limit)},
             never_seen_titles={"larger": f"a from {limit:,} to {_FURTHER * limit:,}"},
             solve=lambda X: objects(orders[X[:, 0] % p].tolist()),
             max_operand=_FURTHER * limit,

@@ -39,19 +39,24 @@ def moebius(numbers: Operands) -> Answers:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Squarefree:
-    """Options of the task `squarefree`: whether no square of a prime divides n.
-
-    >>> X, y = Squarefree(limit=100).task().sample(4, np.random.default_rng(0))
-    >>> X[:, 0].tolist(), y.tolist()
-    ([86, 65, 52, 28], [1, 1, 0, 0])
-    """
+class _OneNumber:
+    """Options of both tasks: which numbers there are."""
 
     limit: int = option(10**13, help="Greatest number.", least=10, greatest=10**16)
 
     def __post_init__(self) -> None:
         """Check the values."""
         check_fields(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Squarefree(_OneNumber):
+    """Options of the task `squarefree`: whether no square of a prime divides n.
+
+    >>> X, y = Squarefree(limit=100).task().sample(4, np.random.default_rng(0))
+    >>> X[:, 0].tolist(), y.tolist()
+    ([86, 65, 52, 28], [1, 1, 0, 0])
+    """
 
     def task(self) -> DrawnTask:
         """Return the task."""
@@ -66,7 +71,7 @@ class Squarefree:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Moebius:
+class Moebius(_OneNumber):
     """Options of the task `moebius`: the Möbius function of n.
 
     >>> task = Moebius(limit=100).task()
@@ -74,12 +79,6 @@ class Moebius:
     >>> X[:, 0].tolist(), [task.class_names[k] for k in y]
     ([86, 65, 52, 28], ['1', '1', '0', '0'])
     """
-
-    limit: int = option(10**13, help="Greatest number.", least=10, greatest=10**16)
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_fields(self)
 
     def task(self) -> DrawnTask:
         """Return the task."""
