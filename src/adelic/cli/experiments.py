@@ -188,8 +188,11 @@ def experiment(task: str, embedding: str | None, recipe: str | None, seed: int, 
     data = source(task, **{name: rest.pop(name) for name in dict.fromkeys(of_data) if name in rest})
     solver, steps = rest.pop("solver", None), rest.pop("steps", None)
     if isinstance(data, DrawnData):
-        others = {"embedding": embedding, "recipe": recipe, **rest}
-        _refuse(others, f"is for networks, and {task!r} is a drawn task: it has --solver and --steps")
+        of_network = {"embedding": embedding, "recipe": recipe, **rest}
+        if solver is None and any(value is not None for value in of_network.values()):
+            _refuse({"steps": steps}, "is for --solver; a network has --epochs, which share the --examples")
+            return Experiment.choose(data, recipe=recipe or "fresh", embedding=embedding, seed=seed, **rest)
+        _refuse(of_network, "is for networks, and a --solver has none of it: leave out one of the two")
         recipe_of = Steps() if steps is None else Steps(steps=steps)
         return Experiment(data=data, model=SolverConfig(name=solver or _SOLVER), recipe=recipe_of, seed=seed)
     _refuse({"solver": solver, "steps": steps}, f"is for drawn tasks, and {task!r} is not one; a recipe has --epochs")

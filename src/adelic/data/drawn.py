@@ -4,6 +4,7 @@ To add one, build it in a module of a package and name it in that package's mapp
 point of the group "adelic.drawn_tasks" names: see `adelic.data.registry` and `adelic.number_theory`.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -11,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from adelic.data.lookup import RowIndex
 from adelic.errors import ConfigurationError, LeakError, UnknownNameError
 from adelic.storage.options import Option, options
 
@@ -18,8 +20,8 @@ Operands = NDArray[Any]
 Answers = NDArray[Any]
 Draw = Callable[[int, np.random.Generator], Operands]
 
-_FRUITLESS_ROUNDS = 500
-"""Rounds of 256 or more draws without a new question, after which there is none left."""
+_FRUITLESS_DRAWS = 128_000
+"""So many draws without a new question, one after the other, and there is none left."""
 
 
 class Variants(Protocol):
@@ -52,6 +54,7 @@ class DrawnTask:
         modulus: of an answer that is a residue; None for other problems.
         neutral: for a sequence of terms, the number that fills the columns behind the last term; the answer is the
             operation on the whole row with or without it. None for problems that have no such columns.
+        vocabulary: the numbers that can occur as operands, where they are few enough for a vector each; else None.
         variants: a dataclass whose fields are the task's options, and whose method `task` builds it; None for a task
             without options.
 
@@ -79,6 +82,7 @@ class DrawnTask:
     modulus: int | None = None
     neutral: int | None = None
     class_names: tuple[str, ...] | None = None
+    vocabulary: tuple[int, ...] | None = None
     variants: type["Variants"] | None = None
 
     @property
@@ -176,21 +180,24 @@ class DrawnTask:
         if split not in self.splits:
             raise UnknownNameError.of(f"split of {self.name}", split, self.splits, listed="splits")
         draw = self.draws["train" if split == "test" else split]
-        refused = set() if exclude is None else set(self.keys(exclude))
+        known = None if exclude is None else self.keys(exclude)
+        refused = None if known is None else RowIndex(known)
         found: list[Operands] = []
         missing, fruitless = n, 0
         while missing:
             rows = draw(max(missing, 256), rng)
-            kept = []
-            for i, key in enumerate(self.keys(rows)):
-                if key not in refused:
-                    kept.append(i)
-                    if split == "train":
-                        refused.add(key)
-            found.append(rows[kept[:missing]])
-            missing -= len(found[-1])
-            fruitless = 0 if kept else fruitless + 1
-            if fruitless == _FRUITLESS_ROUNDS:
+            keys = self.keys(rows)
+            is_new = np.ones(len(rows), np.bool_) if refused is None else refused.find(keys) < 0
+            if split == "train":
+                is_new &= RowIndex(keys).find(keys) == np.arange(len(rows))
+                if is_new.any():
+                    known = keys[is_new] if known is None else np.concatenate([known, keys[is_new]])
+                    refused = RowIndex(known)
+            kept = rows[is_new][:missing]
+            found.append(kept)
+            missing -= len(kept)
+            fruitless = 0 if len(kept) else fruitless + len(rows)
+            if fruitless >= _FRUITLESS_DRAWS:
                 raise ConfigurationError(
                     f"{self.name} has no {n:,} different questions (about {n - missing:,}); choose fewer examples"
                 )
@@ -209,21 +216,35 @@ class DrawnTask:
         Traceback (most recent call last):
         adelic.errors.LeakError: 1 test question of addition would be trained on: question 1 (2 1) is ...
         """
-        trained = {key: i for i, key in enumerate(self.keys(trained_on))}
-        leaks = [(i, trained[key]) for i, key in enumerate(self.keys(asked)) if key in trained]
-        if leaks:
-            (i, row), count = leaks[0], len(leaks)
+        found = RowIndex(self.keys(trained_on)).find(self.keys(asked))
+        leaks = np.flatnonzero(found >= 0)
+        if len(leaks):
+            i, count = leaks[0], len(leaks)
+            row = found[i]
             many = f"{count:,} test question{'s' * (count != 1)} of {self.name}"
             which = f"question {i} ({' '.join(map(str, asked[i][:12]))}) is training question {row}"
             raise LeakError(f"{many} would be trained on: {which}")
 
-    def keys(self, operands: Operands) -> list[tuple[Any, ...]]:
-        """Return what identifies each question: its operands, sorted where their order makes no difference.
+    def keys(self, operands: Operands) -> NDArray[np.int64]:
+        """Return what identifies each question, int64 (n, length): its operands, sorted if their order does not matter.
 
         >>> from adelic.data import drawn_task
         >>> row = np.array([[2, 1]])
         >>> drawn_task("addition").keys(row), drawn_task("subtraction").keys(row)
-        ([(1, 2)], [(2, 1)])
+        (array([[1, 2]]), array([[2, 1]]))
         """
-        order: Callable[[Any], Any] = sorted if self.commutative else tuple
-        return [tuple(order(row)) for row in operands.tolist()]
+        rows = np.sort(operands, axis=-1) if self.commutative else operands
+        return rows if rows.dtype == np.int64 else _digests(rows)
+
+
+def _digests(rows: Operands) -> NDArray[np.int64]:
+    """Return the SHA-256 of each row of exact numbers of any size, int64 (n, 4).
+
+    >>> from fractions import Fraction
+    >>> a, b, c = _digests(np.array([[2**70, 1], [Fraction(2**70), 1], [1, 2**70]], dtype=object)).tolist()
+    >>> a == b, a == c
+    (True, False)
+    """
+    texts = (" ".join(f"{x.numerator}/{x.denominator}" for x in row) for row in rows.tolist())
+    digests = b"".join(hashlib.sha256(text.encode()).digest() for text in texts)
+    return np.frombuffer(digests, dtype=np.int64).reshape(len(rows), 4)

@@ -221,6 +221,10 @@ def _configured(name: str, task_options: tuple[str, ...]) -> DrawnTask:
     return registry.drawn_task(name).configured(**given)
 
 
+_VALIDATION = 1000
+"""The stream of the validation questions: behind those of all splits."""
+
+
 @dataclass(frozen=True)
 class DrawnData:
     """Questions of a drawn task, see `DrawnTask`.
@@ -265,7 +269,6 @@ class DrawnData:
 
     edition = None
     split = "drawn"
-    vocabulary = None
     contaminated = False
     has_one_class_a_row = False
 
@@ -280,6 +283,11 @@ class DrawnData:
     def drawn(self) -> DrawnTask:
         """Return the task with its options."""
         return _configured(self.task, self.task_options)
+
+    @property
+    def vocabulary(self) -> tuple[int, ...] | None:
+        """Return the numbers that can occur, where they are few; None for open-ended numbers."""
+        return self.drawn.vocabulary
 
     @property
     def n(self) -> int:
@@ -302,7 +310,7 @@ class DrawnData:
 
     def load(self, seed: int) -> NoReturn:
         """Raise ConfigurationError: there is no data set, see `questions`."""
-        raise ConfigurationError(f"{self.task} is drawn, not stored: it is for --solver, not for --embedding")
+        raise ConfigurationError(f"{self.task} is drawn, not stored: it has questions in place of a data set")
 
     def questions(self, seed: int) -> tuple[Operands, Answers]:
         """Return the questions to train on, which all differ, and their answers; they are the same for every model.
@@ -312,6 +320,15 @@ class DrawnData:
         ((3, 2), True)
         """
         return self.drawn.sample(self.examples, self._rng(seed, 0))
+
+    def validation(self, seed: int, trained_on: Operands) -> tuple[Operands, Answers]:
+        """Return `test_cases` questions to follow a training by; none of them is trained on.
+
+        >>> source = DrawnData("addition", 3, test_cases=2)
+        >>> source.validation(0, source.questions(0)[0])[0].shape
+        (2, 2)
+        """
+        return self.drawn.sample(self.test_cases, self._rng(seed, _VALIDATION), "test", exclude=trained_on)
 
     def tests(self, seed: int, trained_on: Operands) -> Iterator[tuple[Operands, Answers]]:
         """Yield the test questions with their answers: the first `test_cases`, then what is left to confirm them.

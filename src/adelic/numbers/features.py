@@ -171,3 +171,23 @@ def standardize(features: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     wide = features.astype(np.float64)
     deviation = wide.std(axis=0)
     return np.asarray((wide - wide.mean(axis=0)) / np.where(deviation == 0, 1, deviation), dtype=np.float32)
+
+
+def hot_positions(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[np.int64]:
+    """Return where the ones of "one-hot-digits" stand among the features: one for each level of each prime.
+
+    Shape: adeles (*) -> (*, n_primes, levels). The sum of these rows of a matrix, and of the first one times the real
+    feature, is its product with all features.
+
+    >>> space = AdeleSpace(primes=(2, 3), precision=3)
+    >>> layout = FeatureLayout("one-hot-digits", space, 2)
+    >>> hot_positions(space.encode(5), layout).tolist()
+    [[2, 3], [7, 9]]
+    >>> np.flatnonzero(compute_features(space.encode(5), layout)).tolist()
+    [0, 2, 3, 7, 9]
+    """
+    space, levels = layout.space, layout.levels
+    digits = adeles.digits[..., ::-1][..., :levels]  # lowest first
+    starts = 1 + levels * np.concatenate([[0], np.cumsum(space.primes)[:-1]])
+    first = starts[:, None] + np.arange(levels) * np.array(space.primes)[:, None]
+    return np.asarray(digits + first, dtype=np.int64)

@@ -118,6 +118,31 @@ class EmbeddingConfig:
         of=("periodic",),
         unwritten=0.01,
     )
+    base: int | None = option(
+        None,
+        default=10,
+        help="Base of the digits that are tokens of base-digits.",
+        least=2,
+        greatest=10**6,
+        tried=(10, 30, 1000),
+        of=("base-digits",),
+    )
+    n_primes: int | None = option(
+        None,
+        default=100,
+        help="How many primes, from 2 on, residues are taken modulo.",
+        least=1,
+        greatest=1000,
+        of=("residues",),
+    )
+    modulus: int | None = option(
+        None,
+        default=257,
+        help="Modulus of the angle of angular.",
+        least=2,
+        greatest=10**12,
+        of=("angular",),
+    )
     published: bool | None = option(
         None,
         default=False,
@@ -234,6 +259,7 @@ class EmbeddingConfig:
         """
         parts = [self.name, self.features, self.places, self.coordinates]
         rivals = {"bases": f"bases{self.bases}", "standardize": "standardized", "published": "published"}
+        rivals |= {"base": f"{self.base}", "n_primes": f"{self.n_primes}", "modulus": f"{self.modulus}"}
         if self.sigma is not None:
             rivals["sigma"] = f"sigma{self.sigma:g}"
         parts += [rivals[name] for name in table_of(self) if name in rivals]

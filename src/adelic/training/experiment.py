@@ -184,15 +184,41 @@ class Experiment:
         object.__setattr__(self, "seed", check_seed(self.seed))
         if not isinstance(self.recipe, _RECIPES[type(self.model)]):
             raise ConfigurationError(f"{self.model.name} is not trained by a {type(self.recipe).__name__}")
-        if isinstance(self.data, DrawnData) is not isinstance(self.model, SolverConfig):
-            questions = "questions of a drawn task" if isinstance(self.data, DrawnData) else "stored rows"
-            raise ConfigurationError(f"{self.row} has {questions}, which {self.model.name} does not learn from")
+        if isinstance(self.data, DrawnData):
+            self._check_drawn()
+        elif self.is_solver:
+            raise ConfigurationError(f"{self.row} has stored rows, which {self.model.name} does not learn from")
+        elif isinstance(self.recipe, Recipe) and self.recipe.passes > 1:
+            raise ConfigurationError(f"--passes is for drawn tasks; on {self.row} an epoch is a pass: use --epochs")
         if isinstance(self.model, Classical):
             self._check_classical()
         elif self.data.vocabulary is not None:
             self.check_numbers(self.data.vocabulary)
         if self.recipe.symmetries:
             self.data.check_images()
+
+    def _check_drawn(self) -> None:
+        """Check what a network, or another model, demands of questions that are drawn."""
+        if isinstance(self.model, Classical):
+            raise ConfigurationError(
+                f"{self.row} has questions of a drawn task, which {self.model.name} does not learn from"
+            )
+        if self.is_solver:
+            return
+        if self.questions.drawn.class_names is None:
+            raise ConfigurationError(
+                f"{self.row} has numbers as answers, and a network with --embedding learns classes; use --solver"
+            )
+        if self.embedding.places not in (None, "flat") and self.questions.vocabulary is None:
+            raise ConfigurationError(
+                f"--places {self.embedding.places} has a vector a number, and {self.row} has too many numbers for "
+                "that; use --places flat"
+            )
+        if self.network_recipe.sampling_power or self.network_recipe.max_rows is not None:
+            raise ConfigurationError(
+                f"{self.row} trains on each question once, as it is drawn: --sampling-power must be 0, and --max-rows "
+                "left out; --recipe fresh is made for this"
+            )
 
     def _check_classical(self) -> None:
         """Check the name, and reset the options of the recipe that make no difference to the model."""

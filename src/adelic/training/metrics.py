@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from adelic.data.drawn import Answers
+
 Labels = npt.NDArray[np.integer[Any]]
 CALIBRATION_BINS = 15
 """Number of bins of the calibration error, that of its authors."""
@@ -135,3 +137,37 @@ def history(lines: Iterable[dict[str, Any]]) -> dict[str, list[float]]:
         "validation_loss": [round(e["validation"]["loss"], 6) for e in epochs],
         "validation_accuracy": [round(e["validation"]["accuracy"], 6) for e in epochs],
     }
+
+
+def counted(labels: Answers, given: Answers) -> dict[str, float]:
+    """Return how many answers are exactly right; None counts as unanswered.
+
+    >>> counted(np.array([1, 2, 3]), np.array([1, 5, None]))
+    {'accuracy': 0.333..., 'cases': 3, 'correct': 1, 'unanswered': 1}
+    """
+    correct = sum(a is not None and bool(a == b) for a, b in zip(given, labels, strict=True))
+    unanswered = sum(a is None for a in given)
+    return {"accuracy": correct / len(labels), "cases": len(labels), "correct": correct, "unanswered": unanswered}
+
+
+def counted_by_class(labels: Answers, given: Answers, n_classes: int) -> dict[str, list[int]]:
+    """Return how many questions of each class there are, and how many of them have the right answer.
+
+    >>> counted_by_class(np.array([0, 2, 2]), np.array([0, 2, 1]), 3)
+    {'cases': [1, 0, 2], 'correct': [1, 0, 1]}
+    """
+    of_class = labels.astype(np.int64)
+    return {
+        "cases": np.bincount(of_class, minlength=n_classes).tolist(),
+        "correct": np.bincount(of_class[given == labels], minlength=n_classes).tolist(),
+    }
+
+
+def most_frequent(answers: Answers) -> Any:
+    """Return the most frequent answer, of equally frequent ones the least.
+
+    >>> most_frequent(np.array([3, 1, 1, 3]))
+    1
+    """
+    values, counts = np.unique(answers, return_counts=True)
+    return values[counts.argmax()].item() if answers.dtype != object else values[counts.argmax()]

@@ -96,6 +96,13 @@ class Recipe:
     max_rows: int | None = option(
         None, help="Train on at most this number of rows, chosen at random.", least=1, greatest=10**9
     )
+    passes: int = option(
+        1,
+        help="Of a drawn task, how often each question is trained on; the epochs share them all.",
+        least=1,
+        greatest=10**6,
+        unwritten=1,
+    )
     symmetries: bool = option(
         False,
         help="Also train on the images of rows under the task's symmetries; needs --split orbits.",
@@ -185,7 +192,7 @@ def recipe_names() -> tuple[str, ...]:
     """Return the names of the packaged recipes.
 
     >>> recipe_names()
-    ('paper', 'quick', 'compact')
+    ('paper', 'quick', 'compact', 'fresh')
     """
     return tuple(_tables())
 

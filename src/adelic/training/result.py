@@ -59,6 +59,8 @@ class Result:
         guess: of several targets or a number, the figures of always giving the most frequent answer.
         predicts_one_class: whether the model gives all rows the same answer; None in older results of solvers.
         never_seen: of a drawn task, the figures on each split of questions unlike those in training.
+        by_class: of a drawn task with classes, for the test and each such split, how many questions of each class there
+            are, and how many of them have the right answer.
         confusion: rows are true classes, columns predicted ones.
         targets: of several targets, the figures of each.
         class_names, shape, range, labels, predictions: the test split's answers, see `adelic.training.predictions`.
@@ -105,6 +107,7 @@ class Result:
     guess: Annotated[Table | None, TABLE] = None
     predicts_one_class: Annotated[bool | None, FLAG] = None
     never_seen: Annotated[Table | None, TABLE] = None
+    by_class: Annotated[Table | None, TABLE] = None
     confusion: Annotated[list[list[int]] | None, MATRIX] = None
     targets: Annotated[list[dict[str, Any]] | None, TABLE.listed()] = None
     class_names: Annotated[list[str] | None, TEXT.listed()] = None
@@ -217,6 +220,9 @@ def _check_figures(result: dict[str, Any]) -> None:
         for split, figures in result["never_seen"].items():
             check_kind(split, TEXT, "never_seen")
             check_all(figures, COUNTED, f"never_seen.{split}.")
+        for split, counts in result.get("by_class", {}).items():
+            check_kind(counts, TABLE, f"by_class.{split}")
+            check_all(counts, {"cases": COUNT.listed(), "correct": COUNT.listed()}, f"by_class.{split}.")
         return
     check_all(result, {"test": METRICS, "predicts_one_class": FLAG})
     is_number = "mean_squared_error" in result["test"]

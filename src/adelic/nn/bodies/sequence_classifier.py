@@ -30,7 +30,7 @@ class SequenceClassifier(Classifier):
         embedding: any `NumberEmbedding`; the two models of the paper differ in it alone.
         n_classes: number of classes; or that of each target, where a row has several (see `ClassHeads`).
         head: makes, from d_model, a module that reads the state in place of a classifier, as `AdelicHead` does.
-        max_length: longest sequence, without [CLS].
+        max_length: most numbers of a row.
         n_layers, n_heads, dropout: the paper's 6, 8 and 0.1.
         d_feedforward: # NOTE[paper]: it gives none; 512 = 4 · d_model, as usual.
         norm: "post" (torch's default, which we take for the paper's) or "pre", which trains without warm-up.
@@ -68,6 +68,7 @@ class SequenceClassifier(Classifier):
         if n_heads < 1 or d_model % n_heads:
             raise ConfigurationError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
         check_sizes(n_classes, max_length, n_layers)
+        max_length *= embedding.tokens_per_number
         if norm not in ("post", "pre"):
             raise ConfigurationError(f"norm={norm!r} is unknown; use 'post' or 'pre'")
         self.embedding = embedding

@@ -1,7 +1,8 @@
 """Abacus: the digits of a number, each bound to its place."""
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -76,6 +77,14 @@ class AbacusEmbedding(FeatureEmbedding):
         self.places = nn.Embedding(max_digits + max_offset, d_model)
         self.signs = nn.Embedding(3, d_model)
         self._tabulate()
+
+    @classmethod
+    def from_options(
+        cls, vocabulary: Vocabulary | None, d_model: int, options: Mapping[str, Any], *, reach: int | None = None
+    ) -> Self:
+        """Return the embedding, with as many digits as the greatest number has."""
+        digits = {} if reach is None else {"max_digits": count_digits(reach, 10)}
+        return super().from_options(vocabulary, d_model, {**options, **digits})
 
     def fingerprint(self) -> dict[str, Any]:
         """Return the vocabulary, and what the digits are."""

@@ -1,5 +1,6 @@
 """AOE: the adele of a number as its vector."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
@@ -14,7 +15,7 @@ from adelic.nn.fingerprint import of_space
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import AdeleSpace
-from adelic.numbers.features import FeatureLayout, compute_features, standardize
+from adelic.numbers.features import FeatureLayout, compute_features, hot_positions, signed_logarithm, standardize
 
 COORDINATES = ("all", "real", "p-adic")
 """Which of AOE's coordinates a model is given."""
@@ -85,7 +86,9 @@ class AdelicEmbedding(NumberEmbedding):
         self._greatest = greatest_of(table)
 
     @classmethod
-    def from_options(cls, vocabulary: Vocabulary | None, d_model: int, options: Mapping[str, Any]) -> Self:
+    def from_options(
+        cls, vocabulary: Vocabulary | None, d_model: int, options: Mapping[str, Any], *, reach: int | None = None
+    ) -> Self:
         """Return the embedding that the values of all options describe, in the flat model."""
         return cls(
             vocabulary,
@@ -135,12 +138,24 @@ class AdelicEmbedding(NumberEmbedding):
         if self.vocabulary is not None:
             greatest, vectors = self._greatest, functional.embedding(ids_or_numbers, self.table)
         else:
+            if self.projection is not None and self.layout.kind == "one-hot-digits" and self.coordinates == "all":
+                return self._project_digits(ids_or_numbers, self.projection)
             features = self._features(ids_or_numbers)
             greatest = greatest_of(features)
             check_range(greatest, self.table.dtype)
             vectors = features.to(self.table.device, self.table.dtype)
         check_autocast(greatest, self.table.device.type)
         return vectors if self.projection is None else self.projection(vectors)
+
+    def _project_digits(self, numbers: Any, projection: nn.Linear) -> torch.Tensor:
+        """Return the vectors of open-ended numbers as sums of the map's columns, without their thousands of features."""
+        adeles = self.space.encode(numbers, floats="never")
+        device, dtype = self.table.device, self.table.dtype
+        hot = torch.from_numpy(hot_positions(adeles, self.layout)).to(device)
+        real = torch.from_numpy(np.asarray(signed_logarithm(adeles.real))).to(device, dtype)
+        columns = projection.weight.t()
+        sums = functional.embedding_bag(hot.reshape(-1, math.prod(hot.shape[-2:])), columns.contiguous(), mode="sum")
+        return sums.reshape(*hot.shape[:-2], self.d_model) + real[..., None] * columns[0] + projection.bias
 
     def fingerprint(self) -> dict[str, Any]:
         """Return the vocabulary, the space and the features."""

@@ -24,6 +24,7 @@ class NumberEmbedding(Fingerprinted):
         name: in `adelic.nn.EMBEDDINGS`, on the command line and in recipes; a class without one is in none of them.
         vocabulary: the numbers that can occur; None for open-ended numbers.
         d_model: length of a vector.
+        tokens_per_number: how many vectors a number becomes; 1 for most embeddings.
 
     >>> class Halves(NumberEmbedding):
     ...     def forward(self, ids):
@@ -34,6 +35,7 @@ class NumberEmbedding(Fingerprinted):
     """
 
     name: ClassVar[str]
+    tokens_per_number = 1
 
     def __init__(self, vocabulary: Vocabulary | None, d_model: int) -> None:
         super().__init__()
@@ -44,8 +46,17 @@ class NumberEmbedding(Fingerprinted):
         self.register_forward_pre_hook(_check_input)
 
     @classmethod
-    def from_options(cls, vocabulary: Vocabulary | None, d_model: int, options: Mapping[str, Any]) -> Self:
-        """Return the embedding that the values of all options, as the experiment has them, describe."""
+    def from_options(
+        cls, vocabulary: Vocabulary | None, d_model: int, options: Mapping[str, Any], *, reach: int | None = None
+    ) -> Self:
+        """Return the embedding that the values of all options, as the experiment has them, describe.
+
+        Args:
+            vocabulary: the numbers that can occur, or None.
+            d_model: length of a vector.
+            options: by name.
+            reach: without a vocabulary, the greatest size of a number, for embeddings with so many digits.
+        """
         return cls(vocabulary, d_model=d_model, **options)
 
     @abstractmethod

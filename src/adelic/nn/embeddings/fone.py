@@ -136,10 +136,13 @@ class FoNEEmbedding(FeatureEmbedding):
         self._tabulate()
 
     @classmethod
-    def from_options(cls, vocabulary: Vocabulary | None, d_model: int, options: Mapping[str, Any]) -> Self:
+    def from_options(
+        cls, vocabulary: Vocabulary | None, d_model: int, options: Mapping[str, Any], *, reach: int | None = None
+    ) -> Self:
         """Return the embedding that the values of all options describe; bases are text there, as 2-5."""
         bases = tuple(map(int, options["bases"].split("-")))
-        return super().from_options(vocabulary, d_model, {**options, "bases": bases})
+        digits = {} if reach is None else {"integer_digits": count_digits(reach, 10)}
+        return super().from_options(vocabulary, d_model, {**options, "bases": bases, **digits})
 
     def fingerprint(self) -> dict[str, Any]:
         """Return the vocabulary, and what the features are."""

@@ -14,7 +14,7 @@ def find_embeddings(package: str) -> dict[str, type[NumberEmbedding]]:
     """Return the embeddings that the modules of a package define, by their names.
 
     >>> sorted(find_embeddings("adelic.nn.embeddings"))
-    ['abacus', 'adelic', 'fone', 'learned', 'one-hot', 'periodic', 'random', 'xval']
+    ['abacus', 'adelic', 'angular', 'base-digits', 'fone', 'learned', 'one-hot', 'periodic', 'random', ...]
     """
     found: dict[str, type[NumberEmbedding]] = {}
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):

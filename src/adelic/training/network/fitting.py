@@ -14,10 +14,12 @@ import torch
 
 from adelic.data import LookUp
 from adelic.data.guard import Guarded, training_rows
+from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
 from adelic.nn import EMBEDDINGS, PlacewiseClassifier, SequenceClassifier, Vocabulary
 from adelic.nn.bodies.classifier import Classifier
 from adelic.nn.bodies.placewise_classifier import place_sizes
+from adelic.nn.embeddings.features import ScaledEmbedding
 from adelic.nn.flops import forward_flops
 from adelic.storage.checks import GIBIBYTE
 from adelic.storage.files import atomic_write
@@ -31,7 +33,6 @@ from adelic.training.network.loop import Split, Tick, Trainer
 from adelic.training.network.sampler import stream_seed
 from adelic.training.network.tensorboard import TensorBoardLog
 from adelic.training.network.world import ALONE, World
-from adelic.training.runs.development import DevelopmentData
 from adelic.training.runs.fitted import Fitted, Surroundings
 from adelic.training.runs.folder import FILES, device_name, kept_lines, metrics_text
 from adelic.training.runs.objectives import Objective
@@ -42,7 +43,7 @@ SAVE_SECONDS = 60.0
 _BYTES_A_PARAMETER = 4 * 6  # float32: weight, gradient, two moments of Adam's, best weight, and what is being saved
 
 
-def fit_network(experiment: Experiment, data: DevelopmentData, around: Surroundings) -> Fitted:
+def fit_network(experiment: Experiment, data: "TrainingData", around: Surroundings) -> Fitted:
     """Train a network, or continue after its last checkpoint.
 
     Raises:
@@ -65,12 +66,17 @@ def fit_network(experiment: Experiment, data: DevelopmentData, around: Surroundi
     model.load_state_dict(trainer.best)
     accuracy, negative_loss = trainer.progress.best_score
     train = trainer.train
+
+    def evaluate(X: np.ndarray, y: np.ndarray) -> tuple[dict[str, float], np.ndarray]:
+        figures, predictions = trainer.evaluate(Split(data.ids(X), y, around.device))
+        return figures, data.objective.answers(predictions) if isinstance(experiment.data, DrawnData) else predictions
+
     return Fitted(
-        evaluate=lambda X, y: trainer.evaluate(Split(data.ids(X), y, around.device)),
+        evaluate=evaluate,
         remembered=lambda X: LookUp(train.ids.cpu().numpy(), train.labels.cpu().numpy()).predict(data.ids(X)),
         features=experiment.embedding.features,
         parameters=model.n_parameters,
-        flops=forward_flops(model, data.X_train.shape[1]),
+        flops=None if data.vocabulary is None else forward_flops(model, data.X_train.shape[1]),
         seconds=trainer.progress.seconds,
         device=device_name(around.device),
         versions=versions("torch", "numpy"),
@@ -117,8 +123,10 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
     embedding start from equal weights everywhere else. The place-wise model's sizes follow from the recipe's, which
     are the flat one's: it has about as many parameters, see `place_sizes`.
     """
-    experiment.check_numbers(data.vocabulary)
-    recipe, embedding, vocabulary = experiment.network_recipe, experiment.embedding, Vocabulary(data.vocabulary)
+    if data.vocabulary is not None:
+        experiment.check_numbers(data.vocabulary)
+    recipe, embedding = experiment.network_recipe, experiment.embedding
+    vocabulary = None if data.vocabulary is None else Vocabulary(data.vocabulary)
     options: dict[str, Any] = {
         **objective.model_options(),
         "max_length": data.X_train.shape[1],
@@ -134,7 +142,10 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
     with torch.random.fork_rng(devices=[]):  # modules are made on the CPU
         if embedding.places in (None, "flat"):
             torch.manual_seed(stream_seed(experiment.seed, "embedding"))
-            made = EMBEDDINGS[embedding.name].from_options(vocabulary, recipe.d_model, embedding.options())
+            reach = None if vocabulary is not None else int(experiment.questions.drawn.max_operand)
+            made = EMBEDDINGS[embedding.name].from_options(vocabulary, recipe.d_model, embedding.options(), reach=reach)
+            if vocabulary is None and isinstance(made, ScaledEmbedding):
+                made.fit(data.X_train)
             torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
             return SequenceClassifier(made, **options)
         space = embedding.space()
@@ -143,6 +154,7 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
             space.n_primes + 1, d_model=recipe.d_model, n_heads=recipe.n_heads, d_feedforward=recipe.d_feedforward
         )
         torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
+        assert vocabulary is not None  # an experiment makes sure of that
         return PlacewiseClassifier(vocabulary, **options)
 
 
@@ -152,7 +164,7 @@ class ModelData(Protocol):
     @property
     def X_train(self) -> np.ndarray: ...  # noqa: D102, N802
     @property
-    def vocabulary(self) -> tuple[int | Fraction, ...]: ...  # noqa: D102
+    def vocabulary(self) -> tuple[int | Fraction, ...] | None: ...  # noqa: D102
 
 
 class TrainingData(ModelData, Guarded, Protocol):
@@ -162,6 +174,8 @@ class TrainingData(ModelData, Guarded, Protocol):
     def X_validation(self) -> np.ndarray: ...  # noqa: D102, N802
     @property
     def y_validation(self) -> np.ndarray: ...  # noqa: D102
+    @property
+    def objective(self) -> Objective: ...  # noqa: D102
     def ids(self, X: np.ndarray) -> np.ndarray: ...  # noqa: D102
 
 
@@ -192,6 +206,7 @@ def make_trainer(
         seed=experiment.seed,
         n_images=X.shape[1],
         world=world,
+        fresh=isinstance(experiment.data, DrawnData),
     )
 
 

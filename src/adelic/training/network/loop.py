@@ -16,7 +16,7 @@ from adelic.training.network.checkpoint import Progress, Weights
 from adelic.training.network.compiling import Compiled, is_wanted
 from adelic.training.network.divergence import divergence
 from adelic.training.network.generators import generator_states
-from adelic.training.network.sampler import ClassBalancedSampler, stream_seed
+from adelic.training.network.sampler import ClassBalancedSampler, PassSampler, stream_seed
 from adelic.training.network.workers import Workers
 from adelic.training.network.world import ALONE, World
 from adelic.training.recipes import Recipe
@@ -51,6 +51,9 @@ class Trainer:
     after any epoch goes on as if it had never stopped. Inside an epoch, `snapshot` notes what it takes to go on after
     the last step.
 
+    With `fresh`, every row is trained on once, or as often as the recipe has passes, and the epochs share all rows; else
+    an epoch draws as many as there are.
+
     `train` may have several images of each row, one after the other (`n_images`); an epoch is as long as with one.
 
     # NOTE[paper]: of epochs with equal validation accuracy, the one with the lower validation loss is kept, unless the
@@ -68,6 +71,7 @@ class Trainer:
         seed: int,
         n_images: int = 1,
         world: World = ALONE,
+        fresh: bool = False,
     ) -> None:
         self.model = model
         self.objective = objective
@@ -83,12 +87,16 @@ class Trainer:
         self.optimizer = torch.optim.Adam(
             model.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.999), fused=is_fused
         )
-        self.sampler = ClassBalancedSampler(
-            objective.strata(train.labels[::n_images].cpu().numpy()),
-            batch_size=recipe.batch_size,
-            power=recipe.sampling_power,
-            seed=seed,
-            n_images=n_images,
+        self.sampler = (
+            PassSampler(len(train), passes=recipe.passes, epochs=recipe.epochs, batch_size=recipe.batch_size, seed=seed)
+            if fresh
+            else ClassBalancedSampler(
+                objective.strata(train.labels[::n_images].cpu().numpy()),
+                batch_size=recipe.batch_size,
+                power=recipe.sampling_power,
+                seed=seed,
+                n_images=n_images,
+            )
         )
         self._batch_loss = Compiled(self._plain_loss) if is_wanted(self.device) else self._plain_loss
         self.progress = Progress()
@@ -163,7 +171,8 @@ class Trainer:
         self._loss.fill_(self.progress.loss)
         self._finite_step = self.progress.step
         self.model.train()
-        batches = torch.split(self.sampler.rows(epoch).to(self.device), self.recipe.batch_size)
+        drawn = self.sampler.rows(epoch).to(self.device)
+        batches = torch.split(drawn, self.recipe.batch_size)
         with Workers() as workers:
             for i in range(self.progress.batch, len(batches)):
                 for group in self.optimizer.param_groups:
@@ -177,7 +186,7 @@ class Trainer:
                     tick(done, self.recipe.epochs * len(self.sampler), f"epoch {epoch + 1}/{self.recipe.epochs}")
                 if between_steps and self.progress.batch < len(batches):
                     between_steps()
-        return self._finite_loss() / self.sampler.n_rows
+        return self._finite_loss() / len(drawn)
 
     def _backward(self, batch: torch.Tensor, noise: Noise, workers: Workers) -> torch.Tensor:
         """Set the parameters' gradients for a batch; return its mean loss, of several processes this one's share."""

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
+from adelic.errors import ConfigurationError
+
 
 class ClassBalancedSampler:
     """Draw batches of row indices, rows of a class of n_i rows with weight n_i^(−power) each.
@@ -60,6 +62,58 @@ class ClassBalancedSampler:
         if self.n_images == 1:
             return rows
         return rows * self.n_images + torch.randint(self.n_images, (size,), generator=generator)
+
+
+class PassSampler:
+    """Draw every row once, or once in each of some passes; the epochs share all these rows.
+
+    The first pass takes the rows in their order, and each further one in a random order of its own.
+
+    Args:
+        n_rows: how many rows there are.
+        passes: how often each is drawn.
+        epochs: how many epochs share them.
+        batch_size: rows a batch; the last batch of an epoch may be smaller.
+        seed: of the whole run.
+
+    Raises:
+        ConfigurationError: there are fewer rows than epochs.
+
+    >>> sampler = PassSampler(7, passes=1, epochs=2, batch_size=3, seed=0)
+    >>> sampler.rows(0).tolist(), sampler.rows(1).tolist(), len(sampler)
+    ([0, 1, 2, 3], [4, 5, 6], 2)
+    >>> sorted(PassSampler(2, passes=2, epochs=1, batch_size=3, seed=0).rows(0).tolist())
+    [0, 0, 1, 1]
+    """
+
+    def __init__(self, n_rows: int, *, passes: int, epochs: int, batch_size: int, seed: int) -> None:
+        in_all = n_rows * passes
+        if in_all < epochs:
+            raise ConfigurationError(
+                f"{epochs} epochs cannot share {in_all} questions; use --epochs {in_all} at most, or more --examples"
+            )
+        self._bounds = [-(-epoch * in_all // epochs) for epoch in range(epochs + 1)]
+        self.n_rows, self.seed = n_rows, seed
+        self.batch_size = batch_size
+
+    def __len__(self) -> int:
+        """Return the number of batches of the longest epoch, the first."""
+        return -(-self._bounds[1] // self.batch_size)
+
+    def rows(self, epoch: int) -> torch.Tensor:
+        """Return the row indices of a whole epoch, int64 (rows,)."""
+        first, last = self._bounds[epoch], self._bounds[epoch + 1]
+        parts = []
+        for k in range(first // self.n_rows, -(-last // self.n_rows)):
+            start = k * self.n_rows
+            parts.append(self._pass(k)[max(0, first - start) : last - start])
+        return torch.cat(parts)
+
+    def _pass(self, k: int) -> torch.Tensor:
+        if not k:
+            return torch.arange(self.n_rows)
+        generator = torch.Generator().manual_seed(stream_seed(self.seed, "passes", k))
+        return torch.randperm(self.n_rows, generator=generator)
 
 
 def stream_seed(seed: int, stream: str, index: int = 0) -> int:

@@ -9,10 +9,11 @@ import numpy as np
 
 from adelic.data import Dataset, Holdout, Symmetry
 from adelic.data.dataset import positions
+from adelic.data.sources import DrawnData
 from adelic.data.symmetries import Integers
 from adelic.errors import ConfigurationError
 from adelic.training.network.sampler import stream_seed
-from adelic.training.runs.objectives import Objective, make_objective
+from adelic.training.runs.objectives import Objective, OneClass, make_objective
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +97,65 @@ class DevelopmentData:
             np.concatenate([self.X_train, self.X_validation]),
             np.concatenate([self.y_train, self.y_validation]),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """The questions of a drawn task that a network may see, and those that it must not be trained on.
+
+    Attributes:
+        X_train, y_train: operands, int64 (rows, arity), and classes.
+        X_validation, y_validation: questions to follow a training by.
+        objective: the classes.
+        vocabulary: the numbers that can occur, None where they are open-ended: then the ids of numbers are the numbers.
+        holdout: the questions of validation and test.
+    """
+
+    X_train: np.ndarray
+    y_train: np.ndarray
+    X_validation: np.ndarray
+    y_validation: np.ndarray
+    objective: Objective
+    vocabulary: tuple[int | Fraction, ...] | None
+    holdout: Holdout
+    symmetries: Mapping[str, Symmetry]
+
+    @classmethod
+    def of(
+        cls, source: DrawnData, seed: int, trained_on: tuple[np.ndarray, np.ndarray], asked: np.ndarray
+    ) -> "Questions":
+        """Return the questions of a source: those to train on, and more from the same distribution for validation.
+
+        Args:
+            source: of the questions.
+            seed: of the run.
+            trained_on: operands and answers.
+            asked: operands of the test's questions.
+
+        Raises:
+            ConfigurationError: the answers are numbers, or the operands fractions.
+        """
+        task, (X, y) = source.drawn, trained_on
+        if task.class_names is None or X.dtype != np.int64:
+            raise ConfigurationError(
+                f"a network with --embedding learns classes of whole numbers, and {task.name} has "
+                f"{'numbers as answers' if task.class_names is None else 'fractions'}; use --solver"
+            )
+        X_validation, y_validation = source.validation(seed, np.concatenate([X, asked]))
+        return cls(
+            X_train=X,
+            y_train=y,
+            X_validation=X_validation,
+            y_validation=y_validation,
+            objective=OneClass(len(task.class_names)),
+            vocabulary=task.vocabulary,
+            holdout=Holdout(X_validation, asked),
+            symmetries={},
+        )
+
+    def ids(self, X: np.ndarray) -> np.ndarray:
+        """Return the position in `vocabulary` of each number of rows; without one, the numbers."""
+        return X if self.vocabulary is None else positions(X, self.vocabulary, is_coded=False)
 
 
 class Divided(Protocol):

@@ -1,6 +1,5 @@
 """One run: read if it is finished, else begun or resumed in its folder, judged once by the test split, and written."""
 
-import itertools
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -12,16 +11,18 @@ import torch
 
 from adelic.data import Dataset
 from adelic.data.rules import best_rule
+from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError
 from adelic.storage.provenance import source_commit
 from adelic.training.classical.fitting import fit_classical
 from adelic.training.experiment import Experiment
+from adelic.training.metrics import counted, counted_by_class, most_frequent
 from adelic.training.network.fitting import fit_network
 from adelic.training.network.loop import Tick
 from adelic.training.network.world import ALONE, World
 from adelic.training.predictions import pack_answers
 from adelic.training.result import Result
-from adelic.training.runs.development import DevelopmentData, training_subset
+from adelic.training.runs.development import DevelopmentData, Questions, training_subset
 from adelic.training.runs.fitted import Fitted, Surroundings
 from adelic.training.runs.folder import choose_device, describe, finish, prepare
 from adelic.training.runs.objectives import Objective
@@ -99,8 +100,9 @@ def run(
 def _run(experiment: Experiment, around: Surroundings) -> Result:
     """Fit, or go on with that, in a folder that is held; judge, write and return the result."""
     world = around.world
-    if experiment.is_solver:
-        return finish(around.folder, _asked(experiment, around), None)
+    if isinstance(experiment.data, DrawnData):
+        result, metrics = _asked(experiment, around)
+        return world.lead(lambda: finish(around.folder, result, metrics))
     with world.one_first():
         data = experiment.data.load(experiment.seed)
     if not len(data.y_validation) or not len(data.y_test):
@@ -118,48 +120,49 @@ def _run(experiment: Experiment, around: Surroundings) -> Result:
     return world.lead(lambda: finish(around.folder, result, fitted.metrics))
 
 
-def _asked(experiment: Experiment, around: Surroundings) -> Result:
-    """Fit a solver to the questions of a drawn task, ask it others, and return the result."""
-    source, seed = experiment.questions, experiment.seed
+def _asked(experiment: Experiment, around: Surroundings) -> tuple[Result, bytes | None]:
+    """Fit a model to the questions of a drawn task, ask it others; return the result and metrics.jsonl, if it has one.
+
+    Here, and nowhere else in this package, test questions are asked: once, and further ones to confirm a model that has
+    all of them right.
+    """
+    source, seed, task = experiment.questions, experiment.seed, experiment.questions.drawn
     operands, answers = source.questions(seed)
     tests, never_seen_in = source.tests(seed, operands), list(source.never_seen(seed, operands))
     first = next(tests)
     for asked in (first[0], *(asked for _, asked, _ in never_seen_in)):
-        source.drawn.check_unseen(operands, asked)  # before anything is trained
-    around.begin()
-    fitted = fit_solver(experiment, operands, answers, tick=around.tick, stop=around.stop)
+        task.check_unseen(operands, asked)  # before anything is trained
+    if experiment.is_solver:
+        around.begin()
+        fitted, n_validation = fit_solver(experiment, operands, answers, tick=around.tick, stop=around.stop), 0
+    else:
+        with torch.random.fork_rng():
+            questions = Questions.of(source, seed, (operands, answers), first[0])
+            task.check_unseen(operands, questions.X_validation)
+            fitted, n_validation = fit_network(experiment, questions, around), len(questions.y_validation)
     start = time.perf_counter()
-    right, kept = [], []
-    for asked, wanted in itertools.chain([first], tests):
-        source.drawn.check_unseen(operands, asked)
-        # Here, once, and nowhere else in this package, test questions are asked.
-        figures, given = fitted.evaluate(asked, wanted)
-        right.append(figures)
-        kept.append((wanted, given, fitted.remembered(asked)))
-        if figures["correct"] < figures["cases"]:
-            break
-    wanted, given, remembered = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-    never_seen = {split: fitted.evaluate(asked, truth)[0] for split, asked, truth in never_seen_in}
-    trivial = float(np.mean(remembered == wanted))
-    return _result(
-        experiment,
-        fitted,
-        _in_all(right),
-        {"train": len(answers), "validation": 0, "test": len(wanted)},
-        {
-            "majority": trivial,
-            "lookup": trivial,  # no test question is among those that were trained on
-            "predicts_one_class": len(set(given.tolist())) == 1,
-            "never_seen": never_seen,
-            "evaluation_seconds": round(time.perf_counter() - start, 3),
-        },
-    )
-
-
-def _in_all(parts: list[dict[str, float]]) -> dict[str, float]:
-    """Return the figures of all test questions."""
-    counts = {name: sum(part[name] for part in parts) for name in ("cases", "correct", "unanswered")}
-    return {"accuracy": counts["correct"] / counts["cases"], **counts}
+    wanted, given = first[1], fitted.evaluate(*first)[1]
+    if (given == wanted).all():
+        for asked, truth in tests:
+            task.check_unseen(operands, asked)
+            wanted, given = np.append(wanted, truth), np.append(given, fitted.evaluate(asked, truth)[1])
+    never_seen = {split: (truth, fitted.evaluate(asked, truth)[1]) for split, asked, truth in never_seen_in}
+    trivial = float(np.mean(wanted == most_frequent(answers)))  # no test question is among those that were trained on
+    judgement: dict[str, Any] = {
+        "majority": trivial,
+        "lookup": trivial,
+        "predicts_one_class": len(set(given.tolist())) == 1,
+        "never_seen": {split: counted(*pair) for split, pair in never_seen.items()},
+        "evaluation_seconds": round(time.perf_counter() - start, 3),
+    }
+    if task.class_names is not None:
+        of_classes = {"test": (wanted, given), **never_seen}
+        judgement |= {
+            "class_names": list(task.class_names),
+            "by_class": {split: counted_by_class(*pair, len(task.class_names)) for split, pair in of_classes.items()},
+        }
+    counts = {"train": len(answers), "validation": n_validation, "test": len(wanted)}
+    return _result(experiment, fitted, counted(wanted, given), counts, judgement), fitted.metrics
 
 
 def _result(

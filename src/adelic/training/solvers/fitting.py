@@ -13,6 +13,7 @@ from adelic.errors import AdelicError, ConfigurationError, WorkerError
 from adelic.storage.provenance import machine, versions
 from adelic.training.experiment import Experiment
 from adelic.training.kinds import CURVES
+from adelic.training.metrics import counted, most_frequent
 from adelic.training.network.loop import Tick
 from adelic.training.runs.fitted import Fitted
 from adelic.training.signals import Stopped
@@ -64,7 +65,7 @@ def fit_solver(
     _own(experiment, solver.fit, asked, operands, answers, seed=experiment.seed, steps=experiment.steps, tick=between)
     return Fitted(
         evaluate=lambda X, y: _judge(experiment, solver, X, y),
-        remembered=lambda X: np.full(len(X), _most_frequent(answers), dtype=object),
+        remembered=lambda X: np.full(len(X), most_frequent(answers), dtype=object),
         features=None,
         parameters=int(_own(experiment, lambda: solver.n_parameters)),
         flops=None,
@@ -90,16 +91,7 @@ def _judge(
             )
         found.append(given)
     given = np.concatenate(found)
-    correct = sum(a is not None and bool(a == b) for a, b in zip(given, answers, strict=True))
-    unanswered = sum(a is None for a in given)
-    figures = {"accuracy": correct / len(answers), "cases": len(answers), "correct": correct, "unanswered": unanswered}
-    return figures, given
-
-
-def _most_frequent(answers: Answers) -> Any:
-    """Return the most frequent answer, of equally frequent ones the least."""
-    values, counts = np.unique(answers, return_counts=True)
-    return values[counts.argmax()]
+    return counted(answers, given), given
 
 
 def _own(experiment: Experiment, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:

@@ -1,0 +1,168 @@
+"""A small network at each place, and a joint of their answers: the shape of a local–global theorem."""
+
+import math
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.nn.bodies.classifier import check_sizes
+from adelic.numbers import AdeleSpace
+from adelic.numbers.features import FeatureLayout, hot_positions, signed_logarithm
+
+JOINTS = ("agree", "signs", "sum")
+"""How the answers of the places become one."""
+_GREATEST = 1 - 1e-6
+"""Beyond this size a product of signs counts as certain, so that its logarithm is finite."""
+
+
+class LocalGlobalClassifier(nn.Module):
+    """A small network at each place, the real one among them, and a joint of their answers.
+
+    The networks read the same rows of numbers, each at its own place: the digits at a prime, one-hot, or the sign and
+    the logarithm of the size. With joint
+
+    - "agree" each place says how much it objects, and the logit of the last class is b − Σ softplus(objection): it
+      holds if it holds everywhere, as the theorem of Hasse and Minkowski has it;
+    - "signs" each place gives a sign tanh(s), and their product is (P(last class) − P(first class)): a Hilbert symbol's
+      product formula, a root number;
+    - "sum" each place gives a vector, and a network of one hidden layer reads their sum: whatever is additive over the
+      places, as the number of prime factors.
+
+    Shape: numbers (*, length), integers or whatever `AdeleSpace.encode` takes -> logits (*, n_classes), float32.
+
+    Args:
+        space: the places and the digits at each.
+        n_classes: number of classes, 2 unless the joint is "sum".
+        length: numbers a row.
+        features: "one-hot-digits" or "valuation-unit".
+        joint: one of `JOINTS`.
+        width: units of each hidden layer.
+        n_layers: hidden layers, 1 or more; the first reads the features.
+        tied: whether all primes share the layers behind the first: one law at all primes, of features that each prime
+            learns for itself.
+        dropout: of hidden units, in training.
+
+    Attributes:
+        max_length: numbers a row.
+
+    Raises:
+        UnknownNameError: there is no such joint, or no such features.
+        ConfigurationError: sizes make no sense, or "agree" or "signs" is to tell other than two classes apart.
+
+    >>> model = LocalGlobalClassifier(AdeleSpace((2, 3), 4), n_classes=2, length=2, joint="agree", width=8)
+    >>> model(torch.tensor([[2, 3], [-1, 7]])).shape, sorted(model.local(torch.tensor([[2, 3]])))
+    (torch.Size([2, 2]), ['2', '3', 'real'])
+    """
+
+    def __init__(
+        self,
+        space: AdeleSpace,
+        *,
+        n_classes: int,
+        length: int,
+        features: str = "one-hot-digits",
+        joint: str = "agree",
+        width: int = 64,
+        n_layers: int = 2,
+        tied: bool = False,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        check_sizes(n_classes, length, n_layers)
+        if joint not in JOINTS:
+            raise UnknownNameError.of("joint", joint, JOINTS)
+        if joint != "sum" and n_classes != 2:
+            raise ConfigurationError(f"joint={joint!r} tells two classes apart, not {n_classes}; use joint='sum'")
+        if width < 1:
+            raise ConfigurationError(f"width={width} leaves no unit; width >= 1")
+        self.space, self.max_length, self.joint, self.tied = space, length, joint, tied
+        self.layout = FeatureLayout.fit(features, space, None)
+        n_places, n_out = space.n_primes + 1, width if joint == "sum" else 1
+        self.digits = nn.Parameter(torch.randn(length * self.layout.size, width) / math.sqrt(length))
+        self.real = nn.Linear(4 * length, width)
+        self.first_bias = nn.Parameter(torch.zeros(n_places, width))
+        n_sets = 2 if tied else n_places  # of weights: one for the real place, one for each prime or for all
+        sizes = [width] * n_layers + [n_out]
+        self.weights = nn.ParameterList(
+            torch.randn(n_sets, a, b) / math.sqrt(a) for a, b in zip(sizes, sizes[1:], strict=False)
+        )
+        self.biases = nn.ParameterList(torch.zeros(n_sets, 1, b) for b in sizes[1:])
+        self.dropout = nn.Dropout(dropout)
+        self.bias = nn.Parameter(torch.zeros(()))
+        if joint == "agree":
+            nn.init.constant_(self.biases[-1], math.log(math.expm1(1 / n_places)))  # objections of 1 in all
+        if joint == "signs":
+            nn.init.constant_(self.biases[-1], 2.0)
+        self.head = (
+            nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, n_classes))
+            if joint == "sum"
+            else None
+        )
+
+    def answers(self, numbers: Any) -> torch.Tensor:
+        """Return what each place answers, (rows, n_primes + 1, 1 or width), the real place first.
+
+        Args:
+            numbers: (rows, length).
+        """
+        adeles = self.space.encode(numbers, floats="never")
+        device = self.digits.device
+        hot = torch.from_numpy(hot_positions(adeles, self.layout)).to(device)  # (rows, length, primes, levels)
+        rows, length, n_primes, levels = hot.shape
+        if length != self.max_length:
+            raise ConfigurationError(f"a row of {length} numbers, where all have max_length={self.max_length}")
+        hot = hot + self.layout.size * torch.arange(length, device=device)[:, None, None]
+        bags = hot.transpose(1, 2).reshape(rows * n_primes, length * levels)
+        of_primes = functional.embedding_bag(bags, self.digits, mode="sum").reshape(rows, n_primes, -1)
+        size = torch.from_numpy(signed_logarithm(adeles.real)).to(device, self.digits.dtype)
+        size = torch.stack([size / 10, size > 0, size < 0, size == 0], dim=-1)
+        x = torch.cat([self.real(size.flatten(1))[:, None], of_primes], dim=1) + self.first_bias
+        for weight, bias in zip(self.weights, self.biases, strict=True):
+            x = self._linear(self.dropout(functional.relu(x)), weight, bias)
+        return x
+
+    def _linear(self, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        """Return the products (rows, places, b) at each place with its own weights, or those that primes share."""
+        if not self.tied:
+            return torch.baddbmm(bias, x.transpose(0, 1), weight).transpose(0, 1)
+        return torch.cat([x[:, :1] @ weight[0] + bias[0], x[:, 1:] @ weight[1] + bias[1]], dim=1)
+
+    def forward(self, numbers: Any) -> torch.Tensor:
+        """Return logits, float32 (*, n_classes).
+
+        Args:
+            numbers: (*, length).
+        """
+        rows = torch.as_tensor(numbers)
+        answers = self.answers(rows.reshape(-1, rows.shape[-1]))
+        if self.head is not None:
+            found: torch.Tensor = self.head(answers.sum(dim=1))
+            return found.reshape(*rows.shape[:-1], -1)
+        if self.joint == "agree":
+            logit = self.bias - functional.softplus(answers).sum(dim=(1, 2))
+        else:
+            logit = 2 * torch.atanh(_GREATEST * torch.tanh(answers).prod(dim=1)[:, 0])
+        return torch.stack([torch.zeros_like(logit), logit], dim=-1).reshape(*rows.shape[:-1], 2)
+
+    @torch.no_grad()
+    def local(self, numbers: Any) -> dict[str, torch.Tensor]:
+        """Return what each place says of rows of numbers (rows, length): "real", "2", "3", … -> float32 (rows,).
+
+        With joint "agree" that is softplus of its objection, 0 for none; with "signs" its sign, from −1 to 1.
+
+        Raises:
+            ConfigurationError: the joint is "sum", whose places give vectors.
+        """
+        if self.joint == "sum":
+            raise ConfigurationError("with joint='sum' a place gives a vector; `answers` has them")
+        answers = self.answers(numbers)[..., 0]
+        said = functional.softplus(answers) if self.joint == "agree" else torch.tanh(answers)
+        return dict(zip(("real", *map(str, self.space.primes)), said.unbind(dim=1), strict=True))
+
+    @property
+    def n_parameters(self) -> int:
+        """Return the number of trained parameters."""
+        return sum(p.numel() for p in self.parameters() if p.requires_grad)

@@ -1,0 +1,40 @@
+"""Residues of integers modulo any numbers, which need not be prime."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.errors import EncodingError
+from adelic.numbers import rationals
+from adelic.numbers.describe import at_position, describe
+
+
+def residues(numbers: Any, moduli: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Return the residues of integers modulo numbers below 2^63.
+
+    Args:
+        numbers: (*,), whatever `AdeleSpace.encode` takes.
+        moduli: 1 or more each.
+
+    Returns:
+        int64 (*, len(moduli)), each from 0 to the modulus less one.
+
+    Raises:
+        EncodingError: a value is no integer.
+
+    >>> residues([-1, 10**30], (2, 7, 10)).tolist()
+    [[1, 6, 9], [0, 1, 0]]
+    """
+    parsed = rationals.read(numbers)
+    if not parsed.is_integral:
+        first = int(np.flatnonzero(parsed.denominators != 1)[0])
+        position = at_position(tuple(int(i) for i in np.unravel_index(first, parsed.shape)))
+        raise EncodingError(
+            f"{describe(parsed.fraction(first))}{position} is a fraction, and residues are of integers; the adelic "
+            "embedding holds fractions"
+        )
+    values = parsed.numerators
+    given = np.array(moduli, dtype=object if values.dtype == object else np.int64)
+    return np.asarray(values[:, None] % given).astype(np.int64).reshape(*parsed.shape, len(moduli))
