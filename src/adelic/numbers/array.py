@@ -1,6 +1,6 @@
 """Arrays of adeles: the paper's ⊕ and ⊗, place by place, and back to rationals."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from math import prod
 from typing import Any, Protocol
@@ -33,8 +33,8 @@ class Space(Protocol):
         """Return the number of primes."""
 
     @property
-    def precision(self) -> int:
-        """Return how many digits a window holds."""
+    def precision(self) -> int | Mapping[int, int]:
+        """Return how many digits a window holds, or each prime's where they are not the same."""
 
     @property
     def fractional_digits(self) -> int:
@@ -122,9 +122,9 @@ class AdeleArray:
 
     @property
     def digits(self) -> npt.NDArray[np.unsignedinteger[Any]]:
-        """Return the p-adic digits, unsigned (*, n_primes, precision), most significant first.
+        """Return the p-adic digits, unsigned (*, n_primes, max_precision), most significant first.
 
-        Digits that are not known (see `known`) are 0.
+        Digits that are not known (see `known`) are 0, as where a prime has fewer digits than others.
         """
         return _read_only(self._finite.digits)
 
@@ -132,7 +132,7 @@ class AdeleArray:
     def known(self) -> npt.NDArray[np.int32]:
         """Return how many digits of each window are known, counted from the lowest, int32 (*, n_primes).
 
-        All `precision` of them after `encode` and after sums. Products with fractional digits and quotients by
+        All that the prime has after `encode` and after sums. Products with fractional digits and quotients by
         multiples of p know fewer (capped absolute precision).
 
         >>> from adelic import AdeleSpace
@@ -143,7 +143,7 @@ class AdeleArray:
         return _read_only(self._finite.known)
 
     def tensor(self) -> npt.NDArray[np.float32]:
-        """Return the paper's layout, float32 (*, n_primes + 1, precision): row 0 is [0, …, 0, q].
+        """Return the paper's layout, float32 (*, n_primes + 1, max_precision): row 0 is [0, …, 0, q].
 
         Raises:
             RangeError: a real value is beyond float32.
@@ -157,7 +157,7 @@ class AdeleArray:
         """
         check_float32(self.space.primes)
         flat = self.reshape(-1)
-        out = np.empty((self.size, self.space.n_primes + 1, self.space.precision), dtype=np.float32)
+        out = np.empty((self.size, self.space.n_primes + 1, flat._finite.digits.shape[-1]), dtype=np.float32)
         out[:, 1:] = flat._finite.digits
         write_real_row(flat._real.value, out, self.shape)
         return out.reshape(*self.shape, *out.shape[1:])
@@ -357,7 +357,7 @@ class AdeleArray:
             raise SpaceError(f"arrays of shapes {self.shape} and {right.shape} do not fit together") from None
         a, b = self._finite.broadcast_to(shape), right._finite.broadcast_to(shape)
         known = np.minimum(a.known, b.known)[..., None]
-        place = np.arange(self.space.precision - 1, -1, -1)  # of each digit in its window, as `digits` orders them
+        place = np.arange(a.digits.shape[-1] - 1, -1, -1)  # of each digit in its window, as `digits` orders them
         same_digits = ((a.digits == b.digits) | (place >= known)).all(axis=(-2, -1))
         equal = same_digits & self._real.broadcast_to(shape).overlaps(right._real.broadcast_to(shape))
         return equal if shape else bool(equal)
@@ -387,7 +387,7 @@ class AdeleArray:
         texts = []
         for j, p in enumerate(self.space.primes):
             known = int(self._finite.known[i, j])
-            shown = self._finite.digits[i, j, self.space.precision - known :].tolist()
+            shown = self._finite.digits[i, j, self._finite.digits.shape[-1] - known :].tolist()
             texts.append(f"{expansion_text(shown, p, self.space.fractional_digits)}_{p}")
         return f"({self._real[i].text()}, {', '.join(texts)})"
 

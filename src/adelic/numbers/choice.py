@@ -8,7 +8,7 @@ denominator asks for (k + 1)·e fractional digits, and each product forgets e di
 2·|n|·m < ∏ p^(N − F − k·e_p) for its pair, e_p being the largest e of the values.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log2, prod
@@ -90,12 +90,14 @@ class SpaceChoice:
 
 
 def coordinates(space: AdeleSpace) -> int:
-    """Return (n_primes + 1) · precision: the size of `space.tensor` for one number, the real row included.
+    """Return the coordinates of a number, the sum of all precisions, and a real row as long as the greatest.
 
-    >>> coordinates(AdeleSpace())
-    128
+    (n_primes + 1) · precision where all primes have as many digits: the size of `space.tensor` for one number.
+
+    >>> coordinates(AdeleSpace()), coordinates(AdeleSpace(precision={2: 7, 3: 5, 11: 1}))
+    (128, 20)
     """
-    return (space.n_primes + 1) * space.precision
+    return space.max_precision + sum(space.precisions)
 
 
 def choose_space(
@@ -171,34 +173,41 @@ def choose_space(
 
 
 def fitting_space(
-    values: Any, primes: Sequence[int], precision: int, fractional_digits: int | None = None, *, floats: str = "error"
+    values: Any,
+    primes: Sequence[int],
+    precision: int | Mapping[int, int],
+    fractional_digits: int | None = None,
+    *,
+    floats: str = "error",
 ) -> AdeleSpace:
     """Return the space of some primes and digits, with as many digits after the point as some numbers need.
 
     Args:
         values: as for `AdeleSpace.encode`.
         primes: the primes.
-        precision: digits a prime.
+        precision: digits a prime, a number or by prime, as for `AdeleSpace`.
         fractional_digits: how many of them stand after the point; as many as are needed when left out.
         floats: as for `AdeleSpace.encode`.
 
     Raises:
-        PrecisionError: a number needs as many digits after the point as there are digits, or more.
+        PrecisionError: a number needs as many digits after the point as a prime has digits, or more.
         SpaceError, EncodingError, DivisionByZeroError: as for `AdeleSpace` and its `encode`.
 
     >>> fitting_space(["7/5", "1/4"], (2, 3, 5), 16).fractional_digits
     2
     """
-    space = AdeleSpace(tuple(primes), precision, fractional_digits or 0)
+    space = AdeleSpace(primes, precision, fractional_digits or 0)  # type: ignore[arg-type]  # any sequence will do
     if fractional_digits is not None:
         return space
     numbers = rationals.read(values, floats=floats)
     needs = [max(valuation(m, p) for p in space.primes) for m in numbers.denominators.tolist()]
     needed = max(needs, default=0)
-    if needed >= space.precision:
+    least = min(space.precisions)
+    if needed >= least:
+        at = "" if space.window.is_uniform else f" at the prime {space.primes[space.precisions.index(least)]}"
         raise PrecisionError(
             f"{describe(numbers.fraction(needs.index(needed)))} needs {needed} digits after the point, which "
-            f"precision={space.precision} does not hold; precision={needed + 1} would"
+            f"precision={least}{at} does not hold; precision={needed + 1} would"
         )
     return AdeleSpace(space.primes, space.precision, needed)
 

@@ -22,6 +22,8 @@ def read_digits(given: npt.NDArray[Any], shape: tuple[int, ...], window: Window)
         raise EncodingError(f"digits have shape {given.shape}; for real values of shape {shape} it is {expected}")
     dtype = finite.digit_dtype(window.primes)
     greatest = np.array([p - 1 for p in window.primes], dtype=dtype)[:, None]
+    if not window.is_uniform:
+        greatest = np.where(window.exists, greatest, 0).astype(dtype)
     if given.dtype.kind == "f":
         is_digit = (given >= 0) & (given <= greatest) & (given == np.floor(given))
     else:  # unsigned, so that large digits are compared exactly
@@ -30,8 +32,13 @@ def read_digits(given: npt.NDArray[Any], shape: tuple[int, ...], window: Window)
     if len(wrong):
         at = tuple(int(i) for i in wrong[0])
         p = window.primes[at[-2]]
+        if not window.exists[at[-2:]]:
+            raise EncodingError(
+                f"{given[at]!s}{at_position(at)} stands beyond the {window.precisions[at[-2]]} lowest digits, all that "
+                f"the prime {p} has; such columns are 0"
+            )
         raise EncodingError(f"{given[at]!s}{at_position(at)} is not a digit at the prime {p}; digits are 0 … {p - 1}")
-    known = np.broadcast_to(np.int32(window.precision), expected[:-1])
+    known = finite.all_known(window, shape)
     return FinitePlaces(given.astype(dtype), known)
 
 

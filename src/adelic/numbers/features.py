@@ -1,8 +1,8 @@
-"""From numbers to feature vectors: the four forms in which a model can eat an adele.
+"""From numbers to feature vectors: the forms in which a model can eat an adele.
 
-Every feature belongs to one place (the real one or a prime) and to one *level*: the digit of p^(k-1), or the
-residue modulo p^k. Levels count from the lowest digit of the window, so that dropping high levels keeps what tells
-small numbers apart.
+Every feature belongs to one place (the real one or a prime) and to one *level*: the digit of p^(k-1), the residue
+modulo p^k, or whether p^k is the power of p in the number. Levels count from the lowest digit of the window, so that
+dropping high levels keeps what tells small numbers apart. A prime has no more levels than digits.
 """
 
 from dataclasses import dataclass
@@ -16,9 +16,11 @@ from adelic.numbers.array import AdeleArray
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.space import AdeleSpace
 
-FeatureKind = Literal["digits", "standardized", "characters", "one-hot-digits"]
+FeatureKind = Literal["digits", "standardized", "characters", "one-hot-digits", "valuation-unit"]
 FEATURE_KINDS: tuple[str, ...] = get_args(FeatureKind)
 """The forms in which a network can be given an adele."""
+
+_UNIT_DIGITS_AT_2 = 3  # u mod 8 says whether the unit u is a square in Q_2; at other primes u mod p does
 
 
 @dataclass(frozen=True)
@@ -28,10 +30,13 @@ class FeatureLayout:
     Attributes:
         kind: one of `FEATURE_KINDS`.
         space: the adele space.
-        levels: how many levels a place keeps, at most the space's precision.
+        levels: how many levels a place keeps, at most the space's greatest precision; a prime of fewer digits keeps
+            all of them.
 
     >>> FeatureLayout("digits", AdeleSpace(), 16).size, FeatureLayout("characters", AdeleSpace(), 9).size
     (128, 127)
+    >>> FeatureLayout("characters", AdeleSpace(precision={2: 7, 3: 5, 11: 1}), 7).size
+    27
     """
 
     kind: str
@@ -52,14 +57,27 @@ class FeatureLayout:
         """
         return self.levels if self.kind in ("digits", "standardized") else 1
 
+    @property
+    def place_levels(self) -> tuple[int, ...]:
+        """Return how many levels each prime keeps.
+
+        >>> FeatureLayout("digits", AdeleSpace(precision={2: 7, 3: 5, 11: 1}), 6).place_levels
+        (6, 5, 1)
+        """
+        return tuple(min(self.levels, n) for n in self.space.precisions)
+
+    @property
+    def is_present(self) -> npt.NDArray[np.bool_]:
+        """Return which coordinates of the layout, cut to the lowest levels, are features: (n_primes + 1, levels)."""
+        place = np.arange(self.levels - 1, -1, -1)
+        return np.asarray(place < np.array([self.levels, *self.place_levels])[:, None])
+
     @staticmethod
     def size_of(kind: str, space: AdeleSpace, levels: int) -> int:
         """Return the number of features for a number of levels."""
-        if kind in ("digits", "standardized"):
-            return (space.n_primes + 1) * levels
-        if kind == "characters":
-            return 1 + 2 * space.n_primes * levels
-        return 1 + sum(space.primes) * levels
+        n_real = levels if kind in ("digits", "standardized") else 1
+        places = zip(space.primes, space.precisions, strict=True)
+        return n_real + sum(place_size(kind, p, min(levels, n)) for p, n in places)
 
     @classmethod
     def fit(cls, kind: str, space: AdeleSpace, width: int | None) -> "FeatureLayout":
@@ -71,7 +89,7 @@ class FeatureLayout:
         """
         if kind not in FEATURE_KINDS:
             raise UnknownNameError.of("features", kind, FEATURE_KINDS, listed="features")
-        levels = space.precision
+        levels = space.max_precision
         while width is not None and levels and cls.size_of(kind, space, levels) > width:
             levels -= 1
         if not levels:
@@ -90,6 +108,9 @@ def compute_features(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[n
     - "characters": sign(q)·ln(1 + |q|), then cos and sin of 2πx/p^k for k = 1 … levels, where x is p^F·q: the additive
       characters of Z/p^k, which turn sums into rotations.
     - "one-hot-digits": sign(q)·ln(1 + |q|), then each digit as a one-hot vector of length p, lowest digit first.
+    - "valuation-unit": sign(q)·ln(1 + |q|), then q = p^v·u as number theorists write it, see `valuation_unit`.
+
+    Digits beyond the levels of a prime are no features.
 
     Raises:
         RangeError: a real value is beyond float32 (digits) or float64.
@@ -99,15 +120,37 @@ def compute_features(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[n
     array([0., 5., 0., 1., 1., 2.], dtype=float32)
     >>> compute_features(space.encode(5), FeatureLayout("one-hot-digits", space, 1)).round(2)
     array([1.79, 0.  , 1.  , 0.  , 0.  , 1.  ], dtype=float32)
+    >>> compute_features(space.encode(12), FeatureLayout("valuation-unit", space, 3)).round(2)  # 2^2·3 and 3·4
+    array([2.56, 0.  , 0.  , 1.  , 0.  , 0.  , 0.  , 0.  , 0.  , 0.  , 1.  ,
+           0.  , 0.  , 1.  , 0.  ], dtype=float32)
     """
     space, levels = layout.space, layout.levels
     if layout.kind in ("digits", "standardized"):
-        return adeles.tensor()[..., space.precision - levels :].reshape(*adeles.shape, layout.size)
+        coordinates = adeles.tensor()[..., space.max_precision - levels :]
+        if not space.window.is_uniform:
+            coordinates = coordinates[..., layout.is_present]
+        return coordinates.reshape(*adeles.shape, layout.size)
     parts: list[npt.NDArray[Any]] = [signed_logarithm(adeles.real)[..., None]]
-    for j, p in enumerate(space.primes):
-        digits = adeles.digits[..., j, ::-1][..., :levels]  # lowest first
-        parts.append(characters(digits, p) if layout.kind == "characters" else one_hot(digits, p))
+    for j, (p, count) in enumerate(zip(space.primes, layout.place_levels, strict=True)):
+        parts.append(place_features(layout.kind, adeles.digits[..., j, ::-1][..., :count], p))
     return np.asarray(np.concatenate(parts, axis=-1), dtype=np.float32)
+
+
+def place_size(kind: str, p: int, levels: int) -> int:
+    """Return how many features of a kind a prime has for a number of levels.
+
+    >>> [place_size(kind, 5, 2) for kind in FEATURE_KINDS]
+    [2, 2, 4, 10, 7]
+    """
+    if kind == "valuation-unit":
+        return levels + 1 + len(unit_residues(p, levels))
+    return levels * {"characters": 2, "one-hot-digits": p}.get(kind, 1)
+
+
+def place_features(kind: str, digits: npt.NDArray[Any], p: int) -> npt.NDArray[Any]:
+    """Return the features of a kind at one prime, from digits, lowest first: (*, levels) -> (*, place_size)."""
+    functions = {"characters": characters, "one-hot-digits": one_hot, "valuation-unit": valuation_unit}
+    return np.asarray(functions[kind](digits, p)) if kind in functions else digits
 
 
 def signed_logarithm(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -150,6 +193,48 @@ def one_hot(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.bool_]:
     array([0, 1, 0, 1, 0, 0])
     """
     return np.asarray(digits[..., None] == np.arange(p)).reshape(*digits.shape[:-1], p * digits.shape[-1])
+
+
+def unit_residues(p: int, levels: int) -> tuple[int, ...]:
+    """Return the residues of units that "valuation-unit" tells apart: modulo p, and modulo 8 at p = 2.
+
+    A unit u is a square in Q_p if it is one modulo p, p odd, and in Q_2 if it is 1 modulo 8. With fewer than three
+    digits at 2 it is modulo 4 or 2.
+
+    >>> unit_residues(5, 1), unit_residues(2, 6), unit_residues(2, 2)
+    ((1, 2, 3, 4), (1, 3, 5, 7), (1, 3))
+
+    Source: J.-P. Serre, A Course in Arithmetic (1973), II.3.3.
+    """
+    return tuple(r for r in range(p ** _unit_digits(p, levels)) if r % p)
+
+
+def _unit_digits(p: int, levels: int) -> int:
+    return min(_UNIT_DIGITS_AT_2, levels) if p == 2 else 1
+
+
+def valuation_unit(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.bool_]:
+    """Return v and a residue of u as one-hot vectors, from the digits of x = p^v·u, lowest first.
+
+    v is 0 … levels, the last for "at least as many", which 0 has, too; then come the residues that `unit_residues`
+    names. None of them is marked where the digits do not tell which it is: u has levels − v known digits.
+
+    With fractional digits F, x is p^F·q, so that the first valuation is −F. Digits that are not known count as 0.
+
+    Shape: (*, levels) -> (*, levels + 1 + number of residues).
+
+    >>> valuation_unit(np.array([[2, 1], [0, 1], [0, 0]]), 3).astype(int)
+    array([[1, 0, 0, 0, 1],
+           [0, 1, 0, 1, 0],
+           [0, 0, 1, 0, 0]])
+    """
+    levels, count = digits.shape[-1], _unit_digits(p, digits.shape[-1])
+    v = (np.cumsum(digits != 0, axis=-1) == 0).sum(axis=-1)[..., None]
+    place = v + np.arange(count)
+    of_unit = np.take_along_axis(digits, np.minimum(place, levels - 1), axis=-1).astype(np.int64)
+    residue = (of_unit * p ** np.arange(count)).sum(axis=-1, keepdims=True)
+    is_unit = (residue == np.array(unit_residues(p, levels))) & (v + count <= levels)
+    return np.concatenate([v == np.arange(levels + 1), is_unit], axis=-1)
 
 
 def _fractional_parts(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.float64]:

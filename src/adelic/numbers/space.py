@@ -1,5 +1,6 @@
 """The adele space: which primes, how many digits; from numbers to coordinates and back."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,7 +18,15 @@ from adelic.numbers.describe import describe
 from adelic.numbers.places import finite, real
 from adelic.numbers.places.finite import FinitePlaces
 from adelic.numbers.primes import first_primes
-from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES, Window, check_size, checked_integer, checked_window
+from adelic.numbers.window import (
+    DEFAULT_PRECISION,
+    DEFAULT_PRIMES,
+    DigitsByPrime,
+    Window,
+    check_size,
+    checked_integer,
+    checked_window,
+)
 
 
 @dataclass(frozen=True)
@@ -28,12 +37,19 @@ class AdeleSpace:
 
     Attributes:
         primes: different primes, ascending or not; the order is the order of the coordinates.
-        precision: N, how many digits a window holds.
-        fractional_digits: F, how many of them stand below p^0. With F = 0 a denominator divisible by p is an error.
+        precision: N, how many digits a window holds: a number, or digits by prime, `{2: 7, 3: 5, 11: 1}`, which name
+            each of the primes (and are the primes, where none are given). Where all are equal, it is a number;
+            otherwise it stays a mapping, and `precisions` are the numbers.
+        fractional_digits: F, how many of them stand below p^0, one number for all primes. With F = 0 a denominator
+            divisible by p is an error.
+
+    Where the primes differ in their digits, arrays of digits have `max_precision` columns; those beyond a prime's own
+    digits are 0 and count as not known.
 
     Raises:
-        SpaceError: a prime is not prime, repeats or has more than 64 bits, the precision is below 1, F is not in
-            0 … N − 1, or a number would have more than 10^7 digits.
+        SpaceError: a prime is not prime, repeats or has more than 64 bits, a precision is below 1, digits by prime
+            leave out a prime or name another, F is not in 0 … min N_p − 1, or a number would have more than 10^7
+            digits.
 
     What the compiled kernels do not reach, primes from 2^31 on and precision · p² from 2^62 on, takes a slower path
     with the same digits.
@@ -46,17 +62,21 @@ class AdeleSpace:
            [1, 2, 1, 2, 0],
            [0, 0, 0, 1, 2],
            [4, 1, 3, 0, 0]], dtype=uint8)
+    >>> AdeleSpace(precision={2: 4, 3: 3, 97: 1}).encode([7, -1]).digits.tolist()
+    [[[0, 1, 1, 1], [0, 0, 2, 1], [0, 0, 0, 7]], [[1, 1, 1, 1], [0, 2, 2, 2], [0, 0, 0, 96]]]
     """
 
     primes: tuple[int, ...] = DEFAULT_PRIMES
-    precision: int = DEFAULT_PRECISION
+    precision: int | Mapping[int, int] = DEFAULT_PRECISION
     fractional_digits: int = 0
 
     def __post_init__(self) -> None:
         """Check the parameters."""
         window = checked_window(self.primes, self.precision, self.fractional_digits)
-        for name, value in window._asdict().items():
-            object.__setattr__(self, name, value)
+        by_prime = DigitsByPrime(dict(zip(window.primes, window.precisions, strict=True)))
+        object.__setattr__(self, "primes", window.primes)
+        object.__setattr__(self, "precision", window.precision if window.is_uniform else by_prime)
+        object.__setattr__(self, "fractional_digits", window.fractional_digits)
 
     over = AlgebraicSpace
     """`AdeleSpace.over("x^2 - 2", root=1.414)` is another way to write `AlgebraicSpace("x^2 - 2", root=1.414)`."""
@@ -92,13 +112,34 @@ class AdeleSpace:
         return len(self.primes)
 
     @cached_property
-    def decoding_bound(self) -> int:
-        """Return ∏ p^(N − F): n/m with denominator prime to all p can be decoded while 2·|n|·m stays below it.
+    def precisions(self) -> tuple[int, ...]:
+        """Return N_p, how many digits each prime's window holds, in the order of the primes.
 
-        With fractional digits the general condition is 2·|n'|·m' < ∏ p^N, where n'/m' = n/m · ∏ p^F in lowest terms.
+        >>> AdeleSpace(primes=(2, 3)).precisions, AdeleSpace(primes=(2, 3), precision={2: 7, 3: 5}).precisions
+        ((16, 16), (7, 5))
+        """
+        n = self.precision
+        return tuple(n[p] for p in self.primes) if isinstance(n, Mapping) else (n,) * self.n_primes
+
+    @property
+    def max_precision(self) -> int:
+        """Return the greatest N_p: how many columns an array of digits has.
+
+        >>> AdeleSpace(primes=(2, 3), precision={2: 7, 3: 5}).max_precision
+        7
+        """
+        return max(self.precisions)
+
+    @cached_property
+    def decoding_bound(self) -> int:
+        """Return ∏ p^(N_p − F): n/m with denominator prime to all p can be decoded while 2·|n|·m stays below it.
+
+        With fractional digits the general condition is 2·|n'|·m' < ∏ p^N_p, where n'/m' = n/m · ∏ p^F in lowest terms.
 
         >>> AdeleSpace(primes=(2, 3), precision=4).decoding_bound
         1296
+        >>> AdeleSpace(primes=(2, 3), precision={2: 4, 3: 1}).decoding_bound
+        48
         """
         return self.window.decoding_bound
 
@@ -115,7 +156,7 @@ class AdeleSpace:
     @property
     def window(self) -> Window:
         """Return the parameters as the kernels take them."""
-        return Window(self.primes, self.precision, self.fractional_digits)
+        return Window(self.primes, self.precisions, self.fractional_digits)
 
     def encode(self, values: Any, *, floats: str = "error", threads: int = 1) -> AdeleArray:
         """Return numbers as an `AdeleArray` of the same shape; exact, or an error.
@@ -144,7 +185,7 @@ class AdeleSpace:
             return values
         numbers = rationals.read(values, floats=floats)
         size = len(numbers.numerators)
-        digits = np.empty((size, self.n_primes, self.precision), dtype=finite.digit_dtype(self.primes))
+        digits = np.empty((size, self.n_primes, self.max_precision), dtype=finite.digit_dtype(self.primes))
         finite.encode(numbers, self.window, digits, threads=threads)
         places = FinitePlaces(digits, finite.all_known(self.window, size))
         real_place = real.encode(numbers, self._is_inside)
@@ -169,7 +210,7 @@ class AdeleSpace:
                 system then has to find, which takes longer than the encoding.
 
         Returns:
-            float32, (*, n_primes + 1, precision). Row 0 is [0, …, 0, q], row j the digits at the j-th prime.
+            float32, (*, n_primes + 1, max_precision). Row 0 is [0, …, 0, q], row j the digits at the j-th prime.
 
         Raises:
             RangeError: |q| is beyond float32, about 3.4e38.
@@ -184,7 +225,7 @@ class AdeleSpace:
         if isinstance(values, AdeleArray):
             return self.encode(values).tensor()
         numbers = rationals.read(values, floats=floats, transient=True)
-        shape = (*numbers.shape, self.n_primes + 1, self.precision)
+        shape = (*numbers.shape, self.n_primes + 1, self.max_precision)
         if out is None:
             out = np.empty(shape, dtype=np.float32)
         elif out.shape != shape or out.dtype != np.float32 or not out.flags.c_contiguous or not out.flags.writeable:
@@ -200,16 +241,16 @@ class AdeleSpace:
         """Return the array with these coordinates, for decoding what a network or a file says.
 
         Args:
-            digits: integers, (*, n_primes, precision), most significant digit first.
+            digits: integers, (*, n_primes, max_precision), most significant digit first; 0 where a prime has none.
             real_value: (*), floats, or exact numbers other than text, which may be beyond float64; None where they are
                 not known. Digits alone may be those of several numbers: modulo 101 they are the same for −10 and 1/10.
-                Then `decode` returns the n/m = q · ∏ p^F, in lowest terms, with |n| and m at most √(M/2), M = ∏ p^N, of
-                which there is at most one (Wang 1981), and raises where there is none. An integer beyond that bound may
-                be read as a fraction inside it; `RedundantResidueCode` takes other bounds.
+                Then `decode` returns the n/m = q · ∏ p^F, in lowest terms, with |n| and m at most √(M/2), where
+                M = ∏ p^N_p, of which there is at most one (Wang 1981), and raises where there is none. An integer
+                beyond that bound may be read as a fraction inside it; `RedundantResidueCode` takes other bounds.
             radius: error bounds of the real values, (*); float64 rounding when left out.
 
         Raises:
-            EncodingError: a shape does not fit, or a digit is not in 0 … p − 1.
+            EncodingError: a shape does not fit, a digit is not in 0 … p − 1, or stands where the prime has none.
 
         >>> space = AdeleSpace(primes=(2, 3), precision=4)
         >>> space.from_digits([[0, 1, 1, 1], [0, 0, 2, 1]], 7.0).decode()

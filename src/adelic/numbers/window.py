@@ -1,9 +1,11 @@
 """The window of digits that every number of a space has at each prime: its parameters, checked."""
 
+from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from adelic.errors import SpaceError
 from adelic.numbers.describe import describe
@@ -20,12 +22,69 @@ MOST_DIGITS = 10**7
 _LARGEST_FACTOR = 10**5  # that an error message searches
 
 
+class DigitsByPrime(Mapping[int, int]):
+    """How many digits each prime has where they are not the same number: an immutable mapping that can be hashed.
+
+    >>> DigitsByPrime({2: 7, 3: 5})
+    {2: 7, 3: 5}
+    >>> DigitsByPrime({2: 7, 3: 5}) == {2: 7, 3: 5}
+    True
+    """
+
+    __slots__ = ("_counts",)
+
+    def __init__(self, counts: Mapping[int, int]) -> None:
+        self._counts = dict(counts)
+
+    def __getitem__(self, p: int) -> int:
+        return self._counts[p]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._counts)
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._counts.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._counts)
+
+
 class Window(NamedTuple):
-    """The parameters of a space as the kernels take them: primes, digits in a window, and those of them below p^0."""
+    """The parameters of a space as the kernels take them: primes, digits in a window, and those of them below p^0.
+
+    Attributes:
+        primes: the primes.
+        precisions: N_p, how many digits the window of each holds.
+        fractional_digits: F, how many of them stand below p^0.
+    """
 
     primes: tuple[int, ...]
-    precision: int
+    precisions: tuple[int, ...]
     fractional_digits: int
+
+    @property
+    def precision(self) -> int:
+        """Return the greatest N_p: how many columns an array of digits has."""
+        return max(self.precisions)
+
+    @property
+    def is_uniform(self) -> bool:
+        """Return whether all primes have the same number of digits, so that every column is a digit at every prime."""
+        return min(self.precisions) == max(self.precisions)
+
+    @property
+    def exists(self) -> npt.NDArray[np.bool_]:
+        """Return where in an array of digits there are digits, bool (n_primes, precision), highest digits first."""
+        place = np.arange(self.precision - 1, -1, -1)
+        return np.asarray(place < np.array(self.precisions)[:, None])
+
+    @property
+    def modulus(self) -> int:
+        """Return M = ∏ p^N_p."""
+        return prod(p**n for p, n in zip(self.primes, self.precisions, strict=True))
 
     @property
     def suits_kernels(self) -> bool:
@@ -40,43 +99,80 @@ class Window(NamedTuple):
 
     @property
     def decoding_bound(self) -> int:
-        """Return ∏ p^(N − F), see `AdeleSpace.decoding_bound`."""
-        return int(prod(self.primes) ** (self.precision - self.fractional_digits))
+        """Return ∏ p^(N_p − F), see `AdeleSpace.decoding_bound`."""
+        return self.modulus // self.scale
 
 
 def checked_window(primes: Any, precision: Any, fractional_digits: Any) -> Window:
-    """Return the window with these parameters.
+    """Return the window with these parameters; where a mapping is the precision, its keys are the default primes.
 
     Raises:
         SpaceError: as for `AdeleSpace`.
 
     >>> checked_window([2, 3], 16, 1).scale
     6
+    >>> checked_window(DEFAULT_PRIMES, {2: 7, 11: 1}, 0)
+    Window(primes=(2, 11), precisions=(7, 1), fractional_digits=0)
     """
+    if isinstance(precision, Mapping) and not precision:
+        raise SpaceError("precision={} names no prime; precision={2: 7, 3: 5} or a number for all, 16 is the default")
+    if isinstance(precision, Mapping) and primes is DEFAULT_PRIMES:  # this very tuple: none were given
+        primes = tuple(precision)
     try:
         given = tuple(primes)
     except TypeError:
         raise SpaceError(f"primes={describe(primes)} is not a sequence of primes, such as {DEFAULT_PRIMES}") from None
     primes = tuple(checked_integer("a prime", p) for p in given)
-    precision = checked_integer("precision", precision)
+    if not isinstance(precision, Mapping):
+        precision = checked_integer("precision", precision)
     fractional_digits = checked_integer("fractional_digits", fractional_digits)
     if not primes:
         raise SpaceError(f"primes=() leaves no p-adic coordinate; primes={DEFAULT_PRIMES} is the default")
-    if precision < 1:
-        raise SpaceError(f"precision={describe(precision)} leaves no digit; precision >= 1, 16 is the default")
-    if not 0 <= fractional_digits < precision:
+    precisions = _by_prime(primes, precision) if isinstance(precision, Mapping) else (precision,) * len(primes)
+    if min(precisions) < 1:
+        raise SpaceError(
+            f"precision={describe(precision, 200)} leaves no digit{_at_which(primes, precisions)}; precision >= 1, "
+            "16 is the default"
+        )
+    if not 0 <= fractional_digits < min(precisions):
         raise SpaceError(
             f"fractional_digits={describe(fractional_digits)} does not fit a window of "
-            f"precision={describe(precision)}; 0 <= fractional_digits < precision"
+            f"precision={describe(min(precisions))}{_at_which(primes, precisions)}; 0 <= fractional_digits < precision"
         )
-    check_size(len(primes), precision)
+    check_size(len(primes), max(precisions))
     seen: set[int] = set()
     for p in primes:
         _check_prime(p)
         if p in seen:
             raise SpaceError(f"the prime {p} occurs twice in primes={describe(primes)}; name each prime once")
         seen.add(p)
-    return Window(primes, precision, fractional_digits)
+    return Window(primes, precisions, fractional_digits)
+
+
+def _by_prime(primes: tuple[int, ...], precision: Mapping[Any, Any]) -> tuple[int, ...]:
+    """Return the numbers of digits that a mapping names, in the order of the primes, or raise `SpaceError`."""
+    counts = {
+        checked_integer("a prime that precision names", p): checked_integer(f"precision at {describe(p)}", n)
+        for p, n in precision.items()
+    }
+    missing = [p for p in primes if p not in counts]
+    strange = set(counts).difference(primes)
+    if missing or strange:
+        wrong = (
+            f"does not name the prime {describe(missing[0])} of"
+            if missing
+            else f"names {describe(min(strange))}, which is not one of"
+        )
+        raise SpaceError(
+            f"precision={describe(dict(precision), 200)} {wrong} primes={describe(primes, 200)}; name each prime, or "
+            "give one number for all"
+        )
+    return tuple(counts[p] for p in primes)
+
+
+def _at_which(primes: tuple[int, ...], precisions: tuple[int, ...]) -> str:
+    """Return " at the prime 11", the one of the fewest digits, or nothing where all primes have as many."""
+    return "" if min(precisions) == max(precisions) else f" at the prime {primes[precisions.index(min(precisions))]}"
 
 
 def checked_integer(name: str, value: Any) -> int:

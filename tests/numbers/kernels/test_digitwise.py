@@ -18,12 +18,14 @@ from adelic.numbers.window import Window
 
 # One window a digit dtype, each up to the limit precision · p² < 2^62, and the defaults.
 WINDOWS = [
-    Window((2, 3, 5, 7, 11, 13, 17), 16, 0),
-    Window((2, 3, 251), 7, 2),
-    Window((5, 3, 2), 1, 0),
-    Window((257, 2, 65521), 9, 3),
-    Window((1073741789, 2), 3, 1),
-    Window((2147483647, 3), 1, 0),
+    Window((2, 3, 5, 7, 11, 13, 17), (16,) * 7, 0),
+    Window((2, 3, 251), (7, 7, 7), 2),
+    Window((5, 3, 2), (1, 1, 1), 0),
+    Window((257, 2, 65521), (9, 9, 9), 3),
+    Window((1073741789, 2), (3, 3), 1),
+    Window((2147483647, 3), (1, 1), 0),
+    Window((2, 97, 3), (9, 1, 4), 0),
+    Window((3, 257, 2, 5), (3, 4, 12, 7), 2),
 ]
 INT64 = np.iinfo(np.int64)
 
@@ -58,13 +60,13 @@ def assert_equal_outcomes(reference, compiled):
 def random_places(rng, window, size, *, largest=False):
     """Return random coordinates with many zeros and digits p − 1, known to random lengths."""
     shape = (size, len(window.primes), window.precision)
-    limits = np.array(window.primes, dtype=np.int64)[:, None]
+    limits, counts = np.array(window.primes, dtype=np.int64)[:, None], np.array(window.precisions)
     digits = rng.integers(0, limits, size=shape)
     digits = np.where(rng.random(shape) < 0.3, 0, digits)
     digits = np.where((rng.random(shape) < 0.3) | largest, limits - 1, digits)
-    low_zeros = rng.integers(0, window.precision, size=shape[:2]) * (rng.random(shape[:2]) < 0.5)
+    low_zeros = rng.integers(0, counts, size=shape[:2]) * (rng.random(shape[:2]) < 0.5)
     place = np.arange(window.precision)[::-1]
-    known = np.where(rng.random(shape[:2]) < 0.5, window.precision, rng.integers(1, window.precision + 1, shape[:2]))
+    known = np.where(rng.random(shape[:2]) < 0.5, counts, rng.integers(1, counts + 1, shape[:2]))
     digits = np.where((place < low_zeros[..., None]) & (not largest), 0, digits)
     digits = np.where(place >= known[..., None], 0, digits)
     return FinitePlaces(digits.astype(finite.digit_dtype(window.primes)), known.astype(np.int32))
@@ -86,9 +88,9 @@ def test_quotients_by_units(window, seed):
     """A random divisor fails somewhere in the batch; numbers of valuation 0 at all primes never do."""
     rng = np.random.default_rng(seed)
     x, y = (random_places(rng, window, 40) for _ in range(2))
-    units = np.maximum(y.digits, 1)
+    units = np.maximum(y.digits, 1) * window.exists
     units[..., window.precision - window.fractional_digits :] = 0
-    y = FinitePlaces(units, np.full_like(y.known, window.precision))
+    y = FinitePlaces(units.astype(y.digits.dtype), np.zeros_like(y.known) + np.array(window.precisions, np.int32))
     reference, compiled = both_ways(lambda: finite.divide(x, y, window))
     assert isinstance(reference, FinitePlaces)
     assert_equal_outcomes(reference, compiled)
@@ -126,10 +128,9 @@ def test_encode_by_the_definition(window, pairs):
     for places in both_ways(lambda: encode_places(numbers, window)):
         for i, q in enumerate(fractions):
             for j, p in enumerate(window.primes):
-                expected = hensel.window_digits(
-                    q.numerator, q.denominator, p, window.precision, window.fractional_digits
-                )
-                assert places.digits[i, j].tolist()[::-1] == expected
+                count = window.precisions[j]
+                expected = hensel.window_digits(q.numerator, q.denominator, p, count, window.fractional_digits)
+                assert places.digits[i, j].tolist()[::-1] == expected + [0] * (window.precision - count)
 
 
 def test_int64_extremes():
@@ -141,7 +142,7 @@ def test_int64_extremes():
         for i, n in enumerate(extremes):
             for j, p in enumerate(window.primes):
                 residue = hensel.from_digits(reference.digits[i, j].tolist()[::-1], p)
-                assert residue == n * p**window.fractional_digits % p**window.precision
+                assert residue == n * p**window.fractional_digits % p ** window.precisions[j]
 
 
 @pytest.mark.parametrize("size", [1, finite.FEW, finite.FEW + 1, 3 * finite.FEW])

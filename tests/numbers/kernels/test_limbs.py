@@ -34,20 +34,27 @@ DENOMINATORS = st.one_of(
 
 @st.composite
 def spaces(draw, primes):
-    """Draw a space: 1 to 30 primes, 1 to 64 digits, up to 8 of them after the point."""
+    """Draw a space: 1 to 30 primes, 1 to 64 digits, the same for all or not, up to 8 of them after the point."""
     chosen = draw(st.lists(st.sampled_from(primes), min_size=1, max_size=30, unique=True))
-    precision = draw(st.integers(1, 64))
-    return AdeleSpace(tuple(chosen), precision, draw(st.integers(0, min(8, precision - 1))))
+    counts = draw(digit_counts(len(chosen)))
+    by_prime = dict(zip(chosen, counts, strict=True))
+    return AdeleSpace(tuple(chosen), by_prime, draw(st.integers(0, min(8, min(counts) - 1))))
+
+
+def digit_counts(n_primes):
+    """Draw the numbers of digits: the same for all primes, or any."""
+    each = st.lists(st.integers(1, 64), min_size=n_primes, max_size=n_primes)
+    return st.one_of(st.integers(1, 64).map(lambda n: [n] * n_primes), each)
 
 
 def expected_digits(n, m, space):
     """Return the digits by Python's integers: n/m · p^F modulo p^N, highest digit first."""
     q = Fraction(n, m)
     table = []
-    for p in space.primes:
+    for p, precision in zip(space.primes, space.precisions, strict=True):
         scaled = q * p**space.fractional_digits
-        residue = scaled.numerator * pow(scaled.denominator, -1, p**space.precision) % p**space.precision
-        table.append([residue // p**k % p for k in reversed(range(space.precision))])
+        residue = scaled.numerator * pow(scaled.denominator, -1, p**precision) % p**precision
+        table.append([residue // p**k % p for k in reversed(range(space.max_precision))])
     return np.array(table)
 
 
@@ -172,21 +179,21 @@ def test_the_callers_array_is_left_alone():
 def test_arithmetic_at_every_precision(data):
     """Sums, differences, negatives and products of digits are those of the scalar reference."""
     primes = tuple(data.draw(st.lists(st.sampled_from(PRIMES), min_size=1, max_size=8, unique=True)))
-    precision, size = data.draw(st.integers(1, 64)), data.draw(st.integers(33, 70))
+    counts, size = data.draw(digit_counts(len(primes))), data.draw(st.integers(33, 70))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-    space = AdeleSpace(primes, precision)
-    digits = rng.integers(0, np.array(primes)[:, None], (2, size, len(primes), precision))
+    space = AdeleSpace(primes, dict(zip(primes, counts, strict=True)))
+    digits = rng.integers(0, np.array(primes)[:, None], (2, size, len(primes), max(counts))) * space.window.exists
     digits[rng.random(digits.shape) < 0.2] = 0
     a, b = (space.from_digits(part, np.zeros(size)) for part in digits)
     for result, reference in (
-        (a + b, hensel.add),
-        (a - b, lambda x, y, p: hensel.add(x, hensel.negate(y, p), p)),
-        (-b, lambda x, y, p: hensel.negate(y, p)),
-        (a * b, lambda x, y, p: hensel.multiply(x, y, p, precision)),
+        (a + b, lambda x, y, p, n: hensel.add(x, y, p)),
+        (a - b, lambda x, y, p, n: hensel.add(x, hensel.negate(y, p), p)),
+        (-b, lambda x, y, p, n: hensel.negate(y, p)),
+        (a * b, hensel.multiply),
     ):
         for i in range(size):
-            for j, p in enumerate(primes):
-                x, y = (Residue(hensel.from_digits(part[i, j].tolist()[::-1], p), precision) for part in digits)
-                value, known = reference(x, y, p)
-                assert result.digits[i, j].tolist() == hensel.to_digits(value, p, precision)[::-1]
+            for j, (p, n) in enumerate(zip(primes, counts, strict=True)):
+                x, y = (Residue(hensel.from_digits(part[i, j].tolist()[::-1], p), n) for part in digits)
+                value, known = reference(x, y, p, n)
+                assert result.digits[i, j].tolist() == hensel.to_digits(value, p, max(counts))[::-1]
                 assert result.known[i, j] == known

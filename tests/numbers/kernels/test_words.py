@@ -12,36 +12,44 @@ from adelic.numbers.places.finite import FinitePlaces, all_known
 PRIMES = [p for p in range(2, 252) if all(p % a for a in range(2, p))]
 
 
+def lists_of(length):
+    return st.lists(st.integers(1, 64), min_size=length, max_size=length)
+
+
 @st.composite
 def places(draw, fractional=False):
     """Draw a space and two arrays of arbitrary digits, many of them 0 or p − 1, which carries run through."""
     primes = tuple(draw(st.lists(st.sampled_from(PRIMES), min_size=1, max_size=30, unique=True)))
-    precision = draw(st.integers(1, 64))
-    f = draw(st.integers(0, min(8, precision - 1))) if fractional else 0
-    space = AdeleSpace(primes, precision, f)
+    counts = draw(st.one_of(st.integers(1, 64).map(lambda n: [n] * len(primes)), lists_of(len(primes))))
+    f = draw(st.integers(0, min(8, min(counts) - 1))) if fractional else 0
+    space = AdeleSpace(primes, dict(zip(primes, counts, strict=True)), f)
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     greatest = np.array(primes)[:, None]
     arrays = []
     for _ in range(2):
-        digits = rng.integers(0, greatest, (draw(st.integers(33, 40)), len(primes), precision))
+        digits = rng.integers(0, greatest, (draw(st.integers(33, 40)), len(primes), max(counts)))
         extreme = rng.random(digits.shape)
         digits = np.where(extreme < 0.3, 0, np.where(extreme < 0.6, greatest - 1, digits)).astype(np.uint8)
-        arrays.append(digits)
+        arrays.append(digits * space.window.exists)
     size = min(len(a) for a in arrays)
     return space, *(FinitePlaces(a[:size], all_known(space.window, size)) for a in arrays)
 
 
 def integers(x, space):
     """Return the coordinates as integers modulo p^N, object (size, n_primes)."""
-    weights = np.array([[p**k for k in reversed(range(space.precision))] for p in space.primes], dtype=object)
+    weights = np.array([[p**k for k in reversed(range(space.max_precision))] for p in space.primes], dtype=object)
     return (x.digits.astype(object) * weights).sum(axis=2)
+
+
+def moduli_of(space):
+    return np.array([p**n for p, n in zip(space.primes, space.precisions, strict=True)], dtype=object)
 
 
 @settings(max_examples=150)
 @given(places())
 def test_sums_and_products_are_those_of_integers_modulo_powers(case):
     space, x, y = case
-    moduli = np.array([p**space.precision for p in space.primes], dtype=object)
+    moduli = moduli_of(space)
     a, b = integers(x, space), integers(y, space)
     window = space.window
     for got, want in (
@@ -52,14 +60,14 @@ def test_sums_and_products_are_those_of_integers_modulo_powers(case):
     ):
         np.testing.assert_array_equal(integers(got, space), want % moduli)
         assert (got.digits < np.array(space.primes)[:, None]).all()
-        assert (got.known == space.precision).all()
+        assert (got.known == np.array(space.precisions)).all()
 
 
 @settings(max_examples=50)
 @given(places(fractional=True))
 def test_after_the_point_sums_are_the_same(case):
     space, x, y = case
-    moduli = np.array([p**space.precision for p in space.primes], dtype=object)
+    moduli = moduli_of(space)
     difference = finite.subtract(x, y, space.window)
     np.testing.assert_array_equal(integers(difference, space), (integers(x, space) - integers(y, space)) % moduli)
 

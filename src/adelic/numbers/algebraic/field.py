@@ -47,7 +47,7 @@ class EmbeddedField(ABC):
     @property
     def window(self) -> Window:
         """Return the parameters as the kernels take them."""
-        return Window(self.primes, self.precision, self.fractional_digits)
+        return Window(self.primes, (self.precision,) * self.n_primes, self.fractional_digits)
 
     @cached_property
     def roots(self) -> tuple[int, ...]:

@@ -30,7 +30,7 @@ from adelic.numbers.places import finite, real
 from adelic.numbers.places.balls import RealPlace
 from adelic.numbers.places.finite import FinitePlaces
 from adelic.numbers.rationals import EXACT
-from adelic.numbers.window import DEFAULT_PRECISION, checked_window
+from adelic.numbers.window import DEFAULT_PRECISION, checked_integer, checked_window
 
 PRIME_BOUND = 100_000
 """Splitting primes are searched below it."""
@@ -88,10 +88,11 @@ class AlgebraicSpace(EmbeddedField):
     ) -> None:
         f = polynomials.defining_polynomial(polynomial)
         chosen = _choose_root(f, root)
+        precision = checked_integer("the precision of an AlgebraicSpace", precision)
         window = checked_window(_first_primes(f, n_primes) if primes is None else primes, precision, fractional_digits)
         for p in window.primes:
             _check_splitting(f, p)
-        super().__init__(f, chosen, *window)
+        super().__init__(f, chosen, window.primes, precision, window.fractional_digits)
 
     def encode(self, values: Any, *, floats: str = "error") -> "AlgebraicArray":
         """Return numbers of the field as an `AlgebraicArray`; exact, or an error.

@@ -136,9 +136,9 @@ class Codewords:
 
     def _right_digits(self, number: tuple[int, int], residues: list[int]) -> list[int]:
         """Return how many digits, from the lowest on, a number and residues have in common at each prime."""
-        (n, m), precision, right = number, self.space.precision, []
-        for p, power, scale, residue in zip(
-            self.space.primes, self._powers, self._fractional_scales, residues, strict=True
+        (n, m), right = number, []
+        for p, precision, power, scale, residue in zip(
+            self.space.primes, self.space.precisions, self._powers, self._fractional_scales, residues, strict=True
         ):
             # p^F·n/m is the residue modulo p^k if p^(k + lost) divides this; p^lost is the power of p in m.
             difference = n * scale - residue * m
@@ -174,8 +174,8 @@ class Codewords:
 
     @cached_property
     def _powers(self) -> tuple[int, ...]:
-        """Return p^N for each prime."""
-        return tuple(p**self.space.precision for p in self.space.primes)
+        """Return p^N for each prime, N being its number of digits."""
+        return tuple(p**n for p, n in zip(self.space.primes, self.space.precisions, strict=True))
 
     @cached_property
     def _fractional_scales(self) -> tuple[int, ...]:

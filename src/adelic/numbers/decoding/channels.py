@@ -52,14 +52,15 @@ class HardChannel:
         """Return the log-probability of the digits given, (size, n_primes)."""
         logs = np.log(np.array(self.space.primes, dtype=np.float64))
         right = np.where(self.known > 0, log1p(-self.error_rate), 0.0)
-        return np.asarray(right - (self.space.precision - self.known) * logs)  # an erased digit has probability 1/p
+        erased = np.array(self.space.precisions) - self.known
+        return np.asarray(right - erased * logs)  # an erased digit has probability 1/p
 
     def log_probability(self, i: int, j: int, residue: int | None) -> float:
         """Return that of other digits in the i-th word at the j-th prime; None stands for arbitrary ones."""
-        p, known = self.space.primes[j], int(self.known[i, j])
+        p, precision, known = self.space.primes[j], self.space.precisions[j], int(self.known[i, j])
         if residue is None or not known:
-            return -self.space.precision * log(p)
-        return log(self.error_rate) - log(p**known - 1) - (self.space.precision - known) * log(p)
+            return -precision * log(p)
+        return log(self.error_rate) - log(p**known - 1) - (precision - known) * log(p)
 
     def erasures(self, i: int) -> Iterable[tuple[int, int]]:
         """Return none: no place is less trusted than another."""
@@ -72,7 +73,10 @@ class HardChannel:
 
 @dataclass(frozen=True, eq=False)
 class SoftChannel:
-    """Each digit has its own probability; best (size, n_primes, precision) are those of the likeliest digits."""
+    """Each digit has its own probability; best (size, n_primes, max_precision) are those of the likeliest digits.
+
+    `best` is 0 where a prime has no digit: nothing is in doubt there.
+    """
 
     space: AdeleSpace
     log_probabilities: Array
@@ -81,7 +85,7 @@ class SoftChannel:
     @cached_property
     def known(self) -> Array:
         """Return how many digits are not erased: all."""
-        return np.broadcast_to(np.int32(self.space.precision), self.best.shape[:-1])
+        return np.broadcast_to(np.array(self.space.precisions, dtype=np.int32), self.best.shape[:-1])
 
     @cached_property
     def hits(self) -> npt.NDArray[np.float64]:
@@ -90,11 +94,11 @@ class SoftChannel:
 
     def log_probability(self, i: int, j: int, residue: int | None) -> float:
         """Return that of other digits in the i-th word at the j-th prime; None stands for arbitrary ones."""
-        p, precision = self.space.primes[j], self.space.precision
+        p, precision, columns = self.space.primes[j], self.space.precisions[j], self.space.max_precision
         if residue is None:
             return -precision * log(p)
         total = 0.0
-        for k in range(precision - 1, -1, -1):
+        for k in range(columns - 1, columns - 1 - precision, -1):
             residue, digit = divmod(residue, p)
             total += float(self.log_probabilities[i, j, k, digit])
         return total
@@ -102,25 +106,26 @@ class SoftChannel:
     def erasures(self, i: int) -> Iterable[tuple[int, int]]:
         """Yield (j, k), the least trusted first: that the j-th prime keeps only its k lowest digits."""
         # A digit is as good as all that are below it, too: so higher ones come before lower ones.
-        precision = self.space.precision
+        columns, precisions = self.space.max_precision, self.space.precisions
         trust = self.best[i, :, ::-1].cumsum(axis=-1)[:, ::-1]
         for unit in np.argsort(trust, axis=None, kind="stable").tolist():
-            j, k = divmod(unit, precision)
-            yield j, precision - 1 - k
+            j, k = divmod(unit, columns)
+            if columns - 1 - k < precisions[j]:
+                yield j, columns - 1 - k
 
     def substitutions(self, i: int, residues: list[int]) -> Iterable[list[int]]:
         """Yield residues in which some of the digits that hardly beat the next likely ones give way to these."""
-        primes, precision = self.space.primes, self.space.precision
-        others = self.log_probabilities[i].copy()
+        primes, columns = self.space.primes, self.space.max_precision
+        others = np.where(self.space.window.exists[..., None], self.log_probabilities[i], -inf)
         first = others.argmax(axis=-1, keepdims=True)
         np.put_along_axis(others, first, -inf, axis=-1)
         second, likelihood = others.argmax(axis=-1, keepdims=True), others.max(axis=-1)
         difference = (second - first)[..., 0].tolist()
         changes = []
         for unit in np.argsort(self.best[i] - likelihood, axis=None, kind="stable")[:DOUBTFUL].tolist():
-            j, k = divmod(unit, precision)
+            j, k = divmod(unit, columns)
             if likelihood[j, k] > -inf:
-                changes.append((j, difference[j][k] * primes[j] ** (precision - 1 - k)))
+                changes.append((j, difference[j][k] * primes[j] ** (columns - 1 - k)))
         for count in range(1, SUBSTITUTIONS + 1):
             for chosen in combinations(changes, count):
                 other = list(residues)

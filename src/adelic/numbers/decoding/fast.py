@@ -54,7 +54,7 @@ class _Plan(NamedTuple):
         inverses: of the product of the powers before, modulo this power (1 for the first).
         weights: (len(rows), greatest count), what each digit, lowest first, counts in the residue of scale · q.
         scale: ∏ p^F over these primes.
-        sizes: (n_primes, N + 1), p^k, or _LARGE where it is less; of all primes of the space.
+        sizes: (n_primes, N + 1), N the greatest precision, p^k, or _LARGE where it is less; of all primes of the space.
         whole_scale: ∏ p^F over all primes of the space, or inf.
     """
 
@@ -168,7 +168,7 @@ def fractions_in_lowest_terms(numerators: list[int], denominators: list[int]) ->
 def _plan(window: Window, known: list[int]) -> _Plan | None:
     """Return which digits to guess from, the greatest prime powers first, or None where that is hopeless.
 
-    >>> _plan(Window((2, 3), 40, 0), [40, 40]).counts
+    >>> _plan(Window((2, 3), (40, 40), 0), [40, 40]).counts
     array([39])
     """
     if not window.suits_kernels:

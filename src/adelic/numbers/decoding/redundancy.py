@@ -1,8 +1,8 @@
 """Redundant residue codes: a number from p-adic digits of which a few are wrong, missing or doubtful.
 
-**The code.** The words are the digits of a space, N a prime; the codewords are those of the numbers q = n/m with
-|n| <= A and 1 <= m <= B. Let M = ∏ p^N and S = ∏ p^F over the primes. Erasing the digits of a prime from the k-th
-lowest on puts p^k in place of p^N in M, and erasing all of them takes p^F out of S.
+**The code.** The words are the digits of a space, N a prime (N may differ by prime); the codewords are those of the
+numbers q = n/m with |n| <= A and 1 <= m <= B. Let M = ∏ p^N and S = ∏ p^F over the primes. Erasing the digits of a
+prime from the k-th lowest on puts p^k in place of p^N in M, and erasing all of them takes p^F out of S.
 
 **The bound.** Where the lowest wrong digit at p is the k-th, counted from 0, all digits from it on count as wrong:
 let E be the product of p^(N − k) over these primes. Digits where q has none, since p divides m more than F times, are
@@ -135,15 +135,15 @@ class RedundantResidueCode(Codewords):
 
     @cached_property
     def guaranteed_errors(self) -> int:
-        """Return how many wrong places are always mended: the greatest t whose t largest primes have ∏ p^N <= E.
+        """Return how many wrong places are always mended: the greatest t whose t largest p^N have a product <= E.
 
         >>> RedundantResidueCode(AdeleSpace(primes=(11, 13, 17), precision=2), max_numerator=99).guaranteed_errors
         0
         >>> RedundantResidueCode(AdeleSpace(primes=(11, 13, 17, 19), precision=2), max_numerator=99).guaranteed_errors
         1
         """
-        largest = sorted(self.space.primes, reverse=True)
-        return max(t for t in range(len(largest) + 1) if self.mends(largest[:t]))
+        largest = sorted(self._powers, reverse=True)
+        return max(t for t in range(len(largest) + 1) if prod(largest[:t]) <= self.capacity)
 
     def mends(self, primes: Iterable[int]) -> bool:
         """Return whether errors at just these places are always mended, however many of the digits there are wrong.
@@ -161,8 +161,8 @@ class RedundantResidueCode(Codewords):
             raise SpaceError(
                 f"{describe(min(strange))} is not one of the space's primes {describe(self.space.primes, 200)}"
             )
-        product: int = prod(places)
-        return bool(product**self.space.precision <= self.capacity)
+        powers = dict(zip(self.space.primes, self._powers, strict=True))
+        return prod(powers[p] for p in places) <= self.capacity
 
     def decode(
         self,
@@ -181,7 +181,7 @@ class RedundantResidueCode(Codewords):
         own probability. It is cautious: in fact no other number is near.
 
         Args:
-            digits: an AdeleArray of the space, or integers, (*, n_primes, precision), most significant digit first.
+            digits: an AdeleArray of the space, or integers, (*, n_primes, max_precision), most significant digit first.
             known: how many digits of each window, from the lowest on, are not erased, integers that broadcast to
                 (*, n_primes); all of them when left out, or what the AdeleArray knows.
             error_rate: how often the digits of a place are wrong; for the confidence alone.
@@ -209,7 +209,7 @@ class RedundantResidueCode(Codewords):
         if not 0 < error_rate < 1:
             raise EncodingError(f"error_rate={describe(error_rate)} is not a probability between 0 and 1")
         shape = digits.shape[:-2]
-        counts = _counts(known, (*shape, self.space.n_primes), self.space.precision)
+        counts = _counts(known, (*shape, self.space.n_primes), self.space)
         channel = HardChannel(self.space, counts.reshape(-1, self.space.n_primes), error_rate)
         return self._decode(digits, channel, real, tolerance)
 
@@ -220,8 +220,8 @@ class RedundantResidueCode(Codewords):
         `decode`) is the product of the probabilities of the value's digits.
 
         Args:
-            log_probabilities: natural logarithms, floats (*, n_primes, precision, max_prime), most significant digit
-                first; the last axis is the digit, −inf from p on.
+            log_probabilities: natural logarithms, floats (*, n_primes, max_precision, max_prime), most significant
+                digit first; the last axis is the digit, −inf from p on. Where a prime has no digit nothing is read.
             real: as for `decode`.
             tolerance: as for `decode`.
 
@@ -241,15 +241,16 @@ class RedundantResidueCode(Codewords):
         (array(Fraction(9, 1), dtype=object), np.float64(0.69))
         """
         array = np.asarray(log_probabilities)
-        primes, precision = self.space.primes, self.space.precision
-        expected = (self.space.n_primes, precision, max(primes))
+        primes, columns, exists = self.space.primes, self.space.max_precision, self.space.window.exists
+        expected = (self.space.n_primes, columns, max(primes))
         if array.ndim < 3 or array.shape[-3:] != expected or array.dtype.kind != "f":
             raise EncodingError(
                 f"log-probabilities must be floats of shape (*, {', '.join(map(str, expected))}), not {array.dtype} of "
                 f"shape {array.shape}"
             )
-        digits = array.argmax(axis=-1)  # the first NaN, if there is one
+        digits = array.argmax(axis=-1) * exists  # the first NaN, if there is one
         best = np.take_along_axis(array, digits[..., None], axis=-1)[..., 0].astype(np.float64)
+        best = np.where(exists, best, 0.0)
         wrong = np.argwhere(np.isnan(best) | np.isinf(best) | (digits >= np.array(primes)[:, None]))
         if len(wrong):
             at = tuple(wrong[0].tolist())
@@ -257,13 +258,11 @@ class RedundantResidueCode(Codewords):
                 f"the log-probability of the digit {digits[at]}{at_position(at)}, the greatest there, is {best[at]}: "
                 f"those of 0 … {primes[at[-2]] - 1} must be numbers, one of them finite, and the others −inf"
             )
-        channel = SoftChannel(
-            self.space, array.reshape(-1, *expected), best.reshape(-1, self.space.n_primes, precision)
-        )
+        channel = SoftChannel(self.space, array.reshape(-1, *expected), best.reshape(-1, self.space.n_primes, columns))
         return self._decode(digits, channel, real, tolerance)
 
     def _decode(self, digits: Array, channel: Channel, real: Any, tolerance: Any) -> DecodedNumbers:
-        """Return the numbers of digits (*, n_primes, precision); `channel` has the same words, flattened."""
+        """Return the numbers of digits (*, n_primes, max_precision); `channel` has the same words, flattened."""
         shape = digits.shape[:-2]
         reals = _broadcast("real values", np.nan if real is None else real, shape)
         tolerances = _broadcast("tolerances", tolerance, shape)
@@ -287,9 +286,10 @@ class RedundantResidueCode(Codewords):
         )
 
     def _residues(self, words: Array) -> list[list[int]]:
-        """Return p^F · q modulo p^N at each prime, from digits (size, n_primes, N)."""
-        precision = self.space.precision
-        weights = np.array([[p**k for k in range(precision - 1, -1, -1)] for p in self.space.primes], dtype=object)
+        """Return p^F · q modulo p^N at each prime, from digits (size, n_primes, max_precision)."""
+        places = range(self.space.max_precision - 1, -1, -1)
+        counts = zip(self.space.primes, self.space.precisions, strict=True)
+        weights = np.array([[p**k if k < n else 0 for k in places] for p, n in counts], dtype=object)
         dtype = np.int64 if max(self._powers) < 2**63 else object
         residues: list[list[int]] = (words.astype(dtype) * weights.astype(dtype)).sum(axis=-1).tolist()
         return residues
@@ -299,7 +299,7 @@ class RedundantResidueCode(Codewords):
     ) -> npt.NDArray[np.bool_]:
         """Write the numbers of the words that are codewords already, if they fit int64; return which these are."""
         done = np.zeros(len(words), dtype=np.bool_)
-        rows = np.flatnonzero((known == self.space.precision).all(axis=-1))
+        rows = np.flatnonzero((known == np.array(self.space.precisions)).all(axis=-1))
         if not len(rows) or self.max_numerator >= _FAST_NUMERATOR or self.max_denominator >= _FAST_DENOMINATOR:
             return done
         from adelic.numbers.decoding import fast
@@ -321,13 +321,15 @@ def _broadcast(name: str, values: Any, shape: tuple[int, ...]) -> npt.NDArray[np
         raise EncodingError(f"{name} must be floats that broadcast to the shape {shape}") from None
 
 
-def _counts(known: Any, shape: tuple[int, ...], precision: int) -> Array:
+def _counts(known: Any, shape: tuple[int, ...], space: AdeleSpace) -> Array:
     """Return counts of known digits of a shape, or raise `EncodingError`."""
-    counts = np.asarray(precision if known is None else known)
+    counts = np.asarray(space.precisions if known is None else known)
     try:
         counts = np.broadcast_to(counts, shape)
     except ValueError:
         raise EncodingError(f"known of shape {counts.shape} does not broadcast to {shape}") from None
-    if counts.dtype.kind not in "iu" or ((counts < 0) | (counts > precision)).any():
-        raise EncodingError(f"known must be integers from 0 to precision={precision}: how many digits are not erased")
+    if counts.dtype.kind not in "iu" or ((counts < 0) | (counts > np.array(space.precisions))).any():
+        raise EncodingError(
+            f"known must be integers from 0 to precision={space.precision}: how many digits are not erased"
+        )
     return counts.astype(np.int32)

@@ -1,8 +1,9 @@
 """Compiled batch kernels: the same digits as `adelic.numbers.hensel`, for whole arrays.
 
 Layout everywhere: digits (size, n_primes, precision), most significant digit first; known (size, n_primes) counts the
-known digits from the lowest one upwards. A kernel that meets a number that does not fit returns its place as
-(index, prime index, code), and (-1, 0, 0) when all is well.
+known digits from the lowest one upwards; `precisions` says how many digits each prime has, and columns beyond are 0 and
+never known. A kernel that meets a number that does not fit returns its place as (index, prime index, code), and
+(-1, 0, 0) when all is well.
 
 Only `adelic.numbers.places.finite` calls this module, and imports it when first needed, since numba takes long to load.
 """
@@ -31,16 +32,21 @@ def inverse_mod(a: Any, p: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def encode(numerators: Array, denominators: Array, primes: Array, fractional_digits: int, out: Array) -> Failure:
+def encode(
+    numerators: Array, denominators: Array, primes: Array, precisions: Array, fractional_digits: int, out: Array
+) -> Failure:
     """Write the window digits of numerators / denominators into `out` (any numeric dtype).
 
     Arguments are int64 in lowest terms, denominators positive. The lifting n -> (n - c·m) / p runs on n = p·a + r and
     m = p·b + s as a - c·b + (r - c·s) / p, whose every term stays inside int64.
     """
-    size, n_primes, precision = out.shape
+    size, n_primes, columns = out.shape
     for i in range(size):
         for j in range(n_primes):
-            p = primes[j]
+            p, precision = primes[j], precisions[j]
+            last = columns - 1
+            for k in range(precision, columns):
+                out[i, j, last - k] = 0
             n = numerators[i]
             m = denominators[i]
             shift = fractional_digits
@@ -51,11 +57,11 @@ def encode(numerators: Array, denominators: Array, primes: Array, fractional_dig
                 return i, j, BELOW_WINDOW
             shift = min(shift, precision)
             for k in range(shift):
-                out[i, j, precision - 1 - k] = 0
+                out[i, j, last - k] = 0
             if m == 1:
                 for k in range(shift, precision):
                     a = n // p
-                    out[i, j, precision - 1 - k] = n - a * p
+                    out[i, j, last - k] = n - a * p
                     n = a
             else:
                 b = m // p
@@ -65,7 +71,7 @@ def encode(numerators: Array, denominators: Array, primes: Array, fractional_dig
                     a = n // p
                     r = n - a * p
                     c = r * inverse % p
-                    out[i, j, precision - 1 - k] = c
+                    out[i, j, last - k] = c
                     n = a - c * b + (r - c * s) // p
     return -1, 0, FITS
 
@@ -126,6 +132,7 @@ def multiply(
     x_known: Array,
     y_known: Array,
     primes: Array,
+    precisions: Array,
     fractional_digits: int,
     out: Array,
     out_known: Array,
@@ -139,7 +146,7 @@ def multiply(
             w = low_zeros(y[i, j], y_known[i, j])
             if v < x_known[i, j] and w < y_known[i, j] and v + w < fractional_digits:
                 return i, j, BELOW_WINDOW
-            total = min(v + y_known[i, j], w + x_known[i, j], precision + fractional_digits)
+            total = min(v + y_known[i, j], w + x_known[i, j], precisions[j] + fractional_digits)
             if total <= fractional_digits:
                 return i, j, NOTHING_KNOWN
             # `Window.suits_kernels` keeps N·p² below 2^62, so that N products and the carry fit int64.
@@ -165,6 +172,7 @@ def divide(
     x_known: Array,
     y_known: Array,
     primes: Array,
+    precisions: Array,
     fractional_digits: int,
     out: Array,
     out_known: Array,
@@ -181,7 +189,7 @@ def divide(
             shift = fractional_digits + v - w
             if v < x_known[i, j] and shift < 0:
                 return i, j, BELOW_WINDOW
-            known = min(precision, shift + min(x_known[i, j] - v, y_known[i, j] - w))
+            known = min(precisions[j], shift + min(x_known[i, j] - v, y_known[i, j] - w))
             if known <= 0:
                 return i, j, NOTHING_KNOWN
             for k in range(precision):

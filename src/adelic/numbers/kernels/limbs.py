@@ -191,6 +191,27 @@ def find_limbs(x: Array, m: Array, constants: Plan, j: int, limbs: Array, flags:
         rational_limbs(x, m, p, limb, constants.limb_inverse[j], table, limbs, flags)
 
 
+@njit(cache=True, nogil=True, inline="always")
+def limbs_of(count: int) -> Any:
+    """Return how many limbs the lowest digits, that many, take: an even number, as `integer_limbs` makes them."""
+    return -(-count // (2 * DIGITS)) * 2
+
+
+@njit(cache=True, nogil=True)
+def cut_limbs(p: int, count: int, limbs: Array, size: int) -> None:
+    """Leave the lowest digits of limbs[:, :size], that many, which lie in the first `limbs_of`, and zeros above."""
+    whole, rest = count // DIGITS, count % DIGITS
+    if rest:
+        row, modulus = limbs[whole], np.float32(p**rest)
+        inverse = np.float32(1.0) / modulus
+        for i in range(size):  # the half that every limb has keeps it farther from multiples than rounding reaches
+            row[i] -= np.floor(row[i] * inverse) * modulus
+    for k in range(whole + (rest > 0), limbs.shape[0]):
+        row = limbs[k]
+        for i in range(size):
+            row[i] = np.float32(0.5)
+
+
 @njit(cache=True, nogil=True)
 def find_reals(x: Array, m: Array, reals: Array, flags: Array) -> None:
     """Write x / m (x where m has size 0) into reals[:size]; flag the numbers whose parts float64 does not hold."""
@@ -314,7 +335,7 @@ def encode(
     numerators: Array,
     denominators: Array,
     constants: Plan,
-    precision: int,
+    precisions: Array,
     fractional_digits: int,
     out: Array,
     skip: int,
@@ -326,21 +347,26 @@ def encode(
         numerators: int64 (size,), size a multiple of LANES.
         denominators: int64 (size,), not 0, signs and common factors as they come; of size 0 for integers.
         constants: of the primes, from `plan`.
-        precision: N <= GREATEST_PRECISION.
+        precisions: of each prime, int64; N <= GREATEST_PRECISION is the greatest.
         fractional_digits: F.
-        out: float32 or uint8, (size, skip + n_primes, N), contiguous, flattened.
+        out: float32 or uint8, (size, skip + n_primes, N), contiguous, flattened; zeros where a prime has fewer digits.
         skip: 1 for a real row [0, …, 0, n / m] before the first prime's, or 0.
         flags: uint8 (size,), zeros; 1 afterwards for numbers that are not done: a prime divides the denominator or,
             with a real row, float64 does not hold the parts.
     """
-    n_primes = constants.primes.shape[0]
+    n_primes, precision = constants.primes.shape[0], precisions.max()
     n_limbs = -(-(precision - fractional_digits) // LANES) * LIMBS
     limbs, reals = np.empty((n_primes, n_limbs, BLOCK), np.float32), np.empty(BLOCK, np.float32)
     for start in range(0, numerators.shape[0], BLOCK):
         stop = min(start + BLOCK, numerators.shape[0])
         x, m = numerators[start:stop], denominators[start:stop]
         for j in range(n_primes):
-            find_limbs(x, m, constants, j, limbs[j], flags[start:stop])
+            if precisions[j] == precision:
+                find_limbs(x, m, constants, j, limbs[j], flags[start:stop])
+            else:
+                count = precisions[j] - fractional_digits
+                find_limbs(x, m, constants, j, limbs[j, : limbs_of(count)], flags[start:stop])
+                cut_limbs(constants.primes[j], count, limbs[j], stop - start)
         if skip:
             find_reals(x, m, reals, flags[start:stop])
         at = start * (skip + n_primes) * precision
@@ -414,7 +440,7 @@ def multiply_limbs(a: Array, b: Array, limb: float, product: Array, size: int) -
 
 
 @njit(cache=True, nogil=True)
-def multiply(x: Array, y: Array, constants: Plan, precision: int, out: Array) -> None:
+def multiply(x: Array, y: Array, constants: Plan, precisions: Array, out: Array) -> None:
     """Write the digits of x · y, all known and F = 0, sixteen numbers at a time.
 
     A limb of the product is a sum of products of limbs, below 16 · 43^8 < 2^48 and so exact in float64.
@@ -423,10 +449,10 @@ def multiply(x: Array, y: Array, constants: Plan, precision: int, out: Array) ->
         x: uint8, (size, n_primes, N), contiguous, flattened; size a multiple of LANES, N <= GREATEST_PRECISION.
         y: as x.
         constants: of the primes, from `plan`.
-        precision: N.
+        precisions: of each prime, int64; N is the greatest.
         out: as x.
     """
-    n_primes = constants.primes.shape[0]
+    n_primes, precision = constants.primes.shape[0], precisions.max()
     row = n_primes * precision
     n_limbs = -(-precision // LANES) * LIMBS
     highest = constants.weights.copy()
@@ -443,4 +469,6 @@ def multiply(x: Array, y: Array, constants: Plan, precision: int, out: Array) ->
                 multiply_four_limbs(a, b, limb, limbs[j], size)
             else:
                 multiply_limbs(a, b, limb, limbs[j], size)
+            if precisions[j] < precision:
+                cut_limbs(constants.primes[j], precisions[j], limbs[j], size)
         write_digits(limbs, reals, size, constants, precision, 0, 0, out, start)

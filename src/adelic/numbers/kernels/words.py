@@ -5,6 +5,7 @@ that one 64-bit addition does the carries of eight digits. Where no byte overflo
 have decimal digits been added since the first machines with packed decimals.)
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -57,15 +58,32 @@ def add_words(a: Any, b: Any, carry: Any, excess: Any) -> Any:
     return total - (overflowed ^ ONES) * excess, carries >> np.uint64(63)
 
 
+@cache
+def masks(precisions: tuple[int, ...]) -> Array | None:
+    """Return which digits of each prime's words there are, uint64 (n_primes, n_words), the lowest word first.
+
+    None where all primes have as many digits: for that `add` is compiled without masks.
+
+    >>> [[hex(word) for word in row] for row in masks((9, 2))]
+    [['0xffffffffffffffff', '0xff'], ['0xffff', '0x0']]
+    """
+    if min(precisions) == max(precisions):
+        return None
+    n_words = -(-max(precisions) // DIGITS)
+    rows = [[256 ** min(max(n - DIGITS * k, 0), DIGITS) - 1 for k in range(n_words)] for n in precisions]
+    return np.array(rows, np.uint64)
+
+
 @njit(cache=True, nogil=True)
-def add(x: Array, y: Array, primes: Array, precision: int, subtract: bool, out: Array) -> None:
+def add(x: Array, y: Array, primes: Array, precision: int, masks: Array | None, subtract: bool, out: Array) -> None:
     """Write x + y, or x − y, of digits that are all known.
 
     Args:
         x: uint8, (size, n_primes, precision), contiguous, flattened; of size 0 for zeros.
         y: as x, not of size 0.
         primes: int64, below 256.
-        precision: N.
+        precision: N, the greatest.
+        masks: of the primes' precisions, from `masks`.
         subtract: whether to negate y: its digits become p − 1 − digit, and 1 is carried into the lowest one.
         out: as y.
     """
@@ -77,15 +95,21 @@ def add(x: Array, y: Array, primes: Array, precision: int, subtract: bool, out: 
             p = primes[j]
             excess = np.uint64(256 - p)
             zeros, greatest = excess * ONES, np.uint64(p - 1) * ONES
-            carry, word = np.uint64(subtract), np.uint64(0)
+            carry, word, k = np.uint64(subtract), np.uint64(0), 0
             for start in range(at + precision - DIGITS, at + tail - 1, -DIGITS):
-                a, b = zeros, load(y, start)
-                if x.shape[0]:
-                    a += load(x, start)
-                if subtract:
-                    b = greatest - b
-                word, carry = add_words(a, b, carry, excess)
+                if masks is not None and masks[j, k] == 0:
+                    word = np.uint64(0)
+                else:
+                    a, b = zeros, load(y, start)
+                    if x.shape[0]:
+                        a += load(x, start)
+                    if subtract:
+                        b = greatest - b
+                    word, carry = add_words(a, b, carry, excess)
+                    if masks is not None:
+                        word &= masks[j, k]
                 store(word, out, start)
+                k += 1
             if tail and at + DIGITS <= y.shape[0]:
                 # The word that starts the row holds the digits that are left and, below them, others: those of the
                 # last word, which stay, or of the next rows, which overwrite what is written here.
@@ -95,6 +119,8 @@ def add(x: Array, y: Array, primes: Array, precision: int, subtract: bool, out: 
                 if subtract:
                     b = greatest - b
                 left, carry = add_words(a, b, carry, excess)
+                if masks is not None:
+                    left &= masks[j, k]
                 store(left << shift | word >> kept, out, at)
             elif tail:  # a word from here on would reach beyond the array
                 for c in range(at + tail - 1, at - 1, -1):
@@ -106,4 +132,6 @@ def add(x: Array, y: Array, primes: Array, precision: int, subtract: bool, out: 
                         digit += np.int64(x[c])
                     carry = np.uint64(digit >= p)
                     out[c] = digit - np.int64(carry) * p
+                    if masks is not None:
+                        out[c] &= (masks[j, k] >> np.uint64(8 * (at + tail - 1 - c))) & np.uint64(255)
             at += precision

@@ -1,6 +1,7 @@
 """The finite places: digits of many numbers at many primes, by the compiled kernels or, for a few, by the reference.
 
-Layout: digits (size, n_primes, precision), most significant digit first; known (size, n_primes), int32.
+Layout: digits (size, n_primes, precision), most significant digit first; known (size, n_primes), int32. The precision
+is that of the prime with the most digits; where another has fewer, the columns beyond are 0 and never known.
 """
 
 from collections.abc import Callable, Sequence
@@ -66,9 +67,10 @@ def digit_dtype(primes: Sequence[int]) -> np.dtype[np.unsignedinteger[Any]]:
     return np.min_scalar_type(max(primes) - 1)
 
 
-def all_known(window: Window, size: int) -> Known:
-    """Return the (size, n_primes) count of known digits of exact numbers, without storing it a number."""
-    return np.broadcast_to(np.int32(window.precision), (size, len(window.primes)))
+def all_known(window: Window, shape: int | tuple[int, ...]) -> Known:
+    """Return the (*shape, n_primes) count of known digits of exact numbers, without storing it a number."""
+    axes = (shape,) if isinstance(shape, int) else shape
+    return np.broadcast_to(np.array(window.precisions, dtype=np.int32), (*axes, len(window.primes)))
 
 
 def kernels() -> ModuleType:
@@ -144,13 +146,13 @@ def _encode_limbs(
     size = len(rationals.numerators)
     whole = size - size % vectors.LANES
     flags = np.zeros(whole, dtype=np.uint8)
-    constants = limbs.plan(window.primes)
+    constants, precisions = limbs.plan(window.primes), _counts(window)
     numerators = frozen(rationals.numerators)
     denominators = frozen(np.empty(0, np.int64) if rationals.is_integral else rationals.denominators)
 
     def work(start: int, stop: int) -> None:
         n, m, chosen = numerators[start:stop], denominators[start:stop], out[start:stop].reshape(-1)
-        limbs.encode(n, m, constants, window.precision, window.fractional_digits, chosen, skip, flags[start:stop])
+        limbs.encode(n, m, constants, precisions, window.fractional_digits, chosen, skip, flags[start:stop])
 
     step = max(-(-whole // max(threads, 1) // vectors.BLOCK) * vectors.BLOCK, vectors.BLOCK)
     starts = range(0, whole, step)
@@ -169,7 +171,7 @@ def _encode_some(rationals: Rationals, window: Window, out: npt.NDArray[Any], ch
     n, m = (np.ascontiguousarray(part[chosen]) for part in (rationals.numerators, rationals.denominators))
     primes = np.array(window.primes, dtype=np.int64)
     part = np.empty((len(chosen), *out.shape[1:]), dtype=out.dtype)
-    i, j, code = kernels().encode(n, m, primes, window.fractional_digits, part)
+    i, j, code = kernels().encode(n, m, primes, _counts(window), window.fractional_digits, part)
     if code:
         hensel_error = BelowWindowError(valuation(int(m[i]), window.primes[j]))
         raise _encoding_error(rationals, window, int(chosen[i]), j, hensel_error)
@@ -179,9 +181,9 @@ def _encode_some(rationals: Rationals, window: Window, out: npt.NDArray[Any], ch
 def _encode_few(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> None:
     """Write the digits of numbers of any size, one by one."""
     for i, (n, m) in enumerate(zip(rationals.numerators.tolist(), rationals.denominators.tolist(), strict=True)):
-        for j, p in enumerate(window.primes):
+        for j, (p, precision) in enumerate(zip(window.primes, window.precisions, strict=True)):
             try:
-                x = hensel.residue(n, m, p, window.precision, window.fractional_digits)
+                x = hensel.residue(n, m, p, precision, window.fractional_digits)
             except BelowWindowError as error:
                 raise _encoding_error(rationals, window, i, j, error) from None
             out[i, j] = hensel.to_digits(x.value, p, window.precision)[::-1]
@@ -204,7 +206,7 @@ def add(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
     """Return x ⊕ y for coordinates of one shape (size, …)."""
     if _suits_words(window, x, y):
         return _add_words(x.digits, y.digits, window, subtract=False)
-    return _apply("add", x, y, window, hensel.add, ())
+    return _apply("add", x, y, window, lambda a, b, p, n: hensel.add(a, b, p), ())
 
 
 def subtract(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
@@ -226,8 +228,8 @@ def multiply(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
 
 
 def _multiply_each(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
-    n, f = window.precision, window.fractional_digits
-    return _apply("multiply", x, y, window, lambda a, b, p: hensel.multiply(a, b, p, n, f), (f,))
+    f = window.fractional_digits
+    return _apply("multiply", x, y, window, lambda a, b, p, n: hensel.multiply(a, b, p, n, f), (_counts(window), f))
 
 
 def divide(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
@@ -236,8 +238,8 @@ def divide(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
     Raises:
         PrecisionError: a quotient lies below the window, or none of its digits is known.
     """
-    n, f = window.precision, window.fractional_digits
-    return _apply("divide", x, y, window, lambda a, b, p: hensel.divide(a, b, p, n, f), (f,))
+    f = window.fractional_digits
+    return _apply("divide", x, y, window, lambda a, b, p, n: hensel.divide(a, b, p, n, f), (_counts(window), f))
 
 
 def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
@@ -263,15 +265,15 @@ def _is_all_known(known: Known, window: Window) -> bool:
     """Return whether every digit is known; at once for what `all_known` made."""
     if known.strides[0] == 0:
         known = known[:1]
-    return bool(np.all(known == window.precision))
+    return bool(np.all(known == np.array(window.precisions)))
 
 
 def _add_words(x: Digits, y: Digits, window: Window, *, subtract: bool) -> FinitePlaces:
     from adelic.numbers.kernels import words
 
     out = np.empty(y.shape, dtype=np.uint8)
-    primes = np.array(window.primes, dtype=np.int64)
-    words.add(frozen(x).reshape(-1), frozen(y).reshape(-1), primes, window.precision, subtract, out.reshape(-1))
+    a, b, primes = frozen(x).reshape(-1), frozen(y).reshape(-1), np.array(window.primes, dtype=np.int64)
+    words.add(a, b, primes, window.precision, words.masks(window.precisions), subtract, out.reshape(-1))
     return FinitePlaces(out, all_known(window, len(out)))
 
 
@@ -282,11 +284,16 @@ def _multiply_limbs(x: Digits, y: Digits, window: Window) -> FinitePlaces:
     known = all_known(window, len(out))
     whole = len(out) - len(out) % vectors.LANES
     a, b = (frozen(digits[:whole]).reshape(-1) for digits in (x, y))
-    limbs.multiply(a, b, limbs.plan(window.primes), window.precision, out[:whole].reshape(-1))
+    limbs.multiply(a, b, limbs.plan(window.primes), _counts(window), out[:whole].reshape(-1))
     if whole < len(out):
         left, right = (FinitePlaces(digits[whole:], known[whole:]) for digits in (x, y))
         out[whole:] = _multiply_each(left, right, window).digits
     return FinitePlaces(out, known)
+
+
+def _counts(window: Window) -> npt.NDArray[np.int64]:
+    """Return how many digits each prime has, as the kernels take it."""
+    return np.array(window.precisions, dtype=np.int64)
 
 
 def read_residue(x: FinitePlaces, i: int, j: int, window: Window) -> Residue:
@@ -306,10 +313,10 @@ def _apply(
     x: FinitePlaces,
     y: FinitePlaces,
     window: Window,
-    reference: Callable[[Residue, Residue, int], Residue],
-    parameters: tuple[int, ...],
+    reference: Callable[[Residue, Residue, int, int], Residue],
+    parameters: tuple[Any, ...],
 ) -> FinitePlaces:
-    """Apply the kernel of this name to many numbers, the reference function to a few."""
+    """Apply the kernel of this name to many numbers, the reference function, of x, y, p and N_p, to a few."""
     digits = np.empty(x.digits.shape, dtype=x.digits.dtype)
     known = np.empty(x.known.shape, dtype=np.int32)
     code = 0
@@ -324,11 +331,11 @@ def _apply(
     else:
         pairs = list(np.ndindex(known.shape))
     for i, j in pairs:
-        p = window.primes[j]
+        p, n = window.primes[j], window.precisions[j]
         try:
-            value, known[i, j] = reference(read_residue(x, i, j, window), read_residue(y, i, j, window), p)
+            value, known[i, j] = reference(read_residue(x, i, j, window), read_residue(y, i, j, window), p, n)
         except (BelowWindowError, NothingKnownError) as error:
-            raise OperationError(name, i, p, error, window) from None
+            raise OperationError(name, i, p, error, n, window) from None
         digits[i, j] = hensel.to_digits(value, p, window.precision)[::-1]
     assert not code, "kernel and reference disagree"
     return FinitePlaces(digits, known)
@@ -337,7 +344,7 @@ def _apply(
 class OperationError(AdelicError, ArithmeticError):
     """An operation failed at one number and prime; `AdeleArray` rewords it with the position of the number."""
 
-    def __init__(self, name: str, index: int, p: int, cause: Exception, window: Window) -> None:
+    def __init__(self, name: str, index: int, p: int, cause: Exception, precision: int, window: Window) -> None:
         noun = {"multiply": "product", "divide": "quotient"}[name]
         if isinstance(cause, BelowWindowError):
             text = (
@@ -345,6 +352,6 @@ class OperationError(AdelicError, ArithmeticError):
                 f"{window.fractional_digits}; fractional_digits={cause.needed} would hold it"
             )
         else:
-            text = f"has no known {p}-adic digit at precision={window.precision}; a higher precision would keep some"
+            text = f"has no known {p}-adic digit at precision={precision}; a higher precision would keep some"
         super().__init__(f"the {noun} {text}")
         self.noun, self.index, self.text = noun, index, text

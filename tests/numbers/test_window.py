@@ -1,0 +1,296 @@
+"""Digits a prime: spaces whose primes have different numbers of digits, against the space of the most digits."""
+
+import contextlib
+import copy
+import dataclasses
+import pickle
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adelic import AdeleSpace, RedundantResidueCode
+from adelic.errors import DecodingError, EncodingError, PrecisionError, SpaceError
+from adelic.numbers import AlgebraicSpace, valuation
+from adelic.numbers.choice import fitting_space
+from adelic.numbers.window import DEFAULT_PRIMES, DigitsByPrime
+
+GCD = AdeleSpace(primes=(2, 3, 97), precision={2: 6, 3: 4, 97: 1})
+PRIMES = (2, 3, 5, 7, 43, 97, 251, 257, 65537)
+
+
+def test_digits_by_prime():
+    space = AdeleSpace(primes=(2, 3, 11), precision={2: 7, 3: 5, 11: 1})
+    assert (space.precisions, space.max_precision, space.n_primes) == ((7, 5, 1), 7, 3)
+    assert space.precision == {2: 7, 3: 5, 11: 1}
+    assert space.decoding_bound == 2**7 * 3**5 * 11
+    assert repr(space) == "AdeleSpace(primes=(2, 3, 11), precision={2: 7, 3: 5, 11: 1}, fractional_digits=0)"
+    assert eval(repr(space)) == space
+    assert AdeleSpace(precision={2: 7, 3: 5, 11: 1}) == space
+    assert AdeleSpace(primes=(2, 3, 11), precision={11: 1, 3: 5, 2: 7}) == space
+    assert AdeleSpace(precision={11: 1, 3: 5, 2: 7}).primes == (11, 3, 2)
+    assert AdeleSpace(precision={np.int64(2): np.int32(7), 3: 5, 11: 1}) == space
+
+
+def test_equal_digits_are_one_number():
+    for primes in ((2, 3, 11), (11, 2, 3)):
+        space = AdeleSpace(primes, dict.fromkeys(primes, 5))
+        assert space == AdeleSpace(primes, 5)
+        assert hash(space) == hash(AdeleSpace(primes, 5))
+        assert type(space.precision) is int
+        assert space.precisions == (5, 5, 5)
+    assert AdeleSpace(precision=dict.fromkeys(DEFAULT_PRIMES, 16)) == AdeleSpace()
+
+
+def test_spaces_with_digits_by_prime_are_values():
+    space = AdeleSpace(precision={2: 7, 3: 5}, fractional_digits=2)
+    given = {2: 7, 3: 5}
+    from_given = AdeleSpace(precision=given, fractional_digits=2)
+    given[2] = 1
+    assert from_given == space
+    assert len({space, from_given, AdeleSpace(precision={3: 5, 2: 7}, fractional_digits=2)}) == 2
+    for other in (
+        copy.copy(space),
+        copy.deepcopy(space),
+        pickle.loads(pickle.dumps(space)),
+        dataclasses.replace(space),
+    ):
+        assert (other, hash(other), other.precisions) == (space, hash(space), (7, 5))
+    assert isinstance(space.precision, DigitsByPrime)
+    with pytest.raises(TypeError):
+        space.precision[2] = 3
+    array = space.encode(["7/4", -5])
+    assert (pickle.loads(pickle.dumps(array)) == array).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"precision": {2: 7, 3: 5}, "primes": (2, 3, 11)}, r"does not name the prime 11 of primes=\(2, 3, 11\)"),
+        ({"precision": {2: 7, 3: 5}, "primes": (2,)}, r"names 3, which is not one of primes=\(2,\); name each prime"),
+        ({"precision": {2: 7, 3: 5}, "primes": [*DEFAULT_PRIMES]}, "does not name the prime 5"),
+        ({"precision": {2: 0, 3: 5}}, "leaves no digit at the prime 2; precision >= 1"),
+        ({"precision": {2: -1, 3: 5}}, "leaves no digit at the prime 2"),
+        ({"precision": {2: True, 3: 5}}, "precision at 2 must be an integer, not True"),
+        ({"precision": {2: 7.0, 3: 5}}, r"precision at 2 must be an integer, not 7\.0"),
+        ({"precision": {2: "7"}}, "precision at 2 must be an integer, not '7'"),
+        ({"precision": {2: None}}, "precision at 2 must be an integer, not None"),
+        ({"precision": {"2": 7}}, "a prime must be an integer, not '2'"),
+        ({"precision": {True: 7}}, "a prime must be an integer, not True"),
+        ({"precision": {2: 7, 9: 1}}, r"9 is not a prime \(9 = 3 · 3\)"),
+        ({"precision": {2: 7, 3: 5}, "primes": (2, 3, 2)}, "the prime 2 occurs twice"),
+        ({"precision": {}}, r"precision=\{\} names no prime"),
+        ({"precision": {}, "primes": (2, 3)}, r"precision=\{\} names no prime"),
+        ({"precision": {2: 7}, "primes": ()}, r"primes=\(\) leaves no p-adic coordinate"),
+        ({"precision": {2: 7, 3: 2}, "fractional_digits": 2}, "precision=2 at the prime 3; 0 <= fractional_digits"),
+        ({"precision": {2: 10**7, 3: 1}}, "at 2 primes would be"),
+        ({"precision": [7, 5], "primes": (2, 3)}, r"precision must be an integer, not \[7, 5\]"),
+        ({"precision": (7, 5), "primes": (2, 3)}, r"precision must be an integer, not \(7, 5\)"),
+    ],
+)
+def test_bad_digits_by_prime(options, message):
+    with pytest.raises(SpaceError, match=message) as caught:
+        AdeleSpace(**options)
+    assert "\n" not in str(caught.value)
+
+
+@st.composite
+def spaces(draw, fractional=True):
+    """Draw a space with digits by prime, within reach of every kernel and beyond it."""
+    primes = tuple(draw(st.lists(st.sampled_from(PRIMES), min_size=1, max_size=5, unique=True)))
+    counts = draw(st.lists(st.integers(1, 20), min_size=len(primes), max_size=len(primes)))
+    f = draw(st.integers(0, min(3, min(counts) - 1))) if fractional else 0
+    return AdeleSpace(primes, dict(zip(primes, counts, strict=True)), f)
+
+
+def rationals_of(space, rng, size):
+    """Return fractions that fit the window."""
+    out = []
+    for n, m in zip(rng.integers(-1000, 1000, size).tolist(), rng.integers(1, 200, size).tolist(), strict=True):
+        q = Fraction(n, m)
+        for p in space.primes:
+            q *= p ** max(0, valuation(q.denominator, p) - space.fractional_digits)
+        out.append(q)
+    return out
+
+
+def assert_truncated(array, wide, space):
+    """Assert that an array has the digits of one of the space of the most digits, cut at each prime."""
+    known = np.minimum(wide.known, space.precisions)
+    place = np.arange(space.max_precision - 1, -1, -1)
+    np.testing.assert_array_equal(array.digits, np.where(place < known[..., None], wide.digits, 0))
+    np.testing.assert_array_equal(array.known, known)
+    np.testing.assert_array_equal(array.real, wide.real)
+
+
+@settings(max_examples=60)
+@given(spaces(), st.integers(0, 2**32), st.sampled_from([1, 5, 33, 70]))
+def test_sums_are_those_of_the_wider_space_cut_at_each_prime(space, seed, size):
+    wide = AdeleSpace(space.primes, space.max_precision, space.fractional_digits)
+    rng = np.random.default_rng(seed)
+    x, y = rationals_of(space, rng, size), rationals_of(space, rng, size)
+    (a, b), (c, d) = ([s.encode(v) for v in (x, y)] for s in (space, wide))
+    for got, want in ((a, c), (a + b, c + d), (a - b, c - d), (-a, -c), (a + 1, c + 1), (2 - a, 2 - c)):
+        assert_truncated(got, want, space)
+    expected = np.where(space.window.exists, wide.tensor(x)[..., 1:, :], 0)
+    np.testing.assert_array_equal(space.tensor(x)[..., 1:, :], expected)
+    np.testing.assert_array_equal(a.tensor()[..., 1:, :], expected)
+    assert (a + b - b == x).all()
+
+
+@settings(max_examples=60)
+@given(spaces(fractional=False), st.integers(0, 2**32), st.sampled_from([1, 5, 33, 70]))
+def test_products_and_quotients_are_those_of_the_wider_space_cut_at_each_prime(space, seed, size):
+    wide = AdeleSpace(space.primes, space.max_precision)
+    rng = np.random.default_rng(seed)
+    x, y = rationals_of(space, rng, size), rationals_of(space, rng, size)
+    units = [q / prod(p ** valuation(q.numerator, p) for p in space.primes) if q else Fraction(1) for q in y]
+    (a, b, u), (c, d, w) = ([s.encode(v) for v in (x, y, units)] for s in (space, wide))
+    for got, want in ((a * b, c * d), (a**3, c**3), (a / u, c / w), (u**-2, w**-2), (3 * a, 3 * c)):
+        assert_truncated(got, want, space)
+    assert (a / u * u == x).all()
+
+
+@settings(max_examples=60)
+@given(spaces(), st.integers(0, 2**32), st.sampled_from([1, 40]))
+def test_division_tracks_the_precision_of_each_prime(space, seed, size):
+    """Each prime for itself is as in the space of that prime alone."""
+    rng = np.random.default_rng(seed)
+    x, y = (rationals_of(space, rng, size) for _ in range(2))
+    y = [q or Fraction(1) for q in y]
+    for operation in (lambda a, b: a / b, lambda a, b: a * b, lambda a, b: a * b + b):
+        alone = []
+        for p, n in zip(space.primes, space.precisions, strict=True):
+            one = AdeleSpace((p,), n, space.fractional_digits)
+            try:
+                alone.append(operation(one.encode(x), one.encode(y)))
+            except PrecisionError:
+                alone = None
+                break
+        if alone is None:
+            with pytest.raises(PrecisionError):
+                operation(space.encode(x), space.encode(y))
+            continue
+        got = operation(space.encode(x), space.encode(y))
+        for j, part in enumerate(alone):
+            n = space.precisions[j]
+            np.testing.assert_array_equal(got.digits[:, j, space.max_precision - n :], part.digits[:, 0])
+            assert not got.digits[:, j, : space.max_precision - n].any()
+            np.testing.assert_array_equal(got.known[:, j], part.known[:, 0])
+
+
+@settings(max_examples=60)
+@given(spaces(), st.integers(0, 2**32), st.sampled_from([1, 40]))
+def test_decoding_inside_the_bound(space, seed, size):
+    rng = np.random.default_rng(seed)
+    scale = prod(space.primes) ** space.fractional_digits
+    inside = []
+    for q in [*rationals_of(space, rng, 3 * size), Fraction(0), *(Fraction(k) for k in range(-3, 4))]:
+        scaled = q * scale
+        if 2 * abs(scaled.numerator) * scaled.denominator < space.decoding_bound * scale:
+            inside.append(q)
+    assert space.encode(inside).decode().tolist() == inside
+    # what is just beyond the bound is refused or right, never wrong
+    for q in (Fraction(space.decoding_bound // 2 + 1), Fraction(-space.decoding_bound)):
+        with contextlib.suppress(DecodingError):
+            assert space.encode(q).decode() == q
+
+
+def test_decoding_uses_every_digit():
+    space = AdeleSpace(precision={2: 6, 3: 4, 97: 1})
+    largest = (space.decoding_bound - 1) // 2
+    numbers = [largest, -largest, 0, 1]
+    assert space.encode(numbers).decode().tolist() == numbers
+    assert space.encode(numbers * 20).decode().tolist() == numbers * 20
+
+
+def test_from_digits_with_digits_by_prime():
+    a = GCD.encode([[5, -7], [10, 1]])
+    assert (GCD.from_digits(a.digits, a.real) == a).all()
+    assert GCD.from_digits(a.digits, a.real).decode().tolist() == a.decode().tolist()
+    assert GCD.from_digits(a.digits, None).decode().tolist() == a.decode().tolist()
+    for dtype in (np.int64, np.float64):
+        digits = a.digits.astype(dtype)
+        digits[0, 1, 2, 0] = 1
+        with pytest.raises(EncodingError, match="stands beyond the 1 lowest digits, all that the prime 97 has"):
+            GCD.from_digits(digits, a.real)
+        digits[0, 1, 2, 0] = -1
+        with pytest.raises(EncodingError, match="stands beyond"):
+            GCD.from_digits(digits, a.real)
+    with pytest.raises(EncodingError, match=r"digits have shape .*it is \(2, 2, 3, 6\)"):
+        GCD.from_digits(a.digits[..., 1:], a.real)
+
+
+def test_shapes_indexing_and_text():
+    a = GCD.encode(np.arange(12).reshape(3, 4))
+    assert (a.shape, a.digits.shape, a.known.shape, a.tensor().shape) == ((3, 4), (3, 4, 3, 6), (3, 4, 3), (3, 4, 4, 6))
+    assert a[1, 2] == 6
+    assert a[..., -1].decode().tolist() == [3, 7, 11]
+    assert a.reshape(-1)[5] == 5
+    assert (a[:, None] + a).shape == (3, 3, 4)
+    assert str(GCD.encode(100)) == "(100, …100100_2, …0201_3, …(3)_97)"
+    assert "precision={2: 6, 3: 4, 97: 1}" in repr(a)
+    assert GCD.encode([0, -1]).digits.tolist()[1] == [[1] * 6, [0, 0, 2, 2, 2, 2], [0] * 5 + [96]]
+    assert (GCD.encode([]).shape, GCD.encode([]).digits.shape) == ((0,), (0, 3, 6))
+    assert GCD.encode(1) == GCD.encode(1 + 2**6 * 3**4 * 97) - 2**6 * 3**4 * 97
+    with pytest.raises(SpaceError, match="do not mix"):
+        _ = GCD.encode(1) + AdeleSpace(primes=(2, 3, 97), precision=6).encode(1)
+
+
+def test_what_is_lost_is_said():
+    with pytest.raises(PrecisionError, match="no known 97-adic digit at precision=1"):
+        _ = GCD.encode(97 * 5) / 97
+    with pytest.raises(PrecisionError, match="1/97 has 97-adic valuation −1"):
+        GCD.encode("1/97")
+    assert (GCD.encode(12) / 4).known.tolist() == [4, 4, 1]
+    assert (GCD.encode([12] * 40) / 4).known[39].tolist() == [4, 4, 1]
+
+
+def test_fitting_space_with_digits_by_prime():
+    assert fitting_space(["1/4", "7/3"], (2, 3), {2: 8, 3: 5}) == AdeleSpace((2, 3), {2: 8, 3: 5}, 2)
+    assert fitting_space([1], (2, 3), {2: 8, 3: 5}, 1).fractional_digits == 1
+    with pytest.raises(PrecisionError, match="precision=1 at the prime 3 does not hold; precision=3 would"):
+        fitting_space(["1/4"], (2, 3), {2: 8, 3: 1})
+
+
+def test_algebraic_spaces_have_one_number_of_digits():
+    pytest.importorskip("flint")
+    with pytest.raises(SpaceError, match="the precision of an AlgebraicSpace must be an integer"):
+        AlgebraicSpace("x^2 - 2", root=1.414, primes=(7, 17), precision={7: 3, 17: 2})
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32), st.booleans())
+def test_redundant_codes(seed, is_soft):
+    """One wrong place whose digits weigh little enough is mended, from digits and from their probabilities."""
+    space = AdeleSpace(precision={2: 5, 3: 3, 5: 2, 7: 2, 11: 1, 13: 1, 97: 1})
+    code = RedundantResidueCode(space, max_numerator=100)
+    powers = [p**n for p, n in zip(space.primes, space.precisions, strict=True)]
+    assert code.capacity**2 * 200 < prod(powers)
+    assert [code.mends([p]) for p in space.primes] == [power <= code.capacity for power in powers]
+    assert code.guaranteed_errors == max(
+        t for t in range(8) if prod(sorted(powers)[len(powers) - t :]) <= code.capacity
+    )
+    rng = np.random.default_rng(seed)
+    numbers = rng.integers(-100, 101, 40)
+    digits = space.encode(numbers).digits.astype(np.int64)
+    for i in range(0, 40, 2):
+        j = rng.integers(len(space.primes))
+        k = space.max_precision - 1 - rng.integers(space.precisions[j])
+        digits[i, j, k] = (digits[i, j, k] + rng.integers(1, space.primes[j])) % space.primes[j]
+    if is_soft:
+        logits = np.where(np.arange(97) == digits[..., None], np.log(0.9), np.log(0.1 / 96))
+        logits = np.where(np.arange(97) < np.array(space.primes)[:, None, None], logits, -np.inf)
+        logits[:, ~space.window.exists] = np.nan  # nothing is read there
+        result = code.decode_soft(logits)
+    else:
+        result = code.decode(digits)
+    assert result.values.tolist() == numbers.tolist()
+    assert (result.errors.sum(axis=-1) == (np.arange(40) % 2 == 0)).all()
+    known = np.minimum(space.precisions, 2)
+    assert code.decode(space.encode(7).digits, known=[1, 3, 2, 2, 1, 1, 1]).values == 7
+    with pytest.raises(EncodingError, match="known must be integers from 0 to precision="):
+        code.decode(digits, known=known + 1)
