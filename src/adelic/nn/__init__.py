@@ -11,7 +11,8 @@ torch.Size([1, 5])
 What lives where:
 
 - `embeddings`: a module an embedding; `nn.EMBEDDINGS` has them by name, with the options that users may change.
-- `bodies`: from embedded numbers to the states that a head reads; `SequenceClassifier` and the place-wise ones.
+- `bodies`: from embedded numbers to the states that a head reads; `SequenceClassifier` and the place-wise ones; and
+  from numbers to classes, `LocalGlobalClassifier`.
 - `heads`: from a state to classes, or to numbers; with their losses.
 - `positional`, `placewise`: positional encodings; layers that keep the places apart.
 - `functional`: digits and their arithmetic on the tensor's own device.
@@ -29,12 +30,15 @@ from adelic.errors import needs_extra
 
 with needs_extra("adelic.nn", "torch"):
     from adelic.nn import functional
+    from adelic.nn.bodies.local_global import LocalGlobalClassifier
     from adelic.nn.bodies.placewise_classifier import PlacewiseClassifier
     from adelic.nn.bodies.placewise_transformer import PlacewiseTransformer
     from adelic.nn.bodies.sequence_classifier import SequenceClassifier
     from adelic.nn.embeddings.abacus import AbacusEmbedding
     from adelic.nn.embeddings.adelic import AdelicEmbedding
+    from adelic.nn.embeddings.angular import AngularEmbedding
     from adelic.nn.embeddings.base import NumberEmbedding
+    from adelic.nn.embeddings.digits import BaseDigitsEmbedding, ResiduesEmbedding
     from adelic.nn.embeddings.fone import FoNEEmbedding
     from adelic.nn.embeddings.learned import LearnedEmbedding
     from adelic.nn.embeddings.one_hot import OneHotEmbedding
@@ -60,9 +64,12 @@ __all__ = [
     "AdelicLoss",
     "AdelicPositionalEncoding",
     "AdelicPrediction",
+    "AngularEmbedding",
+    "BaseDigitsEmbedding",
     "FoNEEmbedding",
     "LearnedEmbedding",
     "LearnedPositionalEncoding",
+    "LocalGlobalClassifier",
     "NumberEmbedding",
     "OneHotEmbedding",
     "PeriodicEmbedding",
@@ -73,6 +80,7 @@ __all__ = [
     "PlacewiseTransformer",
     "PositionalEncoding",
     "RandomEmbedding",
+    "ResiduesEmbedding",
     "SequenceClassifier",
     "SinusoidalPositionalEncoding",
     "Vocabulary",

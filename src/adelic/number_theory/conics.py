@@ -4,6 +4,8 @@ Source: Serre, "A Course in Arithmetic", chapter IV, theorem 8: a form has a rat
 every place. No published network that learns it is known to us.
 """
 
+import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -105,8 +107,10 @@ def _forms(
             missing -= len(found[-1])
         return np.concatenate(found)
 
+    products = [math.prod(some) for k in range(1, max_factors + 1) for some in itertools.combinations(primes, k)]
     return DrawnTask(
         arity=arity,
+        vocabulary=tuple(sorted(sign * product for product in products for sign in (-1, 1))),
         draws={
             "train": lambda n, rng: chosen(n, rng, new=False),
             "new combinations": lambda n, rng: chosen(n, rng, new=True),

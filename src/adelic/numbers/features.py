@@ -258,11 +258,17 @@ def standardize(features: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     return np.asarray((wide - wide.mean(axis=0)) / np.where(deviation == 0, 1, deviation), dtype=np.float32)
 
 
-def hot_positions(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[np.int64]:
-    """Return where the ones of "one-hot-digits" stand among the features: one for each level of each prime.
+HOT_KINDS = ("one-hot-digits", "valuation-unit")
+"""The forms whose features at primes are 0 or 1, of which `hot_positions` finds the ones."""
 
-    Shape: adeles (*) -> (*, n_primes, levels). The sum of these rows of a matrix, and of the first one times the real
-    feature, is its product with all features.
+
+def hot_positions(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[np.int64]:
+    """Return where the ones stand among the features at primes; where there is none, the number of all features.
+
+    The sum of these rows of a matrix, with a row of zeros at its end, and of its first row times the real feature, is
+    its product with all features: the way to read thousands of features of which few are not 0.
+
+    Shape: adeles (*) -> (*, n_primes, levels), with "valuation-unit" (*, n_primes, 2).
 
     >>> space = AdeleSpace(primes=(2, 3), precision=3)
     >>> layout = FeatureLayout("one-hot-digits", space, 2)
@@ -271,8 +277,21 @@ def hot_positions(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[np.i
     >>> np.flatnonzero(compute_features(space.encode(5), layout)).tolist()
     [0, 2, 3, 7, 9]
     """
-    space, levels = layout.space, layout.levels
-    digits = adeles.digits[..., ::-1][..., :levels]  # lowest first
-    starts = 1 + levels * np.concatenate([[0], np.cumsum(space.primes)[:-1]])
-    first = starts[:, None] + np.arange(levels) * np.array(space.primes)[:, None]
-    return np.asarray(digits + first, dtype=np.int64)
+    levels = np.array(layout.place_levels)
+    sizes = [place_size(layout.kind, p, n) for p, n in zip(layout.space.primes, layout.place_levels, strict=True)]
+    starts = 1 + np.cumsum([0, *sizes[:-1]])[:, None]
+    digits = adeles.digits[..., ::-1][..., : layout.levels]  # lowest first
+    place = np.arange(layout.levels)
+    if layout.kind == "one-hot-digits":
+        found = digits + starts + place * np.array(layout.space.primes)[:, None]
+        return np.where(place < levels[:, None], found, layout.size).astype(np.int64)
+    v = np.minimum((np.cumsum(digits != 0, axis=-1) == 0).sum(axis=-1), levels)
+    counts = np.array([_unit_digits(p, n) for p, n in zip(layout.space.primes, layout.place_levels, strict=True)])
+    primes = np.array(layout.space.primes)
+    residue = np.zeros(v.shape, dtype=np.int64)
+    for i in range(int(counts.max())):
+        at = np.minimum(v + i, layout.levels - 1)[..., None]
+        residue += np.where(i < counts, np.take_along_axis(digits, at, axis=-1)[..., 0] * primes**i, 0)
+    # Of the residues, the units are those that p does not divide; the first is 1.
+    units = starts[:, 0] + levels + residue - residue // primes
+    return np.stack([starts[:, 0] + v, np.where(v + counts <= levels, units, layout.size)], axis=-1).astype(np.int64)

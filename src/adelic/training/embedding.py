@@ -8,10 +8,12 @@ from typing import Any
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers import AdeleSpace
 from adelic.numbers.choice import fitting_space
-from adelic.numbers.features import FEATURE_KINDS
+from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 from adelic.storage.options import Option, check_fields, check_table, option, options, table_of
 
+JOINTS = ("agree", "signs", "sum")
+"""The joints of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
 PLACE_FEATURES = ("characters", "one-hot-digits", "digits")
 """The forms of AOE that a place-wise model can read."""
 _AOE = ("adelic",)
@@ -79,8 +81,9 @@ class EmbeddingConfig:
         None,
         default="flat",
         help="Where AOE's places (the real value and the primes) meet: flat (in one vector, as in the paper), apart "
-        "(only in the sum of their logits), late (in one layer after the last) or axial (in every layer).",
-        choices=("flat", "apart", "late", "axial"),
+        "(only in the sum of their logits), late (in one layer after the last) or axial (in every layer); or in a "
+        "local–global network, a small one at each place: agree (all places must), signs (a product) or sum.",
+        choices=("flat", "apart", "late", "axial", *JOINTS),
         of=_AOE,
         unwritten="flat",
     )
@@ -91,6 +94,13 @@ class EmbeddingConfig:
         choices=("all", "real", "p-adic"),
         of=_AOE,
         unwritten="all",
+    )
+    tied: bool | None = option(
+        None,
+        default=False,
+        help="With --places agree, signs or sum: whether all odd primes share one network behind its first layer.",
+        of=_AOE,
+        unwritten=False,
     )
     bases: str | None = option(
         None,
@@ -174,17 +184,21 @@ class EmbeddingConfig:
 
     def _default(self, described: Option) -> Any:
         if described.name == "features" and self.places not in (None, "flat"):
-            return "characters"
+            return "valuation-unit" if self.places in JOINTS else "characters"
         return described.default
 
     def _check_places(self) -> None:
         """Raise ConfigurationError where a place-wise model is given what belongs to the flat one."""
+        if self.tied and self.places not in JOINTS:
+            raise ConfigurationError(
+                f"--tied belongs to --places {', '.join(JOINTS[:-1])} or {JOINTS[-1]}, not to {self.places}"
+            )
         if self.places == "flat":
             return
-        if self.features not in PLACE_FEATURES:
+        known = HOT_KINDS if self.places in JOINTS else PLACE_FEATURES
+        if self.features not in known:
             raise ConfigurationError(
-                f"features={self.features!r} belong to places='flat'; with {self.places!r} use "
-                f"{', '.join(PLACE_FEATURES)}"
+                f"features={self.features!r} do not go with places={self.places!r}; use {', '.join(known)}"
             )
         if self.projection is not None:
             raise ConfigurationError(f"projection='linear' belongs to places='flat'; {self.places!r} has one anyway")
@@ -257,7 +271,7 @@ class EmbeddingConfig:
         >>> EmbeddingConfig(name="fone").label, EmbeddingConfig(name="fone", bases="2-5", standardize=True).label
         ('fone', 'fone-bases2-5-standardized')
         """
-        parts = [self.name, self.features, self.places, self.coordinates]
+        parts = [self.name, self.features, self.places, "tied" if self.tied else None, self.coordinates]
         rivals = {"bases": f"bases{self.bases}", "standardize": "standardized", "published": "published"}
         rivals |= {"base": f"{self.base}", "n_primes": f"{self.n_primes}", "modulus": f"{self.modulus}"}
         if self.sigma is not None:

@@ -20,7 +20,7 @@ from adelic.storage.checks import check_seed
 from adelic.storage.files import read_bytes
 from adelic.storage.options import check_fields, option, options, table_of
 from adelic.storage.records import DamagedTextError, parse_toml
-from adelic.training.embedding import EmbeddingConfig, stored_embedding
+from adelic.training.embedding import JOINTS, EmbeddingConfig, stored_embedding
 from adelic.training.recipes import Recipe, complete, stored
 from adelic.training.renamed import first_form, with_todays_names
 from adelic.training.solver_names import check_solver
@@ -209,7 +209,12 @@ class Experiment:
             raise ConfigurationError(
                 f"{self.row} has numbers as answers, and a network with --embedding learns classes; use --solver"
             )
-        if self.embedding.places not in (None, "flat") and self.questions.vocabulary is None:
+        if self.questions.vocabulary is None and self.model.name in ("learned", "one-hot", "random"):
+            raise ConfigurationError(
+                f"{self.row} has too many numbers for --embedding {self.model.name}, which has a vector for each; "
+                "--embedding adelic reads any number"
+            )
+        if self.embedding.places not in (None, "flat", *JOINTS) and self.questions.vocabulary is None:
             raise ConfigurationError(
                 f"--places {self.embedding.places} has a vector a number, and {self.row} has too many numbers for "
                 "that; use --places flat"

@@ -9,7 +9,7 @@ from adelic import AdeleSpace, nn
 from adelic.errors import AdelicError, ConfigurationError, PrecisionError, RangeError, UnknownNameError, VocabularyError
 from adelic.nn import AdelicEmbedding, LearnedEmbedding, Vocabulary, build_embedding
 from adelic.nn.embeddings.adelic import COORDINATES
-from adelic.numbers.features import FEATURE_KINDS, compute_features
+from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, compute_features
 
 LENGTH = 5
 VARIANTS = [(kind, projection) for kind in FEATURE_KINDS for projection in (None, "linear")]
@@ -84,7 +84,10 @@ def test_open_ended_equals_the_vocabulary_path(space, generator, features, proje
     open_ended.load_state_dict(closed.state_dict())
     ids = torch.randint(len(vocabulary), (3, LENGTH), generator=generator)
     numbers = [[vocabulary.numbers[i] for i in row] for row in ids.tolist()]
-    assert torch.equal(open_ended(numbers), closed(ids))
+    if projection and features in HOT_KINDS:  # sums of the map's columns: the same in another order
+        torch.testing.assert_close(open_ended(numbers), closed(ids))
+    else:
+        assert torch.equal(open_ended(numbers), closed(ids))
 
 
 def test_standardized_is_over_the_vocabulary(space):

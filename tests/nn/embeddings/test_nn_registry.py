@@ -8,6 +8,7 @@ import pytest
 
 from adelic import nn, training
 from adelic.data import TaskData
+from adelic.nn.bodies.local_global import JOINTS
 from adelic.nn.embeddings.adelic import COORDINATES
 from adelic.nn.embeddings.registry import find_embeddings
 from adelic.nn.placewise import PLACE_FEATURES, PLACES
@@ -76,14 +77,15 @@ def test_defaults_build_every_embedding(name):
     built = nn.EMBEDDINGS[name].from_options(VOCABULARY, 128, training.EmbeddingConfig(name=name).options())
     assert built.fingerprint() == nn.build_embedding(name, VOCABULARY).fingerprint()
     assert built.name == name
-    assert built(VOCABULARY.ids([[1, 2]])).shape == (1, 2, 128)
+    assert built(VOCABULARY.ids([[1, 2]])).shape == (1, 2 * built.tokens_per_number, 128)
 
 
 def test_options_name_embeddings_and_values_that_there_are():
     """The description of an experiment needs no torch, so it repeats a few names: these."""
     described = options(training.EmbeddingConfig)
     assert {name for option in described.values() for name in option.of} <= set(nn.EMBEDDINGS)
-    assert described["places"].choices == ("flat", *PLACES)
+    assert described["places"].choices == ("flat", *PLACES, *JOINTS)
+    assert described_embedding.JOINTS == JOINTS
     assert described["coordinates"].choices == COORDINATES
     assert described_embedding.PLACE_FEATURES == PLACE_FEATURES
 
@@ -97,7 +99,7 @@ def test_options_name_embeddings_and_values_that_there_are():
         for value in dict.fromkeys(
             [*option.choices, *(option.tried if not option.note else ()), *(option.bounds or ())]
         )
-        if value != "flat"
+        if value not in ("flat", *JOINTS)
     ],
 )
 def test_every_value_builds_an_embedding(name, option, value):

@@ -1,5 +1,6 @@
 """A small network at each place, and a joint of their answers: the shape of a local–global theorem."""
 
+import itertools
 import math
 from typing import Any
 
@@ -9,6 +10,7 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn.bodies.classifier import check_sizes
+from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import AdeleSpace
 from adelic.numbers.features import FeatureLayout, hot_positions, signed_logarithm
 
@@ -31,7 +33,8 @@ class LocalGlobalClassifier(nn.Module):
     - "sum" each place gives a vector, and a network of one hidden layer reads their sum: whatever is additive over the
       places, as the number of prime factors.
 
-    Shape: numbers (*, length), integers or whatever `AdeleSpace.encode` takes -> logits (*, n_classes), float32.
+    Shape: numbers (*, length), integers or whatever `AdeleSpace.encode` takes, or ids with a vocabulary -> logits
+    (*, n_classes), float32.
 
     Args:
         space: the places and the digits at each.
@@ -41,9 +44,10 @@ class LocalGlobalClassifier(nn.Module):
         joint: one of `JOINTS`.
         width: units of each hidden layer.
         n_layers: hidden layers, 1 or more; the first reads the features.
-        tied: whether all primes share the layers behind the first: one law at all primes, of features that each prime
-            learns for itself.
+        tied: whether all odd primes share the layers behind the first, and with "valuation-unit" what a valuation
+            means: one law at all primes but 2, and each prime learns its units for itself.
         dropout: of hidden units, in training.
+        vocabulary: the numbers that can occur, whose features are then computed once; None for open-ended numbers.
 
     Attributes:
         max_length: numbers a row.
@@ -69,6 +73,7 @@ class LocalGlobalClassifier(nn.Module):
         n_layers: int = 2,
         tied: bool = False,
         dropout: float = 0.0,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         super().__init__()
         check_sizes(n_classes, length, n_layers)
@@ -81,14 +86,24 @@ class LocalGlobalClassifier(nn.Module):
         self.space, self.max_length, self.joint, self.tied = space, length, joint, tied
         self.layout = FeatureLayout.fit(features, space, None)
         n_places, n_out = space.n_primes + 1, width if joint == "sum" else 1
-        self.digits = nn.Parameter(torch.randn(length * self.layout.size, width) / math.sqrt(length))
+        # The vectors of a number's features; the last is of "none", which is trained as the others are.
+        self.digits = nn.Parameter(torch.randn(length * (self.layout.size + 1), width) / math.sqrt(length))
         self.real = nn.Linear(4 * length, width)
         self.first_bias = nn.Parameter(torch.zeros(n_places, width))
-        n_sets = 2 if tied else n_places  # of weights: one for the real place, one for each prime or for all
+        # Of weights there is a set for each place; or one for the real place, one for 2 and one for all odd primes.
+        self._sets = [0, *(1 if p == 2 else 2 for p in space.primes)] if tied else list(range(n_places))
+        n_sets = max(self._sets) + 1
+        self._shift = torch.zeros(space.n_primes, dtype=torch.int64)
+        odd = [j for j, p in enumerate(space.primes) if p != 2]
+        zeros = hot_positions(space.encode(1), self.layout)[:, 0]  # where v = 0 stands
+        self._shift[odd] = torch.from_numpy(zeros[odd[:1]] - zeros[odd])
+        hot, size = (None, None) if vocabulary is None else self._features(list(vocabulary.numbers))
+        self.hot: torch.Tensor | None
+        self.size: torch.Tensor | None
+        self.register_buffer("hot", hot, persistent=False)
+        self.register_buffer("size", size, persistent=False)
         sizes = [width] * n_layers + [n_out]
-        self.weights = nn.ParameterList(
-            torch.randn(n_sets, a, b) / math.sqrt(a) for a, b in zip(sizes, sizes[1:], strict=False)
-        )
+        self.weights = nn.ParameterList(torch.randn(n_sets, a, b) / math.sqrt(a) for a, b in itertools.pairwise(sizes))
         self.biases = nn.ParameterList(torch.zeros(n_sets, 1, b) for b in sizes[1:])
         self.dropout = nn.Dropout(dropout)
         self.bias = nn.Parameter(torch.zeros(()))
@@ -102,39 +117,48 @@ class LocalGlobalClassifier(nn.Module):
             else None
         )
 
+    def _features(self, numbers: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return where ones stand among the features at primes, (*, n_primes, levels); features of the size, (*, 4)."""
+        adeles = self.space.encode(numbers, floats="never")
+        hot = torch.from_numpy(hot_positions(adeles, self.layout))
+        if self.tied and self.layout.kind == "valuation-unit":
+            hot[..., 0] += self._shift
+        size = torch.from_numpy(signed_logarithm(adeles.real)).float()
+        return hot, torch.stack([size / 10, size > 0, size < 0, size == 0], dim=-1)
+
     def answers(self, numbers: Any) -> torch.Tensor:
         """Return what each place answers, (rows, n_primes + 1, 1 or width), the real place first.
 
         Args:
-            numbers: (rows, length).
+            numbers: (rows, length), or ids with a vocabulary.
         """
-        adeles = self.space.encode(numbers, floats="never")
         device = self.digits.device
-        hot = torch.from_numpy(hot_positions(adeles, self.layout)).to(device)  # (rows, length, primes, levels)
+        if self.hot is None or self.size is None:
+            hot, size = (features.to(device) for features in self._features(numbers))
+        else:
+            hot, size = self.hot[numbers], self.size[numbers]
         rows, length, n_primes, levels = hot.shape
         if length != self.max_length:
             raise ConfigurationError(f"a row of {length} numbers, where all have max_length={self.max_length}")
-        hot = hot + self.layout.size * torch.arange(length, device=device)[:, None, None]
+        hot = hot + (self.layout.size + 1) * torch.arange(length, device=device)[:, None, None]
         bags = hot.transpose(1, 2).reshape(rows * n_primes, length * levels)
         of_primes = functional.embedding_bag(bags, self.digits, mode="sum").reshape(rows, n_primes, -1)
-        size = torch.from_numpy(signed_logarithm(adeles.real)).to(device, self.digits.dtype)
-        size = torch.stack([size / 10, size > 0, size < 0, size == 0], dim=-1)
-        x = torch.cat([self.real(size.flatten(1))[:, None], of_primes], dim=1) + self.first_bias
+        x = torch.cat([self.real(size.to(self.digits.dtype).flatten(1))[:, None], of_primes], dim=1) + self.first_bias
         for weight, bias in zip(self.weights, self.biases, strict=True):
             x = self._linear(self.dropout(functional.relu(x)), weight, bias)
         return x
 
     def _linear(self, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
         """Return the products (rows, places, b) at each place with its own weights, or those that primes share."""
-        if not self.tied:
-            return torch.baddbmm(bias, x.transpose(0, 1), weight).transpose(0, 1)
-        return torch.cat([x[:, :1] @ weight[0] + bias[0], x[:, 1:] @ weight[1] + bias[1]], dim=1)
+        if self.tied:
+            weight, bias = weight[self._sets], bias[self._sets]
+        return torch.baddbmm(bias, x.transpose(0, 1), weight).transpose(0, 1)
 
     def forward(self, numbers: Any) -> torch.Tensor:
         """Return logits, float32 (*, n_classes).
 
         Args:
-            numbers: (*, length).
+            numbers: (*, length), or ids with a vocabulary.
         """
         rows = torch.as_tensor(numbers)
         answers = self.answers(rows.reshape(-1, rows.shape[-1]))

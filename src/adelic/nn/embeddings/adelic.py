@@ -15,7 +15,14 @@ from adelic.nn.fingerprint import of_space
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import AdeleSpace
-from adelic.numbers.features import FeatureLayout, compute_features, hot_positions, signed_logarithm, standardize
+from adelic.numbers.features import (
+    HOT_KINDS,
+    FeatureLayout,
+    compute_features,
+    hot_positions,
+    signed_logarithm,
+    standardize,
+)
 
 COORDINATES = ("all", "real", "p-adic")
 """Which of AOE's coordinates a model is given."""
@@ -138,7 +145,7 @@ class AdelicEmbedding(NumberEmbedding):
         if self.vocabulary is not None:
             greatest, vectors = self._greatest, functional.embedding(ids_or_numbers, self.table)
         else:
-            if self.projection is not None and self.layout.kind == "one-hot-digits" and self.coordinates == "all":
+            if self.projection is not None and self.layout.kind in HOT_KINDS and self.coordinates == "all":
                 return self._project_digits(ids_or_numbers, self.projection)
             features = self._features(ids_or_numbers)
             greatest = greatest_of(features)
@@ -148,13 +155,14 @@ class AdelicEmbedding(NumberEmbedding):
         return vectors if self.projection is None else self.projection(vectors)
 
     def _project_digits(self, numbers: Any, projection: nn.Linear) -> torch.Tensor:
-        """Return the vectors of open-ended numbers as sums of the map's columns, without their thousands of features."""
+        """Return the vectors of open-ended numbers as sums of the map's columns, without thousands of features."""
         adeles = self.space.encode(numbers, floats="never")
         device, dtype = self.table.device, self.table.dtype
         hot = torch.from_numpy(hot_positions(adeles, self.layout)).to(device)
         real = torch.from_numpy(np.asarray(signed_logarithm(adeles.real))).to(device, dtype)
-        columns = projection.weight.t()
-        sums = functional.embedding_bag(hot.reshape(-1, math.prod(hot.shape[-2:])), columns.contiguous(), mode="sum")
+        columns = functional.pad(projection.weight.t(), (0, 0, 0, 1))
+        bags = hot.reshape(-1, math.prod(hot.shape[-2:]))
+        sums = functional.embedding_bag(bags, columns, mode="sum", padding_idx=self.layout.size)
         return sums.reshape(*hot.shape[:-2], self.d_model) + real[..., None] * columns[0] + projection.bias
 
     def fingerprint(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 from torch import nn
+from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.base_digits import OPEN_DIGITS, count_digits, to_digits
@@ -29,7 +30,11 @@ class TokenEmbedding(FeatureEmbedding):
 
     def forward(self, ids_or_numbers: Any, *, mask: torch.Tensor | None = None) -> torch.Tensor:
         """Return the tokens' vectors, float32 (*, length · tokens_per_number, d_model)."""
-        found = super().forward(ids_or_numbers)
+        if self.vocabulary is None:
+            found = self.project(self.features(ids_or_numbers).to(self.table.device))
+        else:
+            found = functional.embedding(ids_or_numbers, self.project(self.table).flatten(-2))
+            found = found.unflatten(-1, (self.tokens_per_number, self.d_model))
         if mask is not None:
             found = found * mask[..., None, None]
         return found.flatten(-3, -2)

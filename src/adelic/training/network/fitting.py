@@ -16,7 +16,7 @@ from adelic.data import LookUp
 from adelic.data.guard import Guarded, training_rows
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
-from adelic.nn import EMBEDDINGS, PlacewiseClassifier, SequenceClassifier, Vocabulary
+from adelic.nn import EMBEDDINGS, LocalGlobalClassifier, PlacewiseClassifier, SequenceClassifier, Vocabulary
 from adelic.nn.bodies.classifier import Classifier
 from adelic.nn.bodies.placewise_classifier import place_sizes
 from adelic.nn.embeddings.features import ScaledEmbedding
@@ -25,6 +25,7 @@ from adelic.storage.checks import GIBIBYTE
 from adelic.storage.files import atomic_write
 from adelic.storage.provenance import versions
 from adelic.storage.records import sha256
+from adelic.training.embedding import JOINTS
 from adelic.training.experiment import Experiment
 from adelic.training.metrics import history
 from adelic.training.network.checkpoint import load_checkpoint, save_checkpoint
@@ -35,7 +36,7 @@ from adelic.training.network.tensorboard import TensorBoardLog
 from adelic.training.network.world import ALONE, World
 from adelic.training.runs.fitted import Fitted, Surroundings
 from adelic.training.runs.folder import FILES, device_name, kept_lines, metrics_text
-from adelic.training.runs.objectives import Objective
+from adelic.training.runs.objectives import Objective, OneClass
 from adelic.training.signals import Stopped, cause, deferred_signals
 
 SAVE_SECONDS = 60.0
@@ -76,7 +77,9 @@ def fit_network(experiment: Experiment, data: "TrainingData", around: Surroundin
         remembered=lambda X: LookUp(train.ids.cpu().numpy(), train.labels.cpu().numpy()).predict(data.ids(X)),
         features=experiment.embedding.features,
         parameters=model.n_parameters,
-        flops=None if data.vocabulary is None else forward_flops(model, data.X_train.shape[1]),
+        flops=forward_flops(model, data.X_train.shape[1])
+        if isinstance(model, Classifier) and data.vocabulary is not None
+        else None,
         seconds=trainer.progress.seconds,
         device=device_name(around.device),
         versions=versions("torch", "numpy"),
@@ -116,7 +119,10 @@ def check_memory(experiment: Experiment, device: torch.device) -> None:
         )
 
 
-def build_model(experiment: Experiment, data: "ModelData", objective: Objective) -> Classifier:
+Network = Classifier | LocalGlobalClassifier
+
+
+def build_model(experiment: Experiment, data: "ModelData", objective: Objective) -> Network:
     """Return the untrained network of an experiment, its initial weights drawn with the experiment's seed.
 
     The embedding's weights have a stream of random numbers of their own, so that two runs that differ in the
@@ -127,6 +133,25 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
         experiment.check_numbers(data.vocabulary)
     recipe, embedding = experiment.network_recipe, experiment.embedding
     vocabulary = None if data.vocabulary is None else Vocabulary(data.vocabulary)
+    if embedding.places in JOINTS:
+        if not isinstance(objective, OneClass):
+            raise ConfigurationError(
+                f"--places {embedding.places} is for rows with one class, and {experiment.row} has several targets or "
+                "a number a row; use --places flat"
+            )
+        torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
+        return LocalGlobalClassifier(
+            embedding.space(),
+            n_classes=objective.n_classes,
+            length=data.X_train.shape[1],
+            features=str(embedding.features),
+            joint=embedding.places,
+            width=recipe.d_model,
+            n_layers=recipe.n_layers,
+            tied=bool(embedding.tied),
+            dropout=recipe.dropout,
+            vocabulary=vocabulary,
+        )
     options: dict[str, Any] = {
         **objective.model_options(),
         "max_length": data.X_train.shape[1],
@@ -181,7 +206,7 @@ class TrainingData(ModelData, Guarded, Protocol):
 
 def make_trainer(
     experiment: Experiment,
-    model: Classifier,
+    model: Network,
     data: TrainingData,
     objective: Objective,
     device: torch.device,

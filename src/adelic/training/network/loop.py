@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from adelic.nn.backend import PLAIN, Backend, Noise
-from adelic.nn.bodies.classifier import Classifier
 from adelic.training.network.checkpoint import Progress, Weights
 from adelic.training.network.compiling import Compiled, is_wanted
 from adelic.training.network.divergence import divergence
@@ -51,8 +51,8 @@ class Trainer:
     after any epoch goes on as if it had never stopped. Inside an epoch, `snapshot` notes what it takes to go on after
     the last step.
 
-    With `fresh`, every row is trained on once, or as often as the recipe has passes, and the epochs share all rows; else
-    an epoch draws as many as there are.
+    With `fresh`, every row is trained on once, or as often as the recipe has passes, and the epochs share all rows;
+    else an epoch draws as many as there are.
 
     `train` may have several images of each row, one after the other (`n_images`); an epoch is as long as with one.
 
@@ -62,7 +62,7 @@ class Trainer:
 
     def __init__(
         self,
-        model: Classifier,
+        model: nn.Module,
         recipe: Recipe,
         train: Split,
         validation: Split,
@@ -241,7 +241,7 @@ def _add(total: Gradients, other: Gradients) -> Gradients:
 
 @torch.no_grad()
 def evaluate(
-    model: Classifier, split: Split, *, objective: Objective, backend: Backend = PLAIN, world: World = ALONE
+    model: nn.Module, split: Split, *, objective: Objective, backend: Backend = PLAIN, world: World = ALONE
 ) -> tuple[dict[str, float], np.ndarray]:
     """Return the figures of a model on a split, and its objective's predictions."""
     model.eval()
