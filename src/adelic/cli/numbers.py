@@ -107,19 +107,17 @@ def _fraction_text(q: Fraction) -> str:
 def _expansion(number: Fraction, adeles: AdeleArray, i: int, j: int) -> str:
     """Return the expansion of a number at a prime, without leading zeros where it ends."""
     space = adeles.space
-    p, window = space.primes[j], space.precision
+    p, window = space.primes[j], space.window.precisions[j]
     scaled = number * p**space.fractional_digits
     terminates = scaled.denominator == 1 and 0 <= scaled.numerator < p**window
-    return expansion_text(adeles.digits[i, j].tolist(), p, space.fractional_digits, terminates=terminates)
+    digits = adeles.digits[i, j, -window:].tolist()
+    return expansion_text(digits, p, space.fractional_digits, terminates=terminates)
 
 
 def _to_json(numbers: tuple[str, ...], adeles: AdeleArray, reals: list[str]) -> dict[str, Any]:
     """Return what --json prints; a real value is text where no float64 is it."""
-    space = adeles.space
-    return {
-        "primes": space.primes,
-        "precision": space.precision,
-        "fractional_digits": space.fractional_digits,
+    assert isinstance(adeles.space, AdeleSpace)
+    return adeles.space.to_dict() | {
         "numbers": list(numbers),
         "real": [x if repr(x) == text else text for x, text in zip(adeles.real.tolist(), reals, strict=True)],
         "digits": adeles.digits.tolist(),
@@ -198,7 +196,7 @@ def _read_json(stream: IO[str]) -> AdeleArray:
     """Return the adeles that `adelic encode --json` wrote."""
     try:
         found = json.load(stream)
-        space = AdeleSpace(found["primes"], found["precision"], found["fractional_digits"])
+        space = AdeleSpace.from_dict({name: found[name] for name in ("primes", "precision", "fractional_digits")})
         return space.from_digits(found["digits"], _read_reals(found["real"]))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         if isinstance(error, AdelicError):
@@ -265,10 +263,7 @@ def space(
         seed=seed,
     )
     if as_json:
-        chosen = {
-            "primes": choice.space.primes,
-            "precision": choice.space.precision,
-            "fractional_digits": choice.space.fractional_digits,
+        chosen = choice.space.to_dict() | {
             "coordinates": choice.coordinates,
             "information": [asdict(row) for row in choice.information],
         }
