@@ -256,9 +256,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         if self.features in ("digits", "standardized") and np.dtype(self.dtype) == np.float32:
             check_float32(self.space_.primes)
         if self.sparse_output and self.features != "one-hot-digits":
-            raise ConfigurationError(
-                f"sparse_output=True is for features='one-hot-digits', not for features={self.features!r}"
-            )
+            raise ConfigurationError(f"sparse_output=True is for 'one-hot-digits', not for features={self.features!r}")
         if self.sparse_output and self.handle_missing == "propagate":
             raise ConfigurationError(
                 "handle_missing='propagate' fills rows with NaN; use 'zero' or 'indicator' with sparse_output=True"

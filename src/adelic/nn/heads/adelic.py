@@ -273,8 +273,8 @@ def adelic_targets(space: AdeleSpace, numbers: Any) -> tuple[torch.Tensor, torch
 
     Returns:
         real values, float64 (*), and digits, int64 (*, n_primes, max_precision): `UNKNOWN_DIGIT` at a prime that
-        divides the denominator more than `fractional_digits` times, where the number has no digits, and where the
-        prime has none.
+        divides the denominator more than `fractional_digits` times, where the number has no digits; 0 where the prime
+        has none, which `AdelicLoss` leaves out.
 
     Raises:
         EncodingError, DivisionByZeroError: as for `AdeleSpace.encode`.
@@ -285,7 +285,7 @@ def adelic_targets(space: AdeleSpace, numbers: Any) -> tuple[torch.Tensor, torch
     """
     rationals = read(numbers)
     n, m = rationals.numerators, rationals.denominators
-    digits = np.full((len(n), space.n_primes, space.max_precision), UNKNOWN_DIGIT, dtype=np.int64)
+    digits = np.zeros((len(n), space.n_primes, space.max_precision), dtype=np.int64)
     for j, (p, precision) in enumerate(zip(space.primes, space.precisions, strict=True)):
         # Each place by itself, with 0 instead of the numbers that it cannot hold.
         place = AdeleSpace((p,), precision, space.fractional_digits)
