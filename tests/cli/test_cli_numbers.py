@@ -44,6 +44,20 @@ def test_several_numbers(works):
     ]  # fmt: skip
 
 
+def test_digits_by_prime(works):
+    """Each prime has its own digits, and the primes need no naming; what is printed is read."""
+    out = works("encode", "360", "-7", "--precision", "2:6,3:4,97:1")
+    assert [line[-1] for line in lines_of(out)[2:5]] == ["…101000", "…1100", "…(69)"]
+    assert works("encode", "360", "-7", "--precision", "2:6,3:4,97:1", "--primes", "2,3,97") == out
+    assert works("decode", "360", "2:…101000", "3:…1100", "97:…(69)") == "360\n"
+    assert works("decode", "360", "2:…01000", "3:…1100", "97:…(69)") == "360\n"
+    text = works("encode", "360", "-7", "--precision", "2:6,3:4,97:1", "--json")
+    assert json.loads(text)["precision"] == {"2": 6, "3": 4, "97": 1}
+    assert json.loads(text)["digits"] == AdeleSpace(precision={2: 6, 3: 4, 97: 1}).encode([360, -7]).digits.tolist()
+    assert works("decode", stdin=text).split() == ["360", "-7"]
+    assert works("encode", "5", "--precision", "2:4,3:4") == works("encode", "5", "--precision", "4", "--primes", "2,3")
+
+
 def test_negative_numbers_are_arguments(works):
     out = works("encode", "-3", "-2/23", "-.5", "-1e-1", "--primes", "3,7", "--precision", "2")
     assert [line[0] for line in lines_of(out)[::4]] == ["-3", "-2/23", "-.5", "-1e-1"]
@@ -127,6 +141,13 @@ def test_coordinates(works):
         (["1", "--precision", "0"], "--precision 0"),
         (["1", "--precision", "-1"], "--precision -1"),
         (["1", "--precision", "x"], "--precision"),
+        (["1", "--precision", "2:6,2:5"], "--precision '2:6,2:5' names 2 twice; name each prime once"),
+        (["1", "--precision", "2:x"], "--precision '2:x' must be a whole number, or one for each prime, as 2:7,3:5"),
+        (["1", "--precision", "2:6,3:0"], "--precision 2:6,3:0 leaves no digit at the prime 3"),
+        (["1", "--precision", "2:6", "--primes", "2,3"], "--precision 2:6 does not name the prime 3 of --primes 2,3; "),
+        (["1", "--precision", "2:6,5:1", "--primes", "2"], "names 5, which is not one of --primes 2; name each prime"),
+        (["1", "--precision", "9:6"], "9 is not a prime"),
+        (["1/9", "--precision", "2:6,3:2"], "1/9 needs 2 digits after the point, which --precision 2 at the prime 3 "),
         (["1", "--fractional-digits", "16"], "--fractional-digits 16"),
         (["1", "--fractional-digits", "-1"], "--fractional-digits -1"),
         (["--precison", "3", "1"], "--precison"),
@@ -162,7 +183,10 @@ def test_json_by_hand(works):
         "", "{", "[]", "3", "null", '"primes"', "{}", "[" * 100_000, "9" * 5000,
         as_json(primes=None), as_json(primes=5), as_json(primes="23"), as_json(primes=[2, 4]), as_json(primes=[]),
         as_json(primes=[2]), as_json(primes=[[2], [3]]), as_json(precision="x"), as_json(precision=4),
-        as_json(precision=None), as_json(precision=10**30), as_json(fractional_digits=3), as_json(digits=None),
+        as_json(precision=None), as_json(precision={}), as_json(precision={"2": 3}),
+        as_json(precision={"2": 3, "x": 3}),
+        as_json(precision={"2": 3, "3": "3"}), as_json(precision={"2": 3, "3": 2}, digits=[[[0, 0, 1], [1, 0, 1]]]),
+        as_json(precision=10**30), as_json(fractional_digits=3), as_json(digits=None),
         as_json(digits=[]), as_json(digits=[[[0, 0, 2], [0, 0, 1]]]), as_json(digits=[[[0, 0, 1.5], [0, 0, 1]]]),
         as_json(digits=[[[0, 0, -1], [0, 0, 1]]]), as_json(digits=[[[0, 0], [0, 0, 1]]]), as_json(digits="001"),
         as_json(digits={"2": 1}), as_json(digits=[[[0, 0, 10**30], [0, 0, 1]]]), as_json(real=[None]), as_json(real=[]),

@@ -41,6 +41,7 @@ def encoder(**options):
     [
         AdelicEncoder(),
         *(AdelicEncoder(features=kind) for kind in FEATURE_KINDS[1:]),
+        AdelicEncoder(precision={2: 6, 3: 4, 97: 1}),
         *(AdelicEncoder(handle_missing=policy) for policy in ("propagate", "zero", "indicator")),
         AdelicEncoder(features="one-hot-digits", sparse_output=True),
         AdelicEncoder(floats="exact", dtype=np.float32),
@@ -271,7 +272,10 @@ def test_dtype_and_sparse_output():
 INTEGERS = st.integers(-(2**53) + 1, 2**53 - 1)
 
 
-@pytest.mark.parametrize("kind", FEATURE_KINDS)
+INVERTIBLE = [kind for kind in FEATURE_KINDS if kind != "valuation-unit"]
+
+
+@pytest.mark.parametrize("kind", INVERTIBLE)
 @pytest.mark.parametrize("precision", [1, 4, 16])
 @given(st.lists(st.tuples(INTEGERS, st.integers(-9, 9)), min_size=1, max_size=6))
 @settings(deadline=None, max_examples=20)
@@ -298,9 +302,7 @@ def test_floats_come_back(values, precision):
         assert np.array_equal(model.inverse_transform(model.fit_transform(X)), X)
 
 
-@given(
-    st.lists(st.fractions(-1000, 1000, max_denominator=10**4), min_size=1, max_size=5), st.sampled_from(FEATURE_KINDS)
-)
+@given(st.lists(st.fractions(-1000, 1000, max_denominator=10**4), min_size=1, max_size=5), st.sampled_from(INVERTIBLE))
 @settings(deadline=None, max_examples=60)
 def test_fractions_come_back_or_nothing_does(values, kind):
     X = np.empty((len(values), 1), dtype=object)
@@ -315,13 +317,63 @@ def test_fractions_come_back_or_nothing_does(values, kind):
         assert back[:, 0].tolist() == values
 
 
-@pytest.mark.parametrize("kind", FEATURE_KINDS)
+@pytest.mark.parametrize("kind", INVERTIBLE)
 @pytest.mark.parametrize("policy", ["shortest", "exact"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_decimals_come_back_although_the_digits_at_2_and_5_are_truncated(kind, policy, dtype):
     X = np.random.default_rng(0).normal(size=(50, 2)).round(6) * 100 + 7
     model = AdelicEncoder(features=kind, floats=policy, dtype=dtype).fit(X)
     assert np.array_equal(model.inverse_transform(model.transform(X)), X)
+
+
+def test_valuations_and_units_have_names_and_no_inverse():
+    model = encoder(primes=(3, 2), precision=2, fractional_digits=1, features="valuation-unit").fit([[1]])
+    assert model.get_feature_names_out().tolist() == [
+        "x0_real", "x0_p3_v-1", "x0_p3_v0", "x0_p3_v1", "x0_p3_u1", "x0_p3_u2",
+        "x0_p2_v-1", "x0_p2_v0", "x0_p2_v1", "x0_p2_u1", "x0_p2_u3",
+    ]  # fmt: skip
+    out = model.transform([["5/3"], ["6"]])
+    assert out[0, 1:].tolist() == [1, 0, 0, 0, 1, 0, 1, 0, 0, 0]  # 5/3 = 3^-1·5; one digit does not tell 5/3 modulo 4
+    assert out[1, 1:].tolist() == [0, 0, 1, 0, 0, 0, 0, 1, 0, 0]
+    with pytest.raises(DecodingError, match="do not give the number back; use 'digits'"):
+        model.inverse_transform(out)
+
+
+@pytest.mark.parametrize("kind", FEATURE_KINDS)
+@pytest.mark.parametrize("fractional", [0, 1])
+def test_digits_by_prime(kind, fractional):
+    """The features of a column are those of its primes alone, each with its own digits; they come back."""
+    precision = {2: 6, 97: 2, 3: 4}
+    numbers = [["5"], ["-3"], ["12"], ["1/2"], ["7/9"], ["100/291"], ["0"]]
+    model = AdelicEncoder(precision=precision, fractional_digits=fractional, features=kind).fit(numbers)
+    assert model.space_ == AdeleSpace(precision=precision, fractional_digits=fractional)
+    out, names, start = model.transform(numbers), model.get_feature_names_out().tolist(), 1
+    for p, n in precision.items():
+        one = AdelicEncoder((p,), precision=n, fractional_digits=fractional, features=kind).fit(numbers)
+        part = one.transform(numbers)
+        stop = start + part.shape[1] - 1
+        assert np.array_equal(out[:, start:stop], part[:, 1:])
+        assert np.array_equal(out[:, :1], part[:, :1])
+        assert names[start:stop] == one.get_feature_names_out()[1:].tolist()
+        start = stop
+    assert start == len(names) == out.shape[1]
+    integers = np.array([[5], [-3], [12], [0], [10**6]])
+    if kind != "valuation-unit":
+        model = AdelicEncoder(precision=precision, fractional_digits=fractional, features=kind).fit(integers)
+        assert np.array_equal(model.inverse_transform(model.transform(integers)), integers)
+    if kind == "one-hot-digits":
+        sparse_model = AdelicEncoder(precision=precision, features=kind, sparse_output=True)
+        dense = AdelicEncoder(precision=precision, features=kind).fit_transform(integers)
+        assert np.array_equal(sparse_model.fit_transform(integers).toarray(), dense)
+
+
+def test_digits_by_prime_survive_copies():
+    """A file brings a copy of the default primes, which still give way to those that the precision names."""
+    model = AdelicEncoder(precision={2: 6, 97: 1})
+    for other in (model, clone(model), pickle.loads(pickle.dumps(model))):
+        assert other.fit([[3]]).space_.primes == (2, 97)
+    with pytest.raises(AdelicError, match="does not name the prime 3"):
+        AdelicEncoder((2, 3), precision={2: 6, 97: 1}).fit([[3]])
 
 
 def test_types_of_what_comes_back():

@@ -1,16 +1,18 @@
 """Models are saved, loaded, pickled, exported, copied, and are the same afterwards."""
 
 import copy
+import json
 import pickle
 import subprocess
 import sys
+from fractions import Fraction
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
 from adelic import AdeleSpace
-from adelic.errors import ConfigurationError
+from adelic.errors import ConfigurationError, SpaceError
 
 transformers = pytest.importorskip("transformers")
 
@@ -18,6 +20,9 @@ from adelic.integrations.transformers import (  # noqa: E402
     NumberTokenizer,
     from_pretrained,
 )
+from adelic.integrations.transformers.generating import prompt_numbers  # noqa: E402
+from adelic.integrations.transformers.settings import NumberSettings  # noqa: E402
+from adelic.nn import adelic_targets  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:a text's number:UserWarning")  # what these models write is not asked
 
@@ -25,9 +30,13 @@ SPACE = AdeleSpace(primes=(2, 3, 5, 7, 11, 13), precision=1)
 LANGUAGE_MODELS = ["BertForMaskedLM", "GPT2LMHeadModel", "LlamaForCausalLM"]
 
 
+UNIFORM = AdeleSpace(primes=(3, 5, 7, 11), precision=3, fractional_digits=1)
+BY_PRIME = AdeleSpace(precision={3: 5, 5: 3, 7: 3, 11: 2}, fractional_digits=1)
+
+
+@pytest.mark.parametrize("space", [UNIFORM, BY_PRIME], ids=["one precision", "digits by prime"])
 @pytest.mark.parametrize("name", [*LANGUAGE_MODELS, "BertModel", "AlbertForMaskedLM"])
-def test_saved_and_loaded(equipped, tmp_path, name, texts):
-    space = AdeleSpace(primes=(3, 5, 7, 11), precision=3, fractional_digits=1)
+def test_saved_and_loaded(equipped, tmp_path, name, space, texts):
     model, tokenizer = equipped(
         name, space=space, features="one-hot-digits", real_scale=7.5, max_numerator=40, max_denominator=2
     )
@@ -47,6 +56,26 @@ def test_saved_and_loaded(equipped, tmp_path, name, texts):
         assert torch.equal(again(**other(texts)).number_states, model(**batch).number_states)
         states = model(**batch).number_states
         assert torch.equal(again.numbers.predict(states).logits, model.numbers.predict(states).logits)
+
+
+def test_settings_of_both_kinds_of_spaces():
+    """Those of one number of digits are what they were before there were others."""
+    plain = {"primes": [3, 5, 7, 11], "precision": 3, "fractional_digits": 1}
+    precisions = (3, {"3": 5, "5": 3, "7": 3, "11": 2})
+    for space, precision in zip((UNIFORM, BY_PRIME), precisions, strict=True):
+        settings = NumberSettings(space=space, token_id=9)
+        text = json.dumps(settings.to_dict())
+        assert json.loads(text)["space"] == plain | {"precision": precision}
+        assert NumberSettings.from_dict(json.loads(text)) == settings
+    with pytest.raises(SpaceError, match="does not have primes, precision and fractional_digits alone"):
+        NumberSettings.from_dict(settings.to_dict() | {"space": {"primes": [3]}})
+
+
+def test_numbers_of_prompts_with_digits_by_prime():
+    settings = NumberSettings(space=BY_PRIME, token_id=9)
+    numbers = ["-3/4", 5, "1/9"]
+    found = prompt_numbers(settings, torch.tensor([9, 9, 9]), *adelic_targets(BY_PRIME, numbers))
+    assert found.tolist() == [Fraction(-3, 4), 5, Fraction(1, 9)]  # 1/9 by the primes that do not divide it
 
 
 def test_loaded_in_bfloat16_and_converted_to_it(equipped, tmp_path, texts, batch_for):

@@ -43,6 +43,16 @@ PAIRS = {
         lambda: adelic(projection="linear", space=AdeleSpace(SPACE.primes, 4, 1)),
         "fractional_digits 1 with them, 0 here",
     ),
+    "digits a prime": (
+        lambda: adelic(projection="linear"),
+        lambda: adelic(projection="linear", space=AdeleSpace(precision={2: 4, 3: 3, 5: 4})),
+        "precision {'2': 4, '3': 3, '5': 4} with them, 4 here",
+    ),
+    "other digits a prime": (
+        lambda: adelic(projection="linear", space=AdeleSpace(precision={2: 4, 3: 4, 5: 3})),
+        lambda: adelic(projection="linear", space=AdeleSpace(precision={2: 4, 3: 3, 5: 4})),
+        "precision {'2': 4, '3': 3, '5': 4} with them, {'2': 4, '3': 4, '5': 3} here",
+    ),
     "features": (adelic, lambda: adelic(features="standardized"), "features standardized with them, digits here"),
     "coordinates": (adelic, lambda: adelic(coordinates="p-adic"), "coordinates"),
     "levels": (lambda: adelic(d_model=16), lambda: adelic(d_model=12), "levels 3 with them, 4 here"),

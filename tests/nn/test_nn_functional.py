@@ -45,10 +45,18 @@ thorough = settings(deadline=None, max_examples=60, suppress_health_check=[Healt
 
 @st.composite
 def spaces(draw, max_primes=30):
-    """Draw a space: 1 to 30 primes up to 251, 1 to 64 digits, up to 8 of them after the point."""
+    """Draw a space: 1 to 30 primes up to 251, 1 to 64 digits, the same for all or not, up to 8 after the point."""
     primes = draw(st.lists(st.sampled_from(PRIMES), min_size=1, max_size=max_primes, unique=True))
-    precision = draw(st.integers(1, 64))
-    return AdeleSpace(tuple(primes), precision, draw(st.integers(0, min(8, precision - 1))))
+    each = st.lists(st.integers(1, 64), min_size=len(primes), max_size=len(primes))
+    counts = draw(st.one_of(st.integers(1, 64).map(lambda n: [n] * len(primes)), each))
+    by_prime = dict(zip(primes, counts, strict=True))
+    return AdeleSpace(tuple(primes), by_prime, draw(st.integers(0, min(8, min(counts) - 1))))
+
+
+def place_of(space, j):
+    """Return the space of one prime alone, and the columns of its digits in the whole space."""
+    n = space.precisions[j]
+    return AdeleSpace((space.primes[j],), n, space.fractional_digits), slice(space.max_precision - n, None)
 
 
 def same_bits(x, array):
@@ -82,8 +90,9 @@ def test_fractions_are_bit_equal(space, pairs):
             with pytest.raises(PrecisionError):
                 space.tensor(values[i])
         for j in torch.nonzero(valid[i]).flatten().tolist():  # a prime that does not fit hides no other
-            alone = AdeleSpace((space.primes[j],), space.precision, space.fractional_digits)
-            assert result[i, 1 + j].tolist() == alone.encode(values[i]).digits[0].tolist()
+            alone, columns = place_of(space, j)
+            assert result[i, 1 + j, columns].tolist() == alone.encode(values[i]).digits[0].tolist()
+            assert not result[i, 1 + j, : columns.start].any()
 
 
 @pytest.mark.parametrize("space", [AdeleSpace((11, 13, 2**13 - 1), 8), AdeleSpace((5, 2, 3), 70, 63)], ids=str)
@@ -203,15 +212,16 @@ def test_products_are_bit_equal(drawn):
         found, known = functional.mul(
             encoded([x], space, **options), encoded([y], space, **options), space, return_known=True
         )
-        for j, p in enumerate(space.primes):
-            alone = AdeleSpace((p,), space.precision, space.fractional_digits)
+        for j in range(space.n_primes):
+            alone, columns = place_of(space, j)
+            assert not found[0, j, : columns.start].any()
             try:
                 expected = alone.encode(x) * alone.encode(y)
             except PrecisionError:
                 assert known[0, j] == 0
                 assert not found[0, j].any()
             else:
-                assert found[0, j].tolist() == expected.digits[0].tolist()
+                assert found[0, j, columns].tolist() == expected.digits[0].tolist()
                 assert known[0, j] == expected._finite.known[0]
 
 
@@ -240,7 +250,10 @@ def test_integers_decode(space, numbers):
             assert (decoded - n) % space.decoding_bound == 0
 
 
-@pytest.mark.parametrize(("primes", "precision"), [((2,), 5), ((2, 3), 2), ((7, 3), 1), ((2, 251, 5), 1)])
+@pytest.mark.parametrize(
+    ("primes", "precision"),
+    [((2,), 5), ((2, 3), 2), ((7, 3), 1), ((2, 251, 5), 1), ((2, 97, 3), {2: 6, 97: 1, 3: 4}), ((2, 3), {2: 1, 3: 5})],
+)
 def test_every_integer_of_a_small_space_decodes(primes, precision):
     space = AdeleSpace(primes, precision)
     numbers = torch.arange(-(space.decoding_bound // 2), -(-space.decoding_bound // 2))
@@ -248,7 +261,13 @@ def test_every_integer_of_a_small_space_decodes(primes, precision):
     assert torch.equal(functional.decode_int(functional.encode(numbers, space=space), space), numbers)
 
 
-@pytest.mark.parametrize("space", [DEFAULT, AdeleSpace((2,), 64), AdeleSpace((3, 2), 50, 3), AdeleSpace((251, 241), 9)])
+# The greatest prime has one digit, so that others have to be read to the end.
+LOPSIDED = [AdeleSpace(precision={251: 1, 2: 64}), AdeleSpace(precision={251: 1, 2: 60, 3: 60}, fractional_digits=0)]
+
+
+@pytest.mark.parametrize(
+    "space", [DEFAULT, AdeleSpace((2,), 64), AdeleSpace((3, 2), 50, 3), AdeleSpace((251, 241), 9), *LOPSIDED]
+)
 def test_extremes_decode(space):
     numbers = torch.tensor(EXTREMES)
     found, valid = functional.decode_int(functional.encode(numbers, space=space), space, return_valid=True)
@@ -279,12 +298,18 @@ FUNCTIONS = {
 }
 
 
+SPACES = {
+    "F = 0": AdeleSpace((2, 5, 3), 6),
+    "F = 2": AdeleSpace((2, 5, 3), 6, 2),
+    "digits a prime": AdeleSpace(precision={2: 6, 5: 4, 3: 1}),
+    "digits a prime, F = 1": AdeleSpace(precision={2: 6, 5: 4, 3: 2}, fractional_digits=1),
+}
 compiling = pytest.mark.filterwarnings("ignore::DeprecationWarning:torch.*")  # the compiler uses its own old parts
 
 
 @compiling
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("space", [AdeleSpace((2, 5, 3), 6), AdeleSpace((2, 5, 3), 6, 2)], ids=["F = 0", "F = 2"])
+@pytest.mark.parametrize("space", [*SPACES.values()], ids=[*SPACES])
 def test_compiled_in_one_graph_of_any_length(name, space):
     torch.compiler.reset()
     compiled = torch.compile(FUNCTIONS[name], fullgraph=True, dynamic=True, backend="aot_eager")

@@ -11,6 +11,7 @@ from adelic import AdeleSpace
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn import PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
 from adelic.nn.placewise import PLACE_FEATURES, digit_characters, primitive_root
+from adelic.numbers.features import unit_residues, valuation_unit
 
 PRIMES = (2, 3, 5, 7, 11, 13, 59)
 
@@ -84,6 +85,46 @@ def test_numbers_come_as_adeles_or_as_tensors(features):
     assert torch.equal(embedding(parts), embedding(adeles))
     assert not list(embedding.parameters())
     assert list(embedding.state_dict()) == ["_extra_state"]
+
+
+@pytest.mark.parametrize("features", PLACE_FEATURES)
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(-(10**5), 10**5), min_size=1, max_size=4))
+def test_digits_by_prime_have_each_primes_own_features(features, numbers):
+    """Each place has what the space of its prime alone gives it, spread over the wider layout; zeros elsewhere."""
+    space = AdeleSpace(precision={2: 6, 7: 2, 3: 4, 11: 1})
+    found = PlaceEmbedding(space, features)(space.encode(numbers))
+    columns = space.max_precision
+    for j, (p, n) in enumerate(zip(space.primes, space.precisions, strict=True)):
+        one = AdeleSpace((p,), n)
+        alone = PlaceEmbedding(one, features)
+        own = alone(one.encode(numbers))[:, 1]
+        if features == "characters":
+            parts = [(0, 1), (1, 1 + 2 * n), (1 + 2 * n, 1 + 3 * n), (1 + 3 * n, 3 + 3 * n)]
+            starts = [0, 1, 1 + 2 * columns, 1 + 3 * columns]
+        elif features == "valuation-unit":
+            parts, starts = [(0, n + 1), (n + 1, n + 1 + len(unit_residues(p, n)))], [0, columns + 1]
+        else:
+            parts, starts = [(0, n * (p if features == "one-hot-digits" else 1))], [0]
+        expected = torch.zeros(len(numbers), found.shape[-1])
+        for (first, last), start in zip(parts, starts, strict=True):
+            block = own[:, first:last]
+            if features == "one-hot-digits":
+                block = torch.nn.functional.pad(block.unflatten(-1, (n, p)), (0, 11 - p)).flatten(-2)
+            expected[:, start : start + block.shape[-1]] = block
+        torch.testing.assert_close(found[:, 1 + j], expected, atol=1e-6, rtol=0)
+
+
+def test_valuations_and_units_are_those_of_the_numbers_package():
+    space = AdeleSpace(precision={2: 6, 5: 3, 97: 1}, fractional_digits=0)
+    numbers = [0, 1, 96, 97, -40, 3 * 2**5, 8 * 5, 625, Fraction(8, 7)]
+    found = PlaceEmbedding(space, "valuation-unit")(space.encode(numbers))[:, 1:]
+    digits = space.encode(numbers).digits[..., ::-1]
+    for j, (p, n) in enumerate(zip(space.primes, space.precisions, strict=True)):
+        expected = torch.from_numpy(valuation_unit(digits[:, j, :n], p)).float()
+        assert torch.equal(found[:, j, : n + 1], expected[:, : n + 1])
+        assert not found[:, j, n + 1 : 7].any()
+        assert torch.equal(found[:, j, 7 : 7 + expected.shape[1] - n - 1], expected[:, n + 1 :])
 
 
 def test_a_place_wise_linear_layer_is_a_linear_layer_a_place():

@@ -120,7 +120,7 @@ def test_valuation_unit_in_any_shape_and_of_any_width():
     features = compute_features(array, layout)
     assert features.shape == (2, 3, 1 + (3 + 2) + (2 + 4))
     assert features[0, 0, 1:].tolist() == [0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0]
-    assert features[0, 2, 1:].tolist() == [0, 1, 0, 0, 0] + [1, 0, 0, 1, 0, 0]  # 2·1: u mod 4 is not told by two digits
+    assert features[0, 2, 1:].tolist() == [0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0]  # 2·1: two digits do not tell u mod 4
     assert features[1, 0, 1:].tolist() == [1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0]
     assert compute_features(array[0, 0], layout).shape == (layout.size,)
     assert place_features("valuation-unit", np.zeros((0, 3), np.uint8), 7).shape == (0, 4 + 6)

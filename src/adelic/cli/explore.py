@@ -11,7 +11,7 @@ from adelic.cli.options import in_terms_of_options, refuse_options, space_option
 @click.argument("numbers", metavar="NUMBER", nargs=-1, required=True)
 @click.option("--with", "other", metavar="NUMBER", help="A second number, to compute with.")
 @click.option("--operation", default="+", show_default=True, help="How to combine the two numbers: +, -, * or /.")
-@space_options(default_primes="2,3,5,7", default_fractional="as many as the numbers need")
+@space_options(default_primes="2,3,5,7", by_prime=False)
 @click.option(
     "--output", type=click.Path(path_type=Path), help="File to write the page to.  [default: one in the cache folder]"
 )
@@ -21,7 +21,7 @@ def explore(
     numbers: tuple[str, ...],
     other: str | None,
     operation: str,
-    primes: tuple[int, ...],
+    primes: tuple[int, ...] | None,
     precision: int | None,
     fractional_digits: int | None,
     output: Path | None,
@@ -38,7 +38,7 @@ def explore(
     adelic explore 7/5 --with 3/4 --operation "*" --primes 2,3,5,7 --precision 16
     adelic explore -1 --output minus-one.html --no-open
     """
-    from adelic.explore import PRECISION, default_path, open_page, render_page, write_page
+    from adelic.explore import PRECISION, PRIMES, default_path, open_page, render_page, write_page
 
     refuse_options(numbers)
     if len(numbers) > 1:
@@ -47,7 +47,7 @@ def explore(
         numbers[0],
         other,
         operation=operation,
-        primes=primes,
+        primes=primes or PRIMES,
         precision=PRECISION if precision is None else precision,
         fractional_digits=fractional_digits,
     )

@@ -24,7 +24,7 @@ _LONGEST_PRIME = 20
 
 @click.command(context_settings={"ignore_unknown_options": True})  # so that -3 is a number
 @click.argument("numbers", nargs=-1, required=True)
-@space_options(default_primes=",".join(map(str, DEFAULT_PRIMES)), default_fractional="as many as the numbers need")
+@space_options(default_primes=",".join(map(str, DEFAULT_PRIMES)), by_prime=True)
 @click.option(
     "--floats",
     help="Read numbers with a point or an exponent, and pi and e, as floats, and print the error of reading them so: "
@@ -35,8 +35,8 @@ _LONGEST_PRIME = 20
 @in_terms_of_options
 def encode(
     numbers: tuple[str, ...],
-    primes: tuple[int, ...],
-    precision: int | None,
+    primes: tuple[int, ...] | None,
+    precision: int | dict[int, int] | None,
     fractional_digits: int | None,
     floats: str | None,
     *,
@@ -52,6 +52,7 @@ def encode(
     adelic encode 7/5 --primes 2,3,7 --precision 6
     adelic encode 7/5 --primes 2,3,5,7 --precision 6
     adelic encode 19.99 --primes 3,7,11
+    adelic encode 360 --precision 2:6,3:4,97:1
     adelic encode 22/19 -5 --json | adelic decode
     adelic encode pi 0.3333 --floats limit:1000 --primes 2,5,7
     """
@@ -61,7 +62,7 @@ def encode(
     values = [_as_float(number) for number in numbers] if floats else list(numbers)
     policy = floats or "error"
     digits = DEFAULT_PRECISION if precision is None else precision
-    space = fitting_space(values, primes, digits, fractional_digits, floats=policy)
+    space = fitting_space(values, primes or DEFAULT_PRIMES, digits, fractional_digits, floats=policy)
     adeles = space.encode(values, floats=policy)
     exact = rationals.read(values, floats=policy)
     reals = [_real_text(exact.fraction(i), float(value)) for i, value in enumerate(adeles.real)]
@@ -107,19 +108,17 @@ def _fraction_text(q: Fraction) -> str:
 def _expansion(number: Fraction, adeles: AdeleArray, i: int, j: int) -> str:
     """Return the expansion of a number at a prime, without leading zeros where it ends."""
     space = adeles.space
-    p, window = space.primes[j], space.precision
+    p, window = space.primes[j], space.window.precisions[j]
     scaled = number * p**space.fractional_digits
     terminates = scaled.denominator == 1 and 0 <= scaled.numerator < p**window
-    return expansion_text(adeles.digits[i, j].tolist(), p, space.fractional_digits, terminates=terminates)
+    digits = adeles.digits[i, j, -window:].tolist()
+    return expansion_text(digits, p, space.fractional_digits, terminates=terminates)
 
 
 def _to_json(numbers: tuple[str, ...], adeles: AdeleArray, reals: list[str]) -> dict[str, Any]:
     """Return what --json prints; a real value is text where no float64 is it."""
-    space = adeles.space
-    return {
-        "primes": space.primes,
-        "precision": space.precision,
-        "fractional_digits": space.fractional_digits,
+    assert isinstance(adeles.space, AdeleSpace)
+    return adeles.space.to_dict() | {
         "numbers": list(numbers),
         "real": [x if repr(x) == text else text for x, text in zip(adeles.real.tolist(), reals, strict=True)],
         "digits": adeles.digits.tolist(),
@@ -164,13 +163,14 @@ def _read_coordinates(coordinates: tuple[str, ...]) -> AdeleArray:
         primes.append(int(prime))
         expansions.append(parse_expansion(expansion, int(prime)))
     fractional_digits = max((e.fractional_digits for e in expansions), default=0)
-    # Missing digits after the point are zeros. Further left the shortest expansion that is cut off tells how many
-    # digits are known of all primes; if all of them end, two zeros are enough to decode the number.
+    # Missing digits after the point are zeros. Further left an expansion that is cut off has the digits that it shows;
+    # one that ends has as many as the longest of these, or two zeros if all of them end: enough to decode the number.
     windows = [e.digits + [0] * (fractional_digits - e.fractional_digits) for e in expansions]
     lengths = [len(window) for window, e in zip(windows, expansions, strict=True) if not e.terminates]
-    precision = min(lengths, default=2 + max(map(len, windows), default=0))
-    space = AdeleSpace(tuple(primes), precision, fractional_digits)
-    digits = [([0] * precision + window)[-precision:] for window in windows]
+    longest = max(lengths, default=2 + max(map(len, windows), default=0))
+    counts = [max(len(w), longest) if e.terminates else len(w) for w, e in zip(windows, expansions, strict=True)]
+    space = AdeleSpace(tuple(primes), dict(zip(primes, counts, strict=True)) or 1, fractional_digits)
+    digits = [[0] * (space.max_precision - len(window)) + window for window in windows]
     return space.from_digits(digits, value, radius=radius)
 
 
@@ -198,7 +198,7 @@ def _read_json(stream: IO[str]) -> AdeleArray:
     """Return the adeles that `adelic encode --json` wrote."""
     try:
         found = json.load(stream)
-        space = AdeleSpace(found["primes"], found["precision"], found["fractional_digits"])
+        space = AdeleSpace.from_dict({name: found[name] for name in ("primes", "precision", "fractional_digits")})
         return space.from_digits(found["digits"], _read_reals(found["real"]))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         if isinstance(error, AdelicError):
@@ -265,10 +265,7 @@ def space(
         seed=seed,
     )
     if as_json:
-        chosen = {
-            "primes": choice.space.primes,
-            "precision": choice.space.precision,
-            "fractional_digits": choice.space.fractional_digits,
+        chosen = choice.space.to_dict() | {
             "coordinates": choice.coordinates,
             "information": [asdict(row) for row in choice.information],
         }

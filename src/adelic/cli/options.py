@@ -1,7 +1,7 @@
 """Options, types of parameters and progress bars that the commands share."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any
@@ -117,7 +117,7 @@ class Given(click.ParamType):  # type: ignore[type-arg]
 
     def __init__(self, described: Option) -> None:
         self.described = described
-        self.name = {int: "integer", float: "number", tuple: "list"}.get(described.kind, "text")
+        self.name = {int: "integer", float: "number", tuple: "list", Mapping: "digits"}.get(described.kind, "text")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the value that a text means."""
@@ -174,20 +174,24 @@ def stack(*decorators: Callable[[Command], Command]) -> Callable[[Command], Comm
     return decorate
 
 
-def space_options(default_primes: str | None = None, default_fractional: str = "0") -> Callable[[Command], Command]:
-    """Return the options --primes, --precision and --fractional-digits."""
+def space_options(default_primes: str, *, by_prime: bool) -> Callable[[Command], Command]:
+    """Return the options --primes, --precision, with digits by prime or not, and --fractional-digits."""
+    several = ": one for all, or by prime, as 2:7,3:5,11:1, which names the primes too" if by_prime else ""
     return stack(
         click.option(
             "--primes",
             type=INTEGERS,
-            default=default_primes,
-            help="Different primes at which digits are shown, as 2,3,5.",
+            help=f"Different primes at which digits are shown, as 2,3,5.  [default: {default_primes}]",
         ),
-        click.option("--precision", type=int, help="Number of digits at each prime.  [default: 16]"),
+        click.option(
+            "--precision",
+            type=Given(Option(name="precision", kind=Mapping)) if by_prime else int,
+            help=f"Number of digits at each prime{several}.  [default: 16]",
+        ),
         click.option(
             "--fractional-digits",
             type=int,
-            help=f"How many of these digits stand after the point.  [default: {default_fractional}]",
+            help="How many of these digits stand after the point.  [default: as many as the numbers need]",
         ),
     )
 
@@ -209,6 +213,7 @@ def in_terms_of_options(command: Command) -> Command:
 def _with_options(text: str, parameters: list[click.Parameter]) -> str:
     """Return an error's text with --fractional-digits 1 for fractional_digits=1, --primes 2,3 for primes=(2, 3)."""
     text = re.sub(r"\bprimes=\(([\d, ]+)\)", lambda match: "primes=" + match[1].replace(" ", "").strip(","), text)
+    text = re.sub(r"\bprecision=\{([\d:, -]+)\}", lambda match: "precision=" + match[1].replace(" ", ""), text)
     for option in parameters:
         if isinstance(option, click.Option) and option.name:
             text = re.sub(rf"\b{re.escape(option.name)}=", f"{option.opts[0]} ", text)

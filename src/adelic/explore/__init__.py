@@ -5,7 +5,7 @@ hold both equal. Here the page is put together, checked and opened.
 """
 
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 
@@ -85,6 +85,10 @@ def _fitting_space(
     numbers: list[str], primes: Sequence[int], precision: int, fractional_digits: int | None
 ) -> AdeleSpace:
     """Return the space in which the page shows these numbers, or raise what is wrong with them."""
+    if isinstance(precision, Mapping):
+        raise ConfigurationError(
+            "the page shows one number of digits for all primes; precision=16, not digits by prime"
+        )
     space = AdeleSpace(tuple(primes), precision, fractional_digits or 0)
     if space.n_primes > MAX_PRIMES:
         raise ConfigurationError(f"{space.n_primes} primes are more than the page can show; at most {MAX_PRIMES}")

@@ -9,7 +9,7 @@ from adelic.errors import DecodingError
 from adelic.integrations.columns import Coordinates
 from adelic.numbers import AdeleSpace
 from adelic.numbers.describe import at_position
-from adelic.numbers.features import characters, one_hot, signed_logarithm
+from adelic.numbers.features import characters, one_hot, place_features, place_size, signed_logarithm, unit_residues
 
 _NEAR = 0.25
 """A feature farther than this from the feature of every digit is taken for none of them."""
@@ -22,7 +22,7 @@ class ColumnFeatures:
     """The features of one column: its real value, then those of each prime, lowest power first.
 
     Attributes:
-        kind: "digits", "standardized" (here the same), "characters" or "one-hot-digits".
+        kind: "digits", "standardized" (here the same), "characters", "one-hot-digits" or "valuation-unit".
         space: the adele space.
 
     >>> space = AdeleSpace(primes=(2, 3), precision=2, fractional_digits=1)
@@ -41,9 +41,7 @@ class ColumnFeatures:
     @property
     def place_sizes(self) -> list[int]:
         """Return the number of features at each prime."""
-        if self.kind == "characters":
-            return [2 * self.space.precision] * self.space.n_primes
-        return [(p if self.kind == "one-hot-digits" else 1) * self.space.precision for p in self.space.primes]
+        return [place_size(self.kind, p, n) for p, n in zip(self.space.primes, self.space.precisions, strict=True)]
 
     def names(self, column: str) -> list[str]:
         """Return the features' names.
@@ -51,11 +49,16 @@ class ColumnFeatures:
         - digits: `x0_p7_d2` is the digit of 7^2.
         - one-hot-digits: `x0_p7_d2_5` is 1 where this digit is 5.
         - characters: `x0_p7_cos2` is cos(2πx/7^2).
+        - valuation-unit: `x0_p7_v2` is 1 for 7^2·u, and `x0_p7_u5` where u is 5 modulo 7 (at p = 2 modulo 8); the
+          last valuation stands for more factors, too.
         """
-        exponents = [k - self.space.fractional_digits for k in range(self.space.precision)]
         names = [f"{column}_real"]
-        for p in self.space.primes:
-            if self.kind == "characters":
+        for p, precision in zip(self.space.primes, self.space.precisions, strict=True):
+            exponents = [k - self.space.fractional_digits for k in range(precision)]
+            if self.kind == "valuation-unit":
+                names += [f"{column}_p{p}_v{v}" for v in [*exponents, exponents[-1] + 1]]
+                names += [f"{column}_p{p}_u{residue}" for residue in unit_residues(p, precision)]
+            elif self.kind == "characters":
                 names += [f"{column}_p{p}_{wave}{e + 1}" for e in exponents for wave in ("cos", "sin")]
             elif self.kind == "one-hot-digits":
                 names += [f"{column}_p{p}_d{e}_{digit}" for e in exponents for digit in range(p)]
@@ -72,12 +75,9 @@ class ColumnFeatures:
         out = np.empty((len(coordinates.real), self.size))
         out[:, 0] = self.real_feature(coordinates.real)
         start = 1
-        for j, (p, size) in enumerate(zip(self.space.primes, self.place_sizes, strict=True)):
-            digits = coordinates.digits[:, j]
-            if self.kind == "characters":
-                out[:, start : start + size] = characters(digits, p)
-            else:
-                out[:, start : start + size] = one_hot(digits, p) if self.kind == "one-hot-digits" else digits
+        places = zip(self.space.primes, self.space.precisions, self.place_sizes, strict=True)
+        for j, (p, precision, size) in enumerate(places):
+            out[:, start : start + size] = place_features(self.kind, coordinates.digits[:, j, :precision], p)
             start += size
         return out
 
@@ -93,7 +93,7 @@ class ColumnFeatures:
             relative_error: of the feature of the real value, and of logarithms and exponentials.
 
         Raises:
-            DecodingError: a feature is near that of no digit.
+            DecodingError: a feature is near that of no digit, or the features do not say all digits.
 
         >>> layout = ColumnFeatures("one-hot-digits", AdeleSpace(primes=(3,), precision=2))
         >>> coordinates = Coordinates(np.array([5.0]), np.array([[[2, 1]]]))
@@ -101,22 +101,27 @@ class ColumnFeatures:
         >>> found.digits, bool(abs(found.real[0] - 5) < radius[0])
         (array([[[2, 1]]]), True)
         """
+        if self.kind == "valuation-unit":
+            raise DecodingError(
+                "features='valuation-unit' say the power of p and one residue of the unit, which do not give the "
+                "number back; use 'digits', 'characters' or 'one-hot-digits'"
+            )
         real = features[:, 0]
         radius = np.abs(real) * relative_error
         if self.kind not in ("digits", "standardized"):
             with np.errstate(over="ignore"):
                 real = np.sign(real) * np.expm1(np.abs(real))
             radius = (1 + np.abs(real)) * radius + np.abs(real) * relative_error
-        digits = np.empty((len(features), self.space.n_primes, self.space.precision), dtype=np.int64)
+        digits = np.zeros((len(features), self.space.n_primes, self.space.max_precision), dtype=np.int64)
         start = 1
-        for j, (p, size) in enumerate(zip(self.space.primes, self.place_sizes, strict=True)):
-            digits[:, j] = self._read_digits(features[:, start : start + size], p)
+        places = zip(self.space.primes, self.space.precisions, self.place_sizes, strict=True)
+        for j, (p, precision, size) in enumerate(places):
+            digits[:, j, :precision] = self._read_digits(features[:, start : start + size], p, precision)
             start += size
         return Coordinates(real, digits), radius
 
-    def _read_digits(self, features: Floats, p: int) -> npt.NDArray[np.int64]:
+    def _read_digits(self, features: Floats, p: int, precision: int) -> npt.NDArray[np.int64]:
         """Return the digits at one prime, (rows, precision), lowest first."""
-        precision = self.space.precision
         if self.kind == "one-hot-digits":
             blocks = features.reshape(len(features), precision, p)
             digits = np.asarray(blocks.argmax(axis=-1), dtype=np.int64)

@@ -55,7 +55,7 @@ class Coordinates:
 
     Attributes:
         real: the nearest float64, (rows,).
-        digits: p-adic digits, (rows, n_primes, precision), lowest first.
+        digits: p-adic digits, (rows, n_primes, max_precision), lowest first.
     """
 
     real: npt.NDArray[np.float64]
@@ -227,8 +227,9 @@ def encode_column(
     rest = _encode(Rationals(n[inside], m[inside], (int(inside.sum()),)), space)
     digits = np.empty((len(n), *rest.shape[1:]), dtype=rest.dtype)
     digits[inside] = rest
-    for j, p in enumerate(space.primes):
-        digits[below, j] = _window(n[below], m[below], p, space)
+    for j, precision in enumerate(space.precisions):
+        digits[below, j] = 0
+        digits[below, j, -precision:] = _window(n[below], m[below], space.part([j]))
     return Coordinates(real, digits[..., ::-1])
 
 
@@ -239,7 +240,7 @@ def _fits_int64(numbers: Rationals) -> npt.NDArray[np.bool_]:
 
 def _encode(numbers: Rationals, space: AdeleSpace) -> npt.NDArray[Any]:
     """Return the digits alone, (rows, n_primes, precision), highest first."""
-    digits = np.empty((len(numbers.numerators), space.n_primes, space.precision), finite.digit_dtype(space.primes))
+    digits = np.empty((len(numbers.numerators), space.n_primes, space.max_precision), finite.digit_dtype(space.primes))
     finite.encode(numbers, space.window, digits)
     return digits
 
@@ -256,12 +257,12 @@ def _has_digits_below(numbers: Rationals, space: AdeleSpace) -> npt.NDArray[np.b
     return found
 
 
-def _window(n: npt.NDArray[Any], m: npt.NDArray[Any], p: int, space: AdeleSpace) -> npt.NDArray[Any]:
-    """Return the digits of n/m at p^(N − F − 1) … p^(−F), (rows, N); those below are left out.
+def _window(n: npt.NDArray[Any], m: npt.NDArray[Any], place: AdeleSpace) -> npt.NDArray[Any]:
+    """Return the digits of n/m at p^(N − F − 1) … p^(−F), (rows, N), p the one prime of a space; not those below.
 
     Where m = p^k · m', they are the digits of n/m' from p^(k − F) on, and n/m' has no fractional digits.
     """
-    precision, fractional = space.precision, space.fractional_digits
+    (p,), precision, fractional = place.primes, place.max_precision, place.fractional_digits
     valuations, m = np.zeros(len(n), dtype=np.int64), m.copy()
     while (divisible := (m % p == 0).astype(np.bool_)).any():
         m[divisible] //= p
@@ -270,8 +271,7 @@ def _window(n: npt.NDArray[Any], m: npt.NDArray[Any], p: int, space: AdeleSpace)
     for k in np.unique(valuations).tolist():
         rows = np.flatnonzero(valuations == k)
         if k <= fractional:
-            wide = AdeleSpace((p,), precision, fractional)
-            digits = _encode(Rationals(n[rows], m[rows] * p**k if k else m[rows], rows.shape), wide)
+            digits = _encode(Rationals(n[rows], m[rows] * p**k if k else m[rows], rows.shape), place)
         else:
             deep = AdeleSpace((p,), precision + k - fractional)
             digits = _encode(Rationals(n[rows], m[rows], rows.shape), deep)

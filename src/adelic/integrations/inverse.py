@@ -111,9 +111,9 @@ def _decode(
         rows: for messages.
     """
     for chosen in filter(None, places):
-        part = AdeleSpace(tuple(space.primes[j] for j in chosen), space.precision, space.fractional_digits)
+        part = space.part(chosen)
         try:
-            digits = coordinates.digits[:, chosen, ::-1]
+            digits = coordinates.digits[:, chosen, part.max_precision - 1 :: -1]
             found = list(part.from_digits(digits, coordinates.real, radius=radius).decode())
         except DecodingError:
             continue

@@ -11,7 +11,7 @@ array(['x0_real', 'x0_p2_d0', 'x0_p2_d1', 'x0_p7_d0', 'x0_p7_d1'],
       dtype=object)
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -36,7 +36,7 @@ __all__ = ["AdelicEncoder"]
 
 HANDLE_MISSING = ("error", "propagate", "zero", "indicator")
 DENOMINATORS = ("truncate", "error")
-_OPERATIONS = {"digits": 0.5, "standardized": 1, "characters": 8, "one-hot-digits": 8}
+_OPERATIONS = {"digits": 0.5, "standardized": 1, "characters": 8, "one-hot-digits": 8, "valuation-unit": 8}
 """How many roundings a real value suffers, logarithms and exponentials counted as several."""
 
 
@@ -52,11 +52,13 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     Args:
         primes: the primes of the adele space.
-        precision: how many digits each prime has.
+        precision: how many digits each prime has, one number or digits by prime, as {2: 6, 3: 4, 97: 1}. These name
+            the primes, where the default ones are given.
         fractional_digits: how many of them stand below p^0, for denominators that p divides.
         features: "digits" (the real value and the digits), "standardized" (the same, each with mean 0 and variance 1
-            over the training data), "characters" (cos and sin of 2πx/p^k, and sign(q)·ln(1 + |q|) as the real one) or
-            "one-hot-digits" (each digit one-hot, and the same real one).
+            over the training data), "characters" (cos and sin of 2πx/p^k, and sign(q)·ln(1 + |q|) as the real one),
+            "one-hot-digits" (each digit one-hot, and the same real one) or "valuation-unit" (of p^v·u: v one-hot, and u
+            modulo p, 8 at p = 2, and the same real one), which has no inverse.
         floats: what a float that is not an integer stands for: "shortest", the shortest decimal that names it (0.1 is
             1/10); "exact", its binary value; "limit:D", the nearest fraction with a denominator of at most D; "error",
             nothing. So for integers from 2^53 (2^24 in float32) on, which floats do not hold for sure.
@@ -88,7 +90,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         self,
         primes: Sequence[int] = DEFAULT_PRIMES,
         *,
-        precision: int = DEFAULT_PRECISION,
+        precision: int | Mapping[int, int] = DEFAULT_PRECISION,
         fractional_digits: int = 0,
         features: str = "digits",
         floats: str = "shortest",
@@ -120,7 +122,9 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         >>> AdelicEncoder(features="standardized", primes=(2,), precision=1).fit([[1], [2], [6]]).mean_.round(2)
         array([[3.  , 0.33]])
         """
-        self.space_ = AdeleSpace(self.primes, self.precision, self.fractional_digits)  # type: ignore[arg-type]
+        # A copy of the default primes, as a clone or a file may bring, is the default, too.
+        primes = DEFAULT_PRIMES if isinstance(self.primes, tuple) and self.primes == DEFAULT_PRIMES else self.primes
+        self.space_ = AdeleSpace(primes, self.precision, self.fractional_digits)  # type: ignore[arg-type]
         self._check_options()
         columns = self._read(X, reset=True)
         self._kinds = [(column.dtype, column.numbers.is_integral) for _, column in columns]
@@ -252,9 +256,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         if self.features in ("digits", "standardized") and np.dtype(self.dtype) == np.float32:
             check_float32(self.space_.primes)
         if self.sparse_output and self.features != "one-hot-digits":
-            raise ConfigurationError(
-                f"features={self.features!r} are hardly ever 0; sparse_output=True is for 'one-hot-digits'"
-            )
+            raise ConfigurationError(f"sparse_output=True is for 'one-hot-digits', not for features={self.features!r}")
         if self.sparse_output and self.handle_missing == "propagate":
             raise ConfigurationError(
                 "handle_missing='propagate' fills rows with NaN; use 'zero' or 'indicator' with sparse_output=True"
@@ -308,17 +310,17 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def _sparse_block(self, column: Column, coordinates: Coordinates) -> Any:
         """Return the one-hot features of a column without making them dense: one of each digit's is 1."""
-        rows, n_primes, precision = coordinates.digits.shape
+        rows, precisions = len(coordinates.digits), self.space_.precisions
+        digits = np.concatenate([coordinates.digits[:, j, :n] for j, n in enumerate(precisions)], axis=1)
+        first = np.cumsum([1, *self._layout.place_sizes]).tolist()
         starts = [
-            start + p * k
-            for start, p in zip(np.cumsum([1, *self._layout.place_sizes]), self.space_.primes, strict=False)
-            for k in range(precision)
+            start + p * k for start, p, n in zip(first, self.space_.primes, precisions, strict=False) for k in range(n)
         ]
         # 32 bits where they do, as OneHotEncoder has them: not every estimator takes others.
-        width = 1 + n_primes * precision
+        width = 1 + digits.shape[1]
         is_short = max(self._width, rows * (width + 1)) < 2**31
         indices = np.zeros((rows, width), dtype=np.int32 if is_short else np.int64)
-        indices[:, 1:] = coordinates.digits.reshape(rows, -1) + np.array(starts)
+        indices[:, 1:] = digits + np.array(starts)
         values = np.ones(indices.shape, dtype=self.dtype)
         values[:, 0] = self._layout.real_feature(coordinates.real)
         values[column.is_missing] = 0

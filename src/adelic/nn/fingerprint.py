@@ -69,8 +69,10 @@ def of_space(space: AdeleSpace) -> dict[str, Any]:
 
     >>> of_space(AdeleSpace(primes=(2, 3)))
     {'primes': [2, 3], 'precision': 16, 'fractional_digits': 0}
+    >>> of_space(AdeleSpace(precision={2: 7, 3: 5}))
+    {'primes': [2, 3], 'precision': {'2': 7, '3': 5}, 'fractional_digits': 0}
     """
-    return {"primes": list(space.primes), "precision": space.precision, "fractional_digits": space.fractional_digits}
+    return space.to_dict()
 
 
 def of_vocabulary(vocabulary: Vocabulary | None) -> dict[str, str]:

@@ -7,7 +7,7 @@ are on a device already, or stay inside a compiled graph. How the digits are fou
 `adelic.nn.kernels.lifting`.
 """
 
-from math import prod
+from math import log2, prod
 from operator import index
 
 import torch
@@ -59,10 +59,10 @@ def encode(
         return_valid: whether to return the mask as well.
 
     Returns:
-        (*, n_primes + 1, precision), or (*, n_primes, precision) without the real row, most significant digit first.
-        With `return_valid` also a bool tensor, (*, n_primes): False where p divides the denominator more often than the
-        window has fractional digits, or the denominator is 0. `AdeleSpace` raises there; here the coordinate is all
-        zeros. The real value of a zero denominator is NaN.
+        (*, n_primes + 1, max_precision), or (*, n_primes, max_precision) without the real row, most significant digit
+        first. With `return_valid` also a bool tensor, (*, n_primes): False where p divides the denominator more often
+        than the window has fractional digits, or the denominator is 0. `AdeleSpace` raises there; here the coordinate
+        is all zeros. The real value of a zero denominator is NaN.
 
     Raises:
         EncodingError: a tensor is not int64, shapes do not fit, or the dtype does not hold the digits or the real row.
@@ -127,14 +127,14 @@ def add(x: Tensor, y: Tensor, space: AdeleSpace) -> Tensor:
     y_real, y_digits = _parts("y", y, window)
     _check_pair(x, y)
     total = x_digits.int() + y_digits.int()
-    digits = _carry(total, window)
+    digits = lifting.cut(_carry(total, window), window)
     return _joined(None if x_real is None or y_real is None else x_real + y_real, digits, x.dtype, window)
 
 
 def mul(x: Tensor, y: Tensor, space: AdeleSpace, *, return_known: bool = False) -> Tensor | tuple[Tensor, Tensor]:
     """Return x ⊗ y: one convolution of digits a prime, bit-equal to `AdeleArray`; real values in the tensors' dtype.
 
-    All digits of x and y are taken as known. With fractional_digits = F = 0 all N digits of the product are known
+    All digits that x and y have are taken as known. With fractional_digits = F = 0 all digits of the product are known
     then. With F > 0 a factor with digits below p^0 hides as many of the product's highest digits; they are 0, as in
     `AdeleArray`, and `return_known` tells how many digits to trust.
 
@@ -173,27 +173,26 @@ def mul(x: Tensor, y: Tensor, space: AdeleSpace, *, return_known: bool = False) 
     for k in range(1, precision):
         total = total + pad(a[..., -1 - k, None] * b[..., k:], (0, k))
     digits = _carry(total, window)
-    known = None
+    counts = lifting.column(x.device, window.precisions, torch.int32)
     if below:
         zeros = torch.minimum(_low_zeros(x_digits), _low_zeros(y_digits))
         is_inside = ~(digits[..., precision:] != 0).any(dim=-1)
-        known = torch.where(is_inside, precision - below + zeros.clamp(max=below), 0).int()
+        known = torch.where(is_inside, counts - below + zeros.clamp(max=below), 0).int()
         place = torch.arange(precision - 1, -1, -1, device=x.device)
         digits = torch.where(place < known[..., None], digits[..., :precision], 0)
+    else:
+        known = counts.expand(digits.shape[:-1])
+        digits = lifting.cut(digits, window)
     result = _joined(None if x_real is None or y_real is None else x_real * y_real, digits, x.dtype, window)
-    if not return_known:
-        return result
-    if known is None:
-        known = torch.full(digits.shape[:-1], precision, dtype=torch.int32, device=x.device)
-    return result, known
+    return (result, known) if return_known else result
 
 
 def decode_int(x: Tensor, space: AdeleSpace, *, return_valid: bool = False) -> Tensor | tuple[Tensor, Tensor]:
     """Return the integers with these digits, by Garner's mixed-radix form of the Chinese remainder theorem.
 
-    Every int64 n with −M/2 ≤ n < M/2 for M = ∏ p^(N−F), which is `space.decoding_bound`, is decoded from its digits:
-    all of int64 when M ≥ 2^64, as in the default space. Only as many primes and digits are read as that takes. The
-    real row is not read.
+    Every int64 n with −M/2 ≤ n < M/2 for M = ∏ p^(N_p − F), which is `space.decoding_bound`, is decoded from its
+    digits: all of int64 when M ≥ 2^64, as in the default space. Only as many primes and digits are read as that takes.
+    The real row is not read.
 
     Args:
         x: coordinates as `encode` returns them, with the real row or without.
@@ -256,16 +255,18 @@ def decode_int(x: Tensor, space: AdeleSpace, *, return_valid: bool = False) -> T
 def _reading_order(window: Window) -> list[tuple[int, int, int]]:
     """Return what decoding reads: (prime index, first digit, last digit + 1), until the product reaches 2^64.
 
-    Greatest prime first, all of its digits; a later prime gives one limb below 2^50. That is all of its digits, or the
-    first prime had 2^50 at least, and both together reach 2^64.
+    Greatest power p^(N_p − F) first, all of its digits; a later prime gives one limb below 2^50. That is all of its
+    digits, or the first prime had about 2^50 at least, and both together reach 2^64.
     """
     order: list[tuple[int, int, int]] = []
     modulus = 1
-    for j in sorted(range(len(window.primes)), key=lambda j: -window.primes[j]):
-        p, first = window.primes[j], window.fractional_digits
+    below = window.fractional_digits
+    bits = [(n - below) * log2(p) for p, n in zip(window.primes, window.precisions, strict=True)]
+    for j in sorted(range(len(bits)), key=lambda j: -bits[j]):
+        p, precision, first = window.primes[j], window.precisions[j], below
         step = next(k for k in range(50, 0, -1) if p**k < _MULTIPLY_LIMIT)
-        while first < window.precision and modulus < 2**64:
-            last = min(first + step, window.precision)
+        while first < precision and modulus < 2**64:
+            last = min(first + step, precision)
             order.append((j, first, last))
             modulus *= p ** (last - first)
             if j != order[0][0]:
@@ -301,11 +302,12 @@ def _low_zeros(digits: Tensor) -> Tensor:
 
 def _window(space: AdeleSpace) -> Window:
     """Return a space's parameters, which a compiled graph takes as constants, never as symbols."""
-    return Window(tuple([index(p) for p in space.primes]), index(space.precision), index(space.fractional_digits))
+    primes, precisions = tuple([index(p) for p in space.primes]), tuple([index(n) for n in space.precisions])
+    return Window(primes, precisions, index(space.fractional_digits))
 
 
 def _parts(name: str, x: Tensor, window: Window) -> tuple[Tensor | None, Tensor]:
-    """Return the real values, (*), if there is a real row, and the digits, (*, n_primes, precision)."""
+    """Return the real values, (*), if there is a real row, and the digits, (*, n_primes, max_precision)."""
     if not isinstance(x, Tensor):
         raise EncodingError(f"{name} must be a tensor of coordinates, not {type(x).__name__}; see encode")
     check_plain(x, x.device)

@@ -18,10 +18,11 @@ from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn.fingerprint import Fingerprinted, of_space
 from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleArray, AdeleSpace
+from adelic.numbers.features import unit_digits, unit_residues
 
 PLACES = ("apart", "late", "axial")
 """Where places meet before the head, see `adelic.nn.PlacewiseClassifier`."""
-PLACE_FEATURES = ("characters", "one-hot-digits", "digits")
+PLACE_FEATURES = ("characters", "one-hot-digits", "digits", "valuation-unit")
 """What `PlaceEmbedding` can give a place."""
 ACTIVATIONS = ("product", "relu", "gelu")
 """The hidden units of `PlacewiseMLP`."""
@@ -74,14 +75,17 @@ def stack_places(tables: list[torch.Tensor]) -> torch.Tensor:
 class PlaceEmbedding(Fingerprinted):
     """The features of numbers, place by place, without parameters.
 
-    Shape: an AdeleArray (*,), or (real float64 (*,), digits (*, n_primes, precision)) -> float32 (*, n_places, width).
-    Place 0 is the real one, then come the primes in the space's order; shorter features are padded with zeros.
+    Shape: an AdeleArray (*,), or (real float64 (*,), digits (*, n_primes, max_precision)) -> float32 (*, n_places,
+    width). Place 0 is the real one, then come the primes in the space's order; shorter features are padded with zeros,
+    as are those of digits that a prime does not have.
 
     - Real place: 1, q/real_scale, sign(q)·ln(1 + |q|/real_scale), sign(q).
     - "characters" of p^v·u with a unit u: 1; cos and sin of 2πx/p^k for k = 1 … precision, the additive characters;
       whether v >= k; cos and sin of the first multiplicative character of u. x is p^F·q, F = fractional_digits.
     - "one-hot-digits": each digit as a one-hot vector, lowest digit first.
     - "digits": the digits themselves over p, lowest digit first: the paper's coordinates, in [0, 1).
+    - "valuation-unit" of p^v·u: v as a one-hot vector of 0 … max_precision, then the residue of u as one, modulo p
+      (modulo 8 at p = 2); see `adelic.numbers.features.valuation_unit`.
 
     Args:
         space: the primes and digits.
@@ -102,6 +106,7 @@ class PlaceEmbedding(Fingerprinted):
 
     tables: torch.Tensor
     primes: torch.Tensor
+    exists: torch.Tensor
 
     def __init__(self, space: AdeleSpace, features: str = "characters", *, real_scale: float = 1.0) -> None:
         super().__init__()
@@ -111,8 +116,12 @@ class PlaceEmbedding(Fingerprinted):
             raise ConfigurationError(f"real_scale={real_scale} must be positive and finite")
         self.space, self.features, self.real_scale = space, features, real_scale
         self.n_places = 1 + space.n_primes
-        width_of_a_digit = {"characters": 3, "one-hot-digits": max(space.primes), "digits": 1}[features]
-        self.width = max(N_REAL, (features == "characters") * 3 + width_of_a_digit * space.precision)
+        columns, most = space.max_precision, max(space.primes)
+        widths = {"characters": 3 + 3 * columns, "one-hot-digits": most * columns, "digits": columns}
+        self.units = UnitResidues(space) if features == "valuation-unit" else None
+        self.width = max(N_REAL, widths[features] if self.units is None else columns + 1 + self.units.width)
+        exists = torch.from_numpy(space.window.exists).flip(-1)  # lowest first
+        self.register_buffer("exists", exists, persistent=False)
         self.register_buffer("tables", stack_places([digit_characters(p) for p in space.primes]), persistent=False)
         self.register_buffer("primes", torch.tensor(space.primes, dtype=torch.float64)[:, None], persistent=False)
 
@@ -144,18 +153,66 @@ class PlaceEmbedding(Fingerprinted):
         if self.features == "digits":
             return digits / self.primes
         if self.features == "one-hot-digits":
-            return functional.one_hot(digits, max(self.space.primes)).flatten(-2)
+            return self._present(functional.one_hot(digits, max(self.space.primes))).flatten(-2)
+        is_above = self._present((torch.cumsum(digits != 0, dim=-1) == 0)[..., None])[..., 0]  # v >= k
+        if self.units is not None:
+            v = is_above.sum(-1)
+            return torch.cat([functional.one_hot(v, digits.shape[-1] + 1), self.units(digits, v)], dim=-1)
         parts, part = [], torch.zeros_like(digits[..., 0], dtype=torch.float64)
         for k in range(digits.shape[-1]):
             part = (part + digits[..., k]) / self.primes[:, 0]  # (x mod p^k)/p^k from the level before
             parts.append(part)
         angles = 2 * math.pi * torch.stack(parts, dim=-1)
-        is_above = torch.cumsum(digits != 0, dim=-1) == 0  # v >= k
         unit = digits.gather(-1, is_above.sum(-1, keepdim=True).clamp(max=digits.shape[-1] - 1))[..., 0]
         rows = torch.arange(len(self.tables), device=digits.device)
         characters = self.tables[rows, unit]
-        waves = torch.stack([angles.cos(), angles.sin()], dim=-1).flatten(-2)
+        waves = self._present(torch.stack([angles.cos(), angles.sin()], dim=-1)).flatten(-2)
         return torch.cat([characters[..., :1], waves, is_above, characters[..., 4:]], dim=-1)
+
+    def _present(self, features: torch.Tensor) -> torch.Tensor:
+        """Return features of digits, (*, n_primes, digits, size), with zeros where a prime has no digit."""
+        return features if self.space.window.is_uniform else features * self.exists[..., None]
+
+
+class UnitResidues(nn.Module):
+    """The residue of u in p^v·u as a one-hot vector: modulo p, modulo 8 at p = 2; zeros where the digits do not tell.
+
+    Shape: digits (*, n_primes, max_precision), lowest first, and v (*, n_primes) -> int64 (*, n_primes, width).
+
+    >>> space = AdeleSpace(primes=(2, 5), precision=3)
+    >>> units = UnitResidues(space)
+    >>> units(torch.tensor(space.encode(10).digits, dtype=torch.int64).flip(-1), torch.tensor([1, 1]))
+    tensor([[0, 0, 0, 0],
+            [0, 1, 0, 0]])
+    """
+
+    weights: torch.Tensor
+    ranks: torch.Tensor
+    counts: torch.Tensor
+    precisions: torch.Tensor
+
+    def __init__(self, space: AdeleSpace) -> None:
+        super().__init__()
+        places = list(zip(space.primes, space.precisions, strict=True))
+        residues = [unit_residues(p, n) for p, n in places]
+        counts = [unit_digits(p, n) for p, n in places]
+        self.width = max(map(len, residues))
+        ranks = torch.zeros(len(places), max(r[-1] for r in residues) + 1, dtype=torch.int64)
+        for j, found in enumerate(residues):
+            ranks[j, list(found)] = torch.arange(len(found))
+        powers = zip(space.primes, counts, strict=True)
+        weights = [[p**i * (i < count) for i in range(max(counts))] for p, count in powers]
+        for name, values in (("weights", weights), ("counts", counts), ("precisions", space.precisions)):
+            self.register_buffer(name, torch.tensor(values), persistent=False)
+        self.register_buffer("ranks", ranks, persistent=False)
+
+    def forward(self, digits: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        """Return the vectors."""
+        place = v[..., None] + torch.arange(self.weights.shape[-1], device=v.device)
+        residue = (digits.gather(-1, place.clamp(max=digits.shape[-1] - 1)) * self.weights).sum(-1)
+        is_told = v + self.counts <= self.precisions
+        rank = self.ranks[torch.arange(len(self.ranks), device=v.device), residue * is_told]
+        return functional.one_hot(rank, self.width) * is_told[..., None]
 
 
 class PlacewiseLinear(nn.Module):

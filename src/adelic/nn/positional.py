@@ -81,6 +81,8 @@ class AdelicPositionalEncoding(PositionalEncoding):
     # NOTE[paper]: it gives no formula. Here the leading digits, zero for small numbers, turn fast, and the lowest
     # digits, which tell small numbers apart, hardly at all, so that position and value stay apart.
 
+    Where primes differ in their digits, N is the greatest number of them, and what no digit stands at is left out.
+
     Shape: (*, length, P·N) -> (*, length, P·N), padded with sinusoids up to d_model.
 
     Args:
@@ -103,7 +105,7 @@ class AdelicPositionalEncoding(PositionalEncoding):
         phase = 2 * math.pi * place / n_places
         angles = torch.arange(max_length, dtype=torch.float64) * frequency + phase  # (places, pairs, max_length)
         waves = torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1, 2)[:, :n_digits]
-        table = waves.permute(2, 0, 1).reshape(max_length, layout.size).to(torch.float32)
+        table = waves.permute(2, 0, 1)[:, torch.from_numpy(layout.is_present)].to(torch.float32)
         rest = SinusoidalPositionalEncoding(d_model, max_length=max_length).table[:, layout.size :]
         super().__init__(torch.cat([table, rest], dim=1))
 

@@ -206,10 +206,11 @@ def unit_residues(p: int, levels: int) -> tuple[int, ...]:
 
     Source: J.-P. Serre, A Course in Arithmetic (1973), II.3.3.
     """
-    return tuple(r for r in range(p ** _unit_digits(p, levels)) if r % p)
+    return tuple(r for r in range(p ** unit_digits(p, levels)) if r % p)
 
 
-def _unit_digits(p: int, levels: int) -> int:
+def unit_digits(p: int, levels: int) -> int:
+    """Return how many digits of a unit these residues take: 1, and at p = 2 three, where there are as many."""
     return min(_UNIT_DIGITS_AT_2, levels) if p == 2 else 1
 
 
@@ -228,7 +229,7 @@ def valuation_unit(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.bool_]:
            [0, 1, 0, 1, 0],
            [0, 0, 1, 0, 0]])
     """
-    levels, count = digits.shape[-1], _unit_digits(p, digits.shape[-1])
+    levels, count = digits.shape[-1], unit_digits(p, digits.shape[-1])
     v = (np.cumsum(digits != 0, axis=-1) == 0).sum(axis=-1)[..., None]
     place = v + np.arange(count)
     of_unit = np.take_along_axis(digits, np.minimum(place, levels - 1), axis=-1).astype(np.int64)

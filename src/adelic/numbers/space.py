@@ -1,6 +1,6 @@
 """The adele space: which primes, how many digits; from numbers to coordinates and back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -111,7 +111,7 @@ class AdeleSpace:
         """Return the number of primes."""
         return len(self.primes)
 
-    @cached_property
+    @property
     def precisions(self) -> tuple[int, ...]:
         """Return N_p, how many digits each prime's window holds, in the order of the primes.
 
@@ -147,6 +147,43 @@ class AdeleSpace:
     def _scale(self) -> int:
         """Return ∏ p^F."""
         return self.window.scale
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parameters as JSON has them; digits by prime stand under the primes' names.
+
+        >>> AdeleSpace(precision={2: 7, 3: 5}).to_dict()
+        {'primes': [2, 3], 'precision': {'2': 7, '3': 5}, 'fractional_digits': 0}
+        """
+        n = self.precision
+        precision = {str(p): count for p, count in n.items()} if isinstance(n, Mapping) else n
+        return {"primes": list(self.primes), "precision": precision, "fractional_digits": self.fractional_digits}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> "AdeleSpace":
+        """Return the space whose parameters these are, as `to_dict` wrote them.
+
+        Raises:
+            SpaceError: the parameters make no space, or they are not the three.
+
+        >>> AdeleSpace.from_dict({"primes": [2, 3], "precision": {"2": 7, "3": 5}, "fractional_digits": 0}).precisions
+        (7, 5)
+        """
+        if not isinstance(data, Mapping) or set(data) != {"primes", "precision", "fractional_digits"}:
+            raise SpaceError(f"{describe(data, 200)} does not have primes, precision and fractional_digits alone")
+        precision = data["precision"]
+        if isinstance(precision, Mapping):
+            names = {str(p): p for p in data["primes"]} if isinstance(data["primes"], (list, tuple)) else {}
+            precision = {names.get(p, p) if isinstance(p, str) else p: count for p, count in precision.items()}
+        return cls(data["primes"], precision, data["fractional_digits"])
+
+    def part(self, indices: Iterable[int]) -> "AdeleSpace":
+        """Return the space of some of the primes, by their indices, each with its digits.
+
+        >>> AdeleSpace(precision={2: 7, 3: 5, 11: 1}).part([2, 0])
+        AdeleSpace(primes=(11, 2), precision={11: 1, 2: 7}, fractional_digits=0)
+        """
+        by_prime = {self.primes[j]: self.precisions[j] for j in indices}
+        return AdeleSpace(tuple(by_prime), by_prime, self.fractional_digits)
 
     def _is_inside(self, n: int, m: int) -> bool:
         """Return whether n/m lies inside the decoding bound."""

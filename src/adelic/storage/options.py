@@ -22,7 +22,7 @@ class Option:
 
     Attributes:
         name: as in Python; on the command line it has dashes.
-        kind: int, float, bool, str or tuple.
+        kind: int, float, bool, str or tuple; or Mapping, for a whole number or one for each prime, as 2:7,3:5.
         holds: of a tuple, the kind of its entries.
         optional: whether None is a value too: nothing of the kind.
         default: the value where none is given; None where one must be.
@@ -101,6 +101,8 @@ class Option:
             return value
         if self.kind is tuple:
             return self._entries(value)
+        if self.kind is Mapping:
+            return self._by_prime(value)
         if self.choices and value not in self.choices:
             listed = (*(["none"] if self.has_none else []), *self.choices)
             raise UnknownNameError.of(self.name, value, listed, listed=self.name)
@@ -134,6 +136,30 @@ class Option:
             raise ConfigurationError(f"{self.dashed}={shown(value)} must be a list of {entries}")
         return tuple(map(int, value) if self.holds is int else value)
 
+    def _by_prime(self, value: Any) -> int | dict[int, int]:
+        """Return a whole number, or one for each prime, from a mapping (in files its keys are texts) or a text."""
+        pairs: Any = None
+        if isinstance(value, Mapping):
+            pairs = list(value.items())
+        elif isinstance(value, str):
+            pairs = [part.strip().split(":") for part in value.split(",")]
+        elif whole_number(value) is not None:
+            return check_count(self.name, value, least=-(1 << 63), greatest=(1 << 63) - 1)
+        try:
+            keys, counts = zip(*pairs, strict=True)
+            primes = [_whole(key) for key in keys]
+            found = {p: _whole(n) if isinstance(value, str) else n for p, n in zip(primes, counts, strict=True)}
+        except (TypeError, ValueError):
+            found = {}
+        if not found or any(whole_number(n) is None for n in found.values()):
+            raise ConfigurationError(
+                f"{self.dashed}={shown(value)} must be a whole number, or one for each prime, as 2:7,3:5"
+            )
+        if len(found) < len(primes):
+            twice = next(p for p in primes if primes.count(p) > 1)
+            raise ConfigurationError(f"{self.dashed}={shown(value)} names {twice} twice; name each prime once")
+        return {p: int(n) for p, n in found.items()}
+
     def parse(self, text: str) -> Any:
         """Return the value that a text means, checked; "none" stays as it is, for whoever tells it from not given.
 
@@ -149,6 +175,8 @@ class Option:
         try:
             if self.kind is int or self.kind is float:
                 value = self.kind(text)
+            elif self.kind is Mapping:
+                value = int(text)
             elif self.kind is bool:
                 value = {"true": True, "false": False}.get(text.lower(), text)
             elif self.kind is tuple:
@@ -170,11 +198,30 @@ class Option:
 
         >>> Option(name="primes", kind=tuple).words((2, 3)), Option(name="symmetries", kind=bool).words(False)
         (['--primes', '2,3'], ['--no-symmetries'])
+        >>> Option(name="precision", kind=Mapping).words({2: 7, 3: 5})
+        ['--precision', '2:7,3:5']
         """
         if self.kind is bool:
             return [f"--{'' if value else 'no-'}{self.dashed}"]
-        text = ",".join(map(str, value)) if self.kind is tuple else "none" if value is None else str(value)
+        text = ",".join(map(str, value)) if self.kind is tuple else "none" if value is None else str(_written(value))
         return [f"--{self.dashed}", text]
+
+
+def _whole(value: Any) -> int:
+    """Return a whole number that a text may write; ValueError for anything else."""
+    if isinstance(value, str):
+        return int(value)
+    number = whole_number(value)
+    if number is None:
+        raise ValueError(value)
+    return number
+
+
+def _written(value: Any) -> Any:
+    """Return a value as files have it: tuples are lists, numbers by prime a text."""
+    if isinstance(value, Mapping):
+        return ",".join(f"{p}:{n}" for p, n in value.items())
+    return list(value) if isinstance(value, tuple) else value
 
 
 def option(default: Any = MISSING, /, **description: Any) -> Any:
@@ -213,8 +260,9 @@ def _read(described: type) -> dict[str, Option]:
         if "option" in each.metadata:
             kind, optional = kinds[each.name], False
             if isinstance(kind, types.UnionType):
-                optional = True
-                (kind,) = (part for part in typing.get_args(kind) if part is not type(None))
+                parts = [part for part in typing.get_args(kind) if part is not type(None)]
+                optional = len(parts) < len(typing.get_args(kind))
+                kind = parts[-1]  # the last one says it: a number, or numbers by prime
             holds = (*typing.get_args(kind), str)[0]
             default = None if each.default is MISSING else each.default
             given = {"default": default} | each.metadata["option"]
@@ -246,7 +294,7 @@ def table_of(instance: Any) -> dict[str, Any]:
     """
     values = {name: getattr(instance, name) for name in options(type(instance))}
     return {
-        name: list(value) if isinstance(value, tuple) else value
+        name: _written(value)
         for name, value in values.items()
         if value is not None and value != options(type(instance))[name].unwritten
     }

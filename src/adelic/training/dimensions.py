@@ -53,11 +53,14 @@ def default_search(embedding: EmbeddingConfig, *, fixed: Collection[str] = ()) -
     ('features=characters:one-hot-digits:digits', 'primes', 'precision')
     """
     shared = (embedding.name,)
+    if isinstance(embedding.precision, Mapping):  # which names its primes
+        fixed = {*fixed, "primes", "precision"}
     names = [name for name, d in DIMENSIONS.items() if not d.starred and embedding.name in (d.of or shared)]
     chosen = [name for name in names if name not in fixed]
     if embedding.places in (None, "flat"):
         return tuple(chosen)
-    parts = {"features": f"features={':'.join(PLACE_FEATURES)}"}
+    tried = [kind for kind in PLACE_FEATURES if kind in DIMENSIONS["features"].tried]
+    parts = {"features": f"features={':'.join(tried)}"}
     return tuple(parts.get(name, name) for name in chosen if name != "projection")
 
 
@@ -90,7 +93,7 @@ def parse_dimension(text: str) -> tuple[str, Option]:
                 part_of = {"bounds": numbers} if len(numbers) == 2 else {"bounds": None, "tried": numbers}
                 return name, replace(dimension, **part_of)
         else:
-            known = {str(choice).lower(): choice for choice in dimension.tried}
+            known = {str(choice).lower(): choice for choice in (*dimension.tried, *dimension.choices)}
             return name, replace(dimension, tried=tuple(dict.fromkeys(known[value.lower()] for value in values)))
     except (ValueError, KeyError):
         pass

@@ -14,7 +14,7 @@ from adelic.storage.options import Option, check_fields, check_table, option, op
 
 JOINTS = ("agree", "signs", "sum")
 """The joints of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
-PLACE_FEATURES = ("characters", "one-hot-digits", "digits")
+PLACE_FEATURES = ("characters", "one-hot-digits", "digits", "valuation-unit")
 """The forms of AOE that a place-wise model can read."""
 _AOE = ("adelic",)
 
@@ -43,9 +43,10 @@ class EmbeddingConfig:
         None,
         default="digits",
         help="Form of AOE (--embedding adelic) that the network reads: digits (raw, as in the paper), standardized "
-        "(mean 0 and variance 1), characters (cos and sin of 2πx/p^k) or one-hot-digits.",
+        "(mean 0 and variance 1), characters (cos and sin of 2πx/p^k), one-hot-digits or valuation-unit (of p^v·u: v, "
+        "and u modulo p, one-hot).",
         choices=FEATURE_KINDS,
-        tried=FEATURE_KINDS,
+        tried=("digits", "standardized", "characters", "one-hot-digits"),  # others where they are named
         of=_AOE,
     )
     projection: str | None = option(
@@ -63,10 +64,10 @@ class EmbeddingConfig:
         note="first primes",
         of=_AOE,
     )
-    precision: int | None = option(
+    precision: int | Mapping[int, int] | None = option(
         None,
         default=DEFAULT_PRECISION,
-        help="Number of digits at each prime.",
+        help="Number of digits at each prime: one for all, or by prime, as 2:7,3:5,11:1, which names the primes too.",
         tried=(4, 6, 8, 12, DEFAULT_PRECISION),
         note="digits",
         of=_AOE,

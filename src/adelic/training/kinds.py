@@ -48,6 +48,11 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 TEXT = Kind("a text without control characters", lambda v: type(v) is str and not _CONTROL.search(v))
 FLAG = Kind("true or false", lambda v: type(v) is bool)
 COUNT = Kind("a whole number from 0 to 2**63 - 1", lambda v: type(v) is int and 0 <= v < 1 << 63)
+_DIGITS_BY_PRIME = re.compile(r"[0-9]{1,20}:[0-9]{1,8}(,[0-9]{1,20}:[0-9]{1,8})*")
+BY_PRIME = Kind(
+    "a whole number from 0 to 2**63 - 1, or such numbers by prime, as 2:7,3:5",
+    lambda v: COUNT.holds(v) or (type(v) is str and bool(_DIGITS_BY_PRIME.fullmatch(v))),
+)
 NUMBER = Kind("a finite number", _is_number)
 AMOUNT = Kind("a finite number from 0 on", lambda v: _is_number(v) and v >= 0)
 RATE = Kind("a rate from 0 to 1", lambda v: _is_number(v) and 0 <= v <= 1)

@@ -14,6 +14,7 @@ from adelic.training.embedding import EmbeddingConfig
 from adelic.training.experiment import RandomSearch, Steps
 from adelic.training.kinds import (
     AMOUNT,
+    BY_PRIME,
     CLASS_METRICS,
     COUNT,
     COUNTED,
@@ -264,7 +265,7 @@ def _check_answers(result: dict[str, Any]) -> None:
             raise DamagedTextError(f"{key} has an answer {least + found.max()}, and the greatest is {greatest}")
 
 
-_KINDS = {int: COUNT, float: NUMBER, bool: FLAG, str: TEXT}
+_KINDS = {int: COUNT, float: NUMBER, bool: FLAG, str: TEXT, Mapping: BY_PRIME}
 
 
 def _kinds(described: type) -> dict[str, Any]:

@@ -248,3 +248,46 @@ def test_numbers_that_a_type_makes_equal_are_told():
     with pytest.raises(ConfigurationError, match=r"\(p-adic coordinates\) in torch.bfloat16 give two numbers"):
         embedding.bfloat16()
     assert AdelicEmbedding(Vocabulary([300, 301]), space=space).double()(torch.tensor([0])).dtype == torch.float64
+
+
+@pytest.mark.parametrize("features", FEATURE_KINDS)
+def test_digits_by_prime_are_the_wider_features_cut_at_each_prime(features):
+    """The module's output and gradients are those of a linear map of the wider space's features that exist."""
+    space = AdeleSpace(precision={2: 6, 97: 1, 3: 4})
+    numbers = [0, 1, -5, 64, 81, 97, 100, 12]
+    vocabulary, ids = Vocabulary(numbers), torch.arange(8)
+    embedding = AdelicEmbedding(vocabulary, space=space, d_model=16, features=features, projection="linear")
+    output = embedding(ids)
+    output.square().sum().backward()
+    parts = []
+    for p, n in zip(space.primes, space.precisions, strict=True):
+        one = AdelicEmbedding(vocabulary, space=AdeleSpace((p,), n), d_model=16, features=features, projection="linear")
+        parts.append(one.table[:, one.layout.n_real :])
+    n_real = embedding.layout.n_real
+    widest = AdelicEmbedding(
+        vocabulary, space=AdeleSpace((2,), 6), d_model=16, features=features, projection="linear"
+    ).table[:, :n_real]
+    flat = torch.cat([widest, *parts], dim=-1)
+    weight = embedding.projection.weight.detach().clone().requires_grad_()
+    expected = torch.nn.functional.linear(flat, weight, embedding.projection.bias.detach())
+    torch.testing.assert_close(output, expected)
+    expected.square().sum().backward()
+    torch.testing.assert_close(embedding.projection.weight.grad, weight.grad)
+    if features != "standardized":
+        open_ended = AdelicEmbedding(None, space=space, d_model=16, features=features, projection="linear")
+        open_ended.load_state_dict(embedding.state_dict())
+        torch.testing.assert_close(open_ended(numbers), output)
+
+
+def test_digits_by_prime_without_a_projection():
+    space = AdeleSpace(precision={2: 6, 97: 1, 3: 4})
+    embedding = AdelicEmbedding(Vocabulary(range(8)), space=space, d_model=20)
+    assert embedding.layout.size == 6 + 6 + 1 + 4
+    assert embedding(torch.tensor(5)).tolist() == [*[0] * 5, 5, 0, 0, 0, 1, 0, 1, 5, 0, 0, 1, 2, 0, 0, 0]
+    smaller = AdelicEmbedding(Vocabulary(range(8)), space=space, d_model=12)
+    assert smaller.layout.place_levels == (3, 1, 3)
+    encoding = embedding.positional_encoding(3)
+    wide = AdelicEmbedding(Vocabulary(range(8)), space=AdeleSpace(space.primes, 6), d_model=24).positional_encoding(3)
+    kept = torch.tensor([True] * 6 + space.window.exists.flatten().tolist())
+    torch.testing.assert_close(encoding.table[:, :17], wide.table[:, kept])
+    assert encoding.table.shape == (3, 20)

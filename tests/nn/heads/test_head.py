@@ -230,3 +230,49 @@ def test_what_cannot_be():
         nn.AdelicLoss(SPACE)(prediction, SPACE.encode([1, 2, 3]))
     with pytest.raises(SpaceError, match="do not tell apart"):
         head.decode(prediction, max_numerator=10**9)
+
+
+RAGGED = AdeleSpace(precision={2: 6, 7: 2, 3: 4, 11: 1})
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("placewise", [True, False])
+def test_digits_by_prime_are_those_of_the_widest_head_that_exist(placewise, tied, generator):
+    """Logits and gradients of the loss are the widest space's at the digits that exist; 0 is certain elsewhere."""
+    wide = AdeleSpace(RAGGED.primes, RAGGED.max_precision)
+    heads = [nn.AdelicHead(space, 8, placewise=placewise, tied=tied) for space in (RAGGED, wide)]
+    weights = {k: v for k, v in heads[0].state_dict().items() if k != "_extra_state"}
+    heads[1].load_state_dict(weights, strict=False)
+    hidden = torch.randn((5, 5, 8) if placewise else (5, 8), generator=generator)
+    numbers = [0, -1, 96, 2**9, 7]
+    predictions = [head(hidden) for head in heads]
+    exists = torch.from_numpy(RAGGED.window.exists)
+    assert torch.equal(predictions[0].logits[:, exists], predictions[1].logits[:, exists])
+    certain = predictions[0].logits.log_softmax(-1)[:, ~exists]
+    assert (certain[..., 0] == 0).all()
+    assert (certain[..., 1:] == -math.inf).all()
+    real, digits = nn.adelic_targets(wide, numbers)
+    cut = digits.where(exists, UNKNOWN_DIGIT)
+    targets = {"adeles": RAGGED.encode(numbers), "targets": nn.adelic_targets(RAGGED, numbers), "wider": (real, digits)}
+    expected = nn.AdelicLoss(wide)(predictions[1], (real, cut))
+    expected.backward()
+    for name, given in targets.items():
+        heads[0].zero_grad()
+        loss = nn.AdelicLoss(RAGGED)(heads[0](hidden), given)
+        torch.testing.assert_close(loss, expected, msg=name)
+        loss.backward()
+        for one, other in zip(heads[0].parameters(), heads[1].parameters(), strict=True):
+            assert one.grad.isfinite().all()
+            torch.testing.assert_close(one.grad, other.grad, msg=name)
+
+
+def test_digits_by_prime_decode():
+    numbers = [3, -40, 0, 97]
+    real, digits = nn.adelic_targets(RAGGED, numbers)
+    assert digits.tolist() == RAGGED.encode(numbers).digits.tolist()
+    head = nn.AdelicHead(RAGGED, 8)
+    logits = head(torch.zeros(4, 5, 8)).logits
+    hot = 20.0 * (torch.arange(11) == digits[..., None])
+    result = head.decode(nn.AdelicPrediction(torch.asinh(real).float(), logits.detach() + hot), max_numerator=100)
+    assert result.values.tolist() == numbers
+    assert (result.confidence > 0.9).all()

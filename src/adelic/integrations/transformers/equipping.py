@@ -36,7 +36,7 @@ def equip(
     was true of it stays true while a text has no numbers. `NumberTokenizer` and `NumberCollator` make the inputs:
 
     - `forward` also takes `number_reals`, floats (batch, length), and `number_digits`, integers (batch, length,
-      n_primes, precision): the numbers of the text's tokens, NaN and `UNKNOWN_DIGIT` at other tokens. They are read
+      n_primes, max_precision): the numbers of the text's tokens, NaN and `UNKNOWN_DIGIT` at other tokens. They are read
       where `input_ids` has the token, and are the head's targets where `labels` has it (of the next token in causal
       models); so a masked number may stay there. The head's loss, times `loss_weight`, is added to the model's, and is
       `outputs.number_loss`.

@@ -39,7 +39,7 @@ class EquippedGenerator(EquippedModel):
         Args:
             inputs: token ids of the prompts, (batch, length); also as `input_ids`.
             number_reals: the prompts' numbers, (batch, length), as `NumberTokenizer` makes them, NaN where none is.
-            number_digits: likewise, (batch, length, n_primes, precision).
+            number_digits: likewise, (batch, length, n_primes, max_precision).
             options: of `GenerationMixin.generate`: sampling, several sequences a prompt, beams, streamers and so on,
                 but not another model's guesses. Beams are scored by their tokens alone; each follows its own numbers.
 
@@ -130,7 +130,7 @@ class NumberMemory:
 
     Args:
         layers: whose head says the numbers.
-        numbers: real values (prompts, length) and digits (prompts, length, n_primes, precision) of the prompts.
+        numbers: real values (prompts, length) and digits (prompts, length, n_primes, max_precision) of the prompts.
         input_ids: the prompts.
         is_kept: whether what the head reads is kept of all tokens, not of the last ones alone: a beam that ends leaves
             the sequences that go on, and comes back when all is written.
@@ -261,10 +261,10 @@ def _number(space: AdeleSpace, real: float, digits: npt.NDArray[Any]) -> Fractio
     known = np.flatnonzero((digits != UNKNOWN_DIGIT).all(axis=-1))
     if not len(known):
         return None
-    part = AdeleSpace(tuple(space.primes[j] for j in known), space.precision, space.fractional_digits)
+    part = space.part(known.tolist())
     radius = abs(real) * float(np.finfo(np.float32).eps)
     try:
-        value: Fraction = part.from_digits(digits[known], real, radius=radius).decode()
+        value: Fraction = part.from_digits(digits[known, -part.max_precision :], real, radius=radius).decode()
     except DecodingError:
         return None
     return value

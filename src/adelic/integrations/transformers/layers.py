@@ -25,7 +25,7 @@ class NumberLayers(Fingerprinted):
     whatever numbers a text has: asinh(q / real_scale), linear near 0 and logarithmic far from it, and the sign. A prime
     of which no digits are known, since it divides the denominator, has the features 0.
 
-    Shape: `embed`: real values (*) and digits (*, n_primes, precision) -> (*, embedding_size);
+    Shape: `embed`: real values (*) and digits (*, n_primes, max_precision) -> (*, embedding_size);
     `predict`: (*, hidden_size) -> `AdelicPrediction` (*).
 
     Args:
@@ -74,7 +74,7 @@ class NumberLayers(Fingerprinted):
 
         Args:
             reals: real values, floats (*); NaN where the number is not known, which gives a vector of zeros.
-            digits: integers (*, n_primes, precision), most significant first; `UNKNOWN_DIGIT` where there is none.
+            digits: integers (*, n_primes, max_precision), most significant first; `UNKNOWN_DIGIT` where there is none.
         """
         is_known = (digits != UNKNOWN_DIGIT).all(dim=-1)
         places = self.features((torch.zeros_like(reals), digits.clamp(min=0)))[..., 1:, :] * is_known[..., None]
@@ -123,7 +123,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 def unknown_numbers(
     space: AdeleSpace, shape: tuple[int, ...], *, device: torch.device | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the real values, float32 (*shape), and digits, int32 (*shape, n_primes, precision), of no numbers.
+    """Return the real values, float32 (*shape), and digits, int32 (*shape, n_primes, max_precision), of no numbers.
 
     >>> unknown_numbers(AdeleSpace(primes=(2, 3), precision=1), (2,))
     (tensor([nan, nan]), tensor([[[-100],
@@ -132,5 +132,6 @@ def unknown_numbers(
             [[-100],
              [-100]]], dtype=torch.int32))
     """
-    digits = torch.full((*shape, space.n_primes, space.precision), UNKNOWN_DIGIT, dtype=torch.int32, device=device)
+    size = (*shape, space.n_primes, space.max_precision)
+    digits = torch.full(size, UNKNOWN_DIGIT, dtype=torch.int32, device=device)
     return torch.full(shape, torch.nan, device=device), digits

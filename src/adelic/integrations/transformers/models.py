@@ -154,7 +154,7 @@ class EquippedModel:
         if reals is None or digits is None:
             raise ConfigurationError("number_reals and number_digits go together; NumberTokenizer makes both")
         space = self.numbers.settings.space
-        expected = (*reals.shape, space.n_primes, space.precision)
+        expected = (*reals.shape, space.n_primes, space.max_precision)
         if digits.shape != expected or (input_ids is not None and reals.shape != input_ids.shape):
             raise ConfigurationError(
                 f"number_reals of shape {tuple(reals.shape)} and number_digits of shape {tuple(digits.shape)} do not "

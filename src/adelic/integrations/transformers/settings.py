@@ -3,7 +3,7 @@
 import math
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from math import isqrt, prod
+from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 from adelic.errors import ConfigurationError
@@ -83,7 +83,7 @@ class NumberSettings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
-        return asdict(self)
+        return asdict(self) | {"space": self.space.to_dict()}
 
     @classmethod
     def from_dict(cls, data: Any) -> "NumberSettings":
@@ -94,7 +94,7 @@ class NumberSettings:
             SpaceError: the space's parameters do not make sense.
         """
         try:
-            return cls(**data | {"space": AdeleSpace(**data["space"])})
+            return cls(**data | {"space": AdeleSpace.from_dict(dict(data["space"]))})
         except (TypeError, KeyError) as error:
             raise ConfigurationError(f"{describe(data)} are not the settings of an equipped model: {error!r}") from None
 
@@ -140,7 +140,4 @@ def default_max_numerator(space: AdeleSpace, max_denominator: int = 1) -> int:
     >>> default_max_numerator(AdeleSpace(primes=(5, 7, 11, 13), precision=2))
     2502
     """
-    modulus = prod(space.primes) ** space.precision
-    scale = prod(space.primes) ** space.fractional_digits
-    largest: int = isqrt(modulus) // (2 * scale * max(1, max_denominator))
-    return max(1, largest)
+    return max(1, isqrt(space.window.modulus) // (2 * space.window.scale * max(1, max_denominator)))

@@ -30,8 +30,8 @@ class AdelicPrediction(NamedTuple):
 
     Attributes:
         real: (*), the real place as asinh(q / real_scale); `AdelicHead.real_value` gives q.
-        logits: (*, n_primes, precision, max_prime), most significant digit first as in `AdeleArray.digits`; −inf for
-            what is not a digit, from p on.
+        logits: (*, n_primes, max_precision, max_prime), most significant digit first as in `AdeleArray.digits`; −inf
+            for what is not a digit, from p on, and for all but 0 where the prime has no digit.
 
     >>> head = AdelicHead(AdeleSpace(primes=(2, 3, 5), precision=2), in_features=12)
     >>> prediction = head(torch.ones(7, 4, 12))
@@ -47,7 +47,7 @@ class AdelicHead(Fingerprinted):
     """The last layer of a network that answers with numbers.
 
     Shape: placewise: (*, n_places, in_features), place 0 the real one, then the primes in the space's order; flat:
-    (*, in_features). Both -> `AdelicPrediction`: real (*), logits (*, n_primes, precision, max_prime).
+    (*, in_features). Both -> `AdelicPrediction`: real (*), logits (*, n_primes, max_precision, max_prime).
 
     - Tied: the logit of digit j is scale · ⟨h, characters of j⟩: six numbers h a digit stand for a digit by its
       characters (`digit_characters`), in which sums and products are products; the scale is trained, one a prime.
@@ -94,7 +94,7 @@ class AdelicHead(Fingerprinted):
         self.space, self.in_features, self.placewise, self.tied = space, in_features, placewise, tied
         self.real_scale = real_scale
         self._width = N_CHARACTERS if tied else max(space.primes)
-        out_features = self._width * space.precision
+        out_features = self._width * space.max_precision
         self.linear: nn.Module
         if not placewise:
             self.linear = nn.Linear(in_features, space.n_primes * out_features)
@@ -106,6 +106,8 @@ class AdelicHead(Fingerprinted):
         self.scale = nn.Parameter(torch.full((space.n_primes, 1, 1), 10.0)) if tied else None
         self.register_buffer("tables", stack_places([digit_characters(p) for p in space.primes]), persistent=False)
         no_digit = torch.arange(max(space.primes)) >= torch.tensor(space.primes)[:, None, None]
+        if not space.window.is_uniform:  # where a prime has no digit, 0 is certain
+            no_digit = no_digit | (torch.arange(max(space.primes)) > 0) & ~torch.tensor(space.window.exists)[..., None]
         self.register_buffer("is_no_digit", no_digit, persistent=False)
 
     def extra_repr(self) -> str:
@@ -123,7 +125,7 @@ class AdelicHead(Fingerprinted):
             ConfigurationError: the shape does not fit.
         """
         check_plain(hidden, self.tables.device)
-        n_primes, precision = self.space.n_primes, self.space.precision
+        n_primes, precision = self.space.n_primes, self.space.max_precision
         expected = (1 + n_primes, self.in_features) if self.placewise else (self.in_features,)
         if tuple(hidden.shape[-len(expected) :]) != expected:
             raise ConfigurationError(
@@ -209,12 +211,15 @@ class AdelicLoss(nn.Module):
     1.133...
     """
 
+    exists: torch.Tensor
+
     def __init__(self, space: AdeleSpace, *, real_weight: float = 1.0, real_scale: float = 1.0) -> None:
         super().__init__()
         if not 0 <= real_weight < math.inf:
             raise ConfigurationError(f"real_weight={real_weight} must be finite and not negative")
         _check_scale(real_scale)
         self.space, self.real_weight, self.real_scale = space, real_weight, real_scale
+        self.register_buffer("exists", torch.from_numpy(space.window.exists), persistent=False)
 
     def extra_repr(self) -> str:
         """Return what print shows."""
@@ -226,8 +231,9 @@ class AdelicLoss(nn.Module):
         Args:
             prediction: of an `AdelicHead` of the same space.
             targets: an AdeleArray (*), whose unknown digits are left out, or a pair of real values (*) and digits
-                (*, n_primes, precision), integers, `UNKNOWN_DIGIT` where a digit is to be left out; `adelic_targets`
-                makes them. Real values that are not finite are left out, too.
+                (*, n_primes, max_precision), integers, `UNKNOWN_DIGIT` where a digit is to be left out;
+                `adelic_targets` makes them. Digits that a prime does not have are left out by themselves, and so are
+                real values that are not finite.
 
         Raises:
             ConfigurationError: the shapes do not fit together.
@@ -241,6 +247,8 @@ class AdelicLoss(nn.Module):
             raise ConfigurationError(
                 f"targets of shape {tuple(digits.shape)} do not fit predictions of shape {tuple(logits.shape[:-1])}"
             )
+        if not self.space.window.is_uniform:
+            digits = digits.where(self.exists.to(digits.device), UNKNOWN_DIGIT)
         n_known = (digits != UNKNOWN_DIGIT).sum().clamp(min=1)
         total = functional.cross_entropy(
             logits.flatten(0, -2), digits.flatten(), ignore_index=UNKNOWN_DIGIT, reduction="sum"
@@ -264,8 +272,9 @@ def adelic_targets(space: AdeleSpace, numbers: Any) -> tuple[torch.Tensor, torch
         numbers: whatever `AdeleSpace.encode` takes, (*).
 
     Returns:
-        real values, float64 (*), and digits, int64 (*, n_primes, precision): `UNKNOWN_DIGIT` at a prime that divides
-        the denominator more than `fractional_digits` times, where the number has no digits.
+        real values, float64 (*), and digits, int64 (*, n_primes, max_precision): `UNKNOWN_DIGIT` at a prime that
+        divides the denominator more than `fractional_digits` times, where the number has no digits; 0 where the prime
+        has none, which `AdelicLoss` leaves out.
 
     Raises:
         EncodingError, DivisionByZeroError: as for `AdeleSpace.encode`.
@@ -276,24 +285,25 @@ def adelic_targets(space: AdeleSpace, numbers: Any) -> tuple[torch.Tensor, torch
     """
     rationals = read(numbers)
     n, m = rationals.numerators, rationals.denominators
-    digits = np.empty((len(n), space.n_primes, space.precision), dtype=np.int64)
-    for j, p in enumerate(space.primes):
+    digits = np.zeros((len(n), space.n_primes, space.max_precision), dtype=np.int64)
+    for j, (p, precision) in enumerate(zip(space.primes, space.precisions, strict=True)):
         # Each place by itself, with 0 instead of the numbers that it cannot hold.
-        place = AdeleSpace((p,), space.precision, space.fractional_digits)
+        place = AdeleSpace((p,), precision, space.fractional_digits)
         power = p ** (space.fractional_digits + 1)
         is_beyond = np.zeros(len(n), dtype=np.bool_)
         if power < 2**63 or not rationals.is_small:  # else it divides no int64
             is_beyond = np.asarray(m % power == 0, dtype=np.bool_)
         adeles = place.encode((np.where(is_beyond, 0, n), np.where(is_beyond, 1, m)))
-        digits[:, j] = np.where(is_beyond[:, None], UNKNOWN_DIGIT, adeles.digits[:, 0].astype(np.int64))
+        held = np.where(is_beyond[:, None], UNKNOWN_DIGIT, adeles.digits[:, 0].astype(np.int64))
+        digits[:, j, space.max_precision - precision :] = held
     shape = rationals.shape
     reals = torch.from_numpy(nearest_floats(rationals).reshape(shape))
-    return reals, torch.from_numpy(digits.reshape(*shape, space.n_primes, space.precision))
+    return reals, torch.from_numpy(digits.reshape(*shape, *digits.shape[1:]))
 
 
 def _tensors_of(adeles: AdeleArray) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the real values and the digits of adeles, `UNKNOWN_DIGIT` above those that are known."""
-    place = np.arange(adeles.space.precision - 1, -1, -1)  # of each digit in its window, as `digits` orders them
+    place = np.arange(adeles.digits.shape[-1] - 1, -1, -1)  # of each digit in its window, as `digits` orders them
     digits = np.where(place < adeles.known[..., None], adeles.digits.astype(np.int64), UNKNOWN_DIGIT)
     return torch.tensor(adeles.real), torch.from_numpy(digits)
 

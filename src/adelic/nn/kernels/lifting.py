@@ -60,6 +60,19 @@ def column(primes: tuple[int, ...], dtype: torch.dtype) -> Tensor:
 
 
 @constant
+def _existing(precisions: tuple[int, ...]) -> Tensor:
+    """Return which digits there are, bool (n_primes, precision), the highest first."""
+    return torch.tensor([[k < n for k in reversed(range(max(precisions)))] for n in precisions])
+
+
+def cut(digits: Tensor, window: Window) -> Tensor:
+    """Return digits, (*, n_primes, precision), with zeros where a prime has none."""
+    if window.is_uniform:
+        return digits
+    return torch.where(_existing(digits.device, window.precisions), digits, 0)
+
+
+@constant
 def _moduli(primes: tuple[int, ...], k: int) -> Tensor:
     """Return p^k and 1/p^k as float64, (2, n_primes)."""
     return torch.tensor([[p**k for p in primes], [1 / p**k for p in primes]], dtype=torch.float64)
@@ -107,7 +120,7 @@ def integer_digits(n: Tensor, window: Window, dtype: torch.dtype) -> Tensor:
     for _ in range(-(-precision // k)):
         n, limb = _split(n, modulus, reciprocal)
         limbs.append(limb)
-    return pad(_spread(limbs, window.primes, precision, dtype), (0, window.fractional_digits))
+    return cut(pad(_spread(limbs, window.primes, precision, dtype), (0, window.fractional_digits)), window)
 
 
 def fraction_digits(n: Tensor, m: Tensor, window: Window, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
@@ -143,7 +156,7 @@ def fraction_digits(n: Tensor, m: Tensor, window: Window, dtype: torch.dtype) ->
     if below:  # digit k of the window is digit k − shift of the unit part
         place = torch.arange(precision, device=n.device) + shift[..., None]
         digits = torch.gather(pad(digits, (0, below)), -1, place)
-    return digits, valid
+    return cut(digits, window), valid
 
 
 def lowest_terms(n: Tensor, m: Tensor) -> tuple[Tensor, Tensor]:

@@ -75,8 +75,8 @@ class PlacewiseNetwork(nn.Module):
         super().__init__()
         self.embedding = PlaceEmbedding(space, features, real_scale=real_scale)
         places, width = self.embedding.n_places, self.embedding.width
-        self.perceptron = PlacewiseMLP(places, min(arity, 2) * width, _HIDDEN, N_CHARACTERS * space.precision)
-        self.head = AdelicHead(space, N_CHARACTERS * space.precision, real_scale=answer_scale)
+        self.perceptron = PlacewiseMLP(places, min(arity, 2) * width, _HIDDEN, N_CHARACTERS * space.max_precision)
+        self.head = AdelicHead(space, N_CHARACTERS * space.max_precision, real_scale=answer_scale)
         self.loss = AdelicLoss(space, real_scale=answer_scale)
         every_digit = self.embedding(space.encode(range(max(space.primes))))  # row r: r at every place
         self.register_buffer("digit_features", every_digit.transpose(0, 1), persistent=False)
