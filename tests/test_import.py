@@ -48,6 +48,7 @@ OPTIONAL = {
     "integrations/transformers/models.py": {"transformers"},
     "integrations/transformers/texts.py": {"transformers"},
     "number_theory/multiplicative.py": {"flint"},
+    "number_theory/root_numbers.py": {"cypari"},
     "numbers/algebraic/polynomials.py": {"flint"},
     "numbers/integers.py": {"flint", "gmpy2"},
     "training/network/distributed.py": {"lightning_fabric"},

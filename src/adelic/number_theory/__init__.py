@@ -2,6 +2,7 @@
 
 - `gcd`, `multiplicative` (squarefree, Möbius), `conics` (Hasse–Minkowski; `symbols` has Hilbert's), `collatz`,
   `modular` (sums modulo q; valuation, unit part and order at a prime): what a number is decides.
+- `curves` (root numbers of elliptic curves; `root_numbers` has them by place, from PARI).
 - `controls` (maximum, sorting, integer part, decimal digit, residue, noisy sum): size or base 10 decide.
 - `arithmetic`: sums, products, quotients and what belongs to them.
 
@@ -22,13 +23,26 @@ from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.number_theory.collatz import Collatz
 from adelic.number_theory.conics import Conic, TernaryForm
 from adelic.number_theory.controls import DecimalDigit, FloorQuotient, Maximum, NoisySum, Residue, Sorting
+from adelic.number_theory.curves import RootNumber
 from adelic.number_theory.gcd import GCD
 from adelic.number_theory.modular import ModularSum, Order, Unit, Valuation
 from adelic.number_theory.multiplicative import Moebius, Squarefree
 
 __all__ = ["TASKS", "task"]
 
-_OF_NUMBER_THEORY = (GCD, Squarefree, Moebius, Conic, TernaryForm, Collatz, ModularSum, Valuation, Unit, Order)
+_OF_NUMBER_THEORY = (
+    GCD,
+    Squarefree,
+    Moebius,
+    Conic,
+    TernaryForm,
+    RootNumber,
+    Collatz,
+    ModularSum,
+    Valuation,
+    Unit,
+    Order,
+)
 _CONTROLS = (Maximum, Sorting, FloorQuotient, DecimalDigit, Residue, NoisySum)
 TASKS: Mapping[str, DrawnTask] = {
     **{built.name: built for built in (variants().task() for variants in (*_OF_NUMBER_THEORY, *_CONTROLS))},
