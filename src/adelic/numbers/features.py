@@ -287,7 +287,7 @@ def hot_positions(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[np.i
         found = digits + starts + place * np.array(layout.space.primes)[:, None]
         return np.where(place < levels[:, None], found, layout.size).astype(np.int64)
     v = np.minimum((np.cumsum(digits != 0, axis=-1) == 0).sum(axis=-1), levels)
-    counts = np.array([_unit_digits(p, n) for p, n in zip(layout.space.primes, layout.place_levels, strict=True)])
+    counts = np.array([unit_digits(p, n) for p, n in zip(layout.space.primes, layout.place_levels, strict=True)])
     primes = np.array(layout.space.primes)
     residue = np.zeros(v.shape, dtype=np.int64)
     for i in range(int(counts.max())):

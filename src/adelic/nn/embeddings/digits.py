@@ -34,7 +34,7 @@ class TokenEmbedding(FeatureEmbedding):
             found = self.project(self.features(ids_or_numbers).to(self.table.device))
         else:
             found = functional.embedding(ids_or_numbers, self.project(self.table).flatten(-2))
-            found = found.unflatten(-1, (self.tokens_per_number, self.d_model))
+            found = found.reshape(*found.shape[:-1], self.tokens_per_number, self.d_model)
         if mask is not None:
             found = found * mask[..., None, None]
         return found.flatten(-3, -2)
