@@ -51,7 +51,7 @@ def test_the_table_is_complete():
 def test_the_quick_recipe_is_one_for_all_rows():
     found = {load_recipe("quick", f"{task}-{n}") for task, n in PAPER} | {load_recipe("quick", "mheight-5")}
     assert len(found) == 1
-    assert recipe_names() == ("paper", "quick", "compact")
+    assert recipe_names() == ("paper", "quick", "compact", "fresh")
 
 
 @pytest.mark.parametrize("epochs", [1, 2, 7, 100])
