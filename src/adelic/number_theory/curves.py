@@ -65,7 +65,7 @@ class RootNumber:
             title=f"the root number of y² = x³ + ax + b; bad primes up to {self.max_prime}",
             arity=2,
             draws={"train": partial(draw, new=False), "new curves": partial(draw, new=True)},
-            never_seen_titles={"new curves": "no twist of a curve, and none isogenous to one, is trained on"},
+            never_seen_titles={"new curves": "curves of which no twist, and no curve isogenous to one, is trained on"},
             solve=answers_with(lambda X: root_numbers(X[:, 0], X[:, 1]) > 0),
             max_operand=self.limit,
             max_numerator=1,
