@@ -209,6 +209,12 @@ class Experiment:
             raise ConfigurationError(
                 f"{self.row} has numbers as answers, and a network with --embedding learns classes; use --solver"
             )
+        n_classes = len(self.questions.drawn.class_names)
+        if self.embedding.places in ("agree", "signs") and n_classes != 2:
+            raise ConfigurationError(
+                f"--places {self.embedding.places} tells two classes apart, and {self.row} has {n_classes}; use "
+                "--places sum"
+            )
         if self.questions.vocabulary is None and self.model.name in ("learned", "one-hot", "random"):
             raise ConfigurationError(
                 f"{self.row} has too many numbers for --embedding {self.model.name}, which has a vector for each; "

@@ -124,6 +124,13 @@ class Recipe:
         starred=True,
         unwritten="embedding",
     )
+    initial_std: float = option(
+        1.0,
+        help="Standard deviation of the first vectors of [CLS], of learned positions and of the embedding's tokens; "
+        "layers have more say from the start beside small ones, as GPT-2's 0.02.",
+        positive=True,
+        unwritten=1.0,
+    )
     pooling: str = option(
         "cls",
         help="States that the network's head reads: cls (that of the token [CLS], as in the paper) or tokens (all).",

@@ -172,7 +172,9 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
             if vocabulary is None and isinstance(made, ScaledEmbedding):
                 made.fit(data.X_train)
             torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
-            return SequenceClassifier(made, **options)
+            model = SequenceClassifier(made, **options)
+            _scale_first_vectors(model, recipe.initial_std)
+            return model
         space = embedding.space()
         options |= {"space": space, "features": embedding.features, "places": embedding.places}
         options |= place_sizes(
@@ -181,6 +183,16 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
         torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
         assert vocabulary is not None  # an experiment makes sure of that
         return PlacewiseClassifier(vocabulary, **options)
+
+
+@torch.no_grad()
+def _scale_first_vectors(model: SequenceClassifier, std: float) -> None:
+    """Multiply the vectors that begin with a standard deviation of 1: [CLS], learned positions, tokens."""
+    tables = [module.weight for module in model.embedding.modules() if isinstance(module, torch.nn.Embedding)]
+    if model.positional.table.requires_grad:
+        tables.append(model.positional.table)
+    for vectors in (model.cls, *tables):
+        vectors *= std
 
 
 class ModelData(Protocol):

@@ -1,0 +1,273 @@
+"""Networks that learn drawn tasks: every embedding, each question once, the guard, resuming, refusals."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from adelic.data import drawn_task
+from adelic.data.sources import DrawnData
+from adelic.errors import ConfigurationError, LeakError, UnknownNameError
+from adelic.nn import LocalGlobalClassifier, SequenceClassifier, Vocabulary
+from adelic.numbers import AdeleSpace
+from adelic.training import EmbeddingConfig, Experiment, load_recipe, run
+from adelic.training.embedding import JOINTS
+from adelic.training.network.fitting import build_model
+from adelic.training.network.sampler import PassSampler
+from adelic.training.runs.development import Questions
+
+SMALL = {"epochs": 2, "batch_size": 64, "n_layers": 1, "n_heads": 2, "d_model": 16, "d_feedforward": 32}
+CASES = {"test_cases": 200, "never_seen_cases": 100}
+AOE = {"projection": "linear", "primes": (2, 3, 5), "precision": 3}
+
+
+def experiment(task="gcd", *, examples=400, embedding="adelic", recipe=None, seed=0, **options):
+    data = DrawnData(task, examples, **CASES)
+    return Experiment(
+        data=data,
+        model=EmbeddingConfig.of(embedding, **(AOE if embedding == "adelic" and not options else options)),
+        recipe=load_recipe("fresh", data.row, **SMALL | (recipe or {})),
+        seed=seed,
+    )
+
+
+def built(config):
+    questions = config.data.questions(config.seed)
+    asked, _ = next(config.data.tests(config.seed, questions[0]))
+    data = Questions.of(config.data, config.seed, questions, asked)
+    return build_model(config, data, data.objective), data
+
+
+@pytest.mark.parametrize(
+    ("embedding", "options"),
+    [
+        ("adelic", AOE | {"features": "digits"}),
+        ("adelic", AOE | {"features": "characters"}),
+        ("adelic", AOE | {"features": "one-hot-digits"}),
+        ("adelic", AOE | {"features": "valuation-unit", "precision": {2: 4, 3: 2, 5: 1}}),
+        ("base-digits", {"base": 30}),
+        ("residues", {"n_primes": 5}),
+        ("angular", {"modulus": 97}),
+        ("fone", {}),
+        ("xval", {}),
+        ("periodic", {"sigma": 0.3}),
+        ("abacus", {}),
+    ],
+)
+def test_every_embedding_reads_open_ended_numbers(tmp_path, embedding, options):
+    config = experiment(embedding=embedding, **options)
+    result = run(config, tmp_path, device="cpu")
+    assert result.rows == {"train": 400, "validation": 200, "test": 200}
+    assert result.test.keys() == {"accuracy", "cases", "correct", "unanswered"}
+    assert len(result.history["validation_accuracy"]) == 2
+    assert f"--embedding {embedding}" in result.command
+    assert result.command.startswith("adelic train gcd --examples 400")
+    counts = result.by_class["test"]
+    assert sum(counts["cases"]) == 200
+    assert sum(counts["correct"]) == result.test["correct"]
+    assert result.by_class.keys() == {"test", *result.never_seen}
+
+
+def test_a_network_learns_what_its_digits_say(tmp_path):
+    """The residue modulo 5 of a number is its lowest digit there; base 10 has it, too, and xVal has not."""
+    accuracies = {}
+    for embedding, options in (("adelic", AOE | {"features": "one-hot-digits"}), ("xval", {})):
+        data = DrawnData("residue", 10_000, task_options=("modulus=5",), **CASES)
+        recipe = load_recipe("fresh", data.row, **SMALL | {"learning_rate": 5e-3, "epochs": 5, "batch_size": 32})
+        config = Experiment(data=data, model=EmbeddingConfig.of(embedding, **options), recipe=recipe)
+        accuracies[embedding] = run(config, tmp_path / embedding, device="cpu").test["accuracy"]
+    assert accuracies["adelic"] > 0.95
+    assert accuracies["xval"] < 0.4
+
+
+def test_each_question_is_trained_on_once_and_in_passes():
+    sampler = PassSampler(10, passes=1, epochs=3, batch_size=4, seed=0)
+    assert torch.cat([sampler.rows(epoch) for epoch in range(3)]).tolist() == list(range(10))
+    several = PassSampler(10, passes=3, epochs=4, batch_size=4, seed=0)
+    rows = torch.cat([several.rows(epoch) for epoch in range(4)]).tolist()
+    assert all(sorted(rows[first : first + 10]) == list(range(10)) for first in (0, 10, 20))
+    assert rows[:10] == list(range(10)) != rows[10:20] != rows[20:]
+    assert len(several) == max(-(-len(several.rows(epoch)) // 4) for epoch in range(4))
+    with pytest.raises(ConfigurationError, match="11 epochs cannot share 10 questions; use --epochs 10 at most"):
+        PassSampler(10, passes=1, epochs=11, batch_size=4, seed=0)
+
+
+def test_a_run_that_is_stopped_goes_on(tmp_path):
+    config = experiment(recipe={"epochs": 3})
+    whole = run(config, tmp_path / "whole", device="cpu")
+    ticks = []
+
+    def stop():
+        return len(ticks) == 4
+
+    with pytest.raises(Exception, match="stopped in epoch 2"):
+        run(config, tmp_path / "cut", device="cpu", tick=lambda *tick: ticks.append(tick), stop=stop)
+    again = run(config, tmp_path / "cut", device="cpu")
+    assert again.test == whole.test
+    assert again.history == whole.history
+    assert (tmp_path / "cut" / "metrics.jsonl").read_text() == (tmp_path / "whole" / "metrics.jsonl").read_text()
+
+
+def test_validation_test_and_training_have_no_question_in_common():
+    source = DrawnData("gcd", 500, task_options=("limit=2000",), **CASES)
+    task = source.drawn
+    X, y = source.questions(0)
+    asked, _ = next(source.tests(0, X))
+    data = Questions.of(source, 0, (X, y), asked)
+    parts = [{tuple(key) for key in task.keys(part).tolist()} for part in (X, data.X_validation, asked)]
+    assert not parts[0] & parts[1]
+    assert not parts[0] & parts[2]
+    assert not parts[1] & parts[2]
+
+
+@pytest.mark.parametrize("split", ["test", "validation", "uniform"])
+def test_a_planted_leak_is_refused(tmp_path, monkeypatch, split):
+    """A draw that ignores what was trained on; operands in another order are the same question."""
+    config = experiment()
+    leaked = config.data.questions(0)[0][:1, ::-1]
+    task = config.data.drawn
+    sample = type(task).sample
+
+    def leaking(self, n, rng, kind="train", *, exclude=None):
+        operands, answers = sample(self, n, rng, kind, exclude=exclude)
+        calls[kind] = calls.get(kind, 0) + 1
+        wanted = {"test": ("test", 1), "validation": ("test", 2), "uniform": ("uniform", 1)}[split]
+        if (kind, calls[kind]) == wanted:
+            operands = np.concatenate([leaked, operands[1:]])
+        return operands, answers
+
+    calls = {}
+    monkeypatch.setattr(type(task), "sample", leaking)
+    with pytest.raises(LeakError, match="question of gcd would be trained on"):
+        run(config, tmp_path / "run", device="cpu")
+    assert not (tmp_path / "run" / "result.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (lambda: experiment("collatz"), "collatz-400 has numbers as answers.*use --solver"),
+        (lambda: experiment(recipe={"sampling_power": 0.5}), "--sampling-power must be 0"),
+        (lambda: experiment(recipe={"max_rows": 10}), "--max-rows left out"),
+        (lambda: experiment(embedding="learned"), "gcd-400 has too many numbers for --embedding learned"),
+        (lambda: experiment(places="late", primes=(2, 3)), "--places late has a vector a number"),
+        (
+            lambda: experiment(places="signs", primes=(2, 3)),
+            "--places signs tells two classes apart, and gcd-400 has 101",
+        ),
+        (lambda: experiment(recipe={"symmetries": True}), "gcd has no symmetries"),
+    ],
+)
+def test_what_a_network_cannot_learn(config, message):
+    with pytest.raises(ConfigurationError, match=message):
+        config()
+
+
+def test_passes_belong_to_drawn_tasks(refused):
+    assert "--passes is for drawn tasks" in refused("train", "schubert", "--n", 3, "--recipe", "quick", "--passes", 2)
+    assert "--steps is for --solver" in refused("train", "gcd", "--embedding", "fone", "--steps", 3)
+    assert "--embedding is for networks" in refused("train", "gcd", "--embedding", "fone", "--solver", "fone")
+
+
+def test_the_command_line_trains_a_network_on_a_drawn_task(works, tmp_path):
+    words = "--examples 200 --test-cases 50 --never-seen-cases 20 --epochs 1 --d-model 16 --n-layers 1 --n-primes 3"
+    given = ["train", "squarefree", "--embedding", "residues", *words.split(" "), "--run-dir", tmp_path]
+    text = works(*given)
+    assert "squarefree by residues from 200 examples: test:" in text
+    stored = json.loads((tmp_path / "result.json").read_text())
+    assert stored["configuration"]["embedding"] == {"name": "residues", "n_primes": 3}
+    again = works(*stored["command"].split()[1:], "--run-dir", tmp_path)
+    assert again == text  # the printed command is this run
+
+
+@pytest.mark.parametrize("places", JOINTS)
+@pytest.mark.parametrize("features", ["one-hot-digits", "valuation-unit"])
+@pytest.mark.parametrize("tied", [False, True])
+def test_local_global_networks_are_built(places, features, tied):
+    config = experiment("conic", primes=(2, 3, 5), precision=3, places=places, features=features, tied=tied)
+    model, data = built(config)
+    assert isinstance(model, LocalGlobalClassifier)
+    assert (model.joint, model.tied) == (places, tied)
+    assert model(torch.from_numpy(data.ids(data.X_train[:5]))).shape == (5, 2)
+    open_ended, _ = built(experiment("squarefree", primes=(2, 3, 5), places=places, features=features, tied=tied))
+    assert open_ended.hot is None
+
+
+def test_a_network_on_a_vocabulary_and_on_numbers_are_one():
+    """Precomputed features and those of open-ended numbers give the same logits."""
+    numbers = [-30, -7, 1, 2, 12, 49]
+    space = AdeleSpace((2, 3, 7), {2: 4, 3: 2, 7: 1})
+    options = {"n_classes": 3, "length": 2, "joint": "sum", "features": "valuation-unit", "width": 8, "tied": True}
+    vocabulary = Vocabulary(numbers)
+    closed = LocalGlobalClassifier(space, **options, vocabulary=vocabulary)
+    open_ended = LocalGlobalClassifier(space, **options)
+    open_ended.load_state_dict(closed.state_dict())
+    rows = torch.tensor([[a, b] for a in numbers for b in numbers])
+    torch.testing.assert_close(closed(vocabulary.ids(rows.tolist())), open_ended(rows))
+
+
+def test_a_joint_of_signs_is_their_product():
+    model = LocalGlobalClassifier(AdeleSpace((2, 3), 2), n_classes=2, length=1, joint="signs", width=8)
+    rows = torch.tensor([[5], [-6], [12]])
+    product = torch.stack(list(model.local(rows).values())).prod(dim=0)
+    probabilities = model(rows).softmax(dim=-1)
+    torch.testing.assert_close(probabilities[:, 1] - probabilities[:, 0], product, atol=1e-4, rtol=1e-4)
+
+
+def test_a_joint_of_agreement_is_certain_where_no_place_objects():
+    model = LocalGlobalClassifier(AdeleSpace((2, 3), 2), n_classes=2, length=1, joint="agree", width=8)
+    rows = torch.tensor([[5], [-6]])
+    objections = torch.stack(list(model.local(rows).values())).sum(dim=0)
+    logits = model(rows)
+    torch.testing.assert_close(logits[:, 1] - logits[:, 0], model.bias - objections)
+    assert (objections > 0).all()
+
+
+def test_tied_primes_have_one_law_and_one_meaning_of_a_valuation():
+    model = LocalGlobalClassifier(
+        AdeleSpace((2, 3, 5, 7), 2),
+        n_classes=2,
+        length=1,
+        joint="agree",
+        features="valuation-unit",
+        width=8,
+        tied=True,
+    )
+    said = model.local(torch.tensor([[9], [25], [49]]))  # each a square at one prime, where no unit is known
+    squares = [said["3"][0], said["5"][1], said["7"][2]]
+    assert squares[0].item() == pytest.approx(squares[1].item()) == pytest.approx(squares[2].item())
+    assert said["3"][1].item() != pytest.approx(said["3"][0].item())
+
+
+def test_refusals_of_local_global_networks():
+    space = AdeleSpace((2, 3), 2)
+    with pytest.raises(UnknownNameError, match="unknown joint 'agrees'; did you mean 'agree'"):
+        LocalGlobalClassifier(space, n_classes=2, length=1, joint="agrees")
+    with pytest.raises(ConfigurationError, match="tells two classes apart, not 3; use joint='sum'"):
+        LocalGlobalClassifier(space, n_classes=3, length=1, joint="signs")
+    with pytest.raises(ConfigurationError, match="a row of 2 numbers"):
+        LocalGlobalClassifier(space, n_classes=2, length=1)(torch.tensor([[1, 2]]))
+    with pytest.raises(ConfigurationError, match="`answers` has them"):
+        LocalGlobalClassifier(space, n_classes=2, length=1, joint="sum").local(torch.tensor([[1]]))
+    with pytest.raises(ConfigurationError, match="--tied belongs to --places agree, signs or sum"):
+        EmbeddingConfig.of("adelic", tied=True)
+    with pytest.raises(ConfigurationError, match="do not go with places='agree'"):
+        EmbeddingConfig.of("adelic", places="agree", features="digits")
+
+
+def test_a_token_embedding_has_its_tokens_in_a_transformer():
+    config = experiment("gcd", embedding="base-digits", base=10)
+    model, _ = built(config)
+    assert isinstance(model, SequenceClassifier)
+    assert model.max_length == 2 * (1 + 7)  # two numbers up to 10^6, with their signs
+    assert model.place(torch.tensor([[12, 10**6]])).shape == (1, 17, 16)
+
+
+def test_the_same_seed_gives_the_same_run(tmp_path):
+    first, second = (run(experiment(), tmp_path / name, device="cpu") for name in ("a", "b"))
+    assert replace(first, seconds=0, evaluation_seconds=0) == replace(second, seconds=0, evaluation_seconds=0)
+    other = run(experiment(seed=1), tmp_path / "c", device="cpu")
+    assert other.history != first.history
+    assert drawn_task("gcd").name == other.task
