@@ -27,10 +27,10 @@ class NumberTokenizer:
     """A tokenizer that puts the number token where a text has a number, and the numbers beside the tokens.
 
     `number_reals`, float32 (batch, length), and `number_digits`, int32 (batch, length, n_primes, max_precision), have
-    NaN and `UNKNOWN_DIGIT` at tokens that are not numbers. The digits are integers, so no change of floating-point type on
-    the way to a device can harm them; they are the number exactly, up to `space.decoding_bound`. A prime that divides a
-    denominator more often than the space's window holds has no digits; that is not an error. How a number was written
-    ("1,000" or "1000", "1/2" or "0.5") is not kept.
+    NaN and `UNKNOWN_DIGIT` at tokens that are not numbers. The digits are integers, so no change of floating-point type
+    on the way to a device can harm them; they are the number exactly, up to `space.decoding_bound`. A prime that
+    divides a denominator more often than the space's window holds has no digits; that is not an error. How a number was
+    written ("1,000" or "1000", "1/2" or "0.5") is not kept.
 
     Args:
         tokenizer: of a model that went through `equip`.
