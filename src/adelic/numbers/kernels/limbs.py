@@ -361,11 +361,10 @@ def encode(
         stop = min(start + BLOCK, numerators.shape[0])
         x, m = numerators[start:stop], denominators[start:stop]
         for j in range(n_primes):
-            if precisions[j] == precision:
-                find_limbs(x, m, constants, j, limbs[j], flags[start:stop])
-            else:
-                count = precisions[j] - fractional_digits
-                find_limbs(x, m, constants, j, limbs[j, : limbs_of(count)], flags[start:stop])
+            count = precisions[j] - fractional_digits
+            used = n_limbs if precisions[j] == precision else limbs_of(count)
+            find_limbs(x, m, constants, j, limbs[j, :used], flags[start:stop])
+            if precisions[j] < precision:
                 cut_limbs(constants.primes[j], count, limbs[j], stop - start)
         if skip:
             find_reals(x, m, reals, flags[start:stop])
