@@ -44,18 +44,48 @@ rationals_of_all_sizes = st.one_of(
     st.lists(rationals_of_all_sizes, min_size=1, max_size=5),
     st.integers(0, 4),
     st.sampled_from([CANDIDATES, (2, 3, 5), (2, 5), (3,), (251, 7, 2)]),
+    st.booleans(),
     st.randoms(use_true_random=False),
 )
-@example([Fraction(999999937, 1000000007), Fraction(999999929, 999999999)], 1, (2, 3, 5), random.Random(1))
-@example([Fraction(1, 2**60), Fraction(1, 3)], 4, (2,), random.Random(2))
-def test_every_expression_decodes(values, operations, candidates, rng):
-    choice = choose_space(values, ROOMY, operations, candidates=candidates)
+@example([Fraction(999999937, 1000000007), Fraction(999999929, 999999999)], 1, (2, 3, 5), False, random.Random(1))
+@example([Fraction(1, 2**60), Fraction(1, 3)], 4, (2,), False, random.Random(2))
+@example([Fraction(999999937, 1000000007), Fraction(999999929, 999999999)], 1, (2, 3, 5), True, random.Random(1))
+def test_every_expression_decodes(values, operations, candidates, by_prime, rng):
+    choice = choose_space(values, ROOMY, operations, candidates=candidates, by_prime=by_prime)
     adeles = choice.space.encode(values)
     assert adeles.decode().tolist() == values
     leaves = list(zip(values, adeles, strict=True))
     for _ in range(12):
         exact, computed = random_expression(leaves, rng.randint(0, operations), rng)
         assert computed.decode() == exact
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(1, 10**30), st.integers(0, 2), st.sampled_from([CANDIDATES, (2, 3, 5, 7, 11, 13), (3, 5)]))
+def test_digits_by_prime_are_no_more_than_needed(n, operations, candidates):
+    """By prime it takes no more coordinates, the same space where it takes as many, and no digit can be spared."""
+    same, found = (
+        choose_space([n], ROOMY, operations, candidates=candidates, by_prime=by_prime) for by_prime in (False, True)
+    )
+    assert found.coordinates <= same.coordinates
+    assert (found.space == same.space) or found.coordinates < same.coordinates
+    need = 2 * max(n ** (operations + 1), (operations + 1) * n)
+    if operations == 2:
+        need = max(need, 4 * n * n, 2 * (n * n + n))
+    for space in found.alternatives:
+        modulus = math.prod(p**k for p, k in zip(space.primes, space.precisions, strict=True))
+        assert need < modulus
+        assert all(modulus <= need * p for p, k in zip(space.primes, space.precisions, strict=True) if k > 1)
+
+
+def test_digits_by_prime_in_the_table():
+    choice = choose_space([10**6], candidates=(2, 3, 5, 7, 11, 13), by_prime=True)
+    assert choice.space.precisions == (1, 4, 4, 4)
+    assert coordinates(choice.space) == choice.coordinates == 17
+    assert "→      4     1-4           0           17" in str(choice)
+    assert "primes 5, 7, 11, 13 with 1, 4, 4, 4 digits: 17 of 128 coordinates; the numbers decode" in str(choice)
+    with pytest.raises(SpaceError, match=r"the least that would do is 17: .*precision=\{5: 1, 7: 4, 11: 4, 13: 4\}"):
+        choose_space([10**6], 16, candidates=(2, 3, 5, 7, 11, 13), by_prime=True)
 
 
 def test_a_difference_below_its_own_rounding_error_decodes():

@@ -15,9 +15,10 @@ from adelic.numbers.features import FEATURE_KINDS
 from adelic.storage.options import options
 from adelic.storage.records import DamagedTextError
 from adelic.training import EmbeddingConfig, Experiment, load_recipe, run
-from adelic.training.dimensions import check_search, default_search
+from adelic.training.dimensions import apply, check_search, default_search
 from adelic.training.embedding import stored_embedding
 from adelic.training.kinds import BY_PRIME, check_kind
+from adelic.training.search.tuning import Search
 
 GCD = {2: 6, 3: 4, 97: 1}
 
@@ -142,6 +143,10 @@ def test_searches_leave_the_primes_of_digits_by_prime():
     found = EmbeddingConfig.of("adelic", precision=GCD)
     assert "primes" in default_search(EmbeddingConfig.of("adelic"))
     assert not {"primes", "precision"} & set(default_search(found))
+    with pytest.raises(ConfigurationError, match="primes are not searched where --precision names them"):
+        Search(config=experiment(precision=GCD), dimensions=("primes", "norm"))
+    trial = apply(experiment(precision=GCD), {"precision": 4})
+    assert (trial.model.primes, trial.model.precision) == ((2, 3, 97), 4)
 
 
 def test_valuations_are_searched_where_they_are_named():

@@ -222,10 +222,11 @@ def _read_reals(found: Any) -> Any:
     type=int,
     default=128,
     show_default=True,
-    help="The most coordinates a number may have: (primes + 1) · digits.",
+    help="The most coordinates a number may have: (primes + 1) · digits, or the digits of all primes and a real row.",
 )
 @click.option("--operations", type=int, default=1, show_default=True, help="How many sums and products to allow for.")
 @click.option("--primes", type=INTEGERS, help="Primes to choose from, as 2,3,5.  [default: those up to 43]")
+@click.option("--by-prime", is_flag=True, help="Give primes different numbers of digits where that takes fewer.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the labels' permutation test.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
 @in_terms_of_options
@@ -238,6 +239,7 @@ def space(
     primes: tuple[int, ...] | None,
     seed: int,
     *,
+    by_prime: bool,
     as_json: bool,
 ) -> None:
     """Choose the cheapest primes and digits for NUMBERS.
@@ -262,6 +264,7 @@ def space(
         operations,
         None if labels is None else _lines(labels),
         candidates=primes or CANDIDATES,
+        by_prime=by_prime,
         seed=seed,
     )
     if as_json:

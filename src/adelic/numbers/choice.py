@@ -5,7 +5,10 @@ denominators its numerator grows as if every sign were plus: (a, m) + (b, l) = (
 (a·b, m·l). Both are monotone, so the Pareto-largest pairs (|n|, m) of the values bound all results. A prime p of the
 space takes its power out of both, p^v | m: the pair is (|n| / p^v, m / p^v). In return a value with p^e in its
 denominator asks for (k + 1)·e fractional digits, and each product forgets e digits. Altogether a result decodes if
-2·|n|·m < ∏ p^(N − F − k·e_p) for its pair, e_p being the largest e of the values.
+2·|n|·m < ∏ p^(N_p − F − k·e_p) for its pair, e_p being the largest e of the values.
+
+Digits by prime: of the least N that does for all primes, the smallest primes give up the highest digits first, as many
+as the bound can spare. A digit of a smaller prime is worth less, so that no others would be more.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,12 +75,14 @@ class SpaceChoice:
             mark = "→" if space == self.space else " "
             over = "  over the budget" if coordinates(space) > self.budget else ""
             lines.append(
-                f"{mark} {space.n_primes:6}  {space.precision:6}  {space.fractional_digits:10}  "
+                f"{mark} {space.n_primes:6}  {_digits_text(space):>6}  {space.fractional_digits:10}  "
                 f"{coordinates(space):11}{over}"
             )
+        primes, counts = (", ".join(map(str, numbers)) for numbers in (self.space.primes, self.space.precisions))
+        uneven = "" if self.space.window.is_uniform else f" with {counts} digits"
         lines += [
-            f"primes {', '.join(map(str, self.space.primes))}: {self.coordinates} of {self.budget} coordinates; the "
-            f"numbers decode, and so do the results of {self.operations} "
+            f"primes {primes}{uneven}: {self.coordinates} of {self.budget} coordinates; "
+            f"the numbers decode, and so do the results of {self.operations} "
             f"{'operation' if self.operations == 1 else 'operations'} (+, −, ·)"
         ]
         if self.information:
@@ -87,6 +92,11 @@ class SpaceChoice:
                 lines.append(f"{mark} {row.prime:5}  {row.bits:20.4f}  {row.excess_bits:13.4f}  {row.p_value:.3g}")
             lines += [f"* beyond chance: p <= {SIGNIFICANT} by a permutation test, corrected for the number of primes"]
         return "\n".join(lines)
+
+
+def _digits_text(space: AdeleSpace) -> str:
+    """Return the number of digits, or the least and the greatest: 3, 2-3."""
+    return "-".join(str(n) for n in sorted({min(space.precisions), max(space.precisions)}))
 
 
 def coordinates(space: AdeleSpace) -> int:
@@ -107,6 +117,7 @@ def choose_space(
     labels: Any = None,
     *,
     candidates: Sequence[int] = CANDIDATES,
+    by_prime: bool = False,
     floats: str = "error",
     seed: int = 0,
 ) -> SpaceChoice:
@@ -126,6 +137,8 @@ def choose_space(
         operations: how many sums, differences and products a result takes, 0 … 64.
         labels: a class for each value; at most 256 classes.
         candidates: the primes to choose from.
+        by_prime: whether primes may have different numbers of digits, where that takes fewer coordinates: the sum of
+            their digits, and a real row as long as the greatest.
         floats: as for `AdeleSpace.encode`.
         seed: of the permutation test.
 
@@ -141,6 +154,8 @@ def choose_space(
     >>> (a * a).decode(), (a + a).decode()
     (array([Fraction(998001, 1), Fraction(998001, 1)], dtype=object),
      array([Fraction(1998, 1), Fraction(-1998, 1)], dtype=object))
+    >>> choose_space([10**6], candidates=(2, 3, 5, 7, 11, 13), by_prime=True).space
+    AdeleSpace(primes=(5, 7, 11, 13), precision={5: 1, 7: 4, 11: 4, 13: 4}, fractional_digits=0)
     >>> numbers = list(range(1000))
     >>> choose_space(numbers, labels=[n % 7 for n in numbers]).information[0].prime
     7
@@ -155,7 +170,7 @@ def choose_space(
     told = [row.prime for row in information if row.is_significant]
     leaves = _Leaves(numbers, operations)
     while True:
-        found = list(_spaces(leaves, primes, tuple(told)))
+        found = list(_spaces(leaves, primes, tuple(told), by_prime))
         best = min(found, key=_rank)
         if coordinates(best) <= budget or not told:
             break
@@ -214,7 +229,8 @@ def fitting_space(
 
 def _rank(space: AdeleSpace) -> tuple[Any, ...]:
     """Return what makes a space cheaper than another; complete, so that the choice does not hang on an order."""
-    return coordinates(space), space.fractional_digits, space.precision, space.primes
+    uneven = not space.window.is_uniform
+    return coordinates(space), space.fractional_digits, uneven, space.max_precision, space.primes
 
 
 def _check_count(name: str, value: Any, least: int, most: int | None) -> None:
@@ -223,8 +239,10 @@ def _check_count(name: str, value: Any, least: int, most: int | None) -> None:
         raise SpaceError(f"{name}={describe(value)} must be an integer, {least} … {most or ''}".rstrip())
 
 
-def _spaces(leaves: "_Leaves", candidates: tuple[int, ...], required: tuple[int, ...]) -> Iterator[AdeleSpace]:
-    """Yield, for every prime set of the search, its space of the least precision."""
+def _spaces(
+    leaves: "_Leaves", candidates: tuple[int, ...], required: tuple[int, ...], by_prime: bool
+) -> Iterator[AdeleSpace]:
+    """Yield, for every prime set of the search, its space of the least precision, which may differ by prime."""
     powers = {p: leaves.largest_power(p) for p in candidates}
     first = [p for p in required if not powers[p]]
     easy = sorted((p for p in candidates if not powers[p] and p not in required), reverse=True)
@@ -236,11 +254,16 @@ def _spaces(leaves: "_Leaves", candidates: tuple[int, ...], required: tuple[int,
         for n_easy in range(len(easy) + 1):
             chosen = tuple(sorted((*first, *easy[:n_easy], *dividing)))
             if chosen:
-                yield _least_precision(chosen, powers, leaves.operations, need)
+                yield _least_precision(chosen, powers, leaves.operations, need, by_prime)
 
 
-def _least_precision(primes: tuple[int, ...], powers: dict[int, int], operations: int, need: Fraction) -> AdeleSpace:
-    """Return the space of these primes with the least N such that need < ∏ p^(N − F − k·e_p)."""
+def _least_precision(
+    primes: tuple[int, ...], powers: dict[int, int], operations: int, need: Fraction, by_prime: bool
+) -> AdeleSpace:
+    """Return the space of these primes with the least N such that need < ∏ p^(N − F − k·e_p).
+
+    By prime, the smallest primes then give up the digits that the bound can spare; each keeps one from p^0 on.
+    """
     fractional_digits = (operations + 1) * max(powers[p] for p in primes)
     lost = prod(p ** (fractional_digits + operations * powers[p]) for p in primes)
     # A little below the solution of the logarithms' equation; then exactly.
@@ -248,7 +271,15 @@ def _least_precision(primes: tuple[int, ...], powers: dict[int, int], operations
     precision = max(fractional_digits + 1, int(bits / log2(prod(primes)) * (1 - 1e-9)) - 1)
     while need * lost >= prod(primes) ** precision:
         precision += 1
-    return AdeleSpace(primes, precision, fractional_digits)
+    if not by_prime:
+        return AdeleSpace(primes, precision, fractional_digits)
+    counts, lost = dict.fromkeys(primes, precision), lost * need
+    modulus = prod(primes) ** precision
+    for p in sorted(primes):
+        while counts[p] > fractional_digits + 1 and lost * p < modulus:
+            lost *= p
+            counts[p] -= 1
+    return AdeleSpace(primes, counts, fractional_digits)
 
 
 class _Leaves:

@@ -278,13 +278,13 @@ def _add_words(x: Digits, y: Digits, window: Window, *, subtract: bool) -> Finit
 
 
 def _multiply_limbs(x: Digits, y: Digits, window: Window) -> FinitePlaces:
-    from adelic.numbers.kernels import limbs, vectors
+    from adelic.numbers.kernels import limbs, products, vectors
 
     out = np.empty(x.shape, dtype=np.uint8)
     known = all_known(window, len(out))
     whole = len(out) - len(out) % vectors.LANES
     a, b = (frozen(digits[:whole]).reshape(-1) for digits in (x, y))
-    limbs.multiply(a, b, limbs.plan(window.primes), _counts(window), out[:whole].reshape(-1))
+    products.multiply(a, b, limbs.plan(window.primes), _counts(window), out[:whole].reshape(-1))
     if whole < len(out):
         left, right = (FinitePlaces(digits[whole:], known[whole:]) for digits in (x, y))
         out[whole:] = _multiply_each(left, right, window).digits

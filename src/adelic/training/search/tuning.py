@@ -9,7 +9,7 @@ have more dimensions of its own to search.
 import hashlib
 import json
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,6 +72,11 @@ class Search:
         """Check the names."""
         found = check_search(self.dimensions, self.config.embedding.name)
         object.__setattr__(self, "dimensions", found)
+        if isinstance(self.config.embedding.precision, Mapping) and "primes" in self.space:
+            raise ConfigurationError(
+                "primes are not searched where --precision names them, with digits for each; leave them out, or give "
+                "one number for all"
+            )
         if self.pruning not in PRUNING:
             raise ConfigurationError(f"pruning={self.pruning!r} is unknown; use {', '.join(PRUNING)}")
         if self.tries_images:
