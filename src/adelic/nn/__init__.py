@@ -30,6 +30,7 @@ from adelic.errors import needs_extra
 with needs_extra("adelic.nn", "torch"):
     from adelic.nn import functional
     from adelic.nn.bodies.placewise_classifier import PlacewiseClassifier
+    from adelic.nn.bodies.placewise_context import BallContext, ContextPlacewise
     from adelic.nn.bodies.placewise_transformer import PlacewiseTransformer
     from adelic.nn.bodies.sequence_classifier import SequenceClassifier
     from adelic.nn.embeddings.abacus import AbacusEmbedding
@@ -60,6 +61,8 @@ __all__ = [
     "AdelicLoss",
     "AdelicPositionalEncoding",
     "AdelicPrediction",
+    "BallContext",
+    "ContextPlacewise",
     "FoNEEmbedding",
     "LearnedEmbedding",
     "LearnedPositionalEncoding",
