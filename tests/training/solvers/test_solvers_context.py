@@ -8,7 +8,7 @@ from torch.nn import functional
 from adelic.errors import ConfigurationError
 from adelic.number_theory import task
 from adelic.training.solvers import solver_class
-from adelic.training.solvers.context import ContextSolver, _Epochs, _targets
+from adelic.training.solvers.context import ContextSolver, _Epochs, _Hardest, _targets
 from adelic.training.solvers.placewise import decoded, space_for
 
 SMALL = task("collatz", limit=10_000)
@@ -71,6 +71,16 @@ def test_every_row_comes_before_any_comes_again():
     epochs = _Epochs(5, torch.Generator().manual_seed(0))
     drawn = torch.cat([epochs.draw(count) for count in (3, 4, 12, 1)]).tolist()
     assert [sorted(drawn[start : start + 5]) for start in (0, 5, 10, 15)] == [list(range(5))] * 4
+
+
+def test_the_hardest_rows_stay_until_they_are_learned():
+    hard = _Hardest(10, 3, torch.Generator().manual_seed(0))
+    hard.look(torch.arange(5), torch.tensor([5.0, 1.0, 4.0, 3.0, 2.0]))
+    assert sorted(hard.rows.tolist()) == [0, 2, 3]
+    hard.look(torch.tensor([0, 7, 7]), torch.tensor([0.5, 9.0, 9.0]))
+    assert sorted(hard.rows.tolist()) == [2, 3, 7]
+    assert sorted(hard.draw(9).tolist()) == [2, 3, 7]
+    assert len(set(hard.draw(2).tolist()) & {2, 3, 7}) == 2
 
 
 def test_targets_of_small_and_large_integers_and_fractions():

@@ -20,12 +20,14 @@ from adelic.training.solvers.placewise import decoded, space_for
 _DEPTH = 18
 """Most digits of the context place that are read."""
 _OPERATIONS, _HIDDEN, _WIDTH = 16, 64, 64
-_BATCH, _LEARNING_RATE, _WARM_UP = 256, 1e-2, 100
-_BALLS_RATE, _BALLS_START = 0.3, 1e-4
-_HARD, _POOL, _SCOUTS = 128, 1024, 2
-"""Rows of a batch that are the hardest of a pool; rows of the pool; places, the largest primes, that say how hard."""
+_BATCH, _LEARNING_RATE, _WARM_UP = 256, 2e-2, 100
+_BALLS_RATE, _BALLS_START = 0.1, 1e-4
+_HARD, _SCOUTED, _KEPT = 128, 1024, 2048
+"""Rows of a batch that are among the hardest; rows a step whose loss is looked at; hardest rows that are kept."""
+_SCOUTS = 2
+"""Places, the largest primes, that say how hard a row is."""
 _UNTOLD = 0.05
-"""Share of the steps before the first pool: nothing says then what is hard."""
+"""Share of the steps before rows are chosen: nothing says then what is hard."""
 _CHUNK, _READ = 2_000, 100_000
 """Rows at once, when they are answered and when they are read."""
 
@@ -63,8 +65,9 @@ class ContextNetwork(nn.Module):
 class ContextSolver(Solver):
     """First digits at many primes, at each a network of its own, and the digits at 2 say which operation it does.
 
-    Half of every batch are the hardest of a larger pool, by the loss at two places: the rarer an operation, the harder
-    it is, and the more often it is asked for then. The other half are as they are drawn.
+    Half of every batch are among the hardest rows so far, by the loss at two places, which a look at many more rows
+    finds: a rare operation is learned as fast as others, since its rows come again and again until they are right. The
+    other half are as they are drawn.
     """
 
     prime: ClassVar[int] = 2
@@ -146,31 +149,60 @@ def _train(
     steps: int,
     tick: Tick | None,
 ) -> None:
-    """Train on the examples, half of each batch the hardest of a pool."""
-    epochs = _Epochs(len(residues), torch.Generator().manual_seed(stream_seed(seed, "sampler")))
+    """Train on the examples, half of each batch from the hardest."""
+    generator = torch.Generator().manual_seed(stream_seed(seed, "sampler"))
+    n_rows = len(residues)
+    epochs, hard = _Epochs(n_rows, generator), _Hardest(n_rows, min(_KEPT, 1 + n_rows // 4), generator)
     dense = list(network.body.parameters())
     optimizer = torch.optim.AdamW(dense, lr=_LEARNING_RATE, betas=(0.9, 0.99), weight_decay=0.0, fused=True)
     balls = torch.optim.Adagrad(network.context.parameters(), lr=_BALLS_RATE, initial_accumulator_value=_BALLS_START)
     scouts = list(range(network.body.space.n_primes))[-_SCOUTS:]
 
-    @torch.no_grad()
-    def hardest(pool: torch.Tensor) -> torch.Tensor:
-        logits = network(residues[pool], digits[pool], scouts)
-        wanted = targets[pool][:, scouts].long()
-        losses = functional.cross_entropy(logits.transpose(1, 2), wanted, reduction="none").sum(dim=1)
-        return pool[losses.topk(_HARD).indices]
+    def losses(logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        wanted = targets[rows][:, scouts].long()
+        of_places = functional.cross_entropy(logits.detach().transpose(1, 2), wanted, reduction="none")
+        return of_places.sum(dim=1)
 
     def loss(step: int) -> torch.Tensor:
         if step < _UNTOLD * steps:
             batch = epochs.draw(_BATCH)
-        else:
-            batch = torch.cat([hardest(epochs.draw(_POOL)), epochs.draw(_BATCH - _HARD)])
-        return network.loss(network(residues[batch], digits[batch]), targets[batch])
+            return network.loss(network(residues[batch], digits[batch]), targets[batch])
+        scouted = epochs.draw(_SCOUTED)
+        with torch.no_grad():
+            hard.look(scouted, losses(network(residues[scouted], digits[scouted], scouts), scouted))
+        chosen = hard.draw(_HARD)
+        batch = torch.cat([chosen, epochs.draw(_BATCH - len(chosen))])
+        logits = network(residues[batch], digits[batch])
+        hard.look(batch, losses(logits[:, scouts], batch))
+        return network.loss(logits, targets[batch])
 
     schedule = rates(_LEARNING_RATE, steps, _WARM_UP)
     # Said aloud that it is off, else torch warns that it is.
     with torch.sparse.check_sparse_tensor_invariants(False):  # type: ignore[no-untyped-call]
         descend(loss, dense, optimizer, schedule, steps, tick, others=[balls])
+
+
+class _Hardest:
+    """The rows with the greatest losses, as these were when they were last looked at.
+
+    Attributes:
+        rows: int64 (at most the size,), all different.
+    """
+
+    def __init__(self, n_rows: int, size: int, generator: torch.Generator) -> None:
+        self._size, self._generator = size, generator
+        self._losses = torch.zeros(n_rows)
+        self.rows = torch.empty(0, dtype=torch.int64)
+
+    def look(self, rows: torch.Tensor, losses: torch.Tensor) -> None:
+        """Note the losses of rows, and keep the hardest of these and those that are here."""
+        self._losses[rows] = losses
+        candidates = torch.unique(torch.cat([self.rows, rows]))
+        self.rows = candidates[self._losses[candidates].topk(min(self._size, len(candidates))).indices]
+
+    def draw(self, count: int) -> torch.Tensor:
+        """Return some of the rows, all different, int64 (at most count,)."""
+        return self.rows[torch.randperm(len(self.rows), generator=self._generator)[:count]]
 
 
 class _Epochs:
