@@ -5,6 +5,7 @@ import pytest
 import torch
 from torch.nn import functional
 
+from adelic.data.drawn import DrawnTask
 from adelic.errors import ConfigurationError
 from adelic.number_theory import task
 from adelic.training.solvers import solver_class
@@ -45,10 +46,36 @@ def test_two_operands():
     subtraction = task("subtraction")
     operands, answers = subtraction.sample(4000, np.random.default_rng(0))
     solver = ContextSolver()
-    solver.fit(subtraction, operands, answers, seed=0, steps=300)
+    solver.fit(subtraction, operands, answers, seed=0, steps=200)
     for split in ("test", "longer"):
         questions, right = subtraction.sample(200, np.random.default_rng(1), split, exclude=operands)
         assert np.mean(solver.answer(questions) == right) > 0.9
+
+
+def test_another_prime_chooses():
+    class TernarySolver(ContextSolver):
+        prime = 3
+
+    def negated_multiples(operands):
+        return np.array([-n if n % 3 == 0 else n for n in operands[:, 0].tolist()], dtype=object)
+
+    asked = DrawnTask(
+        name="negated multiples of 3",
+        title="−n if 3 divides n, else n",
+        arity=1,
+        draws={"train": lambda n, rng: rng.integers(0, 10**6, (n, 1))},
+        solve=negated_multiples,
+        max_operand=10**6,
+        max_numerator=10**6,
+        signed=True,
+    )
+    operands, answers = asked.sample(2000, np.random.default_rng(0))
+    right = []
+    for solver in (TernarySolver(), ContextSolver()):
+        solver.fit(asked, operands, answers, seed=0, steps=100)
+        questions, expected = asked.sample(200, np.random.default_rng(1), "test", exclude=operands)
+        right.append(np.mean(solver.answer(questions) == expected))
+    assert right[0] > 0.9 > right[1]
 
 
 def test_the_seed_determines_everything():

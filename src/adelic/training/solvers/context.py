@@ -68,6 +68,9 @@ class ContextSolver(Solver):
     Half of every batch are among the hardest rows so far, by the loss at two places, which a look at many more rows
     finds: a rare operation is learned as fast as others, since its rows come again and again until they are right. The
     other half are as they are drawn.
+
+    Attributes:
+        prime: whose digits choose; a subclass may have another.
     """
 
     prime: ClassVar[int] = 2
@@ -116,7 +119,8 @@ class ContextSolver(Solver):
         assert self._network is not None
         context = self._network.context
         residues = np.asarray(operands % context.prime**context.depth).astype(np.int64)
-        return torch.from_numpy(residues), torch.tensor(self._space.encode(operands).digits[..., 0])
+        digits = self._space.encode(operands).digits[..., 0].astype(np.int16)
+        return torch.from_numpy(residues), torch.from_numpy(digits)
 
     @torch.no_grad()
     def answer(self, operands: Operands) -> Answers:
