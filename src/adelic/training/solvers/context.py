@@ -17,8 +17,8 @@ from adelic.training.solvers.base import Solver, Tick
 from adelic.training.solvers.descent import descend, rates
 from adelic.training.solvers.placewise import decoded, space_for
 
-_DEPTH = 18
-"""Most digits of the context place that are read."""
+_DEEPEST = 2**18
+"""Most balls of the deepest level."""
 _OPERATIONS, _HIDDEN, _WIDTH = 16, 64, 64
 _BATCH, _LEARNING_RATE, _WARM_UP = 256, 2e-2, 100
 _BALLS_RATE, _BALLS_START = 0.1, 1e-4
@@ -106,8 +106,7 @@ class ContextSolver(Solver):
             raise ConfigurationError(f"adelic-context cannot learn {problem.name} from no examples; give at least one")
         self._problem = problem
         self._space = space_for(problem)
-        # Deeper balls would have less than one example each.
-        depth = next(k for k in range(_DEPTH, 0, -1) if k == 1 or self.prime ** (k - 1) <= len(operands))
+        depth = _depth(self.prime, len(operands))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(stream_seed(seed, "initialisation"))
             self._network = ContextNetwork(self._space, problem.arity, prime=self.prime, depth=depth)
@@ -184,6 +183,16 @@ def _train(
     # Said aloud that it is off, else torch warns that it is.
     with torch.sparse.check_sparse_tensor_invariants(False):  # type: ignore[no-untyped-call]
         descend(loss, dense, optimizer, schedule, steps, tick, others=[balls])
+
+
+def _depth(prime: int, examples: int) -> int:
+    """Return how many digits of the context place are read: deeper balls would have less than one example each.
+
+    >>> _depth(2, 2000), _depth(2, 10**7), _depth(5, 10**7)
+    (11, 18, 7)
+    """
+    most = min(_DEEPEST, prime * examples)
+    return max(depth for depth in range(1, _DEEPEST.bit_length()) if depth == 1 or prime**depth <= most)
 
 
 class _Hardest:
