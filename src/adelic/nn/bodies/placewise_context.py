@@ -50,8 +50,7 @@ class BallContext(Fingerprinted):
     Raises:
         ConfigurationError: a size is not positive, q is not a prime, or there are more than 2^24 balls.
 
-    Source: M. van der Put, "Algèbres de fonctions continues p-adiques", Indag. Math. 30 (1968); K. Mahler, *p-adic
-    numbers and their functions* (1981), chapter 16.
+    Source: of the basis, M. van der Put, "Algèbres de fonctions continues p-adiques", Indag. Math. 30 (1968).
 
     >>> context = BallContext(3, n_operations=2)
     >>> with torch.no_grad():
@@ -71,7 +70,7 @@ class BallContext(Fingerprinted):
         _check_positive(depth=depth, n_operands=n_operands, n_layers=n_layers, n_operations=n_operations)
         if not is_prime(prime):
             raise ConfigurationError(f"prime={describe(prime)} is not a prime")
-        if depth * math.log(prime) > math.log(MOST_BALLS):
+        if depth > MOST_BALLS.bit_length() or prime**depth > MOST_BALLS:
             raise ConfigurationError(f"{prime}^{depth} balls are more than {MOST_BALLS:,}; choose a smaller depth")
         self.depth, self.prime, self.n_operands = depth, prime, n_operands
         self.n_layers, self.n_operations = n_layers, n_operations
