@@ -32,6 +32,7 @@ with needs_extra("adelic.nn", "torch"):
     from adelic.nn import functional
     from adelic.nn.bodies.local_global import LocalGlobalClassifier
     from adelic.nn.bodies.placewise_classifier import PlacewiseClassifier
+    from adelic.nn.bodies.placewise_context import BallContext, ContextPlacewise
     from adelic.nn.bodies.placewise_transformer import PlacewiseTransformer
     from adelic.nn.bodies.sequence_classifier import SequenceClassifier
     from adelic.nn.embeddings.abacus import AbacusEmbedding
@@ -65,7 +66,9 @@ __all__ = [
     "AdelicPositionalEncoding",
     "AdelicPrediction",
     "AngularEmbedding",
+    "BallContext",
     "BaseDigitsEmbedding",
+    "ContextPlacewise",
     "FoNEEmbedding",
     "LearnedEmbedding",
     "LearnedPositionalEncoding",

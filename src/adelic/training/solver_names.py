@@ -8,6 +8,7 @@ SOLVER_MODULES: dict[str, str] = {
     "adelic-one-hot": _PLACEWISE,
     "adelic-3-digits": _PLACEWISE,
     "adelic-flat": _PLACEWISE,
+    "adelic-context": "adelic.training.solvers.context",
     "fone": _RIVALS,
     "xval": _RIVALS,
     "abacus": _RIVALS,

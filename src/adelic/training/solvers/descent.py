@@ -29,6 +29,8 @@ def descend(
     schedule: Iterator[float],
     steps: int,
     tick: Tick | None = None,
+    *,
+    others: Sequence[torch.optim.Optimizer] = (),
 ) -> None:
     """Train in steps, with gradients of norm 1 at most.
 
@@ -39,13 +41,16 @@ def descend(
         schedule: the learning rate of each step.
         steps: how many there are.
         tick: called with (steps done, steps, text) about a hundred times.
+        others: of further parameters, such as those with sparse gradients, whose rates and gradients are left alone.
     """
     for step, rate in enumerate(schedule):
         value = loss(step)
-        optimizer.zero_grad(set_to_none=True)
+        for one in (optimizer, *others):
+            one.zero_grad(set_to_none=True)
         value.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(parameters, _CLIP)
         optimizer.param_groups[0]["lr"] = rate
-        optimizer.step()
+        for one in (optimizer, *others):
+            one.step()
         if tick and (step + 1) % max(1, steps // _TICKS) == 0:
             tick(step + 1, steps, f"loss {value.item():.3g}")

@@ -14,7 +14,7 @@ from adelic.errors import ConfigurationError
 from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction, PlaceEmbedding, PlacewiseMLP
 from adelic.nn.heads.adelic import adelic_targets
 from adelic.nn.placewise import N_CHARACTERS
-from adelic.numbers import AdeleSpace
+from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.primes import is_prime
 from adelic.training.network.sampler import stream_seed
 from adelic.training.solvers.base import Solver, Tick
@@ -183,7 +183,7 @@ class PlacewiseSolver(Solver):
         found = [np.empty(0, dtype=object)]
         for first in range(0, len(operands), _CHUNK):
             part, lengths = _without_padding(operands[first : first + _CHUNK], problem)
-            found.append(_numbers(network.head, network(*_tensors(self._space, part), lengths), problem))
+            found.append(decoded(self._space, network(*_tensors(self._space, part), lengths).logits, problem))
         return np.concatenate(found)
 
     @property
@@ -260,7 +260,7 @@ class FlatHead(nn.Module):
 
     def decode(self, prediction: AdelicPrediction) -> Answers:
         """Return the numbers."""
-        return _numbers(self.head, prediction, self.problem)
+        return decoded(self.head.space, prediction.logits, self.problem)
 
 
 class FlatSolver(TransformerSolver):
@@ -300,14 +300,21 @@ def _train(
     descend(loss, parameters, optimizer, rates(_LEARNING_RATE, steps, _WARM_UP), steps, tick)
 
 
-def _numbers(head: AdelicHead, prediction: AdelicPrediction, problem: DrawnTask) -> Answers:
-    """Return the problem's answers from a prediction, None where it is not a codeword."""
-    modulus = math.prod(head.space.primes)
+def decoded(space: AdeleSpace, logits: torch.Tensor, problem: DrawnTask) -> Answers:
+    """Return the problem's answers from logits of their digits, None where these are not near a codeword.
+
+    Args:
+        space: the primes and digits.
+        logits: (n, n_primes, precision, max_prime), −inf from p on.
+        problem: bounds its answers, or has a modulus.
+    """
+    log_probabilities = logits.float().log_softmax(dim=-1).numpy()
+    modulus = math.prod(space.primes)
     if modulus != problem.modulus:
-        bounds = {"max_numerator": problem.max_numerator, "max_denominator": problem.max_denominator}
-        return head.decode(prediction, **bounds).values
+        code = RedundantResidueCode(space, problem.max_numerator, problem.max_denominator)
+        return code.decode_soft(log_probabilities).values
     # All that is known are the residues: the numbers next to 0 stand for them.
-    values = head.decode(prediction, max_numerator=modulus // 2).values
+    values = RedundantResidueCode(space, modulus // 2).decode_soft(log_probabilities).values
     return np.array([None if value is None else value % modulus for value in values], dtype=object)
 
 

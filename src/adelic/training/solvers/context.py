@@ -1,0 +1,248 @@
+"""AOE in, AOE out, with a context: at every place arithmetic, and one place's digits choose which."""
+
+from contextlib import suppress
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.errors import ConfigurationError
+from adelic.nn import AdelicLoss, AdelicPrediction, BallContext, ContextPlacewise, adelic_targets
+from adelic.numbers import AdeleSpace
+from adelic.training.network.sampler import stream_seed
+from adelic.training.solvers.base import Solver, Tick
+from adelic.training.solvers.descent import descend, rates
+from adelic.training.solvers.placewise import decoded, space_for
+
+_DEEPEST = 2**18
+"""Most balls of the deepest level."""
+_OPERATIONS, _HIDDEN, _WIDTH = 16, 64, 64
+_BATCH, _LEARNING_RATE, _WARM_UP = 256, 2e-2, 100
+_BALLS_RATE, _BALLS_START = 0.1, 1e-4
+_HARD, _SCOUTED, _KEPT = 128, 1024, 2048
+"""Rows of a batch that are among the hardest; rows a step whose loss is looked at; hardest rows that are kept."""
+_SCOUTS = 2
+"""Places, the largest primes, that say how hard a row is."""
+_UNTOLD = 0.05
+"""Share of the steps before rows are chosen: nothing says then what is hard."""
+_CHUNK, _READ = 2_000, 100_000
+"""Rows at once, when they are answered and when they are read."""
+
+
+class ContextNetwork(nn.Module):
+    """A `ContextPlacewise` with the `BallContext` that it asks, and the loss of its digits.
+
+    Shape: residues int64 (n, arity) modulo a power of the context's prime, digits (n, arity, n_primes) -> logits
+    (n, n_primes, max_prime).
+
+    Args:
+        space: the primes.
+        arity: operands a row.
+        prime, depth: of the context.
+    """
+
+    def __init__(self, space: AdeleSpace, arity: int, *, prime: int, depth: int) -> None:
+        super().__init__()
+        self.context = BallContext(depth, prime=prime, n_operands=arity, n_operations=_OPERATIONS)
+        self.body = ContextPlacewise(space, n_operands=arity, n_operations=_OPERATIONS, hidden=_HIDDEN, width=_WIDTH)
+        self.digit_loss = AdelicLoss(space, real_weight=0.0)
+
+    def forward(self, residues: torch.Tensor, digits: torch.Tensor, places: list[int] | None = None) -> torch.Tensor:
+        """Return the logits, of some places alone if these are given."""
+        logits: torch.Tensor = self.body(digits.long(), self.context(residues), places)
+        return logits
+
+    def loss(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """Return the mean cross-entropy of digits (n, n_primes)."""
+        prediction = AdelicPrediction(logits[:, 0, 0], logits[:, :, None])
+        value: torch.Tensor = self.digit_loss(prediction, (logits[:, 0, 0], targets[..., None]))
+        return value
+
+
+class ContextSolver(Solver):
+    """First digits at many primes, at each a network of its own, and the digits at 2 say which operation it does.
+
+    Half of every batch are among the hardest rows so far, by the loss at two places, which a look at many more rows
+    finds: a rare operation is learned as fast as others, since its rows come again and again until they are right. The
+    other half are as they are drawn.
+
+    Attributes:
+        prime: whose digits choose; a subclass may have another.
+    """
+
+    prime: ClassVar[int] = 2
+
+    def __init__(self) -> None:
+        self._network: ContextNetwork | None = None
+
+    @classmethod
+    def obstacle(cls, problem: DrawnTask) -> str | None:
+        """Return None for one or two integers."""
+        if problem.arity > 2:
+            return "a context is made of one or two operands"
+        return None if problem.operands_are_integers else "a context is made of integers"
+
+    def fit(
+        self,
+        problem: DrawnTask,
+        operands: Operands,
+        answers: Answers,
+        *,
+        seed: int,
+        steps: int,
+        tick: Tick | None = None,
+    ) -> None:
+        """Learn from examples.
+
+        Raises:
+            ConfigurationError: there are no examples, or the problem has longer rows or fractions as operands.
+        """
+        if obstacle := self.obstacle(problem):
+            raise ConfigurationError(f"{obstacle}, and {problem.name} has others; adelic-placewise has them")
+        if not len(operands):
+            raise ConfigurationError(f"adelic-context cannot learn {problem.name} from no examples; give at least one")
+        self._problem = problem
+        self._space = space_for(problem)
+        depth = _depth(self.prime, len(operands))
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(stream_seed(seed, "initialisation"))
+            self._network = ContextNetwork(self._space, problem.arity, prime=self.prime, depth=depth)
+        residues, digits = self._inputs(operands)
+        _train(self._network, residues, digits, _targets(self._space, answers), seed=seed, steps=steps, tick=tick)
+
+    def _inputs(self, operands: Operands) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the operands' residues at the context place, and their digits."""
+        assert self._network is not None
+        context = self._network.context
+        residues = np.asarray(operands % context.prime**context.depth).astype(np.int64)
+        digits = self._space.encode(operands).digits[..., 0].astype(np.int16)
+        return torch.from_numpy(residues), torch.from_numpy(digits)
+
+    @torch.no_grad()
+    def answer(self, operands: Operands) -> Answers:
+        """Return the number that the digits of each row's answer are decoded to, or None where they are not a codeword.
+
+        Raises:
+            ConfigurationError: `fit` was not called.
+        """
+        if self._network is None:
+            raise ConfigurationError("nothing is learned yet; call fit first")
+        found = [np.empty(0, dtype=object)]
+        for first in range(0, len(operands), _CHUNK):
+            logits = self._network(*self._inputs(operands[first : first + _CHUNK]))
+            found.append(decoded(self._space, logits[:, :, None], self._problem))
+        return np.concatenate(found)
+
+    @property
+    def n_parameters(self) -> int:
+        """Return how many numbers are trained; 0 before `fit`."""
+        return sum(p.numel() for p in self._network.parameters()) if self._network else 0
+
+
+def _train(
+    network: ContextNetwork,
+    residues: torch.Tensor,
+    digits: torch.Tensor,
+    targets: torch.Tensor,
+    *,
+    seed: int,
+    steps: int,
+    tick: Tick | None,
+) -> None:
+    """Train on the examples, half of each batch from the hardest."""
+    generator = torch.Generator().manual_seed(stream_seed(seed, "sampler"))
+    n_rows = len(residues)
+    epochs, hard = _Epochs(n_rows, generator), _Hardest(n_rows, min(_KEPT, 1 + n_rows // 4), generator)
+    dense = list(network.body.parameters())
+    optimizer = torch.optim.AdamW(dense, lr=_LEARNING_RATE, betas=(0.9, 0.99), weight_decay=0.0, fused=True)
+    balls = torch.optim.Adagrad(network.context.parameters(), lr=_BALLS_RATE, initial_accumulator_value=_BALLS_START)
+    scouts = list(range(network.body.space.n_primes))[-_SCOUTS:]
+
+    def losses(logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        wanted = targets[rows][:, scouts].long()
+        of_places = functional.cross_entropy(logits.detach().transpose(1, 2), wanted, reduction="none")
+        return of_places.sum(dim=1)
+
+    def loss(step: int) -> torch.Tensor:
+        if step < _UNTOLD * steps:
+            batch = epochs.draw(_BATCH)
+            return network.loss(network(residues[batch], digits[batch]), targets[batch])
+        scouted = epochs.draw(_SCOUTED)
+        with torch.no_grad():
+            hard.look(scouted, losses(network(residues[scouted], digits[scouted], scouts), scouted))
+        chosen = hard.draw(_HARD)
+        batch = torch.cat([chosen, epochs.draw(_BATCH - len(chosen))])
+        logits = network(residues[batch], digits[batch])
+        hard.look(batch, losses(logits[:, scouts], batch))
+        return network.loss(logits, targets[batch])
+
+    schedule = rates(_LEARNING_RATE, steps, _WARM_UP)
+    # Said aloud that it is off, else torch warns that it is.
+    with torch.sparse.check_sparse_tensor_invariants(False):  # type: ignore[no-untyped-call]
+        descend(loss, dense, optimizer, schedule, steps, tick, others=[balls])
+
+
+def _depth(prime: int, examples: int) -> int:
+    """Return how many digits of the context place are read: deeper balls would have less than one example each.
+
+    >>> _depth(2, 2000), _depth(2, 10**7), _depth(5, 10**7)
+    (11, 18, 7)
+    """
+    most = min(_DEEPEST, prime * examples)
+    return max(depth for depth in range(1, _DEEPEST.bit_length()) if depth == 1 or prime**depth <= most)
+
+
+class _Hardest:
+    """The rows with the greatest losses, as these were when they were last looked at.
+
+    Attributes:
+        rows: int64 (at most the size,), all different.
+    """
+
+    def __init__(self, n_rows: int, size: int, generator: torch.Generator) -> None:
+        self._size, self._generator = size, generator
+        self._losses = torch.zeros(n_rows)
+        self.rows = torch.empty(0, dtype=torch.int64)
+
+    def look(self, rows: torch.Tensor, losses: torch.Tensor) -> None:
+        """Note the losses of rows, and keep the hardest of these and those that are here."""
+        self._losses[rows] = losses
+        candidates = torch.unique(torch.cat([self.rows, rows]))
+        self.rows = candidates[self._losses[candidates].topk(min(self._size, len(candidates))).indices]
+
+    def draw(self, count: int) -> torch.Tensor:
+        """Return some of the rows, all different, int64 (at most count,)."""
+        return self.rows[torch.randperm(len(self.rows), generator=self._generator)[:count]]
+
+
+class _Epochs:
+    """Rows in random order, each once before any comes again."""
+
+    def __init__(self, n_rows: int, generator: torch.Generator) -> None:
+        self._n_rows, self._generator = n_rows, generator
+        self._left = torch.empty(0, dtype=torch.int64)
+
+    def draw(self, count: int) -> torch.Tensor:
+        """Return the next rows, int64 (count,)."""
+        while len(self._left) < count:
+            self._left = torch.cat([self._left, torch.randperm(self._n_rows, generator=self._generator)])
+        drawn, self._left = self._left[:count], self._left[count:]
+        return drawn
+
+
+def _targets(space: AdeleSpace, answers: Answers) -> torch.Tensor:
+    """Return the first digits of answers, int16 (n, n_primes), `UNKNOWN_DIGIT` where there is none."""
+    found = torch.empty(len(answers), space.n_primes, dtype=torch.int16)
+    for first in range(0, len(answers), _READ):
+        part = answers[first : first + _READ]
+        if all(type(answer) is int for answer in part.tolist()):
+            with suppress(OverflowError):
+                part = part.astype(np.int64)  # a tenth of the time that objects take
+        found[first : first + _READ] = adelic_targets(space, part)[1][..., 0]
+    return found
+
+
+SOLVERS: dict[str, type[Solver]] = {"adelic-context": ContextSolver}
