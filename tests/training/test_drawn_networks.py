@@ -74,8 +74,8 @@ def test_a_network_learns_what_its_digits_say(tmp_path):
     """The residue modulo 5 of a number is its lowest digit there; base 10 has it, too, and xVal has not."""
     accuracies = {}
     for embedding, options in (("adelic", AOE | {"features": "one-hot-digits"}), ("xval", {})):
-        data = DrawnData("residue", 10_000, task_options=("modulus=5",), **CASES)
-        recipe = load_recipe("fresh", data.row, **SMALL | {"learning_rate": 5e-3, "epochs": 5, "batch_size": 32})
+        data = DrawnData("residue", 20_000, task_options=("modulus=5",), **CASES)
+        recipe = load_recipe("fresh", data.row, **SMALL | {"learning_rate": 1e-2, "epochs": 4})
         config = Experiment(data=data, model=EmbeddingConfig.of(embedding, **options), recipe=recipe)
         accuracies[embedding] = run(config, tmp_path / embedding, device="cpu").test["accuracy"]
     assert accuracies["adelic"] > 0.95
