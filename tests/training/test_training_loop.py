@@ -8,13 +8,15 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from adelic import acd
+from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError
 from adelic.nn import Vocabulary
 from adelic.nn.backend import Noise
-from adelic.training import ClassBalancedSampler, EmbeddingConfig, run
+from adelic.training import ClassBalancedSampler, EmbeddingConfig, Experiment, run
 from adelic.training.network.fitting import build_model, make_trainer
 from adelic.training.network.loop import Split, Trainer, evaluate
 from adelic.training.network.workers import Workers
+from adelic.training.runs.development import DevelopmentData
 from adelic.training.runs.objectives import make_objective
 
 
@@ -253,3 +255,43 @@ def test_it_learns(tiny_config, tmp_path, embedding):
         assert losses[-1] < losses[0]
         assert not result.predicts_one_class
     assert sum(drops) / len(drops) > 0.05
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"embedding": "one-hot"},
+        {"embedding": "learned"},
+        {"embedding": "periodic"},
+        {"embedding": "adelic", "places": "axial"},
+        {"embedding": "adelic", "features": "one-hot-digits", "projection": "linear"},
+        {"embedding": "adelic", "places": "agree", "tied": True},
+    ],
+    ids=lambda options: "-".join(map(str, options.values())),
+)
+def test_a_step_is_a_step_of_adam(tiny_recipe, options):
+    """Whatever the layout of a gradient in memory; one-hot's is transposed, and was once applied as if it were not."""
+    given = dict(options)
+    model = EmbeddingConfig.of(given.pop("embedding"), **given)
+    config = Experiment(data=TaskData("schubert", 3), model=model, recipe=tiny_recipe(dropout=0.0, warmup_steps=0))
+    data = DevelopmentData.of(config.data.load(0))
+    ours, plain = (build_model(config, data, data.objective).train() for _ in range(2))
+    trainer = make_trainer(config, ours, data, data.objective, torch.device("cpu"))
+    optimizer = torch.optim.Adam(plain.parameters(), lr=1e-3, fused=False)
+    for group in trainer.optimizer.param_groups:
+        group["lr"] = 1e-3
+    for rows in (torch.arange(16), torch.arange(16, 32)):
+        with Workers() as workers:
+            trainer._own_gradients(rows, 1.0, Noise(0), workers)
+        output = ours(trainer.train.ids[rows])
+        loss = data.objective.loss(output, trainer.train.labels[rows], reduction="mean")
+        expected = torch.autograd.grad(loss, list(ours.parameters()), allow_unused=True)
+        for theirs, parameter, gradient in zip(plain.parameters(), ours.parameters(), expected, strict=True):
+            if gradient is None:
+                continue
+            torch.testing.assert_close(parameter.grad, gradient, rtol=1e-3, atol=1e-5)
+            theirs.grad = parameter.grad.clone(memory_format=torch.contiguous_format)
+        trainer.optimizer.step()
+        optimizer.step()
+    for theirs, parameter in zip(plain.parameters(), ours.parameters(), strict=True):
+        torch.testing.assert_close(parameter, theirs, rtol=1e-4, atol=1e-6)

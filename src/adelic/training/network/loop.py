@@ -227,6 +227,9 @@ class Trainer:
         shares = workers.shares(list(enumerate(torch.split(batch, size))))
         total, *found = functools.reduce(_add, workers.map(gradients, shares))
         for parameter, gradient in zip(self.parameters, found, strict=True):
+            # torch's fused Adam reads a gradient in the order of its memory: a transposed one would be read wrongly.
+            if gradient is not None and gradient.stride() != parameter.stride():
+                gradient = torch.empty_like(parameter).copy_(gradient)
             parameter.grad = gradient
         assert total is not None  # the loss
         return total
