@@ -294,7 +294,7 @@ def test_a_plan_is_run_once_and_resumed():
         seen.append((index, count, one))
         yield
 
-    assert run_all(plan, workers=2, on_run=show) == 0
+    assert run_all(plan, on_run=show) == 0
     before = lines()
     assert len(before) == 12  # not those that cannot be expressed
     assert [state[:2] for state in seen] == [(i, 12) for i in range(12)]
