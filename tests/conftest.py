@@ -153,19 +153,16 @@ os.environ.clear()
 os.environ.update(environment)
 for number, path in enumerate(outputs, 1):
     os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
-from adelic.cli import main
-
-main(arguments)
 """
 
 
-class ForkedCommand:
-    """A command line in a process of its own, with the methods of `subprocess.Popen` that the tests use."""
+class Forked:
+    """A program in a process of its own, with the methods of `subprocess.Popen` that the tests use."""
 
-    def __init__(self, arguments: list[str], folder: Path, environment: dict[str, str], outputs: list[Path]) -> None:
-        names = {"arguments": arguments, "folder": folder, "environment": environment, "outputs": outputs}
+    def __init__(self, program: str, outputs: list[Path], names: dict[str, Any]) -> None:
+        names = names | {"outputs": outputs}
         self.outputs = outputs
-        self.process = multiprocessing.get_context("forkserver").Process(target=exec, args=(FORKED, names))
+        self.process = multiprocessing.get_context("forkserver").Process(target=exec, args=(FORKED + program, names))
         self.process.start()
         self.pid = self.process.pid
         self.kill = self.process.kill
@@ -188,28 +185,39 @@ class ForkedCommand:
 
 
 @pytest.fixture(scope="session")
-def started(session_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., ForkedCommand]]:
-    """Start a command line in a folder; its process is forked from one that has imported what training takes.
+def forked(session_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Forked]]:
+    """Start a program, with names that it finds set; its process is forked from one that has imported what trains.
 
-    Such a process lives in a tenth of the time of a new one, which imports PyTorch, its compiler and Fabric.
+    It begins in a tenth of the time of a new process, which imports PyTorch, its compiler, Fabric and Optuna.
     """
     if "forkserver" not in multiprocessing.get_all_start_methods():
         pytest.skip("needs processes that fork")
-    all_started: list[ForkedCommand] = []
-    training = ("runs.runner", "network.fitting", "network.distributed", "classical.fitting")
+    all_started: list[Forked] = []
+    training = ("runs.runner", "network.fitting", "network.distributed", "classical.models", "search.studies")
     imported = ("pyarrow.dataset", "torch._dynamo", "lightning_fabric", "adelic.cli", "adelic.nn.kernels.compiled")
     multiprocessing.set_forkserver_preload([*imported, *(f"adelic.training.{name}" for name in training)])
 
-    def start(folder: Path, *arguments: Any, **environment: str) -> ForkedCommand:
+    def start(program: str, folder: Path, environment: dict[str, str] | None = None, **names: Any) -> Forked:
         outputs = [tmp_path_factory.mktemp("outputs") / name for name in ("out", "err")]
-        words = [str(argument) for argument in arguments]
-        all_started.append(ForkedCommand(words, folder, dict(os.environ) | environment, outputs))
+        names |= {"folder": folder, "environment": dict(os.environ) | (environment or {})}
+        all_started.append(Forked(program, outputs, names))
         return all_started[-1]
 
     yield start
     for command in all_started:
         command.kill()
         command.process.join()
+
+
+@pytest.fixture(scope="session")
+def started(forked: Callable[..., Forked]) -> Callable[..., Forked]:
+    """Start a command line in a folder; keywords go to its environment."""
+
+    def start(folder: Path, *arguments: Any, **environment: str) -> Forked:
+        words = [str(argument) for argument in arguments]
+        return forked("from adelic.cli import main\nmain(words)", folder, environment, words=words)
+
+    return start
 
 
 @pytest.fixture
