@@ -58,3 +58,8 @@ def __getattr__(name: str) -> Any:
             from adelic.benchmark.report import write_report
         return write_report
     raise AttributeError(f"module 'adelic.benchmark' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names, the one not loaded yet included."""
+    return __all__
