@@ -3,6 +3,7 @@
 import gc
 import io
 import json
+import multiprocessing
 import os
 import signal
 import stat
@@ -18,6 +19,10 @@ ORACLES = Path(__file__).parent / "oracles"
 # Before torch is imported, here and in the processes that tests start: threads that wait for each other's tiny matrices
 # on cores that others use too make these tests ten times as slow.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Where no bytecode is written, each run of the tests rewrites their assertions anew, and each process that it starts
+# compiles the package; numba keeps its kernels in the same folders.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A shell that starts the tests in the background has Ctrl-C ignored, and processes that tests start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -137,6 +142,82 @@ def refused(adelic: Callable[..., Outcome]) -> Callable[..., str]:
         return line
 
     return call
+
+
+FORKED = """
+import os, sys
+
+os.setsid()  # signals to this group of processes reach it alone
+os.chdir(folder)
+os.environ.clear()
+os.environ.update(environment)
+for number, path in enumerate(outputs, 1):
+    os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
+"""
+
+
+class Forked:
+    """A program in a process of its own, with the methods of `subprocess.Popen` that the tests use."""
+
+    def __init__(self, program: str, outputs: list[Path], names: dict[str, Any]) -> None:
+        names = names | {"outputs": outputs}
+        self.outputs = outputs
+        self.process = multiprocessing.get_context("forkserver").Process(target=exec, args=(FORKED + program, names))
+        self.process.start()
+        self.pid = self.process.pid
+        self.kill = self.process.kill
+
+    @property
+    def returncode(self) -> int | None:
+        return self.process.exitcode
+
+    def poll(self) -> int | None:
+        return self.process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        if self.process.is_alive():
+            os.kill(self.pid, number)
+
+    def communicate(self, timeout: float) -> tuple[str, str]:
+        self.process.join(timeout)
+        assert self.returncode is not None, f"it has not ended within {timeout} seconds"
+        return tuple(path.read_text(encoding="utf-8") if path.exists() else "" for path in self.outputs)
+
+
+@pytest.fixture(scope="session")
+def forked(session_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Forked]]:
+    """Start a program, with names that it finds set; its process is forked from one that has imported what trains.
+
+    It begins in a tenth of the time of a new process, which imports PyTorch, its compiler, Fabric and Optuna.
+    """
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        pytest.skip("needs processes that fork")
+    all_started: list[Forked] = []
+    training = ("runs.runner", "network.fitting", "network.distributed", "classical.models", "search.studies")
+    imported = ("pyarrow.dataset", "torch._dynamo", "lightning_fabric", "adelic.cli", "adelic.nn.kernels.compiled")
+    multiprocessing.set_forkserver_preload([*imported, *(f"adelic.training.{name}" for name in training)])
+
+    def start(program: str, folder: Path, environment: dict[str, str] | None = None, **names: Any) -> Forked:
+        outputs = [tmp_path_factory.mktemp("outputs") / name for name in ("out", "err")]
+        names |= {"folder": folder, "environment": dict(os.environ) | (environment or {})}
+        all_started.append(Forked(program, outputs, names))
+        return all_started[-1]
+
+    yield start
+    for command in all_started:
+        command.kill()
+        command.process.join()
+
+
+@pytest.fixture(scope="session")
+def started(forked: Callable[..., Forked]) -> Callable[..., Forked]:
+    """Start a command line in a folder; keywords go to its environment."""
+
+    def start(folder: Path, *arguments: Any, **environment: str) -> Forked:
+        words = [str(argument) for argument in arguments]
+        return forked("from adelic.cli import main\nmain(words)", folder, environment, words=words)
+
+    return start
 
 
 @pytest.fixture

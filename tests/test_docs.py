@@ -223,9 +223,9 @@ def test_options_that_do_not_exist_are_found():
 
 
 SHORTER = {
-    "train": ["--epochs", "1", "--max-rows", "64"],
-    "tune": ["--epochs", "1", "--max-rows", "64", "--trials", "2"],
-    "reproduce": ["--epochs", "1", "--max-rows", "64", "--seeds", "0"],
+    "train": ["--epochs", "1", "--max-rows", "64", "--n-layers", "1"],
+    "tune": ["--epochs", "1", "--max-rows", "64", "--n-layers", "1", "--trials", "2"],
+    "reproduce": ["--epochs", "1", "--max-rows", "64", "--n-layers", "1", "--seeds", "0"],
     "models": ["--trials", "1", "--seeds", "0"],
     "solver": ["--steps", "5", "--examples", "100"],
     "arithmetic": ["--only", "addition", "--solvers", "base-10", "--examples", "100", "--workers", "1"],

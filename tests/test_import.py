@@ -230,11 +230,11 @@ except SystemExit:
     assert "torch" not in loaded
 
 
-def test_training_loads_no_scikit_learn():
-    """Which takes as long to import as torch, in each process that trains."""
-    loaded = loaded_by("from adelic.training import run")
-    assert "adelic.training.metrics" in loaded
-    assert not {"sklearn", "scipy.stats", "pandas"} & set(loaded)
+def test_neither_training_nor_the_benchmark_loads_statistics():
+    """scikit-learn or statsmodels takes as long to import as torch, in each process that trains a part of a matrix."""
+    loaded = loaded_by("import adelic.benchmark.engines\nfrom adelic.training import run")
+    assert {"adelic.training.metrics", "adelic.benchmark.results"} <= loaded
+    assert not {"sklearn", "statsmodels", "scipy.stats", "pandas", "matplotlib", "jinja2"} & loaded
 
 
 def test_no_name_hides_a_module():

@@ -115,8 +115,8 @@ def test_learning_curves_of_every_row(page):
     assert "#123456" not in page
 
 
-def test_the_page_is_the_same_each_time(summaries):
-    assert render_page(summaries) == render_page(summaries)
+def test_the_page_is_the_same_each_time(summaries, page):
+    assert render_page(summaries, all_rows=True) == page
 
 
 @pytest.mark.parametrize(
@@ -134,12 +134,12 @@ def test_texts_are_escaped(result, evil):
     assert len(set(parsed.ids)) == len(parsed.ids)
 
 
-def test_files(tmp_path, summaries):
-    page = tmp_path / "new" / "report.html"
-    files = write_report(summaries, page)
-    assert files == [page, page.with_suffix(".csv"), page.with_suffix(".md"), page.with_name("report-tables.md")]
-    (runs,) = run_tables(summaries)
-    assert page.read_text(encoding="utf-8") == render_page(summaries)
+def test_files(tmp_path, summaries, page):
+    path = tmp_path / "new" / "report.html"
+    files = write_report(summaries, path, all_rows=True)
+    assert files == [path, path.with_suffix(".csv"), path.with_suffix(".md"), path.with_name("report-tables.md")]
+    (runs,) = run_tables(summaries, all_rows=True)
+    assert path.read_text(encoding="utf-8") == page
     assert files[2].read_text(encoding="utf-8") == runs.to_markdown()
     others = [to_markdown(tables(summaries, name)) for name in TABLES[1:]]
     assert files[3].read_text(encoding="utf-8") == "\n".join(others)
@@ -197,12 +197,12 @@ def test_the_page_never_takes_the_name_of_the_tables(tmp_path, summaries, name):
 
 
 @pytest.mark.parametrize("where", ["file/report.html", "folder.html", "", "a" * 300])
-def test_what_cannot_be_written(tmp_path, summaries, where, monkeypatch):
+def test_what_cannot_be_written(tmp_path, where, monkeypatch):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder.html").mkdir()
     monkeypatch.chdir(tmp_path)
     with pytest.raises(AdelicError) as caught:
-        write_report(summaries, Path(where))
+        write_report([], Path(where))
     assert "\n" not in str(caught.value)
 
 

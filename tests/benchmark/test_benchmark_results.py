@@ -351,9 +351,7 @@ def test_results_of_a_folder_that_cannot_be_written(tmp_path, result):
 WRITER = """
 import json, sys
 from pathlib import Path
-from adelic.benchmark.comparison import comparisons
 from adelic.benchmark.files import write_result
-from adelic.benchmark.report import row_sections
 from adelic.data.sources import TaskData
 from adelic.training import EmbeddingConfig, Experiment, load_recipe
 results = json.loads(Path(sys.argv[2]).read_text())

@@ -4,15 +4,15 @@ import os
 import re
 import shlex
 import signal
-import subprocess
-import sys
-import time
+import threading
 from pathlib import Path
 
 import pytest
 import torch
+from click.testing import CliRunner
 
 from adelic.benchmark import published_rows, read_results
+from adelic.cli import commands
 from adelic.cli.experiments import train
 from adelic.data.sources import TableData, TaskData
 from adelic.nn import EMBEDDINGS
@@ -251,22 +251,28 @@ def test_a_damaged_run_folder(works, refused, name, content):
     ],
     ids=["train, Ctrl-C", "reproduce, SIGTERM"],
 )
-def test_a_stopped_command_says_how_to_go_on(folder, arguments, signum, words):
-    """In a process of its own, inside the first epoch of a run that would take days."""
-    options = ["--recipe", "quick", "--epochs", "100000", "--batch-size", "8", "--device", "cpu"]
-    code = "import sys; from adelic.cli import main; main(sys.argv[1:])"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *arguments, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    while process.poll() is None and not list(folder.glob("runs/*/config.toml")):
-        time.sleep(0.01)
-    time.sleep(0.3)  # config.toml is written just before training begins
-    process.send_signal(signum)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 128 + signum, err
-    assert out == ""
-    assert "Traceback" not in err
-    (line,) = [line for line in err.splitlines() if line.startswith("adelic: ")]
+def test_a_stopped_command_says_how_to_go_on(adelic, folder, arguments, signum, words):
+    """Inside the first epoch of a run that would take days."""
+
+    def stop():
+        while not list(folder.glob("runs/*/config.toml")) and not over.wait(0.01):
+            pass
+        over.wait(0.3)  # config.toml is written just before training begins
+        if not over.is_set():
+            os.kill(os.getpid(), signum)
+
+    over = threading.Event()
+    thread = threading.Thread(target=stop)
+    thread.start()
+    try:
+        outcome = adelic(*arguments, "--recipe", "quick", "--epochs", "100000", "--batch-size", "8", "--device", "cpu")
+    finally:
+        over.set()
+        thread.join()
+    assert outcome.status == 128 + signum, outcome.err
+    assert outcome.out == ""
+    assert "Traceback" not in outcome.err
+    (line,) = [line for line in outcome.err.splitlines() if line.startswith("adelic: ")]
     assert "the same command goes on from there" in line
     assert words in line
     (run_folder,) = folder.glob("runs/*")
@@ -319,14 +325,13 @@ def test_both_kinds_of_models_in_one_matrix(works):
 
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory):
-    """A real, small matrix: one row, one embedding, two seeds, one epoch; in processes of its own."""
+    """A real, small matrix: one row, one embedding, two seeds, one epoch, one layer."""
     folder = tmp_path_factory.mktemp("reproduced")
-    command = ["reproduce", "schubert-4", "--embeddings", "learned", "--seeds", "0,1", "--batch-size", "512", *QUICK]
-    code = "import sys; from adelic.cli import main; main(sys.argv[1:])"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *command], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    command = ["reproduce", "schubert-4", "--embeddings", "learned", "--seeds", "0,1", "--n-layers", "1", *QUICK]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        done = CliRunner().invoke(commands, command, obj=shlex.join(["adelic", *command]))
+    assert done.exit_code == 0, done.output
     return folder, command, done.stdout
 
 

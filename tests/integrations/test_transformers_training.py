@@ -58,19 +58,27 @@ def fit(model, examples, collator, folder):
     return model.eval()
 
 
-def test_learns_to_add(word_tokenizer, tmp_path):
+def questions_and_examples():
     train, test = sums()
     examples = [{"prompt": f"{a} + {b} =", "completion": f" {a + b}"} for a, b in train]
-    questions = [f"{a} + {b} =" for a, b in test]
+    return examples, test, [f"{a} + {b} =" for a, b in test]
 
+
+def test_learns_to_add(word_tokenizer, tmp_path):
+    examples, test, questions = questions_and_examples()
     plain = word_tokenizer(padding_side="left")
     model = equip(small_llama(plain), plain, SPACE, real_scale=LARGEST, max_numerator=2 * LARGEST)
     tokenizer = NumberTokenizer(plain, SPACE)
     fit(model, examples, NumberCollator(tokenizer, model.objective), tmp_path)
     written = model.generate(**tokenizer(questions), max_new_tokens=1, do_sample=False)
     right = sum(value == a + b for value, (a, b) in zip(written.numbers[:, -1], test, strict=True)) / N_TEST
+    assert right > 0.8, f"unseen sums: {right:.3f}"
 
-    # The same model with one token a number: every number of the answers is a word that it has seen.
+
+@pytest.mark.slow
+def test_others_learn_sums_by_heart(word_tokenizer, tmp_path):
+    """The same model with one token a number: every number of the answers is a word that it has seen."""
+    examples, test, questions = questions_and_examples()
     words = word_tokenizer(*(str(n) for n in range(2 * LARGEST)), padding_side="left")
 
     def collate(rows):
@@ -81,9 +89,8 @@ def test_learns_to_add(word_tokenizer, tmp_path):
 
     model = fit(small_llama(words), examples, collate, tmp_path)
     ids = model.generate(**words(questions, return_tensors="pt"), max_new_tokens=1, do_sample=False)[:, -1]
-    off = sum(words.decode([i]) == str(a + b) for i, (a, b) in zip(ids.tolist(), test, strict=True)) / N_TEST
-    assert right > 0.8, f"unseen sums: equipped {right:.3f}, off {off:.3f}"
-    assert off < 0.4, f"unseen sums: equipped {right:.3f}, off {off:.3f}"
+    right = sum(words.decode([i]) == str(a + b) for i, (a, b) in zip(ids.tolist(), test, strict=True)) / N_TEST
+    assert right < 0.4, f"unseen sums: {right:.3f}"
 
 
 @pytest.mark.parametrize("name", ["BertForMaskedLM", "GPT2LMHeadModel", "BertForSequenceClassification"])

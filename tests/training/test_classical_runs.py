@@ -4,7 +4,6 @@ import json
 import os
 import shlex
 import signal
-import subprocess
 import sys
 import time
 
@@ -376,12 +375,10 @@ def test_a_signal_stops_between_two_fits(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
-def test_ctrl_c_reaches_a_perceptron_that_is_being_trained(tmp_path):
+def test_ctrl_c_reaches_a_perceptron_that_is_being_trained(started, tmp_path):
     """scikit-learn would turn it into a warning, and go on."""
     config = config_of("mlp", n=4, trials=100_000)
-    code = "import sys; from adelic.cli import main; main(sys.argv[1:])"
-    command = [sys.executable, "-c", code, *shlex.split(config.command())[1:], "--runs-dir", str(tmp_path)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    process = started(tmp_path, *shlex.split(config.command())[1:], "--runs-dir", tmp_path)
     trials = tmp_path / config.search_label / "trials.jsonl"
     while process.poll() is None and not trials.exists():
         time.sleep(0.01)

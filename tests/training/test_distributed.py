@@ -5,7 +5,6 @@ import math
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -159,18 +158,12 @@ def test_without_fabric(tiny_config, tmp_path, monkeypatch):
 
 
 COMMAND = ["train", "schubert", "--n", "3", "--embedding", "learned", "--recipe", "quick", "--device", "cpu"]
-CODE = "import sys; from adelic.cli import main; main(sys.argv[1:])"
 
 
-def start(folder, *arguments, **environment):
-    return subprocess.Popen(
-        [sys.executable, "-c", CODE, *COMMAND, "--run-dir", "mine", *arguments],
-        cwd=folder,
-        env=os.environ | environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,  # Ctrl-C reaches this group of processes alone
+@pytest.fixture
+def start(started):
+    return lambda folder, *arguments, **environment: started(
+        folder, *COMMAND, "--run-dir", "mine", *arguments, **environment
     )
 
 
@@ -191,12 +184,12 @@ def second_process(process):
             if "spawn_main" in " ".join(other.cmdline()):
                 return other
         time.sleep(0.01)
-    raise AssertionError(process.communicate()[1])
+    raise AssertionError(process.communicate(60)[1])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 @pytest.mark.parametrize("way", ["Ctrl-C", "a killed first process", "a killed second process"])
-def test_all_processes_end_together(tmp_path, way):
+def test_all_processes_end_together(start, tmp_path, way):
     process = start(tmp_path, "--devices", "2", "--epochs", "5000", "--batch-size", "8")
     wait_for(tmp_path / "mine" / "checkpoint.safetensors", process)
     # Beside the second process there is Python's own, which tracks what processes share.
@@ -230,7 +223,7 @@ def test_all_processes_end_together(tmp_path, way):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_signal_is_heard_before_all_processes_have_joined(tmp_path, number, status):
+def test_a_signal_is_heard_before_all_processes_have_joined(start, tmp_path, number, status):
     """One of them is held on its way."""
     process = start(tmp_path, "--devices", "2", "--epochs", "5000")
     try:
@@ -249,7 +242,7 @@ def test_a_signal_is_heard_before_all_processes_have_joined(tmp_path, number, st
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
-def test_a_process_that_ends_before_all_have_joined_is_noticed(tmp_path):
+def test_a_process_that_ends_before_all_have_joined_is_noticed(start, tmp_path):
     process = start(tmp_path, "--devices", "2", "--epochs", "5000")
     second_process(process).kill()
     _, err = process.communicate(timeout=60)
@@ -265,7 +258,7 @@ def test_more_processes_than_a_machine_takes_are_refused(tiny_config, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_two_machines(tmp_path):
+def test_two_machines(start, tmp_path):
     """The command on two machines, which here are one, with folders of their own: the first one has the files."""
     folders = [tmp_path / "first", tmp_path / "second"]
     with socket.socket() as found:

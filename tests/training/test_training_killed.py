@@ -12,6 +12,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="fork and SIGKILL are PO
 
 # A process that imports everything once and lets its forks run, which is quicker than a process a run.
 DRIVER = """
+import importlib
 import os
 import random
 import signal
@@ -21,8 +22,6 @@ import traceback
 from pathlib import Path
 
 import pyarrow.dataset
-import importlib
-
 import torch
 import torch._dynamo
 
@@ -35,19 +34,27 @@ from adelic.training.network.checkpoint import read_progress
 
 assert "tensorboard" not in sys.modules  # an extra: loaded for those who ask for it
 torch.set_num_threads(1)  # there is no thread pool to lose in a fork
-base, n_epochs = Path(sys.argv[1]), int(sys.argv[2])
-importlib.import_module("adelic.training.network.fitting").SAVE_SECONDS = float(sys.argv[3])
-recipe = Recipe(
-    name="quick",
-    learning_rate=5e-3,
-    epochs=n_epochs,
-    batch_size=8,
-    n_layers=1,
-    n_heads=2,
-    d_model=16,
-    d_feedforward=32,
-)
-config = Experiment(data=TaskData("schubert", 3), model=EmbeddingConfig.of("learned"), recipe=recipe)
+
+
+def prepare(name, n_epochs, save_seconds):
+    global base, config
+    base = Path(sys.argv[1]) / name
+    importlib.import_module("adelic.training.network.fitting").SAVE_SECONDS = save_seconds
+    recipe = Recipe(
+        name="quick",
+        learning_rate=5e-3,
+        epochs=n_epochs,
+        batch_size=8,
+        n_layers=1,
+        n_heads=2,
+        d_model=16,
+        d_feedforward=32,
+    )
+    config = Experiment(data=TaskData("schubert", 3), model=EmbeddingConfig.of("learned"), recipe=recipe)
+    # Here, not in a fork: what a first run loads (the compiled kernels), and what a second one does, which reads the
+    # data that the first has stored, the forks find loaded.
+    for folder in ("whole", "again"):
+        run(config, base / folder, device="cpu")
 
 
 def start(folder, *, before_fsync=lambda: None):
@@ -68,64 +75,69 @@ def end(pid):
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-# Here, not in a fork: what a first run imports and loads (the compiled kernels), the forks find loaded.
-run(config, base / "whole", device="cpu")
-"""
-
-AT_RANDOM_MOMENTS = """
 def n_lines(folder):
     path = folder / "metrics.jsonl"
     return path.read_bytes().count(b"\\n") if path.exists() else 0
 
 
-rng, folder, kills, inside = random.Random(0), base / "killed", 0, 0
-for target in [0, 0, *sorted(rng.sample(range(1, n_epochs - 5), 18))]:
-    pid = start(folder)
-    while n_lines(folder) < target:
-        time.sleep(0.001)
-    time.sleep(rng.uniform(0, 0.03 if target else 0.2))
-    os.kill(pid, signal.SIGKILL)
-    kills += end(pid) == -signal.SIGKILL
-    checkpoint = folder / "checkpoint.safetensors"
-    inside += checkpoint.exists() and read_progress(checkpoint).batch > 0
-assert end(start(folder)) == 0
-print(kills, inside)
-"""
+def at_random_moments(n_epochs):
+    rng, folder, kills, inside = random.Random(0), base / "killed", 0, 0
+    for target in [0, 0, *sorted(rng.sample(range(1, n_epochs - 5), 18))]:
+        pid = start(folder)
+        while n_lines(folder) < target:
+            time.sleep(0.001)
+        time.sleep(rng.uniform(0, 0.03 if target else 0.2))
+        os.kill(pid, signal.SIGKILL)
+        kills += end(pid) == -signal.SIGKILL
+        checkpoint = folder / "checkpoint.safetensors"
+        inside += checkpoint.exists() and read_progress(checkpoint).batch > 0
+    assert end(start(folder)) == 0
+    return kills, inside
+
 
 # There are two calls of fsync a file: one before the file takes its name, one after.
-AT_EVERY_FSYNC = """
-def fatal(k):
-    calls = 0
+def at_every_fsync():
+    def fatal(k):
+        calls = 0
 
-    def before_fsync():
-        nonlocal calls
-        calls += 1
-        if calls == k:
-            os.kill(os.getpid(), signal.SIGKILL)
+        def before_fsync():
+            nonlocal calls
+            calls += 1
+            if calls == k:
+                os.kill(os.getpid(), signal.SIGKILL)
 
-    return before_fsync
+        return before_fsync
+
+    k = 1
+    while end(start(base / str(k), before_fsync=fatal(k))) == -signal.SIGKILL:
+        assert end(start(base / str(k))) == 0
+        k += 1
+    return (k - 1,)
 
 
-k = 1
-while end(start(base / str(k), before_fsync=fatal(k))) == -signal.SIGKILL:
-    assert end(start(base / str(k))) == 0
-    k += 1
-print(k - 1)
+for name, n_epochs, save_seconds in eval(sys.argv[2]):
+    prepare(name, n_epochs, save_seconds)
+    print(*(at_random_moments(n_epochs) if name == "random" else at_every_fsync()))
 """
+WHAT = [("random", 40, 0), ("epochs", 2, 60), ("steps", 1, 0)]
+"""What is run: a folder, a number of epochs, after how many seconds a checkpoint is written within an epoch."""
 
 
-def drive(folder, source, n_epochs, save_seconds):
-    """Run a driver; return the numbers that it prints."""
+@pytest.fixture(scope="module")
+def driven(tmp_path_factory):
+    """Run the driver; return its folder, and the numbers that it prints of each part."""
+    folder = tmp_path_factory.mktemp("killed")
     done = subprocess.run(
-        [sys.executable, "-c", DRIVER + source, str(folder), str(n_epochs), str(save_seconds)],
+        [sys.executable, "-c", DRIVER, str(folder), repr(WHAT)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=200,
+        timeout=600,
     )
     assert done.returncode == 0, done.stdout
-    return [int(number) for number in done.stdout.splitlines()[-1].split()]
+    numbers = [[int(number) for number in line.split()] for line in done.stdout.splitlines()[-len(WHAT) :]]
+    return folder, dict(zip([name for name, *_ in WHAT], numbers, strict=True))
 
 
 def assert_same(folder, whole, n_epochs):
@@ -141,25 +153,26 @@ def assert_same(folder, whole, n_epochs):
     assert (folder / "DONE").exists()
 
 
-def test_killed_at_random_moments(tmp_path):
+def test_killed_at_random_moments(driven):
     """Twenty times in one run: twice while it starts, then around some epoch, at any point of it."""
-    n_epochs = 40
-    kills, inside = drive(tmp_path, AT_RANDOM_MOMENTS, n_epochs, save_seconds=0)
+    folder, numbers = driven
+    kills, inside = numbers["random"]
     assert kills >= 18  # all, but on a machine so busy that a run ends before its death
     assert inside >= 4  # so many resumes, and more, began in the middle of an epoch
-    assert_same(tmp_path / "killed", tmp_path / "whole", n_epochs)
+    assert_same(folder / "random" / "killed", folder / "random" / "whole", 40)
 
 
 @pytest.mark.parametrize(
-    ("n_epochs", "save_seconds", "checkpoints"),
+    ("name", "n_epochs", "checkpoints"),
     [
-        (2, 60, 2),  # after each epoch
-        (1, 0, 8),  # after each step
+        ("epochs", 2, 2),  # after each epoch
+        ("steps", 1, 8),  # after each step
     ],
 )
-def test_killed_at_every_write(tmp_path, n_epochs, save_seconds, checkpoints):
-    (deaths,) = drive(tmp_path, AT_EVERY_FSYNC, n_epochs, save_seconds)
+def test_killed_at_every_write(driven, name, n_epochs, checkpoints):
+    folder, numbers = driven
+    (deaths,) = numbers[name]
     # The folder; config.toml, the metrics of each epoch and the checkpoints, result.json and DONE.
     assert deaths == 1 + 2 * (1 + n_epochs + checkpoints + 2)
     for k in range(1, deaths + 1):
-        assert_same(tmp_path / str(k), tmp_path / "whole", n_epochs)
+        assert_same(folder / name / str(k), folder / name / "whole", n_epochs)

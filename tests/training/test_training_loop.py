@@ -237,7 +237,9 @@ def test_ticks(tiny_config):
     [
         EmbeddingConfig.of("learned"),
         EmbeddingConfig.of("adelic", primes=(2, 3, 5), precision=4),
-        EmbeddingConfig.of("adelic", features="characters", primes=(2, 3), precision=3),
+        pytest.param(
+            EmbeddingConfig.of("adelic", features="characters", primes=(2, 3), precision=3), marks=pytest.mark.slow
+        ),  # the place-wise model learns from characters too, see test_placewise_runs.py
     ],
     ids=lambda embedding: embedding.label,
 )

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import tomllib
 from dataclasses import fields, replace
@@ -86,31 +85,28 @@ def test_what_is_chosen(search, tmp_path):
 
 
 CHILD = """
-import os, pathlib, signal, sys
-from adelic.data import TaskData
-from adelic.training import EmbeddingConfig, Recipe, Experiment, Search, tune
-{definition}
+import os, signal
+from adelic.training import tune
 def tick(done, total, text):
-    if done == {kill_at}:
+    if done == kill_at:
         os.kill(os.getpid(), signal.SIGKILL)
-tune(search, trials=4, storage=sys.argv[1], device="cpu", tick=tick)
+tune(plan, trials=4, storage=storage, device="cpu", tick=tick)
 """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
-def test_a_killed_search_and_a_second_worker(search, tmp_path, monkeypatch):
+def test_a_killed_search_and_a_second_worker(search, tmp_path, monkeypatch, forked):
     """The first is killed within its second trial; another one and this process then share what is left."""
     plan, storage = search(epochs=4), tmp_path / "study.db"
-
-    def program(kill_at):
-        return [sys.executable, "-c", CHILD.format(definition=f"search = {plan!r}", kill_at=kill_at), str(storage)]
-
-    assert subprocess.run(program(6), check=False).returncode == -signal.SIGKILL
+    first = forked(CHILD, tmp_path, plan=plan, storage=storage, kill_at=6)
+    first.communicate(60)
+    assert first.returncode == -signal.SIGKILL
     monkeypatch.setattr(studies, "GRACE", 1)
     monkeypatch.setattr(studies, "POLL", 0.1)
-    with subprocess.Popen(program(-1)) as worker:
-        study = tune(plan, trials=4, storage=storage, device="cpu")
-        assert worker.wait(60) == 0
+    worker = forked(CHILD, tmp_path, plan=plan, storage=storage, kill_at=-1)
+    study = tune(plan, trials=4, storage=storage, device="cpu")
+    assert worker.communicate(60) == ("", "")
+    assert worker.returncode == 0
     assert study.n_failed >= 1  # two workers that begin the last trial at once: one drops it
     assert len(study.trials) == 4
     assert 1 not in [t.number for t in study.trials]

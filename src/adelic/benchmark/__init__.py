@@ -19,15 +19,18 @@ of a row, draw it in `row_plots` with the axes, colours and legend of `plots`, a
 `report.RowSection`.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from adelic.errors import needs_extra
 
 with needs_extra("adelic.benchmark", "torch"):
     from adelic.benchmark.engines import Budget, EmbeddedEngine, RayEngine, WorkersEngine
     from adelic.benchmark.files import read_results, with_finished_runs
     from adelic.benchmark.matrix import plan, plan_classical, progress, run_matrix
-    from adelic.benchmark.report import write_report
     from adelic.benchmark.results import Summary, summarise
     from adelic.benchmark.rows import Row, published_rows
+if TYPE_CHECKING:
+    from adelic.benchmark.report import write_report
 
 __all__ = [
     "Budget",
@@ -46,3 +49,17 @@ __all__ = [
     "with_finished_runs",
     "write_report",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the report when it is first used: each process that runs a part of a matrix would wait for matplotlib."""
+    if name == "write_report":
+        with needs_extra("adelic.benchmark", "torch"):
+            from adelic.benchmark.report import write_report
+        return write_report
+    raise AttributeError(f"module 'adelic.benchmark' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names, the one not loaded yet included."""
+    return __all__

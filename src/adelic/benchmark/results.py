@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from statsmodels.stats.weightstats import DescrStatsW
 
 from adelic.data.registry import task as find_task
 from adelic.data.registry import tasks
 from adelic.data.sources import row_of
-from adelic.errors import AdelicError
+from adelic.errors import AdelicError, needs_extra
 from adelic.storage.options import options
 from adelic.training import CLASSICAL_MODELS, EmbeddingConfig, Recipe
 from adelic.training.experiment import flatten
@@ -415,5 +414,7 @@ def confidence_interval(values: Iterable[float]) -> float | None:
     sample = np.array(list(values))
     if len(sample) < LEAST_SEEDS:
         return None
+    with needs_extra("adelic.benchmark", "torch"):  # here, since it takes as long to import as torch
+        from statsmodels.stats.weightstats import DescrStatsW
     low, high = DescrStatsW(sample).tconfint_mean(0.05)
     return float(high - low) / 2

@@ -6,12 +6,10 @@ from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
-from statsmodels.stats.contingency_tables import mcnemar
-from statsmodels.stats.multitest import multipletests
 
 from adelic.benchmark.comparison import Comparison
 from adelic.benchmark.results import LEAST_SEEDS, Summary, paired, right_rows_of_both
+from adelic.errors import needs_extra
 
 ALPHA = 0.05
 RESAMPLES = 2000
@@ -77,6 +75,8 @@ def paired_difference(first: Summary, second: Summary, metric: str = "accuracy")
         return replace(found, is_the_same=True)
     if len(seeds) < LEAST_SEEDS:
         return replace(found, bounds=(float(differences.min()), float(differences.max())))
+    from scipy import stats  # here and below, since these libraries take as long to import as torch
+
     test = stats.ttest_rel(mine, theirs)
     low, high = test.confidence_interval(1 - ALPHA)
     return replace(found, bounds=(float(low), float(high)), p=float(test.pvalue))
@@ -114,6 +114,8 @@ def discordance(first: Summary, second: Summary) -> Discordance | None:
     rights = {seed: both for seed, both in found if both is not None}
     if not rights:
         return None
+    with needs_extra("adelic.benchmark", "torch"):
+        from statsmodels.stats.contingency_tables import mcnemar
     alone = [(int((a & ~b).sum()), int((b & ~a).sum())) for a, b in rights.values()]
     return Discordance(
         tuple(rights),
@@ -137,6 +139,7 @@ def row_interval(differences: list[npt.NDArray[np.float64]]) -> tuple[float, flo
     >>> low < 0.25 < high, row_interval([np.zeros(5)])
     (True, (0.0, 0.0))
     """
+    from scipy import stats
 
     def mean(*samples: npt.NDArray[np.float64], axis: int = -1) -> npt.NDArray[np.float64]:
         return np.mean([sample.mean(axis=axis) for sample in samples], axis=0)  # type: ignore[no-any-return]
@@ -217,6 +220,8 @@ def exploratory_differences(comparison: Comparison) -> dict[tuple[str, str], Dif
             found[a, b] = difference
     tested = [pair for pair, difference in found.items() if difference.p is not None]
     if tested:
+        with needs_extra("adelic.benchmark", "torch"):
+            from statsmodels.stats.multitest import multipletests
         adjusted = multipletests([found[pair].p for pair in tested], method="holm")[1]
         found |= {pair: replace(found[pair], adjusted=float(p)) for pair, p in zip(tested, adjusted, strict=True)}
     return found
