@@ -9,7 +9,7 @@ from adelic.benchmark.engines import Budget, EmbeddedEngine, Engine, Execution, 
 from adelic.benchmark.files import write_result
 from adelic.benchmark.rows import published_rows, split_row
 from adelic.data.registry import task as find_task
-from adelic.data.sources import TaskData
+from adelic.data.sources import DrawnData, TaskData
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.storage.files import read_bytes
 from adelic.storage.options import options
@@ -216,6 +216,10 @@ def outstanding_work(config: Experiment, runs: Path) -> float:
     if config.is_solver:
         return float(config.steps)
     data = config.data
+    if isinstance(data, DrawnData):
+        done, whole, _ = progress(config, runs)
+        recipe = config.network_recipe
+        return (whole - done) / whole * data.examples * recipe.passes * recipe.n_encoder_parameters
     assert isinstance(data, TaskData), "matrices are of tasks"
     task = find_task(data.task)
     rows, tokens = task.estimate(data.n, data.edition).rows, task.length(data.n, data.edition) + 1

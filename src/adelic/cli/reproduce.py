@@ -9,6 +9,7 @@ import click
 
 from adelic.cli.arithmetic import arithmetic
 from adelic.cli.experiments import device_option, recipe_options, tensorboard_option
+from adelic.cli.number_theory import number_theory
 from adelic.cli.options import DURATION, INTEGERS, NAMES, Given, Tick, progress_bar
 from adelic.cli.report import folder, print_table, results_option, write_report
 from adelic.errors import Interrupted
@@ -17,18 +18,21 @@ from adelic.storage.options import options
 from adelic.training.experiment import RandomSearch
 from adelic.training.recipes import Recipe
 
+_BENCHMARKS = {"arithmetic": arithmetic, "number-theory": number_theory}
+
 
 class Reproduce(click.Command):
-    """The command for the paper's rows; with the word arithmetic first, the one for the arithmetic benchmark."""
+    """The command for the paper's rows; with the name of another benchmark first, the one for that."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Return the context of the command that the arguments mean."""
-        if args[:1] == ["arithmetic"]:
-            return arithmetic.make_context(f"{info_name} arithmetic", args[1:], parent, **extra)
-        if "arithmetic" in args:
-            raise click.UsageError("arithmetic comes first: adelic reproduce arithmetic …", ctx=parent)
+        for name, command in _BENCHMARKS.items():
+            if args[:1] == [name]:
+                return command.make_context(f"{info_name} {name}", args[1:], parent, **extra)
+            if name in args:
+                raise click.UsageError(f"{name} comes first: adelic reproduce {name} …", ctx=parent)
         return super().make_context(info_name, args, parent, **extra)
 
 
@@ -121,7 +125,7 @@ def reproduce(
 
     Without ROWS, on all whose data is available.
 
-    The arithmetic benchmark has options of its own: adelic reproduce arithmetic --help.
+    Two more benchmarks have options of their own: adelic reproduce arithmetic --help, and number-theory in its place.
 
     Finished runs are read, killed ones resumed, so the command can be given again at any time: with a --budget, until
     all is done. With Ray, a run whose machine is lost is started again, and goes on if --runs-dir is on a shared disk.

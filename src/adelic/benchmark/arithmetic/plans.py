@@ -161,6 +161,8 @@ def run_plan(
     engine, listed = WorkersEngine(workers), list(experiments)
     there = finished(listed, results)
     waiting = [one for one in listed if one not in there]
-    waiting = [one for one in waiting if not solver_class(one.model.name).obstacle(one.questions.drawn)]
+    waiting = [
+        one for one in waiting if not (one.is_solver and solver_class(one.model.name).obstacle(one.questions.drawn))
+    ]
     found = run_matrix(waiting, runs=runs, results=results, device="cpu", engine=engine, budget=budget, on_run=on_run)
     return len(waiting) - len(found)

@@ -136,13 +136,14 @@ def write_report(experiments: list[Experiment], results: Path, folder: Path) -> 
     return list(files)
 
 
-def fill(text: str, table: str, page: Path) -> str:
+def fill(text: str, table: str, page: Path, *, mark: str = "arithmetic") -> str:
     r"""Return a page with the table between its marks.
 
     >>> fill(f"Before\n{MARK}old\n{END}\nafter", "new", Path("page.md")) == f"Before\n{MARK}new\n{END}\nafter"
     True
     """
-    new, count = re.subn(f"{MARK}.*?{END}", lambda _: f"{MARK}{table}\n{END}", text, flags=re.DOTALL)
+    start = MARK.replace("arithmetic", mark)
+    new, count = re.subn(f"{start}.*?{END}", lambda _: f"{start}{table}\n{END}", text, flags=re.DOTALL)
     if count != 1:
-        raise ConfigurationError(f"{page} needs one place for the table: a line {MARK.strip()} and, below, {END}")
+        raise ConfigurationError(f"{page} needs one place for the table: a line {start.strip()} and, below, {END}")
     return new

@@ -1,0 +1,79 @@
+"""The picture of greatest common divisors: accuracy against pairs, and how many divisors are learned."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from adelic.benchmark.number_theory.plans import Series
+from adelic.benchmark.number_theory.scores import learned
+from adelic.benchmark.plots import COLOURS, GREY, render, style
+from adelic.benchmark.results import Result
+
+_OURS = "adelic"
+_DASHES = ("-", "--", ":", "-.")
+
+
+def draw_gcd(curves: Mapping[Series, Sequence[Result]]) -> bytes | None:
+    """Return an SVG: on the left validation accuracy against pairs, on the right the divisors that are learned.
+
+    AOE's forms are blue. Lines and bars are means over seeds; bands and whiskers go from the least to the greatest.
+
+    Args:
+        curves: results of each series, one or more, with learning curves.
+
+    >>> draw_gcd({}) is None
+    True
+    """
+    if not curves:
+        return None
+    colours = _colours(curves)
+    with mpl.rc_context(style(GREY)):
+        figure = Figure(figsize=(10.5, 0.8 + max(3.2, 0.32 * len(curves))), layout="constrained")
+        left: Axes
+        right: Axes
+        left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+        for i, (series, results) in enumerate(curves.items()):
+            colour, dash = colours[series]
+            lines = 100 * np.array([result["history"]["validation_accuracy"] for result in results])
+            pairs = series.examples * np.arange(1, lines.shape[1] + 1) / lines.shape[1]
+            left.plot(pairs, lines.mean(axis=0), color=colour, linestyle=dash, linewidth=1.8)
+            left.fill_between(pairs, lines.min(axis=0), lines.max(axis=0), color=colour, alpha=0.18, linewidth=0)
+            counts = np.array([learned(result, "stratified") for result in results])
+            right.barh(i, counts.mean(), color=colour, alpha=0.55 if dash != "-" else 0.9, height=0.7)
+            right.text(counts.mean() + 1.5, i, f"{counts.mean():.0f}", va="center", fontsize=8)
+            if len(counts) > 1:
+                right.plot([counts.min(), counts.max()], [i, i], color=GREY, linewidth=1.2)
+        left.set_xscale("log")
+        left.set_xlabel("pairs trained on")
+        left.set_ylabel("right, of pairs drawn as in training (%)")
+        left.grid(visible=True, color=GREY, alpha=0.25)
+        right.set_yticks(
+            range(len(curves)), [f"{series.label} ({_short(series.examples)})" for series in curves], fontsize=8
+        )
+        right.set_ylim(len(curves) - 0.5, -0.5)
+        right.set_xlim(0, 110)
+        right.set_xlabel("GCDs learned, of 1 to 100 (in brackets: pairs)")
+        return render(figure, "svg", transparent=True)
+
+
+def _short(count: int) -> str:
+    """Return a count in few letters.
+
+    >>> _short(3_000_000), _short(300_000)
+    ('3M', '300k')
+    """
+    return f"{count / 1e6:g}M" if count >= 1_000_000 else f"{count / 1e3:g}k"
+
+
+def _colours(curves: Mapping[Series, Sequence[Result]]) -> dict[Series, tuple[str, str]]:
+    """Return the colour and the dash of each series: those of one label are equal, AOE's are blue."""
+    names = list(dict.fromkeys((series.label, series.experiments[0].model.name) for series in curves))
+    ours = [label for label, name in names if name.startswith(_OURS)]
+    rivals = [label for label, name in names if not name.startswith(_OURS)]
+    looks = {label: (COLOURS[0], _DASHES[i % len(_DASHES)]) for i, label in enumerate(ours)}
+    for i, label in enumerate(rivals):
+        looks[label] = (COLOURS[1 + i % (len(COLOURS) - 1)], _DASHES[i // (len(COLOURS) - 1) % len(_DASHES)])
+    return {series: looks[series.label] for series in curves}

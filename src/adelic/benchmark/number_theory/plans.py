@@ -1,0 +1,135 @@
+"""Plans: the series of the number theory benchmark, as data in TOML."""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from adelic.data import DrawnData, drawn_task
+from adelic.errors import AdelicError, ConfigurationError
+from adelic.storage.files import read_bytes
+from adelic.storage.records import DamagedTextError, parse_toml
+from adelic.training import EmbeddingConfig, Experiment, SolverConfig, Steps, load_recipe
+
+PACKAGED = ("full", "quick")
+_RUN = {"label", "data", "embedding", "recipe", "solver", "steps", "seeds"}
+
+
+@dataclass(frozen=True)
+class Series:
+    """The runs of one model on one task, which differ in the seed alone.
+
+    Attributes:
+        label: of the model, in words.
+        experiments: one a seed.
+    """
+
+    label: str
+    experiments: tuple[Experiment, ...]
+
+    @property
+    def task(self) -> str:
+        """Return the name of the task."""
+        return self.experiments[0].questions.task
+
+    @property
+    def examples(self) -> int:
+        """Return how many questions are trained on."""
+        return self.experiments[0].questions.examples
+
+    def seeds(self, wanted: Collection[int]) -> "Series":
+        """Return the series with some seeds, perhaps none."""
+        return Series(self.label, tuple(one for one in self.experiments if one.seed in wanted))
+
+
+def read_plan(source: str | Path) -> list[Series]:
+    """Return the series of a plan, in the order of tables.
+
+    A plan's file has a table for each task, and in it a list `run` of tables: `label`, `seeds` (how many, from 0),
+    `data` (fields of `adelic.data.DrawnData`), and either `embedding` (fields of `EmbeddingConfig`, with its name) and
+    `recipe` (changes to the recipe "fresh"), or `solver` and `steps`.
+
+    Args:
+        source: "full", "quick", or the path of a file.
+
+    Raises:
+        ConfigurationError: the file is missing, or says something else, or names no task or model.
+
+    >>> {series.task for series in read_plan("quick")} <= {series.task for series in read_plan("full")}
+    True
+    """
+    if source in PACKAGED:
+        packaged = resources.files("adelic.benchmark.number_theory").joinpath(f"{source}.toml")
+        content: bytes | None = packaged.read_bytes()
+    else:
+        content = read_bytes(Path(source))
+    if content is None:
+        raise ConfigurationError(f"there is no plan {str(source)!r}; name a TOML file")
+    try:
+        return list(_series(parse_toml(content)))
+    except AdelicError as error:
+        raise ConfigurationError(f"the plan {source}: {error}") from None
+    except DamagedTextError as error:
+        raise ConfigurationError(f"{source} is not a plan: {error}") from None
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ConfigurationError(f"{source} is not a plan ({type(error).__name__}: {error})") from None
+
+
+def _series(tables: dict[str, Any]) -> Iterator[Series]:
+    for task, table in tables.items():
+        drawn_task(task)
+        for run in table["run"]:
+            if set(run) - _RUN:
+                raise ConfigurationError(f"a run has no key {', '.join(sorted(set(run) - _RUN))}")
+            data = DrawnData(task, **{key: _tuple(value) for key, value in run["data"].items()})
+            yield Series(run["label"], tuple(_experiment(run, data, seed) for seed in range(run["seeds"])))
+
+
+def _experiment(run: dict[str, Any], data: DrawnData, seed: int) -> Experiment:
+    if "solver" in run:
+        return Experiment(
+            data=data, model=SolverConfig(name=run["solver"]), recipe=Steps(steps=run["steps"]), seed=seed
+        )
+    given = {key: _tuple(value) for key, value in run["embedding"].items()}
+    if "precision" in given and isinstance(given["precision"], dict):
+        given["precision"] = {int(p): digits for p, digits in given["precision"].items()}
+        given.setdefault("primes", tuple(given["precision"]))
+    model = EmbeddingConfig.of(**given)
+    return Experiment(data=data, model=model, recipe=load_recipe("fresh", data.row, **run.get("recipe", {})), seed=seed)
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def choose(
+    plan: Iterable[Series], *, tasks: Collection[str] | None = None, seeds: Collection[int] | None = None
+) -> list[Series]:
+    """Return the series of these tasks, with these seeds; None is all.
+
+    Raises:
+        UnknownNameError: there is no such task.
+        ConfigurationError: no run is left.
+
+    >>> {series.task for series in choose(read_plan("full"), tasks=["gcd"], seeds=[0])}
+    {'gcd'}
+    """
+    for name in tasks or ():
+        drawn_task(name)
+    chosen = [series for series in plan if tasks is None or series.task in tasks]
+    chosen = [series if seeds is None else series.seeds(seeds) for series in chosen]
+    chosen = [series for series in chosen if series.experiments]
+    if not chosen:
+        raise ConfigurationError("the plan has no run of these tasks and seeds")
+    return chosen
+
+
+def experiments(plan: Iterable[Series]) -> list[Experiment]:
+    """Return all experiments of some series, seed by seed, so that each model has a figure soon.
+
+    >>> experiments([])
+    []
+    """
+    listed = [(one.seed, i, one) for i, series in enumerate(plan) for one in series.experiments]
+    return [one for _, _, one in sorted(listed, key=lambda entry: entry[:2])]

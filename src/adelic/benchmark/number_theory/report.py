@@ -1,0 +1,139 @@
+"""The report: a table for each task, and the picture of greatest common divisors."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from adelic.benchmark.arithmetic.entries import NOT_RUN, finished
+from adelic.benchmark.arithmetic.report import fill
+from adelic.benchmark.number_theory.figures import draw_gcd
+from adelic.benchmark.number_theory.plans import Series, experiments
+from adelic.benchmark.number_theory.scores import accuracy, learned, learned_in, least_class, majority
+from adelic.benchmark.results import Result, confidence_interval
+from adelic.benchmark.table import Table
+from adelic.data import drawn_task
+from adelic.storage.files import atomic_write, storage_errors
+
+MARK = "number theory"
+
+
+def to_markdown(plan: Iterable[Series], results: Path) -> str:
+    """Return a table for each task with its notes.
+
+    >>> to_markdown([], Path("results"))
+    ''
+    """
+    listed = list(plan)
+    there = finished(experiments(listed), results)
+    parts = []
+    for task in dict.fromkeys(series.task for series in listed):
+        mine = [series for series in listed if series.task == task]
+        found = [[there[one] for one in series.experiments if one in there] for series in mine]
+        parts += [f"### `{task}`: {drawn_task(task).title}", _table(task, mine, found).to_markdown().rstrip()]
+    if there:
+        parts += _notes(list(there.values()))
+    return "\n\n".join(parts)
+
+
+def _table(task: str, series: list[Series], found: list[list[Result]]) -> Table:
+    """Return the table of one task: a row a series."""
+    splits = ("test", *drawn_task(task).never_seen)
+    is_counted = learned_in(task)
+    columns = ["model", "examples", "seeds", *splits]
+    if is_counted:
+        columns.append("learned, of 100")
+    elif drawn_task(task).class_names:
+        columns.append("least class")
+    columns += ["trained numbers", "seconds"]
+    rows = []
+    for one, results in zip(series, found, strict=True):
+        figures = [shown([accuracy(result, split) for result in results], 100) for split in splits]
+        if is_counted:
+            figures.append(shown([learned(result, is_counted) for result in results], 1))
+        elif drawn_task(task).class_names:
+            figures.append(shown([least_class(result) for result in results], 100))
+        seeds = f"{len(results)}" + (f" of {len(one.experiments)}" if len(results) < len(one.experiments) else "")
+        costs = ["", ""]
+        if results:
+            costs = [f"{results[0]['parameters']:,}", f"{np.mean([result['seconds'] for result in results]):,.0f}"]
+        rows.append((one.label, f"{one.examples:,}", seeds, *figures, *costs))
+    everything = [result for results in found for result in results]
+    if everything:
+        guesses = [[rate for result in everything if (rate := majority(result, split)) is not None] for split in splits]
+        named = [f"{100 * np.mean(rates):.2f}" if rates else "" for rates in guesses]
+        blank = [""] * (len(columns) - 3 - len(splits))
+        rows.append(("most frequent answer", "", "", *named, *blank))
+    return Table(tuple(columns), tuple(rows))
+
+
+def shown(values: list[float] | list[int], factor: int) -> str:
+    """Return figures of several seeds: mean ± half width of the 95 % interval; of two the range; of one the figure.
+
+    >>> shown([0.5], 100), shown([98, 99], 1), shown([], 1), shown([1.0, 1.0, 1.0], 100)
+    ('50.00', '98 to 99', 'not run', '100.00 ± 0.00')
+    """
+    if not values:
+        return NOT_RUN
+    digits = 2 if factor > 1 else 1
+    interval = confidence_interval([float(value) for value in values])
+    if interval is not None:
+        return f"{factor * float(np.mean(values)):.{digits}f} ± {factor * interval:.{digits}f}"
+    low, high = (f"{factor * value:.{digits if factor > 1 else 0}f}" for value in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
+def _notes(results: list[Result]) -> list[str]:
+    """Return what stands under the tables."""
+    hours = sum(result["seconds"] for result in results) / 3600
+    commits = ", ".join(sorted({(result["commit"] or "unknown")[:7] for result in results}))
+    devices = ", ".join(sorted({result["device"] for result in results}))
+    versions = sorted({", ".join(f"{k} {v}" for k, v in result["versions"].items()) for result in results})
+    return [
+        "Exact answers in percent: mean over seeds ± half the width of the 95 % confidence interval (Student's t); of "
+        "two seeds the range, of one the figure alone. test: questions drawn as in training, none of them trained on. "
+        "learned: classes with at least 95 % of their questions right on the split that has all equally often. least "
+        "class: the class with the fewest right answers, over all splits. seconds: of training, with other work beside "
+        "it, so not to be compared closely. Each result's command, seed and versions stand in results/number-theory.",
+        f"{len(results)} runs, {hours:.1f} hours, on {devices}, at commit {commits}; {'; '.join(versions)}.",
+    ]
+
+
+def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
+    """Write table.md and gcd.svg; fill the place for the tables in the page beside the folder, docs/number-theory.md.
+
+    Args:
+        plan: all that the report is about; what was not run is said to be so.
+        results: folder of the result files.
+        folder: of the report; made if it is missing.
+
+    Returns:
+        The paths of the files; the picture is drawn where a network has learned greatest common divisors.
+
+    Raises:
+        ConfigurationError: the page lacks the marks.
+        RunFolderError: a result's file is damaged.
+        StorageError: a file cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     [path.name for path in write_report([], Path(name, "results"), Path(name, "report"))]
+    ['table.md']
+    """
+    table = to_markdown(plan, results)
+    files: dict[Path, str | bytes] = {folder / "table.md": table + "\n"}
+    there = finished(experiments(plan), results)
+    curves = {
+        series: [there[one] for one in series.experiments if one in there] for series in plan if series.task == "gcd"
+    }
+    figure = draw_gcd({series: found for series, found in curves.items() if found and found[0]["history"]})
+    if figure is not None:
+        files[folder / "gcd.svg"] = figure
+    page = folder.with_suffix(".md")
+    if page.exists():
+        with storage_errors(f"cannot read {page}", "choose another folder for the report"):
+            text = page.read_text(encoding="utf-8")
+        files[page] = fill(text, table, page, mark=MARK)
+    for path, content in files.items():
+        atomic_write(path, content)
+    return list(files)

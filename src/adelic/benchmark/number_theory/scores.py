@@ -1,0 +1,60 @@
+"""Figures of one result on a drawn task: accuracies, classes that are learned, the worst class."""
+
+import numpy as np
+
+from adelic.benchmark.results import Result
+from adelic.data import drawn_task
+
+LEARNED = 0.95
+"""The share of right answers from which a class counts as learned, as in the source of the task gcd."""
+_MANY_CLASSES = 10
+
+
+def accuracy(result: Result, split: str) -> float:
+    """Return the share of exact answers on a split."""
+    figures = result["test"] if split == "test" else result["never_seen"][split]
+    return float(figures["accuracy"])
+
+
+def majority(result: Result, split: str) -> float | None:
+    """Return the share of the answer that is most frequent in training; None where a split's classes are not kept."""
+    if split == "test":
+        return float(result["majority"])
+    if not result.get("by_class"):
+        return None
+    frequent = int(np.argmax(result["by_class"]["test"]["cases"]))
+    cases = result["by_class"][split]["cases"]
+    return float(cases[frequent] / sum(cases))
+
+
+def learned_in(task: str) -> str | None:
+    """Return the split on which learned classes are counted: that which has every class equally often, if there is one.
+
+    >>> learned_in("gcd"), learned_in("conic")
+    ('stratified', None)
+    """
+    asked = drawn_task(task)
+    is_long = asked.class_names is not None and len(asked.class_names) > _MANY_CLASSES
+    return "stratified" if is_long and "stratified" in asked.never_seen else None
+
+
+def learned(result: Result, split: str) -> int:
+    """Return how many classes have at least 95 % of their questions right; those without a question do not count.
+
+    >>> counts = {"cases": [20, 20, 0], "correct": [19, 18, 0]}
+    >>> learned({"by_class": {"stratified": counts}}, "stratified")
+    1
+    """
+    counts = result["by_class"][split]
+    pairs = zip(counts["cases"], counts["correct"], strict=True)
+    return sum(cases > 0 and correct >= LEARNED * cases for cases, correct in pairs)
+
+
+def least_class(result: Result) -> float:
+    """Return the least share of right answers that a class has, over all splits."""
+    return min(
+        float(correct / cases)
+        for counts in result["by_class"].values()
+        for cases, correct in zip(counts["cases"], counts["correct"], strict=True)
+        if cases
+    )
