@@ -1,0 +1,183 @@
+"""The number theory benchmark: plans, running and resuming them, tables, the picture, refusals."""
+
+import re
+
+import pytest
+
+from adelic.benchmark import number_theory as benchmark
+from adelic.benchmark.arithmetic.entries import finished
+from adelic.benchmark.files import read_results
+from adelic.benchmark.matrix import outstanding_work
+from adelic.benchmark.number_theory.scores import accuracy, learned, least_class, majority
+from adelic.errors import ConfigurationError, UnknownNameError
+
+SMALL = """
+[[gcd.run]]
+label = "ours"
+seeds = 2
+data = { examples = 300, test_cases = 100, never_seen_cases = 100 }
+embedding = { name = "adelic", features = "one-hot-digits", projection = "linear", precision = { 2 = 3, 3 = 2, 5 = 1 } }
+recipe = { epochs = 2, d_model = 16, n_layers = 1, n_heads = 2, d_feedforward = 16 }
+
+[[gcd.run]]
+label = "xVal"
+seeds = 1
+data = { examples = 300, test_cases = 100, never_seen_cases = 100 }
+embedding = { name = "xval" }
+recipe = { epochs = 2, d_model = 16, n_layers = 1, n_heads = 2, d_feedforward = 16 }
+
+[[conic.run]]
+label = "local–global"
+seeds = 1
+data = { examples = 200, test_cases = 100, never_seen_cases = 100, task_options = ["max_prime=13"] }
+embedding = { name = "adelic", places = "agree", precision = { 2 = 3, 3 = 2, 5 = 2, 7 = 2 } }
+recipe = { epochs = 1, d_model = 8, n_layers = 1 }
+
+[[collatz.run]]
+label = "xVal, a solver"
+seeds = 1
+data = { examples = 50, test_cases = 20, never_seen_cases = 20, task_options = ["limit=1000"] }
+solver = "xval"
+steps = 2
+"""
+
+
+@pytest.fixture(scope="module")
+def plan_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("plan") / "small.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def reproduced(plan_file):
+    """The folder of the plan's results and report, after the command has run it in part, and then to the end."""
+    from click.testing import CliRunner
+
+    from adelic.cli import commands
+
+    folder = plan_file.parent
+    given = f"reproduce number-theory --plan {plan_file} --workers 1 --runs-dir {folder}/runs".split(" ")
+    given += f"--results-dir {folder}/results --report {folder}/report".split(" ")
+    texts = []
+    for words in ([*given, "gcd", "--seeds", "0"], given):
+        outcome = CliRunner().invoke(commands, words, obj="adelic " + " ".join(words))
+        assert outcome.exit_code == 0, outcome.output
+        texts.append(outcome.output)
+    return folder, texts
+
+
+def test_packaged_plans_are_of_known_tasks_and_models():
+    full = benchmark.read_plan("full")
+    assert {series.task for series in full} == {"gcd", "squarefree", "conic", "collatz"}
+    assert len({one.label for one in benchmark.experiments(full)}) == sum(len(s.experiments) for s in full)
+    for series in full:  # five seeds of ours where the issue asks for them, three of rivals
+        assert len(series.experiments) in (3, 5)
+    assert all(len(series.experiments) == 1 for series in benchmark.read_plan("quick"))
+
+
+def test_experiments_come_seed_by_seed(plan_file):
+    seeds = [one.seed for one in benchmark.experiments(benchmark.read_plan(plan_file))]
+    assert seeds == [0, 0, 0, 0, 1]
+
+
+def test_a_plan_is_run_in_parts(reproduced, plan_file):
+    folder, (first, second) = reproduced
+    assert "not run" in first
+    assert "not run" not in second.split("Exact answers")[0]
+    assert len(read_results(folder / "results")) == 5
+    whole = benchmark.read_plan(plan_file)
+    assert len(finished(benchmark.experiments(whole), folder / "results")) == 5
+    files = {path.name for path in (folder / "report").iterdir()}
+    assert files == {"table.md", "gcd.svg"}
+
+
+def test_the_table_says_what_the_results_do(reproduced, plan_file):
+    folder, _ = reproduced
+    table = (folder / "report" / "table.md").read_text(encoding="utf-8")
+    (xval,) = [one for one in read_results(folder / "results") if (one["embedding"], one["n"]) == ("xval", 300)]
+    row = next(line for line in table.splitlines() if line.startswith("| xVal |"))
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[:3] == ["xVal", "300", "1"]
+    splits = ["test", *xval["never_seen"]]
+    assert cells[3:-3] == [f"{100 * accuracy(xval, split):.2f}" for split in splits]
+    assert cells[-3] == str(learned(xval, "stratified"))
+    ours = next(line for line in table.splitlines() if line.startswith("| ours |"))
+    assert " to " in ours or re.search(r"\| 2 \|", ours)  # two seeds: a range
+    assert "xVal, a solver" in table
+    assert "least class" in table
+    assert to_text(plan_file, folder) == table
+
+
+def to_text(plan_file, folder):
+    return benchmark.to_markdown(benchmark.read_plan(plan_file), folder / "results") + "\n"
+
+
+def test_the_page_is_filled_between_its_marks(reproduced, plan_file, tmp_path):
+    folder, _ = reproduced
+    page = tmp_path / "mine.md"
+    page.write_text("Before\n<!-- table: number theory -->\nold\n<!-- end of table -->\nafter\n", encoding="utf-8")
+    benchmark.write_report(benchmark.read_plan(plan_file), folder / "results", tmp_path / "mine")
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("Before\n<!-- table: number theory -->\n### `gcd`")
+    assert text.endswith("<!-- end of table -->\nafter\n")
+    page.write_text("no marks", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="a line <!-- table: number theory -->"):
+        benchmark.write_report(benchmark.read_plan(plan_file), folder / "results", tmp_path / "mine")
+
+
+def test_scores():
+    result = {
+        "test": {"accuracy": 0.5},
+        "majority": 0.4,
+        "never_seen": {"new": {"accuracy": 0.75}},
+        "by_class": {
+            "test": {"cases": [4, 6], "correct": [4, 1]},
+            "new": {"cases": [1, 3], "correct": [0, 3]},
+        },
+    }
+    assert accuracy(result, "test") == 0.5
+    assert accuracy(result, "new") == 0.75
+    assert majority(result, "test") == 0.4
+    assert majority(result, "new") == 0.75
+    assert majority(result | {"by_class": None}, "new") is None
+    assert least_class(result) == 0
+    assert learned(result, "new") == 1
+
+
+def test_the_longest_run_comes_last_with_a_budget(plan_file, tmp_path):
+    plan = {series.label: series.experiments[0] for series in benchmark.read_plan(plan_file)}
+    assert outstanding_work(plan["ours"], tmp_path) == outstanding_work(plan["xVal"], tmp_path) > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[gcd.run]]\nlabel = 'x'\nseeds = 1\nrecipes = {}\n", "a run has no key recipes"),
+        ("[[gdc.run]]\n", "did you mean 'gcd'"),
+        ("[gcd]\n", "is not a plan"),
+        ("gcd = ", "is not a plan"),
+        ("[[gcd.run]]\nlabel='x'\nseeds=1\ndata={examples=0}\nembedding={name='fone'}\n", "examples=0"),
+        ("[[gcd.run]]\nlabel='x'\nseeds=1\ndata={examples=9}\nembedding={name='learned'}\n", "too many numbers"),
+    ],
+)
+def test_what_is_no_plan(tmp_path, text, message):
+    path = tmp_path / "plan.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=message):
+        benchmark.read_plan(path)
+
+
+def test_what_the_command_refuses(refused, tmp_path):
+    assert "there is no plan" in refused("reproduce", "number-theory", "--plan", tmp_path / "none.toml")
+    assert "did you mean 'gcd'" in refused("reproduce", "number-theory", "gdc", "--quick")
+    assert "no run of these tasks and seeds" in refused("reproduce", "number-theory", "gcd", "--quick", "--seeds", 7)
+    assert "number-theory comes first" in refused("reproduce", "--quick", "number-theory")
+    with pytest.raises(UnknownNameError):
+        benchmark.choose(benchmark.read_plan("quick"), tasks=["lattice"])
+
+
+def test_a_dry_run_prints_commands(works):
+    text = works("reproduce", "number-theory", "conic", "--quick", "--dry-run")
+    assert text.splitlines()[0].startswith("adelic train conic --examples 20000")
+    assert len(text.splitlines()) == 2
