@@ -3,14 +3,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# EPOCHS=2 shortens the demo; each length has a folder of its own.
-EPOCHS ?=
-DEMO := demo$(if $(EPOCHS),/$(EPOCHS)-epochs)
+# EXAMPLES=2000 shortens the demo; each length has a folder of its own.
+EXAMPLES ?=
+DEMO := demo$(if $(EXAMPLES),/$(EXAMPLES)-examples)
 
 .PHONY: help setup test test-all lint docs demo clean
 
 help:
-	@echo "make demo   build data from definitions, train AOE and the baseline, print the table ($(DEMO)/report.html)"
+	@echo "make demo   train AOE and its rivals on divisors and conics, print the tables ($(DEMO)/report/table.md)"
 	@echo "make test   run the tests"
 	@echo "make test-all  run the tests, those of large data sets too (nightly)"
 	@echo "make lint   ruff and mypy"
@@ -43,12 +43,8 @@ docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 demo: setup
-	$(BIN)/adelic data build schubert --n 4
-	$(BIN)/adelic data build weaving --n 6
-	$(BIN)/adelic data build mheight --n 8
-	$(BIN)/adelic reproduce schubert-4 weaving-6 --embeddings adelic,learned --recipe quick \
-		$(if $(EPOCHS),--epochs $(EPOCHS)) --runs-dir $(DEMO)/runs --results-dir $(DEMO)/results \
-		--report $(DEMO)/report.html
+	$(BIN)/adelic reproduce number-theory --quick $(if $(EXAMPLES),--examples $(EXAMPLES)) \
+		--runs-dir $(DEMO)/runs --results-dir $(DEMO)/results --report $(DEMO)/report
 
 clean:
 	rm -rf $(VENV) demo site

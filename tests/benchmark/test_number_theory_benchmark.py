@@ -1,6 +1,7 @@
 """The number theory benchmark: plans, running and resuming them, tables, the picture, refusals."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -8,9 +9,10 @@ from adelic.benchmark import number_theory as benchmark
 from adelic.benchmark.arithmetic.entries import finished
 from adelic.benchmark.files import read_results
 from adelic.benchmark.matrix import outstanding_work
-from adelic.benchmark.number_theory.scores import accuracy, learned, least_class, majority
+from adelic.benchmark.number_theory.scores import accuracy, constant, learned, least_class
 from adelic.errors import ConfigurationError, UnknownNameError
 
+ROOT = Path(__file__).parents[2]
 SMALL = """
 [[gcd.run]]
 label = "ours"
@@ -138,9 +140,10 @@ def test_scores():
     }
     assert accuracy(result, "test") == 0.5
     assert accuracy(result, "new") == 0.75
-    assert majority(result, "test") == 0.4
-    assert majority(result, "new") == 0.75
-    assert majority(result | {"by_class": None}, "new") is None
+    assert constant(result, "test") == 0.6
+    assert constant(result, "new") == 0.75
+    assert constant(result | {"by_class": None}, "test") == 0.4
+    assert constant(result | {"by_class": None}, "new") is None
     assert least_class(result) == 0
     assert learned(result, "new") == 1
 
@@ -181,3 +184,29 @@ def test_a_dry_run_prints_commands(works):
     text = works("reproduce", "number-theory", "conic", "--quick", "--dry-run")
     assert text.splitlines()[0].startswith("adelic train conic --examples 20000")
     assert len(text.splitlines()) == 2
+
+
+def test_fewer_examples_are_another_run(plan_file):
+    series = benchmark.read_plan(plan_file)[0]
+    small = series.at_most(100)
+    assert small.examples == 100
+    assert small.experiments[0].label != series.experiments[0].label
+    assert series.at_most(10**6) == series
+
+
+def test_the_table_of_the_readme_is_that_of_the_results():
+    """What `make demo` printed when its results were committed."""
+    table = benchmark.to_markdown(benchmark.read_plan("quick"), ROOT / "results" / "number-theory-quick")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"<!-- table: number theory -->\n{table}\n<!-- end of table -->" in text
+    assert "not run" not in table
+
+
+def test_the_page_is_that_of_the_results(tmp_path):
+    whole = benchmark.read_plan("full")
+    table = benchmark.to_markdown(whole, ROOT / "results" / "number-theory")
+    text = (ROOT / "docs" / "number-theory.md").read_text(encoding="utf-8")
+    assert f"<!-- table: number theory -->\n{table}\n<!-- end of table -->" in text
+    assert (ROOT / "docs" / "number-theory" / "table.md").read_text(encoding="utf-8") == table + "\n"
+    made = benchmark.write_report(whole, ROOT / "results" / "number-theory", tmp_path / "report")
+    assert made[1].read_bytes() == (ROOT / "docs" / "number-theory" / "gcd.svg").read_bytes()

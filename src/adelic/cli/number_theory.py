@@ -17,6 +17,11 @@ folder = click.Path(path_type=Path)
 @click.option("--quick", is_flag=True, help="Run a small sample in a few minutes; it has folders of its own.")
 @click.option("--plan", "plan_file", type=folder, help="Run a plan of your own, a TOML file.")
 @click.option("--seeds", type=INTEGERS, help="Run these seeds only, as 0,1,2 or 0-4.  [default: all of the plan]")
+@click.option(
+    "--examples",
+    type=click.IntRange(1),
+    help="Train on at most this number of questions: a run of another kind, for a first look.  [default: the plan's]",
+)
 @click.option("--workers", type=int, help="Number of processes, of one thread each.  [default: one for each core]")
 @click.option(
     "--budget", type=DURATION, help="Stop after this time, as 25m or 1h30m; the shortest trainings come first."
@@ -39,6 +44,7 @@ def number_theory(
     tasks: tuple[str, ...],
     plan_file: Path | None,
     seeds: tuple[int, ...] | None,
+    examples: int | None,
     workers: int | None,
     budget: float | None,
     runs_dir: Path,
@@ -72,6 +78,8 @@ def number_theory(
     if quick and plan_file:
         raise click.UsageError("--quick is a plan, and so is --plan; give one", ctx=click.get_current_context())
     whole = number_theory.read_plan(plan_file or ("quick" if quick else "full"))
+    if examples is not None:
+        whole = [series.at_most(examples) for series in whole]
     chosen = number_theory.experiments(number_theory.choose(whole, tasks=tasks or None, seeds=seeds))
     if dry_run:
         for experiment in chosen:

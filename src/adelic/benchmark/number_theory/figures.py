@@ -6,6 +6,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from adelic.benchmark.number_theory.plans import Series
 from adelic.benchmark.number_theory.scores import learned
@@ -47,6 +48,9 @@ def draw_gcd(curves: Mapping[Series, Sequence[Result]]) -> bytes | None:
             if len(counts) > 1:
                 right.plot([counts.min(), counts.max()], [i, i], color=GREY, linewidth=1.2)
         left.set_xscale("log")
+        left.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        left.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
+        left.xaxis.set_minor_locator(NullLocator())
         left.set_xlabel("pairs trained on")
         left.set_ylabel("right, of pairs drawn as in training (%)")
         left.grid(visible=True, color=GREY, alpha=0.25)
@@ -59,7 +63,7 @@ def draw_gcd(curves: Mapping[Series, Sequence[Result]]) -> bytes | None:
         return render(figure, "svg", transparent=True)
 
 
-def _short(count: int) -> str:
+def _short(count: float) -> str:
     """Return a count in few letters.
 
     >>> _short(3_000_000), _short(300_000)

@@ -1,7 +1,7 @@
 """Plans: the series of the number theory benchmark, as data in TOML."""
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,16 @@ class Series:
     def examples(self) -> int:
         """Return how many questions are trained on."""
         return self.experiments[0].questions.examples
+
+    def at_most(self, examples: int) -> "Series":
+        """Return the series with so many questions to train on, or fewer where it has fewer."""
+        return Series(
+            self.label,
+            tuple(
+                replace(one, data=replace(one.questions, examples=min(examples, self.examples)))
+                for one in self.experiments
+            ),
+        )
 
     def seeds(self, wanted: Collection[int]) -> "Series":
         """Return the series with some seeds, perhaps none."""

@@ -9,7 +9,7 @@ from adelic.benchmark.arithmetic.entries import NOT_RUN, finished
 from adelic.benchmark.arithmetic.report import fill
 from adelic.benchmark.number_theory.figures import draw_gcd
 from adelic.benchmark.number_theory.plans import Series, experiments
-from adelic.benchmark.number_theory.scores import accuracy, learned, learned_in, least_class, majority
+from adelic.benchmark.number_theory.scores import accuracy, constant, learned, learned_in, least_class
 from adelic.benchmark.results import Result, confidence_interval
 from adelic.benchmark.table import Table
 from adelic.data import drawn_task
@@ -60,10 +60,10 @@ def _table(task: str, series: list[Series], found: list[list[Result]]) -> Table:
         rows.append((one.label, f"{one.examples:,}", seeds, *figures, *costs))
     everything = [result for results in found for result in results]
     if everything:
-        guesses = [[rate for result in everything if (rate := majority(result, split)) is not None] for split in splits]
+        guesses = [[rate for result in everything if (rate := constant(result, split)) is not None] for split in splits]
         named = [f"{100 * np.mean(rates):.2f}" if rates else "" for rates in guesses]
         blank = [""] * (len(columns) - 3 - len(splits))
-        rows.append(("most frequent answer", "", "", *named, *blank))
+        rows.append(("best constant answer", "", "", *named, *blank))
     return Table(tuple(columns), tuple(rows))
 
 
@@ -94,7 +94,7 @@ def _notes(results: list[Result]) -> list[str]:
         "two seeds the range, of one the figure alone. test: questions drawn as in training, none of them trained on. "
         "learned: classes with at least 95 % of their questions right on the split that has all equally often. least "
         "class: the class with the fewest right answers, over all splits. seconds: of training, with other work beside "
-        "it, so not to be compared closely. Each result's command, seed and versions stand in results/number-theory.",
+        "it, so not to be compared closely. best constant answer: one answer to all questions of a split, its best.",
         f"{len(results)} runs, {hours:.1f} hours, on {devices}, at commit {commits}; {'; '.join(versions)}.",
     ]
 
