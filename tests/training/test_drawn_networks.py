@@ -253,7 +253,7 @@ def test_refusals_of_local_global_networks():
         LocalGlobalClassifier(space, n_classes=2, length=1, joint="sum").local(torch.tensor([[1]]))
     with pytest.raises(ConfigurationError, match="--tied belongs to --places agree, signs or sum"):
         EmbeddingConfig.of("adelic", tied=True)
-    with pytest.raises(ConfigurationError, match="do not go with places='agree'"):
+    with pytest.raises(ConfigurationError, match="with 'agree' use one-hot-digits, valuation-unit"):
         EmbeddingConfig.of("adelic", places="agree", features="digits")
 
 

@@ -27,8 +27,9 @@ _SOLVER = "adelic-placewise"
 recipe_options = stack(
     click.option(
         "--recipe",
-        help="How to train: paper (as printed, with our choices listed in docs/paper.md), quick or compact (ours), or "
-        "a file that `adelic tune` wrote, as recipes/mine.toml.  [default: paper; compact for a table]",
+        help="How to train: paper (as printed, with our choices listed in docs/paper.md), quick or compact (ours), "
+        "fresh (ours, for drawn tasks), or a file that `adelic tune` wrote, as recipes/mine.toml.  [default: paper; "
+        "compact for a table, fresh for a drawn task]",
     ),
     field_options(Recipe, default="the recipe's"),
 )
@@ -37,7 +38,8 @@ model_options = stack(
     click.option(
         "--embedding",
         help="How numbers become vectors: adelic, learned, random, one-hot, fone, xval, periodic, or abacus (for "
-        "numbers of several digits).  [default: the recipe's, else adelic]",
+        "numbers of several digits); base-digits or residues (a token for each digit or residue), or angular (a point "
+        "on a circle).  [default: the recipe's, else adelic]",
     ),
     field_options(EmbeddingConfig),
     recipe_options,
@@ -119,7 +121,8 @@ def train(
 
     TASK is the name of a task, or the file of a table of your own (CSV, JSON lines or Parquet) whose --target is
     predicted from its number columns, or a drawn task, as addition, whose questions a --solver learns to answer with
-    exact numbers (`adelic reproduce arithmetic --help` lists both).
+    exact numbers (`adelic reproduce arithmetic --help` lists both). Where the answers of a drawn task are classes, as
+    those of gcd, a network with any --embedding learns them, too.
 
     Several devices share every batch of the recipe; of several machines the first one, at MASTER_ADDR and MASTER_PORT,
     writes the files.
@@ -139,6 +142,7 @@ def train(
     adelic train schubert --n 4 --recipe quick --device cpu --devices 2
     adelic train mine.csv --target sold --epochs 20
     adelic train addition --examples 1000 --solver adelic-placewise --steps 400
+    adelic train gcd --examples 100000 --embedding base-digits --base 30
     """
     from adelic.storage.workers import check_processes
 

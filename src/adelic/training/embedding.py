@@ -199,7 +199,7 @@ class EmbeddingConfig:
         known = HOT_KINDS if self.places in JOINTS else PLACE_FEATURES
         if self.features not in known:
             raise ConfigurationError(
-                f"features={self.features!r} do not go with places={self.places!r}; use {', '.join(known)}"
+                f"features={self.features!r} belong to places='flat'; with {self.places!r} use {', '.join(known)}"
             )
         if self.projection is not None:
             raise ConfigurationError(f"projection='linear' belongs to places='flat'; {self.places!r} has one anyway")
