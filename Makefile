@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# EXAMPLES=2000 shortens the demo; each length has a folder of its own.
+# EXAMPLES=500 shortens the demo; each length has a folder of its own.
 EXAMPLES ?=
 DEMO := demo$(if $(EXAMPLES),/$(EXAMPLES)-examples)
 

@@ -24,6 +24,7 @@ from adelic.benchmark.arithmetic import gather, read_plan
 from adelic.benchmark.arithmetic import to_markdown as to_arithmetic_table
 from adelic.cli import commands
 from adelic.data.auditing import to_markdown
+from adelic.data.registry import drawn_tasks
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -228,6 +229,8 @@ SHORTER = {
     "reproduce": ["--epochs", "1", "--max-rows", "64", "--n-layers", "1", "--seeds", "0"],
     "models": ["--trials", "1", "--seeds", "0"],
     "solver": ["--steps", "5", "--examples", "100"],
+    "drawn": ["--examples", "200", "--test-cases", "50", "--epochs", "1", "--n-layers", "1"],
+    "number theory": ["--dry-run"],
     "arithmetic": ["--only", "addition", "--solvers", "base-10", "--examples", "100", "--workers", "1"],
     "data verify": ["--n", "4"],
     "explore": ["--no-open"],
@@ -253,6 +256,10 @@ def shortened(arguments):
         kinds = ["models"]
     elif "--solver " in line:
         kinds = ["solver"]
+    elif line.startswith("train ") and arguments[1] in drawn_tasks():
+        kinds = ["drawn"]
+    elif line.startswith("reproduce number-theory"):
+        kinds = ["number theory"]
     elif line.startswith("reproduce arithmetic"):
         kinds = ["arithmetic"]
     return [*arguments, *(word for kind in kinds for word in SHORTER[kind])]
