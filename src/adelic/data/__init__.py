@@ -18,7 +18,7 @@ May import `adelic.errors`, `adelic.storage` and `adelic.numbers`, and knows no 
 {'validation': 0, 'test': 0}
 """
 
-from adelic.data.auditing import audit
+from adelic.data.auditing.stored import audit
 from adelic.data.catalogue import Check, OrbitCheck, info, verify, verify_orbits
 from adelic.data.dataset import Dataset, build, load
 from adelic.data.drawn import DrawnTask
