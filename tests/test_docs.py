@@ -23,7 +23,7 @@ from adelic.benchmark import published_rows
 from adelic.benchmark.arithmetic import gather, read_plan
 from adelic.benchmark.arithmetic import to_markdown as to_arithmetic_table
 from adelic.cli import commands
-from adelic.data.auditing import to_markdown
+from adelic.data.auditing.stored import to_markdown
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -69,7 +69,8 @@ def _of_one(i: int, name: str, known: NDArray[np.int64]) -> Iterator[tuple[str, 
     bounds = np.sort(known)[len(known) * np.arange(1, _EIGHTHS) // _EIGHTHS]
     yield f"size of {name} in eighths", lambda X: np.searchsorted(bounds, X[:, i], "right")
     yield f"first decimal digit of {name}", lambda X: _first_digit(X[:, i])
-    yield f"last decimal digit of {name}", lambda X: (_absolute(X[:, i]) % np.uint64(10)).astype(np.int64)
+    if (known < 0).any():  # else it is the operand modulo 10
+        yield f"last decimal digit of {name}", lambda X: (_absolute(X[:, i]) % np.uint64(10)).astype(np.int64)
 
 
 def _modulo(some: tuple[int, ...], m: int) -> Reading:
@@ -86,12 +87,14 @@ def _divisions(i: int, j: int) -> Reading:
 
 def _joined(digits: NDArray[np.int64], base: int) -> NDArray[np.int64]:
     """Return one number for each row of digits."""
-    return digits @ base ** np.arange(digits.shape[1])
+    joined: NDArray[np.int64] = digits @ base ** np.arange(digits.shape[1])
+    return joined
 
 
 def _divides(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return 1 where a divides b, else 0; 0 divides 0 alone."""
-    return np.where(a == 0, b == 0, b % np.where(a == 0, 1, a) == 0).astype(np.int64)
+    found: NDArray[np.bool_] = np.where(a == 0, b == 0, b % np.where(a == 0, 1, a) == 0)
+    return found.astype(np.int64)
 
 
 def _absolute(x: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -104,7 +107,8 @@ def _decimal_digits(x: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _first_digit(x: NDArray[np.int64]) -> NDArray[np.int64]:
     lower = np.concatenate([np.ones(1, np.uint64), _POWERS_OF_TEN])[_decimal_digits(x) - 1]
-    return (_absolute(x) // lower).astype(np.int64)
+    found: NDArray[np.uint64] = _absolute(x) // lower
+    return found.astype(np.int64)
 
 
 def _listed(names: tuple[str, ...] | list[str]) -> str:

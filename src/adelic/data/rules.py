@@ -24,6 +24,7 @@ _FITTED_ROWS = 10_000
 _GREATEST_FLOAT = 2**1000
 """Numbers up to this one have float64s, and so have their multiples."""
 
+
 @dataclass(frozen=True)
 class Rule:
     """A trivial rule and what it scores.
@@ -105,7 +106,7 @@ def _most_frequent_with(cue: Integers, y: Integers) -> Callable[[Integers], Inte
 
     def classes(cue_asked: Integers) -> Integers:
         found: NDArray[np.int64] = memory.find(cue_asked[:, None])
-        return labels[np.where(found >= 0, found, of_all)]  # type: ignore[no-any-return]
+        return labels[np.where(found >= 0, found, of_all)]
 
     return classes
 
@@ -137,8 +138,8 @@ def question_rules(task: DrawnTask, operands: Operands, answers: Answers) -> lis
 
     - The most frequent class, or answer.
     - For each reading (`adelic.data.readings`), the class most frequent with its value; and a decision tree of depth 4
-      on all readings. Answers that are numbers count as classes where there are at most `MOST_ANSWERS` of them. Operands
-      that are fractions, or beyond int64, have no readings.
+      on all readings. Answers that are numbers count as classes where there are at most `MOST_ANSWERS` of them.
+      Operands that are fractions, or beyond int64, have no readings.
     - Where answers are numbers: each operand; and the linear function of the operands of least squares, rounded.
 
     The best one is the best on the second half of the questions, learnt from the first half; of equally good ones the
@@ -146,7 +147,7 @@ def question_rules(task: DrawnTask, operands: Operands, answers: Answers) -> lis
 
     Args:
         task: whose questions they are.
-        operands: of questions to learn from, in random order, (m, arity), m ≥ 1.
+        operands: of questions to learn from, in the order in which they were drawn, (m, arity), m ≥ 1.
         answers: theirs, (m,).
 
     >>> from adelic.data import drawn_task

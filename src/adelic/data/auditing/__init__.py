@@ -5,3 +5,8 @@
 
 Both return a dictionary ready for JSON. May import `adelic.data`'s other modules.
 """
+
+from adelic.data.auditing.drawn import audit_drawn
+from adelic.data.auditing.stored import audit
+
+__all__ = ["audit", "audit_drawn"]

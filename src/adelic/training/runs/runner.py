@@ -28,7 +28,6 @@ from adelic.training.runs.folder import choose_device, describe, finish, prepare
 from adelic.training.runs.objectives import Objective
 from adelic.training.solvers.fitting import fit_solver
 
-
 _RULE_QUESTIONS = 50_000
 """So many of the training questions, the first ones, show the trivial rules for a drawn task."""
 
