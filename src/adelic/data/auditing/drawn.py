@@ -41,7 +41,7 @@ def audit_drawn(source: DrawnData, *, seed: int = 0, progress: Progress | None =
     Raises:
         ConfigurationError: the task has not so many different questions.
 
-    >>> found = audit_drawn(DrawnData("unit", 2000, test_cases=1000, never_seen_cases=1000))
+    >>> found = audit_drawn(DrawnData("order", 2000, test_cases=1000, never_seen_cases=1000))
     >>> found["findings"][0]["name"], found["rows"]
     ('n modulo 7', {'train': 2000, 'test': 1000, 'larger': 1000})
     >>> found["known"]["test"]
