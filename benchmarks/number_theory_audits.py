@@ -1,6 +1,6 @@
 """Audit the tasks of number theory, and write the lines of docs/number-theory.md on trivial rules.
 
-    python benchmarks/number_theory_audits.py            # under two minutes
+    python benchmarks/number_theory_audits.py            # about a minute
     python benchmarks/number_theory_audits.py --lines    # bring the page's lines up to date, and audit nothing
 
 Writes results/number-theory-audit/TASK.json by `adelic data audit TASK --output …`.

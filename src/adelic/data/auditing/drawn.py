@@ -130,5 +130,6 @@ def to_lines(audits: Iterable[Mapping[str, Any]]) -> str:
     for found in audits:
         best, constant = best_and_constant(found)
         rule, trivial = (f"{x['name']}{{}}{100 * x['accuracies']['test']:.2f} %" for x in (best, constant))
-        lines.append(f"- `{found['task']}`: best trivial rule: {rule.format(', ')} ({trivial.format(' ')})")
+        beside = "" if best == constant else f" ({trivial.format(' ')})"
+        lines.append(f"- `{found['task']}`: best trivial rule: {rule.format(', ')}{beside}")
     return "\n".join(lines)
