@@ -4,6 +4,7 @@ Of a stored task the rows' cues and tokens are read, see `best_rule`; of a drawn
 `question_rules`.
 """
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -208,7 +209,9 @@ def _tree(read: list[Callable[[Operands], Integers]]) -> _Fit:
         from sklearn.tree import DecisionTreeClassifier
 
         labels, codes = np.unique(y, return_inverse=True)
-        tree = DecisionTreeClassifier(max_depth=TREE_DEPTH, random_state=0).fit(features(X), codes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of few questions, almost each may have a class of its own
+            tree = DecisionTreeClassifier(max_depth=TREE_DEPTH, random_state=0).fit(features(X), codes)
         return lambda asked: labels[tree.predict(features(asked))]
 
     return fit
