@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from adelic import acd
-from adelic.data.auditing import to_markdown
+from adelic.data.auditing.stored import to_markdown
 from adelic.storage.files import atomic_write
 
 ROOT = Path(__file__).resolve().parent.parent

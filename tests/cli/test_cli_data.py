@@ -59,6 +59,43 @@ def test_audit_without_symmetries(works, refused):
     assert "no symmetries" in refused("data", "audit", "lattice", "--n", "6", "--split", "orbits")
 
 
+SMALL = ("--examples", "2000", "--test-cases", "500", "--never-seen-cases", "300")
+
+
+def test_audit_of_a_drawn_task(works, folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    given = ("--task-options", "limit=5000,outcomes=uniform", "--seed", "2")
+    out = works("data", "audit", "gcd", *SMALL, *given, "--output", "found.json")
+    found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
+    assert found["rows"] == {"train": 2000, "test": 500, "uniform": 300, "stratified": 300, "new numbers": 300}
+    assert found["options"] == ["limit=5000", "outcomes=uniform"]
+    best, known = found["findings"][0], found["known"]["test"]
+    (line,) = [line for line in out.splitlines() if f" {best['name']} " in line]
+    assert [f"{100 * share:.2f}" for share in (best["held_out"], *best["accuracies"].values())] == [
+        cell.strip() for cell in line.split("│")[2:-1]
+    ]
+    assert any(" most frequent class " in line for line in out.splitlines())
+    share = 100 * found["classes"]["test"]["shares"]["1"]
+    assert f"test: 500 questions, {found['classes']['test']['answers']} different answers: 1 {share:.2f} %, 2 " in out
+    assert f"test: 0 questions are training questions; of 1,000 numbers in them {known['numbers']} occur in " in out
+    assert "new numbers: 0 questions are training questions; of 600 numbers in them 0 occur in " in out
+    again = works(*shlex.split(found["command"])[1:], "--output", "again.json")
+    assert again.replace("again", "found") == out
+    assert json.loads((folder / "again.json").read_text(encoding="utf-8")) == found
+
+
+def test_audit_refuses_options_of_the_other_kind_of_task(refused):
+    assert "--n belongs to a task, and 'gcd' is a drawn task" in refused("data", "audit", "gcd", "--n", "4")
+    for name, value in (("edition", "published"), ("split", "orbits")):
+        assert f"--{name} belongs to a task" in refused("data", "audit", "gcd", f"--{name}", value)
+    assert "gcd has --task-options" in refused("data", "audit", "gcd", "--option", "limit=5000")
+    assert "gcd has no option 'limt'" in refused("data", "audit", "gcd", "--task-options", "limt=5000")
+    assert "--examples 0 must be" in refused("data", "audit", "gcd", "--examples", "0")
+    assert "choose fewer examples" in refused("data", "audit", "polynomial")
+    for given in (("--examples", "5"), ("--task-options", "limit=5000")):
+        assert f"{given[0]} belongs to a drawn task, and 'weaving'" in refused("data", "audit", "weaving", *given)
+
+
 def test_info(works):
     out = works("data", "info", "weaving")
     assert out.startswith("weaving: ")

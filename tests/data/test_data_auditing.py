@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from adelic import acd
-from adelic.data import LookUp, auditing
+from adelic.data import LookUp
+from adelic.data.auditing import stored as auditing
 from adelic.data.dataset import Dataset
 from adelic.data.rules import accuracy_of_rule
 from adelic.errors import ConfigurationError, UnknownNameError

@@ -58,7 +58,7 @@ def test_packages_that_cannot_be_used_are_named(adelic_with, changes, words):
     assert words in line
 
 
-@pytest.mark.parametrize("command", ["info", "build", "audit", "verify", "export"])
+@pytest.mark.parametrize("command", ["info", "build", "verify", "export"])
 def test_a_drawn_task_has_no_stored_rows(adelic, command):
     options = ["--n", "4", *(["--format", "csv", "--output", "x"] if command == "export" else [])]
     outcome = adelic("data", command, "gcd", *(options if command != "info" else []))

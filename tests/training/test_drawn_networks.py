@@ -8,14 +8,17 @@ import pytest
 import torch
 
 from adelic.data import drawn_task
+from adelic.data.rules import question_rules
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, LeakError, UnknownNameError
 from adelic.nn import LocalGlobalClassifier, SequenceClassifier, Vocabulary
 from adelic.numbers import AdeleSpace
 from adelic.training import EmbeddingConfig, Experiment, load_recipe, run
 from adelic.training.embedding import JOINTS
+from adelic.training.experiment import SolverConfig, Steps
 from adelic.training.network.fitting import build_model
 from adelic.training.network.sampler import PassSampler
+from adelic.training.runs import runner
 from adelic.training.runs.development import Questions
 
 SMALL = {"epochs": 2, "batch_size": 64, "n_layers": 1, "n_heads": 2, "d_model": 16, "d_feedforward": 32}
@@ -80,6 +83,75 @@ def test_a_network_learns_what_its_digits_say(tmp_path):
         accuracies[embedding] = run(config, tmp_path / embedding, device="cpu").test["accuracy"]
     assert accuracies["adelic"] > 0.95
     assert accuracies["xval"] < 0.4
+
+
+def trivial_rule(data, seed=0, first=None):
+    """The best trivial rule of the training questions, and its accuracy on the test."""
+    X, y = data.questions(seed)
+    asked, wanted = next(data.tests(seed, X))
+    rule = question_rules(data.drawn, X[:first], y[:first])[0]
+    return rule.name, np.mean(rule.answers(asked) == wanted)
+
+
+@pytest.mark.parametrize("solver", [False, True])
+def test_the_best_trivial_rule_stands_beside_a_result(tmp_path, solver):
+    """It is learnt from training questions: how many are asked in the test, and which, makes no difference."""
+    config = experiment("squarefree")
+    if solver:
+        config = replace(config, model=SolverConfig(name="xval"), recipe=Steps(steps=2))
+    result = run(config, tmp_path / "run", device="cpu")
+    assert (result.rule_name, result.rule) == trivial_rule(config.data)
+    assert result.rule > 0.8 > result.majority  # squares of 2, 3 and 5
+    data = DrawnData("squarefree", 400, test_cases=50, never_seen_cases=10)
+    other = run(replace(config, data=data), tmp_path / "other", device="cpu")
+    assert other.rule_name == result.rule_name
+    assert other.rule == trivial_rule(data)[1] != result.rule
+
+
+def test_the_trivial_rule_is_learnt_from_the_first_questions(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "_RULE_QUESTIONS", 20)
+    config = experiment("squarefree")
+    result = run(config, tmp_path, device="cpu")
+    assert (result.rule_name, result.rule) == trivial_rule(config.data, first=20) != trivial_rule(config.data)
+
+
+KNOWING = """
+from adelic.training.solvers import Solver
+
+
+class Knowing(Solver):
+    def fit(self, problem, operands, answers, *, seed, steps, tick=None):
+        self.problem = problem
+
+    def answer(self, operands):
+        return self.problem.solve(operands)
+
+    n_parameters = 0
+"""
+
+
+def test_a_rule_is_judged_on_the_questions_that_confirm_a_model_too(tmp_path, monkeypatch):
+    """A model that answers all of the first test questions is asked the others; the rule is judged on all of them."""
+    (tmp_path / "knowing_solver.py").write_text(KNOWING)
+    monkeypatch.syspath_prepend(tmp_path)
+    data = DrawnData("squarefree", 400, test_cases=100, confirmation_cases=500, never_seen_cases=5)
+    config = Experiment(data=data, model=SolverConfig(name="knowing_solver:Knowing"), recipe=Steps(steps=1))
+    result = run(config, tmp_path / "run", device="cpu")
+    assert (result.rows["test"], result.test["accuracy"]) == (500, 1.0)
+    X, y = data.questions(0)
+    asked, wanted = map(np.concatenate, zip(*data.tests(0, X), strict=True))
+    assert result.rule == question_rules(data.drawn, X, y)[0].accuracy(asked, wanted)
+    assert len(asked) == 500
+
+
+def test_results_without_a_rule_are_read(tmp_path):
+    """Those of tasks with numbers as answers, and older ones."""
+    data = DrawnData("order", 200, test_cases=5, confirmation_cases=5, never_seen_cases=5)
+    config = Experiment(data=data, model=SolverConfig(name="xval"), recipe=Steps(steps=1))
+    result = run(config, tmp_path, device="cpu")
+    assert result.rule is result.rule_name is None
+    assert "rule" not in json.loads((tmp_path / "result.json").read_text())
+    assert run(config, tmp_path, device="cpu") == result
 
 
 def test_each_question_is_trained_on_once_and_in_passes():
@@ -177,6 +249,7 @@ def test_the_command_line_trains_a_network_on_a_drawn_task(works, tmp_path):
     text = works(*given)
     assert "squarefree by residues from 200 examples: test:" in text
     stored = json.loads((tmp_path / "result.json").read_text())
+    assert f" %, best trivial rule ({stored['rule_name']}) {100 * stored['rule']:.2f} %, " in text
     assert stored["configuration"]["embedding"] == {"name": "residues", "n_primes": 3}
     again = works(*stored["command"].split()[1:], "--run-dir", tmp_path)
     assert again == text  # the printed command is this run

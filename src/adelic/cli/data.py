@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 from rich.table import Table
 
-from adelic.cli.options import OPTION, SuggestingGroup, progress_bar, stack
+from adelic.cli.audits import print_questions, print_rows
+from adelic.cli.options import NAMES, OPTION, SuggestingGroup, in_terms_of_options, progress_bar, stack
 from adelic.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -53,6 +55,10 @@ workers_option = click.option(
 
 Options = tuple[tuple[str, str], ...]
 """What `--option` was given, name and choice."""
+
+
+_AUDITED_QUESTIONS = 20_000
+"""So many questions of a drawn task are audited."""
 
 
 def _title(task: str, size: dict[str, Any]) -> str:
@@ -167,49 +173,83 @@ def _shape(shape: dict[str, Any]) -> str:
     return f"{shape['rows']:,} rows of {shape['length']} tokens, {kind}"
 
 
+questions_options = stack(
+    *(
+        click.option(
+            f"--{name}",
+            type=int,
+            help=f"Of a drawn task, the number of {questions}.  [default: {_AUDITED_QUESTIONS:,}]",
+        )
+        for name, questions in (
+            ("examples", "training questions, from which rules are learnt"),
+            ("test-cases", "test questions"),
+            ("never-seen-cases", "questions of each kind unlike those in training, as longer numbers"),
+        )
+    ),
+    click.option(
+        "--task-options",
+        type=NAMES,
+        metavar="NAME=VALUE,…",
+        help="Of a drawn task, its options, as limit=100000,outcomes=uniform.",
+    ),
+)
+
+
 @data_commands.command()
 @click.argument("task")
 @data_options
+@questions_options
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Also write the audit here, as JSON.")
-def audit(task: str, options: Options, output: Path | None, **size: Any) -> None:
+@click.pass_context
+@in_terms_of_options
+def audit(
+    context: click.Context,
+    task: str,
+    options: Options,
+    output: Path | None,
+    examples: int | None,
+    test_cases: int | None,
+    never_seen_cases: int | None,
+    task_options: tuple[str, ...] | None,
+    **size: Any,
+) -> None:
     """Show how trivial rules, simple models and look-up score on TASK, and how many test rows leak.
+
+    Of a drawn task, whose questions are never stored: how often each class occurs, how trivial rules score that read
+    sizes, signs, residues and digits off the operands, and how many numbers of the test occur in training.
 
     \b
     adelic data audit schubert --n 4
     adelic data audit mheight --n 8 --split orbits
     adelic data audit weaving --n 6 --edition leaky --output results/audit/weaving-6-leaky.json
+    adelic data audit gcd --task-options limit=100000 --examples 5000
     """
     from adelic import data
     from adelic.storage.files import atomic_write
 
-    chosen = _chosen(task, options)
-    with progress_bar(f"auditing {task}") as tick:
-        found = data.audit(task, progress=tick, **size, **chosen)
-    table = Table("accuracy in percent of", "test rows", "all rows", header_style="bold")
-    for finding in found["findings"]:
-        everywhere = "–" if finding["everywhere"] is None else f"{100 * finding['everywhere']:.2f}"
-        table.add_row(finding["name"], f"{100 * finding['test']:.2f}", everywhere)
-    for known, score in found["lookup"].items():
-        table.add_row(_KNOWN[known].format("look-up among"), f"{100 * score:.2f}", "–")
-    Console().print(table)
-    known = found["duplicates"]["test rows known outside test"]
-    click.echo(f"duplicate rows: {found['duplicates']['rows']:,}; test rows known outside test: {100 * known:.2f} %")
-    for name, share in found["symmetries"].items():
-        click.echo(f"test rows with an equivalent row outside test, by symmetry {name}: {100 * share:.2f} %")
-    for known, parts in found["overlap"].items():
-        for part, those in parts.items():
-            among = _KNOWN[known].format(f"{part} rows among")
-            click.echo(f"{among}: {those['rows']:,} of {found['rows'][part]:,} ({100 * those['share']:.2f} %)")
-    if found["symmetries"] and found["split"] == "published":
-        click.echo("images of training rows may be trained on with --split orbits only, which keeps them out of test")
-    if task == "quiver":
-        click.echo("relabelling is quotiented out, a row an isomorphism class: an orbit is a quiver and its opposite")
+    counts = {"examples": examples, "test_cases": test_cases, "never_seen_cases": never_seen_cases}
+    if task in data.drawn_tasks():
+        if options:
+            raise ConfigurationError(f"--option is for tasks whose rows are stored; {task} has --task-options")
+        seed = size.pop("seed")
+        given = {name: v for name, v in size.items() if context.get_parameter_source(name) != ParameterSource.DEFAULT}
+        counts = {name: _AUDITED_QUESTIONS if count is None else count for name, count in counts.items()}
+        questions = data.source(task, **given, **counts, task_options=task_options)
+        assert isinstance(questions, data.DrawnData)
+        with progress_bar(f"auditing {task}") as tick:
+            found = data.audit_drawn(questions, seed=seed, progress=tick)
+        print_questions(found)
+    else:
+        drawn = {**counts, "task_options": task_options}
+        if any(value is not None for value in drawn.values()):
+            data.source(task, **drawn)  # which refuses them
+        chosen = _chosen(task, options)
+        with progress_bar(f"auditing {task}") as tick:
+            found = data.audit(task, progress=tick, **size, **chosen)
+        print_rows(found)
     if output is not None:
         atomic_write(output, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
         click.echo(f"wrote {output}")
-
-
-_KNOWN = {"rows": "{} training rows", "images": "{} the images of training rows"}
 
 
 @data_commands.command()

@@ -212,16 +212,19 @@ def _refuse(given: dict[str, Any], why: str) -> None:
 
 
 def _questions(result: Result) -> str:
-    """Return the result of a solver in a line."""
+    """Return the result of a drawn task in a line."""
     parts = {"test": result.test} | {f"test, {split}": figures for split, figures in (result.never_seen or {}).items()}
     words = [
         f"{name}: {figures['correct']:,} of {figures['cases']:,} answers exactly right "
         f"({100 * figures['accuracy']:.2f} %)"
         for name, figures in parts.items()
     ]
+    trivial = f"the most frequent answer {100 * result.majority:.2f} %"
+    if result.rule is not None:
+        trivial += f", best trivial rule ({result.rule_name}) {100 * result.rule:.2f} %"
     return (
-        f"{result.task} by {result.embedding} from {result.rows['train']:,} examples: {'; '.join(words)}; the most "
-        f"frequent answer {100 * result.majority:.2f} %, {result.seconds:.0f} s"
+        f"{result.task} by {result.embedding} from {result.rows['train']:,} examples: {'; '.join(words)}; {trivial}, "
+        f"{result.seconds:.0f} s"
     )
 
 

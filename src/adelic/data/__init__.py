@@ -6,7 +6,7 @@
 - `splits`, `symmetries`, `guard`, `lookup`: parts, equivalent rows and orbits, the guard against leaks, look-up.
 - `store`, `catalogue`, `exporting`: files of rows; their counts against published ones; files for other programs.
 - `tables`: tables of your own; `sources`: the data of an experiment, a task of some size, a drawn task or a table.
-- `auditing`, `rules`: what is trivially read off a row.
+- `auditing`, `rules`, `readings`: what is trivially read off a row, or off the operands of a question.
 
 May import `adelic.errors`, `adelic.storage` and `adelic.numbers`, and knows no task by name. Whatever trains asks
 `training_rows` for the rows that it may train on. To add a task, make a `Task` and name it in an entry point, see
@@ -18,7 +18,7 @@ May import `adelic.errors`, `adelic.storage` and `adelic.numbers`, and knows no 
 {'validation': 0, 'test': 0}
 """
 
-from adelic.data.auditing import audit
+from adelic.data.auditing import audit, audit_drawn
 from adelic.data.catalogue import Check, OrbitCheck, info, verify, verify_orbits
 from adelic.data.dataset import Dataset, build, load
 from adelic.data.drawn import DrawnTask
@@ -53,6 +53,7 @@ __all__ = [
     "Task",
     "TaskData",
     "audit",
+    "audit_drawn",
     "build",
     "check_disjoint",
     "drawn_task",

@@ -1,14 +1,29 @@
-"""Trivial rules: for each value of something that is read off a row, the class that is most frequent with it."""
+"""Trivial rules: for each value of something that is read off a row, the class that is most frequent with it.
 
-from collections.abc import Iterator
+Of a stored task the rows' cues and tokens are read, see `best_rule`; of a drawn one the questions' operands, see
+`question_rules`.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adelic.data.dataset import Dataset
+from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.data.lookup import LookUp
+from adelic.data.readings import READ_OPERANDS, operand_names, readings
 from adelic.data.symmetries import Integers
+
+TREE_DEPTH = 4
+MOST_ANSWERS = 300
+"""Answers that are numbers, and of which more are known, are no classes: no reading tells them."""
+_FITTED_ROWS = 10_000
+"""So many questions are enough for the coefficients of a linear function."""
+_GREATEST_FLOAT = 2**1000
+"""Numbers up to this one have float64s, and so have their multiples."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +97,133 @@ def _columns(y: Integers) -> Integers:
 
 
 def _accuracy(cue: Integers, y: Integers, cue_asked: Integers, y_asked: Integers) -> float:
+    return float(np.mean(_most_frequent_with(cue, y)(cue_asked) == y_asked))
+
+
+def _most_frequent_with(cue: Integers, y: Integers) -> Callable[[Integers], Integers]:
+    """Return the rule that maps values of a cue to the class most frequent with them, of several the least."""
     labels, codes = np.unique(y, return_inverse=True)
-    memory = LookUp(cue[:, None], codes)
-    found: NDArray[np.int64] = memory.find(cue_asked[:, None])
-    return float(np.mean(labels[np.where(found >= 0, found, np.bincount(codes).argmax())] == y_asked))
+    memory, of_all = LookUp(cue[:, None], codes), np.bincount(codes).argmax()
+
+    def classes(cue_asked: Integers) -> Integers:
+        found: NDArray[np.int64] = memory.find(cue_asked[:, None])
+        return labels[np.where(found >= 0, found, of_all)]
+
+    return classes
+
+
+@dataclass(frozen=True)
+class QuestionRule:
+    """A trivial rule for the questions of a drawn task, learnt from questions with their answers.
+
+    Attributes:
+        name: what it reads, in plain words, as "a and b modulo 6".
+        held_out: the accuracy on one half of these questions of the rule that is learnt from the other half.
+        answers: operands (n, arity) -> answers (n,), by the rule that is learnt from all of them.
+    """
+
+    name: str
+    held_out: float
+    answers: Callable[[Operands], Answers]
+
+    def accuracy(self, operands: Operands, answers: Answers) -> float:
+        """Return how often the rule is right."""
+        return _share_right(self.answers(operands), answers)
+
+
+_Fit = Callable[[Operands, Answers], Callable[[Operands], Answers]]
+
+
+def question_rules(task: DrawnTask, operands: Operands, answers: Answers) -> list[QuestionRule]:
+    """Return the trivial rules for a drawn task, the best one first; nothing but the given questions chooses it.
+
+    - The most frequent class, or answer.
+    - For each reading (`adelic.data.readings`), the class most frequent with its value; and a decision tree of depth 4
+      on all readings. Answers that are numbers count as classes where there are at most `MOST_ANSWERS` of them.
+      Operands that are fractions, or beyond int64, have no readings.
+    - Where answers are numbers: each operand; and the linear function of the operands of least squares, rounded.
+
+    The best one is the best on the second half of the questions, learnt from the first half; of equally good ones the
+    first. Then each is learnt from all of them.
+
+    Args:
+        task: whose questions they are.
+        operands: of questions to learn from, in the order in which they were drawn, (m, arity), m ≥ 1.
+        answers: theirs, (m,).
+
+    >>> from adelic.data import drawn_task
+    >>> task, rng = drawn_task("order"), np.random.default_rng(0)
+    >>> best = question_rules(task, *task.sample(1000, rng))[0]
+    >>> best.name, best.accuracy(*task.sample(1000, rng, "larger"))
+    ('n modulo 7', 1.0)
+    """
+    half = (len(answers) + 1) // 2
+    learnt = operands[:half], answers[:half]
+    held = (operands[half:], answers[half:]) if len(answers) > 1 else learnt
+    found = [
+        QuestionRule(name, _share_right(fit(*learnt)(held[0]), held[1]), fit(operands, answers))
+        for name, fit in _fits(task, operands, answers)
+    ]
+    return sorted(found, key=lambda rule: -rule.held_out)
+
+
+def _fits(task: DrawnTask, operands: Operands, answers: Answers) -> Iterator[tuple[str, _Fit]]:
+    """Yield how each rule is learnt, by name."""
+    is_class = task.class_names is not None
+    yield f"most frequent {'class' if is_class else 'answer'}", _constant
+    if operands.dtype == np.int64 and (is_class or len(np.unique(answers)) <= MOST_ANSWERS):
+        read = {name: reading for name, reading in readings(operands).items() if np.ptp(reading(operands))}
+        for name, reading in read.items():
+            yield name, _by_reading(reading)
+        if read:
+            yield "tree of trivial features", _tree(list(read.values()))
+    if not is_class:
+        for i, name in enumerate(operand_names(task.arity)[:READ_OPERANDS]):
+            yield f"the value of {name}", _operand(i)
+        if max(task.max_operand, task.max_numerator) < _GREATEST_FLOAT:
+            yield "a linear function, rounded", _linear
+
+
+def _share_right(given: Answers, wanted: Answers) -> float:
+    return float(np.mean((given == wanted).astype(np.bool_)))
+
+
+def _constant(_: Operands, y: Answers) -> Callable[[Operands], Answers]:
+    labels, counts = np.unique(y, return_counts=True)
+    return lambda X: np.repeat(labels[counts.argmax() :][:1], len(X))
+
+
+def _by_reading(reading: Callable[[Operands], Integers]) -> _Fit:
+    def fit(X: Operands, y: Answers) -> Callable[[Operands], Answers]:
+        rule = _most_frequent_with(reading(X), y)
+        return lambda asked: rule(reading(asked))
+
+    return fit
+
+
+def _tree(read: list[Callable[[Operands], Integers]]) -> _Fit:
+    def features(X: Operands) -> NDArray[np.float32]:
+        return np.column_stack([reading(X) for reading in read]).astype(np.float32)
+
+    def fit(X: Operands, y: Answers) -> Callable[[Operands], Answers]:
+        from sklearn.tree import DecisionTreeClassifier
+
+        labels, codes = np.unique(y, return_inverse=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of few questions, almost each may have a class of its own
+            tree = DecisionTreeClassifier(max_depth=TREE_DEPTH, random_state=0).fit(features(X), codes)
+        return lambda asked: labels[tree.predict(features(asked))]
+
+    return fit
+
+
+def _operand(i: int) -> _Fit:
+    return lambda _, __: lambda X: X[:, i]
+
+
+def _linear(X: Operands, y: Answers) -> Callable[[Operands], Answers]:
+    def features(X: Operands) -> NDArray[np.float64]:
+        return np.column_stack([X.astype(np.float64), np.ones(len(X))])
+
+    solution = np.linalg.lstsq(features(X[:_FITTED_ROWS]), y[:_FITTED_ROWS].astype(np.float64), rcond=None)[0]
+    return lambda asked: np.array([round(x) for x in (features(asked) @ solution).tolist()], dtype=object)

@@ -56,7 +56,8 @@ class Result:
         test: figures on the test split: accuracy, loss, and what the kind of prediction has besides.
         validation: accuracy and loss of the weights that were chosen.
         majority, lookup, rule: test accuracies of the most frequent class, of a table that remembers the training rows,
-            and of the best trivial rule, whose name is rule_name.
+            and of the best trivial rule, whose name is rule_name, see `adelic.data.rules`. Drawn tasks with numbers as
+            answers have no rule, nor have older results.
         guess: of several targets or a number, the figures of always giving the most frequent answer.
         predicts_one_class: whether the model gives all rows the same answer; None in older results of solvers.
         never_seen: of a drawn task, the figures on each split of questions unlike those in training.

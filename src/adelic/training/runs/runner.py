@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from adelic.data import Dataset
-from adelic.data.rules import best_rule
+from adelic.data.rules import best_rule, question_rules
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError
 from adelic.storage.provenance import source_commit
@@ -27,6 +27,9 @@ from adelic.training.runs.fitted import Fitted, Surroundings
 from adelic.training.runs.folder import choose_device, describe, finish, prepare
 from adelic.training.runs.objectives import Objective
 from adelic.training.solvers.fitting import fit_solver
+
+_RULE_QUESTIONS = 50_000
+"""So many of the training questions, the first ones, show the trivial rules for a drawn task."""
 
 
 def run(
@@ -141,10 +144,11 @@ def _asked(experiment: Experiment, around: Surroundings) -> tuple[Result, bytes 
             task.check_unseen(operands, questions.X_validation)
             fitted, n_validation = fit_network(experiment, questions, around), len(questions.y_validation)
     start = time.perf_counter()
-    wanted, given = first[1], fitted.evaluate(*first)[1]
+    tested, wanted, given = *first, fitted.evaluate(*first)[1]
     if (given == wanted).all():
         for asked, truth in tests:
             task.check_unseen(operands, asked)
+            tested = np.concatenate([tested, asked])
             wanted, given = np.append(wanted, truth), np.append(given, fitted.evaluate(asked, truth)[1])
     never_seen = {split: (truth, fitted.evaluate(asked, truth)[1]) for split, asked, truth in never_seen_in}
     trivial = float(np.mean(wanted == most_frequent(answers)))  # no test question is among those that were trained on
@@ -157,7 +161,10 @@ def _asked(experiment: Experiment, around: Surroundings) -> tuple[Result, bytes 
     }
     if task.class_names is not None:
         of_classes = {"test": (wanted, given), **never_seen}
+        rule = question_rules(task, operands[:_RULE_QUESTIONS], answers[:_RULE_QUESTIONS])[0]
         judgement |= {
+            "rule": rule.accuracy(tested, wanted),
+            "rule_name": rule.name,
             "class_names": list(task.class_names),
             "by_class": {split: counted_by_class(*pair, len(task.class_names)) for split, pair in of_classes.items()},
         }

@@ -1,0 +1,62 @@
+"""What `adelic data audit` prints."""
+
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+_KNOWN = {"rows": "{} training rows", "images": "{} the images of training rows"}
+_PRINTED_RULES = 10
+_PRINTED_CLASSES = 5
+
+
+def print_rows(found: dict[str, Any]) -> None:
+    """Print the audit of stored rows."""
+    table = Table("accuracy in percent of", "test rows", "all rows", header_style="bold")
+    for finding in found["findings"]:
+        everywhere = "–" if finding["everywhere"] is None else f"{100 * finding['everywhere']:.2f}"
+        table.add_row(finding["name"], f"{100 * finding['test']:.2f}", everywhere)
+    for known, score in found["lookup"].items():
+        table.add_row(_KNOWN[known].format("look-up among"), f"{100 * score:.2f}", "–")
+    Console().print(table)
+    known = found["duplicates"]["test rows known outside test"]
+    click.echo(f"duplicate rows: {found['duplicates']['rows']:,}; test rows known outside test: {100 * known:.2f} %")
+    for name, share in found["symmetries"].items():
+        click.echo(f"test rows with an equivalent row outside test, by symmetry {name}: {100 * share:.2f} %")
+    for known, parts in found["overlap"].items():
+        for part, those in parts.items():
+            among = _KNOWN[known].format(f"{part} rows among")
+            click.echo(f"{among}: {those['rows']:,} of {found['rows'][part]:,} ({100 * those['share']:.2f} %)")
+    if found["symmetries"] and found["split"] == "published":
+        click.echo("images of training rows may be trained on with --split orbits only, which keeps them out of test")
+    if found["task"] == "quiver":
+        click.echo("relabelling is quotiented out, a row an isomorphism class: an orbit is a quiver and its opposite")
+
+
+def print_questions(found: dict[str, Any]) -> None:
+    """Print the audit of questions: classes, the best rules, and look-up."""
+    for split, classes in found["classes"].items():
+        shares = [f"{name} {100 * share:.2f} %" for name, share in list(classes["shares"].items())[:_PRINTED_CLASSES]]
+        more = ", …" if classes["answers"] > len(shares) else ""
+        click.echo(f"{split}: {found['rows'][split]:,} questions, {classes['answers']:,} different answers: ", nl=False)
+        click.echo(", ".join(shares) + more)
+    table = Table("accuracy in percent of", "held out", *found["known"], header_style="bold")
+    best = found["findings"][:_PRINTED_RULES]
+    constant = [f for f in found["findings"][_PRINTED_RULES:] if f["name"].startswith("most frequent")]
+    for finding in [*best, *constant]:
+        table.add_row(
+            finding["name"],
+            *(f"{100 * share:.2f}" for share in (finding["held_out"], *finding["accuracies"].values())),
+        )
+    Console().print(table)
+    click.echo(
+        "held out: half of the training questions, answered by the rule that is learnt from the other half; that says "
+        f"which of {len(found['findings'])} rules is best"
+    )
+    for split, known in found["known"].items():
+        share = 100 * known["numbers"] / known["of_numbers"]
+        click.echo(
+            f"{split}: {known['questions']:,} questions are training questions; of {known['of_numbers']:,} numbers in "
+            f"them {known['numbers']:,} occur in training questions ({share:.2f} %)"
+        )
