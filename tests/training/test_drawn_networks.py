@@ -15,7 +15,7 @@ from adelic.nn import LocalGlobalClassifier, SequenceClassifier, Vocabulary
 from adelic.numbers import AdeleSpace
 from adelic.training import EmbeddingConfig, Experiment, load_recipe, run
 from adelic.training.embedding import JOINTS
-from adelic.training.experiment import SolverConfig, Steps
+from adelic.training.models import SolverConfig, Steps
 from adelic.training.network.fitting import build_model
 from adelic.training.network.sampler import PassSampler
 from adelic.training.runs import runner

@@ -19,7 +19,8 @@ from adelic.errors import ConfigurationError
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.options import options
 from adelic.training.embedding import EmbeddingConfig
-from adelic.training.experiment import Experiment, SolverConfig, Steps
+from adelic.training.experiment import Experiment
+from adelic.training.models import SolverConfig, Steps
 from adelic.training.recipes import Recipe
 from adelic.training.result import Result
 

@@ -15,7 +15,7 @@ from adelic.cli.report import folder, print_table, results_option, write_report
 from adelic.errors import Interrupted
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.options import options
-from adelic.training.experiment import RandomSearch
+from adelic.training.models import RandomSearch
 from adelic.training.recipes import Recipe
 
 _BENCHMARKS = {"arithmetic": arithmetic, "number-theory": number_theory}

@@ -1,9 +1,9 @@
 """Layer 4, training: runs of an `Experiment`, each in its run folder, each ending in a `Result`.
 
-The modules that define a run (`experiment`, `embedding`, `recipes`) and its `result` need no torch. `runs` has the run
-folder and the runner; `network`, `classical` and `solvers` fit models; `search` chooses recipes. To add an option, add
-a field in `embedding` or `recipes`; to add a model outside the Transformer, an entry of `classical.models`; to add a
-solver, a class that `solver_names` names. Of adelic, `storage`, `numbers`, `data` and `nn` may be imported.
+The modules that define a run (`experiment`, `embedding`, `models`, `recipes`) and its `result` need no torch. `runs`
+has the run folder and the runner; `network`, `classical` and `solvers` fit models; `search` chooses recipes. To add an
+option, add a field in `embedding` or `recipes`; to add a model outside the Transformer, an entry of `classical.models`;
+to add a solver, a class that `solver_names` names. Of adelic, `storage`, `numbers`, `data` and `nn` may be imported.
 """
 
 import importlib
@@ -14,7 +14,8 @@ from adelic.errors import needs_extra
 if TYPE_CHECKING:
     from adelic.training.classical.models import CLASSICAL_MODELS
     from adelic.training.embedding import EmbeddingConfig
-    from adelic.training.experiment import Classical, Experiment, RandomSearch, SolverConfig, Steps
+    from adelic.training.experiment import Experiment
+    from adelic.training.models import Classical, RandomSearch, SolverConfig, Steps
     from adelic.training.network.distributed import run_distributed
     from adelic.training.network.sampler import ClassBalancedSampler
     from adelic.training.recipes import Recipe, load_recipe, recipe_names
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 _MODULES = {
     "classical.models": ("CLASSICAL_MODELS",),
     "embedding": ("EmbeddingConfig",),
-    "experiment": ("Classical", "Experiment", "RandomSearch", "SolverConfig", "Steps"),
+    "experiment": ("Experiment",),
+    "models": ("Classical", "RandomSearch", "SolverConfig", "Steps"),
     "network.distributed": ("run_distributed",),
     "network.sampler": ("ClassBalancedSampler",),
     "recipes": ("Recipe", "load_recipe", "recipe_names"),

@@ -6,7 +6,6 @@ what a user gives is checked before seconds are spent on loading it.
 
 import hashlib
 import json
-import re
 import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,128 +17,12 @@ from adelic.data.sources import DrawnData, Source, TableData, TaskData
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError
 from adelic.storage.checks import check_seed
 from adelic.storage.files import read_bytes
-from adelic.storage.options import check_fields, option, options, table_of
+from adelic.storage.options import options
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic.training.embedding import JOINTS, EmbeddingConfig, stored_embedding
+from adelic.training.models import Classical, RandomSearch, SolverConfig, Steps
 from adelic.training.recipes import Recipe, complete, stored
 from adelic.training.renamed import first_form, with_todays_names
-from adelic.training.solver_names import check_solver
-
-
-@dataclass(frozen=True, kw_only=True)
-class Classical:
-    """A model outside the Transformer.
-
-    Attributes:
-        name: a name of `adelic.training.CLASSICAL_MODELS`.
-
-    >>> Classical(name="trees").label
-    'trees'
-    """
-
-    name: str
-
-    @property
-    def label(self) -> str:
-        """Return the model's name."""
-        return self.name
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the table of config.toml."""
-        return {"name": self.name}
-
-
-@dataclass(frozen=True, kw_only=True)
-class RandomSearch:
-    """How the options of a model outside the Transformer are chosen: by random draws, judged by validation.
-
-    The attributes are options, and the `help` of each describes it.
-
-    Raises:
-        ConfigurationError: a value makes no sense.
-
-    >>> RandomSearch(trials=3).as_dict()
-    {'name': 'search', 'trials': 3}
-    """
-
-    trials: int = option(
-        20, help="Number of random draws of the model's options that are tried.", least=1, greatest=1_000_000
-    )
-    max_rows: int | None = option(
-        None, help="Train on at most this number of rows, chosen at random.", least=1, greatest=10**9
-    )
-    symmetries: bool = option(
-        False, help="Also train on the images of rows under the task's symmetries.", unwritten=False
-    )
-
-    name = "search"
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_fields(self)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the table of config.toml."""
-        return {"name": self.name, **table_of(self)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class SolverConfig:
-    """A solver: a model that learns a drawn task from questions, and answers with exact numbers.
-
-    Attributes:
-        name: a name of `adelic.training.solvers.SOLVER_MODULES`, or "package.module:Class" of your own.
-
-    Raises:
-        UnknownNameError: it is neither.
-
-    >>> SolverConfig(name="my_package.solvers:Mine").label
-    'my_package-solvers-Mine'
-    """
-
-    name: str
-
-    def __post_init__(self) -> None:
-        """Check the name, without importing the solver."""
-        check_solver(self.name)
-
-    @property
-    def label(self) -> str:
-        """Return the name as a part of file names."""
-        return re.sub(r"[^\w-]+", "-", self.name)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the table of config.toml."""
-        return {"name": self.name}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Steps:
-    """The recipe of a solver: how many steps it is trained for; the solver decides everything else.
-
-    The `help` of the attribute describes it.
-
-    Raises:
-        ConfigurationError: a value makes no sense.
-
-    >>> Steps(steps=800).as_dict()
-    {'name': 'steps', 'steps': 800}
-    """
-
-    steps: int = option(500, help="Number of steps that a solver is trained for.", least=1, greatest=10**9)
-
-    name = "steps"
-    symmetries = False
-    max_rows = None
-
-    def __post_init__(self) -> None:
-        """Check the value."""
-        check_fields(self)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the table of config.toml."""
-        return {"name": self.name, **table_of(self)}
-
 
 Model = EmbeddingConfig | Classical | SolverConfig
 _RECIPES: dict[type[Model], type[Recipe | RandomSearch | Steps]] = {

@@ -11,7 +11,6 @@ from adelic.storage.files import read_bytes
 from adelic.storage.options import options
 from adelic.storage.records import DamagedTextError, parse_checksums, parse_sealed, seal, sha256
 from adelic.training.embedding import EmbeddingConfig
-from adelic.training.experiment import RandomSearch, Steps
 from adelic.training.kinds import (
     AMOUNT,
     BY_PRIME,
@@ -34,6 +33,7 @@ from adelic.training.kinds import (
     check_kind,
     check_known,
 )
+from adelic.training.models import RandomSearch, Steps
 from adelic.training.predictions import unpack
 from adelic.training.recipes import Recipe
 from adelic.training.renamed import with_todays_names
