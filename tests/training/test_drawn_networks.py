@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from adelic.data import drawn_task
 from adelic.data.rules import question_rules
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, LeakError, UnknownNameError
@@ -17,6 +16,7 @@ from adelic.training import EmbeddingConfig, Experiment, load_recipe, run
 from adelic.training.embedding import JOINTS
 from adelic.training.models import SolverConfig, Steps
 from adelic.training.network.fitting import build_model
+from adelic.training.network.loop import _tokens
 from adelic.training.network.sampler import PassSampler
 from adelic.training.runs import runner
 from adelic.training.runs.development import Questions
@@ -343,4 +343,27 @@ def test_the_same_seed_gives_the_same_run(tmp_path):
     assert replace(first, seconds=0, evaluation_seconds=0) == replace(second, seconds=0, evaluation_seconds=0)
     other = run(experiment(seed=1), tmp_path / "c", device="cpu")
     assert other.history != first.history
-    assert drawn_task("gcd").name == other.task
+
+
+def test_weights_of_local_global_networks_know_their_places():
+    one, other = (
+        LocalGlobalClassifier(AdeleSpace(primes, 2), n_classes=2, length=1, width=4) for primes in ((2, 3), (3, 2))
+    )
+    with pytest.raises(ConfigurationError, match="primes"):
+        other.load_state_dict(one.state_dict())
+
+
+@pytest.mark.parametrize("row", [[-1], [2]])
+def test_ids_outside_the_vocabulary_are_refused(row):
+    model = LocalGlobalClassifier(AdeleSpace((2, 3), 2), n_classes=2, length=1, width=4, vocabulary=Vocabulary([5, 7]))
+    with pytest.raises(IndexError):
+        model(torch.tensor([row]))
+
+
+def test_parts_of_a_batch_are_counted_in_tokens():
+    """A row of residues has many tokens for a number, and a part of a batch is to be small in memory."""
+    model, data = built(experiment("gcd", embedding="residues", n_primes=9))
+    assert _tokens(model, torch.from_numpy(data.X_train)) == 1 + 2 * 9
+    assert model.place(torch.from_numpy(data.X_train[:3])).shape[1] == 1 + 2 * 9
+    plain, _ = built(experiment("gcd", embedding="fone"))
+    assert _tokens(plain, torch.from_numpy(data.X_train)) == 3

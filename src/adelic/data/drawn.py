@@ -21,7 +21,7 @@ Answers = NDArray[Any]
 Draw = Callable[[int, np.random.Generator], Operands]
 
 _FRUITLESS_DRAWS = 128_000
-"""So many draws without a new question, one after the other, and there is none left."""
+"""After this many draws in a row without a new question there is none left."""
 
 
 class Variants(Protocol):

@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn.bodies.classifier import check_sizes
+from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import AdeleSpace
 from adelic.numbers.features import FeatureLayout, hot_positions, signed_logarithm
@@ -20,7 +21,7 @@ _GREATEST = 1 - 1e-6
 """Beyond this size a product of signs counts as certain, so that its logarithm is finite."""
 
 
-class LocalGlobalClassifier(nn.Module):
+class LocalGlobalClassifier(Fingerprinted):
     """A small network at each place, the real one among them, and a joint of their answers.
 
     The networks read the same rows of numbers, each at its own place: the digits at a prime, one-hot, or the sign and
@@ -84,6 +85,7 @@ class LocalGlobalClassifier(nn.Module):
         if width < 1:
             raise ConfigurationError(f"width={width} leaves no unit; width >= 1")
         self.space, self.max_length, self.joint, self.tied = space, length, joint, tied
+        self.vocabulary = vocabulary
         self.layout = FeatureLayout.fit(features, space, None)
         n_places, n_out = space.n_primes + 1, width if joint == "sum" else 1
         # The vectors of a number's features; the last is of "none", which is trained as the others are.
@@ -117,6 +119,11 @@ class LocalGlobalClassifier(nn.Module):
             else None
         )
 
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the vocabulary, the space, the features and the joint."""
+        about = {"features": self.layout.kind, "joint": self.joint, "tied": self.tied}
+        return of_vocabulary(self.vocabulary) | of_space(self.space) | about
+
     def _features(self, numbers: Any) -> tuple[torch.Tensor, torch.Tensor]:
         """Return where ones stand among the features at primes, (*, n_primes, levels); features of the size, (*, 4)."""
         adeles = self.space.encode(numbers, floats="never")
@@ -136,7 +143,8 @@ class LocalGlobalClassifier(nn.Module):
         if self.hot is None or self.size is None:
             hot, size = (features.to(device) for features in self._features(numbers))
         else:
-            hot, size = self.hot[numbers], self.size[numbers]
+            hot, size = (functional.embedding(numbers, table.flatten(1)) for table in (self.hot, self.size))
+            hot = hot.unflatten(-1, self.hot.shape[1:])  # type: ignore[no-untyped-call]
         rows, length, n_primes, levels = hot.shape
         if length != self.max_length:
             raise ConfigurationError(f"a row of {length} numbers, where all have max_length={self.max_length}")

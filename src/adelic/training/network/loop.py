@@ -210,7 +210,7 @@ class Trainer:
             loss = self._batch_loss(self.train.ids[batch], self.train.labels[batch]) * weight
             loss.backward()  # type: ignore[no-untyped-call]
             return loss.detach()
-        size = workers.rows_of_a_part(len(batch), self.train.ids.shape[1] + 1)
+        size = workers.rows_of_a_part(len(batch), _tokens(self.model, self.train.ids))
 
         def gradients(parts: list[tuple[int, torch.Tensor]]) -> Gradients:
             """Return the loss of parts of the batch, summed and divided by the batch's size, and its gradients."""
@@ -235,6 +235,12 @@ class Trainer:
         return total
 
 
+def _tokens(model: nn.Module, ids: torch.Tensor) -> int:
+    """Return how many tokens a row has in a model: [CLS], and one for each number, or several."""
+    embedding = getattr(model, "embedding", None)
+    return int(ids.shape[1]) * getattr(embedding, "tokens_per_number", 1) + 1
+
+
 def _add(total: Gradients, other: Gradients) -> Gradients:
     """Add tensors to tensors in place; None, for a parameter that was not used, stays None."""
     used = [(t, o) for t, o in zip(total, other, strict=True) if t is not None and o is not None]
@@ -253,7 +259,7 @@ def evaluate(
     rows = EVALUATION_BATCH
     workers = Workers(None if ids.device.type == "cpu" else 1)
     if ids.device.type == "cpu":
-        rows = min(rows, workers.rows_of_a_part(len(split), ids.shape[1] + 1))
+        rows = min(rows, workers.rows_of_a_part(len(split), _tokens(model, ids)))
 
     @torch.no_grad()  # which holds in one thread alone
     def figures(part: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:

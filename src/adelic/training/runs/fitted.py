@@ -42,7 +42,7 @@ class Fitted:
     Attributes:
         evaluate: from rows (rows, length) and their labels to the figures and the predictions of the objective.
         remembered: from rows to the answers of look-up, which remembers the rows that were trained on, images included,
-            and gives the most frequent answer elsewhere.
+            and gives the most frequent answer elsewhere; None for a solver, none of whose questions is among these.
         features: the form in which it reads the numbers; None for models with one form only.
         parameters: how many numbers were fitted.
         flops: operations that one row takes; None where they are not counted.
@@ -56,7 +56,7 @@ class Fitted:
     """
 
     evaluate: Callable[[np.ndarray, np.ndarray], tuple[dict[str, float], np.ndarray]]
-    remembered: Callable[[np.ndarray], np.ndarray]
+    remembered: Callable[[np.ndarray], np.ndarray] | None
     features: str | None
     parameters: int
     flops: int | None

@@ -118,6 +118,7 @@ def _run(experiment: Experiment, around: Surroundings) -> Result:
         figures, predictions = fitted.evaluate(data.X_test, data.y_test)
         data = training_subset(data, experiment.recipe.max_rows, experiment.seed)
         counts = {"train": len(data.y_train), "validation": len(data.y_validation), "test": len(data.y_test)}
+        assert fitted.remembered is not None  # of stored rows
         judgement = judged(development.objective, data, predictions, fitted.remembered)
         result = _result(experiment, fitted, figures, counts, judgement | {"data_sha256": data.provenance["sha256"]})
     return world.lead(lambda: finish(around.folder, result, fitted.metrics))

@@ -13,7 +13,7 @@ from adelic.errors import AdelicError, ConfigurationError, WorkerError
 from adelic.storage.provenance import machine, versions
 from adelic.training.experiment import Experiment
 from adelic.training.kinds import CURVES
-from adelic.training.metrics import counted, most_frequent
+from adelic.training.metrics import counted
 from adelic.training.network.loop import Tick
 from adelic.training.runs.fitted import Fitted
 from adelic.training.signals import Stopped
@@ -65,7 +65,7 @@ def fit_solver(
     _own(experiment, solver.fit, asked, operands, answers, seed=experiment.seed, steps=experiment.steps, tick=between)
     return Fitted(
         evaluate=lambda X, y: _judge(experiment, solver, X, y),
-        remembered=lambda X: np.full(len(X), most_frequent(answers), dtype=object),
+        remembered=None,
         features=None,
         parameters=int(_own(experiment, lambda: solver.n_parameters)),
         flops=None,
