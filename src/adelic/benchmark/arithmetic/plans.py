@@ -1,9 +1,9 @@
 """Plans: which experiments the arithmetic benchmark has, as data in TOML; and running what is left of them."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from adelic.benchmark.arithmetic.entries import finished
 from adelic.benchmark.engines import Budget, OnRun, WorkersEngine
@@ -16,6 +16,7 @@ from adelic.storage.records import DamagedTextError, parse_toml
 from adelic.training import Experiment, SolverConfig, Steps
 from adelic.training.solvers import SOLVER_MODULES, solver_class
 
+T = TypeVar("T")
 MOST_RUNS = 1_000_000
 PACKAGED = ("full", "quick")
 _OWN = "own"
@@ -41,15 +42,31 @@ def read_plan(source: str | Path, *, own_solvers: Iterable[str] = ()) -> list[Ex
     >>> sorted({experiment.seed for experiment in read_plan("full")})
     [0, 1, 2, 3, 4]
     """
+    return list(dict.fromkeys(parsed_plan(source, __package__, lambda table: _experiments(table, list(own_solvers)))))
+
+
+def parsed_plan(source: str | Path, package: str, read: Callable[[dict[str, Any]], Iterable[T]]) -> list[T]:
+    """Return what a function reads from a plan's TOML.
+
+    Args:
+        source: "full" or "quick", which stand in the package, or the path of a file.
+        package: of the packaged plans.
+        read: from the tables of the file to what is wanted.
+
+    Raises:
+        ConfigurationError: the file is missing, or is not what the function reads.
+
+    >>> parsed_plan("quick", "adelic.benchmark.arithmetic", lambda table: [table["seeds"]])
+    [1]
+    """
     if source in PACKAGED:
-        packaged = resources.files("adelic.benchmark.arithmetic").joinpath(f"{source}.toml")
-        content: bytes | None = packaged.read_bytes()
+        content: bytes | None = resources.files(package).joinpath(f"{source}.toml").read_bytes()
     else:
         content = read_bytes(Path(source))
     if content is None:
         raise ConfigurationError(f"there is no plan {str(source)!r}; name a TOML file")
     try:
-        return list(dict.fromkeys(_experiments(parse_toml(content), list(own_solvers))))
+        return list(read(parse_toml(content)))
     except AdelicError as error:
         raise ConfigurationError(f"the plan {source}: {error}") from None
     except DamagedTextError as error:

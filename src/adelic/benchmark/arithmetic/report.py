@@ -15,7 +15,7 @@ from adelic.storage.files import atomic_write, storage_errors
 from adelic.training import Experiment
 
 PLANNED_NOT = ""
-MARK, END = "<!-- table: arithmetic -->\n", "<!-- end of table -->"
+END = "<!-- end of table -->"
 
 
 def to_markdown(entries: Iterable[Entry]) -> str:
@@ -126,23 +126,38 @@ def write_report(experiments: list[Experiment], results: Path, folder: Path) -> 
     for name, figure in (("accuracy.svg", draw_accuracy(run)), ("never-seen.svg", draw_never_seen(run))):
         if figure is not None:
             files[folder / name] = figure
-    page = folder.with_suffix(".md")
-    if page.exists():
-        with storage_errors(f"cannot read {page}", "choose another folder for the report"):
-            text = page.read_text(encoding="utf-8")
-        files[page] = fill(text, table, page)
+    files |= filled_page(folder, table, "arithmetic")
     for path, content in files.items():
         atomic_write(path, content)
     return list(files)
 
 
-def fill(text: str, table: str, page: Path, *, mark: str = "arithmetic") -> str:
+def filled_page(folder: Path, table: str, name: str) -> dict[Path, str]:
+    """Return the page beside a folder, docs/arithmetic.md beside docs/arithmetic, with the table in it; {} without one.
+
+    Raises:
+        ConfigurationError: the page lacks the marks.
+        StorageError: it cannot be read.
+
+    >>> filled_page(Path("no folder"), "", "arithmetic")
+    {}
+    """
+    page = folder.with_suffix(".md")
+    if not page.exists():
+        return {}
+    with storage_errors(f"cannot read {page}", "choose another folder for the report"):
+        text = page.read_text(encoding="utf-8")
+    return {page: fill(text, table, name, page)}
+
+
+def fill(text: str, table: str, name: str, page: Path) -> str:
     r"""Return a page with the table between its marks.
 
-    >>> fill(f"Before\n{MARK}old\n{END}\nafter", "new", Path("page.md")) == f"Before\n{MARK}new\n{END}\nafter"
+    >>> page = "Before\n<!-- table: arithmetic -->\n{}\n<!-- end of table -->\nafter"
+    >>> fill(page.format("old"), "new", "arithmetic", Path("page.md")) == page.format("new")
     True
     """
-    start = MARK.replace("arithmetic", mark)
+    start = f"<!-- table: {name} -->\n"
     new, count = re.subn(f"{start}.*?{END}", lambda _: f"{start}{table}\n{END}", text, flags=re.DOTALL)
     if count != 1:
         raise ConfigurationError(f"{page} needs one place for the table: a line {start.strip()} and, below, {END}")

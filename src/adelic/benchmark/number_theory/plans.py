@@ -2,17 +2,14 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from adelic.benchmark.arithmetic.plans import parsed_plan
 from adelic.data import DrawnData, drawn_task
-from adelic.errors import AdelicError, ConfigurationError
-from adelic.storage.files import read_bytes
-from adelic.storage.records import DamagedTextError, parse_toml
+from adelic.errors import ConfigurationError
 from adelic.training import EmbeddingConfig, Experiment, SolverConfig, Steps, load_recipe
 
-PACKAGED = ("full", "quick")
 _RUN = {"label", "data", "embedding", "recipe", "solver", "steps", "seeds"}
 
 
@@ -69,21 +66,7 @@ def read_plan(source: str | Path) -> list[Series]:
     >>> {series.task for series in read_plan("quick")} <= {series.task for series in read_plan("full")}
     True
     """
-    if source in PACKAGED:
-        packaged = resources.files("adelic.benchmark.number_theory").joinpath(f"{source}.toml")
-        content: bytes | None = packaged.read_bytes()
-    else:
-        content = read_bytes(Path(source))
-    if content is None:
-        raise ConfigurationError(f"there is no plan {str(source)!r}; name a TOML file")
-    try:
-        return list(_series(parse_toml(content)))
-    except AdelicError as error:
-        raise ConfigurationError(f"the plan {source}: {error}") from None
-    except DamagedTextError as error:
-        raise ConfigurationError(f"{source} is not a plan: {error}") from None
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ConfigurationError(f"{source} is not a plan ({type(error).__name__}: {error})") from None
+    return parsed_plan(source, __package__, _series)
 
 
 def _series(tables: dict[str, Any]) -> Iterator[Series]:

@@ -6,16 +6,14 @@ from pathlib import Path
 import numpy as np
 
 from adelic.benchmark.arithmetic.entries import NOT_RUN, finished
-from adelic.benchmark.arithmetic.report import fill
+from adelic.benchmark.arithmetic.report import filled_page
 from adelic.benchmark.number_theory.figures import draw_gcd
 from adelic.benchmark.number_theory.plans import Series, experiments
 from adelic.benchmark.number_theory.scores import accuracy, constant, learned, learned_in, least_class
 from adelic.benchmark.results import Result, confidence_interval
 from adelic.benchmark.table import Table
 from adelic.data import drawn_task
-from adelic.storage.files import atomic_write, storage_errors
-
-MARK = "number theory"
+from adelic.storage.files import atomic_write
 
 
 def to_markdown(plan: Iterable[Series], results: Path) -> str:
@@ -129,11 +127,7 @@ def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
     figure = draw_gcd({series: found for series, found in curves.items() if found and found[0]["history"]})
     if figure is not None:
         files[folder / "gcd.svg"] = figure
-    page = folder.with_suffix(".md")
-    if page.exists():
-        with storage_errors(f"cannot read {page}", "choose another folder for the report"):
-            text = page.read_text(encoding="utf-8")
-        files[page] = fill(text, table, page, mark=MARK)
+    files |= filled_page(folder, table, "number theory")
     for path, content in files.items():
         atomic_write(path, content)
     return list(files)
