@@ -1,0 +1,119 @@
+"""What the benchmarks with a plan have in common: `adelic reproduce arithmetic` and `number-theory`."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from adelic.cli.options import DURATION, INTEGERS, Command, progress_bar, stack
+from adelic.training.experiment import Experiment
+
+folder = click.Path(path_type=Path)
+
+
+def plan_options(name: str, row: str) -> Callable[[Command], Command]:
+    """Return the options of a benchmark's command.
+
+    Args:
+        name: of the benchmark, as in its folders.
+        row: what a file of results is for, in words.
+    """
+    return stack(
+        click.option("--quick", is_flag=True, help="Run a small sample in a few minutes; it has folders of its own."),
+        click.option(
+            "--plan",
+            "plan_file",
+            type=folder,
+            help="Run a plan of your own, a TOML file. It may name modules, which are imported, so it is code.",
+        ),
+        click.option(
+            "--seeds", type=INTEGERS, help="Run these seeds only, as 0,1,2 or 0-4.  [default: all of the plan]"
+        ),
+        click.option(
+            "--workers", type=int, help="Number of processes, of one thread each.  [default: one for each core]"
+        ),
+        click.option(
+            "--budget", type=DURATION, help="Stop after this time, as 25m or 1h30m; the shortest trainings come first."
+        ),
+        click.option(
+            "--runs-dir", type=folder, default="runs", show_default=True, help="Folder for the runs, a folder each."
+        ),
+        click.option(
+            "--results-dir",
+            type=folder,
+            help=f"Folder for the results: a file for each {row}, with a line for each run.  [default: results/{name}]",
+        ),
+        click.option(
+            "--report",
+            "report_dir",
+            type=folder,
+            help=f"Folder for the tables and figures.  [default: docs/{name}]",
+        ),
+        click.option("--dry-run", is_flag=True, help="Print the commands of the runs, and train nothing."),
+    )
+
+
+def plan_source(*, quick: bool, plan_file: Path | None) -> str | Path:
+    """Return which plan is meant: "full", "quick" or a file."""
+    if quick and plan_file:
+        raise click.UsageError("--quick is a plan, and so is --plan; give one", ctx=click.get_current_context())
+    return plan_file or ("quick" if quick else "full")
+
+
+def run_and_report(
+    name: str,
+    source: str | Path,
+    chosen: Sequence[Experiment],
+    write_report: Callable[[Path, Path], list[Path]],
+    *,
+    command: str,
+    workers: int | None,
+    budget: float | None,
+    runs_dir: Path,
+    results_dir: Path | None,
+    report_dir: Path | None,
+    dry_run: bool,
+) -> None:
+    """Run what is left of a plan, write its report, and print its tables; or print the commands alone.
+
+    Args:
+        name: of the benchmark.
+        source: of the plan, as `plan_source` has it.
+        chosen: the runs.
+        write_report: from the folders of results and report to the files that it has written, the tables first.
+        command: the line that was given, by which to go on.
+        workers, budget, runs_dir, results_dir, report_dir, dry_run: see `plan_options`.
+    """
+    from adelic import benchmark
+    from adelic.benchmark.arithmetic import run_plan
+    from adelic.storage.workers import cores
+
+    if dry_run:
+        for experiment in chosen:
+            click.echo(experiment.command())
+        return
+    own = "" if source == "full" else f"-{Path(source).stem}"
+    results = results_dir or Path("results") / f"{name}{own}"
+    report = report_dir or (results / "report" if own else Path("docs") / name)
+    with progress_bar(name.replace("-", " ")) as tick:
+
+        @contextmanager
+        def show(index: int, count: int, experiment: Experiment) -> Iterator[None]:
+            yield
+            tick(index + 1, count, f"{experiment.row} {experiment.model.label} seed {experiment.seed}")
+
+        left = run_plan(
+            chosen,
+            runs=runs_dir,
+            results=results,
+            workers=cores() if workers is None else workers,
+            budget=None if budget is None else benchmark.Budget(budget),
+            on_run=show,
+        )
+    written = write_report(results, report)
+    click.echo(written[0].read_text(encoding="utf-8"))
+    for path in written:
+        click.echo(f"wrote {path}")
+    if left:
+        click.echo(f"{left} runs are left. Go on with: {command}")
