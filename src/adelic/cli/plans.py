@@ -83,7 +83,12 @@ def run_and_report(
         chosen: the runs.
         write_report: from the folders of results and report to the files that it has written, the tables first.
         command: the line that was given, by which to go on.
-        workers, budget, runs_dir, results_dir, report_dir, dry_run: see `plan_options`.
+        workers: how many processes; None for one a core.
+        budget: seconds after which to stop, if there are any.
+        runs_dir: folder of the run folders.
+        results_dir: folder of the results; None for that of the plan.
+        report_dir: folder of the report; None for that of the plan.
+        dry_run: whether to print the commands alone.
     """
     from adelic import benchmark
     from adelic.benchmark.arithmetic import run_plan
