@@ -7,12 +7,13 @@ BIN := $(VENV)/bin
 EXAMPLES ?=
 DEMO := demo$(if $(EXAMPLES),/$(EXAMPLES)-examples)
 
-.PHONY: help setup test test-all lint docs demo clean
+.PHONY: help setup test test-all lint docs demo queue clean
 
 help:
 	@echo "make demo   train AOE and its rivals on divisors and conics, print the tables ($(DEMO)/report/table.md)"
 	@echo "make test   run the tests"
 	@echo "make test-all  run the tests, those of large data sets too (nightly)"
+	@echo "make queue BUDGET=150m  train what results/queue.txt lists, with low priority, and stop after that time"
 	@echo "make lint   ruff and mypy"
 	@echo "make docs   build the site of the documentation (site/index.html)"
 	@echo "make clean  remove the virtual environment, the site and the demo's files"
@@ -45,6 +46,9 @@ docs: setup
 demo: setup
 	$(BIN)/adelic reproduce number-theory --quick $(if $(EXAMPLES),--examples $(EXAMPLES)) \
 		--runs-dir $(DEMO)/runs --results-dir $(DEMO)/results --report $(DEMO)/report
+
+queue: setup
+	OMP_NUM_THREADS=1 $(BIN)/adelic reproduce --queue results/queue.txt $(if $(BUDGET),--budget $(BUDGET))
 
 clean:
 	rm -rf $(VENV) demo site

@@ -11,8 +11,8 @@ from random import Random
 import click
 
 from adelic.cli import commands as ours
-from adelic.cli.arithmetic import arithmetic
 from adelic.cli.options import Assignment, Duration, IntegerList, NameList
+from adelic.cli.reproduce.arithmetic import arithmetic
 from targets.case import Case
 from targets.command_line import HOSTILE, adelic, hostile_text
 

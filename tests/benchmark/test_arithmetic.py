@@ -18,8 +18,9 @@ import psutil
 import pytest
 from click.testing import CliRunner
 
-from adelic.benchmark.arithmetic import choose, finished, gather, read_plan, run_plan, to_markdown, write_report
+from adelic.benchmark.arithmetic import choose, gather, read_plan, run_plan, to_markdown, write_report
 from adelic.benchmark.engines import Budget, EmbeddedEngine, Execution, WorkersEngine
+from adelic.benchmark.files import finished
 from adelic.cli import commands, main
 from adelic.data import DrawnData, TaskData
 from adelic.errors import ConfigurationError, RunFolderError, UnknownNameError, WorkerError

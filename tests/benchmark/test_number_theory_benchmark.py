@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from adelic.benchmark import number_theory as benchmark
-from adelic.benchmark.arithmetic.entries import finished
-from adelic.benchmark.files import read_results
+from adelic.benchmark.files import finished, read_results
 from adelic.benchmark.matrix import outstanding_work
 from adelic.benchmark.number_theory.scores import accuracy, constant, learned, least_class
 from adelic.errors import ConfigurationError, UnknownNameError

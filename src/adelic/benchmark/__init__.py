@@ -26,7 +26,7 @@ from adelic.errors import needs_extra
 with needs_extra("adelic.benchmark", "torch"):
     from adelic.benchmark.engines import Budget, EmbeddedEngine, RayEngine, WorkersEngine
     from adelic.benchmark.files import read_results, with_finished_runs
-    from adelic.benchmark.matrix import plan, plan_classical, progress, run_matrix
+    from adelic.benchmark.matrix import outstanding, outstanding_work, plan, plan_classical, progress, run_matrix
     from adelic.benchmark.results import Summary, summarise
     from adelic.benchmark.rows import Row, published_rows
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ __all__ = [
     "Row",
     "Summary",
     "WorkersEngine",
+    "outstanding",
+    "outstanding_work",
     "plan",
     "plan_classical",
     "progress",

@@ -114,9 +114,15 @@ class EmbeddedEngine:
 
     So the same command, given twice, shares the work.
 
+    Args:
+        waits: whether to wait for them, or to leave them out.
+
     >>> list(EmbeddedEngine().execute([], Execution(runs=Path("runs")), lambda *_: None))
     []
     """
+
+    def __init__(self, *, waits: bool = True) -> None:
+        self.waits = waits
 
     def execute(self, configs: Sequence[Experiment], how: Execution, on_run: OnRun) -> Iterator[Finished]:
         """Yield each run with its result as soon as it is there; end early when the budget is spent.
@@ -127,7 +133,7 @@ class EmbeddedEngine:
             on_run: called with (index, count, configuration), gives the context in which a run's ticks are shown.
         """
         left = list(enumerate(configs))
-        for run in (how.run, how.run_or_wait):
+        for run in (how.run, how.run_or_wait) if self.waits else (how.run,):
             busy = []
             for i, config in left:
                 if how.budget.spent:

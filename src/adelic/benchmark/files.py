@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from adelic.benchmark.results import Result, model_key
@@ -69,6 +69,21 @@ def with_finished_runs(results: list[Result], runs: Path) -> list[Result]:
 def run_key(result: Result) -> str:
     """Return what tells a run from others, as text: its whole configuration."""
     return json.dumps(result.get("configuration"), sort_keys=True)
+
+
+def finished(experiments: Iterable[Experiment], folder: Path) -> dict[Experiment, Result]:
+    """Return the results of experiments in a folder.
+
+    Raises:
+        RunFolderError: a file is damaged.
+        StorageError: it cannot be read.
+
+    >>> finished([], Path("no folder"))
+    {}
+    """
+    found = {run_key(result): result for result in read_results(folder)} if folder.is_dir() else {}
+    by_experiment = ((one, found.get(run_key({"configuration": one.as_dict()}))) for one in experiments)
+    return {one: result for one, result in by_experiment if result is not None}
 
 
 def _read(path: Path) -> Iterator[tuple[str, bytes, Result]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from adelic.benchmark.engines import Budget, EmbeddedEngine, Engine, Execution, OnRun
-from adelic.benchmark.files import write_result
+from adelic.benchmark.files import finished, write_result
 from adelic.benchmark.rows import published_rows, split_row
 from adelic.data.registry import task as find_task
 from adelic.data.sources import DrawnData, TaskData
@@ -15,6 +15,7 @@ from adelic.storage.files import read_bytes
 from adelic.storage.options import options
 from adelic.training import Classical, EmbeddingConfig, Experiment, RandomSearch
 from adelic.training.classical.fitting import trials_done
+from adelic.training.solvers import solver_class
 
 
 def parse_embedding(text: str) -> tuple[str, dict[str, Any]]:
@@ -202,6 +203,26 @@ def run_matrix(
         write_result(results, config, result)
         found[config] = result
     return [found[config] for config in configs if config in found]
+
+
+def outstanding(configs: Iterable[Experiment], results: Path) -> list[Experiment]:
+    """Return the runs that have no result in a folder, but for those whose solver cannot express the problem.
+
+    Raises:
+        RunFolderError: a file is damaged.
+        StorageError: it cannot be read.
+        ConfigurationError: a solver cannot be imported.
+
+    >>> len(outstanding(plan(["schubert-4"], ["learned"], [0, 1]), Path("no folder")))
+    2
+    """
+    listed = list(configs)
+    there = finished(listed, results)
+    return [
+        one
+        for one in listed
+        if one not in there and not (one.is_solver and solver_class(one.model.name).obstacle(one.questions.drawn))
+    ]
 
 
 def outstanding_work(config: Experiment, runs: Path) -> float:

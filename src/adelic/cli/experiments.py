@@ -9,11 +9,11 @@ import click
 
 from adelic.cli.options import (
     field_options,
+    folder,
     in_terms_of_options,
     progress_bar,
     stack,
 )
-from adelic.cli.report import folder
 from adelic.data.sources import DrawnData, TableData, TaskData, source
 from adelic.errors import ConfigurationError
 from adelic.storage.allocator import keep_freed_memory

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
@@ -109,6 +110,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg]
 INTEGERS = IntegerList()
 DURATION = Duration()
 OPTION = Assignment()
+folder = click.Path(path_type=Path)
 NAMES = NameList()
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import click
 from rich.console import Console
 
+from adelic.cli.options import folder
 from adelic.errors import StorageError, UnknownNameError
 
-folder = click.Path(path_type=Path)
 results_option = click.option(
     "--results-dir", type=folder, default="results", show_default=True, help="Folder for the files of results."
 )

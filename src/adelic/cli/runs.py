@@ -12,13 +12,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from adelic.cli.options import SuggestingGroup, plain
+from adelic.cli.options import SuggestingGroup, folder, plain
 from adelic.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from adelic.training import RunSummary, SearchSummary
 
-folder = click.Path(path_type=Path)
 runs_option = click.option(
     "--runs-dir", type=folder, default="runs", show_default=True, help="Folder that holds the runs, a folder each."
 )

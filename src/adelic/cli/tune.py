@@ -10,8 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from adelic.cli.experiments import device_option, experiment, model_options
-from adelic.cli.options import NAMES, in_terms_of_options, progress_bar
-from adelic.cli.report import folder
+from adelic.cli.options import NAMES, folder, in_terms_of_options, progress_bar
 from adelic.errors import ConfigurationError
 from adelic.storage.allocator import keep_freed_memory
 from adelic.training import dimensions as space

@@ -4,8 +4,8 @@ Its problems are drawn tasks of `adelic.number_theory`, its representations the 
 `plans` lists the experiments, `entries` summarises their results, `report` and `figures` show them.
 """
 
-from adelic.benchmark.arithmetic.entries import finished, gather
+from adelic.benchmark.arithmetic.entries import gather
 from adelic.benchmark.arithmetic.plans import choose, read_plan, run_plan
 from adelic.benchmark.arithmetic.report import to_markdown, write_report
 
-__all__ = ["choose", "finished", "gather", "read_plan", "run_plan", "to_markdown", "write_report"]
+__all__ = ["choose", "gather", "read_plan", "run_plan", "to_markdown", "write_report"]

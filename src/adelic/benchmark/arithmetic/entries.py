@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adelic.benchmark.files import read_results, run_key
+from adelic.benchmark.files import finished
 from adelic.benchmark.results import Result, confidence_interval
 from adelic.data import drawn_task
 from adelic.training import Experiment
@@ -85,21 +85,6 @@ def percent(share: float) -> str:
     ['100', '99.9', '50.0', '0.0', '0']
     """
     return f"{100 * share:.0f}" if share in (0, 1) else f"{min(100 * share, 99.9):.1f}"
-
-
-def finished(experiments: Iterable[Experiment], folder: Path) -> dict[Experiment, Result]:
-    """Return the results of experiments in a folder.
-
-    Raises:
-        RunFolderError: a file is damaged.
-        StorageError: it cannot be read.
-
-    >>> finished([], Path("no folder"))
-    {}
-    """
-    found = {run_key(result): result for result in read_results(folder)} if folder.is_dir() else {}
-    by_experiment = ((one, found.get(run_key({"configuration": one.as_dict()}))) for one in experiments)
-    return {one: result for one, result in by_experiment if result is not None}
 
 
 def gather(experiments: Iterable[Experiment], results: Path) -> list[Entry]:

@@ -5,16 +5,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
-from adelic.benchmark.arithmetic.entries import finished
 from adelic.benchmark.engines import Budget, OnRun, WorkersEngine
-from adelic.benchmark.matrix import run_matrix
+from adelic.benchmark.matrix import outstanding, run_matrix
 from adelic.data import DrawnData, drawn_task
 from adelic.errors import AdelicError, ConfigurationError
 from adelic.storage.checks import check_count
 from adelic.storage.files import read_bytes
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic.training import Experiment, SolverConfig, Steps
-from adelic.training.solvers import SOLVER_MODULES, solver_class
+from adelic.training.solvers import SOLVER_MODULES
 
 T = TypeVar("T")
 MOST_RUNS = 1_000_000
@@ -175,11 +174,6 @@ def run_plan(
     >>> run_plan([], runs=Path("runs"), results=Path("results"), workers=1, on_run=lambda *_: None)
     0
     """
-    engine, listed = WorkersEngine(workers), list(experiments)
-    there = finished(listed, results)
-    waiting = [one for one in listed if one not in there]
-    waiting = [
-        one for one in waiting if not (one.is_solver and solver_class(one.model.name).obstacle(one.questions.drawn))
-    ]
+    engine, waiting = WorkersEngine(workers), outstanding(experiments, results)
     found = run_matrix(waiting, runs=runs, results=results, device="cpu", engine=engine, budget=budget, on_run=on_run)
     return len(waiting) - len(found)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from adelic.benchmark.arithmetic.entries import NOT_RUN, finished
+from adelic.benchmark.arithmetic.entries import NOT_RUN
 from adelic.benchmark.arithmetic.report import filled_page
+from adelic.benchmark.files import finished
 from adelic.benchmark.number_theory.figures import draw_gcd
 from adelic.benchmark.number_theory.plans import Series, experiments
 from adelic.benchmark.number_theory.scores import accuracy, constant, learned, learned_in, least_class

@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from adelic.cli.plans import plan_options, plan_source, run_and_report
+from adelic.cli.reproduce.plans import plan_options, plan_source, run_and_report
+from adelic.training.experiment import Experiment
 
 
 @click.command()
@@ -46,15 +47,28 @@ def number_theory(
     """
     from adelic.benchmark import number_theory
 
-    source = plan_source(quick=quick, plan_file=plan_file)
-    whole = number_theory.read_plan(source)
-    if examples is not None:
-        whole = [series.at_most(examples) for series in whole]
+    source, whole, chosen = plan_of_number_theory(
+        tasks=tasks, examples=examples, plan_file=plan_file, seeds=seeds, quick=quick
+    )
     run_and_report(
         "number-theory",
         source,
-        number_theory.experiments(number_theory.choose(whole, tasks=tasks or None, seeds=seeds)),
+        chosen,
         lambda results, report: number_theory.write_report(whole, results, report),
         command=command,
         **given,
     )
+
+
+def plan_of_number_theory(
+    *, tasks: tuple[str, ...], examples: int | None, plan_file: Path | None, seeds: tuple[int, ...] | None, quick: bool
+) -> tuple[str | Path, list[Any], list[Experiment]]:
+    """Return the source of the plan that the options of the command mean, the series in it, and the chosen runs."""
+    from adelic.benchmark import number_theory
+
+    source = plan_source(quick=quick, plan_file=plan_file)
+    whole = number_theory.read_plan(source)
+    if examples is not None:
+        whole = [series.at_most(examples) for series in whole]
+    chosen = number_theory.experiments(number_theory.choose(whole, tasks=tasks or None, seeds=seeds))
+    return source, whole, chosen

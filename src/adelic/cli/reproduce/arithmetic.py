@@ -6,7 +6,8 @@ from typing import Any
 import click
 
 from adelic.cli.options import INTEGERS, NAMES
-from adelic.cli.plans import plan_options, plan_source, run_and_report
+from adelic.cli.reproduce.plans import plan_options, plan_source, run_and_report
+from adelic.training.experiment import Experiment
 from adelic.training.solver_names import SOLVER_MODULES
 
 
@@ -58,10 +59,9 @@ def arithmetic(
     """
     from adelic.benchmark import arithmetic
 
-    own = [name for name in solvers or () if name not in SOLVER_MODULES]
-    source = plan_source(quick=quick, plan_file=plan_file)
-    whole = arithmetic.read_plan(source, own_solvers=own)
-    chosen = arithmetic.choose(whole, problems=problems, solvers=solvers, examples=examples, seeds=seeds)
+    source, whole, chosen = plan_of_arithmetic(
+        problems=problems, solvers=solvers, examples=examples, plan_file=plan_file, seeds=seeds, quick=quick
+    )
     run_and_report(
         "arithmetic",
         source,
@@ -70,3 +70,22 @@ def arithmetic(
         command=command,
         **given,
     )
+
+
+def plan_of_arithmetic(
+    *,
+    problems: tuple[str, ...] | None,
+    solvers: tuple[str, ...] | None,
+    examples: tuple[int, ...] | None,
+    plan_file: Path | None,
+    seeds: tuple[int, ...] | None,
+    quick: bool,
+) -> tuple[str | Path, list[Experiment], list[Experiment]]:
+    """Return the source of the plan that the options of the command mean, its runs, and the chosen ones among them."""
+    from adelic.benchmark import arithmetic
+
+    own = [name for name in solvers or () if name not in SOLVER_MODULES]
+    source = plan_source(quick=quick, plan_file=plan_file)
+    whole = arithmetic.read_plan(source, own_solvers=own)
+    chosen = arithmetic.choose(whole, problems=problems, solvers=solvers, examples=examples, seeds=seeds)
+    return source, whole, chosen

@@ -1,4 +1,4 @@
-"""`adelic reproduce`."""
+"""`adelic reproduce ROWS`: rows × embeddings × seeds."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,36 +7,18 @@ from typing import Any
 
 import click
 
-from adelic.cli.arithmetic import arithmetic
 from adelic.cli.experiments import device_option, recipe_options, tensorboard_option
-from adelic.cli.number_theory import number_theory
-from adelic.cli.options import DURATION, INTEGERS, NAMES, Given, Tick, progress_bar
-from adelic.cli.report import folder, print_table, results_option, write_report
+from adelic.cli.options import DURATION, INTEGERS, NAMES, Given, Tick, folder, progress_bar
+from adelic.cli.report import print_table, results_option, write_report
 from adelic.errors import Interrupted
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.options import options
+from adelic.training.experiment import Experiment
 from adelic.training.models import RandomSearch
 from adelic.training.recipes import Recipe
 
-_BENCHMARKS = {"arithmetic": arithmetic, "number-theory": number_theory}
 
-
-class Reproduce(click.Command):
-    """The command for the paper's rows; with the name of another benchmark first, the one for that."""
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        """Return the context of the command that the arguments mean."""
-        for name, command in _BENCHMARKS.items():
-            if args[:1] == [name]:
-                return command.make_context(f"{info_name} {name}", args[1:], parent, **extra)
-            if name in args:
-                raise click.UsageError(f"{name} comes first: adelic reproduce {name} …", ctx=parent)
-        return super().make_context(info_name, args, parent, **extra)
-
-
-@click.command(cls=Reproduce)
+@click.command("reproduce")
 @click.argument("rows", nargs=-1)
 @click.option(
     "--embeddings",
@@ -95,16 +77,9 @@ class Reproduce(click.Command):
 @click.option("--report", "page", type=folder, help="Also write a report to this HTML file, as `adelic report` does.")
 @click.option("--dry-run", is_flag=True, help="Print the commands of the runs, and train nothing.")
 @click.pass_obj
-def reproduce(
+def rows(
     command: str,
     /,
-    rows: tuple[str, ...],
-    embeddings: tuple[str, ...] | None,
-    models: tuple[str, ...] | None,
-    trials: int | None,
-    seeds: tuple[int, ...],
-    edition: str,
-    split: str,
     runs_dir: Path,
     results_dir: Path,
     device: str,
@@ -118,14 +93,14 @@ def reproduce(
     *,
     tensorboard: bool,
     dry_run: bool,
-    recipe: str | None,
-    **changes: Any,
+    **chosen: Any,
 ) -> None:
     """Train every embedding, with every seed, on the paper's ROWS.
 
     Without ROWS, on all whose data is available.
 
-    Two more benchmarks have options of their own: adelic reproduce arithmetic --help, and number-theory in its place.
+    Two more benchmarks have options of their own: adelic reproduce arithmetic --help, and number-theory in its place. A
+    file with commands like these is carried out by adelic reproduce --queue FILE; --queue FILE --help says how.
 
     Finished runs are read, killed ones resumed, so the command can be given again at any time: with a --budget, until
     all is done. With Ray, a run whose machine is lost is started again, and goes on if --runs-dir is on a shared disk.
@@ -152,23 +127,7 @@ def reproduce(
     keep_freed_memory()
     from adelic import benchmark
 
-    if trials is not None and models is None:
-        raise click.UsageError("--trials belongs to --models", ctx=click.get_current_context())
-    configs: list[Any] = []
-    if models is not None:
-        ignored = [name for name, value in changes.items() if value is not None and name not in options(RandomSearch)]
-        if ignored and embeddings is None:
-            flag = options(Recipe)[ignored[0]].dashed
-            message = f"--{flag} is for networks; of a recipe, models outside have --max-rows and --symmetries"
-            raise click.UsageError(message, ctx=click.get_current_context())
-        own = {"trials": trials} | changes
-        chosen = {name: own[name] for name in options(RandomSearch) if own[name] is not None}
-        configs += benchmark.plan_classical(rows, models, seeds, edition=edition, split=split, **chosen)
-    if embeddings is not None or models is None:
-        named = ("adelic", "learned") if embeddings is None else embeddings
-        configs += benchmark.plan(
-            rows, named, seeds, recipe=recipe or "paper", edition=edition, split=split, changes=changes
-        )
+    configs = runs_of_rows(**chosen)
     if dry_run:
         for config in configs:
             click.echo(config.command())
@@ -188,7 +147,7 @@ def reproduce(
         device=device,
         engine=benchmark.RayEngine(**given) if engine == "ray" else _local(workers),
         budget=None if budget is None else benchmark.Budget(budget),
-        on_run=_show_run,
+        on_run=show_run,
         tensorboard=tensorboard,
     )
     summaries = benchmark.summarise(found)
@@ -200,6 +159,41 @@ def reproduce(
         _print_rest(configs, runs_dir, command)
 
 
+def runs_of_rows(
+    *,
+    rows: tuple[str, ...],
+    embeddings: tuple[str, ...] | None,
+    models: tuple[str, ...] | None,
+    trials: int | None,
+    seeds: tuple[int, ...],
+    edition: str,
+    split: str,
+    recipe: str | None,
+    **changes: Any,
+) -> list[Experiment]:
+    """Return the runs that the options of the command mean, those of models outside the Transformer first."""
+    from adelic import benchmark
+
+    if trials is not None and models is None:
+        raise click.UsageError("--trials belongs to --models", ctx=click.get_current_context())
+    found: list[Experiment] = []
+    if models is not None:
+        ignored = [name for name, value in changes.items() if value is not None and name not in options(RandomSearch)]
+        if ignored and embeddings is None:
+            flag = options(Recipe)[ignored[0]].dashed
+            message = f"--{flag} is for networks; of a recipe, models outside have --max-rows and --symmetries"
+            raise click.UsageError(message, ctx=click.get_current_context())
+        own = {"trials": trials} | changes
+        search = {name: own[name] for name in options(RandomSearch) if own[name] is not None}
+        found += benchmark.plan_classical(rows, models, seeds, edition=edition, split=split, **search)
+    if embeddings is not None or models is None:
+        named = ("adelic", "learned") if embeddings is None else embeddings
+        found += benchmark.plan(
+            rows, named, seeds, recipe=recipe or "paper", edition=edition, split=split, changes=changes
+        )
+    return found
+
+
 def _local(workers: int) -> Any:
     """Return the engine that runs one after the other here, or several at a time."""
     from adelic import benchmark
@@ -207,7 +201,7 @@ def _local(workers: int) -> Any:
     return benchmark.EmbeddedEngine() if workers == 1 else benchmark.WorkersEngine(workers)
 
 
-def _print_rest(configs: list[Any], runs: Path, command: str) -> None:
+def _print_rest(configs: list[Experiment], runs: Path, command: str) -> None:
     """Say what a spent budget has left to do, and how to go on."""
     from adelic import benchmark
 
@@ -220,7 +214,8 @@ def _print_rest(configs: list[Any], runs: Path, command: str) -> None:
 
 
 @contextmanager
-def _show_run(index: int, count: int, config: Any) -> Iterator[Tick]:
+def show_run(index: int, count: int, config: Experiment) -> Iterator[Tick]:
+    """Show the progress of a run; if it is stopped, say which one it was."""
     with progress_bar(f"[{index + 1}/{count}] {config.row} {config.model.label} seed {config.seed}") as tick:
         try:
             yield tick

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import click
 
-from adelic.cli.options import DURATION, INTEGERS, Command, progress_bar, stack
+from adelic.cli.options import DURATION, INTEGERS, Command, folder, progress_bar, stack
 from adelic.training.experiment import Experiment
-
-folder = click.Path(path_type=Path)
 
 
 def plan_options(name: str, row: str) -> Callable[[Command], Command]:
@@ -61,6 +59,11 @@ def plan_source(*, quick: bool, plan_file: Path | None) -> str | Path:
     return plan_file or ("quick" if quick else "full")
 
 
+def own_results(name: str, source: str | Path) -> Path:
+    """Return the folder for the results of a benchmark's plan, unless another one is given."""
+    return Path("results") / (name if source == "full" else f"{name}-{Path(source).stem}")
+
+
 def run_and_report(
     name: str,
     source: str | Path,
@@ -98,9 +101,8 @@ def run_and_report(
         for experiment in chosen:
             click.echo(experiment.command())
         return
-    own = "" if source == "full" else f"-{Path(source).stem}"
-    results = results_dir or Path("results") / f"{name}{own}"
-    report = report_dir or (results / "report" if own else Path("docs") / name)
+    results = results_dir or own_results(name, source)
+    report = report_dir or (Path("docs") / name if source == "full" else results / "report")
     with progress_bar(name.replace("-", " ")) as tick:
 
         @contextmanager

@@ -1,0 +1,31 @@
+"""`adelic reproduce`: matrices of runs, the benchmarks with a plan, and a queue of all these."""
+
+import click
+
+from adelic.cli.reproduce.arithmetic import arithmetic
+from adelic.cli.reproduce.number_theory import number_theory
+from adelic.cli.reproduce.queue import queue
+from adelic.cli.reproduce.rows import rows
+
+__all__ = ["reproduce"]
+_BENCHMARKS = {"arithmetic": arithmetic, "number-theory": number_theory}
+
+
+class Reproduce(click.Command):
+    """The command for rows; with the name of another benchmark first, the one for that; with --queue, a queue's."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
+    ) -> click.Context:
+        """Return the context of the command that the arguments mean."""
+        for name, command in _BENCHMARKS.items():
+            if args[:1] == [name]:
+                return command.make_context(f"{info_name} {name}", args[1:], parent, **extra)
+            if name in args:
+                raise click.UsageError(f"{name} comes first: adelic reproduce {name} …", ctx=parent)
+        if any(word.partition("=")[0] == "--queue" for word in args):
+            return queue.make_context(info_name, args, parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+
+reproduce = Reproduce("reproduce", params=rows.params, callback=rows.callback, help=rows.help)

@@ -1,0 +1,155 @@
+"""`adelic reproduce --queue`: the commands in a file, one after the other, for as long as there is time."""
+
+import os
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from adelic.cli.options import DURATION, folder
+from adelic.cli.reproduce.arithmetic import arithmetic, plan_of_arithmetic
+from adelic.cli.reproduce.number_theory import number_theory, plan_of_number_theory
+from adelic.cli.reproduce.plans import own_results
+from adelic.cli.reproduce.rows import rows, runs_of_rows, show_run
+from adelic.errors import AdelicError, ConfigurationError
+from adelic.storage.allocator import keep_freed_memory
+from adelic.storage.files import read_bytes
+from adelic.training.experiment import Experiment
+
+_PREFIX = ["adelic", "reproduce"]
+_FLOPS = 6
+"""Operations of training for each multiplication of a forward pass: additions as well, and twice as much backwards."""
+_OF_THE_QUEUE = frozenset(
+    {"runs_dir", "device", "workers", "budget", "engine", "address", "cpus_per_run", "gpus_per_run", "tensorboard"}
+) | {"page", "report_dir", "dry_run"}
+"""What a command in the file does not say: how its runs are executed and shown."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A command of a queue.
+
+    Attributes:
+        text: the command.
+        runs: what it trains.
+        results: folder of the results.
+    """
+
+    text: str
+    runs: list[Experiment]
+    results: Path
+
+
+@click.command("reproduce")
+@click.option("--queue", "path", type=folder, required=True, help="File with a command adelic reproduce … a line.")
+@click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Folder for the runs, a folder each.")
+@click.option("--budget", type=DURATION, help="Stop after this time, as 25m or 1h30m.")
+@click.option("--dry-run", is_flag=True, help="Say what each command still has to do, and train nothing.")
+def queue(path: Path, runs_dir: Path, budget: float | None, *, dry_run: bool) -> None:
+    """Carry out the commands in a file, one after the other: what is worth most stands first.
+
+    A line is a command, adelic reproduce with the options that say what to run and --results-dir; behind # is a remark.
+    A run that has a result in that folder is not run again, one that was stopped goes on from its last checkpoint, and
+    one that another process has is left to it, so that the same queue may be given in several terminals. Each run has
+    one thread, at the lowest priority, so that there is a core for your work.
+
+    \b
+    adelic reproduce --queue results/queue.txt --budget 150m
+    adelic reproduce --queue results/queue.txt --dry-run
+    """
+    keep_freed_memory()
+    from adelic import benchmark
+
+    lines = read_queue(path)
+    if not dry_run:
+        import torch
+
+        if hasattr(os, "nice"):  # Windows has other priorities
+            os.nice(19)
+        torch.set_num_threads(1)
+        time = benchmark.Budget() if budget is None else benchmark.Budget(budget)
+        for line in lines:
+            click.echo(line.text)
+            benchmark.run_matrix(
+                benchmark.outstanding(line.runs, line.results),
+                runs=runs_dir,
+                results=line.results,
+                device="cpu",
+                engine=benchmark.EmbeddedEngine(waits=False),
+                budget=time,
+                on_run=show_run,
+            )
+    for line in lines:
+        left = benchmark.outstanding(line.runs, line.results)
+        work = _FLOPS * sum(benchmark.outstanding_work(run, runs_dir) for run in left if run.is_network)
+        rest = f", about {work:.1e} FLOPs left" if work else ""
+        click.echo(f"{len(line.runs) - len(left)} of {len(line.runs)} done{rest}: {line.text}")
+
+
+def read_queue(path: Path) -> list[Line]:
+    """Return the commands in a file.
+
+    Raises:
+        StorageError: it cannot be read.
+        ConfigurationError: a line is not a command for a queue; the message names it.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     path = Path(name, "queue.txt")
+    ...     _ = path.write_text("adelic reproduce schubert-4 --seeds 0-2  # AOE and learned vectors")
+    ...     [(len(line.runs), str(line.results)) for line in read_queue(path)]
+    [(6, 'results')]
+    """
+    content = read_bytes(path, remedy="choose another --queue")
+    if content is None:
+        raise ConfigurationError(f"there is no file {path}; --queue names one with a command adelic reproduce … a line")
+    found = []
+    for number, line in enumerate(content.splitlines(), 1):
+        try:
+            words = shlex.split(line.decode(), comments=True)
+            if words:
+                found.append(_line(words))
+        except (AdelicError, click.UsageError, ValueError) as error:
+            message = error.format_message() if isinstance(error, click.UsageError) else str(error)
+            raise ConfigurationError(f"{path} line {number}: {message}") from None
+    return found
+
+
+def _line(words: list[str]) -> Line:
+    """Return a command of a queue."""
+    if words[:2] != _PREFIX:
+        raise ConfigurationError(f"{shlex.join(words)!r} does not begin with {shlex.join(_PREFIX)!r}")
+    command, of_options = _COMMANDS.get(words[2] if words[2:] else "", (rows, _of_rows))
+    with command.make_context("reproduce", words[2 if command is rows else 3 :]) as context:
+        for name in context.params:
+            if name in _OF_THE_QUEUE and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                (option,) = (each for each in command.params if each.name == name)
+                raise ConfigurationError(f"{option.opts[0]} does not belong into a queue, which says it for all lines")
+        what = {name: value for name, value in context.params.items() if name not in _OF_THE_QUEUE}
+        given = what.pop("results_dir")
+        runs, own = of_options(what)
+    return Line(shlex.join(words), runs, given or own)
+
+
+def _of_rows(what: Mapping[str, Any]) -> tuple[list[Experiment], Path]:
+    return runs_of_rows(**what), Path("results")
+
+
+def _of_arithmetic(what: Mapping[str, Any]) -> tuple[list[Experiment], Path]:
+    source, _, chosen = plan_of_arithmetic(**what)
+    return chosen, own_results("arithmetic", source)
+
+
+def _of_number_theory(what: Mapping[str, Any]) -> tuple[list[Experiment], Path]:
+    source, _, chosen = plan_of_number_theory(**what)
+    return chosen, own_results("number-theory", source)
+
+
+_COMMANDS: dict[str, tuple[click.Command, Callable[[Mapping[str, Any]], tuple[list[Experiment], Path]]]] = {
+    "arithmetic": (arithmetic, _of_arithmetic),
+    "number-theory": (number_theory, _of_number_theory),
+}
