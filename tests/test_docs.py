@@ -284,6 +284,8 @@ def shortened(arguments):
     kinds = [name for name in SHORTER if line.startswith(name)]
     if "--models" in line:
         kinds = ["models"]
+    elif "--queue" in line:
+        kinds = []
     elif "--solver " in line:
         kinds = ["solver"]
     elif line.startswith("train ") and arguments[1] in drawn_tasks():
