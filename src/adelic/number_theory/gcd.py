@@ -17,6 +17,7 @@ CLASSES = 100
 _GREATEST_OUTCOME = 1000
 # How far log-uniform outcomes go in the source is not checked here; with 1,000, a third of the training
 # pairs have a GCD above 100, and the class "greater" can be learned.
+_DRAWN = {"uniform": " (uniform operands)", "log-uniform-operands": " (log-uniform operands)", "log-uniform": ""}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,9 +66,10 @@ class GCD:
             return _with_gcd(rng.integers(1, CLASSES + 1, n), limit, rng)
 
         train = {"uniform": uniform, "log-uniform-operands": log_uniform, "log-uniform": by_outcome}[self.outcomes]
+        drawn = _DRAWN[self.outcomes]
         return DrawnTask(
             name="gcd",
-            title=f"the greatest common divisor of a and b up to {limit:,}: 1 to {CLASSES}, or greater",
+            title=f"the greatest common divisor of a and b up to {limit:,}: 1 to {CLASSES}, or greater{drawn}",
             arity=2,
             draws={
                 "train": from_numbers(train, held=False),
