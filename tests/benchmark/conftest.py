@@ -47,9 +47,10 @@ def like():
         given = {"task": task, "n": int(n), "embedding": embedding or real.embedding, "seed": seed}
         given |= {name: changes.pop(name) for name in fields & changes.keys()}
         about = real.configuration
+        told = {name: given[name] for name in ("task", "n", "edition", "split") if given.get(name) is not None}
         configuration = {
             "seed": seed,
-            "data": about["data"] | {name: given[name] for name in ("task", "n", "edition", "split") if name in given},
+            "data": about["data"] | told,
             "embedding": about["embedding"] | {"name": given["embedding"]} | (model or {}),
             "recipe": about["recipe"] | (recipe or {}),
         }

@@ -151,6 +151,7 @@ def test_a_value_of_another_kind_is_named_wherever_it_stands(tmp_path, result, v
         (["configuration", "recipe", "learning_rate"], {}, "configuration.recipe.learning_rate is"),
         (["configuration", "embedding", "sigma"], "x", "configuration.embedding.sigma is 'x' instead of a finite"),
         (["search"], "", "search is not a table"),
+        (["search"], {"seed": 0, "chosen": 5, "seconds": 1, "trials": []}, "search.chosen is 5 instead of a table"),
         (["versions", "numpy"], 2, "versions is"),
         (["rows", "test"], 10**15, "labels is too short for 1000000000000000 answers"),
     ],
@@ -233,6 +234,15 @@ def test_mean_and_interval_by_hand(result):
 def test_one_class_in_any_run(result):
     assert Summary((result(seed=0), result(seed=1, predicts_one_class=True))).predicts_one_class
     assert not Summary((result(seed=0), result(seed=1))).predicts_one_class
+
+
+def test_class_names_that_an_older_result_lacks_are_the_tasks(result):
+    assert Summary((result("quiver-11", class_names=None),)).class_names(7) == ["A", "BD", "D", "BE", "BB", "E", "DE"]
+    assert Summary((result(task="mine", n=None, edition=None, class_names=None),)).class_names(2) == ["0", "1"]
+
+
+def test_seconds_are_a_mean_over_seeds(result):
+    assert Summary(tuple(result(seed=s, seconds=10.0 * s) for s in (1, 2))).seconds == 15
 
 
 def test_a_run_counts_once(tmp_path, result):

@@ -171,7 +171,7 @@ def test_the_papers_tables(found, result):
     assert accuracies["weaving-6"]["ours: learned"] == "75.00 (†)"
     assert accuracies["weaving-6"]["recipe"] == "paper"
     assert accuracies["weaving-6"]["look-up"] == "62.50"
-    one_class = lines(overview(comparisons(summarise([result(accuracy=0.5, one_class=True)]))))["schubert-4"]
+    one_class = lines(overview(comparisons(summarise([result(accuracy=0.5, predicts_one_class=True)]))))["schubert-4"]
     assert one_class["AOE"] == "50.00 (digits †, quick)"
     assert (losses["schubert-4"]["paper: AOE"], losses["schubert-4"]["ours: AOE"]) == (
         "0.3052",
@@ -180,7 +180,7 @@ def test_the_papers_tables(found, result):
 
 
 def test_a_line_of_the_papers_table_for_each_recipe(found, result):
-    paper = result("schubert-4", "learned", accuracy=0.5, recipe={"name": "paper"}) | {"recipe": "paper"}
+    paper = result("schubert-4", "learned", accuracy=0.5, recipe={"name": "paper"})
     rows = [row for row in paper_table(found(paper), "accuracy").rows if row[0] == "schubert-4"]
     assert [(row[1], row[5], row[7]) for row in rows] == [
         ("quick", "90.00 ± 0.75", "96.00 ± 0.25 (digits)"),

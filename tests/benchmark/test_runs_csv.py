@@ -88,11 +88,12 @@ def test_the_command_line_writes_it_and_nothing_else(tmp_path, result, monkeypat
 
 
 def test_a_row_alone(tmp_path, result):
-    (tmp_path / "runs.jsonl").write_bytes(b"\n".join(r.sealed() for r in (result(), result("mheight-8"))))
-    options = ["report", "--results-dir", str(tmp_path), "--markdown", "--table", "models", "--row", "schubert-4"]
-    out = CliRunner().invoke(commands, options).output
-    assert "## schubert-4, quick recipe" in out
-    assert "mheight" not in out
+    runs = result(), result("mheight-8"), result(task="mine", n=None, edition=None, split="random")
+    (tmp_path / "runs.jsonl").write_bytes(b"\n".join(run.sealed() for run in runs))
+    options = ["report", "--results-dir", str(tmp_path), "--markdown", "--table", "models", "--row"]
+    for row, title in (("schubert-4", "schubert-4"), ("mine", "mine (random)")):
+        out = CliRunner().invoke(commands, [*options, row]).output
+        assert [line for line in out.splitlines() if line.startswith("## ")] == [f"## {title}, quick recipe"]
 
 
 # The committed files.

@@ -51,11 +51,6 @@ class Summary:
         return self.first.row
 
     @property
-    def task(self) -> str:
-        """Return the name of the task."""
-        return self.first.task
-
-    @property
     def edition(self) -> str | None:
         """Return the edition of the data; None for a table of your own."""
         return self.first.edition
@@ -85,12 +80,7 @@ class Summary:
     @property
     def form(self) -> str:
         """Return AOE's form: characters, or with where its places meet: characters, late."""
-        return f"{self.first.features}{'' if self.is_flat else ', ' + self.first.places}"
-
-    @property
-    def is_flat(self) -> bool:
-        """Return whether the model is the flat one, the paper's."""
-        return self.first.places == "flat"
+        return f"{self.first.features}" + ("" if self.first.places == "flat" else f", {self.first.places}")
 
     @property
     def label(self) -> str:
@@ -245,7 +235,7 @@ class Summary:
         names: Sequence[str] | None = self.first.class_names
         if not names and self.first.n is not None and self.edition is not None:
             with suppress(AdelicError):  # the task is not one of the registry
-                names = find_task(self.task).class_names(self.first.n, self.edition)
+                names = find_task(self.first.task).class_names(self.first.n, self.edition)
         return list(names) if names and len(names) == count else [str(i) for i in range(count)]
 
     @property
@@ -260,9 +250,9 @@ class Summary:
         None where that is not known: the model does not learn in epochs, or the task is not one of the registry.
         """
         epochs, n = self.recipe_settings.get("epochs"), self.first.n
-        if epochs is None or n is None or self.edition is None or self.task not in tasks():
+        if epochs is None or n is None or self.edition is None or self.first.task not in tasks():
             return None
-        return int(self.train_rows * epochs * (find_task(self.task).length(n, self.edition) + 1))
+        return int(self.train_rows * epochs * (find_task(self.first.task).length(n, self.edition) + 1))
 
     @property
     def seconds(self) -> float:
@@ -273,11 +263,6 @@ class Summary:
     def devices(self) -> set[str]:
         """Return the devices of the runs."""
         return {result.device for result in self.results}
-
-    @property
-    def parameters(self) -> int:
-        """Return how many parameters a model has."""
-        return self.first.parameters
 
     # Several targets a row, or a number.
 

@@ -262,7 +262,7 @@ def _model_line(comparison: Comparison, name: str) -> tuple[str, ...]:
         figure(model, "balanced_accuracy"),
         figure(model, "macro_f1"),
         figure(model, "loss"),
-        f"{model.parameters:,}",
+        f"{model.first.parameters:,}",
         f"{model.seconds:,.1f}",
         _training(model),
     )

@@ -93,7 +93,9 @@ def _line(summary: Summary) -> tuple[str, ...]:
         percent(summary.trivial("lookup")),
         summary.rule,
         *(figure(summary, metric) for metric in ("accuracy", "macro_f1", "loss")),
-        _published(summary.row, summary.embedding, summary.edition, summary.split, is_flat=summary.is_flat),
+        _published(
+            summary.row, summary.embedding, summary.edition, summary.split, is_flat=summary.first.places == "flat"
+        ),
     )
 
 
@@ -161,7 +163,7 @@ def _lines_of(summary: Summary) -> list[tuple[str, ...]]:
     cells["majority class and look-up"] = percent(summary.trivial("majority"))
     lines = [_further_line(summary, "all", cells)]
     if len(summary.targets) <= MOST_TARGETS:
-        name = "q^{}" if summary.task == "kl" else "target {}"
+        name = "q^{}" if summary.first.task == "kl" else "target {}"
         lines += [_further_line(summary, name.format(i), _target_cells(runs)) for i, runs in enumerate(summary.targets)]
     return lines
 

@@ -25,6 +25,7 @@ from adelic.training.kinds import (
     NUMBER,
     NUMBER_METRICS,
     OPTION,
+    OPTIONS,
     RANGE,
     RATE,
     TABLE,
@@ -88,8 +89,9 @@ class Result:
     ...     data=TaskData("schubert", 3), model=Classical(name="majority"), recipe=RandomSearch())
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     result = run(experiment, Path(folder, "run"))
-    >>> result.test["accuracy"] == result.majority
-    True
+    >>> labels, predictions = result.answers()
+    >>> result.row, (labels == predictions).mean() == result.test["accuracy"] == result.majority
+    ('schubert-3', True)
     """
 
     task: Annotated[str, TEXT]
@@ -133,7 +135,7 @@ class Result:
     configuration: Annotated[Table, {"recipe": TABLE}]
     data_sha256: Annotated[str | None, TEXT] = None
     converged: Annotated[bool | None, FLAG.or_null()] = None
-    search: Annotated[Table | None, {"seed": COUNT, "chosen": OPTION, "seconds": AMOUNT, "trials": TABLE.listed()}] = (
+    search: Annotated[Table | None, {"seed": COUNT, "chosen": OPTIONS, "seconds": AMOUNT, "trials": TABLE.listed()}] = (
         None
     )
     history: Annotated[Mapping[str, list[float]], CURVES]
