@@ -210,7 +210,7 @@ def named(summaries: list[Summary]) -> dict[str, Summary]:
     >>> from pathlib import Path
     >>> from adelic.benchmark import read_results
     >>> list(named([Summary((run,)) for run in read_results(Path("results/demo"))[1:]]))
-    ['learned, n=4', 'AOE (digits)', 'learned, n=6']
+    ['learned, task=schubert, n=4', 'AOE (digits)', 'learned, task=weaving, n=6']
     """
     settings = [summary.settings for summary in summaries]
     result = {}
