@@ -30,6 +30,7 @@ from adelic.benchmark.results import confidence_interval
 from adelic.benchmark.run_tables import single_runs
 from adelic.benchmark.table import Table
 from adelic.cli import commands
+from adelic.training import Result
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -80,12 +81,12 @@ def main() -> None:
     sys.exit(is_check and bool(stale))
 
 
-def files(results: list[dict[str, Any]]) -> dict[Path, str]:
+def files(results: list[Result]) -> dict[Path, str]:
     """Return what has to be written besides tables: the table of all single runs, and the pages of rows that have none.
 
     The tables of a new page are empty; what comes after fills them.
     """
-    rows = sorted({f"{result['task']}-{result['n']}" for result in results})
+    rows = sorted({result.row for result in results})
     missing = [row for row in rows if not (PAGES / f"{row}.md").exists()]
     return {ROOT / "docs" / "table.csv": single_runs(results).to_csv()} | {
         PAGES / f"{row}.md": row_page(row) for row in missing
@@ -113,7 +114,7 @@ def bring(path: Path, text: str, *, write: bool) -> bool:
     return True
 
 
-def redraw(results: list[dict[str, Any]]) -> list[str]:
+def redraw(results: list[Result]) -> list[str]:
     """Draw the figures of docs/results anew; return the names of those that were others."""
     drawn = figures(benchmark.summarise(results))
     changed = []

@@ -7,6 +7,7 @@ import shutil
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -63,11 +64,10 @@ def _prepare(folder: Path) -> None:
     assert not (folder / "stopped" / "DONE").exists()
     finished = training.read_result(folder / "finished")
     assert finished is not None
-    result = finished.as_dict()
-    benchmark.files.write_result(folder / "results", _config(), result)
-    another = {"seed": result["seed"] + 1}
-    changed = result | another | {"configuration": result["configuration"] | another}
-    benchmark.files.write_result(folder / "results", _config(), changed)
+    benchmark.files.write_result(folder / "results", _config(), finished)
+    seed = finished.seed + 1
+    another = replace(finished, seed=seed, configuration=finished.configuration | {"seed": seed})
+    benchmark.files.write_result(folder / "results", _config(), another)
 
 
 @cache

@@ -135,7 +135,7 @@ def _report(case: Case) -> None:
     """Make the report of a few results with hostile texts and numbers, as files can have them."""
     made = [_spoilt(case, seed) for seed in range(case.rng.randint(1, 3))]
     try:
-        results = [Result.parse(json.dumps(result).encode(), "line 1").as_dict() for result in made]
+        results = [Result.parse(json.dumps(result).encode(), "line 1") for result in made]
         files = benchmark.write_report(benchmark.summarise(results), case.folder / "report.html")
     except AdelicError as error:
         check_error(error)

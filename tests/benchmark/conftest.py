@@ -1,10 +1,11 @@
 import copy
-from typing import Any
+import dataclasses
+from dataclasses import replace
 
 import pytest
 
 from adelic.benchmark import Budget
-from adelic.training import run
+from adelic.training import Result, run
 
 
 class Steps(Budget):
@@ -26,26 +27,47 @@ def steps():
 
 
 @pytest.fixture(scope="session")
-def real_results(tiny_config, tmp_path_factory) -> dict[str, dict[str, Any]]:
+def real_results(tiny_config, tmp_path_factory) -> dict[str, Result]:
     """Results of two very small runs, by embedding."""
     folder = tmp_path_factory.mktemp("runs")
-    return {name: run(tiny_config(name), folder / name, device="cpu").as_dict() for name in ("learned", "adelic")}
+    return {name: run(tiny_config(name), folder / name, device="cpu") for name in ("learned", "adelic")}
 
 
 @pytest.fixture(scope="session")
-def result(real_results):
-    """Return results like real ones with other names and figures."""
+def like():
+    """Return a result like another one: what is no field of a result is a test figure.
 
-    def make(row="schubert-4", embedding="adelic", seed=0, *, one_class=False, majority=0.5, recipe=None, **test):
-        made = copy.deepcopy(real_results[embedding if embedding in real_results else "learned"])
+    model and recipe are what the configuration's embedding and recipe have besides.
+    """
+    fields = {field.name for field in dataclasses.fields(Result)}
+
+    def make(real, row, embedding=None, seed=0, *, model=None, recipe=None, **changes):
+        real = copy.deepcopy(real)
         task, _, n = row.rpartition("-")
-        made |= {"task": task, "n": int(n), "embedding": embedding, "seed": seed, "majority": majority}
-        made["test"] |= test
-        made["predicts_one_class"] = one_class
-        made["configuration"]["seed"] = seed
-        made["configuration"]["data"] |= {"task": task, "n": int(n)}
-        made["configuration"]["embedding"]["name"] = embedding
-        made["configuration"]["recipe"] |= recipe or {}
-        return made
+        given = {"task": task, "n": int(n), "embedding": embedding or real.embedding, "seed": seed}
+        given |= {name: changes.pop(name) for name in fields & changes.keys()}
+        about = real.configuration
+        told = {name: given[name] for name in ("task", "n", "edition", "split") if given.get(name) is not None}
+        configuration = {
+            "seed": seed,
+            "data": about["data"] | told,
+            "embedding": about["embedding"] | {"name": given["embedding"]} | (model or {}),
+            "recipe": about["recipe"] | (recipe or {}),
+        }
+        if given.get("features"):
+            configuration["embedding"]["features"] = given["features"]
+        made = {"test": real.test | changes, "recipe": configuration["recipe"]["name"], "configuration": configuration}
+        return replace(real, **made | given)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def result(real_results, like):
+    """Return results like real ones, see `like`."""
+
+    def make(row="schubert-4", embedding="adelic", seed=0, **changes):
+        real = real_results[embedding if embedding in real_results else "learned"]
+        return like(real, row, embedding, seed, **{"majority": 0.5, "predicts_one_class": False} | changes)
 
     return make

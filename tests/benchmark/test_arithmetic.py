@@ -302,9 +302,9 @@ def test_a_plan_is_run_once_and_resumed():
     assert len(before) == 12  # not those that cannot be expressed
     assert [state[:2] for state in seen] == [(i, 12) for i in range(12)]
     result = finished(plan, Path("results"))[plan[0]]
-    assert result["command"] == plan[0].command()
-    assert result["versions"].keys() == {"adelic", "python", "torch", "numpy"}
-    assert (result["task"], result["n"], result["seed"]) == ("addition", 10, 0)
+    assert result.command == plan[0].command()
+    assert result.versions.keys() == {"adelic", "python", "torch", "numpy"}
+    assert (result.task, result.n, result.seed) == ("addition", 10, 0)
     assert run_all(plan) == 0
     assert lines() == before
     path = Path("results", "addition-10.jsonl")

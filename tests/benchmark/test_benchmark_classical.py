@@ -77,7 +77,7 @@ def test_a_matrix_of_both_kinds(tmp_path, tiny_config):
     outside = [small(name, seed=seed) for name in ("logistic", "trees") for seed in (0, 1)]
     configs = [tiny_config(epochs=1), *outside]
     found = run_matrix(configs, **options(tmp_path))
-    assert [result["embedding"] for result in found] == ["learned", "logistic", "logistic", "trees", "trees"]
+    assert [result.embedding for result in found] == ["learned", "logistic", "logistic", "trees", "trees"]
     results = tmp_path / "results"
     assert [path.name for path in results.iterdir()] == ["schubert-3.jsonl"]
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json*")}
@@ -89,11 +89,11 @@ def test_a_matrix_of_both_kinds(tmp_path, tiny_config):
     assert {(s.label, s.seeds) for s in summaries} == {
         ("learned", (0,)), ("logistic regression", (0, 1)), ("boosted trees", (0, 1)),
     }  # fmt: skip
-    assert [result["flops"] > 0 for result in found] == [True] * 5
+    assert [result.flops > 0 for result in found] == [True] * 5
     lines = lines_by_model(summaries)
     assert lines["boosted trees"]["training"] == "search, 2 trials, 2 seeds"
     assert lines["learned"]["training"] == "quick, 1 epoch, 1 seed"
-    first, other = sorted(100 * result["test"]["accuracy"] for result in found[1:3])
+    first, other = sorted(100 * result.test["accuracy"] for result in found[1:3])
     assert first != other  # logistic regression knows no chance, but the split is drawn, too
     assert lines["logistic regression"]["test accuracy"] == f"{(first + other) / 2:.2f} [{first:.2f}, {other:.2f}]"
 
@@ -116,7 +116,7 @@ def test_a_budget_stops_a_search_which_goes_on(steps, tmp_path):
     done, _, _ = progress(config, tmp_path / "runs")
     assert 0 < done < 3
     (result,) = run_matrix([config], **options(tmp_path))
-    assert len(result["search"]["trials"]) == 3
+    assert len(result.search["trials"]) == 3
 
 
 def test_the_acd_authors_figure_is_that_of_the_same_kind_of_model(result):

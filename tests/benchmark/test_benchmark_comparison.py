@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from adelic.benchmark import Summary, summarise
@@ -13,25 +15,22 @@ def outside(result):
     """Return results of a model that no recipe trains."""
 
     def make(embedding="neighbours", **options):
-        made = result(embedding=embedding, **options) | {"recipe": "search"}
-        made["history"] = {key: [] for key in made["history"]}
-        rows = {k: v for k, v in made["configuration"]["recipe"].items() if k == "max_rows"}
-        made["configuration"]["recipe"] = {"name": "search", "trials": 20} | rows
-        return made
+        made = result(embedding=embedding, **options)
+        rows = {k: v for k, v in made.configuration["recipe"].items() if k == "max_rows"}
+        configuration = made.configuration | {"recipe": {"name": "search", "trials": 20} | rows}
+        return replace(made, recipe="search", history={key: [] for key in made.history}, configuration=configuration)
 
     return make
 
 
 def test_rows_recipes_editions_and_sizes_are_apart(result):
-    leaky = result("schubert-4") | {"edition": "leaky"}
-    leaky["configuration"]["data"]["edition"] = "leaky"
     parts = found(
         result("mheight-8"),
         result("schubert-4", "learned", accuracy=0.7),
         result("schubert-4", accuracy=0.8),
         result("schubert-4", recipe={"max_rows": 1000}),
-        result("schubert-4", recipe={"name": "paper"}) | {"recipe": "paper"},
-        leaky,
+        result("schubert-4", recipe={"name": "paper"}),
+        result("schubert-4", edition="leaky"),
         result("schubert-3"),
     )
     assert [(part.title, list(part.models)) for part in parts] == [
@@ -47,8 +46,7 @@ def test_rows_recipes_editions_and_sizes_are_apart(result):
 
 
 def test_splits_are_never_compared(result):
-    orbits = result("schubert-4", accuracy=0.9, recipe={"symmetries": True}) | {"split": "orbits"}
-    orbits["configuration"]["data"]["split"] = "orbits"
+    orbits = result("schubert-4", accuracy=0.9, recipe={"symmetries": True}, split="orbits")
     parts = found(orbits, result("schubert-4"), result("schubert-4", "learned"))
     assert [(part.heading, list(part.models)) for part in parts] == [
         ("schubert-4, quick recipe", ["AOE (digits)", "learned"]),
@@ -60,9 +58,9 @@ def test_splits_are_never_compared(result):
 
 
 def test_contaminated_data_ranks_nothing(result):
-    runs = [result("weaving-6", e, accuracy=a) for e, a in (("learned", 0.9), ("adelic", 0.8), ("fone", 0.99))]
-    for run in runs:
-        run |= {"edition": "leaky", "contaminated": True}
+    leaky = {"edition": "leaky", "contaminated": True}
+    accuracies = {"learned": 0.9, "adelic": 0.8, "fone": 0.99}
+    runs = [result("weaving-6", e, accuracy=a, **leaky) for e, a in accuracies.items()]
     (part,) = found(*runs)
     assert part.title == "weaving-6 (leaky, contaminated), recipe quick"
     assert list(part.models) == ["AOE (digits)", "fone", "learned"]  # by name
@@ -70,15 +68,14 @@ def test_contaminated_data_ranks_nothing(result):
 
 def test_look_up_is_a_mean_over_seeds_and_remembers_all_it_may(result):
     """Where some models saw images of rows, the look-up that saw them counts."""
-    runs = [result(seed=s) | {"lookup": 0.5 + s / 10} for s in range(2)]
-    runs += [result(embedding="lookup", recipe={"symmetries": True}) | {"lookup": 0.7}]
+    runs = [result(seed=s, lookup=0.5 + s / 10) for s in range(2)]
+    runs += [result(embedding="lookup", recipe={"symmetries": True}, lookup=0.7)]
     (part,) = found(*runs)
     assert part.trivial("lookup") == pytest.approx((0.7 + 0.6) / 2)
 
 
 def test_searched_recipes_of_a_row_are_one_family(result):
-    names = ["recipes/schubert-4-adelic.toml", "recipes/schubert-4-learned.toml"]
-    runs = [result(embedding=e) | {"recipe": name} for e, name in zip(("adelic", "learned"), names, strict=True)]
+    runs = [result(embedding=e, recipe={"name": f"recipes/schubert-4-{e}.toml"}) for e in ("adelic", "learned")]
     (part,) = found(*runs)
     assert (part.recipe, part.heading) == ("recipes/{row}-{embedding}.toml", "schubert-4, tuned recipe")
     assert len(part.models) == 2
@@ -86,8 +83,8 @@ def test_searched_recipes_of_a_row_are_one_family(result):
 
 @pytest.mark.parametrize("form", ["", "-one-hot-digits", "-one-hot-digits-late"])
 def test_the_form_may_be_part_of_the_name_of_a_recipe(result, form):
-    run = result() | {"features": "one-hot-digits", "places": "late", "recipe": f"best/schubert-4-adelic{form}.toml"}
-    family = recipe_family(Summary((run,)))
+    recipe = {"name": f"best/schubert-4-adelic{form}.toml"}
+    family = recipe_family(Summary((result(features="one-hot-digits", places="late", recipe=recipe),)))
     assert family.startswith("best/{row}-{embedding}")
     assert family.endswith(".toml")
     if form != "-one-hot-digits":
@@ -95,7 +92,7 @@ def test_the_form_may_be_part_of_the_name_of_a_recipe(result, form):
 
 
 def test_models_outside_the_transformer_stand_beside_every_recipe(result, outside):
-    runs = [result(), result(recipe={"name": "paper"}) | {"recipe": "paper"}, outside(), result("mheight-8")]
+    runs = [result(), result(recipe={"name": "paper"}), outside(), result("mheight-8")]
     parts = found(*runs, outside(recipe={"max_rows": 5}))
     assert {part.title: set(part.models) for part in parts} == {
         "schubert-4, recipe paper": {"AOE (digits)", "neighbours"},
@@ -113,9 +110,7 @@ def test_models_outside_the_transformer_stand_beside_every_recipe(result, outsid
 
 def test_runs_of_one_label_are_told_apart(result):
     runs = [result(recipe={"epochs": 5}), result(), result(embedding="learned")]
-    linear = result()
-    linear["configuration"]["embedding"]["projection"] = "linear"
-    (part,) = found(*runs, linear)
+    (part,) = found(*runs, result(model={"projection": "linear"}))
     names = ["AOE (digits)", "AOE (digits), epochs=5", "AOE (digits), projection=linear", "learned"]
     assert sorted(part.models) == names
 
@@ -134,8 +129,8 @@ def test_what_most_have_goes_without_saying(result):
 
 def test_the_best_model_is_chosen_on_validation_data(result):
     """The model with the worse test accuracy is chosen."""
-    good, lucky = result(accuracy=0.8), result(embedding="learned", accuracy=0.9)
-    good["validation"]["accuracy"], lucky["validation"]["accuracy"] = 0.95, 0.85
+    good = result(accuracy=0.8, validation={"accuracy": 0.95, "loss": 0.5})
+    lucky = result(embedding="learned", accuracy=0.9, validation={"accuracy": 0.85, "loss": 0.5})
     (part,) = found(good, lucky)
     assert list(part.models) == ["learned", "AOE (digits)"]  # shown by test accuracy
     assert part.best() == "AOE (digits)"
@@ -152,18 +147,20 @@ def test_of_equal_accuracies_the_lower_loss_is_chosen(result):
         ("xval", (0.2, 0.2, 0.2), 0.75),
     ):
         for seed, accuracy in enumerate(accuracies):
-            runs.append(result(embedding=embedding, seed=seed))
-            runs[-1]["validation"] |= {"accuracy": accuracy, "loss": loss}
+            runs.append(result(embedding=embedding, seed=seed, validation={"accuracy": accuracy, "loss": loss}))
     assert found(*runs)[0].best() == "fone"
     assert found(*runs[::-1])[0].best() == "fone"
 
 
 def test_validation_accuracy_of_older_results_and_of_none(result):
-    older, silent = result(), result()
-    del older["validation"], silent["validation"]
-    older["history"]["validation_accuracy"] = [0.5, 0.75, 0.25]
-    silent["history"]["validation_accuracy"] = []
-    assert [s.validation_score[0] for s in (*summarise([older]), *summarise([silent]))] == [0.75, -1]
+    older = [result(validation=None, history={"validation_accuracy": curve}) for curve in ([0.5, 0.75, 0.25], [])]
+    assert [Summary((run,)).validation_score[0] for run in older] == [0.75, -1]
+
+
+def test_the_validation_score_is_a_mean_over_seeds(result):
+    kept = ({"accuracy": accuracy, "loss": 0.5} for accuracy in (0.75, 0.25))
+    runs = tuple(result(seed=s, validation=figures) for s, figures in enumerate(kept))
+    assert Summary(runs).validation_score == (0.5, -0.5)
 
 
 def test_several_targets_and_numbers_are_left_out(result):
@@ -172,9 +169,8 @@ def test_several_targets_and_numbers_are_left_out(result):
 
 def test_with_the_papers_recipe_aoe_is_the_papers_form(result):
     def run(features, validation, recipe):
-        made = result(recipe={"name": recipe}) | {"recipe": recipe, "features": features}
-        made["configuration"]["embedding"] |= {"features": features}
-        return made | {"validation": {"accuracy": validation, "loss": 0.5}}
+        kept = {"accuracy": validation, "loss": 0.5}
+        return result(recipe={"name": recipe}, features=features, validation=kept)
 
     for recipe, best in (("quick", "AOE (characters)"), ("paper", "AOE (digits)")):
         (part,) = found(run("digits", 0.75, recipe), run("characters", 0.875, recipe))

@@ -1,5 +1,4 @@
 import importlib
-import json
 from contextlib import contextmanager
 
 import pytest
@@ -7,7 +6,7 @@ import pytest
 from adelic import acd
 from adelic.benchmark import plan, plan_classical, published_rows, read_results, run_matrix, summarise
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError
-from adelic.storage.records import parse_sealed
+from adelic.training import Result
 
 
 def shape(configs):
@@ -120,12 +119,12 @@ def test_a_matrix_resumes_without_training_again(tiny_config, tmp_path, monkeypa
     monkeypatch.setattr(run_module.Trainer, "run_epoch", counting)
     (path,) = results.iterdir()  # one row, one file
     assert path.name == "schubert-3.jsonl"
-    before = path.read_text(encoding="utf-8").splitlines()
-    assert sorted((parse_sealed(line.encode()) for line in before), key=json.dumps) == sorted(first, key=json.dumps)
+    before = path.read_bytes().splitlines()
+    assert sorted(before) == sorted(result.sealed() for result in first)
     found = run_matrix(configs, runs=runs, results=results, device="cpu", on_run=silent)
     assert trained == [1, 1]  # two epochs of the fourth run
     assert found[:3] == first
-    after = path.read_text(encoding="utf-8").splitlines()
+    after = path.read_bytes().splitlines()
     assert [line for line in after if line in before] == before  # to the letter, and in their order
     assert len(after) == 4
     written = path.stat().st_mtime_ns
@@ -133,7 +132,7 @@ def test_a_matrix_resumes_without_training_again(tiny_config, tmp_path, monkeypa
     assert (trained, path.stat().st_mtime_ns) == ([1, 1], written)
 
     assert [path] == [*results.iterdir()]
-    assert sorted(read_results(results), key=json.dumps) == sorted(found, key=json.dumps)
+    assert sorted(read_results(results), key=Result.sealed) == sorted(found, key=Result.sealed)
     assert [s.seeds for s in summarise(found)] == [(0, 1), (0, 1)]
 
 
@@ -144,7 +143,7 @@ def test_a_lost_result_file_is_written_again(tiny_config, tmp_path):
     path = tmp_path / "results" / "schubert-3.jsonl"
     path.unlink()
     run_matrix([config], **options)
-    assert parse_sealed(path.read_bytes()) == result
+    assert path.read_bytes() == result.sealed() + b"\n"
     path.write_text("")  # its line alone is lost
     run_matrix([config], **options)
     assert read_results(path.parent) == [result]
@@ -177,7 +176,7 @@ def test_editions_and_splits_have_files_of_their_own(tiny_config, tmp_path):
     assert sorted(path.name for path in (tmp_path / "results").iterdir()) == [
         "weaving-5-levels-orbits.jsonl", "weaving-5-levels.jsonl", "weaving-5-orbits.jsonl", "weaving-5.jsonl",
     ]  # fmt: skip
-    assert [(r["edition"], r["split"]) for r in found] == [(c.data.edition, c.data.split) for c in configs]
+    assert [(r.edition, r.split) for r in found] == [(c.data.edition, c.data.split) for c in configs]
     assert len(read_results(tmp_path / "results")) == 4
 
 

@@ -1,6 +1,5 @@
 import csv
 import io
-import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -70,7 +69,11 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def summaries(result):
     results = [result(seed=s, accuracy=0.9 + s / 100) for s in range(3)]
-    results += [result(embedding="learned", one_class=True), result("mheight-8", "learned"), result("schubert-3")]
+    results += [
+        result(embedding="learned", predicts_one_class=True),
+        result("mheight-8", "learned"),
+        result("schubert-3"),
+    ]
     return summarise(results)
 
 
@@ -104,9 +107,9 @@ def test_the_page_says_how_to_repeat_each_run(page, summaries):
     parsed = Page(page)
     for summary in summaries:
         for result in summary.results:
-            assert any(cell.split() == result["command"].split() for cell in parsed.cells)
-            assert f"{result['parameters']:,}" in parsed.cells
-            assert result["device"] in parsed.cells
+            assert any(cell.split() == result.command.split() for cell in parsed.cells)
+            assert f"{result.parameters:,}" in parsed.cells
+            assert result.device in parsed.cells
 
 
 def test_learning_curves_of_every_row(page):
@@ -123,9 +126,8 @@ def test_the_page_is_the_same_each_time(summaries, page):
     "evil", ["<script>alert(1)</script>", '"><script>alert(1)</script>', "<b>&amp;</b>", "$x$ & y"]
 )
 def test_texts_are_escaped(result, evil):
-    odd = result() | {"device": evil, "command": evil, "embedding": evil, "recipe": evil, "task": evil}
-    odd["versions"] = {evil: evil}
-    found = summarise([odd])
+    odd = {"device": evil, "command": evil, "task": evil, "versions": {evil: evil}}
+    found = summarise([result(embedding=evil, recipe={"name": evil}, **odd)])
     text = render_page(found)
     parsed = Page(text)
     assert not {"script", "b"} & set(parsed.tags)
@@ -165,7 +167,7 @@ def test_figures_are_the_pages(summaries, page):
 
 def test_figures_by_the_command_line(tmp_path, result):
     (tmp_path / "results").mkdir()
-    (tmp_path / "results" / "one.json").write_text(json.dumps(result()), encoding="utf-8")
+    (tmp_path / "results" / "one.json").write_bytes(result().sealed())
     options = ["report", "--results-dir", f"{tmp_path}/results", "--figures", f"{tmp_path}/figures"]
     done = CliRunner().invoke(commands, [*options, "--output", f"{tmp_path}/page.html"])
     assert done.exit_code == 0, done.output
@@ -207,8 +209,8 @@ def test_what_cannot_be_written(tmp_path, where, monkeypatch):
 
 
 def test_the_page_has_no_ranks_over_rows_and_names_splits_and_contamination(result):
-    orbits = result("schubert-4") | {"split": "orbits"}
-    leaky = result("weaving-6") | {"edition": "leaky", "contaminated": True}
+    orbits = result("schubert-4", split="orbits")
+    leaky = result("weaving-6", edition="leaky", contaminated=True)
     found = summarise([orbits, leaky, result("mheight-8")])
     page = Page(render_page(found))
     text = " ".join("".join(page.texts).split())

@@ -5,6 +5,7 @@ import math
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,11 +19,12 @@ from adelic.benchmark.run_tables import single_runs
 from adelic.benchmark.table import mean_with_interval
 from adelic.data.sources import TaskData
 from adelic.errors import AdelicError, RunFolderError, StorageError
-from adelic.training import EmbeddingConfig, Experiment, load_recipe
+from adelic.training import EmbeddingConfig, Experiment, Result, load_recipe
 
 
 def write(folder, name, content):
     folder.mkdir(exist_ok=True)
+    content = content.as_dict() if isinstance(content, Result) else content
     (folder / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
 
 
@@ -75,7 +77,7 @@ KEYS = [
 
 @pytest.mark.parametrize("keys", KEYS, ids=".".join)
 def test_a_missing_key_is_named(tmp_path, result, keys):
-    odd = json.loads(json.dumps(result()))
+    odd = result().as_dict()
     part = odd
     for key in keys[:-1]:
         part = part[key]
@@ -92,7 +94,7 @@ def test_a_missing_key_is_named(tmp_path, result, keys):
     ids=str,
 )
 def test_a_value_of_another_kind(tmp_path, result, changes):
-    write(tmp_path, "odd.json", result() | changes)
+    write(tmp_path, "odd.json", result().as_dict() | changes)
     with pytest.raises(RunFolderError, match=r"odd\.json"):
         read_results(tmp_path)
 
@@ -114,7 +116,7 @@ def changed(part, keys, value):
 @pytest.mark.parametrize("value", [None, float("nan"), [[]], {"": [None]}, True, 10**30, "\x1b[31m"], ids=repr)
 def test_a_value_of_another_kind_is_named_wherever_it_stands(tmp_path, result, value):
     """But for a few places where it may stand."""
-    good, accepted = result(), set()
+    good, accepted = result().as_dict(), set()
     for keys in places(good):
         write(tmp_path, "odd.json", changed(good, keys, value))
         words = "odd.json: accepted"
@@ -149,20 +151,21 @@ def test_a_value_of_another_kind_is_named_wherever_it_stands(tmp_path, result, v
         (["configuration", "recipe", "learning_rate"], {}, "configuration.recipe.learning_rate is"),
         (["configuration", "embedding", "sigma"], "x", "configuration.embedding.sigma is 'x' instead of a finite"),
         (["search"], "", "search is not a table"),
+        (["search"], {"seed": 0, "chosen": 5, "seconds": 1, "trials": []}, "search.chosen is 5 instead of a table"),
         (["versions", "numpy"], 2, "versions is"),
         (["rows", "test"], 10**15, "labels is too short for 1000000000000000 answers"),
     ],
     ids=str,
 )
 def test_what_is_no_result_is_told(tmp_path, result, keys, value, words):
-    write(tmp_path, "odd.json", changed(result(), keys, value))
+    write(tmp_path, "odd.json", changed(result().as_dict(), keys, value))
     with pytest.raises(RunFolderError, match=rf"odd\.json is not the result of a run: ({words})") as caught:
         read_results(tmp_path)
     assert "\n" not in str(caught.value)
 
 
 def test_figures_of_several_targets_are_told(tmp_path, result):
-    several = changed(result(), ["test", "exact_match"], 0.5)
+    several = result(exact_match=0.5).as_dict()
     for more, words in (
         ({}, "it has no guess"),
         ({"guess": {"exact_match": "x"}}, "guess.exact_match is 'x'"),
@@ -188,13 +191,13 @@ def test_one_flipped_bit_of_a_line_is_found(tmp_path, result):
 
 
 def test_a_text_with_half_a_character_is_refused(tmp_path, result):
-    write(tmp_path, "odd.json", result() | {"device": "\udcff"})
+    write(tmp_path, "odd.json", result(device="\udcff"))
     with pytest.raises(RunFolderError, match="half of a character"):
         read_results(tmp_path)
 
 
 def test_a_recipe_without_its_rate_is_refused(tmp_path, result):
-    odd = json.loads(json.dumps(result()))
+    odd = result().as_dict()
     del odd["configuration"]["recipe"]["learning_rate"]
     write(tmp_path, "odd.json", odd)
     with pytest.raises(RunFolderError, match=r"it has no configuration\.recipe\.learning_rate"):
@@ -229,8 +232,17 @@ def test_mean_and_interval_by_hand(result):
 
 
 def test_one_class_in_any_run(result):
-    assert Summary((result(seed=0), result(seed=1, one_class=True))).predicts_one_class
+    assert Summary((result(seed=0), result(seed=1, predicts_one_class=True))).predicts_one_class
     assert not Summary((result(seed=0), result(seed=1))).predicts_one_class
+
+
+def test_class_names_that_an_older_result_lacks_are_the_tasks(result):
+    assert Summary((result("quiver-11", class_names=None),)).class_names(7) == ["A", "BD", "D", "BE", "BB", "E", "DE"]
+    assert Summary((result(task="mine", n=None, edition=None, class_names=None),)).class_names(2) == ["0", "1"]
+
+
+def test_seconds_are_a_mean_over_seeds(result):
+    assert Summary(tuple(result(seed=s, seconds=10.0 * s) for s in (1, 2))).seconds == 15
 
 
 def test_a_run_counts_once(tmp_path, result):
@@ -246,12 +258,11 @@ def test_a_run_counts_once(tmp_path, result):
 
 def config_of(result):
     """Return the data of a made-up run's configuration, which is what its file is named after."""
-    data = result["configuration"]["data"]
     return Experiment(
-        data=TaskData(data["task"], data["n"], edition=data["edition"], split=data["split"]),
+        data=TaskData(result.task, result.n, edition=result.edition, split=result.split),
         model=EmbeddingConfig.of("learned"),
         recipe=load_recipe("quick", "schubert-4"),
-        seed=result["seed"],
+        seed=result.seed,
     )
 
 
@@ -268,8 +279,7 @@ def test_results_of_a_row_are_lines_of_one_file(tmp_path, result):
     (path,) = folder.iterdir()
     assert path.name == "schubert-4.jsonl"
     assert read_results(folder) == results
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert [{key: value for key, value in line.items() if key != "text_sha256"} for line in lines] == results
+    assert path.read_bytes().splitlines() == [found.sealed() for found in results]
     for seed in range(5):
         shuffled = [results[i] for i in np.random.default_rng(seed).permutation(len(results))]
         write_all(tmp_path / str(seed), shuffled)
@@ -277,9 +287,7 @@ def test_results_of_a_row_are_lines_of_one_file(tmp_path, result):
 
 
 def test_rows_editions_and_splits_are_files(tmp_path, result):
-    leaky, orbits = result("weaving-6"), result("weaving-6")
-    leaky["configuration"]["data"]["edition"] = leaky["edition"] = "leaky"
-    orbits["configuration"]["data"]["split"] = orbits["split"] = "orbits"
+    leaky, orbits = result("weaving-6", edition="leaky"), result("weaving-6", split="orbits")
     write_all(tmp_path, [leaky, orbits, result("schubert-4")])
     names = ["schubert-4.jsonl", "weaving-6-leaky.jsonl", "weaving-6-orbits.jsonl"]
     assert sorted(path.name for path in tmp_path.iterdir()) == names
@@ -303,15 +311,15 @@ def test_a_newer_result_of_a_run_takes_the_place_of_the_older_one(tmp_path, resu
 def test_two_forms_of_results_are_read(tmp_path, result):
     write_all(tmp_path, [result(seed=1)])
     write(tmp_path, "old.json", result(seed=0))
-    assert [found["seed"] for found in read_results(tmp_path)] == [0, 1]  # old.json, schubert-4.jsonl
+    assert [found.seed for found in read_results(tmp_path)] == [0, 1]  # old.json, schubert-4.jsonl
     write(tmp_path, "copy.json", result(seed=1))
     with pytest.raises(RunFolderError, match=r"schubert-4\.jsonl line 1 and .*copy\.json are results of the same run"):
         read_results(tmp_path)
 
 
 def test_a_run_twice_in_a_file(tmp_path, result):
-    line = json.dumps(result()) + "\n"
-    (tmp_path / "schubert-4.jsonl").write_text(line * 2)
+    line = result().sealed() + b"\n"
+    (tmp_path / "schubert-4.jsonl").write_bytes(line * 2)
     with pytest.raises(RunFolderError, match=r"schubert-4\.jsonl line 2 and .*schubert-4\.jsonl line 1 are results of"):
         read_results(tmp_path)
 
@@ -320,7 +328,7 @@ def test_a_run_twice_in_a_file(tmp_path, result):
 @pytest.mark.parametrize("place", [1, 2, 3])
 def test_a_damaged_line_is_named(tmp_path, result, damage, place):
     """A file that was cut, or edited by hand: nothing is read from it, and nothing written over it."""
-    lines = [json.dumps(result(seed=seed)).encode() for seed in (0, 1)]
+    lines = [result(seed=seed).sealed() for seed in (0, 1)]
     lines.insert(place - 1, damage.encode("latin-1"))
     path = tmp_path / "schubert-4.jsonl"
     path.write_bytes(b"\n".join(lines) + b"\n")
@@ -349,12 +357,12 @@ def test_results_of_a_folder_that_cannot_be_written(tmp_path, result):
 
 
 WRITER = """
-import json, sys
+import sys
 from pathlib import Path
 from adelic.benchmark.files import write_result
 from adelic.data.sources import TaskData
-from adelic.training import EmbeddingConfig, Experiment, load_recipe
-results = json.loads(Path(sys.argv[2]).read_text())
+from adelic.training import EmbeddingConfig, Experiment, Result, load_recipe
+results = [Result.parse(line, "") for line in Path(sys.argv[2]).read_bytes().splitlines()]
 print("ready", flush=True)
 sys.stdin.readline()
 recipe = load_recipe("quick", "schubert-4")
@@ -367,7 +375,7 @@ for result in results:
 def test_two_processes_that_write_at_once_lose_nothing(tmp_path, result):
     results = [result(seed=seed) for seed in range(40)]
     for part in range(2):
-        (tmp_path / f"{part}.txt").write_text(json.dumps(results[part::2]))
+        (tmp_path / f"{part}.txt").write_bytes(b"\n".join(found.sealed() for found in results[part::2]))
     folder = tmp_path / "results"
     writers = [
         subprocess.Popen(
@@ -403,7 +411,7 @@ def test_two_seeds_have_their_range_and_one_has_nothing(result):
 
 def test_a_table_of_ones_own_has_no_edition(result):
     """Its name is the file's, without a size and without an edition; so are the other texts about it."""
-    run = result() | {"task": "mine", "n": None, "edition": None, "split": "random"}
+    run = result(task="mine", n=None, edition=None, split="random")
     (part,) = comparisons([Summary((run,))])
     assert part.first.title == "mine (random)"
     assert part.option == "--split random --recipe quick"
@@ -415,7 +423,7 @@ def test_a_table_of_ones_own_has_no_edition(result):
 
 def test_the_edition_and_the_split_are_in_a_rows_name(result):
     def title(**changes):
-        return Summary((result("weaving-6") | changes,)).title
+        return Summary((result("weaving-6", **changes),)).title
 
     assert title() == "weaving-6"
     assert title(split="orbits") == "weaving-6 (orbits)"
@@ -437,13 +445,12 @@ def test_the_edition_and_the_split_are_in_a_rows_name(result):
     ],
 )
 def test_the_chosen_options_of_a_rival_are_in_its_name(result, name, options, label):
-    run = result(embedding=name)
-    run["configuration"]["embedding"] |= EmbeddingConfig.of(name, **options).as_dict()
+    run = result(embedding=name, model=EmbeddingConfig.of(name, **options).as_dict())
     assert Summary((run,)).label == label
 
 
 def test_trivial_rules_are_means_over_seeds(result):
-    runs = [result(seed=s) | {"lookup": 0.5 + s / 10, "majority": 0.4} for s in range(3)]
+    runs = [result(seed=s, lookup=0.5 + s / 10, majority=0.4) for s in range(3)]
     assert Summary(tuple(runs)).trivial("lookup") == pytest.approx(0.6)
     assert Summary(tuple(runs)).trivial("majority") == pytest.approx(0.4)
 
@@ -452,13 +459,12 @@ def test_older_seeds_have_one_split(result):
     runs = [result(seed=s) for s in range(2)]
     assert not Summary(tuple(runs)).has_one_split
     for run in runs:
-        run["configuration"]["data"]["seed"] = 0
+        run.configuration["data"]["seed"] = 0
     assert Summary(tuple(runs)).has_one_split
     assert not Summary(tuple(runs[:1])).has_one_split
 
 
 def test_predictions_give_the_accuracy_again(real_results):
     for run in real_results.values():
-        assert right_rows(run).mean() == pytest.approx(run["test"]["accuracy"])
-    older = {key: value for key, value in run.items() if key != "predictions"}
-    assert right_rows(older) is None
+        assert right_rows(run).mean() == pytest.approx(run.test["accuracy"])
+    assert right_rows(replace(run, predictions=None)) is None

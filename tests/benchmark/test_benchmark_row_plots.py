@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -25,13 +26,13 @@ def runs(result):
 
 
 def test_the_confusion_matrix_is_the_mean_over_seeds(result):
-    runs = [result("quiver-11", seed=s) for s in range(2)]
-    size = 7
-    for seed, run in enumerate(runs):
-        run["confusion"] = [[10 if i == j else 0 for j in range(size)] for i in range(size)]
-        run["confusion"][0] = [6 + seed, 4 - seed, 0, 0, 0, 0, 0]
-        run["confusion"][6] = [0] * size
-        run["class_names"] = ["A", "BD", "D", "BE", "BB", "E", "DE"]
+    size, runs = 7, []
+    for seed in range(2):
+        confusion = [[10 if i == j else 0 for j in range(size)] for i in range(size)]
+        confusion[0] = [6 + seed, 4 - seed, 0, 0, 0, 0, 0]
+        confusion[6] = [0] * size
+        names = ["A", "BD", "D", "BE", "BB", "E", "DE"]
+        runs.append(result("quiver-11", seed=seed, confusion=confusion, class_names=names))
     (summary,) = summarise(runs)
     found = texts(confusion_matrix(summary, "A title"))
     assert found.count("100.0 %") == 5
@@ -40,17 +41,15 @@ def test_the_confusion_matrix_is_the_mean_over_seeds(result):
 
 
 def test_results_without_a_confusion_matrix_say_so(result):
-    run = result()
-    del run["confusion"]
-    (section,) = row_sections(comparisons(summarise([run])))
+    (section,) = row_sections(comparisons(summarise([result(confusion=None)])))
     assert [(name, part.svg) for name, part in section.confusion] == [("AOE (digits)", None)]
     assert "no confusion matrix" in section.confusion[0][1].text
 
 
 def test_accuracy_against_training_rows(runs):
     def of(rows):
-        made = runs("schubert-4", recipe={"max_rows": rows} if rows < 1515 else {})
-        return [run | {"rows": run["rows"] | {"train": rows}} for run in made]
+        counts = {"train": rows, "validation": 6, "test": 17}
+        return runs("schubert-4", recipe={"max_rows": rows} if rows < 1515 else {}, rows=counts)
 
     parts = comparisons(summarise([*of(1515), *of(151)[:2], *of(15)[:1]]))
     found = efficiency(parts)
@@ -68,13 +67,13 @@ def test_accuracy_against_training_rows(runs):
 def test_one_number_of_training_rows_has_a_command_instead(runs):
     (section,) = row_sections(comparisons(summarise(runs("schubert-4"))))
     assert section.efficiency.svg is None
-    train = runs("schubert-4")[0]["rows"]["train"]
+    train = runs("schubert-4")[0].rows["train"]
     assert section.efficiency.command == f"adelic reproduce schubert-4 --recipe quick --max-rows {train // 10}"
 
 
 def test_cost_names_the_devices_and_what_is_far_below(runs, result):
     made = [*runs("schubert-4"), result(embedding="random", accuracy=0.85), result(embedding="xval", accuracy=0.1)]
-    made[0] |= {"device": "a fast one"}
+    made[0] = replace(made[0], device="a fast one")
     (section,) = row_sections(comparisons(summarise(made)))
     assert "different devices: a fast one; cpu" in section.cost.text
     assert section.cost.text.endswith("Far below, and not shown: xval.")
@@ -95,7 +94,7 @@ def test_a_legend_has_the_columns_that_fit_and_no_mark_is_cut(result, name, colu
 
 def test_models_without_epochs_have_no_learning_curves(runs):
     first, second = runs("schubert-4")[:2]
-    second["history"] = {key: [] for key in second["history"]}
+    second = replace(second, history={key: [] for key in second.history})
     (part,) = comparisons(summarise([first, second]))
     assert "learned" not in texts(learning_curves(part.models, "A title"))
     assert learning_curves({"learned": part.models["learned"]}, "A title") is None
@@ -110,7 +109,7 @@ def test_the_tests_of_a_row(runs):
         "Declared contrast",
         "Exploratory differences",
     ]
-    leaky = [run | {"edition": "leaky", "contaminated": True} for run in runs("weaving-6")]
+    leaky = runs("weaving-6", edition="leaky", contaminated=True)
     (section,) = row_sections(comparisons(summarise(leaky)))
     assert section.title == "weaving-6 (leaky, contaminated), quick recipe"
     assert section.tests == []
@@ -118,7 +117,7 @@ def test_the_tests_of_a_row(runs):
 
 
 def test_class_names_are_those_of_the_results(result):
-    run = result() | {"confusion": [[3, 0], [1, 2]], "class_names": ["even", "odd"]}
+    run = result(confusion=[[3, 0], [1, 2]], class_names=["even", "odd"])
     assert {"even", "odd"} <= set(texts(confusion_matrix(summarise([run])[0], "A title")))
 
 
@@ -147,10 +146,7 @@ def test_models_look_different_from_each_other(result):
         "majority",
     )
     made = [result(embedding=name) for name in names]
-    for features in ("digits", "standardized", "characters", "one-hot-digits"):
-        run = result() | {"features": features}
-        run["configuration"]["embedding"]["features"] = features
-        made.append(run)
+    made += [result(features=name) for name in ("digits", "standardized", "characters", "one-hot-digits")]
     (part,) = comparisons(summarise(made))
     found = looks(part.models)
     assert len(found) == 15
@@ -162,7 +158,7 @@ def test_models_look_different_from_each_other(result):
 
 def test_runs_of_different_lengths_share_a_curve(result):
     """Models that stop early have histories of different lengths; the mean goes on over those that there are."""
-    long, short = result(seed=0), result(seed=1)
-    short["history"] = {key: values[:-1] for key, values in short["history"].items()}
+    long = result(seed=0)
+    short = result(seed=1, history={key: values[:-1] for key, values in long.history.items()})
     (part,) = comparisons(summarise([long, short]))
     assert "AOE (digits)" in texts(learning_curves(part.models, "A title"))

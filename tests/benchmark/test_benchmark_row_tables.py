@@ -25,13 +25,20 @@ def found(result):
                 ("learned", None, 0.9 + 2 * noise),
                 ("fone", None, 0.5),
             ):
-                run = result(embedding=embedding, seed=seed, accuracy=accuracy + noise, loss=0.25, majority=0.494)
-                run["configuration"]["embedding"]["features"] = features
-                run["validation"]["accuracy"] = {"digits": 0.99, "characters": 0.98}.get(features, 0.5 + noise)
-                run |= {"features": features, "predicts_one_class": embedding == "fone", "lookup": 0.5 + noise}
-                if embedding == "learned":
-                    run["validation"]["accuracy"] = 0.9
-                runs.append(run)
+                best = {"digits": 0.99, "characters": 0.98, None: 0.9 if embedding == "learned" else 0.5 + noise}
+                runs.append(
+                    result(
+                        embedding=embedding,
+                        features=features,
+                        seed=seed,
+                        accuracy=accuracy + noise,
+                        loss=0.25,
+                        majority=0.494,
+                        lookup=0.5 + noise,
+                        validation={"accuracy": best[features], "loss": 0.5},
+                        predicts_one_class=embedding == "fone",
+                    )
+                )
         return comparisons(summarise([*runs, *more]))
 
     return make
@@ -66,25 +73,15 @@ def test_each_row(found):
         ((0.94, 0.94, 0.94), Figure(94.6, interval=1.0), "no"),
     ],
 )
-def test_above_published_honours_both_intervals(result, accuracies, published, expected):
-    (summary,) = summarise([result(seed=s, accuracy=a) for s, a in enumerate(accuracies)])
-    assert verdict(summary, published) == expected
-
-
-def on(edition, split, runs):
-    """Return runs as of another edition and split."""
-    for run in runs:
-        run |= {"edition": edition, "split": split, "contaminated": edition == "leaky"}
-        run["configuration"]["data"] |= {"edition": edition, "split": split}
-    return runs
+def test_above_published_honours_both_intervals(accuracies, published, expected):
+    assert verdict(list(accuracies), published) == expected
 
 
 def test_splits_and_editions_have_lines_of_their_own(found, result):
     """The ACD authors' weaving figures stand beside the levels edition, and all others' beside the published split."""
     runs = [
-        run
+        result("weaving-6", accuracy=0.9, edition=edition, split=split)
         for edition, split in (("levels", "published"), ("levels", "orbits"), ("published", "orbits"))
-        for run in on(edition, split, [result("weaving-6", accuracy=0.9)])
     ]
     rows = lines(overview(comparisons(summarise(runs))))
     weaving = {name: line["best published"] for name, line in rows.items() if name.startswith("weaving-6")}
@@ -100,7 +97,7 @@ def test_splits_and_editions_have_lines_of_their_own(found, result):
 
 
 def test_what_is_contaminated_is_in_tables_by_that_name_and_in_no_verdict(result):
-    parts = comparisons(summarise(on("leaky", "published", [result("weaving-6", accuracy=1.0)])))
+    parts = comparisons(summarise([result("weaving-6", accuracy=1.0, edition="leaky", contaminated=True)]))
     assert list(lines(overview(parts))) == list(published_rows())
     assert lines(overview(parts))["weaving-6"]["AOE"] == "not run"
     assert models_table(parts[0]).title == "weaving-6 (leaky, contaminated), quick recipe"
@@ -110,9 +107,9 @@ def test_what_is_contaminated_is_in_tables_by_that_name_and_in_no_verdict(result
 
 def test_all_models_on_all_rows(found, result):
     name = "recipes/tuned/schubert-4-learned.toml"
-    tuned = result(embedding="learned", accuracy=0.5, recipe={"name": name}) | {"recipe": name, "lookup": 0.25}
-    del tuned["rule"]  # as an older result
-    more = [result("mheight-8", "fone", accuracy=0.75) | {"lookup": 0.9, "rule": 0.9}, tuned]
+    older = {"lookup": 0.25, "rule": None, "rule_name": None}
+    tuned = result(embedding="learned", accuracy=0.5, recipe={"name": name}, **older)
+    more = [result("mheight-8", "fone", accuracy=0.75, lookup=0.9, rule=0.9), tuned]
     quick, searched = recipe_tables(found(*more))
     assert (quick.title, searched.title) == (
         "Every model, quick recipe, published split",
@@ -134,15 +131,15 @@ def test_all_models_on_all_rows(found, result):
 
 
 def test_each_split_has_a_table_of_all_models(found, result):
-    orbits = on("published", "orbits", [result("schubert-4", accuracy=0.5), result("mheight-8", accuracy=0.5)])
+    orbits = [result(row, accuracy=0.5, split="orbits") for row in ("schubert-4", "mheight-8")]
     first, second = recipe_tables(found(*orbits))
     assert first.columns == ("model", "schubert-4")
     assert second.columns == ("model", "schubert-4 (orbits)", "mheight-8 (orbits)")
 
 
 def test_what_is_no_transformer_makes_no_table_alone(result):
-    outside = result(embedding="mlp", recipe={"trials": 20}) | {"recipe": "search"}
-    del outside["configuration"]["recipe"]["d_model"]
+    outside = result(embedding="mlp", recipe={"name": "search", "trials": 20})
+    del outside.configuration["recipe"]["d_model"]
     assert recipe_tables(comparisons(summarise([outside]))) == []
     (table,) = recipe_tables(comparisons(summarise([outside, result(embedding="learned")])))
     assert [line[0] for line in table.rows] == ["learned", "MLP", "majority class", "look-up", "best trivial rule"]
@@ -155,9 +152,10 @@ def test_the_papers_figures_that_are_set_aside_are_no_aim():
 
 
 def test_the_papers_tables(found, result):
-    run = result("weaving-6", "learned", loss=0.5, accuracy=0.75, one_class=True, recipe={"name": "paper"})
-    others = on("leaky", "published", [result("weaving-6")]) + on("published", "orbits", [result("schubert-4")])
-    parts = found(run | {"recipe": "paper", "lookup": 0.625}, *others)
+    run = result("weaving-6", "learned", loss=0.5, accuracy=0.75, lookup=0.625, predicts_one_class=True,
+                 recipe={"name": "paper"})  # fmt: skip
+    others = [result("weaving-6", edition="leaky", contaminated=True), result("schubert-4", split="orbits")]
+    parts = found(run, *others)
     accuracies, losses = (lines(paper_table(parts, metric)) for metric in ("accuracy", "loss"))
     assert list(accuracies) == list(losses) == list(published_rows())
     assert accuracies["schubert-4"] == {
@@ -173,7 +171,7 @@ def test_the_papers_tables(found, result):
     assert accuracies["weaving-6"]["ours: learned"] == "75.00 (†)"
     assert accuracies["weaving-6"]["recipe"] == "paper"
     assert accuracies["weaving-6"]["look-up"] == "62.50"
-    one_class = lines(overview(comparisons(summarise([result(accuracy=0.5, one_class=True)]))))["schubert-4"]
+    one_class = lines(overview(comparisons(summarise([result(accuracy=0.5, predicts_one_class=True)]))))["schubert-4"]
     assert one_class["AOE"] == "50.00 (digits †, quick)"
     assert (losses["schubert-4"]["paper: AOE"], losses["schubert-4"]["ours: AOE"]) == (
         "0.3052",
@@ -182,7 +180,7 @@ def test_the_papers_tables(found, result):
 
 
 def test_a_line_of_the_papers_table_for_each_recipe(found, result):
-    paper = result("schubert-4", "learned", accuracy=0.5, recipe={"name": "paper"}) | {"recipe": "paper"}
+    paper = result("schubert-4", "learned", accuracy=0.5, recipe={"name": "paper"})
     rows = [row for row in paper_table(found(paper), "accuracy").rows if row[0] == "schubert-4"]
     assert [(row[1], row[5], row[7]) for row in rows] == [
         ("quick", "90.00 ± 0.75", "96.00 ± 0.25 (digits)"),
@@ -223,11 +221,8 @@ def test_every_model_and_the_published_ones(found):
 
 
 def test_two_variants_of_a_rival_are_told_apart(result):
-    runs = []
-    for sigma in (0.01, 0.3):
-        run = result(embedding="periodic", accuracy=0.5 + sigma)
-        run["configuration"]["embedding"] |= EmbeddingConfig.of("periodic", sigma=sigma).as_dict()
-        runs.append(run)
+    options = {sigma: EmbeddingConfig.of("periodic", sigma=sigma).as_dict() for sigma in (0.01, 0.3)}
+    runs = [result(embedding="periodic", accuracy=0.5 + sigma, model=model) for sigma, model in options.items()]
     (part,) = comparisons(summarise(runs))
     assert list(lines(models_table(part)))[:2] == ["periodic (sigma 0.3)", "periodic (sigma 0.01)"]
 
@@ -235,7 +230,7 @@ def test_two_variants_of_a_rival_are_told_apart(result):
 def test_older_seeds_are_marked(result):
     runs = [result(embedding="learned", seed=s) for s in range(3)]
     for run in runs:
-        run["configuration"]["data"]["seed"] = 0
+        run.configuration["data"]["seed"] = 0
     table = models_table(comparisons(summarise(runs))[0])
     assert table.rows[0][0] == "learned ‡"
     assert any(note.startswith("‡ older runs") for note in table.notes)

@@ -1,11 +1,13 @@
 import csv
 import io
+import json
 
 import pytest
 from rich.console import Console
 
 from adelic.benchmark import published_rows, summarise
 from adelic.benchmark.run_tables import COLUMNS, NOTE, run_tables
+from adelic.training import Result
 
 
 def table_of(results, **options):
@@ -27,9 +29,16 @@ def line_of(*results):
 def test_one_run(result):
     line = line_of(
         result(
-            accuracy=0.87654, balanced_accuracy=0.5, macro_f1=1 / 3, loss=0.69314, majority=0.523, recipe={"epochs": 7}
+            accuracy=0.87654,
+            balanced_accuracy=0.5,
+            macro_f1=1 / 3,
+            loss=0.69314,
+            majority=0.523,
+            lookup=0.6,
+            rule=0.97,
+            rule_name="length",
+            recipe={"epochs": 7},
         )
-        | {"lookup": 0.6, "rule": 0.97, "rule_name": "length"}
     )
     assert line == {
         "task": "schubert-4",
@@ -47,7 +56,7 @@ def test_one_run(result):
 
 def test_several_seeds_have_an_interval(result):
     results = [
-        result(seed=s, accuracy=a, loss=a, macro_f1=0.5, majority=a) | {"lookup": a / 2}
+        result(seed=s, accuracy=a, loss=a, macro_f1=0.5, majority=a, lookup=a / 2)
         for s, a in enumerate([0.90, 0.92, 0.94])
     ]
     line = line_of(*results)
@@ -60,13 +69,14 @@ def test_several_seeds_have_an_interval(result):
 
 def test_the_best_trivial_rule_is_named_where_all_seeds_have_one(result):
     rules = [{"rule": 0.97, "rule_name": "length"}, {"rule": 0.99, "rule_name": "length"}]
-    assert line_of(*(result(seed=s) | rule for s, rule in enumerate(rules)))["best trivial rule"] == "98.00 (length)"
+    assert line_of(*(result(seed=s, **rule) for s, rule in enumerate(rules)))["best trivial rule"] == "98.00 (length)"
     rules[1]["rule_name"] = "prefixes"
-    assert line_of(*(result(seed=s) | rule for s, rule in enumerate(rules)))["best trivial rule"] == "98.00"
+    assert line_of(*(result(seed=s, **rule) for s, rule in enumerate(rules)))["best trivial rule"] == "98.00"
+    assert line_of(result(rule=None, rule_name=None))["best trivial rule"] == "–"  # an older result
 
 
 def test_the_flag_of_one_class(result):
-    runs = [result(embedding="learned", one_class=True), result()]
+    runs = [result(embedding="learned", predicts_one_class=True), result()]
     assert [line["model"] for line in lines_of(runs)] == ["learned †", "AOE (digits)"]
     assert any("†" in note for note in table_of(runs).notes)
     assert not any("†" in note for note in table_of(runs[1:]).notes)
@@ -76,10 +86,10 @@ def test_published_figures_stand_beside_ours(result):
     assert line_of(result("weaving-6", "learned"))["published"] == "paper 53.02"
     assert line_of(result("weaving-6", "adelic"))["published"] == "paper 100.00"
     assert line_of(result("weaving-6", "fone"))["published"] == "–"
-    levels = result("weaving-6", "fone") | {"edition": "levels"}
+    levels = result("weaving-6", "fone", edition="levels")
     assert line_of(levels)["published"] == "ACD 85.9 ± 2.3"  # the format that the ACD authors had
     assert line_of(result("schubert-4", "fone"))["published"] == "ACD 94.6 ± 1.0"
-    assert line_of(result("schubert-4", "learned") | {"split": "orbits"})["published"] == "–"
+    assert line_of(result("schubert-4", "learned", split="orbits"))["published"] == "–"
     assert line_of(result("schubert-3"))["published"] == "–"
 
 
@@ -94,10 +104,9 @@ def test_the_order_is_the_papers_whatever_was_run_first(result):
 
 
 def test_editions_and_splits_are_named(result):
-    assert line_of(result("weaving-6") | {"edition": "leaky", "contaminated": True})["task"] == (
-        "weaving-6 (leaky, contaminated)"
-    )
-    lines = lines_of([result("weaving-6") | {"split": "orbits"}, result("weaving-6", "learned")])
+    leaky = result("weaving-6", edition="leaky", contaminated=True)
+    assert line_of(leaky)["task"] == "weaving-6 (leaky, contaminated)"
+    lines = lines_of([result("weaving-6", split="orbits"), result("weaving-6", "learned")])
     assert [line["task"] for line in lines] == ["weaving-6", "weaving-6 (orbits)"]
 
 
@@ -126,7 +135,7 @@ def test_all_rows(result):
 @pytest.fixture
 def table(result):
     results = [result(seed=s, accuracy=0.9 + s / 100) for s in range(3)]
-    results += [result(embedding="learned", one_class=True), result("schubert-3", "fone")]
+    results += [result(embedding="learned", predicts_one_class=True), result("schubert-3", "fone")]
     return table_of(results, all_rows=True)
 
 
@@ -164,9 +173,9 @@ def test_no_runs():
 
 def test_the_place_wise_model_is_named_and_is_not_the_papers(result):
     """Results of older versions do not say where places meet: theirs is the flat model."""
-    placewise, older = result("weaving-6"), result("weaving-6")
-    placewise |= {"features": "characters", "places": "late"}
+    placewise, older = result("weaving-6", features="characters", places="late"), result("weaving-6").as_dict()
     del older["places"]
+    older = Result.parse(json.dumps(older).encode(), "an older file")
     assert [(line_of(r)["model"], line_of(r)["published"]) for r in (placewise, older)] == [
         ("AOE (characters, late)", "–"),
         ("AOE (digits)", "paper 100.00"),

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from adelic.benchmark import summarise
+from adelic.benchmark import Summary, summarise
 from adelic.benchmark.comparison import comparisons
 from adelic.benchmark.significance import (
     declared_contrast,
@@ -48,10 +50,9 @@ def answers(result):
     def make(embedding, right, **options):
         runs = []
         for seed, row in right.items():
-            run = result(embedding=embedding, seed=seed, accuracy=sum(row) / len(row), **options)
-            run["rows"] = run["rows"] | {"test": len(row)}
-            run |= {"class_names": ["0", "1"], "labels": pack(np.ones(len(row), int), 2)}
-            runs.append(run | {"predictions": pack(np.array(row), 2)})
+            kept = {"labels": pack(np.ones(len(row), int), 2), "predictions": pack(np.array(row), 2)}
+            given = {"rows": {"train": 62, "validation": 6, "test": len(row)}, "class_names": ["0", "1"]} | kept
+            runs.append(result(embedding=embedding, seed=seed, accuracy=sum(row) / len(row), **given, **options))
         (summary,) = summarise(runs)
         return summary
 
@@ -78,7 +79,7 @@ def test_seeds_with_other_test_rows_are_no_pair(model):
     """The seed of an older run drew no split: its test rows are those of seed 0."""
     new, old = model("adelic", {0: 0.9, 1: 0.8, 2: 0.7}), model("learned", {0: 0.6, 1: 0.6, 2: 0.6})
     for run in old.results:
-        run["configuration"]["data"]["seed"] = 0
+        run.configuration["data"]["seed"] = 0
     assert paired_difference(new, old).seeds == (0,)
 
 
@@ -136,10 +137,9 @@ def test_the_declared_contrast_is_of_the_form_that_validation_chooses(result):
             ("learned", None, 0.90, 0.80),
             ("fone", None, 0.99, 0.99),
         ):
-            run = result(embedding=embedding, seed=seed, accuracy=accuracy + seed * len(features or "none") / 1000)
-            run["configuration"]["embedding"]["features"] = features
-            run["validation"] |= {"accuracy": validation}
-            runs.append(run | {"features": features})
+            accuracy += seed * len(features or "none") / 1000
+            kept = {"accuracy": validation, "loss": 0.5}
+            runs.append(result(embedding=embedding, features=features, seed=seed, accuracy=accuracy, validation=kept))
     (comparison,) = comparisons(summarise(runs))
     found = declared_contrast(comparison)
     assert (found.aoe, found.learned) == ("AOE (digits)", "learned")
@@ -165,7 +165,7 @@ def test_contaminated_data_has_no_tests(result):
             for s in range(3)]  # fmt: skip
     (clean,) = comparisons(summarise(runs))
     assert declared_contrast(clean) is not None
-    (contaminated,) = comparisons(summarise([run | {"contaminated": True} for run in runs]))
+    (contaminated,) = comparisons(summarise([replace(run, contaminated=True) for run in runs]))
     assert declared_contrast(contaminated) is None
     assert exploratory_differences(contaminated) == {}
 
@@ -183,10 +183,10 @@ def test_mcnemar_is_the_binomial_test_of_each_seed(answers):
 
 def test_rows_of_other_splits_are_not_compared(answers):
     aoe, learned = (answers(name, {0: [1, 0, 1], 1: [1, 1, 1]}) for name in ("adelic", "learned"))
-    learned.results[1]["labels"] = pack(np.zeros(3, int), 2)
-    assert discordance(aoe, learned).seeds == (0,)
-    del learned.results[0]["predictions"]
-    assert discordance(aoe, learned) is None
+    first, second = learned.results
+    others = replace(second, labels=pack(np.zeros(3, int), 2))
+    assert discordance(aoe, Summary((first, others))).seeds == (0,)
+    assert discordance(aoe, Summary((replace(first, predictions=None), others))) is None
 
 
 @given(st.lists(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=2, max_size=9), min_size=1, max_size=3))

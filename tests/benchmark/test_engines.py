@@ -4,6 +4,7 @@ import signal
 import sys
 import threading
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -13,7 +14,6 @@ from adelic.benchmark import Budget, RayEngine, engines, progress, run_matrix
 from adelic.benchmark.matrix import outstanding_work
 from adelic.errors import ConfigurationError, MissingExtraError, RunFolderError, WorkerError
 from adelic.storage.files import sole_user
-from adelic.storage.records import parse_sealed
 from adelic.training import run
 
 EPOCHS = 60
@@ -38,7 +38,7 @@ def options(folder, **more):
 
 
 def without_seconds(result):
-    return {**result, "seconds": 0}
+    return replace(result, seconds=0)
 
 
 def test_the_least_work_left_comes_first(tiny_config, tmp_path):
@@ -63,7 +63,7 @@ def test_the_least_work_left_comes_first(tiny_config, tmp_path):
 
     found = run_matrix([long, short, begun], **options(tmp_path, on_run=show), budget=Budget(600))
     assert shown == [begun, short, long]
-    assert [result["seed"] for result in found] == [0, 1, 2]
+    assert [result.seed for result in found] == [0, 1, 2]
     assert {progress(config, tmp_path / "runs")[0] for config in (long, short, begun)} == {8, 3, 9}
 
 
@@ -127,7 +127,7 @@ def test_runs_of_another_process_come_last(tiny_config, tmp_path, monkeypatch):
             yield tick
 
         found = run_matrix([theirs, mine], **options(tmp_path, on_run=show))
-    assert [result["seed"] for result in found] == [0, 1]
+    assert [result.seed for result in found] == [0, 1]
     assert shown == [theirs, mine, theirs]
 
 
@@ -214,8 +214,8 @@ def test_a_killed_worker_is_replaced_and_its_run_goes_on(cluster, tiny_config, t
     for config in configs:
         metrics = [tmp_path / name / "runs" / config.label / "metrics.jsonl" for name in ("embedded", "ray")]
         assert metrics[0].read_bytes() == metrics[1].read_bytes()
-    gathered = (tmp_path / "ray" / "results" / "schubert-3.jsonl").read_text(encoding="utf-8")
-    assert [parse_sealed(line.encode()) for line in gathered.splitlines()] == found
+    gathered = (tmp_path / "ray" / "results" / "schubert-3.jsonl").read_bytes()
+    assert gathered.splitlines() == [result.sealed() for result in found]
     assert cluster.is_initialized()  # it was here before
 
 
@@ -244,7 +244,7 @@ def test_errors_and_budgets_on_ray(cluster, tiny_config, tmp_path):
     found = []
     while not (found and progress(long, tmp_path / "runs")[0]):  # a budget may end while a process still starts
         found = run_matrix([long, short], **options(tmp_path), engine=RayEngine(), budget=Budget(2))
-    assert [result["seed"] for result in found] == [1]
+    assert [result.seed for result in found] == [1]
     assert progress(long, tmp_path / "runs")[0] < 100_000
 
     (tmp_path / "runs" / short.label / "result.json").write_text("{")

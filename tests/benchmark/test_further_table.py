@@ -1,6 +1,5 @@
 """The rows that the paper's table lacks: several targets, or a number."""
 
-import copy
 import csv
 import io
 from contextlib import nullcontext
@@ -24,22 +23,17 @@ def further_results(tiny_config, tmp_path_factory):
     folder = tmp_path_factory.mktemp("further")
     sizes = {"kl": 4, "rsk": 5, "characters": 5}
     return {
-        task: run(tiny_config("adelic", task=task, n=n, epochs=1, max_rows=30), folder / task, device="cpu").as_dict()
+        task: run(tiny_config("adelic", task=task, n=n, epochs=1, max_rows=30), folder / task, device="cpu")
         for task, n in sizes.items()
     }
 
 
 @pytest.fixture
-def further(further_results):
+def further(further_results, like):
     """Return results like real ones with other sizes, seeds and figures."""
 
-    def make(row, seed=0, **test):
-        task, _, n = row.rpartition("-")
-        made = copy.deepcopy(further_results[task]) | {"n": int(n), "seed": seed}
-        made["test"] |= test
-        made["configuration"]["seed"] = seed
-        made["configuration"]["data"]["n"] = int(n)
-        return made
+    def make(row, seed=0, **changes):
+        return like(further_results[row.rpartition("-")[0]], row, seed=seed, **changes)
 
     return make
 
@@ -93,16 +87,16 @@ def test_a_line_of_a_number(further):
     assert line["exact match"] == "92.00 ± 4.97"
     assert line["mean squared error"] == "2e+10 ± 2.5e+10"
     assert line["mean absolute error"] == "1235 ± 0"
-    assert line["mean squared error, trivial rule and look-up"] == f"{made[0]['guess']['mean_squared_error']:.4g}"
+    assert line["mean squared error, trivial rule and look-up"] == f"{made[0].guess['mean_squared_error']:.4g}"
     assert line["ACD authors"].startswith("1.592e+10 / ")
     assert (line["accuracy"], line["balanced accuracy"], line["majority class and look-up"]) == ("–",) * 3
 
 
 def test_trivial_rules_are_means_over_seeds(further):
     """Each seed has test rows of its own, so that the first one's figure is not the rule's."""
-    made = [further("kl-5", seed) for seed in range(2)]
-    for each, rate in zip(made, (0.25, 0.75), strict=True):
-        each["guess"]["exact_match"] = each["majority"] = each["targets"][0]["majority"] = rate
+    made = [further("kl-5", seed, majority=rate) for seed, rate in enumerate((0.25, 0.75))]
+    for each in made:
+        each.guess["exact_match"] = each.targets[0]["majority"] = each.majority
     whole, first, *_ = lines(summarise(made))
     assert whole["exact match, trivial rule and look-up"] == "50.00"
     assert whole["majority class and look-up"] == first["majority class and look-up"] == "50.00"
@@ -117,10 +111,10 @@ def test_errors_of_two_seeds_have_their_range(further):
 def test_lines_of_several_targets(further):
     made = [further("kl-5", seed, accuracy=a) for seed, a in enumerate([0.5, 0.75])]
     for result, accuracy in zip(made, (0.25, 0.75), strict=True):
-        result["targets"][1] |= {"accuracy": accuracy, "majority": 0.125}
+        result.targets[1].update({"accuracy": accuracy, "majority": 0.125})
     whole, *targets = lines(summarise(made))
     assert whole["accuracy"] == "62.50 [50.00, 75.00]"  # of two seeds the range
-    assert whole["exact match, trivial rule and look-up"] == f"{100 * made[0]['guess']['exact_match']:.2f}"
+    assert whole["exact match, trivial rule and look-up"] == f"{100 * made[0].guess['exact_match']:.2f}"
     assert [line["target"] for line in targets] == ["q^0", "q^1", "q^2"]
     assert targets[1]["accuracy"] == "50.00 [25.00, 75.00]"
     assert targets[1]["majority class and look-up"] == "12.50"
@@ -164,6 +158,6 @@ def test_a_matrix_of_further_rows(tiny_config, tmp_path):
     configs = [tiny_config("learned", task="characters", n=5, epochs=1, seed=seed) for seed in (0, 1)]
     folders = {"runs": tmp_path / "runs", "results": tmp_path / "results"}
     found = run_matrix(configs, **folders, device="cpu", on_run=lambda index, count, config: nullcontext())
-    assert read_results(tmp_path / "results") == sorted(found, key=lambda r: f"{r['configuration']['seed']}")
+    assert read_results(tmp_path / "results") == sorted(found, key=lambda result: result.seed)
     (line,) = lines(summarise(found))
     assert " [" in line["exact match"]

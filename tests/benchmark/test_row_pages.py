@@ -21,7 +21,7 @@ def tables(monkeypatch):
 
 
 def test_every_row_has_a_page_that_the_site_lists():
-    rows = {f"{result['task']}-{result['n']}" for result in read_results(ROOT / "results" / "table")}
+    rows = {result.row for result in read_results(ROOT / "results" / "table")}
     assert {page.stem for page in PAGES} == rows
     listed = re.findall(r"results/(\S+)\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     assert sorted(listed) == sorted(rows)
@@ -47,9 +47,7 @@ def test_a_row_is_recounted_in_three_lines(page, monkeypatch):
     names = {}
     exec(compile(code, page.name, "exec"), names)
     runs = names["runs"].dropna(subset="right")
-    assert len(names["runs"]) == sum(
-        f"{result['task']}-{result['n']}" == page.stem for result in read_results(ROOT / "results" / "table")
-    )
+    assert len(names["runs"]) == sum(result.row == page.stem for result in read_results(ROOT / "results" / "table"))
     pd.testing.assert_series_equal(runs.recounted.astype(float), runs.accuracy, check_names=False)
 
 

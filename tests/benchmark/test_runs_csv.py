@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ def lines(results):
 
 
 def test_a_line_has_what_its_run_has(result):
-    run = result("weaving-6", seed=3, recipe={"symmetries": True}) | {"split": "orbits", "edition": "levels"}
+    run = result("weaving-6", seed=3, recipe={"symmetries": True}, split="orbits", edition="levels")
     (line,) = lines([run])
     assert (line["row"], line["edition"], line["split"], line["contaminated"]) == (
         "weaving-6",
@@ -33,29 +34,34 @@ def test_a_line_has_what_its_run_has(result):
     )
     assert (line["model"], line["recipe"], line["symmetries"], line["seed"]) == ("AOE (digits)", "quick", "True", "3")
     assert json.loads(line["options"])["features"] == "digits"
-    assert (int(line["train_rows"]), int(line["test_rows"])) == (run["rows"]["train"], run["rows"]["test"])
+    assert (int(line["train_rows"]), int(line["test_rows"])) == (run.rows["train"], run.rows["test"])
     for metric in ("accuracy", "balanced_accuracy", "macro_f1", "loss", "calibration_error"):
-        assert float(line[metric]) == run["test"][metric]
+        assert float(line[metric]) == run.test[metric]
     for key in ("majority", "lookup", "seconds", "parameters", "flops"):
-        assert float(line[key]) == run[key]
+        assert float(line[key]) == getattr(run, key)
     length = acd.task("weaving").length(6, "levels") + 1  # with [CLS]
-    assert int(line["tokens"]) == run["rows"]["train"] * run["configuration"]["recipe"]["epochs"] * length
-    assert (line["device"], line["command"]) == (run["device"], run["command"])
+    assert int(line["tokens"]) == run.rows["train"] * run.configuration["recipe"]["epochs"] * length
+    assert (line["device"], line["command"]) == (run.device, run.command)
 
 
 def test_right_rows_are_bits(real_results):
     for run in real_results.values():
         (line,) = lines([run])
         bits = np.unpackbits(np.frombuffer(bytes.fromhex(line["right"].removeprefix("0x")), np.uint8))
-        assert bits[: run["rows"]["test"]].astype(bool).tolist() == right_rows(run).tolist()
+        assert bits[: run.rows["test"]].astype(bool).tolist() == right_rows(run).tolist()
         assert int(line["right"], 16).bit_count() / int(line["test_rows"]) == pytest.approx(float(line["accuracy"]))
 
 
 def test_what_is_not_known_is_empty(result):
-    run = result("kl-5", exact_match=0.5)
-    del run["predictions"], run["flops"], run["test"]["calibration_error"]
-    outside = run | {"embedding": "mlp", "search": {"chosen": {"C": 2.5}}, "commit": None}
-    outside["configuration"] = outside["configuration"] | {"recipe": {"name": "search", "trials": 3}}
+    run = result("kl-5", exact_match=0.5, predictions=None, flops=None)
+    del run.test["calibration_error"]
+    outside = replace(
+        run,
+        embedding="mlp",
+        search={"chosen": {"C": 2.5}},
+        commit=None,
+        configuration=run.configuration | {"recipe": {"name": "search", "trials": 3}},
+    )
     first, second = lines([run, outside])
     assert (first["right"], first["flops"], first["calibration_error"]) == ("", "", "")
     assert (second["model"], second["options"], second["tokens"], second["commit"]) == ("MLP", '{"C": 2.5}', "", "")
@@ -65,7 +71,7 @@ def test_the_command_line_writes_it_and_nothing_else(tmp_path, result, monkeypat
     monkeypatch.chdir(tmp_path)
     runs = [result(), result("mheight-8", "learned")]
     Path("results").mkdir()
-    Path("results/runs.jsonl").write_text("".join(json.dumps(run) + "\n" for run in runs), encoding="utf-8")
+    Path("results/runs.jsonl").write_bytes(b"\n".join(run.sealed() for run in runs))
     done = CliRunner().invoke(commands, ["report", "--results-dir", "results", "--csv", "new/runs.csv"])
     assert (done.exit_code, done.output) == (0, "wrote new/runs.csv\n")
     assert Path("new/runs.csv").read_text(encoding="utf-8") == single_runs(runs).to_csv()
@@ -82,11 +88,12 @@ def test_the_command_line_writes_it_and_nothing_else(tmp_path, result, monkeypat
 
 
 def test_a_row_alone(tmp_path, result):
-    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(r) + "\n" for r in (result(), result("mheight-8"))))
-    options = ["report", "--results-dir", str(tmp_path), "--markdown", "--table", "models", "--row", "schubert-4"]
-    out = CliRunner().invoke(commands, options).output
-    assert "## schubert-4, quick recipe" in out
-    assert "mheight" not in out
+    runs = result(), result("mheight-8"), result(task="mine", n=None, edition=None, split="random")
+    (tmp_path / "runs.jsonl").write_bytes(b"\n".join(run.sealed() for run in runs))
+    options = ["report", "--results-dir", str(tmp_path), "--markdown", "--table", "models", "--row"]
+    for row, title in (("schubert-4", "schubert-4"), ("mine", "mine (random)")):
+        out = CliRunner().invoke(commands, [*options, row]).output
+        assert [line for line in out.splitlines() if line.startswith("## ")] == [f"## {title}, quick recipe"]
 
 
 # The committed files.

@@ -308,10 +308,10 @@ def test_models_outside_the_transformer(works, folder):
     assert "AOE (" not in out
     assert works(*command) == out
     assert len(read_results(folder / "results")) == 2
-    repeated = read_results(folder / "results")[0]["command"]
+    repeated = read_results(folder / "results")[0].command
     works(*shlex.split(repeated)[1:], "--results-dir", "again", "--runs-dir", "anew")
     again, first = (read_results(folder / name)[0] for name in ("again", "results"))
-    assert (again["test"], again["configuration"]) == (first["test"], first["configuration"])
+    assert (again.test, again.configuration) == (first.test, first.configuration)
     listed = json.loads(works("runs", "list", "--json"))
     assert [(run["embedding"], run["state"]) for run in listed] == [("logistic", "finished"), ("majority", "finished")]
 
@@ -338,7 +338,7 @@ def reproduced(tmp_path_factory):
 def test_reproduce(reproduced, works, monkeypatch):
     folder, command, out = reproduced
     results = read_results(folder / "results")
-    assert [(r["task"], r["n"], r["embedding"], r["seed"]) for r in results] == [
+    assert [(r.task, r.n, r.embedding, r.seed) for r in results] == [
         ("schubert", 4, "learned", 0),
         ("schubert", 4, "learned", 1),
     ]
@@ -368,7 +368,7 @@ def test_report(reproduced, works, folder):
         assert all(word in out for word in cell.split())  # the terminal's table breaks lines between words
         assert f"\n{cell}\n" in shown
         assert cell in markdown
-    figures = [r["test"]["accuracy"] for r in read_results(results)]
+    figures = [r.test["accuracy"] for r in read_results(results)]
     low, high = sorted(100 * figure for figure in figures)
     assert rows[1][6] == f"{(low + high) / 2:.2f} [{low:.2f}, {high:.2f}]"
     assert works("report", "--results-dir", results, "--markdown") == markdown

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adelic.training.predictions import unpack_answers
+from adelic.training import read_result
 
 SMALL = ("--recipe", "quick", "--epochs", "2", "--batch-size", "32", "--device", "cpu", "--run-dir", "run")
 
@@ -47,9 +47,9 @@ def test_train(works, table, options):
 
 def test_numbers_as_answers(works, table):
     works("train", table, "--target", "n", "--columns", "other,group", *SMALL)
-    found = result()
-    assert found["test"]["exact_match"] <= 1
-    labels, _ = unpack_answers(found)
+    found = read_result(Path("run"))
+    assert found.test["exact_match"] <= 1
+    labels, _ = found.answers()
     assert set(np.ravel(labels)) <= set(range(240))
 
 

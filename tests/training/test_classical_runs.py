@@ -28,7 +28,6 @@ from adelic.training.classical import fitting as classical_runs
 from adelic.training.classical.fitting import search_path
 from adelic.training.classical.models import EPOCHS
 from adelic.training.metrics import majority_rate
-from adelic.training.predictions import unpack_answers
 from adelic.training.runs.folder import read_result
 from adelic.training.signals import Stopped
 
@@ -87,7 +86,7 @@ def test_a_result_has_what_the_table_reads(tmp_path, name):
     assert (result.split, result.contaminated, result.class_names) == ("published", False, ["0", "1"])
     assert result.lookup == result.majority  # no test row is in its table
     assert result.data_sha256 == data.provenance["sha256"]
-    labels, predictions = unpack_answers(result.as_dict())
+    labels, predictions = result.answers()
     np.testing.assert_array_equal(labels, data.y_test)
     assert np.mean(predictions == labels) == result.test["accuracy"]
     np.testing.assert_array_equal(np.bincount(2 * labels + predictions, minlength=4).reshape(2, 2), confusion)

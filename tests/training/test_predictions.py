@@ -2,13 +2,16 @@
 
 import base64
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adelic.training.predictions import pack, pack_answers, unpack, unpack_answers
+from adelic.training import Result
+from adelic.training.predictions import pack, pack_answers, unpack
 
 classes = st.integers(1, 300).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.integers(0, n - 1), max_size=70)))
 
@@ -62,8 +65,14 @@ def test_what_is_no_such_text(text, rows, n_classes):
         unpack(text, (rows,), n_classes)
 
 
+@pytest.fixture(scope="module")
+def result():
+    line = (Path(__file__).parents[2] / "results" / "demo" / "schubert-4.jsonl").read_bytes().splitlines()[0]
+    return Result.parse(line, "line 1")
+
+
 @given(st.data())
-def test_answers_of_any_task(data):
+def test_answers_of_any_task(result, data):
     """One target or several, numbers below zero too."""
     rows, targets = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 4))
     least = data.draw(st.integers(-(10**9), 10**9))
@@ -75,15 +84,15 @@ def test_answers_of_any_task(data):
     ]
     labels, predictions = (values.reshape(shape) for values in drawn)
     kept = json.loads(json.dumps(pack_answers(labels, predictions, least, greatest)))
-    found = unpack_answers(kept)
+    found = replace(result, **kept).answers()
     assert [part.tolist() for part in found] == [labels.tolist(), predictions.tolist()]
 
 
-def test_an_older_result_keeps_none():
-    assert unpack_answers({"rows": {"test": 3}}) is None
+def test_an_older_result_keeps_none(result):
+    assert replace(result, predictions=None).answers() is None
 
 
-def test_another_number_of_rows_is_refused():
+def test_another_number_of_rows_is_refused(result):
     kept = pack_answers(np.zeros((9, 2), np.int64), np.ones((9, 2), np.int64), 0, 1)
     with pytest.raises(ValueError, match="are not 14 answers of 2 classes"):
-        unpack_answers(kept | {"shape": [7, 2]})
+        replace(result, **kept | {"shape": [7, 2]}).answers()

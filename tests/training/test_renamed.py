@@ -105,10 +105,10 @@ def test_a_run_folder_of_old(tiny_config, tmp_path):
 
 def test_a_line_of_old_stays_as_it_was_sealed(tiny_config, tmp_path):
     first, second = (tiny_config(epochs=1, **OTHER), dataclasses.replace(tiny_config(epochs=1, **OTHER), seed=1))
-    results = [run(config, tmp_path / str(config.seed), device="cpu").as_dict() for config in (first, second)]
+    results = [run(config, tmp_path / str(config.seed), device="cpu") for config in (first, second)]
     path = tmp_path / "results" / "schubert-3.jsonl"
     path.parent.mkdir()
-    path.write_text(line := seal(of_old_names(results[0])) + "\n")
+    path.write_text(line := seal(of_old_names(results[0].as_dict())) + "\n")
     for config, result in zip((first, second), results, strict=True):
         write_result(path.parent, config, result)
         assert path.read_text().startswith(line)

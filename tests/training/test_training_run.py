@@ -16,7 +16,6 @@ from adelic.errors import AdelicError, ConfigurationError, DivergenceError, RunB
 from adelic.storage.files import sole_user
 from adelic.training import read_result, run
 from adelic.training.network import fitting as network
-from adelic.training.predictions import unpack_answers
 from adelic.training.runs import listing
 
 FILES = {"config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE"}
@@ -95,7 +94,7 @@ def test_seeds_draw_other_parts(tiny_config, tmp_path, split):
         data = acd.load("schubert", n=3, split=split, seed=seed)
         assert result.data_sha256 == data.provenance["sha256"]
         assert result.split == result.configuration["data"]["split"] == split
-        np.testing.assert_array_equal(unpack_answers(result.as_dict())[0], data.y_test)
+        np.testing.assert_array_equal(result.answers()[0], data.y_test)
         found[result.data_sha256] = set(map(tuple, data.X_test.tolist()))
     first, other = found.values()  # two of them, by the sums of the data
     assert first != other
@@ -121,7 +120,7 @@ def test_predictions_are_kept_and_can_be_recounted(tiny_config, tmp_path, task, 
     result = run(tiny_config(task=task, n=n, split=split), tmp_path / "run", device="cpu")
     names, data = result.class_names, acd.load(task, n=n, split=split)
     assert names == list(data.class_names)
-    labels, predictions = unpack_answers(result.as_dict())
+    labels, predictions = result.answers()
     np.testing.assert_array_equal(labels, data.y_test)
     assert np.mean(labels == predictions) == result.test["accuracy"]
     confusion = np.bincount(len(names) * labels + predictions, minlength=len(names) ** 2)
@@ -145,10 +144,10 @@ def test_look_up_knows_the_images_that_were_trained_on(tiny_config, tmp_path):
 def test_predictions_of_several_targets_and_of_numbers_are_kept(tiny_config, tmp_path, task, n, rate):
     result = run(tiny_config(task=task, n=n, epochs=1, max_rows=16), tmp_path / "run", device="cpu")
     assert result.lookup == result.majority
-    labels, predictions = unpack_answers(result.as_dict())
+    labels, predictions = result.answers()
     assert predictions.shape == labels.shape
     np.testing.assert_array_equal(labels, acd.load(task, n=n).y_test)
-    assert right_rows(result.as_dict()).mean() == pytest.approx(result.test[rate])
+    assert right_rows(result).mean() == pytest.approx(result.test[rate])
     assert np.mean(labels == predictions) == pytest.approx(result.test["accuracy"])
 
 

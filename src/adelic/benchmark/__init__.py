@@ -11,12 +11,11 @@
 | `plots`, `row_plots` | draw the figures |
 | `report` | puts tables and figures together: pages, CSV, HTML |
 
-All of it may import `adelic.training` and what lies below that, and no module of the layers above. A result is indexed
-by its keys in `results`, and besides only in the two tables of single runs (`run_tables`) and where files are sorted
-(`files`). To add a table, write a function that returns a `Table`, and name it in `report.tables` (and, for the HTML
-page, in templates/report.html); the command line's `--table` lists the names, and a test compares both. To add a figure
-of a row, draw it in `row_plots` with the axes, colours and legend of `plots`, and make it a `Part` of
-`report.RowSection`.
+All of it may import `adelic.training` and what lies below that, and no module of the layers above. A result is an
+`adelic.training.Result`, which alone knows the keys of its file. To add a table, write a function that returns a
+`Table`, and name it in `report.tables` (and, for the HTML page, in templates/report.html); the command line's `--table`
+lists the names, and a test compares both. To add a figure of a row, draw it in `row_plots` with the axes, colours and
+legend of `plots`, and make it a `Part` of `report.RowSection`.
 """
 
 from typing import TYPE_CHECKING, Any

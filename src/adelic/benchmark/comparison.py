@@ -122,9 +122,12 @@ def recipe_family(summary: Summary) -> str:
 
     A recipe that was searched for each row and embedding has a file for each; they are of one search.
 
-    >>> names = "recipes/schubert-4-adelic.toml", "recipes/tuned/schubert-4-adelic-characters.toml", "quick"
-    >>> aoe = {"task": "schubert", "n": 4, "embedding": "adelic", "features": "characters"}
-    >>> [recipe_family(Summary((aoe | {"recipe": name},))) for name in names]
+    >>> from dataclasses import replace
+    >>> from pathlib import Path
+    >>> from adelic.benchmark import read_results
+    >>> aoe = read_results(Path("results/demo"))[0]
+    >>> names = "recipes/schubert-4-adelic.toml", "recipes/tuned/schubert-4-adelic-digits.toml", "quick"
+    >>> [recipe_family(Summary((replace(aoe, recipe=name),))) for name in names]
     ['recipes/{row}-{embedding}.toml', 'recipes/tuned/{row}-{embedding}.toml', 'quick']
     """
     if not summary.recipe.endswith(".toml"):
@@ -204,9 +207,10 @@ def named(summaries: list[Summary]) -> dict[str, Summary]:
 
     A value that more than half of them have is not named.
 
-    >>> runs = [{"embedding": "fone", "configuration": {"seed": 0, "recipe": {"epochs": e}}} for e in (3, 30)]
-    >>> list(named([Summary((run,)) for run in runs]))
-    ['fone, epochs=3', 'fone, epochs=30']
+    >>> from pathlib import Path
+    >>> from adelic.benchmark import read_results
+    >>> list(named([Summary((run,)) for run in read_results(Path("results/demo"))[1:]]))
+    ['learned, task=schubert, n=4', 'AOE (digits)', 'learned, task=weaving, n=6']
     """
     settings = [summary.settings for summary in summaries]
     result = {}

@@ -30,12 +30,12 @@ from adelic.errors import (
 )
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.workers import check_workers
-from adelic.training import Experiment
+from adelic.training import Experiment, Result
 from adelic.training.network.loop import Tick
 from adelic.training.signals import Stopped, cause, deferred_signals
 
 OnRun = Callable[[int, int, Experiment], AbstractContextManager[Tick | None]]
-Finished = tuple[Experiment, dict[str, Any]]
+Finished = tuple[Experiment, Result]
 _REACHABLE = 10.0
 """Seconds within which a machine that can be reached answers."""
 _POLL = 2.0
@@ -81,7 +81,7 @@ class Execution:
     budget: Budget = field(default_factory=Budget)
     tensorboard: bool = False
 
-    def run(self, config: Experiment, tick: Tick | None = None) -> dict[str, Any]:
+    def run(self, config: Experiment, tick: Tick | None = None) -> Result:
         """Return the result of a run, of whichever kind; TensorBoard and devices are for Transformers.
 
         Raises:
@@ -93,10 +93,9 @@ class Execution:
             return self.budget.spent
 
         folder = self.runs / config.label
-        result = training.run(config, folder, device=self.device, tick=tick, tensorboard=self.tensorboard, stop=stop)
-        return result.as_dict()
+        return training.run(config, folder, device=self.device, tick=tick, tensorboard=self.tensorboard, stop=stop)
 
-    def run_or_wait(self, config: Experiment, tick: Tick | None = None) -> dict[str, Any]:
+    def run_or_wait(self, config: Experiment, tick: Tick | None = None) -> Result:
         """Return the result of a run; where another process has it, wait for that."""
         while True:
             try:
@@ -173,7 +172,7 @@ class WorkersEngine:
     def execute(self, configs: Sequence[Experiment], how: Execution, on_run: OnRun) -> Iterator[Finished]:
         """Yield each run with its result as it comes in; see `EmbeddedEngine.execute`."""
         waiting = list(reversed(configs))
-        under_way: dict[Future[Any], Experiment] = {}
+        under_way: dict[Future[Result | AdelicError | None], Experiment] = {}
         lost: set[Experiment] = set()
         n_done = 0
         with deferred_signals() as request:
@@ -337,7 +336,7 @@ Engine = EmbeddedEngine | WorkersEngine | RayEngine
 """An engine: the executor of the runs of a matrix."""
 
 
-def _run_in_task(config: Experiment, how: Execution, threads: int) -> dict[str, Any] | AdelicError | None:
+def _run_in_task(config: Experiment, how: Execution, threads: int) -> Result | AdelicError | None:
     """Return the result of a run; None when the budget ended it. An error of the user's is a value: Ray keeps it."""
     if how.budget.spent:
         return None

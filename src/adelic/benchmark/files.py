@@ -1,16 +1,13 @@
 """Result files: a file a row, a JSON object a run in each of its lines; read and written."""
 
-import json
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from adelic.benchmark.results import Result, model_key
+from adelic.benchmark.results import model_key, run_key
 from adelic.errors import RunFolderError, StorageError
 from adelic.storage.files import atomic_write, read_bytes, storage_errors, taking_turns
-from adelic.storage.records import seal
-from adelic.training import Experiment
-from adelic.training.result import Result as RunResult
+from adelic.training import Experiment, Result
 from adelic.training.runs.listing import list_runs
 
 
@@ -33,7 +30,7 @@ def read_results(folder: Path) -> list[Result]:
         results = []
         for path in sorted([*folder.glob("*.json"), *folder.glob("*.jsonl")]):
             for place, _, result in _read(path):
-                run = run_key(result)
+                run = run_key(result.configuration)
                 if run in found:
                     raise RunFolderError(f"{place} and {found[run]} are results of the same run; remove one of them")
                 found[run] = place
@@ -52,23 +49,17 @@ def with_finished_runs(results: list[Result], runs: Path) -> list[Result]:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with_finished_runs([{"seed": 0}], Path(folder))
-    [{'seed': 0}]
+    ...     with_finished_runs([], Path(folder))
+    []
     """
     finished = {}
     for run in list_runs(runs):
         if run.problem:
             warnings.warn(f"{run.folder} is left out: {run.problem}", stacklevel=2)
         elif run.result is not None:
-            found = run.result.as_dict()
-            finished[run_key(found)] = found
-    known = {run_key(result) for result in results}
+            finished[run_key(run.result.configuration)] = run.result
+    known = {run_key(result.configuration) for result in results}
     return results + [result for run, result in finished.items() if run not in known]
-
-
-def run_key(result: Result) -> str:
-    """Return what tells a run from others, as text: its whole configuration."""
-    return json.dumps(result.get("configuration"), sort_keys=True)
 
 
 def finished(experiments: Iterable[Experiment], folder: Path) -> dict[Experiment, Result]:
@@ -81,8 +72,8 @@ def finished(experiments: Iterable[Experiment], folder: Path) -> dict[Experiment
     >>> finished([], Path("no folder"))
     {}
     """
-    found = {run_key(result): result for result in read_results(folder)} if folder.is_dir() else {}
-    by_experiment = ((one, found.get(run_key({"configuration": one.as_dict()}))) for one in experiments)
+    found = {run_key(result.configuration): result for result in read_results(folder)} if folder.is_dir() else {}
+    by_experiment = ((one, found.get(run_key(one.as_dict()))) for one in experiments)
     return {one: result for one, result in by_experiment if result is not None}
 
 
@@ -90,11 +81,11 @@ def _read(path: Path) -> Iterator[tuple[str, bytes, Result]]:
     """Yield the results of a file, each behind its place in words and, of several in a file, its line."""
     if path.suffix == ".json":
         if (content := read_bytes(path)) is not None:  # else a link to nowhere
-            yield str(path), b"", RunResult.parse(content, str(path)).as_dict()
+            yield str(path), b"", Result.parse(content, str(path))
         return
     for number, line in enumerate((read_bytes(path) or b"").splitlines(), 1):
         place = f"{path} line {number}"
-        yield place, line, RunResult.parse(line, place).as_dict()
+        yield place, line, Result.parse(line, place)
 
 
 def write_result(folder: Path, config: Experiment, result: Result) -> None:
@@ -109,8 +100,8 @@ def write_result(folder: Path, config: Experiment, result: Result) -> None:
     path = folder / f"{config.data.label}.jsonl"
     with taking_turns(folder, remedy="choose another --results-dir"):
         known = {_key(found): (found, line) for _, line, found in _read(path)}
-        if known.get(_key(result), ({},))[0] != result:  # else its line stays as it was once sealed
-            known[_key(result)] = result, seal(result).encode()
+        if known.get(_key(result), (None,))[0] != result:  # else its line stays as it was once sealed
+            known[_key(result)] = result, result.sealed()
         content = b"".join(known[key][1] + b"\n" for key in sorted(known))
         if read_bytes(path) != content:
             atomic_write(path, content)
@@ -118,4 +109,4 @@ def write_result(folder: Path, config: Experiment, result: Result) -> None:
 
 def _key(result: Result) -> tuple[str, str, int, str]:
     """Return the key by which results are sorted and told apart: readable fields, then the whole configuration."""
-    return str(result["recipe"]), f"{result['embedding']} {result['features'] or ''}", result["seed"], model_key(result)
+    return result.recipe, f"{result.embedding} {result.features or ''}", result.seed, model_key(result)

@@ -13,7 +13,7 @@ from adelic.data.sources import DrawnData, TaskData
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.storage.files import read_bytes
 from adelic.storage.options import options
-from adelic.training import Classical, EmbeddingConfig, Experiment, RandomSearch
+from adelic.training import Classical, EmbeddingConfig, Experiment, RandomSearch, Result
 from adelic.training.classical.fitting import trials_done
 from adelic.training.solvers import solver_class
 
@@ -168,7 +168,7 @@ def run_matrix(
     budget: Budget | None = None,
     on_run: OnRun,
     tensorboard: bool = False,
-) -> list[dict[str, Any]]:
+) -> list[Result]:
     """Run (or resume, or read) every configuration; write each result to `results` as it is there.
 
     Args:
@@ -192,7 +192,7 @@ def run_matrix(
     >>> with tempfile.TemporaryDirectory() as name:
     ...     silent = lambda index, count, config: contextlib.nullcontext()
     ...     (result,) = run_matrix([config], runs=Path(name, "runs"), results=Path(name, "results"), on_run=silent)
-    >>> result["test"].keys()
+    >>> result.test.keys()
     dict_keys(['accuracy', 'balanced_accuracy', 'macro_f1', 'loss', 'calibration_error'])
     """
     found = {}

@@ -56,8 +56,10 @@ class Look:
 def looks(models: Mapping[str, Summary]) -> dict[str, Look]:
     """Return how each model is drawn in every figure: AOE's forms blue, its rivals in other colours, the rest as ink.
 
-    >>> looks({name: Summary(({"embedding": name},)) for name in ("learned", "fone")})
-    {'fone': Look(colour='#CC79A7', dash='-', marker='o'), 'learned': Look(colour='#D55E00', dash='-', marker='o')}
+    >>> from adelic.benchmark import read_results
+    >>> ours, learned = read_results(Path("results/demo"))[:2]
+    >>> looks({"learned": Summary((learned,)), "ours": Summary((ours,))})
+    {'learned': Look(colour='#D55E00', dash='-', marker='o'), 'ours': Look(colour='#0072B2', dash='-', marker='o')}
     """
     found: dict[str, Look] = {}
     used: set[tuple[str, int]] = set()
@@ -82,7 +84,7 @@ class Curves:
     """
 
     label: str
-    histories: tuple[dict[str, list[float]], ...]
+    histories: tuple[Mapping[str, list[float]], ...]
     look: Look | None = None
 
 

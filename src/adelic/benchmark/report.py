@@ -11,7 +11,7 @@ from adelic.benchmark.comparison import Comparison, comparisons, named, on_most_
 from adelic.benchmark.contrasts import contrasts_table, differences_table
 from adelic.benchmark.plots import GREY, learning_curves
 from adelic.benchmark.results import Summary
-from adelic.benchmark.row_plots import confusion_matrix, cost_scatter, crowd, efficiency, efficiency_curves
+from adelic.benchmark.row_plots import confusion_matrix, cost_scatter, efficiency, efficiency_curves, far_below
 from adelic.benchmark.row_tables import models_table, overview, paper_table, recipe_tables
 from adelic.benchmark.rows import published_rows
 from adelic.benchmark.run_tables import provenance, run_tables
@@ -212,7 +212,8 @@ def _efficiency(comparison: Comparison, same: list[Comparison]) -> Part:
 def _cost(comparison: Comparison) -> Part:
     devices = sorted(set().union(*(model.devices for model in comparison.models.values())))
     text = f"All on {devices[0]}." if len(devices) == 1 else f"Times are of different devices: {'; '.join(devices)}."
-    shown, far = crowd(comparison.models)
+    far = far_below({name: model.mean("accuracy") for name, model in comparison.models.items()})
+    shown = {name: model for name, model in comparison.models.items() if name not in far}
     if far:
         text += f" Far below, and not shown: {', '.join(far)}."
     return Part(cost_scatter(shown, f"Training time against accuracy: {comparison.title}"), text)

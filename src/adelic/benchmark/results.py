@@ -1,12 +1,11 @@
 """Summaries of results, from which tables and figures are made.
 
-A result is a dictionary as in result.json. Its keys are read here: tables and figures ask a `Summary`, the runs of a
-model that differ in their seed. Only what is of a single run is read from it elsewhere (`run_tables`, `files`).
+Tables and figures ask a `Summary`: the runs of a model that differ in their seed.
 """
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
@@ -16,14 +15,11 @@ import numpy.typing as npt
 
 from adelic.data.registry import task as find_task
 from adelic.data.registry import tasks
-from adelic.data.sources import row_of
 from adelic.errors import AdelicError, needs_extra
 from adelic.storage.options import options
-from adelic.training import CLASSICAL_MODELS, EmbeddingConfig, Recipe
+from adelic.training import CLASSICAL_MODELS, EmbeddingConfig, Recipe, Result
 from adelic.training.experiment import flatten
-from adelic.training.predictions import unpack_answers
-
-Result = dict[str, Any]
+from adelic.training.result import Figures
 
 
 @dataclass(frozen=True)
@@ -33,10 +29,11 @@ class Summary:
     Attributes:
         results: at least one.
 
-    >>> runs = ({"task": "schubert", "n": 4, "seed": s, "test": {"accuracy": 0.9 + s / 50}} for s in range(3))
-    >>> summary = Summary(tuple(runs))
-    >>> summary.row, summary.seeds, round(summary.mean("accuracy"), 4), round(summary.interval("accuracy"), 4)
-    ('schubert-4', (0, 1, 2), 0.92, 0.0497)
+    >>> from pathlib import Path
+    >>> from adelic.benchmark import read_results
+    >>> summary, *others = summarise(read_results(Path("results/demo")))
+    >>> summary.row, summary.label, summary.seeds, summary.interval("accuracy")
+    ('schubert-4', 'AOE (digits)', (0,), None)
     """
 
     results: tuple[Result, ...]
@@ -51,35 +48,26 @@ class Summary:
     @property
     def row(self) -> str:
         """Return the row: schubert-4."""
-        return row_of(self.first)
-
-    @property
-    def task(self) -> str:
-        """Return the name of the task."""
-        return str(self.first["task"])
+        return self.first.row
 
     @property
     def edition(self) -> str | None:
         """Return the edition of the data; None for a table of your own."""
-        return self.first.get("edition", "published")  # type: ignore[no-any-return]
+        return self.first.edition
 
     @property
     def split(self) -> str:
         """Return the split of the data."""
-        return str(self.first.get("split", "published"))
+        return self.first.split
 
     @property
     def is_contaminated(self) -> bool:
         """Return whether the data shows a leak, so that the results stand in no ranking."""
-        return bool(self.first.get("contaminated", False))
+        return self.first.contaminated
 
     @property
     def title(self) -> str:
-        """Return the row with its edition and split, unless those are the published ones: weaving-6 (levels, orbits).
-
-        >>> Summary(({"task": "weaving", "n": 6, "edition": "leaky", "contaminated": True},)).title
-        'weaving-6 (leaky, contaminated)'
-        """
+        """Return the row with its edition and split, unless they are the published ones: weaving-6 (levels, orbits)."""
         parts = [name for name in (self.edition, self.split) if name not in (None, "published")]
         parts += ["contaminated"] if self.is_contaminated else []
         return self.row + (f" ({', '.join(parts)})" if parts else "")
@@ -87,41 +75,32 @@ class Summary:
     @property
     def embedding(self) -> str:
         """Return the name of the embedding, or of the model outside the Transformer."""
-        return str(self.first["embedding"])
+        return self.first.embedding
 
     @property
     def form(self) -> str:
         """Return AOE's form: characters, or with where its places meet: characters, late."""
-        return f"{self.first['features']}{'' if self.is_flat else ', ' + self.first['places']}"
-
-    @property
-    def is_flat(self) -> bool:
-        """Return whether the model is the flat one, the paper's; older results know no other."""
-        return bool(self.first.get("places", "flat") == "flat")
+        return f"{self.first.features}" + ("" if self.first.places == "flat" else f", {self.first.places}")
 
     @property
     def label(self) -> str:
-        """Return the model's name: AOE (digits), AOE (characters, late), learned, periodic (sigma 0.3), boosted trees.
-
-        >>> Summary(({"embedding": "fone", "configuration": {"embedding": {"standardize": True}}},)).label
-        'fone (standardized)'
-        """
+        """Return the model's name: AOE (digits), AOE (characters, late), periodic (sigma 0.3), boosted trees."""
         if self.embedding in CLASSICAL_MODELS:
             return CLASSICAL_MODELS[self.embedding].title
         if self.embedding == "adelic":
             return f"AOE ({self.form})"
-        options = _rival_options(self.first)
-        return self.embedding + (f" ({', '.join(options)})" if options else "")
+        words = _rival_options(self.embedding, self.first.configuration.get("embedding", {}))
+        return self.embedding + (f" ({', '.join(words)})" if words else "")
 
     @property
     def recipe(self) -> str:
         """Return the name of the recipe, or the path of its file."""
-        return str(self.first["recipe"])
+        return self.first.recipe
 
     @property
     def recipe_settings(self) -> dict[str, Any]:
         """Return the settings of the recipe, or of the search of a model outside the Transformer."""
-        return dict(self.first["configuration"]["recipe"])
+        return dict(self.first.configuration["recipe"])
 
     @property
     def is_network(self) -> bool:
@@ -147,56 +126,51 @@ class Summary:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Return all settings but the seed by dotted name; a network's file leaves out those that have the old value.
-
-        >>> run = {"configuration": {"seed": 0, "recipe": {"epochs": 3}}}
-        >>> Summary((run,)).settings
-        {'recipe.epochs': 3}
-        """
+        """Return all settings but the seed by dotted name; networks' files leave out those that have the old value."""
         tables = {"recipe": Recipe, "embedding": EmbeddingConfig} if self.is_network else {}
         old = {
             name: {f.name: f.default for f in fields(table) if f.default is not MISSING}
             for name, table in tables.items()
         }
-        told = {name: value for name, value in self.first["configuration"].items() if name != "seed"}
+        told = {name: value for name, value in self.first.configuration.items() if name != "seed"}
         return dict(flatten(old)) | dict(flatten(told))
 
     @property
     def options(self) -> dict[str, Any]:
         """Return what defines the embedding, or what the search of a model outside the Transformer has found."""
-        chosen = self.first.get("search", {}).get("chosen", {})
-        found = self.first["configuration"].get("embedding", {}) if self.is_network else chosen
+        chosen = self.first.search["chosen"] if self.first.search else {}
+        found = self.first.configuration.get("embedding", {}) if self.is_network else chosen
         return {key: value for key, value in found.items() if key != "name"}
 
     @property
     def has_one_class_a_row(self) -> bool:
         """Return whether rows have one class each, as those of the paper's table; else several targets, or a number."""
-        return "exact_match" not in self.first["test"]
+        return "exact_match" not in self.first.test
 
     # The outcome: one value a seed, or their mean.
 
     @property
     def seeds(self) -> tuple[int, ...]:
         """Return the seeds, ascending."""
-        return tuple(sorted(result["seed"] for result in self.results))
+        return tuple(sorted(result.seed for result in self.results))
 
     @property
     def has_one_split(self) -> bool:
         """Return whether all seeds have the same parts of the data: older runs, whose seed drew no split."""
-        return len({split_seed(result) for result in self.results}) < len(self.results)
+        return len({result.split_seed for result in self.results}) < len(self.results)
 
     @property
     def predicts_one_class(self) -> bool:
         """Return whether some run says the same class always."""
-        return any(result["predicts_one_class"] for result in self.results)
+        return any(result.predicts_one_class for result in self.results)
 
     def has(self, metric: str) -> bool:
         """Return whether each run has a test metric."""
-        return all(metric in result["test"] for result in self.results)
+        return all(metric in result.test for result in self.results)
 
     def values(self, metric: str) -> list[float]:
         """Return a test metric of each run."""
-        return [result["test"][metric] for result in self.results]
+        return [result.test[metric] for result in self.results]
 
     def mean(self, metric: str) -> float:
         """Return a test metric's mean over seeds."""
@@ -213,7 +187,8 @@ class Summary:
 
     def trivial_by_seed(self, rule: str) -> dict[int, float]:
         """Return the test accuracy of a trivial rule, "majority", "lookup" or "rule", by seed; older runs lack some."""
-        return {result["seed"]: float(result[rule]) for result in self.results if rule in result}
+        found = {r.seed: {"majority": r.majority, "lookup": r.lookup, "rule": r.rule}[rule] for r in self.results}
+        return {seed: rate for seed, rate in found.items() if rate is not None}
 
     def trivial(self, rule: str) -> float:
         """Return the mean over seeds of the test accuracy of a trivial rule, see `trivial_by_seed`."""
@@ -221,14 +196,10 @@ class Summary:
 
     @property
     def rule(self) -> str:
-        """Return the mean test accuracy of the best trivial rule in percent, with its name if all seeds have one.
-
-        >>> Summary(({"seed": 0, "rule": 0.9715, "rule_name": "length"},)).rule, Summary(({"seed": 0},)).rule
-        ('97.15 (length)', '–')
-        """
+        """Return the mean test accuracy of the best trivial rule in percent, with its name if all seeds have one."""
         if len(self.trivial_by_seed("rule")) < len(self.results):
             return "–"  # older results
-        names = {result["rule_name"] for result in self.results}
+        names = {result.rule_name for result in self.results}
         figure = f"{100 * self.trivial('rule'):.2f}"
         return f"{figure} ({names.pop()})" if len(names) == 1 else figure
 
@@ -238,100 +209,78 @@ class Summary:
 
         Returns:
             The accuracy of the weights that were kept, -1 where it is not told; minus the loss, -inf where it is not.
-
-        >>> Summary(tuple({"validation": {"accuracy": a, "loss": 0.5}} for a in (0.75, 0.25))).validation_score
-        (0.5, -0.5)
         """
-        if all("validation" in result for result in self.results):
-            accuracies = [result["validation"]["accuracy"] for result in self.results]
-            loss = float(np.mean([result["validation"]["loss"] for result in self.results]))
+        kept = [result.validation for result in self.results if result.validation is not None]
+        if len(kept) == len(self.results):
+            accuracies = [figures["accuracy"] for figures in kept]
+            loss = float(np.mean([figures["loss"] for figures in kept]))
         else:
             accuracies = [max(history["validation_accuracy"], default=-1.0) for history in self.histories]
             loss = math.inf
         return round(float(np.mean(accuracies)), 9), -loss  # rounded: equal means of other seeds are equal
 
     @property
-    def histories(self) -> tuple[dict[str, list[float]], ...]:
+    def histories(self) -> tuple[Mapping[str, list[float]], ...]:
         """Return the learning curves of each run, one value an epoch; empty if it does not learn in epochs."""
-        return tuple(result["history"] for result in self.results)
+        return tuple(result.history for result in self.results)
 
     @property
     def confusion(self) -> npt.NDArray[np.float64] | None:
         """Return the mean confusion matrix over seeds, (classes, classes); None where a result lacks one."""
-        if any("confusion" not in result for result in self.results):
-            return None
-        return np.mean([result["confusion"] for result in self.results], axis=0)  # type: ignore[no-any-return]
+        kept = [result.confusion for result in self.results if result.confusion is not None]
+        return np.mean(kept, axis=0) if len(kept) == len(self.results) else None
 
     def class_names(self, count: int) -> list[str]:
-        """Return the names of the classes; numbers from 0 on where neither a result nor its task says them.
-
-        >>> run = {"task": "quiver", "n": 11, "edition": "published"}
-        >>> Summary((run,)).class_names(7), Summary((run | {"task": "mine"},)).class_names(2)
-        (['A', 'BD', 'D', 'BE', 'BB', 'E', 'DE'], ['0', '1'])
-        """
-        names = self.first.get("class_names")
-        if not names:
+        """Return the names of the classes; numbers from 0 on where neither a result nor its task says them."""
+        names: Sequence[str] | None = self.first.class_names
+        if not names and self.first.n is not None and self.edition is not None:
             with suppress(AdelicError):  # the task is not one of the registry
-                names = find_task(self.task).class_names(self.first["n"], self.edition or "published")
+                names = find_task(self.first.task).class_names(self.first.n, self.edition)
         return list(names) if names and len(names) == count else [str(i) for i in range(count)]
 
     @property
     def train_rows(self) -> int:
         """Return the number of training rows."""
-        return int(self.first["rows"]["train"])
+        return self.first.rows["train"]
 
     @property
     def tokens(self) -> int | None:
         """Return how many tokens of training rows, [CLS] counted, a network learned from, without images of rows.
 
         None where that is not known: the model does not learn in epochs, or the task is not one of the registry.
-
-        >>> about = {"task": "schubert", "n": 4, "configuration": {"recipe": {"epochs": 3}}}
-        >>> Summary((about | {"rows": {"train": 100}},)).tokens
-        4800
         """
-        epochs = self.recipe_settings.get("epochs")
-        if epochs is None or self.edition is None or self.task not in tasks():
+        epochs, n = self.recipe_settings.get("epochs"), self.first.n
+        if epochs is None or n is None or self.edition is None or self.first.task not in tasks():
             return None
-        return int(self.train_rows * epochs * (find_task(self.task).length(self.first["n"], self.edition) + 1))
+        return int(self.train_rows * epochs * (find_task(self.first.task).length(n, self.edition) + 1))
 
     @property
     def seconds(self) -> float:
-        """Return the mean time of a run's training in seconds.
-
-        >>> Summary(({"seconds": 10.0}, {"seconds": 20.0})).seconds
-        15.0
-        """
-        return float(np.mean([result["seconds"] for result in self.results]))
+        """Return the mean time of a run's training in seconds."""
+        return float(np.mean([result.seconds for result in self.results]))
 
     @property
     def devices(self) -> set[str]:
         """Return the devices of the runs."""
-        return {result["device"] for result in self.results}
-
-    @property
-    def parameters(self) -> int:
-        """Return how many parameters a model has."""
-        return int(self.first["parameters"])
+        return {result.device for result in self.results}
 
     # Several targets a row, or a number.
 
     def guess(self, metric: str) -> float:
         """Return the mean test metric of the rule that says each target's most frequent value of the training rows."""
-        return float(np.mean([result["guess"][metric] for result in self.results]))
+        return float(np.mean([result.guess[metric] for result in self.results if result.guess]))
 
     @property
-    def targets(self) -> list[list[dict[str, float]]]:
+    def targets(self) -> list[list[Figures]]:
         """Return the test metrics of each target, one table a run; no target where rows have a number."""
-        return [list(runs) for runs in zip(*(result.get("targets", ()) for result in self.results), strict=True)]
+        return [list(runs) for runs in zip(*(result.targets or () for result in self.results), strict=True)]
 
 
 def summarise(results: Iterable[Result]) -> list[Summary]:
     """Return the results grouped by everything but the seed, in order of first occurrence.
 
-    >>> runs = [{"configuration": {"task": t, "seed": s}} for s in (0, 1) for t in ("schubert", "weaving")]
-    >>> [len(summary.results) for summary in summarise(runs)]
-    [2, 2]
+    >>> summarise([])
+    []
     """
     groups: dict[str, list[Result]] = {}
     for result in results:
@@ -339,9 +288,14 @@ def summarise(results: Iterable[Result]) -> list[Summary]:
     return [Summary(tuple(group)) for group in groups.values()]
 
 
+def run_key(configuration: Mapping[str, Any]) -> str:
+    """Return what tells a run from others, as text: its whole configuration."""
+    return json.dumps(configuration, sort_keys=True)
+
+
 def model_key(result: Result) -> str:
     """Return what tells a model from others, as text: all that was run, but for the seed."""
-    return json.dumps({key: value for key, value in result["configuration"].items() if key != "seed"}, sort_keys=True)
+    return run_key({key: value for key, value in result.configuration.items() if key != "seed"})
 
 
 def paired(first: Summary, second: Summary) -> tuple[Summary, Summary] | None:
@@ -349,26 +303,20 @@ def paired(first: Summary, second: Summary) -> tuple[Summary, Summary] | None:
 
     Runs of one seed that have other test rows are left out.
     """
-    mine, theirs = ({result["seed"]: result for result in model.results} for model in (first, second))
+    mine, theirs = ({result.seed: result for result in model.results} for model in (first, second))
     pairs = [(mine[seed], theirs[seed]) for seed in sorted(mine.keys() & theirs.keys())]
-    pairs = [(a, b) for a, b in pairs if split_seed(a) == split_seed(b)]
+    pairs = [(a, b) for a, b in pairs if a.split_seed == b.split_seed]
     return (Summary(tuple(a for a, _ in pairs)), Summary(tuple(b for _, b in pairs))) if pairs else None
 
 
-def split_seed(result: Result) -> int:
-    """Return the seed of a run's split: that of the run, but for older ones, whose configuration says another."""
-    return int(result.get("configuration", {}).get("data", {}).get("seed", result["seed"]))
-
-
-def _rival_options(result: Result) -> list[str]:
+def _rival_options(name: str, told: Mapping[str, Any]) -> list[str]:
     """Return the options of a rival in words: those that differ from the defaults, and σ always.
 
-    >>> _rival_options({"embedding": "periodic", "configuration": {"embedding": {}}})
-    ['sigma 0.01']
+    >>> _rival_options("periodic", {}), _rival_options("fone", {"standardize": True})
+    (['sigma 0.01'], ['standardized'])
     """
-    name = result["embedding"]
     plain = {option: o.default for option, o in options(EmbeddingConfig).items() if name in o.of}
-    found = plain | {k: v for k, v in result.get("configuration", {}).get("embedding", {}).items() if k in plain}
+    found = plain | {option: value for option, value in told.items() if option in plain}
     words = [f"bases {found['bases']}"] if found.get("bases", plain.get("bases")) != plain.get("bases") else []
     words += ["standardized"] if found.get("standardize") else []
     words += ["as published"] if found.get("published") else []
@@ -383,11 +331,12 @@ def right_rows(result: Result) -> npt.NDArray[np.bool_] | None:
     Returns:
         None where an older result keeps no predictions.
 
-    >>> run = {"class_names": ["0", "1"], "rows": {"test": 3}, "labels": "oA==", "predictions": "gA=="}
-    >>> right_rows(run).tolist()
-    [True, True, False]
+    >>> from pathlib import Path
+    >>> from adelic.benchmark import read_results
+    >>> all(right_rows(run).mean() == run.test["accuracy"] for run in read_results(Path("results/demo")))
+    True
     """
-    kept = unpack_answers(result)
+    kept = result.answers()
     if kept is None:
         return None
     labels, predictions = kept
@@ -398,7 +347,7 @@ def right_rows(result: Result) -> npt.NDArray[np.bool_] | None:
 def right_rows_of_both(first: Result, second: Result) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]] | None:
     """Return the `right_rows` of two runs; None if one keeps no predictions, or test rows differ."""
     mine, theirs = right_rows(first), right_rows(second)
-    return None if mine is None or theirs is None or first["labels"] != second["labels"] else (mine, theirs)
+    return None if mine is None or theirs is None or first.labels != second.labels else (mine, theirs)
 
 
 LEAST_SEEDS = 3

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from adelic.benchmark.results import Result, Summary, right_rows, split_seed
+from adelic.benchmark.results import Summary, right_rows
 from adelic.benchmark.rows import further_rows, published_rows
 from adelic.benchmark.table import (
     LOOK_UP_NOTE,
@@ -18,6 +18,8 @@ from adelic.benchmark.table import (
     mean_with_interval,
     percent,
 )
+from adelic.training import Result
+from adelic.training.result import Figures
 
 COLUMNS = (
     *("task", "model", "training", "majority class", "look-up", "best trivial rule"),
@@ -91,7 +93,9 @@ def _line(summary: Summary) -> tuple[str, ...]:
         percent(summary.trivial("lookup")),
         summary.rule,
         *(figure(summary, metric) for metric in ("accuracy", "macro_f1", "loss")),
-        _published(summary.row, summary.embedding, summary.edition, summary.split, is_flat=summary.is_flat),
+        _published(
+            summary.row, summary.embedding, summary.edition, summary.split, is_flat=summary.first.places == "flat"
+        ),
     )
 
 
@@ -114,10 +118,10 @@ def _published(
 def recipe_text(summary: Summary) -> str:
     """Return a model's recipe as a table shows it.
 
-    >>> recipe_text(Summary(({"recipe": "quick", "configuration": {"recipe": {"epochs": 3, "max_rows": 20000}}},)))
-    'quick, 3 epochs, 20,000 rows'
-    >>> recipe_text(Summary(({"recipe": "search", "configuration": {"recipe": {"trials": 20}}},)))
-    'search, 20 trials'
+    >>> from pathlib import Path
+    >>> from adelic.benchmark import read_results
+    >>> recipe_text(Summary(tuple(read_results(Path("results/demo")))[:1]))
+    'quick, 30 epochs'
     """
     settings = summary.recipe_settings
     unit = next(unit for unit in ("trial", "step", "epoch") if unit + "s" in settings)
@@ -159,12 +163,12 @@ def _lines_of(summary: Summary) -> list[tuple[str, ...]]:
     cells["majority class and look-up"] = percent(summary.trivial("majority"))
     lines = [_further_line(summary, "all", cells)]
     if len(summary.targets) <= MOST_TARGETS:
-        name = "q^{}" if summary.task == "kl" else "target {}"
+        name = "q^{}" if summary.first.task == "kl" else "target {}"
         lines += [_further_line(summary, name.format(i), _target_cells(runs)) for i, runs in enumerate(summary.targets)]
     return lines
 
 
-def _target_cells(runs: list[dict[str, float]]) -> dict[str, str]:
+def _target_cells(runs: list[Figures]) -> dict[str, str]:
     """Return the cells of one target, whose metrics are a table a run."""
     values = {metric: [run[metric] for run in runs] for metric in ("majority", *_RATES.values())}
     cells = {name: mean_with_interval(values[metric], scale=100, decimals=2) for name, metric in _RATES.items()}
@@ -211,11 +215,10 @@ def _single_run(result: Result) -> tuple[str, ...]:
     run, right = Summary((result,)), right_rows(result)
     cells = (
         *(run.row, run.edition, run.split, run.is_contaminated, run.label, json.dumps(run.options, sort_keys=True)),
-        *(run.recipe, run.has_images, run.seeds[0], split_seed(result), run.train_rows, result["rows"]["test"]),
-        *(result["test"].get(metric) for metric in METRICS),
-        *(result.get(rule) for rule in ("majority", "lookup", "rule")),
-        *(run.parameters, result.get("flops"), run.tokens, result["seconds"], result["device"]),
-        *(result["commit"], result["command"]),
+        *(run.recipe, run.has_images, result.seed, result.split_seed, run.train_rows, result.rows["test"]),
+        *(result.test.get(metric) for metric in METRICS),
+        *(result.majority, result.lookup, result.rule, result.parameters, result.flops, run.tokens),
+        *(result.seconds, result.device, result.commit, result.command),
         None if right is None else f"0x{np.packbits(right).tobytes().hex()}",
     )
     return tuple("" if cell is None else str(cell) for cell in cells)
@@ -229,12 +232,12 @@ def provenance(summaries: Iterable[Summary]) -> Table:
     """
     rows = tuple(
         (
-            result["command"],
-            f"{result['seconds']:.0f}",
-            f"{result['parameters']:,}",
-            result["device"],
-            ", ".join(f"{name} {version}" for name, version in result["versions"].items()),
-            (result["commit"] or "unknown")[:12],
+            result.command,
+            f"{result.seconds:.0f}",
+            f"{result.parameters:,}",
+            result.device,
+            ", ".join(f"{name} {version}" for name, version in result.versions.items()),
+            (result.commit or "unknown")[:12],
         )
         for summary in summaries
         for result in summary.results

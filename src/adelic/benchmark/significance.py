@@ -57,11 +57,14 @@ def paired_difference(first: Summary, second: Summary, metric: str = "accuracy")
     Runs of one seed belong together: they share the split, the order of the batches, and the weights outside the
     embedding. The test is SciPy's, and takes the differences over seeds to be normally distributed.
 
-    >>> runs = [[{"seed": s, "test": {"accuracy": a}} for s, a in enumerate(column)] for column in
-    ...     ([0.93, 0.95, 0.97], [0.90, 0.91, 0.92])]
-    >>> found = paired_difference(*(Summary(tuple(column)) for column in runs))
-    >>> round(found.mean, 4), [round(bound, 4) for bound in found.bounds], round(found.p, 4)
-    (0.04, [0.0152, 0.0648], 0.0202)
+    >>> from pathlib import Path
+    >>> from adelic.benchmark import read_results
+    >>> runs = read_results(Path("results/demo"))[:2]
+    >>> aoe, learned = ([replace(run, seed=s, test={"accuracy": a + s / 100}) for s in range(3)] for run, a in
+    ...     zip(runs, (0.93, 0.90)))
+    >>> found = paired_difference(Summary(tuple(aoe)), Summary(tuple(learned)))
+    >>> round(found.mean, 4), found.is_the_same
+    (0.03, True)
     """
     pair = paired(first, second)
     if pair is None:

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -10,12 +10,15 @@ from rich.console import Console
 from adelic.cli.options import folder
 from adelic.errors import StorageError, UnknownNameError
 
+if TYPE_CHECKING:
+    from adelic.benchmark import Summary
+    from adelic.training import Result
 results_option = click.option(
     "--results-dir", type=folder, default="results", show_default=True, help="Folder for the files of results."
 )
 
 
-def print_table(summaries: list[Any], *, all_rows: bool) -> None:
+def print_table(summaries: "list[Summary]", *, all_rows: bool) -> None:
     """Print the table of runs."""
     from adelic.benchmark.report import tables
 
@@ -93,10 +96,10 @@ def report(
     if not results and not all_rows:
         raise StorageError(_nothing_found(results_dir, runs_dir))
     if row is not None:
-        rows = list(dict.fromkeys(f"{result['task']}-{result['n']}" for result in results))
+        rows = list(dict.fromkeys(result.row for result in results))
         if row not in rows:
             raise UnknownNameError.of("row", row, rows)
-        results = [result for result in results if f"{result['task']}-{result['n']}" == row]
+        results = [result for result in results if result.row == row]
     if csv_file is not None:
         atomic_write(csv_file, single_runs(results).to_csv())
         click.echo(f"wrote {csv_file}")
@@ -113,7 +116,7 @@ def report(
             click.echo(f"wrote {figures_dir / name}")
 
 
-def _results(results_dir: Path | None, runs_dir: Path | None) -> list[dict[str, Any]]:
+def _results(results_dir: Path | None, runs_dir: Path | None) -> "list[Result]":
     """Return the results in the folders that are named; if none is, those in the folders that commands write to."""
     from adelic import benchmark
 
@@ -134,7 +137,7 @@ def _nothing_found(results_dir: Path | None, runs_dir: Path | None) -> str:
     return text + "".join(f", and --results-dir {name} has some" for name in dict.fromkeys(inside))
 
 
-def write_report(summaries: list[Any], page: Path, *, all_rows: bool) -> None:
+def write_report(summaries: "list[Summary]", page: Path, *, all_rows: bool) -> None:
     """Write the page of a report, and say so."""
     from adelic import benchmark
 

@@ -58,6 +58,7 @@ AMOUNT = Kind("a finite number from 0 on", lambda v: _is_number(v) and v >= 0)
 RATE = Kind("a rate from 0 to 1", lambda v: _is_number(v) and 0 <= v <= 1)
 TABLE = Kind("a table", lambda v: type(v) is dict)
 OPTION = Kind("a number, a text, true or false, or a list or table of such", _is_option)
+OPTIONS = Kind("a table of options", lambda v: type(v) is dict and _is_option(v))
 TEXTS = Kind("a table of texts", lambda v: type(v) is dict and all(map(TEXT.holds, v.values())))
 MATRIX = Kind(
     "a square matrix of whole numbers from 0 on",

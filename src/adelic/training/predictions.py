@@ -1,7 +1,6 @@
 """Predictions as a result file keeps them, packed bit by bit, so that anybody can count the right answers again."""
 
 import base64
-from collections.abc import Mapping
 from math import prod
 from typing import Any
 
@@ -53,7 +52,7 @@ def unpack(text: str, shape: tuple[int, ...], n_classes: int) -> Integers:
 def pack_answers(
     labels: npt.NDArray[np.integer], predictions: npt.NDArray[np.integer], least: int, greatest: int
 ) -> dict[str, Any]:
-    """Return what a result keeps of integer answers between two bounds, as `unpack_answers` reads it.
+    """Return what a result keeps of integer answers between two bounds, as `Result.answers` reads it.
 
     Args:
         labels: (rows,) or (rows, targets).
@@ -71,33 +70,6 @@ def pack_answers(
         "labels": pack(labels - least, n_values),
         "predictions": pack(predictions - least, n_values),
     }
-
-
-def unpack_answers(result: Mapping[str, Any]) -> tuple[Integers, Integers] | None:
-    """Return the labels and the predictions of the test split that a result keeps, in the split's order.
-
-    A task whose rows have one class keeps `class_names`; the others keep `shape` and `range`, see `pack_answers`.
-
-    Returns:
-        Each (rows,), or (rows, targets) where rows have several; None for an older result, which keeps no predictions.
-
-    Raises:
-        ValueError: the predictions do not fit a test split of that size.
-
-    >>> labels, predictions = unpack_answers(
-    ...     {"shape": [1, 2], "range": [-1, 1], "labels": "QA==", "predictions": "gA=="}
-    ... )
-    >>> labels.tolist(), predictions.tolist()
-    ([[0, -1]], [[1, -1]])
-    """
-    if "predictions" not in result:
-        return None
-    least, greatest = result["range"] if "range" in result else (0, len(result["class_names"]) - 1)
-    shape = tuple(result["shape"]) if "shape" in result else (result["rows"]["test"],)
-    labels, predictions = (
-        unpack(result[key], shape, greatest - least + 1) + least for key in ("labels", "predictions")
-    )
-    return labels, predictions
 
 
 def _width(n_classes: int) -> int:

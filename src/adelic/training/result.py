@@ -6,6 +6,7 @@ from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
+from adelic.data.sources import row_of
 from adelic.errors import RunFolderError
 from adelic.storage.files import read_bytes
 from adelic.storage.options import options
@@ -24,6 +25,7 @@ from adelic.training.kinds import (
     NUMBER,
     NUMBER_METRICS,
     OPTION,
+    OPTIONS,
     RANGE,
     RATE,
     TABLE,
@@ -34,12 +36,13 @@ from adelic.training.kinds import (
     check_known,
 )
 from adelic.training.models import RandomSearch, Steps
-from adelic.training.predictions import unpack
+from adelic.training.predictions import Integers, unpack
 from adelic.training.recipes import Recipe
 from adelic.training.renamed import with_todays_names
 
 _REMEDY = "--restart begins this run anew; without DONE, the same command judges the checkpoint once more"
 Table = Mapping[str, Any]
+Figures = Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +89,9 @@ class Result:
     ...     data=TaskData("schubert", 3), model=Classical(name="majority"), recipe=RandomSearch())
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     result = run(experiment, Path(folder, "run"))
-    >>> result.test["accuracy"] == result.majority
-    True
+    >>> labels, predictions = result.answers()
+    >>> result.row, (labels == predictions).mean() == result.test["accuracy"] == result.majority
+    ('schubert-3', True)
     """
 
     task: Annotated[str, TEXT]
@@ -100,18 +104,18 @@ class Result:
     places: Annotated[str, TEXT] = "flat"
     recipe: Annotated[str, TEXT]
     seed: Annotated[int, COUNT]
-    test: Annotated[Mapping[str, float], {"accuracy": RATE}]
-    validation: Annotated[Table | None, {"accuracy": RATE, "loss": NUMBER}] = None
+    test: Annotated[Figures, {"accuracy": RATE}]
+    validation: Annotated[Figures | None, {"accuracy": RATE, "loss": NUMBER}] = None
     majority: Annotated[float, RATE]
     lookup: Annotated[float, RATE]
     rule: Annotated[float | None, RATE] = None
     rule_name: Annotated[str | None, TEXT] = None
-    guess: Annotated[Table | None, TABLE] = None
+    guess: Annotated[Figures | None, TABLE] = None
     predicts_one_class: Annotated[bool | None, FLAG] = None
-    never_seen: Annotated[Table | None, TABLE] = None
-    by_class: Annotated[Table | None, TABLE] = None
+    never_seen: Annotated[Mapping[str, Figures] | None, TABLE] = None
+    by_class: Annotated[Mapping[str, Mapping[str, list[int]]] | None, TABLE] = None
     confusion: Annotated[list[list[int]] | None, MATRIX] = None
-    targets: Annotated[list[dict[str, Any]] | None, TABLE.listed()] = None
+    targets: Annotated[list[Figures] | None, TABLE.listed()] = None
     class_names: Annotated[list[str] | None, TEXT.listed()] = None
     shape: Annotated[list[int] | None, COUNT.listed()] = None
     range: Annotated[list[int] | None, RANGE] = None
@@ -131,7 +135,7 @@ class Result:
     configuration: Annotated[Table, {"recipe": TABLE}]
     data_sha256: Annotated[str | None, TEXT] = None
     converged: Annotated[bool | None, FLAG.or_null()] = None
-    search: Annotated[Table | None, {"seed": COUNT, "chosen": OPTION, "seconds": AMOUNT, "trials": TABLE.listed()}] = (
+    search: Annotated[Table | None, {"seed": COUNT, "chosen": OPTIONS, "seconds": AMOUNT, "trials": TABLE.listed()}] = (
         None
     )
     history: Annotated[Mapping[str, list[float]], CURVES]
@@ -160,8 +164,9 @@ class Result:
             found["features"] = None if found["features"] == "none" else found["features"]
             _check_configuration(found["configuration"])
             _check_figures(found)
-            _check_answers(found)
-            return cls(**{name: value for name, value in found.items() if name in kinds})
+            result = cls(**{name: value for name, value in found.items() if name in kinds})
+            result._check_answers()
+            return result
         except (DamagedTextError, RecursionError) as error:
             reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
             raise RunFolderError(f"{place} is not the result of a run: {reason}") from None
@@ -177,6 +182,66 @@ class Result:
     def sealed(self) -> bytes:
         """Return the line of a table's file, with a checksum."""
         return seal(self.as_dict()).encode()
+
+    @property
+    def row(self) -> str:
+        """Return the row of a table of results: schubert-4."""
+        return row_of({"task": self.task, "n": self.n})
+
+    @property
+    def split_seed(self) -> int:
+        """Return the seed of the split: that of the run, but for older runs, whose configuration says another."""
+        return int(self.configuration.get("data", {}).get("seed", self.seed))
+
+    def figures(self, split: str) -> Figures:
+        """Return the figures on the split "test", or on one of `never_seen`."""
+        return self.test if split == "test" else (self.never_seen or {})[split]
+
+    def answers(self) -> tuple[Integers, Integers] | None:
+        """Return the labels and the predictions of the test split, in its order.
+
+        A task whose rows have one class keeps `class_names`; the others keep `shape` and `range`, see `pack_answers`.
+
+        Returns:
+            Each (rows,), or (rows, targets) where rows have several; None for older results, which keep no predictions.
+
+        Raises:
+            ValueError: the predictions do not fit a test split of that size.
+        """
+        if self.labels is None or self.predictions is None:
+            return None
+        shape, least, greatest = self._possible_answers()
+        return (
+            unpack(self.labels, shape, greatest - least + 1) + least,
+            unpack(self.predictions, shape, greatest - least + 1) + least,
+        )
+
+    def _possible_answers(self) -> tuple[tuple[int, ...], int, int]:
+        """Return the shape of the answers, and the least and the greatest one possible."""
+        least, greatest = (0, len(self.class_names or ()) - 1) if self.range is None else self.range
+        return (self.rows["test"],) if self.shape is None else tuple(self.shape), least, greatest
+
+    def _check_answers(self) -> None:
+        """Raise `DamagedTextError` where classes, confusion matrix, labels and predictions do not fit together."""
+        names = self.class_names
+        if names is not None and self.confusion is not None and len(self.confusion) != len(names):
+            raise DamagedTextError(f"confusion is of {len(self.confusion)} classes, and class_names of {len(names)}")
+        if self.predictions is None:
+            return
+        if names is None and (self.shape is None or self.range is None):
+            raise DamagedTextError("it has no class_names")
+        if self.labels is None:
+            raise DamagedTextError("it has no labels")
+        shape, least, greatest = self._possible_answers()
+        for key, text in (("labels", self.labels), ("predictions", self.predictions)):
+            if math.prod(shape) > 8 * (len(text) + 1):  # an answer takes a bit or more, and a letter holds six
+                raise DamagedTextError(f"{key} is too short for {math.prod(shape)} answers")
+            try:
+                found = unpack(text, shape, greatest - least + 1)
+            except ValueError as error:
+                raise DamagedTextError(f"{key} is damaged ({error})") from None
+            if found.max(initial=0) > greatest - least:
+                raise DamagedTextError(f"{key} has an answer {least + found.max()}, and the greatest is {greatest}")
 
 
 def read_done(folder: Path) -> dict[str, str]:
@@ -242,28 +307,6 @@ def _check_figures(result: dict[str, Any]) -> None:
             check_all(result, {"targets": TABLE.listed()})
             for index, target in enumerate(result["targets"]):
                 check_all(target, {"accuracy": RATE, "majority": RATE, **CLASS_METRICS}, f"targets[{index}].")
-
-
-def _check_answers(result: dict[str, Any]) -> None:
-    """Raise `DamagedTextError` where classes, confusion matrix, labels and predictions do not fit together."""
-    names = result.get("class_names")
-    if names is not None and "confusion" in result and len(result["confusion"]) != len(names):
-        raise DamagedTextError(f"confusion is of {len(result['confusion'])} classes, and class_names of {len(names)}")
-    if "predictions" not in result:
-        return
-    required = {"labels": TEXT} | ({} if "shape" in result and "range" in result else {"class_names": TEXT.listed()})
-    check_all(result, required)
-    shape = tuple(result["shape"]) if "shape" in result else (result["rows"]["test"],)
-    least, greatest = result["range"] if "range" in result else (0, len(result["class_names"]) - 1)
-    for key in ("labels", "predictions"):
-        if math.prod(shape) > 8 * (len(result[key]) + 1):  # an answer takes a bit or more, and a letter holds six
-            raise DamagedTextError(f"{key} is too short for {math.prod(shape)} answers")
-        try:
-            found = unpack(result[key], shape, greatest - least + 1)
-        except ValueError as error:
-            raise DamagedTextError(f"{key} is damaged ({error})") from None
-        if found.max(initial=0) > greatest - least:
-            raise DamagedTextError(f"{key} has an answer {least + found.max()}, and the greatest is {greatest}")
 
 
 _KINDS = {int: COUNT, float: NUMBER, bool: FLAG, str: TEXT, Mapping: BY_PRIME}

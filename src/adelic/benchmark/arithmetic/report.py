@@ -57,8 +57,8 @@ def to_markdown(entries: Iterable[Entry]) -> str:
 def _notes(entries: list[Entry]) -> list[str]:
     """Return what stands under the tables."""
     results = [result for entry in entries for result in entry.results]
-    cases = sorted({result["configuration"]["data"]["test_cases"] for result in results})
-    more = sorted({result["configuration"]["data"]["confirmation_cases"] for result in results})
+    data = [result.configuration["data"] for result in results]
+    cases, more = (sorted({table[name] for table in data}) for name in ("test_cases", "confirmation_cases"))
     notes = [
         "Answers that are exactly right, in percent: the mean over the seeds ± half the width of its 95 % confidence "
         f"interval (Student's t), on {_list(cases)} questions that were not trained on, {_list(more)} where the first "
@@ -73,16 +73,16 @@ def _notes(entries: list[Entry]) -> list[str]:
         notes.append(f"{IMPOSSIBLE} cannot be expressed. {words}.")
     parameters: dict[str, tuple[int, int]] = {}
     for entry in entries:
-        counts = [result["parameters"] for result in entry.results]
+        counts = [result.parameters for result in entry.results]
         if counts:
             low, high = parameters.get(entry.solver, (counts[0], counts[0]))
             parameters[entry.solver] = (min(low, *counts), max(high, *counts))
     sizes = ", ".join(f"{s} {low:,}" + (f"–{high:,}" if high > low else "") for s, (low, high) in parameters.items())
     notes.append(f"Trained numbers: {sizes}.")
-    hours = sum(result["seconds"] + result["evaluation_seconds"] for result in results) / 3600
-    versions = _list(sorted({", ".join(f"{k} {v}" for k, v in result["versions"].items()) for result in results}))
-    commits = _list(sorted({(result["commit"] or "unknown")[:7] for result in results}))
-    devices = _list(sorted({result["device"] for result in results}))
+    hours = sum(result.seconds + (result.evaluation_seconds or 0) for result in results) / 3600
+    versions = _list(sorted({", ".join(f"{k} {v}" for k, v in result.versions.items()) for result in results}))
+    commits = _list(sorted({(result.commit or "unknown")[:7] for result in results}))
+    devices = _list(sorted({result.device for result in results}))
     size = f"{len(results):,} runs of one thread each, {hours:.1f} core-hours"
     notes.append(f"{size}, on {devices}, at commit {commits}; {versions}.")
     return notes

