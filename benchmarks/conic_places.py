@@ -56,7 +56,7 @@ def main() -> None:
         result = run(experiment, given.run_dir, device="cpu")
         network = trained_network(experiment, given.run_dir)
         assert isinstance(network, LocalGlobalClassifier)
-        about = {key: getattr(result, key) for key in ("command", "seed", "commit", "device", "versions", "seconds")}
+        about = {key: getattr(result, key) for key in ("command", "seed", "commit", "device", "versions")}
         found = {"about": about, "test": result.test, "bias": float(network.bias.detach()), "places": asked(network)}
         atomic_write(FILE, to_json(found))
     found = json.loads(FILE.read_text(encoding="utf-8"))

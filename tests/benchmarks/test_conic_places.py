@@ -51,7 +51,7 @@ def test_the_committed_file_says_how_it_was_made(places, committed):
     about = committed["about"]
     assert about["command"] == places.the_experiment().command()
     assert not about["commit"].endswith("+")
-    assert set(about) == {"command", "seed", "commit", "device", "versions", "seconds"}
+    assert set(about) == {"command", "seed", "commit", "device", "versions"}
 
 
 def test_what_the_page_says_of_the_places(places, committed):
