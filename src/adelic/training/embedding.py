@@ -14,7 +14,7 @@ from adelic.storage.options import Option, check_fields, check_table, option, op
 
 JOINTS = ("agree", "signs", "sum")
 """The joints of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
-PLACE_FEATURES = ("characters", "one-hot-digits", "digits", "valuation-unit")
+PLACE_FEATURES = ("characters", "one-hot-digits", "digits", "valuation-unit", "multiplicative-characters")
 """The forms of AOE that a place-wise model can read."""
 _AOE = ("adelic",)
 
@@ -43,8 +43,8 @@ class EmbeddingConfig:
         None,
         default="digits",
         help="Form of AOE (--embedding adelic) that the network reads: digits (raw, as in the paper), standardized "
-        "(mean 0 and variance 1), characters (cos and sin of 2πx/p^k), one-hot-digits or valuation-unit (of p^v·u: v, "
-        "and u modulo p, one-hot).",
+        "(mean 0 and variance 1), characters (cos and sin of 2πx/p^k), one-hot-digits, valuation-unit (of p^v·u: v, "
+        "and u modulo p, one-hot) or multiplicative-characters (v, and the Dirichlet characters of u modulo p).",
         choices=FEATURE_KINDS,
         tried=("digits", "standardized", "characters", "one-hot-digits"),  # others where they are named
         of=_AOE,
