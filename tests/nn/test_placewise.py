@@ -186,3 +186,14 @@ def test_bad_arguments():
         PlacewiseMLP(2, 3, 4, 5, 0)
     with pytest.raises(UnknownNameError, match="unknown activation 'reul'"):
         PlacewiseMLP(2, 3, 4, 5, 1, "reul")
+
+
+@pytest.mark.parametrize("precision", [1, 2, 3])
+def test_characters_at_2_alone(precision):
+    """With one digit a unit has one residue and no character but the trivial one; modulo 4 one, modulo 8 three."""
+    space = AdeleSpace((2,), precision)
+    found = PlaceEmbedding(space, "multiplicative-characters")(space.encode([1, 3, 5, 7]))[:, 1]
+    expected = [[1, 1, 1], [-1, -1, 1], [1, -1, -1], [-1, 1, -1]]
+    count = (0, 1, 3)[precision - 1]
+    assert found[:, precision + 1 : precision + 1 + count].round().tolist() == [row[:count] for row in expected]
+    assert not found[:, precision + 1 + count :].any()
