@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 EXAMPLES ?=
 DEMO := demo$(if $(EXAMPLES),/$(EXAMPLES)-examples)
 
-.PHONY: help setup test test-all lint docs demo queue clean
+.PHONY: help setup test test-all lint docs notebooks demo queue clean
 
 help:
 	@echo "make demo   train AOE and its rivals on divisors and conics, print the tables ($(DEMO)/report/table.md)"
@@ -16,6 +16,7 @@ help:
 	@echo "make queue BUDGET=150m  train what results/queue.txt lists, with low priority, and stop after that time"
 	@echo "make lint   ruff and mypy"
 	@echo "make docs   build the site of the documentation (site/index.html)"
+	@echo "make notebooks  run the notebooks of examples/ again, and write their outputs"
 	@echo "make clean  remove the virtual environment, the site and the demo's files"
 
 setup: $(VENV)/installed
@@ -42,6 +43,9 @@ lint: setup
 # Strict: a broken link or anchor is an error. The variable turns a notice of the theme's authors off.
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+notebooks: setup
+	$(BIN)/python examples/notebooks.py
 
 demo: setup
 	$(BIN)/adelic reproduce number-theory --quick $(if $(EXAMPLES),--examples $(EXAMPLES)) \

@@ -1,6 +1,7 @@
 """The number theory benchmark: plans, running and resuming them, tables, the picture, refusals."""
 
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from adelic.benchmark import number_theory as benchmark
 from adelic.benchmark.files import finished, read_results
 from adelic.benchmark.matrix import outstanding_work
+from adelic.benchmark.number_theory.divisors import draw_divisors, to_table
 from adelic.benchmark.number_theory.scores import accuracy, constant, learned, least_class
 from adelic.errors import ConfigurationError, UnknownNameError
 
@@ -91,7 +93,7 @@ def test_a_plan_is_run_in_parts(reproduced, plan_file):
     whole = benchmark.read_plan(plan_file)
     assert len(finished(benchmark.experiments(whole), folder / "results")) == 5
     files = {path.name for path in (folder / "report").iterdir()}
-    assert files == {"table.md", "gcd.svg"}
+    assert files == {"table.md", "gcd.svg", "divisors.svg"}
 
 
 def test_the_table_says_what_the_results_do(reproduced, plan_file):
@@ -118,14 +120,36 @@ def to_text(plan_file, folder):
 def test_the_page_is_filled_between_its_marks(reproduced, plan_file, tmp_path):
     folder, _ = reproduced
     page = tmp_path / "mine.md"
-    page.write_text("Before\n<!-- table: number theory -->\nold\n<!-- end of table -->\nafter\n", encoding="utf-8")
+    marked = "<!-- table: {} -->\nold\n<!-- end of table -->\n"
+    both = marked.format("number theory") + "between\n" + marked.format("divisors learned")
+    page.write_text(f"Before\n{both}after\n", encoding="utf-8")
     benchmark.write_report(benchmark.read_plan(plan_file), folder / "results", tmp_path / "mine")
     text = page.read_text(encoding="utf-8")
     assert text.startswith("Before\n<!-- table: number theory -->\n### `gcd`")
     assert text.endswith("<!-- end of table -->\nafter\n")
+    assert "between\n<!-- table: divisors learned -->\n| model | examples | seeds | learned |" in text
     page.write_text("no marks", encoding="utf-8")
     with pytest.raises(ConfigurationError, match="a line <!-- table: number theory -->"):
         benchmark.write_report(benchmark.read_plan(plan_file), folder / "results", tmp_path / "mine")
+
+
+def test_which_divisors_are_learned(plan_file, result):
+    def stratified(cases, correct):  # the last class is "greater"
+        return result(by_class={"stratified": {"cases": [*cases, 7], "correct": [*correct, 0]}})
+
+    ours, xval, *_ = benchmark.read_plan(plan_file)
+    ten, every = [1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 40, 50, 64, 80, 100], range(1, 101)
+    in_base_10 = stratified([20] * 100, [20 if k in ten else 5 if k == 6 else 0 for k in every])
+    nearly, missed = stratified([20] * 100, [18] + [20] * 99), stratified([20] * 100, [20] * 99 + [18])
+    table = to_table({ours: [nearly, missed], xval: [in_base_10]})
+    assert table.columns[-3:] == ("GCD divides a power of 10", "a power of 30, not of 10", "neither")
+    assert table.rows[0] == ("ours", "300", "2", "all", "99.3", "100.0", "100.0")  # 38 of 40 are 95 %
+    assert table.rows[1] == ("xVal", "300", "1", ", ".join(map(str, ten)), "100.0", "1.3", "0.0")
+    assert to_table({ours: [missed]}).rows[0][3] == "all but 100"
+    assert to_table({ours: [stratified([0] * 100, [0] * 100)]}).rows[0][3:] == ("none", "", "", "")
+    picture = draw_divisors({ours: [nearly, missed], xval: [in_base_10]}).decode()
+    assert "ours (300 pairs)" in picture
+    assert draw_divisors({}) is None
 
 
 def test_scores(result):
@@ -207,4 +231,9 @@ def test_the_page_is_that_of_the_results(tmp_path):
     assert f"<!-- table: number theory -->\n{table}\n<!-- end of table -->" in text
     assert (ROOT / "docs" / "number-theory" / "table.md").read_text(encoding="utf-8") == table + "\n"
     made = benchmark.write_report(whole, ROOT / "results" / "number-theory", tmp_path / "report")
-    assert made[1].read_bytes() == (ROOT / "docs" / "number-theory" / "gcd.svg").read_bytes()
+    for path in made[1:]:
+        assert path.read_bytes() == (ROOT / "docs" / "number-theory" / path.name).read_bytes()
+    assert [path.name for path in made] == ["table.md", "gcd.svg", "divisors.svg"]
+    shutil.copy(ROOT / "docs" / "number-theory.md", tmp_path / "report.md")
+    benchmark.write_report(whole, ROOT / "results" / "number-theory", tmp_path / "report")
+    assert (tmp_path / "report.md").read_text(encoding="utf-8") == text

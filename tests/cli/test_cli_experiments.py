@@ -466,3 +466,14 @@ def test_a_report_that_cannot_be_written(adelic, folder, output):
     assert outcome.status == 2
     assert "Traceback" not in outcome.err
     assert len(outcome.err.splitlines()) == 1
+
+
+def test_a_drawn_task_proposes_its_primes_and_digits(works, tmp_path):
+    size = {"examples": 40, "test-cases": 20, "never-seen-cases": 20, "epochs": 1, "d-model": 8, "n-layers": 1}
+    few = ["--task-options", "max_prime=5", "--embedding", "adelic", "--device", "cpu"]
+    few += [word for name, value in size.items() for word in (f"--{name}", value)]
+    text = works("train", "conic", *few, "--places", "agree", "--run-dir", tmp_path / "a")
+    assert "AOE has the primes and digits that conic asks for, 2:5, 3:2, 5:2; --primes and --precision name" in text
+    assert "--primes 2,3,5 --precision 2:5,3:2,5:2" in (tmp_path / "a" / "result.json").read_text(encoding="utf-8")
+    text = works("train", "conic", *few, "--primes", "2,3", "--precision", 2, "--run-dir", tmp_path / "b")
+    assert "asks for" not in text

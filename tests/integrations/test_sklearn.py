@@ -272,7 +272,7 @@ def test_dtype_and_sparse_output():
 INTEGERS = st.integers(-(2**53) + 1, 2**53 - 1)
 
 
-INVERTIBLE = [kind for kind in FEATURE_KINDS if kind != "valuation-unit"]
+INVERTIBLE = [kind for kind in FEATURE_KINDS if kind not in ("valuation-unit", "multiplicative-characters")]
 
 
 @pytest.mark.parametrize("kind", INVERTIBLE)
@@ -339,6 +339,19 @@ def test_valuations_and_units_have_names_and_no_inverse():
         model.inverse_transform(out)
 
 
+def test_multiplicative_characters_have_names_and_no_inverse():
+    model = encoder(primes=(5, 2), precision=3, features="multiplicative-characters").fit([[1]])
+    assert model.get_feature_names_out().tolist() == [
+        "x0_real", "x0_p5_v0", "x0_p5_v1", "x0_p5_v2", "x0_p5_v3", "x0_p5_chi1_cos", "x0_p5_chi1_sin", "x0_p5_chi2_cos",
+        "x0_p2_v0", "x0_p2_v1", "x0_p2_v2", "x0_p2_v3", "x0_p2_chi1_cos", "x0_p2_chi2_cos", "x0_p2_chi3_cos",
+    ]  # fmt: skip
+    out = model.transform([[10], [3]])
+    assert out[0, 1:].round(9).tolist() == [0, 1, 0, 0, 0, 1, -1, 0, 1, 0, 0, 0, 0, 0]  # 5·2, and two digits of 5 at 2
+    assert out[1, 1:].round(9).tolist() == [1, 0, 0, 0, 0, -1, -1, 1, 0, 0, 0, -1, -1, 1]
+    with pytest.raises(DecodingError, match="do not give the number back; use 'digits'"):
+        model.inverse_transform(out)
+
+
 @pytest.mark.parametrize("kind", FEATURE_KINDS)
 @pytest.mark.parametrize("fractional", [0, 1])
 def test_digits_by_prime(kind, fractional):
@@ -358,7 +371,7 @@ def test_digits_by_prime(kind, fractional):
         start = stop
     assert start == len(names) == out.shape[1]
     integers = np.array([[5], [-3], [12], [0], [10**6]])
-    if kind != "valuation-unit":
+    if kind in INVERTIBLE:
         model = AdelicEncoder(precision=precision, fractional_digits=fractional, features=kind).fit(integers)
         assert np.array_equal(model.inverse_transform(model.transform(integers)), integers)
     if kind == "one-hot-digits":

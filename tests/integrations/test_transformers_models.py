@@ -44,7 +44,7 @@ def test_without_numbers_nothing_changes(word_tokenizer, tiny_model, name):
 
 
 @pytest.mark.parametrize("name", [*LANGUAGE_MODELS, "BertModel"])
-@pytest.mark.parametrize("features", ["characters", "one-hot-digits", "digits"])
+@pytest.mark.parametrize("features", ["characters", "one-hot-digits", "digits", "multiplicative-characters"])
 def test_embeddings_are_the_models_own_plus_the_projection(equipped, name, features, texts):
     model, tokenizer = equipped(name, features=features)
     batch = tokenizer(texts)

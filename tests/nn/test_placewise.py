@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from adelic import AdeleSpace
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn import PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
-from adelic.nn.placewise import PLACE_FEATURES, digit_characters, primitive_root
-from adelic.numbers.features import unit_residues, valuation_unit
+from adelic.nn.placewise import PLACE_FEATURES, digit_characters
+from adelic.numbers.features import multiplicative_characters, unit_residues, valuation_unit
 
 PRIMES = (2, 3, 5, 7, 11, 13, 59)
 
@@ -35,11 +35,6 @@ def test_characters_tell_all_digits_apart(p):
     table = digit_characters(p)
     assert torch.cdist(table, table).fill_diagonal_(9).min() > 1e-2
     assert table[:, 3].tolist() == [1.0] + [0.0] * (p - 1)
-
-
-@pytest.mark.parametrize("p", [p for p in range(2, 200) if all(p % q for q in range(2, p))])
-def test_a_primitive_root_generates(p):
-    assert {pow(primitive_root(p), k, p) for k in range(p - 1)} == set(range(1, p))
 
 
 @settings(deadline=None)
@@ -102,6 +97,8 @@ def test_digits_by_prime_have_each_primes_own_features(features, numbers):
         if features == "characters":
             parts = [(0, 1), (1, 1 + 2 * n), (1 + 2 * n, 1 + 3 * n), (1 + 3 * n, 3 + 3 * n)]
             starts = [0, 1, 1 + 2 * columns, 1 + 3 * columns]
+        elif features == "multiplicative-characters":
+            parts, starts = [(0, n + 1), (n + 1, n + len(unit_residues(p, n)))], [0, columns + 1]
         elif features == "valuation-unit":
             parts, starts = [(0, n + 1), (n + 1, n + 1 + len(unit_residues(p, n)))], [0, columns + 1]
         else:
@@ -115,16 +112,21 @@ def test_digits_by_prime_have_each_primes_own_features(features, numbers):
         torch.testing.assert_close(found[:, 1 + j], expected, atol=1e-6, rtol=0)
 
 
-def test_valuations_and_units_are_those_of_the_numbers_package():
+@pytest.mark.parametrize(
+    ("features", "function"),
+    [("valuation-unit", valuation_unit), ("multiplicative-characters", multiplicative_characters)],
+)
+def test_valuations_and_units_are_those_of_the_numbers_package(features, function):
     space = AdeleSpace(precision={2: 6, 5: 3, 97: 1}, fractional_digits=0)
     numbers = [0, 1, 96, 97, -40, 3 * 2**5, 8 * 5, 625, Fraction(8, 7)]
-    found = PlaceEmbedding(space, "valuation-unit")(space.encode(numbers))[:, 1:]
+    found = PlaceEmbedding(space, features)(space.encode(numbers))[:, 1:]
     digits = space.encode(numbers).digits[..., ::-1]
     for j, (p, n) in enumerate(zip(space.primes, space.precisions, strict=True)):
-        expected = torch.from_numpy(valuation_unit(digits[:, j, :n], p)).float()
+        expected = torch.from_numpy(function(digits[:, j, :n], p)).float()
         assert torch.equal(found[:, j, : n + 1], expected[:, : n + 1])
         assert not found[:, j, n + 1 : 7].any()
-        assert torch.equal(found[:, j, 7 : 7 + expected.shape[1] - n - 1], expected[:, n + 1 :])
+        of_unit = found[:, j, 7 : 7 + expected.shape[1] - n - 1]
+        torch.testing.assert_close(of_unit, expected[:, n + 1 :], atol=1e-6, rtol=0)
 
 
 def test_a_place_wise_linear_layer_is_a_linear_layer_a_place():
@@ -184,3 +186,14 @@ def test_bad_arguments():
         PlacewiseMLP(2, 3, 4, 5, 0)
     with pytest.raises(UnknownNameError, match="unknown activation 'reul'"):
         PlacewiseMLP(2, 3, 4, 5, 1, "reul")
+
+
+@pytest.mark.parametrize("precision", [1, 2, 3])
+def test_characters_at_2_alone(precision):
+    """With one digit a unit has one residue and no character but the trivial one; modulo 4 one, modulo 8 three."""
+    space = AdeleSpace((2,), precision)
+    found = PlaceEmbedding(space, "multiplicative-characters")(space.encode([1, 3, 5, 7]))[:, 1]
+    expected = [[1, 1, 1], [-1, -1, 1], [1, -1, -1], [-1, 1, -1]]
+    count = (0, 1, 3)[precision - 1]
+    assert found[:, precision + 1 : precision + 1 + count].round().tolist() == [row[:count] for row in expected]
+    assert not found[:, precision + 1 + count :].any()

@@ -1,4 +1,4 @@
-"""The features of numbers where primes have different numbers of digits, and valuations with units."""
+"""The features of numbers where primes have different numbers of digits, valuations with units, and characters."""
 
 from fractions import Fraction
 
@@ -14,8 +14,10 @@ from adelic.numbers.features import (
     FEATURE_KINDS,
     FeatureLayout,
     compute_features,
+    multiplicative_characters,
     place_features,
     place_size,
+    unit_characters,
     unit_residues,
     valuation_unit,
 )
@@ -61,6 +63,7 @@ def test_sizes(kind):
     space = AdeleSpace(precision={2: 6, 3: 4, 97: 1})
     sizes = {"digits": 17, "standardized": 17, "characters": 23, "one-hot-digits": 1 + 12 + 12 + 97}
     sizes["valuation-unit"] = 1 + (7 + 4) + (5 + 2) + (2 + 96)
+    sizes["multiplicative-characters"] = 1 + (7 + 3) + (5 + 1) + (2 + 95)
     assert FeatureLayout.fit(kind, space, None).size == FeatureLayout.fit(kind, space, sizes[kind]).size == sizes[kind]
     smaller = FeatureLayout.fit(kind, space, sizes[kind] - 1)
     assert (smaller.levels, smaller.place_levels) == (5, (5, 4, 1))
@@ -72,6 +75,7 @@ def test_sizes(kind):
 def test_layouts_of_one_number_of_digits_stay(kind):
     space = AdeleSpace(primes=(2, 3, 5), precision=4)
     sizes = {"digits": 16, "standardized": 16, "characters": 25, "one-hot-digits": 41, "valuation-unit": 1 + 15 + 10}
+    sizes["multiplicative-characters"] = 1 + 15 + 3 + 1 + 3
     layout = FeatureLayout.fit(kind, space, None)
     assert (layout.size, layout.levels) == (sizes[kind], 4)
     assert layout.is_present.all()
@@ -124,6 +128,74 @@ def test_valuation_unit_in_any_shape_and_of_any_width():
     assert features[1, 0, 1:].tolist() == [1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0]
     assert compute_features(array[0, 0], layout).shape == (layout.size,)
     assert place_features("valuation-unit", np.zeros((0, 3), np.uint8), 7).shape == (0, 4 + 6)
+
+
+def values(p, levels, units):
+    """The complex values of all characters of units, (n, number of units), the trivial one first."""
+    digits = AdeleSpace((p,), levels).encode(units).digits[:, 0, ::-1]
+    features = multiplicative_characters(digits, p)[:, levels + 1 :]
+    about = unit_characters(p, levels)
+    found = [np.ones(len(units), complex)]
+    for j, is_sine in enumerate(about.is_sine):
+        if is_sine:
+            found[-1] = found[-1] + 1j * features[:, j]
+        else:
+            found.append(features[:, j].astype(complex))
+    assert [about.names[j] for j in np.flatnonzero(~about.is_sine)] == list(range(1, len(found)))
+    conjugates = [one.conj() for one in found if np.abs(one.imag).max() > 1e-9]
+    return np.stack(found + conjugates, axis=1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(PRIMES), st.integers(1, 5), st.integers(1, 10**9), st.integers(1, 10**9))
+def test_characters_are_multiplicative(p, levels, u, w):
+    """χ(uw) = χ(u)·χ(w), of units and of what is left of numbers without their factors p."""
+    while u % p == 0:
+        u //= p
+    while w % p == 0:
+        w //= p
+    of_u, of_w, of_both = values(p, levels, [u, w, u * w])
+    np.testing.assert_allclose(of_both, of_u * of_w, atol=1e-9)
+    np.testing.assert_allclose(np.abs(of_u), 1, atol=1e-9)
+    if p**levels > 1 and levels > 1 + 2 * (p == 2):  # p·u has the unit u
+        digits = AdeleSpace((p,), levels).encode([u, p * u]).digits[:, 0, ::-1]
+        one, other = multiplicative_characters(digits, p)[:, levels + 1 :]
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("p", "levels"), [(2, 1), (2, 2), (2, 3), (2, 9), (3, 1), (3, 4), (5, 1), (7, 2), (31, 1), (97, 1)]
+)
+def test_characters_are_orthogonal_and_are_all(p, levels):
+    """Over all units the mean of χ times the conjugate of another is 0, of itself 1; they are as many as the units."""
+    units = list(unit_residues(p, levels))
+    table = values(p, levels, units)
+    assert table.shape == (len(units), len(units))
+    np.testing.assert_allclose(table.conj().T @ table / len(units), np.eye(len(units)), atol=1e-9)
+
+
+def test_the_real_characters_are_legendre_symbols():
+    for p in (3, 5, 7, 97):
+        digits = AdeleSpace((p,), 1).encode(range(1, p)).digits[:, 0]
+        squares = {k * k % p for k in range(1, p)}
+        expected = [1 if u in squares else -1 for u in range(1, p)]
+        np.testing.assert_allclose(multiplicative_characters(digits, p)[:, -1], expected, atol=1e-9)
+    digits = AdeleSpace((2,), 3).encode([1, 3, 5, 7]).digits[:, 0, ::-1]
+    expected = [[1, 1, 1], [-1, -1, 1], [1, -1, -1], [-1, 1, -1]]  # (−1/u), (2/u), (−2/u)
+    np.testing.assert_allclose(multiplicative_characters(digits, 2)[:, 4:], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("precision", [{2: 2, 5: 1}, {2: 6, 3: 4, 97: 1}])
+def test_characters_stand_beside_the_valuations_of_valuation_unit(precision):
+    space = AdeleSpace(precision=precision)
+    digits = space.encode([[0, 1, 2], [3, 4, 96], [-8, 625, 97]]).digits[..., ::-1]
+    for j, (p, levels) in enumerate(zip(space.primes, space.precisions, strict=True)):
+        plain, ours = (function(digits[..., j, :levels], p) for function in (valuation_unit, multiplicative_characters))
+        np.testing.assert_array_equal(ours[..., : levels + 1], plain[..., : levels + 1])
+        is_told = plain[..., levels + 1 :].any(axis=-1)
+        assert not ours[~is_told][..., levels + 1 :].any()
+        assert ours.shape[-1] == place_size("multiplicative-characters", p, levels)
+    assert place_features("multiplicative-characters", np.zeros((0, 3), np.uint8), 7).shape == (0, 4 + 5)
 
 
 def test_unknown_features():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adelic.numbers.primes import first_primes, is_prime, smallest_factor, valuation
+from adelic.numbers.primes import first_primes, is_prime, primitive_root, smallest_factor, valuation
 
 
 @given(st.integers(-(10**12), 10**12).filter(bool), st.sampled_from([2, 3, 5, 7]), st.integers(0, 200))
@@ -26,6 +26,11 @@ def test_primes_are_the_numbers_without_divisors():
     assert all(smallest_factor(n) == next(d for d in range(2, n + 1) if n % d == 0) for n in range(2, 500))
     with pytest.raises(ValueError, match="1 has no prime factor"):
         smallest_factor(1)
+
+
+@pytest.mark.parametrize("p", [p for p in range(2, 200) if is_prime(p)])
+def test_a_primitive_root_generates(p):
+    assert {pow(primitive_root(p), k, p) for k in range(p - 1)} == set(range(1, p))
 
 
 def test_strong_pseudoprimes_are_none():

@@ -9,10 +9,10 @@ import torch
 
 from adelic.data.rules import question_rules
 from adelic.data.sources import DrawnData
-from adelic.errors import ConfigurationError, LeakError, UnknownNameError
+from adelic.errors import ConfigurationError, LeakError, RunFolderError, UnknownNameError
 from adelic.nn import LocalGlobalClassifier, SequenceClassifier, Vocabulary
 from adelic.numbers import AdeleSpace
-from adelic.training import EmbeddingConfig, Experiment, load_recipe, run
+from adelic.training import EmbeddingConfig, Experiment, load_recipe, run, trained_network
 from adelic.training.embedding import JOINTS
 from adelic.training.models import SolverConfig, Steps
 from adelic.training.network.fitting import build_model
@@ -367,3 +367,58 @@ def test_parts_of_a_batch_are_counted_in_tokens():
     assert model.place(torch.from_numpy(data.X_train[:3])).shape[1] == 1 + 2 * 9
     plain, _ = built(experiment("gcd", embedding="fone"))
     assert _tokens(plain, torch.from_numpy(data.X_train)) == 3
+
+
+def test_the_network_of_a_run_answers_as_its_result_says(tmp_path):
+    config = experiment("conic", embedding="adelic", places="agree", precision={2: 4, 3: 2, 5: 2})
+    with pytest.raises(RunFolderError, match="holds no finished run; this makes it one: adelic train conic"):
+        trained_network(config, tmp_path / "run")
+    result = run(config, tmp_path / "run", device="cpu")
+    before = torch.get_rng_state()
+    network = trained_network(config, tmp_path / "run")
+    assert (torch.get_rng_state() == before).all()
+    operands, _ = config.data.questions(0)
+    asked, wanted = next(config.data.tests(0, operands))
+    ids = np.searchsorted(config.data.vocabulary, asked)
+    assert int((network(torch.from_numpy(ids)).argmax(dim=1).numpy() == wanted).sum()) == result.test["correct"]
+    with pytest.raises(RunFolderError, match=r"another configuration: seed is 0 there and 1 here"):
+        trained_network(replace(config, seed=1), tmp_path / "run")
+    (tmp_path / "run" / "checkpoint.safetensors").unlink()
+    with pytest.raises(RunFolderError, match="safetensors is gone"):
+        trained_network(config, tmp_path / "run")
+
+
+def test_a_solver_has_no_network(tmp_path):
+    config = Experiment(data=DrawnData("addition", 10), model=SolverConfig(name="xval"), recipe=Steps(steps=1))
+    with pytest.raises(ConfigurationError, match="xval is no network"):
+        trained_network(config, tmp_path)
+
+
+def test_a_network_has_the_places_of_its_task_unless_others_are_given():
+    gcd, squarefree = DrawnData("gcd", 100), DrawnData("squarefree", 100)
+    assert Experiment.choose(gcd, recipe="fresh").embedding.space() == gcd.drawn.space
+    assert Experiment.choose(gcd, recipe="fresh").embedding.projection is None  # they fit into 128 coordinates
+    assert Experiment.choose(gcd, recipe="fresh", d_model=32).embedding.projection == "linear"
+    assert Experiment.choose(squarefree, recipe="fresh").embedding.projection == "linear"
+    assert Experiment.choose(squarefree, recipe="fresh", places="agree").embedding.projection is None
+    assert Experiment.choose(squarefree, recipe="fresh", places="agree").embedding.space() == squarefree.drawn.space
+    for given in ({"primes": (2, 3, 5)}, {"precision": 4}, {"fractional_digits": 1}, {"precision": {2: 3, 7: 1}}):
+        one = Experiment.choose(gcd, recipe="fresh", **given)
+        assert one.embedding.space() == EmbeddingConfig.of("adelic", **given).space()
+    assert Experiment.choose(gcd, recipe="fresh", embedding="fone").embedding.primes is None
+    assert Experiment.choose(DrawnData("sorting", 100), recipe="fresh").embedding.space() == AdeleSpace()
+    other = DrawnData("conic", 100, task_options=("max_prime=13",))
+    assert Experiment.choose(other, recipe="fresh").embedding.primes == (2, 3, 5, 7, 11, 13)
+
+
+@pytest.mark.parametrize("given", [{}, {"primes": (2, 3, 5, 7, 11, 13, 17), "precision": 16}, {"precision": 3}])
+def test_the_command_of_a_run_repeats_it_whatever_the_task_asks_for(given):
+    from adelic.cli.experiments import experiment, train
+
+    one = Experiment.choose(DrawnData("gcd", 100), recipe="fresh", **given)
+    context = train.make_context("train", one.arguments())
+    about = {key: value for key, value in context.params.items() if key not in NOT_OF_AN_EXPERIMENT}
+    assert experiment(**{key: about.pop(key) for key in ("task", "embedding", "recipe", "seed")}, given=about) == one
+
+
+NOT_OF_AN_EXPERIMENT = ("run_dir", "device", "devices", "nodes", "node_rank", "tensorboard", "restart")

@@ -151,7 +151,8 @@ def test_searches_leave_the_primes_of_digits_by_prime():
 
 def test_valuations_are_searched_where_they_are_named():
     """Searches of before there was this form try what they tried."""
-    assert set(options(EmbeddingConfig)["features"].tried) == set(FEATURE_KINDS) - {"valuation-unit"}
+    later = {"valuation-unit", "multiplicative-characters"}
+    assert set(options(EmbeddingConfig)["features"].tried) == set(FEATURE_KINDS) - later
     assert check_search(["features=valuation-unit:digits"], "adelic") == ("features=valuation-unit:digits",)
 
 
@@ -164,7 +165,7 @@ def test_results_hold_digits_by_prime():
 
 
 @pytest.mark.parametrize("places", ["flat", "late"])
-@pytest.mark.parametrize("features", ["digits", "valuation-unit"])
+@pytest.mark.parametrize("features", ["digits", "valuation-unit", "multiplicative-characters"])
 def test_a_run(tmp_path, tiny_config, places, features):
     """It trains, and its folder and its result are those of the same run again."""
     projection = "linear" if places == "flat" else None

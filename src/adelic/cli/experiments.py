@@ -156,6 +156,7 @@ def train(
     if tensorboard and config.is_solver:
         raise ConfigurationError(f"--tensorboard is for networks, and {task!r} is a drawn task; leave it out")
     folder = run_dir or Path("runs") / config.label
+    chosen = None if given["primes"] or given["precision"] else _proposed(config)
     # torchrun and a cluster's nodes start this command more than once; one process speaks.
     speaks = node_rank == 0 and os.environ.get("RANK", "0") == "0"
     with progress_bar(f"{config.row} {config.model.label}") if speaks else nullcontext() as tick:
@@ -175,7 +176,21 @@ def train(
             )
     if speaks:
         click.echo(_summary(result))
+        if chosen is not None:
+            click.echo(chosen)
         click.echo(f"run folder: {folder}")
+
+
+def _proposed(config: Experiment) -> str | None:
+    """Return a line on the primes and digits of a drawn task's definition; None where AOE has others."""
+    space = config.data.space
+    if space is None or not config.is_network or config.model.name != "adelic" or config.embedding.space() != space:
+        return None
+    places = ", ".join(f"{p}:{digits}" for p, digits in zip(space.primes, space.precisions, strict=True))
+    if space.window.is_uniform and space.n_primes > 1:
+        places = f"{space.n_primes} primes from {space.primes[0]} to {space.primes[-1]}, {space.precision} digits each"
+    task = config.data.task
+    return f"AOE has the primes and digits that {task} asks for, {places}; --primes and --precision name others"
 
 
 def experiment(task: str, embedding: str | None, recipe: str | None, seed: int, given: dict[str, Any]) -> Experiment:

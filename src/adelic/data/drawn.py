@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from adelic.data.lookup import RowIndex
 from adelic.errors import ConfigurationError, LeakError, UnknownNameError
+from adelic.numbers import AdeleSpace
 from adelic.storage.options import Option, options
 
 Operands = NDArray[Any]
@@ -55,6 +56,8 @@ class DrawnTask:
         neutral: for a sequence of terms, the number that fills the columns behind the last term; the answer is the
             operation on the whole row with or without it. None for problems that have no such columns.
         vocabulary: the numbers that can occur as operands, where they are few enough for a vector each; else None.
+        space: primes, and digits at each, that the definition asks for, since answers depend on them; None where it
+            asks for none. A network with AOE has them unless others are given.
         variants: a dataclass whose fields are the task's options, and whose method `task` builds it; None for a task
             without options.
 
@@ -83,6 +86,7 @@ class DrawnTask:
     neutral: int | None = None
     class_names: tuple[str, ...] | None = None
     vocabulary: tuple[int, ...] | None = None
+    space: AdeleSpace | None = None
     variants: type["Variants"] | None = None
 
     @property

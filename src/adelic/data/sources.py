@@ -18,6 +18,7 @@ from adelic.data.tables import from_table, is_table, read_table
 from adelic.data.tables.files import READABLE, check_file
 from adelic.data.tables.making import ANSWERS
 from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.numbers import AdeleSpace
 from adelic.storage.checks import shown
 from adelic.storage.options import check_fields, option, options
 
@@ -68,6 +69,8 @@ class TaskData:
     def label(self) -> str:
         """Return the row with its edition and split, where they are not the published ones."""
         return "-".join([self.row, *(name for name in (self.edition, self.split) if name != "published")])
+
+    space = None
 
     @property
     def vocabulary(self) -> tuple[int | Fraction, ...] | None:
@@ -155,6 +158,7 @@ class TableData:
     n = None
     edition = None
     vocabulary = None
+    space = None
     contaminated = False
     has_one_class_a_row = None
 
@@ -288,6 +292,11 @@ class DrawnData:
     def vocabulary(self) -> tuple[int, ...] | None:
         """Return the numbers that can occur, where they are few; None for open-ended numbers."""
         return self.drawn.vocabulary
+
+    @property
+    def space(self) -> AdeleSpace | None:
+        """Return the primes and digits that the task's definition asks for; None where it names none."""
+        return self.drawn.space
 
     @property
     def n(self) -> int:

@@ -9,10 +9,20 @@ from adelic.errors import DecodingError
 from adelic.integrations.columns import Coordinates
 from adelic.numbers import AdeleSpace
 from adelic.numbers.describe import at_position
-from adelic.numbers.features import characters, one_hot, place_features, place_size, signed_logarithm, unit_residues
+from adelic.numbers.features import (
+    characters,
+    one_hot,
+    place_features,
+    place_size,
+    signed_logarithm,
+    unit_characters,
+    unit_residues,
+)
 
 _NEAR = 0.25
 """A feature farther than this from the feature of every digit is taken for none of them."""
+
+_WITHOUT_INVERSE = ("valuation-unit", "multiplicative-characters")
 
 Floats = npt.NDArray[np.float64]
 
@@ -22,7 +32,8 @@ class ColumnFeatures:
     """The features of one column: its real value, then those of each prime, lowest power first.
 
     Attributes:
-        kind: "digits", "standardized" (here the same), "characters", "one-hot-digits" or "valuation-unit".
+        kind: "digits", "standardized" (here the same), "characters", "one-hot-digits", "valuation-unit" or
+            "multiplicative-characters".
         space: the adele space.
 
     >>> space = AdeleSpace(primes=(2, 3), precision=2, fractional_digits=1)
@@ -51,12 +62,19 @@ class ColumnFeatures:
         - characters: `x0_p7_cos2` is cos(2πx/7^2).
         - valuation-unit: `x0_p7_v2` is 1 for 7^2·u, and `x0_p7_u5` where u is 5 modulo 7 (at p = 2 modulo 8); the
           last valuation stands for more factors, too.
+        - multiplicative-characters: `x0_p7_v2` as there; `x0_p7_chi1_cos` and `x0_p7_chi1_sin` are the parts of the
+          first character of u modulo 7 (at p = 2 modulo 8), in the order of `adelic.numbers.features.unit_characters`.
         """
         names = [f"{column}_real"]
         for p, precision in zip(self.space.primes, self.space.precisions, strict=True):
             exponents = [k - self.space.fractional_digits for k in range(precision)]
-            if self.kind == "valuation-unit":
+            if self.kind in _WITHOUT_INVERSE:
                 names += [f"{column}_p{p}_v{v}" for v in [*exponents, exponents[-1] + 1]]
+            if self.kind == "multiplicative-characters":
+                about = unit_characters(p, precision)
+                parts = zip(about.names, about.is_sine, strict=True)
+                names += [f"{column}_p{p}_chi{k}_{'sin' if is_sine else 'cos'}" for k, is_sine in parts]
+            elif self.kind == "valuation-unit":
                 names += [f"{column}_p{p}_u{residue}" for residue in unit_residues(p, precision)]
             elif self.kind == "characters":
                 names += [f"{column}_p{p}_{wave}{e + 1}" for e in exponents for wave in ("cos", "sin")]
@@ -101,9 +119,9 @@ class ColumnFeatures:
         >>> found.digits, bool(abs(found.real[0] - 5) < radius[0])
         (array([[[2, 1]]]), True)
         """
-        if self.kind == "valuation-unit":
+        if self.kind in _WITHOUT_INVERSE:
             raise DecodingError(
-                "features='valuation-unit' say the power of p and one residue of the unit, which do not give the "
+                f"features={self.kind!r} say the power of p and one residue of the unit, which do not give the "
                 "number back; use 'digits', 'characters' or 'one-hot-digits'"
             )
         real = features[:, 0]

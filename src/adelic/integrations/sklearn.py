@@ -36,7 +36,7 @@ __all__ = ["AdelicEncoder"]
 
 HANDLE_MISSING = ("error", "propagate", "zero", "indicator")
 DENOMINATORS = ("truncate", "error")
-_OPERATIONS = {"digits": 0.5, "standardized": 1, "characters": 8, "one-hot-digits": 8, "valuation-unit": 8}
+_OPERATIONS = {"digits": 0.5, "standardized": 1} | dict.fromkeys(FEATURE_KINDS[2:], 8)
 """How many roundings a real value suffers, logarithms and exponentials counted as several."""
 
 
@@ -57,8 +57,9 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         fractional_digits: how many of them stand below p^0, for denominators that p divides.
         features: "digits" (the real value and the digits), "standardized" (the same, each with mean 0 and variance 1
             over the training data), "characters" (cos and sin of 2πx/p^k, and sign(q)·ln(1 + |q|) as the real one),
-            "one-hot-digits" (each digit one-hot, and the same real one) or "valuation-unit" (of p^v·u: v one-hot, and u
-            modulo p, 8 at p = 2, and the same real one), which has no inverse.
+            "one-hot-digits" (each digit one-hot, and the same real one), "valuation-unit" (of p^v·u: v one-hot, and u
+            modulo p, 8 at p = 2, and the same real one) or "multiplicative-characters" (the same, but of u the values
+            of the Dirichlet characters); the last two have no inverse.
         floats: what a float that is not an integer stands for: "shortest", the shortest decimal that names it (0.1 is
             1/10); "exact", its binary value; "limit:D", the nearest fraction with a denominator of at most D; "error",
             nothing. So for integers from 2^53 (2^24 in float32) on, which floats do not hold for sure.

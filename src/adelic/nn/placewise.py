@@ -18,11 +18,11 @@ from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn.fingerprint import Fingerprinted, of_space
 from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleArray, AdeleSpace
-from adelic.numbers.features import unit_digits, unit_residues
+from adelic.numbers.features import unit_characters, unit_digits, unit_residues
 
 PLACES = ("apart", "late", "axial")
 """Where places meet before the head, see `adelic.nn.PlacewiseClassifier`."""
-PLACE_FEATURES = ("characters", "one-hot-digits", "digits", "valuation-unit")
+PLACE_FEATURES = ("characters", "one-hot-digits", "digits", "valuation-unit", "multiplicative-characters")
 """What `PlaceEmbedding` can give a place."""
 ACTIVATIONS = ("product", "relu", "gelu")
 """The hidden units of `PlacewiseMLP`."""
@@ -30,16 +30,6 @@ N_CHARACTERS = 6
 """Features of one digit: 1, two of the additive character, a flag for 0, two of the multiplicative character."""
 N_REAL = 4
 """Features of the real place."""
-
-
-def primitive_root(p: int) -> int:
-    """Return the least generator of the multiplicative group of Z/p, p prime (OEIS A001918).
-
-    >>> [primitive_root(p) for p in (2, 3, 5, 7, 11, 13, 17, 19, 23)]
-    [1, 2, 2, 3, 2, 2, 3, 2, 5]
-    """
-    factors = [q for q in range(2, p) if (p - 1) % q == 0 and all(q % r for r in range(2, math.isqrt(q) + 1))]
-    return next(g for g in range(1, p) if all(pow(g, (p - 1) // q, p) != 1 for q in factors))
 
 
 def digit_characters(p: int) -> torch.Tensor:
@@ -54,10 +44,8 @@ def digit_characters(p: int) -> torch.Tensor:
             [ 1.0000,  0.3100,  0.9500,  0.0000,  1.0000,  0.0000],
             [ 1.0000,  0.3100, -0.9500,  0.0000, -1.0000,  0.0000]])
     """
-    x, logarithm, power = np.arange(p), np.zeros(p), 1
-    for exponent in range(p - 1):
-        logarithm[power] = exponent
-        power = power * primitive_root(p) % p
+    x = np.arange(p)
+    logarithm = np.zeros(p) if p == 2 else unit_characters(p, 1).indices[:, 0]
     additive, multiplicative = 2 * np.pi * x / p, 2 * np.pi * logarithm / max(1, p - 1)
     is_unit = x != 0
     columns = [
@@ -86,6 +74,8 @@ class PlaceEmbedding(Fingerprinted):
     - "digits": the digits themselves over p, lowest digit first: the paper's coordinates, in [0, 1).
     - "valuation-unit" of p^v·u: v as a one-hot vector of 0 … max_precision, then the residue of u as one, modulo p
       (modulo 8 at p = 2); see `adelic.numbers.features.valuation_unit`.
+    - "multiplicative-characters": v as there, then the Dirichlet characters of u; see
+      `adelic.numbers.features.multiplicative_characters`.
 
     Args:
         space: the primes and digits.
@@ -118,7 +108,8 @@ class PlaceEmbedding(Fingerprinted):
         self.n_places = 1 + space.n_primes
         columns, most = space.max_precision, max(space.primes)
         widths = {"characters": 3 + 3 * columns, "one-hot-digits": most * columns, "digits": columns}
-        self.units = UnitResidues(space) if features == "valuation-unit" else None
+        kinds = {"valuation-unit": UnitResidues, "multiplicative-characters": CharactersOfUnits}
+        self.units = kinds[features](space) if features in kinds else None
         self.width = max(N_REAL, widths[features] if self.units is None else columns + 1 + self.units.width)
         exists = torch.from_numpy(space.window.exists).flip(-1)  # lowest first
         self.register_buffer("exists", exists, persistent=False)
@@ -208,11 +199,59 @@ class UnitResidues(nn.Module):
 
     def forward(self, digits: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         """Return the vectors."""
+        residue, is_told = self._residue(digits, v)
+        rank = self.ranks[torch.arange(len(self.ranks), device=v.device), residue]
+        return functional.one_hot(rank, self.width) * is_told[..., None]
+
+    def _residue(self, digits: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the residues, 0 where the digits do not tell, and where they do: (*, n_primes)."""
         place = v[..., None] + torch.arange(self.weights.shape[-1], device=v.device)
         residue = (digits.gather(-1, place.clamp(max=digits.shape[-1] - 1)) * self.weights).sum(-1)
         is_told = v + self.counts <= self.precisions
-        rank = self.ranks[torch.arange(len(self.ranks), device=v.device), residue * is_told]
-        return functional.one_hot(rank, self.width) * is_told[..., None]
+        return residue * is_told, is_told
+
+
+class CharactersOfUnits(UnitResidues):
+    """The values of the Dirichlet characters of u in p^v·u, in the order of `adelic.numbers.features.unit_characters`.
+
+    Shape: digits (*, n_primes, max_precision), lowest first, and v (*, n_primes) -> float64 (*, n_primes, width).
+
+    >>> space = AdeleSpace(primes=(2, 5), precision=3)
+    >>> units = CharactersOfUnits(space)
+    >>> digits = torch.tensor(space.encode(10).digits, dtype=torch.int64).flip(-1)
+    >>> units(digits, torch.tensor([1, 1])).round() + 0.0  # 10 is 2·5, and 5·2
+    tensor([[ 0.,  0.,  0.],
+            [ 0.,  1., -1.]], dtype=torch.float64)
+    """
+
+    indices: torch.Tensor
+    turns: torch.Tensor
+    orders: torch.Tensor
+    quarters: torch.Tensor
+    exists: torch.Tensor
+
+    def __init__(self, space: AdeleSpace) -> None:
+        super().__init__(space)
+        places = [unit_characters(p, n) for p, n in zip(space.primes, space.precisions, strict=True)]
+        self.width = max(len(one.turns) for one in places)
+        found = {
+            "indices": [one.indices for one in places],
+            "turns": [one.turns for one in places],
+            "quarters": [one.is_sine.astype(np.int64) for one in places],
+            "exists": [np.ones(len(one.turns), np.int64) for one in places],
+        }
+        for name, tables in found.items():  # whole numbers, which no change of the module's type touches
+            self.register_buffer(name, stack_places([torch.from_numpy(table) for table in tables]), persistent=False)
+        self.register_buffer("orders", torch.tensor([[one.order] for one in places]), persistent=False)
+
+    def forward(self, digits: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        """Return the values."""
+        residue, is_told = self._residue(digits, v)
+        index = self.indices[torch.arange(len(self.indices), device=v.device), residue]  # (*, n_primes, 2)
+        turns = (index[..., None, :] * self.turns).sum(-1) % self.orders
+        angles = 2 * math.pi * (turns.double() / self.orders - self.quarters / 4)
+        values: torch.Tensor = angles.cos() * self.exists * is_told[..., None]
+        return values
 
 
 class PlacewiseLinear(nn.Module):

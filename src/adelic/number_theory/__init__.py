@@ -7,7 +7,8 @@
 - `arithmetic`: sums, products, quotients and what belongs to them.
 
 To add a task, write a dataclass with its options and a method `task` that returns a `DrawnTask`, and name it below;
-`drawing` has what tasks share. Of adelic, `storage`, `numbers` and `data` may be imported.
+`drawing` has what tasks share, and `spaces` the primes and digits that they ask for. Of adelic, `storage`, `numbers`
+and `data` may be imported.
 
 >>> import numpy as np
 >>> task("gcd", limit=10_000, outcomes="uniform").sample(2, np.random.default_rng(0))[0].tolist()

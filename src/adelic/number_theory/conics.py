@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from adelic.data.drawn import DrawnTask, Operands
 from adelic.number_theory.drawing import answers_with, held_out
+from adelic.number_theory.spaces import for_square_classes, primes_up_to
 from adelic.number_theory.symbols import has_zero
-from adelic.numbers import is_prime
 from adelic.storage.options import check_fields, option
 
 
@@ -90,7 +90,7 @@ def _forms(
     **about: Any,
 ) -> DrawnTask:
     """Return a task whose operands are ± products of different primes."""
-    primes = tuple(p for p in range(2, max_prime + 1) if is_prime(p))
+    primes = primes_up_to(max_prime)
 
     def coefficients(n: int, rng: np.random.Generator) -> Operands:
         counts = rng.integers(1, max_factors + 1, (n, arity))
@@ -122,6 +122,7 @@ def _forms(
         signed=True,
         commutative=True,
         class_names=("no", "yes"),
+        space=for_square_classes(primes),
         **about,
     )
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from adelic.data.drawn import DrawnTask, Operands
 from adelic.number_theory.drawing import answers_with, held_out
 from adelic.number_theory.root_numbers import root_numbers
+from adelic.number_theory.spaces import primes_up_to
 from adelic.number_theory.symbols import Integers, legendre
 from adelic.numbers import is_prime
 from adelic.storage.options import check_fields, option
@@ -105,9 +106,9 @@ def base_curves(max_prime: int) -> Operands:
     >>> base_curves(7).shape, base_curves(7)[0].tolist()
     ((926, 2), [-993, 12042])
     """
-    a, b = np.concatenate(list(_smooth(_primes(max_prime)))).T
+    a, b = np.concatenate(list(_smooth(primes_up_to(max_prime)))).T
     is_smallest = np.ones(len(a), dtype=bool)
-    for p in _primes(max_prime):  # which has all p with p² | a and p³ | b: p⁶ divides 4a³ + 27b²
+    for p in primes_up_to(max_prime):  # which has all p with p² | a and p³ | b: p⁶ divides 4a³ + 27b²
         is_smallest &= (a % p**2 != 0) | (b % p**3 != 0)
     j, remainder = np.divmod(1728 * 4 * a**3, 4 * a**3 + 27 * b**2)
     has_cm = (remainder == 0) & np.isin(j, _CM)
@@ -204,10 +205,6 @@ def squarefree(max_prime: int, limit: int) -> NDArray[np.int64]:
     [1, 2, 3, 5, 6, 7, 10]
     """
     products = [1]
-    for p in _primes(max_prime):
+    for p in primes_up_to(max_prime):
         products += [d * p for d in products if (d * p) ** 3 <= limit]
     return np.array(sorted(products))
-
-
-def _primes(greatest: int) -> tuple[int, ...]:
-    return tuple(p for p in range(2, greatest + 1) if is_prime(p))

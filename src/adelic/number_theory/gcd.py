@@ -10,6 +10,7 @@ import numpy as np
 
 from adelic.data.drawn import DrawnTask, Operands
 from adelic.number_theory.drawing import answers_with, from_numbers
+from adelic.number_theory.spaces import for_divisors
 from adelic.storage.options import check_fields, option
 
 CLASSES = 100
@@ -88,6 +89,7 @@ class GCD:
             commutative=True,
             class_names=(*map(str, range(1, CLASSES + 1)), "greater"),
             variants=GCD,
+            space=for_divisors(CLASSES),
         )
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from adelic.data.drawn import Draw, DrawnTask
 from adelic.errors import ConfigurationError
 from adelic.number_theory.drawing import answers_with, coprime, objects
+from adelic.number_theory.spaces import digits_of, for_residues
 from adelic.number_theory.symbols import split
-from adelic.numbers import is_prime
+from adelic.numbers import AdeleSpace, is_prime
 from adelic.storage.options import check_fields, option
 
 _FURTHER = 1000
@@ -54,6 +55,7 @@ class ModularSum:
             commutative=True,
             modulus=q,
             variants=ModularSum,
+            space=for_residues(q),
         )
 
 
@@ -101,6 +103,7 @@ class Valuation(_AtAPrime):
             max_numerator=most,
             class_names=tuple(map(str, range(most + 1))),
             variants=Valuation,
+            space=AdeleSpace((p,), most + 1),
         )
 
 
@@ -130,6 +133,7 @@ class Unit(_AtAPrime):
             max_numerator=p - 2 if p > 2 else 0,
             class_names=tuple(map(str, range(1, p))),
             variants=Unit,
+            space=AdeleSpace((p,), digits_of(_FURTHER * limit, p)),
         )
 
 
@@ -162,4 +166,5 @@ class Order(_AtAPrime):
             max_operand=_FURTHER * limit,
             max_numerator=p - 1,
             variants=Order,
+            space=for_residues(p),
         )

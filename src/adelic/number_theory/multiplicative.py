@@ -13,9 +13,13 @@ import numpy as np
 from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.errors import needs_extra
 from adelic.number_theory.drawing import answers_with
+from adelic.numbers import AdeleSpace
+from adelic.numbers.primes import first_primes
 from adelic.storage.options import check_fields, option
 
 _FURTHER = 100
+_PRIMES, _DIGITS = 100, 2
+"""The primes are those of the source, where there would be need of all; two digits say whether p² divides n."""
 
 
 def moebius(numbers: Operands) -> Answers:
@@ -106,5 +110,6 @@ def _task(*, limit: int, function: Callable[[Operands], Any], class_names: tuple
         max_operand=_FURTHER * limit,
         max_numerator=len(class_names) - 1,
         class_names=class_names,
+        space=AdeleSpace(first_primes(_PRIMES), _DIGITS),
         **about,
     )

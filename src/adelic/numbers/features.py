@@ -6,6 +6,7 @@ dropping high levels keeps what tells small numbers apart. A prime has no more l
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,9 +15,12 @@ import numpy.typing as npt
 from adelic.errors import ConfigurationError, RangeError, UnknownNameError
 from adelic.numbers.array import AdeleArray
 from adelic.numbers.describe import at_position, describe
+from adelic.numbers.primes import primitive_root
 from adelic.numbers.space import AdeleSpace
 
-FeatureKind = Literal["digits", "standardized", "characters", "one-hot-digits", "valuation-unit"]
+FeatureKind = Literal[
+    "digits", "standardized", "characters", "one-hot-digits", "valuation-unit", "multiplicative-characters"
+]
 FEATURE_KINDS: tuple[str, ...] = get_args(FeatureKind)
 """The forms in which a network can be given an adele."""
 
@@ -109,6 +113,8 @@ def compute_features(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[n
       characters of Z/p^k, which turn sums into rotations.
     - "one-hot-digits": sign(q)·ln(1 + |q|), then each digit as a one-hot vector of length p, lowest digit first.
     - "valuation-unit": sign(q)·ln(1 + |q|), then q = p^v·u as number theorists write it, see `valuation_unit`.
+    - "multiplicative-characters": the same, but of u the values of Dirichlet characters, which turn products into
+      rotations, see `multiplicative_characters`.
 
     Digits beyond the levels of a prime are no features.
 
@@ -140,16 +146,23 @@ def place_size(kind: str, p: int, levels: int) -> int:
     """Return how many features of a kind a prime has for a number of levels.
 
     >>> [place_size(kind, 5, 2) for kind in FEATURE_KINDS]
-    [2, 2, 4, 10, 7]
+    [2, 2, 4, 10, 7, 6]
     """
     if kind == "valuation-unit":
         return levels + 1 + len(unit_residues(p, levels))
+    if kind == "multiplicative-characters":
+        return levels + 1 + len(unit_characters(p, levels).turns)
     return levels * {"characters": 2, "one-hot-digits": p}.get(kind, 1)
 
 
 def place_features(kind: str, digits: npt.NDArray[Any], p: int) -> npt.NDArray[Any]:
     """Return the features of a kind at one prime, from digits, lowest first: (*, levels) -> (*, place_size)."""
-    functions = {"characters": characters, "one-hot-digits": one_hot, "valuation-unit": valuation_unit}
+    functions = {
+        "characters": characters,
+        "one-hot-digits": one_hot,
+        "valuation-unit": valuation_unit,
+        "multiplicative-characters": multiplicative_characters,
+    }
     return np.asarray(functions[kind](digits, p)) if kind in functions else digits
 
 
@@ -229,13 +242,93 @@ def valuation_unit(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.bool_]:
            [0, 1, 0, 1, 0],
            [0, 0, 1, 0, 0]])
     """
+    levels = digits.shape[-1]
+    v, residue, is_told = _split(digits, p)
+    is_unit = (residue == np.array(unit_residues(p, levels))) & is_told
+    return np.concatenate([v == np.arange(levels + 1), is_unit], axis=-1)
+
+
+def multiplicative_characters(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.float64]:
+    """Return v as a one-hot vector, and the values of characters of u, from the digits of x = p^v·u, lowest first.
+
+    A character χ of units has χ(u·w) = χ(u)·χ(w) and |χ(u)| = 1. There are as many as residues that `unit_residues`
+    names, which they tell apart: for an odd p with the primitive root g they are χ_k(g^i) = exp(2πi·k/(p − 1)), and
+    modulo 8 they are 1, (−1/u), (2/u) and (−2/u). Of each but the trivial one here are the real part and, where it is
+    not real, the imaginary one; of two that are conjugate the first. `unit_characters` has their order. All are 0 where
+    the digits do not tell the residue, as in `valuation_unit`, whose valuations these are.
+
+    Shape: (*, levels) -> (*, levels + 1 + number of residues − 1).
+
+    Source: K. Ireland, M. Rosen, A Classical Introduction to Modern Number Theory (1990), chapters 8 and 16.
+
+    >>> multiplicative_characters(np.array([[1, 0], [2, 0], [4, 0], [0, 3]]), 5).round(2)[:, 3:] + 0.0  # v is before
+    array([[ 1.,  0.,  1.],
+           [ 0.,  1., -1.],
+           [-1.,  0.,  1.],
+           [ 0., -1., -1.]])
+    """
+    levels = digits.shape[-1]
+    v, residue, is_told = _split(digits, p)
+    about = unit_characters(p, levels)
+    turns = (about.indices[residue[..., 0]] @ about.turns.T) % about.order / about.order - about.is_sine / 4
+    return np.concatenate([v == np.arange(levels + 1), np.cos(2 * np.pi * turns) * is_told], axis=-1)
+
+
+@dataclass(frozen=True)
+class UnitCharacters:
+    """The characters of units modulo p, or modulo 8 at p = 2, as whole numbers.
+
+    Feature j of the unit u is the cosine of 2π·(indices[u]·turns[j]/order), or its sine.
+
+    Attributes:
+        indices: int64 (modulus, 2), by residue: the logarithm to the least primitive root, and 0; at p = 2 the
+            exponents of −1 in (−1/u) and (2/u).
+        turns: int64 (n_features, 2).
+        order: p − 1, and 2 at p = 2.
+        is_sine: bool (n_features,).
+        names: which character each feature belongs to, from 1 on.
+    """
+
+    indices: npt.NDArray[np.int64]
+    turns: npt.NDArray[np.int64]
+    order: int
+    is_sine: npt.NDArray[np.bool_]
+    names: tuple[int, ...]
+
+
+@lru_cache(maxsize=1024)
+def unit_characters(p: int, levels: int) -> UnitCharacters:
+    """Return the characters, in their order: the first's cosine and sine, the second's, …, and (u/p) at the end.
+
+    >>> about = unit_characters(5, 1)
+    >>> about.indices[:, 0].tolist(), about.turns[:, 0].tolist(), about.order, about.is_sine.tolist()
+    ([0, 0, 1, 3, 2], [1, 1, 2], 4, [False, True, False])
+    """
+    if p == 2:
+        modulus = 2 ** unit_digits(2, levels)
+        u = np.arange(modulus)
+        turns = np.array([(1, 0), (0, 1), (1, 1)])[: modulus // 2 - 1]
+        indices = np.stack([u // 2 % 2, (u * u - 1) // 8 % 2], axis=-1) * (u % 2)[:, None]
+        return UnitCharacters(indices, turns, 2, np.zeros(len(turns), np.bool_), tuple(range(1, len(turns) + 1)))
+    indices, power, root = np.zeros((p, 2), np.int64), 1, primitive_root(p)
+    for exponent in range(p - 1):
+        indices[power, 0] = exponent
+        power = power * root % p
+    names = [k for k in range(1, (p + 1) // 2) for _ in range(1 if 2 * k == p - 1 else 2)]
+    turns = np.stack([names, np.zeros_like(names)], axis=-1)
+    return UnitCharacters(indices, turns, p - 1, np.arange(p - 2) % 2 == 1, tuple(names))
+
+
+def _split(
+    digits: npt.NDArray[Any], p: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return of x = p^v·u, from its digits, lowest first: v, the residue of u, whether the digits tell it: (*, 1)."""
     levels, count = digits.shape[-1], unit_digits(p, digits.shape[-1])
     v = (np.cumsum(digits != 0, axis=-1) == 0).sum(axis=-1)[..., None]
     place = v + np.arange(count)
     of_unit = np.take_along_axis(digits, np.minimum(place, levels - 1), axis=-1).astype(np.int64)
     residue = (of_unit * p ** np.arange(count)).sum(axis=-1, keepdims=True)
-    is_unit = (residue == np.array(unit_residues(p, levels))) & (v + count <= levels)
-    return np.concatenate([v == np.arange(levels + 1), is_unit], axis=-1)
+    return v, residue, v + count <= levels
 
 
 def _fractional_parts(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.float64]:

@@ -83,6 +83,16 @@ def first_primes(count: int) -> tuple[int, ...]:
     return tuple(islice((n for n in range(2, bound + 1) if is_candidate[n]), max(count, 0)))
 
 
+def primitive_root(p: int) -> int:
+    """Return the least generator of the multiplicative group of Z/p, p prime (OEIS A001918).
+
+    >>> [primitive_root(p) for p in (2, 3, 5, 7, 11, 13, 17, 19, 23)]
+    [1, 2, 2, 3, 2, 2, 3, 2, 5]
+    """
+    factors = [q for q in range(2, p) if (p - 1) % q == 0 and all(q % r for r in range(2, isqrt(q) + 1))]
+    return next(g for g in range(1, p) if all(pow(g, (p - 1) // q, p) != 1 for q in factors))
+
+
 def valuation(n: int, p: int) -> int:
     """Return the largest k with p**k dividing n, for n other than 0.
 

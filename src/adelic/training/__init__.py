@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from adelic.training.result import Result
     from adelic.training.runs.folder import read_result
     from adelic.training.runs.listing import RunSummary, find_run, list_runs
-    from adelic.training.runs.runner import run
+    from adelic.training.runs.runner import run, trained_network
     from adelic.training.search.listing import SearchSummary, list_searches
     from adelic.training.search.tuning import Search, StudyResult, tune
 
@@ -37,7 +37,7 @@ _MODULES = {
     "result": ("Result",),
     "runs.folder": ("read_result",),
     "runs.listing": ("RunSummary", "find_run", "list_runs"),
-    "runs.runner": ("run",),
+    "runs.runner": ("run", "trained_network"),
     "search.listing": ("SearchSummary", "list_searches"),
     "search.tuning": ("Search", "StudyResult", "tune"),
 }
@@ -64,6 +64,7 @@ __all__ = [
     "recipe_names",
     "run",
     "run_distributed",
+    "trained_network",
     "tune",
 ]
 

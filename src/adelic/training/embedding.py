@@ -8,13 +8,13 @@ from typing import Any
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers import AdeleSpace
 from adelic.numbers.choice import fitting_space
-from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS
+from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, FeatureLayout
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 from adelic.storage.options import Option, check_fields, check_table, option, options, table_of
 
 JOINTS = ("agree", "signs", "sum")
 """The joints of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
-PLACE_FEATURES = ("characters", "one-hot-digits", "digits", "valuation-unit")
+PLACE_FEATURES = ("characters", "one-hot-digits", "digits", "valuation-unit", "multiplicative-characters")
 """The forms of AOE that a place-wise model can read."""
 _AOE = ("adelic",)
 
@@ -43,8 +43,8 @@ class EmbeddingConfig:
         None,
         default="digits",
         help="Form of AOE (--embedding adelic) that the network reads: digits (raw, as in the paper), standardized "
-        "(mean 0 and variance 1), characters (cos and sin of 2πx/p^k), one-hot-digits or valuation-unit (of p^v·u: v, "
-        "and u modulo p, one-hot).",
+        "(mean 0 and variance 1), characters (cos and sin of 2πx/p^k), one-hot-digits, valuation-unit (of p^v·u: v, "
+        "and u modulo p, one-hot) or multiplicative-characters (v, and the Dirichlet characters of u modulo p).",
         choices=FEATURE_KINDS,
         tried=("digits", "standardized", "characters", "one-hot-digits"),  # others where they are named
         of=_AOE,
@@ -219,23 +219,43 @@ class EmbeddingConfig:
         return cls(name=name, **{option: value for option, value in given.items() if option not in plain})
 
     @classmethod
-    def choose(cls, table: Mapping[str, Any], name: str | None = None, **given: Any) -> "EmbeddingConfig":
+    def choose(
+        cls,
+        table: Mapping[str, Any],
+        name: str | None = None,
+        *,
+        space: AdeleSpace | None = None,
+        d_model: int | None = None,
+        **given: Any,
+    ) -> "EmbeddingConfig":
         """Return the embedding that a recipe's file stores, changed by what a user has given.
 
         Args:
             table: what is stored; {} where nothing is.
             name: of the embedding; by default the stored one, else "adelic". With another name, the stored
                 options do not apply.
+            space: that of the task: AOE has its primes and digits where neither a file nor a user says anything of
+                them, and the projection that keeps all of them where they are more than `d_model`.
+            d_model: length of a vector in the flat model; None for any.
             given: as for `of`; those that are None are taken from the table.
 
         >>> EmbeddingConfig.choose({"name": "adelic", "precision": 3}, features="characters").options()["precision"]
         3
+        >>> EmbeddingConfig.choose({}, space=AdeleSpace((2, 3), 5), d_model=16).options()
+        {'features': 'digits', 'projection': None, 'primes': (2, 3), 'precision': 5, ...}
         """
         kept = {key: value for key, value in table.items() if key != "name"}
         chosen = name or table.get("name", "adelic")
         if table.get("name", chosen) != chosen:
             kept = {}
-        return cls.of(chosen, **kept | {k: v for k, v in given.items() if v is not None})
+        asked = kept | {k: v for k, v in given.items() if v is not None}
+        if space is not None and chosen in _AOE and not asked.keys() & {"primes", "precision", "fractional_digits"}:
+            asked |= {"primes": space.primes, "precision": space.precision}
+            found = cls.of(chosen, **asked)
+            size = FeatureLayout.size_of(str(found.features), space, space.max_precision)
+            is_too_long = d_model is not None and size > d_model and found.places == "flat"
+            return replace(found, projection="linear") if is_too_long else found
+        return cls.of(chosen, **asked)
 
     def options(self) -> dict[str, Any]:
         """Return the options of this embedding, by name; {} for an embedding without options.

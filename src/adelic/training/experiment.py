@@ -172,13 +172,18 @@ class Experiment:
         """
         values, table = stored(recipe, data.row)
         own = options(EmbeddingConfig)
-        chosen = EmbeddingConfig.choose(
-            stored_embedding(table, recipe), embedding, **{name: v for name, v in given.items() if name in own}
-        )
         changes = {name: value for name, value in given.items() if name not in own and value is not None}
+        trained_by = complete(recipe, data.row, values | changes)
+        chosen = EmbeddingConfig.choose(
+            stored_embedding(table, recipe),
+            embedding,
+            space=data.space,
+            d_model=trained_by.d_model,
+            **{name: v for name, v in given.items() if name in own},
+        )
         if isinstance(data, TableData) and given.get("fractional_digits") is None:
             chosen = chosen.holding(data.load(seed).vocabulary)
-        return cls(data=data, model=chosen, recipe=complete(recipe, data.row, values | changes), seed=seed)
+        return cls(data=data, model=chosen, recipe=trained_by, seed=seed)
 
     @property
     def is_network(self) -> bool:
@@ -293,12 +298,13 @@ class Experiment:
         try:
             values, table = stored(name, self.row)
             plain = EmbeddingConfig.choose(stored_embedding(table, name), model.name)
+            named = ("features", "primes", "precision") if self.data.space is not None else ("features",)
         except AdelicError:  # the recipe is not a packaged one, or its file is gone
             return None
         parts = [*self.data.arguments(), "--embedding", model.name]
         own, known = options(EmbeddingConfig), options(Recipe)
         for field, value in model.options().items():
-            if field not in without and (field == "features" or value != getattr(plain, field)):
+            if field not in without and (field in named or value != getattr(plain, field)):
                 parts += own[field].words(value)
         parts += ["--recipe", name, "--epochs", str(recipe.epochs)]
         for field, described in known.items():

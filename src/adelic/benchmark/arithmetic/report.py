@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -126,20 +126,24 @@ def write_report(experiments: list[Experiment], results: Path, folder: Path) -> 
     for name, figure in (("accuracy.svg", draw_accuracy(run)), ("never-seen.svg", draw_never_seen(run))):
         if figure is not None:
             files[folder / name] = figure
-    files |= filled_page(folder, table, "arithmetic")
+    files |= filled_page(folder, {"arithmetic": table})
     for path, content in files.items():
         atomic_write(path, content)
     return list(files)
 
 
-def filled_page(folder: Path, table: str, name: str) -> dict[Path, str]:
-    """Return the page beside a folder, docs/arithmetic.md beside docs/arithmetic, with the table in it; {} without one.
+def filled_page(folder: Path, tables: Mapping[str, str]) -> dict[Path, str]:
+    """Return the page beside a folder, docs/arithmetic.md beside docs/arithmetic, with tables in it; {} without one.
+
+    Args:
+        folder: of the report.
+        tables: by the names in their marks.
 
     Raises:
         ConfigurationError: the page lacks the marks.
         StorageError: it cannot be read.
 
-    >>> filled_page(Path("no folder"), "", "arithmetic")
+    >>> filled_page(Path("no folder"), {"arithmetic": ""})
     {}
     """
     page = folder.with_suffix(".md")
@@ -147,7 +151,9 @@ def filled_page(folder: Path, table: str, name: str) -> dict[Path, str]:
         return {}
     with storage_errors(f"cannot read {page}", "choose another folder for the report"):
         text = page.read_text(encoding="utf-8")
-    return {page: fill(text, table, name, page)}
+    for name, table in tables.items():
+        text = fill(text, table, name, page)
+    return {page: text}
 
 
 def fill(text: str, table: str, name: str, page: Path) -> str:

@@ -31,6 +31,11 @@ class Series:
         return self.experiments[0].questions.task
 
     @property
+    def is_usual_gcd(self) -> bool:
+        """Return whether the task is that of greatest common divisors with log-uniform outcomes, which pictures show."""
+        return self.task == "gcd" and not self.experiments[0].questions.task_options
+
+    @property
     def examples(self) -> int:
         """Return how many questions are trained on."""
         return self.experiments[0].questions.examples
@@ -55,7 +60,8 @@ def read_plan(source: str | Path) -> list[Series]:
 
     A plan's file has a table for each task, and in it a list `run` of tables: `label`, `seeds` (how many, from 0),
     `data` (fields of `adelic.data.DrawnData`), and either `embedding` (fields of `EmbeddingConfig`, with its name) and
-    `recipe` (changes to the recipe "fresh"), or `solver` and `steps`.
+    `recipe` (changes to the recipe "fresh"), or `solver` and `steps`. AOE has the primes and digits that the task asks
+    for unless others stand there.
 
     Args:
         source: "full", "quick", or the path of a file.
@@ -88,8 +94,9 @@ def _experiment(run: dict[str, Any], data: DrawnData, seed: int) -> Experiment:
     if "precision" in given and isinstance(given["precision"], dict):
         given["precision"] = {int(p): digits for p, digits in given["precision"].items()}
         given.setdefault("primes", tuple(given["precision"]))
-    model = EmbeddingConfig.of(**given)
-    return Experiment(data=data, model=model, recipe=load_recipe("fresh", data.row, **run.get("recipe", {})), seed=seed)
+    recipe = load_recipe("fresh", data.row, **run.get("recipe", {}))
+    model = EmbeddingConfig.choose({}, space=data.space, d_model=recipe.d_model, **given)
+    return Experiment(data=data, model=model, recipe=recipe, seed=seed)
 
 
 def _tuple(value: Any) -> Any:

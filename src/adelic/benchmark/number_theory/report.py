@@ -1,4 +1,4 @@
-"""The report: a table for each task, and the picture of greatest common divisors."""
+"""The report: a table for each task; greatest common divisors: pictures, and a table of those that are learned."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,6 +8,7 @@ import numpy as np
 from adelic.benchmark.arithmetic.entries import NOT_RUN
 from adelic.benchmark.arithmetic.report import filled_page
 from adelic.benchmark.files import finished
+from adelic.benchmark.number_theory.divisors import draw_divisors, to_table
 from adelic.benchmark.number_theory.figures import draw_gcd
 from adelic.benchmark.number_theory.plans import Series, experiments
 from adelic.benchmark.number_theory.scores import accuracy, constant, learned, learned_in, least_class
@@ -100,7 +101,10 @@ def _notes(results: list[Result]) -> list[str]:
 
 
 def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
-    """Write table.md and gcd.svg; fill the place for the tables in the page beside the folder, docs/number-theory.md.
+    """Write table.md, gcd.svg and divisors.svg; fill the places for tables in the page beside the folder.
+
+    The page of the folder docs/number-theory is docs/number-theory.md, and has two places: for the table of each task
+    ("number theory"), and for that of greatest common divisors that are learned ("divisors learned").
 
     Args:
         plan: all that the report is about; what was not run is said to be so.
@@ -108,7 +112,7 @@ def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
         folder: of the report; made if it is missing.
 
     Returns:
-        The paths of the files; the picture is drawn where a network has learned greatest common divisors.
+        The paths of the files; the pictures are drawn where there are results on greatest common divisors.
 
     Raises:
         ConfigurationError: the page lacks the marks.
@@ -123,13 +127,17 @@ def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
     table = to_markdown(plan, results)
     files: dict[Path, str | bytes] = {folder / "table.md": table + "\n"}
     there = finished(experiments(plan), results)
-    curves = {
-        series: [there[one] for one in series.experiments if one in there] for series in plan if series.task == "gcd"
+    divisors = {
+        series: found
+        for series in plan
+        if series.is_usual_gcd and (found := [there[one] for one in series.experiments if one in there])
     }
-    figure = draw_gcd({series: found for series, found in curves.items() if found and found[0].history})
-    if figure is not None:
-        files[folder / "gcd.svg"] = figure
-    files |= filled_page(folder, table, "number theory")
+    curves = {series: found for series, found in divisors.items() if found[0].history}
+    for name, figure in (("gcd.svg", draw_gcd(curves)), ("divisors.svg", draw_divisors(divisors))):
+        if figure is not None:
+            files[folder / name] = figure
+    learned = to_table(divisors).to_markdown().rstrip()
+    files |= filled_page(folder, {"number theory": table, "divisors learned": learned})
     for path, content in files.items():
         atomic_write(path, content)
     return list(files)

@@ -45,8 +45,8 @@ class AdelicEmbedding(NumberEmbedding):
         vocabulary: the numbers that can occur, or None.
         space: the adele space; the default has 128 coordinates.
         d_model: length of a vector.
-        features: "digits" (the paper), "standardized", "characters", "one-hot-digits" or "valuation-unit"; see
-            `adelic.numbers.features`.
+        features: "digits" (the paper), "standardized", "characters", "one-hot-digits", "valuation-unit" or
+            "multiplicative-characters"; see `adelic.numbers.features`.
         projection: None, or "linear" for a trained linear map from all features to d_model.
         coordinates: "all"; "real" or "p-adic" leaves those of the other places at 0, to see what each is worth.
 

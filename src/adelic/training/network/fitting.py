@@ -41,6 +41,7 @@ from adelic.training.signals import Stopped, cause, deferred_signals
 
 SAVE_SECONDS = 60.0
 """After this time inside an epoch another checkpoint is written; a kill costs no more work than that."""
+Network = Classifier | LocalGlobalClassifier
 _BYTES_A_PARAMETER = 4 * 6  # float32: weight, gradient, two moments of Adam's, best weight, and what is being saved
 
 
@@ -94,6 +95,23 @@ def fit_network(experiment: Experiment, data: "TrainingData", around: Surroundin
     )
 
 
+def read_network(experiment: Experiment, data: "TrainingData", folder: Path) -> Network:
+    """Return the network of a run with the best weights of its checkpoint, on the CPU, ready to be asked.
+
+    Raises:
+        RunFolderError: the checkpoint is gone or damaged.
+    """
+    path = folder / "checkpoint.safetensors"
+    if not path.exists():
+        raise RunFolderError(f"{path} is gone; --restart trains this run anew")
+    device = torch.device("cpu")
+    model = build_model(experiment, data, data.objective)
+    trainer = make_trainer(experiment, model, data, data.objective, device)
+    best, _ = load_checkpoint(path, model, trainer.optimizer)
+    model.load_state_dict(best)
+    return model.eval()
+
+
 def check_memory(experiment: Experiment, device: torch.device) -> None:
     """Raise ConfigurationError unless a device's free memory holds the model while it is trained.
 
@@ -117,9 +135,6 @@ def check_memory(experiment: Experiment, device: torch.device) -> None:
             f"{parameters:,} parameters, which need {needed / GIBIBYTE:,.1f} GiB to be trained; {device} has "
             f"{free / GIBIBYTE:,.1f} GiB free: {remedy}"
         )
-
-
-Network = Classifier | LocalGlobalClassifier
 
 
 def build_model(experiment: Experiment, data: "ModelData", objective: Objective) -> Network:

@@ -12,19 +12,19 @@ import torch
 from adelic.data import Dataset
 from adelic.data.rules import best_rule, question_rules
 from adelic.data.sources import DrawnData
-from adelic.errors import ConfigurationError
+from adelic.errors import ConfigurationError, RunFolderError
 from adelic.storage.provenance import source_commit
 from adelic.training.classical.fitting import fit_classical
-from adelic.training.experiment import Experiment
+from adelic.training.experiment import Experiment, check_same
 from adelic.training.metrics import counted, counted_by_class, most_frequent
-from adelic.training.network.fitting import fit_network
+from adelic.training.network.fitting import Network, fit_network, read_network
 from adelic.training.network.loop import Tick
 from adelic.training.network.world import ALONE, World
 from adelic.training.predictions import pack_answers
 from adelic.training.result import Result
 from adelic.training.runs.development import DevelopmentData, Questions, training_subset
 from adelic.training.runs.fitted import Fitted, Surroundings
-from adelic.training.runs.folder import choose_device, describe, finish, prepare
+from adelic.training.runs.folder import choose_device, describe, finish, prepare, read_result
 from adelic.training.runs.objectives import Objective
 from adelic.training.solvers.fitting import fit_solver
 
@@ -98,6 +98,42 @@ def run(
                 begin=lambda: describe(experiment, folder),
             ),
         )
+
+
+def trained_network(experiment: Experiment, folder: Path) -> Network:
+    """Return the network of a finished run, with the weights that its result was measured with, on the CPU.
+
+    Args:
+        experiment: what was run.
+        folder: the run folder.
+
+    Raises:
+        RunFolderError: the run is not finished, or of another configuration, or its checkpoint is gone or damaged.
+
+    >>> from adelic.data import TaskData
+    >>> import tempfile
+    >>> from adelic.training import EmbeddingConfig, load_recipe
+    >>> recipe = load_recipe("quick", "schubert-3", epochs=1, batch_size=256)
+    >>> config = Experiment(data=TaskData("schubert", 3), model=EmbeddingConfig.of("adelic"), recipe=recipe)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = run(config, Path(folder), device="cpu")
+    ...     network = trained_network(config, Path(folder))
+    >>> network.n_parameters == result.parameters
+    True
+    """
+    if not experiment.is_network:
+        raise ConfigurationError(f"{experiment.model.name} is no network; networks have an --embedding")
+    if read_result(folder) is None:
+        raise RunFolderError(f"{folder} holds no finished run; this makes it one: {experiment.command()}")
+    check_same(experiment, folder / "config.toml")
+    with torch.random.fork_rng():
+        if isinstance(experiment.data, DrawnData):
+            source, seed = experiment.questions, experiment.seed
+            operands, answers = source.questions(seed)
+            tests = next(source.tests(seed, operands))
+            return read_network(experiment, Questions.of(source, seed, (operands, answers), tests[0]), folder)
+        data = experiment.data.load(experiment.seed)
+        return read_network(experiment, DevelopmentData.of(data, max_rows=experiment.recipe.max_rows), folder)
 
 
 def _run(experiment: Experiment, around: Surroundings) -> Result:
