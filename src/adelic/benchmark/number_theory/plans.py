@@ -32,7 +32,7 @@ class Series:
 
     @property
     def is_usual_gcd(self) -> bool:
-        """Return whether the task is that of greatest common divisors with log-uniform outcomes, which pictures show."""
+        """Return whether these are divisors with log-uniform outcomes, which the pictures show."""
         return self.task == "gcd" and not self.experiments[0].questions.task_options
 
     @property
