@@ -12,7 +12,7 @@ DEMO := demo$(if $(EXAMPLES),/$(EXAMPLES)-examples)
 help:
 	@echo "make demo   train AOE and its rivals on divisors and conics, print the tables ($(DEMO)/report/table.md)"
 	@echo "make test   run the tests"
-	@echo "make test-all  run the tests, those of large data sets too (nightly)"
+	@echo "make test-all  run the tests, those of large data sets and of Transformers itself too (nightly)"
 	@echo "make lint   ruff and mypy"
 	@echo "make docs   build the site of the documentation (site/index.html)"
 	@echo "make clean  remove the virtual environment, the site and the demo's files"
@@ -31,6 +31,7 @@ test: setup
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 test-all: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[nightly]'
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m ''
 
 lint: setup

@@ -45,7 +45,7 @@ class EquippedModel:
         # Another class than the one that was saved, as a classifier made of a language model, is saved as what it is.
         config.adelic = {"model": self.equipped_from.__name__, **data}
         self.numbers = NumberLayers(settings, hidden_size, embedding_size=embedding_size)
-        self.init_weights()  # type: ignore[attr-defined]
+        self.init_weights()  # type: ignore[attr-defined]  # of the numbers; the model's own class has its own by now
 
     @functools.cached_property
     def objective(self) -> str | None:
