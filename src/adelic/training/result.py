@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -153,7 +154,7 @@ class Result:
         """
         try:
             found = parse_sealed(content, older_end="data_sha256")
-            kinds = {name: hint.__metadata__[0] for name, hint in get_type_hints(cls, include_extras=True).items()}
+            kinds = _kinds_of_fields(cls)
             check_all(found, {e.name: kinds[e.name] for e in fields(cls) if e.default is MISSING})
             check_known(found, kinds)
             found["configuration"] = with_todays_names(found["configuration"])
@@ -177,6 +178,12 @@ class Result:
     def sealed(self) -> bytes:
         """Return the line of a table's file, with a checksum."""
         return seal(self.as_dict()).encode()
+
+
+@cache
+def _kinds_of_fields(result: type[Result]) -> dict[str, Any]:
+    """Return the kind of each field, which a file of thousands of results asks for as often."""
+    return {name: hint.__metadata__[0] for name, hint in get_type_hints(result, include_extras=True).items()}
 
 
 def read_done(folder: Path) -> dict[str, str]:
