@@ -154,7 +154,7 @@ class Result:
         """
         try:
             found = parse_sealed(content, older_end="data_sha256")
-            kinds = _kinds_of_fields(cls)
+            kinds = _kinds_of_fields()
             check_all(found, {e.name: kinds[e.name] for e in fields(cls) if e.default is MISSING})
             check_known(found, kinds)
             found["configuration"] = with_todays_names(found["configuration"])
@@ -181,9 +181,9 @@ class Result:
 
 
 @cache
-def _kinds_of_fields(result: type[Result]) -> dict[str, Any]:
+def _kinds_of_fields() -> dict[str, Any]:
     """Return the kind of each field, which a file of thousands of results asks for as often."""
-    return {name: hint.__metadata__[0] for name, hint in get_type_hints(result, include_extras=True).items()}
+    return {name: hint.__metadata__[0] for name, hint in get_type_hints(Result, include_extras=True).items()}
 
 
 def read_done(folder: Path) -> dict[str, str]:
