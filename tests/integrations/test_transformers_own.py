@@ -127,7 +127,7 @@ def common(tmp_path_factory, pytestconfig):
         found.get_values = lambda mapping: [n for name in names_of(mapping) for n in (name, f"Adelic{name}")]
         yield found
         for name in [name for name in sys.modules if name.startswith(package)]:
-            patch.delitem(sys.modules, name)
+            del sys.modules[name]
 
 
 def source_archive():
