@@ -12,7 +12,7 @@ DEMO := demo$(if $(EXAMPLES),/$(EXAMPLES)-examples)
 help:
 	@echo "make demo   train AOE and its rivals on divisors and conics, print the tables ($(DEMO)/report/table.md)"
 	@echo "make test   run the tests"
-	@echo "make test-all  run the tests, those of large data sets too (nightly)"
+	@echo "make test-all  run the tests, those of large data sets and of Transformers itself too (nightly)"
 	@echo "make queue BUDGET=150m  train what results/queue.txt lists, with low priority, and stop after that time"
 	@echo "make lint   ruff and mypy"
 	@echo "make docs   build the site of the documentation (site/index.html)"
@@ -32,7 +32,9 @@ $(VENV)/installed: pyproject.toml constraints.txt
 test: setup
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
+# Without a network, the tests that need more say so, and are skipped; the others run.
 test-all: setup
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[nightly]'
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m ''
 
 lint: setup

@@ -18,6 +18,7 @@ transformers = pytest.importorskip("transformers")
 
 from adelic.integrations.transformers import (  # noqa: E402
     NumberTokenizer,
+    equipped_class,
     from_pretrained,
 )
 from adelic.integrations.transformers.generating import prompt_numbers  # noqa: E402
@@ -107,6 +108,41 @@ def test_what_is_not_equipped_or_unknown_is_not_loaded(tiny_model, equipped, tmp
     model.save_pretrained(tmp_path / "wrong")
     with pytest.raises(ConfigurationError, match="surprise"):
         from_pretrained(tmp_path / "wrong")
+
+
+@pytest.mark.parametrize("lost", ["all", "some"])
+def test_weights_that_a_file_lacks_begin_as_new_ones(equipped, tmp_path, lost):
+    model, _ = equipped("GPT2LMHeadModel")
+    torch.nn.init.zeros_(model.numbers.head.linear.weight)
+    model.save_pretrained(tmp_path)
+    weights = load_file(tmp_path / "model.safetensors")
+    gone = [key for key in weights if key.startswith("numbers") and (lost == "all" or key.endswith(("scale", "bias")))]
+    save_file({key: value for key, value in weights.items() if key not in gone}, tmp_path / "model.safetensors")
+    torch.manual_seed(0)
+    loaded, report = from_pretrained(tmp_path, output_loading_info=True)
+    assert set(report["missing_keys"]) == set(gone)
+    numbers = loaded.numbers
+    assert (numbers.head.scale == 10).all()
+    assert numbers.head.linear.bias.abs().sum() > 0  # as torch's linear layers begin, not those of the model
+    assert (numbers.head.linear.weight.abs().sum() == 0) == (lost == "some")
+    n_features = numbers.projection.in_features
+    expected = 0.02 * (2 / n_features) ** 0.5 if lost == "all" else model.numbers.projection.weight.std().item()
+    assert numbers.projection.weight.std().item() == pytest.approx(expected, rel=0.1)
+
+
+def test_a_classifier_made_of_a_language_model(equipped, tmp_path, texts):
+    """It has the weights that both have, learns no number, and is saved as what it is."""
+    model, tokenizer = equipped("BertForMaskedLM")
+    model.save_pretrained(tmp_path / "masked")
+    classifier = equipped_class(transformers.BertForSequenceClassification).from_pretrained(tmp_path / "masked")
+    assert torch.equal(classifier.numbers.projection.weight, model.numbers.projection.weight)
+    assert classifier.objective is None
+    outputs = classifier(**tokenizer(texts), labels=torch.tensor([0, 1, 0]))
+    assert outputs.loss.isfinite()
+    assert "number_loss" not in outputs
+    classifier.save_pretrained(tmp_path / "classifier")
+    assert type(from_pretrained(tmp_path / "classifier")) is type(classifier)
+    assert model.objective == "masked"
 
 
 def test_the_plain_model_is_still_in_the_folder(equipped, tmp_path):

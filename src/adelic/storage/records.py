@@ -93,7 +93,7 @@ def parse_sealed(content: bytes, *, older_end: str = "") -> dict[str, Any]:
     adelic.storage.records.DamagedTextError: it does not have the SHA-256 that was written with it
     """
     record = parse_object(content)
-    last = _LAST.search(content)
+    last = _LAST.match(content, _last_entry(content))
     if last is not None and last[1] == older_end.encode():
         last = None
     if last is not None or SEAL in record:
@@ -102,6 +102,17 @@ def parse_sealed(content: bytes, *, older_end: str = "") -> dict[str, Any]:
         if sha256(content[:start] + _BLANK.encode() + content[end:].rstrip()) != stated:
             raise DamagedTextError("it does not have the SHA-256 that was written with it")
     return record
+
+
+def _last_entry(content: bytes) -> int:
+    """Return where an entry of two texts at the end of a JSON object begins: at the fourth quote from behind.
+
+    A search from the front would try every quote of a long text.
+    """
+    start = len(content)
+    for _ in range(4):
+        start = content.rfind(b'"', 0, max(start, 0))
+    return max(start, 0)
 
 
 def parse_toml(content: bytes) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -157,7 +158,7 @@ class Result:
         """
         try:
             found = parse_sealed(content, older_end="data_sha256")
-            kinds = {name: hint.__metadata__[0] for name, hint in get_type_hints(cls, include_extras=True).items()}
+            kinds = _kinds_of_fields()
             check_all(found, {e.name: kinds[e.name] for e in fields(cls) if e.default is MISSING})
             check_known(found, kinds)
             found["configuration"] = with_todays_names(found["configuration"])
@@ -242,6 +243,12 @@ class Result:
                 raise DamagedTextError(f"{key} is damaged ({error})") from None
             if found.max(initial=0) > greatest - least:
                 raise DamagedTextError(f"{key} has an answer {least + found.max()}, and the greatest is {greatest}")
+
+
+@cache
+def _kinds_of_fields() -> dict[str, Any]:
+    """Return the kind of each field, which a file of thousands of results asks for as often."""
+    return {name: hint.__metadata__[0] for name, hint in get_type_hints(Result, include_extras=True).items()}
 
 
 def read_done(folder: Path) -> dict[str, str]:

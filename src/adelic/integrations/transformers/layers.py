@@ -105,10 +105,22 @@ class NumberLayers(Fingerprinted):
     def restore_tables(self) -> None:
         """Compute the constant tables again, which weights' files do not hold and `from_pretrained` leaves empty."""
         with torch.random.fork_rng(devices=[]), torch.device("cpu"):
-            fresh = NumberLayers(self.settings, self.head.in_features)
+            fresh = self._fresh()
         for name, table in fresh.named_buffers():
             module, _, key = name.rpartition(".")
             setattr(self.get_submodule(module), key, table.to(self.projection.weight.device))
+
+    def initialize(self) -> None:
+        """Give the weights the values that new layers have, except those that Transformers has loaded."""
+        from transformers import initialization
+
+        fresh = self._fresh()
+        for name, parameter in self.named_parameters():
+            initialization.copy_(parameter, fresh.get_parameter(name))
+
+    def _fresh(self) -> "NumberLayers":
+        """Return new layers like these."""
+        return NumberLayers(self.settings, self.head.in_features, embedding_size=self.projection.out_features)
 
     def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Self:
         """Move or convert the weights; the tables keep their types, since bfloat16 does not hold primes above 256."""

@@ -42,14 +42,17 @@ class EquippedModel:
         hidden_size = hidden_size_of(config, embedding_size)
         settings = NumberSettings.from_dict(data)
         self._check_vocabulary(self.get_input_embeddings().num_embeddings, settings)  # type: ignore[attr-defined]
+        # Another class than the one that was saved, as a classifier made of a language model, is saved as what it is.
+        config.adelic = {"model": self.equipped_from.__name__, **data}
         self.numbers = NumberLayers(settings, hidden_size, embedding_size=embedding_size)
+        self.init_weights()  # type: ignore[attr-defined]  # of the numbers; the model's own class has its own by now
 
     @functools.cached_property
     def objective(self) -> str | None:
         """Return "causal" or "masked" for language models, None for others, which learn to read numbers alone."""
         from transformers.models.auto import modeling_auto as auto
 
-        name = self.config.adelic["model"]
+        name = self.equipped_from.__name__
         if name in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values():
             return "causal"
         return "masked" if name in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values() else None
@@ -101,6 +104,14 @@ class EquippedModel:
         is_dict = self.config.return_dict if return_dict is None else return_dict
         result = output_class(type(outputs))(**found)
         return result if is_dict else result.to_tuple()
+
+    def _init_weights(self, module: torch.nn.Module) -> None:
+        """Give a module its first weights, the numbers' layers their own; a file that is loaded may lack some."""
+        numbers = self._modules.get("numbers")  # type: ignore[attr-defined]
+        if module is numbers:
+            self.numbers.initialize()
+        elif numbers is None or all(module is not part for part in numbers.modules()):
+            super()._init_weights(module)  # type: ignore[misc]
 
     @classmethod
     def from_pretrained(cls, pretrained_model_name_or_path: Any, *args: Any, **options: Any) -> Any:
