@@ -45,6 +45,13 @@ def test_the_best_joint_after_a_tenth_of_the_epochs_is_trained(tmp_path):
     assert result.seconds > sum(kept[joint]["seconds"] for joint in JOINTS)
 
 
+def test_the_command_line_says_which_joint_was_chosen(works, tmp_path):
+    words = "--examples 300 --test-cases 50 --never-seen-cases 20 --epochs 1 --d-model 8 --n-layers 1 --primes 2,3"
+    text = works("train", "squarefree", "--places", "auto", *words.split(), "--precision", 2, "--run-dir", tmp_path)
+    places = json.loads((tmp_path / "result.json").read_text())["places"]
+    assert f"squarefree by adelic (joint {places}) from 300 examples" in text
+
+
 def test_of_more_than_two_classes_there_is_one_joint(tmp_path):
     result = run(experiment("moebius", epochs=1), tmp_path, device="cpu")
     assert result.places == "sum"

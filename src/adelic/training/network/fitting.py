@@ -89,7 +89,7 @@ def fit_network(experiment: Experiment, data: "TrainingData", around: Surroundin
         evaluate=evaluate,
         remembered=lambda X: LookUp(train.ids.cpu().numpy(), train.labels.cpu().numpy()).predict(data.ids(X)),
         features=experiment.embedding.features,
-        parameters=model.n_parameters,
+        parameters=sum(parameter.numel() for parameter in trainer.parameters),
         flops=forward_flops(model, data.X_train.shape[1])
         if isinstance(model, Classifier) and data.vocabulary is not None
         else None,
