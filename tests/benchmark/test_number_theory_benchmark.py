@@ -73,7 +73,7 @@ def reproduced(plan_file):
 
 def test_packaged_plans_are_of_known_tasks_and_models():
     full = benchmark.read_plan("full")
-    assert {series.task for series in full} == {"gcd", "squarefree", "conic", "collatz"}
+    assert {series.task for series in full} == {"gcd", "squarefree", "moebius", "conic", "ternary-form", "collatz"}
     assert len({one.label for one in benchmark.experiments(full)}) == sum(len(s.experiments) for s in full)
     for series in full:  # five seeds of ours, three of rivals, one of a series that another replaces
         assert len(series.experiments) in (1, 3, 5)

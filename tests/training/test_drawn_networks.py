@@ -298,6 +298,15 @@ def test_a_joint_of_agreement_is_certain_where_no_place_objects():
     assert (objections > 0).all()
 
 
+def test_a_place_that_does_not_object_can_still_learn_to():
+    """A place far from objecting has a gradient: of places alone, not of the bias that all share."""
+    model = LocalGlobalClassifier(AdeleSpace((2, 3), 2), n_classes=2, length=1, joint="agree", width=8)
+    torch.nn.init.constant_(model.biases[-1], -20.0)
+    logits = model(torch.tensor([[5], [-6], [12]]))
+    torch.nn.functional.cross_entropy(logits, torch.tensor([1, 0, 1])).backward()
+    assert model.weights[-1].grad.abs().amax(dim=(1, 2)).min() > 1e-3
+
+
 def test_tied_primes_have_one_law_and_one_meaning_of_a_valuation():
     model = LocalGlobalClassifier(
         AdeleSpace((2, 3, 5, 7), 2),
@@ -324,7 +333,7 @@ def test_refusals_of_local_global_networks():
         LocalGlobalClassifier(space, n_classes=2, length=1)(torch.tensor([[1, 2]]))
     with pytest.raises(ConfigurationError, match="`answers` has them"):
         LocalGlobalClassifier(space, n_classes=2, length=1, joint="sum").local(torch.tensor([[1]]))
-    with pytest.raises(ConfigurationError, match="--tied belongs to --places agree, signs or sum"):
+    with pytest.raises(ConfigurationError, match="--tied belongs to --places agree, signs, sum or auto"):
         EmbeddingConfig.of("adelic", tied=True)
     with pytest.raises(ConfigurationError, match="with 'agree' use one-hot-digits, valuation-unit"):
         EmbeddingConfig.of("adelic", places="agree", features="digits")

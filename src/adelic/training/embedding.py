@@ -14,6 +14,8 @@ from adelic.storage.options import Option, check_fields, check_table, option, op
 
 JOINTS = ("agree", "signs", "sum")
 """The joints of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
+LOCAL_GLOBAL = (*JOINTS, "auto")
+"""Where the places of such a model meet, as an option: at one of the joints, or at the one that validation chooses."""
 PLACE_FEATURES = ("characters", "one-hot-digits", "digits", "valuation-unit", "multiplicative-characters")
 """The forms of AOE that a place-wise model can read."""
 _AOE = ("adelic",)
@@ -83,8 +85,9 @@ class EmbeddingConfig:
         default="flat",
         help="Where AOE's places (the real value and the primes) meet: flat (in one vector, as in the paper), apart "
         "(only in the sum of their logits), late (in one layer after the last) or axial (in every layer); or in a "
-        "local–global network, a small one at each place: agree (all places must), signs (a product) or sum.",
-        choices=("flat", "apart", "late", "axial", *JOINTS),
+        "local–global network, a small one at each place: agree (all places must), signs (a product), sum, or auto "
+        "(the one of these with the best validation after a tenth of the epochs).",
+        choices=("flat", "apart", "late", "axial", *LOCAL_GLOBAL),
         of=_AOE,
         unwritten="flat",
     )
@@ -99,7 +102,8 @@ class EmbeddingConfig:
     tied: bool | None = option(
         None,
         default=False,
-        help="With --places agree, signs or sum: whether all odd primes share one network behind its first layer.",
+        help="With --places agree, signs, sum or auto: whether all odd primes share one network behind its first "
+        "layer.",
         of=_AOE,
         unwritten=False,
     )
@@ -185,18 +189,18 @@ class EmbeddingConfig:
 
     def _default(self, described: Option) -> Any:
         if described.name == "features" and self.places not in (None, "flat"):
-            return "valuation-unit" if self.places in JOINTS else "characters"
+            return "valuation-unit" if self.places in LOCAL_GLOBAL else "characters"
         return described.default
 
     def _check_places(self) -> None:
         """Raise ConfigurationError where a place-wise model is given what belongs to the flat one."""
-        if self.tied and self.places not in JOINTS:
+        if self.tied and self.places not in LOCAL_GLOBAL:
             raise ConfigurationError(
-                f"--tied belongs to --places {', '.join(JOINTS[:-1])} or {JOINTS[-1]}, not to {self.places}"
+                f"--tied belongs to --places {', '.join(LOCAL_GLOBAL[:-1])} or {LOCAL_GLOBAL[-1]}, not to {self.places}"
             )
         if self.places == "flat":
             return
-        known = HOT_KINDS if self.places in JOINTS else PLACE_FEATURES
+        known = HOT_KINDS if self.places in LOCAL_GLOBAL else PLACE_FEATURES
         if self.features not in known:
             raise ConfigurationError(
                 f"features={self.features!r} belong to places='flat'; with {self.places!r} use {', '.join(known)}"

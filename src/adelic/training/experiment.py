@@ -19,7 +19,7 @@ from adelic.storage.checks import check_seed
 from adelic.storage.files import read_bytes
 from adelic.storage.options import options
 from adelic.storage.records import DamagedTextError, parse_toml
-from adelic.training.embedding import JOINTS, EmbeddingConfig, stored_embedding
+from adelic.training.embedding import LOCAL_GLOBAL, EmbeddingConfig, stored_embedding
 from adelic.training.models import Classical, RandomSearch, SolverConfig, Steps
 from adelic.training.recipes import Recipe, complete, stored
 from adelic.training.renamed import first_form, with_todays_names
@@ -103,7 +103,7 @@ class Experiment:
                 f"{self.row} has too many numbers for --embedding {self.model.name}, which has a vector for each; "
                 "--embedding adelic reads any number"
             )
-        if self.embedding.places not in (None, "flat", *JOINTS) and self.questions.vocabulary is None:
+        if self.embedding.places not in (None, "flat", *LOCAL_GLOBAL) and self.questions.vocabulary is None:
             raise ConfigurationError(
                 f"--places {self.embedding.places} has a vector a number, and {self.row} has too many numbers for "
                 "that; use --places flat"

@@ -84,7 +84,7 @@ def test_options_name_embeddings_and_values_that_there_are():
     """The description of an experiment needs no torch, so it repeats a few names: these."""
     described = options(training.EmbeddingConfig)
     assert {name for option in described.values() for name in option.of} <= set(nn.EMBEDDINGS)
-    assert described["places"].choices == ("flat", *PLACES, *JOINTS)
+    assert described["places"].choices == ("flat", *PLACES, *described_embedding.LOCAL_GLOBAL)
     assert described_embedding.JOINTS == JOINTS
     assert described["coordinates"].choices == COORDINATES
     assert described_embedding.PLACE_FEATURES == PLACE_FEATURES

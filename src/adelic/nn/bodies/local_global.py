@@ -27,7 +27,7 @@ class LocalGlobalClassifier(Fingerprinted):
     The networks read the same rows of numbers, each at its own place: the digits at a prime, one-hot, or the sign and
     the logarithm of the size. With joint
 
-    - "agree" each place says how much it objects, and the logit of the last class is b − Σ softplus(objection): it
+    - "agree" each place objects by the square of a number, and the logit of the last class is b − Σ objection: it
       holds if it holds everywhere, as the theorem of Hasse and Minkowski has it;
     - "signs" each place gives a sign tanh(s), and their product is (P(last class) − P(first class)): a Hilbert symbol's
       product formula, a root number;
@@ -110,7 +110,7 @@ class LocalGlobalClassifier(Fingerprinted):
         self.dropout = nn.Dropout(dropout)
         self.bias = nn.Parameter(torch.zeros(()))
         if joint == "agree":
-            nn.init.constant_(self.biases[-1], math.log(math.expm1(1 / n_places)))  # objections of 1 in all
+            nn.init.constant_(self.biases[-1], math.sqrt(1 / n_places))  # objections of 1 in all
         if joint == "signs":
             nn.init.constant_(self.biases[-1], 2.0)
         self.head = (
@@ -174,7 +174,7 @@ class LocalGlobalClassifier(Fingerprinted):
             found: torch.Tensor = self.head(answers.sum(dim=1))
             return found.reshape(*rows.shape[:-1], -1)
         if self.joint == "agree":
-            logit = self.bias - functional.softplus(answers).sum(dim=(1, 2))
+            logit = self.bias - _objections(answers).sum(dim=(1, 2))
         else:
             logit = 2 * torch.atanh(_GREATEST * torch.tanh(answers).prod(dim=1)[:, 0])
         return torch.stack([torch.zeros_like(logit), logit], dim=-1).reshape(*rows.shape[:-1], 2)
@@ -183,7 +183,7 @@ class LocalGlobalClassifier(Fingerprinted):
     def local(self, numbers: Any) -> dict[str, torch.Tensor]:
         """Return what each place says of rows of numbers (rows, length): "real", "2", "3", … -> float32 (rows,).
 
-        With joint "agree" that is softplus of its objection, 0 for none; with "signs" its sign, from −1 to 1.
+        With joint "agree" that is its objection, 0 for none; with "signs" its sign, from −1 to 1.
 
         Raises:
             ConfigurationError: the joint is "sum", whose places give vectors.
@@ -191,10 +191,21 @@ class LocalGlobalClassifier(Fingerprinted):
         if self.joint == "sum":
             raise ConfigurationError("with joint='sum' a place gives a vector; `answers` has them")
         answers = self.answers(numbers)[..., 0]
-        said = functional.softplus(answers) if self.joint == "agree" else torch.tanh(answers)
+        said = _objections(answers) if self.joint == "agree" else torch.tanh(answers)
         return dict(zip(("real", *map(str, self.space.primes)), said.unbind(dim=1), strict=True))
 
     @property
     def n_parameters(self) -> int:
         """Return the number of trained parameters."""
         return sum(p.numel() for p in self.parameters() if p.requires_grad)
+
+
+def _objections(answers: torch.Tensor) -> torch.Tensor:
+    """Return how much places object, 0 or more.
+
+    Softplus would do, but finds no way back: where a place has learned not to object, with −20, say, its gradient is
+    e^−20. So no place learned what is wrong at it alone in one question of a thousand (of conics, that both
+    coefficients are squares times p, p ≡ 3 modulo 4). A square has a gradient wherever it is not 0; and of the sum of
+    two characters ±1 it tells equal signs from different ones, as Hilbert symbols do.
+    """
+    return answers.square()

@@ -25,11 +25,12 @@ from adelic.storage.checks import GIBIBYTE
 from adelic.storage.files import atomic_write
 from adelic.storage.provenance import versions
 from adelic.storage.records import sha256
-from adelic.training.embedding import JOINTS
+from adelic.training.embedding import LOCAL_GLOBAL
 from adelic.training.experiment import Experiment
 from adelic.training.metrics import history
 from adelic.training.network.checkpoint import load_checkpoint, save_checkpoint
 from adelic.training.network.generators import set_generator_states
+from adelic.training.network.joints import with_best_joint
 from adelic.training.network.loop import Split, Tick, Trainer
 from adelic.training.network.sampler import stream_seed
 from adelic.training.network.tensorboard import TensorBoardLog
@@ -57,14 +58,26 @@ def fit_network(experiment: Experiment, data: "TrainingData", around: Surroundin
     """
     check_memory(experiment, around.device)
     world, folder = around.world, around.folder
-    model = build_model(experiment, data, data.objective).to(around.device)
-    trainer = make_trainer(experiment, model, data, data.objective, around.device, world)
+    if experiment.embedding.places == "auto":
+        world.lead(around.begin)  # before a joint is tried, which takes a while
     with world.copy_of(folder, FILES) as source:
+        experiment, seconds = with_best_joint(
+            experiment,
+            data.objective,
+            lambda one: begin(one, data, around.device, world),
+            world,
+            folder=folder,
+            source=source,
+            tick=around.tick,
+            stop=around.stop,
+        )
+        trainer = begin(experiment, data, around.device, world)
         lines = _resume(trainer, source)
     world.lead(around.begin)
     logs = around.tensorboard and world.rank == 0
     with TensorBoardLog(folder, map(json.loads, lines), experiment.to_toml()) if logs else nullcontext() as log:
         _train(trainer, folder, lines, around.tick, log, around.stop)
+    model = trainer.model
     model.load_state_dict(trainer.best)
     accuracy, negative_loss = trainer.progress.best_score
     train = trainer.train
@@ -77,11 +90,11 @@ def fit_network(experiment: Experiment, data: "TrainingData", around: Surroundin
         evaluate=evaluate,
         remembered=lambda X: LookUp(train.ids.cpu().numpy(), train.labels.cpu().numpy()).predict(data.ids(X)),
         features=experiment.embedding.features,
-        parameters=model.n_parameters,
+        parameters=sum(parameter.numel() for parameter in trainer.parameters),
         flops=forward_flops(model, data.X_train.shape[1])
         if isinstance(model, Classifier) and data.vocabulary is not None
         else None,
-        seconds=trainer.progress.seconds,
+        seconds=seconds + trainer.progress.seconds,
         device=device_name(around.device),
         versions=versions("torch", "numpy"),
         validation={"accuracy": accuracy, "loss": -negative_loss, "epoch": trainer.progress.best_epoch},
@@ -148,7 +161,7 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
         experiment.check_numbers(data.vocabulary)
     recipe, embedding = experiment.network_recipe, experiment.embedding
     vocabulary = None if data.vocabulary is None else Vocabulary(data.vocabulary)
-    if embedding.places in JOINTS:
+    if embedding.places in LOCAL_GLOBAL:
         if not isinstance(objective, OneClass):
             raise ConfigurationError(
                 f"--places {embedding.places} is for rows with one class, and {experiment.row} has several targets or "
@@ -160,7 +173,7 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
             n_classes=objective.n_classes,
             length=data.X_train.shape[1],
             features=str(embedding.features),
-            joint=embedding.places,
+            joint=str(embedding.places),
             width=recipe.d_model,
             n_layers=recipe.n_layers,
             tied=bool(embedding.tied),
@@ -229,6 +242,12 @@ class TrainingData(ModelData, Guarded, Protocol):
     @property
     def objective(self) -> Objective: ...  # noqa: D102
     def ids(self, X: np.ndarray) -> np.ndarray: ...  # noqa: D102
+
+
+def begin(experiment: Experiment, data: TrainingData, device: torch.device, world: World = ALONE) -> Trainer:
+    """Return the trainer of a run with its untrained network, before its first epoch."""
+    model = build_model(experiment, data, data.objective).to(device)
+    return make_trainer(experiment, model, data, data.objective, device, world)
 
 
 def make_trainer(

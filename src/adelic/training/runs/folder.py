@@ -1,7 +1,8 @@
 """A run's folder: config.toml, metrics.jsonl, checkpoint.safetensors, result.json, DONE; made, held, checked, read.
 
-DONE has the SHA-256 of the other texts, as `sha256sum` lists them; the checkpoint has its own, and that of the metrics.
-Older folders lack these checksums, and are read unchecked.
+A run with `--places auto` has joint.json, too. DONE has the SHA-256 of the other texts, as `sha256sum` lists them; the
+checkpoint and joint.json have their own, and the checkpoint has that of the metrics. Older folders lack these
+checksums, and are read unchecked.
 """
 
 import json
@@ -20,7 +21,9 @@ from adelic.training.network.checkpoint import Progress
 from adelic.training.network.tensorboard import EVENT_FILES, LOG_FOLDER, TensorBoardLog, has_log, require_tensorboard
 from adelic.training.result import Result, check_sum, read_done
 
-FILES = ("config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE")
+JOINT = "joint.json"
+"""How each joint of a local–global network did, of a run whose joint validation has chosen."""
+FILES = ("config.toml", JOINT, "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE")
 """The files of a run folder, in the order in which they appear."""
 
 

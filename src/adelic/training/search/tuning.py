@@ -25,8 +25,10 @@ from adelic.storage.options import Option
 from adelic.storage.provenance import source_commit, versions
 from adelic.training.dimensions import apply, check_search, parse_dimension
 from adelic.training.experiment import Experiment
-from adelic.training.network.fitting import build_model, check_memory, make_trainer
+from adelic.training.network.fitting import begin, check_memory
+from adelic.training.network.joints import with_best_joint
 from adelic.training.network.loop import Tick
+from adelic.training.network.world import ALONE
 from adelic.training.recipes import read_recipe_file
 from adelic.training.renamed import first_form, first_names, todays_names
 from adelic.training.runs.development import DevelopmentData
@@ -312,9 +314,8 @@ def train_trial(
     """
     with torch.random.fork_rng():
         try:
-            trainer = make_trainer(
-                config, build_model(config, data, data.objective).to(device), data, data.objective, device
-            )
+            config, _ = with_best_joint(config, data.objective, lambda one: begin(one, data, device), ALONE)
+            trainer = begin(config, data, device)
             progress = trainer.progress
             while progress.epoch < config.network_recipe.epochs:
                 trainer.run_epoch(between_steps=between)

@@ -1,0 +1,107 @@
+"""The joint of a local–global network, chosen by validation before the training: `--places auto`."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from adelic.errors import Interrupted, RunFolderError
+from adelic.storage.files import atomic_write, read_bytes
+from adelic.storage.records import DamagedTextError, parse_sealed, seal
+from adelic.training.embedding import JOINTS
+from adelic.training.experiment import Experiment
+from adelic.training.network.loop import Tick, Trainer
+from adelic.training.network.world import World
+from adelic.training.runs.folder import JOINT
+from adelic.training.runs.objectives import Objective, OneClass
+from adelic.training.signals import Stopped, cause, deferred_signals
+
+_SHARE = 10
+"""The first of so many parts of the epochs, and at least one epoch, is trained with each joint."""
+_FIGURES = ("accuracy", "loss", "seconds")
+
+
+def with_joint(experiment: Experiment, joint: str) -> Experiment:
+    """Return an experiment whose places meet at a joint."""
+    return replace(experiment, model=replace(experiment.embedding, places=joint))
+
+
+def with_best_joint(
+    experiment: Experiment,
+    objective: Objective,
+    make: Callable[[Experiment], Trainer],
+    world: World,
+    *,
+    folder: Path | None = None,
+    source: Path | None = None,
+    tick: Tick | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> tuple[Experiment, float]:
+    """Return an experiment with the joint that has the best validation after the first tenth of its epochs.
+
+    Beside it stand the seconds that this took. Of equal accuracies the lower loss counts. Where there are more than two
+    classes the joint is "sum", the only one for them. An experiment that names its joint is returned as it is.
+
+    Args:
+        experiment: the run.
+        objective: of its data.
+        make: from an experiment to the trainer that begins it.
+        world: the processes that train together.
+        folder: the run folder, where the figures of each joint are kept in joint.json; None to keep nothing.
+        source: where to read joint.json; the folder, if there is one, on the machine that has written it.
+        tick: called with (steps done, steps in all, text).
+        stop: asked between steps whether to stop.
+
+    Raises:
+        RunFolderError: joint.json is damaged.
+        Interrupted, Stopped: a signal, or `stop`, asked to stop; the choice begins anew then.
+    """
+    if experiment.embedding.places != "auto" or not isinstance(objective, OneClass):
+        return experiment, 0.0
+    if objective.n_classes != 2:
+        return with_joint(experiment, "sum"), 0.0
+    figures = _kept(source / JOINT) if source else None
+    if figures is None:
+        figures = {
+            joint: _pilot(make(with_joint(experiment, joint)), f"joint {joint}", world, tick, stop) for joint in JOINTS
+        }
+        if folder:
+            text = seal(figures, indent=2) + "\n"
+            world.lead(lambda: atomic_write(folder / JOINT, text))
+    chosen = max(figures.items(), key=lambda entry: (entry[1]["accuracy"], -entry[1]["loss"]))[0]
+    return with_joint(experiment, chosen), sum(figure["seconds"] for figure in figures.values())
+
+
+def _kept(path: Path) -> dict[str, dict[str, float]] | None:
+    """Return the figures of each joint that a file holds; None where there is no file."""
+    content = read_bytes(path)
+    if content is None:
+        return None
+    try:
+        found = parse_sealed(content)
+        return {joint: {name: float(found[joint][name]) for name in _FIGURES} for joint in JOINTS}
+    except (DamagedTextError, KeyError, TypeError, ValueError):
+        raise RunFolderError(f"{path} is damaged; --restart begins this run anew") from None
+
+
+def _pilot(
+    trainer: Trainer, what: str, world: World, tick: Tick | None, stop: Callable[[], bool] | None
+) -> dict[str, float]:
+    """Return figures of validation after the first tenth of a trainer's epochs, and the seconds."""
+    with deferred_signals() as request:
+
+        def between_steps() -> None:
+            if trainer.progress.batch % world.pace:
+                return
+            wanted = world.lead(lambda: request.signum or bool(stop and stop()))
+            if wanted is True:
+                raise Stopped(f"stopped while {what} was tried; nothing is saved yet")
+            if wanted:
+                raise Interrupted(wanted, f"{cause(wanted)} while {what} was tried; nothing is saved yet")
+
+        def show(done: int, steps: int, text: str) -> None:
+            if tick:
+                tick(done, steps, f"{what}, {text}")
+
+        for _ in range(-(-trainer.recipe.epochs // _SHARE)):
+            found = trainer.run_epoch(show, between_steps)["validation"]
+    return {"accuracy": found["accuracy"], "loss": found["loss"], "seconds": round(trainer.progress.seconds, 3)}

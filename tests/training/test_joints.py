@@ -1,0 +1,93 @@
+"""Runs whose joint validation chooses: `--places auto`."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from adelic.data.sources import DrawnData
+from adelic.errors import ConfigurationError, RunFolderError
+from adelic.storage.records import parse_sealed, seal
+from adelic.training import EmbeddingConfig, Experiment, load_recipe, run
+from adelic.training.embedding import JOINTS
+from adelic.training.signals import Stopped
+
+RECIPE = {"epochs": 11, "batch_size": 64, "n_layers": 1, "d_model": 8, "learning_rate": 1e-2, "passes": 2}
+
+
+def experiment(task="conic", *, places="auto", **recipe):
+    data = DrawnData(task, 600, test_cases=100, never_seen_cases=50)
+    return Experiment(
+        data=data,
+        model=EmbeddingConfig.of("adelic", places=places, primes=(2, 3, 5), precision=2),
+        recipe=load_recipe("fresh", data.row, **RECIPE | recipe),
+    )
+
+
+def figures(result):
+    return result.test, result.never_seen, result.validation, result.history
+
+
+def test_the_best_joint_after_a_tenth_of_the_epochs_is_trained(tmp_path):
+    result = run(experiment(), tmp_path / "auto", device="cpu")
+    kept = parse_sealed((tmp_path / "auto" / "joint.json").read_bytes())
+    assert list(kept) == list(JOINTS)
+    for joint in JOINTS:  # what stands there are the first two of eleven epochs of the run with this joint
+        alone = run(experiment(places=joint), tmp_path / joint, device="cpu")
+        second = json.loads((tmp_path / joint / "metrics.jsonl").read_text().splitlines()[1])["validation"]
+        assert (kept[joint]["accuracy"], kept[joint]["loss"]) == (second["accuracy"], second["loss"])
+        if joint == result.places:
+            assert figures(alone) == figures(result)
+    ranks = {joint: (kept[joint]["accuracy"], -kept[joint]["loss"]) for joint in JOINTS}
+    assert ranks[result.places] == max(ranks.values())
+    assert result.configuration["embedding"]["places"] == "auto"
+    assert "--places auto" in result.command
+    assert result.seconds > sum(kept[joint]["seconds"] for joint in JOINTS)
+
+
+def test_the_command_line_says_which_joint_was_chosen(works, tmp_path):
+    words = "--examples 300 --test-cases 50 --never-seen-cases 20 --epochs 1 --d-model 8 --n-layers 1 --primes 2,3"
+    text = works("train", "squarefree", "--places", "auto", *words.split(), "--precision", 2, "--run-dir", tmp_path)
+    places = json.loads((tmp_path / "result.json").read_text())["places"]
+    assert f"squarefree by adelic (joint {places}) from 300 examples" in text
+
+
+def test_of_more_than_two_classes_there_is_one_joint(tmp_path):
+    result = run(experiment("moebius", epochs=1), tmp_path, device="cpu")
+    assert result.places == "sum"
+    assert not (tmp_path / "joint.json").exists()
+
+
+def test_a_run_goes_on_with_the_joint_that_it_has(tmp_path):
+    whole = run(experiment(), tmp_path / "whole", device="cpu")
+    folder = tmp_path / "stopped"
+    with pytest.raises(Stopped, match="while joint agree was tried"):
+        run(experiment(), folder, device="cpu", stop=lambda: True)
+    assert not (folder / "joint.json").exists()
+    with pytest.raises(Stopped, match="stopped in epoch 1"):
+        run(experiment(), folder, device="cpu", stop=(folder / "joint.json").exists)
+    written = (folder / "joint.json").stat().st_mtime_ns
+    assert figures(run(experiment(), folder, device="cpu")) == figures(whole)
+    assert (folder / "joint.json").stat().st_mtime_ns == written
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda text: text.replace("0.", "1.", 1), lambda text: text[:20], lambda _: seal({"agree": 1})]
+)
+def test_a_damaged_choice_is_refused(tmp_path, damage):
+    with pytest.raises(Stopped):
+        run(experiment(), tmp_path, device="cpu", stop=(tmp_path / "joint.json").exists)
+    path = tmp_path / "joint.json"
+    path.write_text(damage(path.read_text()))
+    with pytest.raises(RunFolderError, match=r"joint\.json is damaged; --restart"):
+        run(experiment(), tmp_path, device="cpu")
+    assert run(experiment(), tmp_path, device="cpu", restart=True).places in JOINTS
+
+
+def test_rows_with_several_targets_have_no_joint(tmp_path):
+    from adelic.data.sources import TaskData
+
+    data = TaskData("rsk", 4)
+    config = replace(experiment(), data=data, recipe=load_recipe("quick", data.row, epochs=1))
+    with pytest.raises(ConfigurationError, match="--places auto is for rows with one class"):
+        run(config, tmp_path, device="cpu")
