@@ -151,7 +151,7 @@ class CharactersSolver(Solver):
         self._modulus = problem.modulus
         read, wanted = self._residues(operands), self._residues(answers)
         order = np.random.default_rng(seed).permutation(len(read))
-        trials = []
+        trials: list[tuple[float, int, CyclicGroup, nn.Module]] = []
         for group in _groups(self._modulus):
             rows, told = group.of_rows(read), group.exponents(wanted)
             if min(rows.min(), told.min()) < 0:
