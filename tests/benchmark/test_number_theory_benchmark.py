@@ -73,7 +73,20 @@ def reproduced(plan_file):
 
 def test_packaged_plans_are_of_known_tasks_and_models():
     full = benchmark.read_plan("full")
-    assert {series.task for series in full} == {"gcd", "squarefree", "moebius", "conic", "ternary-form", "collatz"}
+    learned = {
+        "gcd",
+        "squarefree",
+        "moebius",
+        "conic",
+        "ternary-form",
+        "collatz",
+        "modular-sum",
+        "order",
+        "valuation",
+        "unit",
+    }
+    controls = {"sorting", "maximum", "floor-quotient", "decimal-digit", "noisy-sum", "residue"}
+    assert {series.task for series in full} == learned | controls
     assert len({one.label for one in benchmark.experiments(full)}) == sum(len(s.experiments) for s in full)
     for series in full:  # five seeds of ours, three of rivals, one of a series that another replaces
         assert len(series.experiments) in (1, 3, 5)
@@ -111,6 +124,23 @@ def test_the_table_says_what_the_results_do(reproduced, plan_file):
     assert "xVal, a solver" in table
     assert "least class" in table
     assert to_text(plan_file, folder) == table
+
+
+def test_each_choice_of_options_has_a_table_and_the_best_trivial_rule_stands_in_it(reproduced, tmp_path):
+    folder, _ = reproduced
+    text = (folder / "report" / "table.md").read_text(encoding="utf-8")
+    (conic,) = [one for one in read_results(folder / "results") if one["task"] == "conic"]
+    assert f"| best trivial rule |  |  | {100 * conic['rule']:.2f} |  |" in text
+    collatz = text.split("### `collatz`")[1]
+    assert "best trivial rule |" not in collatz  # its answers are numbers
+    assert "up to 1,000\n" in collatz  # a limit of the plan, not the default
+    plan = tmp_path / "two.toml"
+    run = "[[modular-sum.run]]\nlabel = 'x'\nseeds = 1\nsolver = 'fone'\nsteps = 1\n"
+    plan.write_text("".join(f"{run}data = {{ task_options = ['terms={n}'] }}\n" for n in (8, 2, 8)), encoding="utf-8")
+    table = benchmark.to_markdown(benchmark.read_plan(plan), folder / "results")
+    headings = [line for line in table.splitlines() if line.startswith("###")]
+    assert headings == [f"### `modular-sum`: the sum of {n} numbers modulo 257" for n in (8, 2)]
+    assert table.count("| x | 1,000 |") == 3
 
 
 def to_text(plan_file, folder):

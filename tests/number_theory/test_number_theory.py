@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from adelic.cli import commands, main
 from adelic.data import DrawnData
+from adelic.data.rules import question_rules
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.number_theory import TASKS, task
 from adelic.number_theory.arithmetic import ARITHMETIC
@@ -22,6 +23,7 @@ from adelic.number_theory.collatz import long_step
 from adelic.number_theory.conics import _has_new_pair
 from adelic.number_theory.drawing import held_out
 from adelic.number_theory.symbols import REAL, has_zero, hilbert_symbol
+from adelic.training import EmbeddingConfig, Experiment, load_recipe
 
 OURS = [name for name in TASKS if name not in ARITHMETIC]
 CASES = [(name, split) for name in OURS for split in TASKS[name].splits]
@@ -68,10 +70,10 @@ REFERENCES = {
     "squarefree": lambda n: "squarefree" if max(sympy.factorint(n).values()) == 1 else "divisible by a square",
     "moebius": lambda n: str(sympy.functions.combinatorial.numbers.mobius(n)),
     "collatz": iterated,
-    "modular-sum": lambda *terms: sum(terms) % 257,
+    "modular-sum": lambda *terms: str(sum(terms) % 257),
     "valuation": lambda n: str(without(n, 7)[0]),
     "unit": lambda n: str(without(n, 7)[1] % 7),
-    "order": lambda a: next(k for k in range(1, 7) if a**k % 7 == 1),
+    "order": lambda a: str(next(k for k in range(1, 7) if a**k % 7 == 1)),
     "maximum": max,
     "sorting": lambda first, *others: str(sorted([first, *others]).index(first) + 1),
     "floor-quotient": lambda a, b: a // b,
@@ -122,6 +124,55 @@ def test_no_test_question_is_trained_on(name):
     for split in ("test", *asked.never_seen):
         others, _ = asked.sample(300, rng(3), split, exclude=trained)
         assert not keys & set(map(tuple, asked.keys(others).tolist()))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "count"),
+    [
+        ("modular-sum", {}, 257),
+        ("modular-sum", {"modulus": 1000}, 1000),
+        ("modular-sum", {"modulus": 1001}, None),
+        ("order", {"prime": 997}, 997),
+        ("valuation", {"prime": 2, "limit": 1000}, 10),
+        ("residue", {"modulus": 5}, 5),
+        ("maximum", {"limit": 999}, 1000),
+        ("maximum", {}, None),
+        ("floor-quotient", {"limit": 100}, 101),
+        ("noisy-sum", {"limit": 400}, 801),
+        ("comparison", {}, 2),
+        ("collatz", {}, None),
+        ("subtraction", {}, None),
+    ],
+)
+def test_few_numbers_are_classes(name, options, count):
+    asked = task(name, **options)
+    assert asked.answers_are_numbers
+    operands, answers = asked.sample(100, rng())
+    assert answers.dtype == (object if count is None else np.int64)
+    assert asked.class_names == (None if count is None else tuple(map(str, range(count))))
+    assert answers.tolist() == asked.solve(operands).tolist()
+
+
+def test_classes_with_other_names_are_no_numbers():
+    others = {name for name in TASKS if not TASKS[name].answers_are_numbers}
+    named = {"gcd", "squarefree", "moebius", "conic", "ternary-form", "root-number", "unit", "sorting"}
+    assert others == named
+
+
+@pytest.mark.parametrize(
+    "name", ["order", "unit", "valuation", "modular-sum", "residue", "decimal-digit", "sorting", "comparison"]
+)
+@pytest.mark.parametrize("embedding", ["adelic", "fone", "xval", "base-digits", "angular", "residues"])
+def test_networks_with_any_embedding_learn_classes(name, embedding):
+    data = DrawnData(name)
+    Experiment(data=data, model=EmbeddingConfig.of(embedding), recipe=load_recipe("fresh", data.row))
+
+
+def test_a_linear_function_is_a_rule_for_numbers_that_are_classes():
+    asked = task("noisy-sum", limit=400)
+    best = question_rules(asked, *asked.sample(500, rng()))[0]
+    assert best.name == "a linear function, rounded"
+    assert best.accuracy(*asked.sample(500, rng(1))) > 0.98
 
 
 def test_a_small_task_runs_out_of_questions():

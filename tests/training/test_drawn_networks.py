@@ -146,7 +146,7 @@ def test_a_rule_is_judged_on_the_questions_that_confirm_a_model_too(tmp_path, mo
 
 def test_results_without_a_rule_are_read(tmp_path):
     """Those of tasks with numbers as answers, and older ones."""
-    data = DrawnData("order", 200, test_cases=5, confirmation_cases=5, never_seen_cases=5)
+    data = DrawnData("collatz", 200, test_cases=5, confirmation_cases=5, never_seen_cases=5)
     config = Experiment(data=data, model=SolverConfig(name="xval"), recipe=Steps(steps=1))
     result = run(config, tmp_path, device="cpu")
     assert result.rule is result.rule_name is None

@@ -62,8 +62,9 @@ tensorboard_option = click.option(
 @field_options(DrawnData)
 @click.option(
     "--solver",
-    help="Of a drawn task: adelic-placewise, adelic-one-hot, adelic-3-digits, adelic-flat, adelic-context, fone, xval, "
-    "abacus, base-10, base-1000, or package.module:Class of your own.  [default: adelic-placewise]",
+    help="Of a drawn task: adelic-placewise, adelic-one-hot, adelic-3-digits, adelic-flat, adelic-context, "
+    "adelic-characters, fone, xval, abacus, base-10, base-1000, or package.module:Class of your own.  "
+    "[default: adelic-placewise]",
 )
 @field_options(Steps)
 @click.option(

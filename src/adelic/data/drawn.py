@@ -21,6 +21,8 @@ Operands = NDArray[Any]
 Answers = NDArray[Any]
 Draw = Callable[[int, np.random.Generator], Operands]
 
+MOST_CLASSES = 1000
+"""Whole numbers from 0 on that are answers count as classes where there are at most so many."""
 _FRUITLESS_DRAWS = 128_000
 """After this many draws in a row without a new question there is none left."""
 
@@ -45,7 +47,9 @@ class DrawnTask:
             "longer". The split "test" is drawn as "train" is.
         never_seen_titles: the splits whose questions are unlike all in training, and their titles.
         solve: operands (n, arity) -> answers (n,), exact; of a task with classes, their indices.
-        class_names: the classes, where an answer is one of them; None where it is a number.
+        class_names: the classes, where an answer is one of them. By default the answers are numbers; those from 0 to
+            `max_numerator` are classes, too, each with the number as its name, where they are at most `MOST_CLASSES`.
+            None where they are more.
         max_operand, max_operand_denominator: bounds of the operands' numerators (absolute) and denominators, over all
             splits.
         max_numerator, max_denominator: bounds of the answers in lowest terms, over all splits: what a space must hold.
@@ -88,6 +92,22 @@ class DrawnTask:
     vocabulary: tuple[int, ...] | None = None
     space: AdeleSpace | None = None
     variants: type["Variants"] | None = None
+
+    def __post_init__(self) -> None:
+        """Make classes of few numbers."""
+        is_few = self.answers_are_integers and not self.signed and self.max_numerator < MOST_CLASSES
+        if self.class_names is None and is_few:
+            object.__setattr__(self, "class_names", _numbered(self.max_numerator + 1))
+
+    @property
+    def answers_are_numbers(self) -> bool:
+        """Say whether an answer is a number: it has no classes, or the class k is the number k.
+
+        >>> from adelic.data import drawn_task
+        >>> [drawn_task(name).answers_are_numbers for name in ("collatz", "residue", "sorting", "conic")]
+        [True, True, False, False]
+        """
+        return self.class_names is None or self.class_names == _numbered(len(self.class_names))
 
     @property
     def options(self) -> Mapping[str, Option]:
@@ -206,7 +226,8 @@ class DrawnTask:
                     f"{self.name} has no {n:,} different questions (about {n - missing:,}); choose fewer examples"
                 )
         operands = np.concatenate(found) if found else draw(1, rng)[:0]
-        return operands, self.solve(operands)
+        answers = self.solve(operands)
+        return operands, answers if self.class_names is None else answers.astype(np.int64)
 
     def check_unseen(self, trained_on: Operands, asked: Operands) -> None:
         """Raise `LeakError` if a question is among those to train on: the guard of drawn tasks.
@@ -239,6 +260,10 @@ class DrawnTask:
         """
         rows = np.sort(operands, axis=-1) if self.commutative else operands
         return rows if rows.dtype == np.int64 else _digests(rows)
+
+
+def _numbered(count: int) -> tuple[str, ...]:
+    return tuple(map(str, range(count)))
 
 
 def _digests(rows: Operands) -> NDArray[np.int64]:

@@ -141,7 +141,8 @@ def question_rules(task: DrawnTask, operands: Operands, answers: Answers) -> lis
     - For each reading (`adelic.data.readings`), the class most frequent with its value; and a decision tree of depth 4
       on all readings. Answers that are numbers count as classes where there are at most `MOST_ANSWERS` of them.
       Operands that are fractions, or beyond int64, have no readings.
-    - Where answers are numbers: each operand; and the linear function of the operands of least squares, rounded.
+    - Where answers are numbers (few of them are classes, too): each operand; and the linear function of the operands
+      of least squares, rounded.
 
     The best one is the best on the second half of the questions, learnt from the first half; of equally good ones the
     first. Then each is learnt from all of them.
@@ -177,7 +178,7 @@ def _fits(task: DrawnTask, operands: Operands, answers: Answers) -> Iterator[tup
             yield name, _by_reading(reading)
         if read:
             yield "tree of trivial features", _tree(list(read.values()))
-    if not is_class:
+    if task.answers_are_numbers:
         for i, name in enumerate(operand_names(task.arity)[:READ_OPERANDS]):
             yield f"the value of {name}", _operand(i)
         if max(task.max_operand, task.max_numerator) < _GREATEST_FLOAT:

@@ -133,7 +133,6 @@ class DecimalDigit(_Sized):
             solve=answers_with(lambda X: X[:, 0] // 10**self.place % 10),
             max_operand=self.limit,
             max_numerator=9,
-            class_names=tuple(map(str, range(10))),
             variants=DecimalDigit,
         )
 
@@ -159,7 +158,6 @@ class Residue(_Sized):
             solve=answers_with(lambda X: X[:, 0] % self.modulus),
             max_operand=self.limit,
             max_numerator=self.modulus - 1,
-            class_names=tuple(map(str, range(self.modulus))),
             variants=Residue,
         )
 

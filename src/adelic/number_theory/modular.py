@@ -101,7 +101,6 @@ class Valuation(_AtAPrime):
             solve=answers_with(lambda X: split(X[:, 0], p)[0]),
             max_operand=limit,
             max_numerator=most,
-            class_names=tuple(map(str, range(most + 1))),
             variants=Valuation,
             space=AdeleSpace((p,), most + 1),
         )

@@ -9,6 +9,7 @@ SOLVER_MODULES: dict[str, str] = {
     "adelic-3-digits": _PLACEWISE,
     "adelic-flat": _PLACEWISE,
     "adelic-context": "adelic.training.solvers.context",
+    "adelic-characters": "adelic.training.solvers.characters",
     "fone": _RIVALS,
     "xval": _RIVALS,
     "abacus": _RIVALS,

@@ -3,13 +3,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import torch
+from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.number_theory import task
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.numbers import RedundantResidueCode
 from adelic.training.solvers import solver_class
-from adelic.training.solvers.placewise import MENDED, _without_padding, space_for
+from adelic.training.solvers.placewise import MENDED, _without_padding, decoded, space_for
 
 PLACEWISE = ("adelic-placewise", "adelic-one-hot", "adelic-3-digits")
 
@@ -74,6 +76,15 @@ def test_inverses_are_residues_of_the_modulus():
     solver.fit(inverse, operands, answers, seed=0, steps=150)
     assert accuracy(solver, "modular-inverse", "test", operands) > 0.95
     assert all(value is None or 0 <= value < inverse.modulus for value in solver.answer(operands))
+
+
+@pytest.mark.parametrize("modulus", [2, 6, 30, 105])
+def test_residues_of_any_product_of_primes_are_decoded(modulus):
+    """An even modulus, too: half of it is next to 0 on neither side."""
+    asked = task("modular-sum", terms=2, modulus=modulus)
+    space, numbers = space_for(asked), np.arange(modulus)
+    digits = torch.tensor(space.encode(numbers).digits.astype(np.int64))
+    assert decoded(space, functional.one_hot(digits).float(), asked).tolist() == numbers.tolist()
 
 
 def test_flat_vectors_answer_with_numbers_too():

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from adelic.benchmark.arithmetic.plans import parsed_plan
-from adelic.data import DrawnData, drawn_task
+from adelic.data import DrawnData, DrawnTask, drawn_task
 from adelic.errors import ConfigurationError
 from adelic.training import EmbeddingConfig, Experiment, SolverConfig, Steps, load_recipe
 
@@ -34,6 +34,11 @@ class Series:
     def is_usual_gcd(self) -> bool:
         """Return whether these are divisors with log-uniform outcomes, which the pictures show."""
         return self.task == "gcd" and not self.experiments[0].questions.task_options
+
+    @property
+    def asked(self) -> DrawnTask:
+        """Return the task with its options."""
+        return self.experiments[0].questions.drawn
 
     @property
     def examples(self) -> int:

@@ -14,37 +14,46 @@ from adelic.benchmark.number_theory.plans import Series, experiments
 from adelic.benchmark.number_theory.scores import accuracy, constant, learned, learned_in, least_class
 from adelic.benchmark.results import confidence_interval
 from adelic.benchmark.table import Table
-from adelic.data import drawn_task
 from adelic.storage.files import atomic_write
 from adelic.training import Result
 
 
 def to_markdown(plan: Iterable[Series], results: Path) -> str:
-    """Return a table for each task with its notes.
+    """Return a table for each task, and each choice of its options, with notes; of what was not run, the names.
 
     >>> to_markdown([], Path("results"))
     ''
     """
     listed = list(plan)
     there = finished(experiments(listed), results)
-    parts = []
-    for task in dict.fromkeys(series.task for series in listed):
-        mine = [series for series in listed if series.task == task]
+    parts, without = [], []
+    for heading in dict.fromkeys(map(_heading, listed)):
+        mine = [series for series in listed if _heading(series) == heading]
         found = [[there[one] for one in series.experiments if one in there] for series in mine]
-        parts += [f"### `{task}`: {drawn_task(task).title}", _table(task, mine, found).to_markdown().rstrip()]
+        if any(found):
+            parts += [f"### {heading}", _table(mine, found).to_markdown().rstrip()]
+        else:
+            without.append(heading)
     if there:
         parts += _notes(list(there.values()))
+    if without:
+        parts.append(f"No run of these has been made: {'; '.join(without)}.")
     return "\n\n".join(parts)
 
 
-def _table(task: str, series: list[Series], found: list[list[Result]]) -> Table:
+def _heading(series: Series) -> str:
+    return f"`{series.task}`: {series.asked.title}"
+
+
+def _table(series: list[Series], found: list[list[Result]]) -> Table:
     """Return the table of one task: a row a series."""
-    splits = ("test", *drawn_task(task).never_seen)
-    is_counted = learned_in(task)
+    asked = series[0].asked
+    splits = ("test", *asked.never_seen)
+    is_counted = learned_in(asked)
     columns = ["model", "examples", "seeds", *splits]
     if is_counted:
         columns.append("learned, of 100")
-    elif drawn_task(task).class_names:
+    elif asked.class_names:
         columns.append("least class")
     columns += ["trained numbers", "seconds"]
     rows = []
@@ -52,7 +61,7 @@ def _table(task: str, series: list[Series], found: list[list[Result]]) -> Table:
         figures = [shown([accuracy(result, split) for result in results], 100) for split in splits]
         if is_counted:
             figures.append(shown([learned(result, is_counted) for result in results], 1))
-        elif drawn_task(task).class_names:
+        elif asked.class_names:
             figures.append(shown([least_class(result) for result in results], 100))
         seeds = f"{len(results)}" + (f" of {len(one.experiments)}" if len(results) < len(one.experiments) else "")
         costs = ["", ""]
@@ -65,6 +74,9 @@ def _table(task: str, series: list[Series], found: list[list[Result]]) -> Table:
         named = [f"{100 * np.mean(rates):.2f}" if rates else "" for rates in guesses]
         blank = [""] * (len(columns) - 3 - len(splits))
         rows.append(("best constant answer", "", "", *named, *blank))
+        rules = [result.rule for result in everything if result.rule is not None]
+        if rules:
+            rows.append(("best trivial rule", "", "", f"{100 * np.mean(rules):.2f}", *[""] * len(named[1:]), *blank))
     return Table(tuple(columns), tuple(rows))
 
 
@@ -95,7 +107,8 @@ def _notes(results: list[Result]) -> list[str]:
         "two seeds the range, of one the figure alone. test: questions drawn as in training, none of them trained on. "
         "learned: classes with at least 95 % of their questions right on the split that has all equally often. least "
         "class: the class with the fewest right answers, over all splits. seconds: of training, with other work beside "
-        "it, so not to be compared closely. best constant answer: one answer to all questions of a split, its best.",
+        "it, so not to be compared closely. best constant answer: one answer to all questions of a split, its best. "
+        "best trivial rule: chosen, and learnt, from training questions; older results lack it.",
         f"{len(results)} runs, {hours:.1f} hours, on {devices}, at commit {commits}; {'; '.join(versions)}.",
     ]
 

@@ -1,6 +1,6 @@
 """Figures of one result on a drawn task: accuracies, classes that are learned, the worst class."""
 
-from adelic.data import drawn_task
+from adelic.data import DrawnTask
 from adelic.training import Result
 
 LEARNED = 0.95
@@ -30,13 +30,13 @@ def constant(result: Result, split: str) -> float | None:
     return result.majority if split == "test" else None
 
 
-def learned_in(task: str) -> str | None:
+def learned_in(asked: DrawnTask) -> str | None:
     """Return the split on which learned classes are counted: that which has every class equally often, if there is one.
 
-    >>> learned_in("gcd"), learned_in("conic")
+    >>> from adelic.data import drawn_task
+    >>> learned_in(drawn_task("gcd")), learned_in(drawn_task("conic"))
     ('stratified', None)
     """
-    asked = drawn_task(task)
     is_long = asked.class_names is not None and len(asked.class_names) > _MANY_CLASSES
     return "stratified" if is_long and "stratified" in asked.never_seen else None
 

@@ -308,14 +308,14 @@ def decoded(space: AdeleSpace, logits: torch.Tensor, problem: DrawnTask) -> Answ
         logits: (n, n_primes, precision, max_prime), −inf from p on.
         problem: bounds its answers, or has a modulus.
     """
-    log_probabilities = logits.float().log_softmax(dim=-1).numpy()
     modulus = math.prod(space.primes)
     if modulus != problem.modulus:
         code = RedundantResidueCode(space, problem.max_numerator, problem.max_denominator)
-        return code.decode_soft(log_probabilities).values
-    # All that is known are the residues: the numbers next to 0 stand for them.
-    values = RedundantResidueCode(space, modulus // 2).decode_soft(log_probabilities).values
-    return np.array([None if value is None else value % modulus for value in values], dtype=object)
+        return code.decode_soft(logits.float().log_softmax(dim=-1).numpy()).values
+    # Any residues are those of a number modulo the product (the Chinese remainder theorem), so there is none to mend.
+    idempotents = [modulus // p * pow(modulus // p, -1, p) for p in space.primes]
+    residues = logits[:, :, 0].argmax(dim=-1).numpy().astype(object)
+    return np.asarray(residues @ np.array(idempotents, dtype=object) % modulus)
 
 
 def _tensors(space: AdeleSpace, numbers: Any) -> tuple[torch.Tensor, torch.Tensor]:
