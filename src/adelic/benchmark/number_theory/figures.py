@@ -5,22 +5,25 @@ from collections.abc import Mapping, Sequence
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from adelic.benchmark.number_theory.plans import Series
 from adelic.benchmark.number_theory.scores import learned
-from adelic.benchmark.plots import COLOURS, GREY, render, style
+from adelic.benchmark.plots import GREY, render, style
 from adelic.training import Result
 
 _OURS = "adelic"
 _DASHES = ("-", "--", ":", "-.")
+_WARM = ("#D55E00", "#CC79A7", "#E69F00", "#8C564B")
 
 
 def draw_gcd(curves: Mapping[Series, Sequence[Result]]) -> bytes | None:
     """Return an SVG: on the left validation accuracy against pairs, on the right the divisors that are learned.
 
-    AOE's forms are blue. Lines and bars are means over seeds; bands and whiskers go from the least to the greatest.
+    AOE's forms have cold colours, rivals warm ones. Lines and bars are means over seeds; bands and whiskers go from the
+    least to the greatest.
 
     Args:
         curves: results of each series, one or more, with learning curves.
@@ -59,7 +62,7 @@ def draw_gcd(curves: Mapping[Series, Sequence[Result]]) -> bytes | None:
         )
         right.set_ylim(len(curves) - 0.5, -0.5)
         right.set_xlim(0, 110)
-        right.set_xlabel("GCDs learned, of 1 to 100 (in brackets: pairs)")
+        right.set_xlabel("GCDs learned, of 1 to 100")
         return render(figure, "svg", transparent=True)
 
 
@@ -73,11 +76,12 @@ def _short(count: float) -> str:
 
 
 def _colours(curves: Mapping[Series, Sequence[Result]]) -> dict[Series, tuple[str, str]]:
-    """Return the colour and the dash of each series: those of one label are equal, AOE's are blue."""
+    """Return the colour and the dash of each series: those of one label are equal, AOE's are cold."""
     names = list(dict.fromkeys((series.label, series.experiments[0].model.name) for series in curves))
     ours = [label for label, name in names if name.startswith(_OURS)]
     rivals = [label for label, name in names if not name.startswith(_OURS)]
-    looks = {label: (COLOURS[0], _DASHES[i % len(_DASHES)]) for i, label in enumerate(ours)}
+    shades = mpl.colormaps["viridis"](np.linspace(0, 0.75, max(len(ours), 1)))
+    looks = {label: (to_hex(shade), _DASHES[0]) for label, shade in zip(ours, shades, strict=False)}
     for i, label in enumerate(rivals):
-        looks[label] = (COLOURS[1 + i % (len(COLOURS) - 1)], _DASHES[i // (len(COLOURS) - 1) % len(_DASHES)])
+        looks[label] = (_WARM[i % len(_WARM)], _DASHES[i // len(_WARM) % len(_DASHES)])
     return {series: looks[series.label] for series in curves}
