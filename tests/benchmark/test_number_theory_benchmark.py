@@ -100,8 +100,8 @@ def test_experiments_come_seed_by_seed(plan_file):
 
 def test_a_plan_is_run_in_parts(reproduced, plan_file):
     folder, (first, second) = reproduced
-    assert "not run" in first
-    assert "not run" not in second.split("Exact answers")[0]
+    assert "ot run" in first
+    assert "ot run" not in second.split("Exact answers")[0]
     assert len(read_results(folder / "results")) == 5
     whole = benchmark.read_plan(plan_file)
     assert len(finished(benchmark.experiments(whole), folder / "results")) == 5
@@ -129,8 +129,8 @@ def test_the_table_says_what_the_results_do(reproduced, plan_file):
 def test_each_choice_of_options_has_a_table_and_the_best_trivial_rule_stands_in_it(reproduced, tmp_path):
     folder, _ = reproduced
     text = (folder / "report" / "table.md").read_text(encoding="utf-8")
-    (conic,) = [one for one in read_results(folder / "results") if one["task"] == "conic"]
-    assert f"| best trivial rule |  |  | {100 * conic['rule']:.2f} |  |" in text
+    (conic,) = [one for one in read_results(folder / "results") if one.task == "conic"]
+    assert f"| best trivial rule |  |  | {100 * conic.rule:.2f} |  |" in text
     collatz = text.split("### `collatz`")[1]
     assert "best trivial rule |" not in collatz  # its answers are numbers
     assert "up to 1,000\n" in collatz  # a limit of the plan, not the default
@@ -138,9 +138,8 @@ def test_each_choice_of_options_has_a_table_and_the_best_trivial_rule_stands_in_
     run = "[[modular-sum.run]]\nlabel = 'x'\nseeds = 1\nsolver = 'fone'\nsteps = 1\n"
     plan.write_text("".join(f"{run}data = {{ task_options = ['terms={n}'] }}\n" for n in (8, 2, 8)), encoding="utf-8")
     table = benchmark.to_markdown(benchmark.read_plan(plan), folder / "results")
-    headings = [line for line in table.splitlines() if line.startswith("###")]
-    assert headings == [f"### `modular-sum`: the sum of {n} numbers modulo 257" for n in (8, 2)]
-    assert table.count("| x | 1,000 |") == 3
+    sums = "; ".join(f"`modular-sum`: the sum of {n} numbers modulo 257" for n in (8, 2))
+    assert table == f"Not run: {sums}."
 
 
 def to_text(plan_file, folder):

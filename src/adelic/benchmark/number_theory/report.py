@@ -37,7 +37,7 @@ def to_markdown(plan: Iterable[Series], results: Path) -> str:
     if there:
         parts += _notes(list(there.values()))
     if without:
-        parts.append(f"No run of these has been made: {'; '.join(without)}.")
+        parts.append(f"Not run: {'; '.join(without)}.")
     return "\n\n".join(parts)
 
 
