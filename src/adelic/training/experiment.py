@@ -173,17 +173,17 @@ class Experiment:
         values, table = stored(recipe, data.row)
         own = options(EmbeddingConfig)
         changes = {name: value for name, value in given.items() if name not in own and value is not None}
-        trained_by = complete(recipe, data.row, values | changes)
+        told = values | changes
         chosen = EmbeddingConfig.choose(
             stored_embedding(table, recipe),
             embedding,
             space=data.space,
-            d_model=trained_by.d_model,
+            d_model=told.get("d_model", options(Recipe)["d_model"].default),
             **{name: v for name, v in given.items() if name in own},
         )
         if isinstance(data, TableData) and given.get("fractional_digits") is None:
             chosen = chosen.holding(data.load(seed).vocabulary)
-        return cls(data=data, model=chosen, recipe=trained_by, seed=seed)
+        return cls(data=data, model=chosen, recipe=complete(recipe, data.row, told), seed=seed)
 
     @property
     def is_network(self) -> bool:
