@@ -12,6 +12,10 @@ from click.testing import CliRunner
 
 import adelic as package
 from adelic.cli import commands
+from adelic.cli.options import FileName
+from adelic.cli.reproduce.arithmetic import arithmetic
+from adelic.cli.reproduce.number_theory import number_theory
+from adelic.cli.reproduce.queue import queue
 
 
 def walk(command, path=()):
@@ -228,3 +232,11 @@ def test_an_error_does_not_repeat_what_was_pasted(refused):
     line = refused("train", "schubert", "--recipe", "x" * 5000 + ".toml")
     assert line.endswith("name a recipe, or a file that `adelic tune` has written")
     assert len(line) <= 1000 + len("adelic: ")
+
+
+def test_every_option_for_a_file_refuses_an_empty_name():
+    """It would be the working directory, or fail when all is done."""
+    every = [*ALL.values(), queue, arithmetic, number_theory]
+    found = [p for each in every for p in each.params if isinstance(p.type, click.Path) and not p.type.allow_dash]
+    assert len(found) > 20
+    assert all(isinstance(path.type, FileName) for path in found)

@@ -272,6 +272,11 @@ def test_an_option_twice(refused):
     assert "--option labelling is given twice" in refused("data", "build", "quiver", "--n", "6", *given)
 
 
+def test_an_empty_name_is_refused_before_the_audit(refused):
+    line = refused("data", "audit", "mheight", "--n", "6", "--output", "")
+    assert "'--output': the name is empty; give that of a file or a folder" in line
+
+
 def test_an_audit_goes_to_a_device(works, folder, make_device):
     make_device(folder / "device")
     assert "wrote device" in works("data", "audit", "mheight", "--n", "6", "--output", "device")
@@ -308,6 +313,7 @@ def test_an_export_goes_to_devices_and_pipes(works, folder, make_device):
     ],
     ids=" ".join,
 )
-def test_user_errors_of_export(refused, folder, arguments, words):
+def test_user_errors_of_export(works, refused, folder, arguments, words):
     (folder / "file").write_text("")
+    works("data", "build", "schubert", "--n", "3")  # so that below no progress is shown
     assert words in refused("data", "export", "schubert", *(["--n", "3"] if "--n" not in arguments else []), *arguments)

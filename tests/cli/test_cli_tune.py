@@ -135,10 +135,10 @@ def test_help_lists_every_dimension(works):
         (["--symmetries"], "use --split orbits"),
         (["--search", "symmetries,norm"], "use --split orbits"),
         (["--n", "2"], ""),
-        (["--plot", ""], "cannot draw .: give it a name"),
+        (["--plot", ""], "'--plot': the name is empty; give that of a file or a folder"),
         (["--plot", "z" * 300], "File name too long"),
         (["--plot", "study.xyz"], "cannot draw study.xyz: give it a name"),
-        (["--output", ""], "cannot read .: "),
+        (["--output", ""], "'--output': the name is empty"),
     ],
     ids=str,
 )

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from adelic import AdeleSpace
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn import PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
-from adelic.nn.placewise import PLACE_FEATURES, digit_characters
-from adelic.numbers.features import multiplicative_characters, unit_residues, valuation_unit
+from adelic.nn.placewise import digit_characters
+from adelic.numbers.features import PLACE_FEATURES, multiplicative_characters, unit_residues, valuation_unit
 
 PRIMES = (2, 3, 5, 7, 11, 13, 59)
 

@@ -165,7 +165,9 @@ def test_classes_with_other_names_are_no_numbers():
 @pytest.mark.parametrize("embedding", ["adelic", "fone", "xval", "base-digits", "angular", "residues"])
 def test_networks_with_any_embedding_learn_classes(name, embedding):
     data = DrawnData(name)
-    Experiment(data=data, model=EmbeddingConfig.of(embedding), recipe=load_recipe("fresh", data.row))
+    experiment = Experiment(data=data, model=EmbeddingConfig.of(embedding), recipe=load_recipe("fresh", data.row))
+    assert experiment.is_network
+    assert experiment.questions.drawn.class_names
 
 
 def test_a_linear_function_is_a_rule_for_numbers_that_are_classes():

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from adelic.cli.audits import print_questions, print_rows
-from adelic.cli.options import NAMES, OPTION, SuggestingGroup, in_terms_of_options, progress_bar, stack
+from adelic.cli.options import NAMES, OPTION, FileName, SuggestingGroup, in_terms_of_options, progress_bar, stack
 from adelic.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ questions_options = stack(
 @click.argument("task")
 @data_options
 @questions_options
-@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Also write the audit here, as JSON.")
+@click.option("--output", type=FileName(path_type=Path, dir_okay=False), help="Also write the audit here, as JSON.")
 @click.pass_context
 @in_terms_of_options
 def audit(
@@ -266,7 +266,7 @@ def audit(
 )
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FileName(path_type=Path, file_okay=False),
     required=True,
     help="Folder to write the files to; it is made if it is missing.",
 )

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from adelic.cli.options import (
+    PATH,
     field_options,
-    folder,
     in_terms_of_options,
     progress_bar,
     stack,
@@ -76,7 +76,7 @@ tensorboard_option = click.option(
 )
 @click.option(
     "--run-dir",
-    type=folder,
+    type=PATH,
     help="Folder for the run's configuration, checkpoint and result.  [default: a folder in runs, named after the run]",
 )
 @device_option

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from adelic.cli.options import in_terms_of_options, refuse_options, space_options
+from adelic.cli.options import PATH, in_terms_of_options, refuse_options, space_options
 
 
 @click.command(context_settings={"ignore_unknown_options": True})  # so that -3 is a number
@@ -12,9 +12,7 @@ from adelic.cli.options import in_terms_of_options, refuse_options, space_option
 @click.option("--with", "other", metavar="NUMBER", help="A second number, to compute with.")
 @click.option("--operation", default="+", show_default=True, help="How to combine the two numbers: +, -, * or /.")
 @space_options(default_primes="2,3,5,7", by_prime=False)
-@click.option(
-    "--output", type=click.Path(path_type=Path), help="File to write the page to.  [default: one in the cache folder]"
-)
+@click.option("--output", type=PATH, help="File to write the page to.  [default: one in the cache folder]")
 @click.option("--no-open", is_flag=True, help="Write the page, but do not open a browser.")
 @in_terms_of_options
 def explore(

@@ -107,10 +107,20 @@ class Duration(click.ParamType):  # type: ignore[type-arg]
         return float(span)
 
 
+class FileName(click.Path):
+    """The name of a file or a folder: any but an empty one, which would be the working directory."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path."""
+        if value == "":
+            self.fail("the name is empty; give that of a file or a folder", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 INTEGERS = IntegerList()
 DURATION = Duration()
 OPTION = Assignment()
-folder = click.Path(path_type=Path)
+PATH = FileName(path_type=Path)
 NAMES = NameList()
 
 

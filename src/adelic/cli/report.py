@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
-from adelic.cli.options import folder
+from adelic.cli.options import PATH
 from adelic.errors import StorageError, UnknownNameError
 
 if TYPE_CHECKING:
     from adelic.benchmark import Summary
     from adelic.training import Result
 results_option = click.option(
-    "--results-dir", type=folder, default="results", show_default=True, help="Folder for the files of results."
+    "--results-dir", type=PATH, default="results", show_default=True, help="Folder for the files of results."
 )
 
 
@@ -32,11 +32,11 @@ REPORT_TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss",
 
 
 @click.command()
-@click.option("--results-dir", type=folder, help="Folder of result files.  [default: results, and the runs in runs]")
-@click.option("--runs-dir", type=folder, help="Folder of run folders, whose finished runs are reported too.")
-@click.option("--output", type=folder, default="report.html", show_default=True, help="HTML file to write.")
+@click.option("--results-dir", type=PATH, help="Folder of result files.  [default: results, and the runs in runs]")
+@click.option("--runs-dir", type=PATH, help="Folder of run folders, whose finished runs are reported too.")
+@click.option("--output", type=PATH, default="report.html", show_default=True, help="HTML file to write.")
 @click.option(
-    "--figures", "figures_dir", type=folder, help="Also draw learning curves and costs into this folder, as SVG."
+    "--figures", "figures_dir", type=PATH, help="Also draw learning curves and costs into this folder, as SVG."
 )
 @click.option("--all-rows", is_flag=True, help="Also list the paper's rows that were not run.")
 @click.option("--markdown", is_flag=True, help="Print a table in Markdown, and write no file.")
@@ -51,7 +51,7 @@ REPORT_TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss",
     "accuracy, loss: the paper's and ours; models: every model of each row; differences: the exploratory differences.",
 )
 @click.option("--row", help="Report this row only, in all its editions and splits, as schubert-4.")
-@click.option("--csv", "csv_file", type=folder, help="Write one line for each run to this CSV file, and nothing else.")
+@click.option("--csv", "csv_file", type=PATH, help="Write one line for each run to this CSV file, and nothing else.")
 def report(
     results_dir: Path | None,
     runs_dir: Path | None,

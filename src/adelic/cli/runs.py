@@ -12,16 +12,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from adelic.cli.options import SuggestingGroup, folder, plain
+from adelic.cli.options import PATH, SuggestingGroup, plain
 from adelic.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from adelic.training import RunSummary, SearchSummary
 
 runs_option = click.option(
-    "--runs-dir", type=folder, default="runs", show_default=True, help="Folder that holds the runs, a folder each."
+    "--runs-dir", type=PATH, default="runs", show_default=True, help="Folder that holds the runs, a folder each."
 )
-plot_option = click.option("--plot", type=folder, help="Draw the learning curves into this file: .png, .svg or .pdf.")
+plot_option = click.option("--plot", type=PATH, help="Draw the learning curves into this file: .png, .svg or .pdf.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 _BARS = "▁▂▃▄▅▆▇█"
 _FIGURES = {

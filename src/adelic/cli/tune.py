@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from adelic.cli.experiments import device_option, experiment, model_options
-from adelic.cli.options import NAMES, folder, in_terms_of_options, progress_bar
+from adelic.cli.options import NAMES, PATH, in_terms_of_options, progress_bar
 from adelic.errors import ConfigurationError
 from adelic.storage.allocator import keep_freed_memory
 from adelic.training import dimensions as space
@@ -42,11 +42,11 @@ _SHOWN = 10  # trials in the table
     help="Rule by which poor trials stop early: median, hyperband or none.",
 )
 @click.option("--storage", help="SQLite file, or URL of a database, for the study.  [default: RUNS-DIR/tune/STUDY.db]")
-@click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Folder for the files of studies.")
+@click.option("--runs-dir", type=PATH, default="runs", show_default=True, help="Folder for the files of studies.")
 @click.option(
-    "--output", type=folder, help="File for the best recipe.  [default: recipes/TASK-N[-EDITION]-EMBEDDING[-FORM].toml]"
+    "--output", type=PATH, help="File for the best recipe.  [default: recipes/TASK-N[-EDITION]-EMBEDDING[-FORM].toml]"
 )
-@click.option("--plot", "picture", type=folder, help="Also draw the study into this PNG or SVG file.")
+@click.option("--plot", "picture", type=PATH, help="Also draw the study into this PNG or SVG file.")
 @device_option
 @in_terms_of_options
 def tune(

@@ -18,12 +18,10 @@ from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn.fingerprint import Fingerprinted, of_space
 from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleArray, AdeleSpace
-from adelic.numbers.features import unit_characters, unit_digits, unit_residues
+from adelic.numbers.features import PLACE_FEATURES, unit_characters, unit_digits, unit_residues
 
 PLACES = ("apart", "late", "axial")
 """Where places meet before the head, see `adelic.nn.PlacewiseClassifier`."""
-PLACE_FEATURES = ("characters", "one-hot-digits", "digits", "valuation-unit", "multiplicative-characters")
-"""What `PlaceEmbedding` can give a place."""
 ACTIVATIONS = ("product", "relu", "gelu")
 """The hidden units of `PlacewiseMLP`."""
 N_CHARACTERS = 6
@@ -79,7 +77,7 @@ class PlaceEmbedding(Fingerprinted):
 
     Args:
         space: the primes and digits.
-        features: one of `PLACE_FEATURES`.
+        features: one of `adelic.numbers.features.PLACE_FEATURES`.
         real_scale: the unit of the real place; about the size of the numbers, so that its features are near 1.
 
     Raises:

@@ -23,6 +23,8 @@ FeatureKind = Literal[
 ]
 FEATURE_KINDS: tuple[str, ...] = get_args(FeatureKind)
 """The forms in which a network can be given an adele."""
+PLACE_FEATURES = ("characters", "one-hot-digits", "digits", "valuation-unit", "multiplicative-characters")
+"""The forms in which a network with a state at each place can be given it."""
 
 _UNIT_DIGITS_AT_2 = 3  # u mod 8 says whether the unit u is a square in Q_2; at other primes u mod p does
 

@@ -89,7 +89,10 @@ def primitive_root(p: int) -> int:
     >>> [primitive_root(p) for p in (2, 3, 5, 7, 11, 13, 17, 19, 23)]
     [1, 2, 2, 3, 2, 2, 3, 2, 5]
     """
-    factors = [q for q in range(2, p) if (p - 1) % q == 0 and all(q % r for r in range(2, isqrt(q) + 1))]
+    factors, rest = set(), p - 1
+    while rest > 1:
+        factors.add(smallest_factor(rest))
+        rest //= smallest_factor(rest)
     return next(g for g in range(1, p) if all(pow(g, (p - 1) // q, p) != 1 for q in factors))
 
 

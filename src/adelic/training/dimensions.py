@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.numbers.features import PLACE_FEATURES
 from adelic.numbers.window import DEFAULT_PRIMES
 from adelic.storage.options import Option, options
-from adelic.training.embedding import PLACE_FEATURES, EmbeddingConfig, check_owner
+from adelic.training.embedding import EmbeddingConfig, check_owner
 from adelic.training.experiment import Experiment
 from adelic.training.recipes import Recipe
 

@@ -8,7 +8,7 @@ from typing import Any
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers import AdeleSpace
 from adelic.numbers.choice import fitting_space
-from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, FeatureLayout
+from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, PLACE_FEATURES, FeatureLayout
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 from adelic.storage.options import Option, check_fields, check_table, option, options, table_of
 
@@ -16,8 +16,6 @@ JOINTS = ("agree", "signs", "sum")
 """The joints of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
 LOCAL_GLOBAL = (*JOINTS, "auto")
 """Where the places of such a model meet, as an option: at one of the joints, or at the one that validation chooses."""
-PLACE_FEATURES = ("characters", "one-hot-digits", "digits", "valuation-unit", "multiplicative-characters")
-"""The forms of AOE that a place-wise model can read."""
 _AOE = ("adelic",)
 
 

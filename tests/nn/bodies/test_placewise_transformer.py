@@ -8,7 +8,8 @@ from adelic.errors import ConfigurationError, PrecisionError, UnknownNameError
 from adelic.nn import PlacewiseClassifier, PlacewiseTransformer
 from adelic.nn.backend import Noise
 from adelic.nn.bodies.placewise_classifier import place_sizes
-from adelic.nn.placewise import PLACE_FEATURES, PLACES
+from adelic.nn.placewise import PLACES
+from adelic.numbers.features import PLACE_FEATURES
 
 P, D, HEADS = 3, 8, 2
 

@@ -11,7 +11,7 @@ from adelic.data import TaskData
 from adelic.nn.bodies.local_global import JOINTS
 from adelic.nn.embeddings.adelic import COORDINATES
 from adelic.nn.embeddings.registry import find_embeddings
-from adelic.nn.placewise import PLACE_FEATURES, PLACES
+from adelic.nn.placewise import PLACES
 from adelic.storage.options import options
 from adelic.training import embedding as described_embedding
 
@@ -87,7 +87,6 @@ def test_options_name_embeddings_and_values_that_there_are():
     assert described["places"].choices == ("flat", *PLACES, *described_embedding.LOCAL_GLOBAL)
     assert described_embedding.JOINTS == JOINTS
     assert described["coordinates"].choices == COORDINATES
-    assert described_embedding.PLACE_FEATURES == PLACE_FEATURES
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from adelic.cli.options import INTEGERS, NAMES
-from adelic.cli.reproduce.plans import plan_options, plan_source, run_and_report
+from adelic.cli.reproduce.plans import HOW, plan_options, plan_source, run_and_report
 from adelic.training.experiment import Experiment
 from adelic.training.solver_names import SOLVER_MODULES
 
@@ -19,18 +19,7 @@ from adelic.training.solver_names import SOLVER_MODULES
 )
 @plan_options("arithmetic", "problem and size")
 @click.pass_obj
-def arithmetic(
-    command: str,
-    /,
-    problems: tuple[str, ...] | None,
-    solvers: tuple[str, ...] | None,
-    examples: tuple[int, ...] | None,
-    plan_file: Path | None,
-    seeds: tuple[int, ...] | None,
-    *,
-    quick: bool,
-    **given: Any,
-) -> None:
+def arithmetic(command: str, /, **given: Any) -> None:
     """Find out which number representation learns arithmetic, from how many examples.
 
     Each run trains one solver (numbers in, numbers out) on one problem from some number of examples, as `adelic train
@@ -59,16 +48,15 @@ def arithmetic(
     """
     from adelic.benchmark import arithmetic
 
-    source, whole, chosen = plan_of_arithmetic(
-        problems=problems, solvers=solvers, examples=examples, plan_file=plan_file, seeds=seeds, quick=quick
-    )
+    how = {name: given.pop(name) for name in HOW}
+    source, whole, chosen = plan_of_arithmetic(**given)
     run_and_report(
         "arithmetic",
         source,
         chosen,
         lambda results, report: arithmetic.write_report(whole, results, report),
         command=command,
-        **given,
+        **how,
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from adelic.cli.reproduce.plans import plan_options, plan_source, run_and_report
+from adelic.cli.reproduce.plans import HOW, plan_options, plan_source, run_and_report
 from adelic.training.experiment import Experiment
 
 
@@ -18,17 +18,7 @@ from adelic.training.experiment import Experiment
 )
 @plan_options("number-theory", "task and size")
 @click.pass_obj
-def number_theory(
-    command: str,
-    /,
-    tasks: tuple[str, ...],
-    examples: int | None,
-    plan_file: Path | None,
-    seeds: tuple[int, ...] | None,
-    *,
-    quick: bool,
-    **given: Any,
-) -> None:
+def number_theory(command: str, /, **given: Any) -> None:
     """Find out which number representation learns number theory: divisors, squares, signs, conics.
 
     Each run trains one model on one task, as `adelic train gcd --embedding fone --examples 1000000` does, and counts
@@ -47,16 +37,15 @@ def number_theory(
     """
     from adelic.benchmark import number_theory
 
-    source, whole, chosen = plan_of_number_theory(
-        tasks=tasks, examples=examples, plan_file=plan_file, seeds=seeds, quick=quick
-    )
+    how = {name: given.pop(name) for name in HOW}
+    source, whole, chosen = plan_of_number_theory(**given)
     run_and_report(
         "number-theory",
         source,
         chosen,
         lambda results, report: number_theory.write_report(whole, results, report),
         command=command,
-        **given,
+        **how,
     )
 
 

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import click
 
-from adelic.cli.options import DURATION, INTEGERS, Command, folder, progress_bar, stack
+from adelic.cli.options import DURATION, INTEGERS, PATH, Command, progress_bar, stack
 from adelic.training.experiment import Experiment
+
+HOW = ("workers", "budget", "runs_dir", "results_dir", "report_dir", "dry_run")
+"""Options of a benchmark's command that say how and where to run; the others say what."""
 
 
 def plan_options(name: str, row: str) -> Callable[[Command], Command]:
@@ -22,7 +25,7 @@ def plan_options(name: str, row: str) -> Callable[[Command], Command]:
         click.option(
             "--plan",
             "plan_file",
-            type=folder,
+            type=PATH,
             help="Run a plan of your own, a TOML file. It may name modules, which are imported, so it is code.",
         ),
         click.option(
@@ -35,17 +38,17 @@ def plan_options(name: str, row: str) -> Callable[[Command], Command]:
             "--budget", type=DURATION, help="Stop after this time, as 25m or 1h30m; the shortest trainings come first."
         ),
         click.option(
-            "--runs-dir", type=folder, default="runs", show_default=True, help="Folder for the runs, a folder each."
+            "--runs-dir", type=PATH, default="runs", show_default=True, help="Folder for the runs, a folder each."
         ),
         click.option(
             "--results-dir",
-            type=folder,
+            type=PATH,
             help=f"Folder for the results: a file for each {row}, with a line for each run.  [default: results/{name}]",
         ),
         click.option(
             "--report",
             "report_dir",
-            type=folder,
+            type=PATH,
             help=f"Folder for the tables and figures.  [default: docs/{name}]",
         ),
         click.option("--dry-run", is_flag=True, help="Print the commands of the runs, and train nothing."),

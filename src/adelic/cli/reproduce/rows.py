@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from adelic.cli.experiments import device_option, recipe_options, tensorboard_option
-from adelic.cli.options import DURATION, INTEGERS, NAMES, Given, Tick, folder, progress_bar
+from adelic.cli.options import DURATION, INTEGERS, NAMES, PATH, Given, Tick, progress_bar
 from adelic.cli.report import print_table, results_option, write_report
 from adelic.errors import Interrupted
 from adelic.storage.allocator import keep_freed_memory
@@ -48,7 +48,7 @@ from adelic.training.recipes import Recipe
     help="How rows are divided: published, or orbits (equivalent rows stay in one part, as --symmetries needs).",
 )
 @recipe_options
-@click.option("--runs-dir", type=folder, default="runs", show_default=True, help="Folder for the runs, a folder each.")
+@click.option("--runs-dir", type=PATH, default="runs", show_default=True, help="Folder for the runs, a folder each.")
 @results_option
 @device_option
 @click.option(
@@ -74,7 +74,7 @@ from adelic.training.recipes import Recipe
 @click.option("--cpus-per-run", type=float, help="CPU cores that Ray keeps for each run.  [default: 1]")
 @click.option("--gpus-per-run", type=float, help="GPUs that Ray keeps for each run.  [default: 0]")
 @tensorboard_option
-@click.option("--report", "page", type=folder, help="Also write a report to this HTML file, as `adelic report` does.")
+@click.option("--report", "page", type=PATH, help="Also write a report to this HTML file, as `adelic report` does.")
 @click.option("--dry-run", is_flag=True, help="Print the commands of the runs, and train nothing.")
 @click.pass_obj
 def rows(

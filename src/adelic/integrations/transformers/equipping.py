@@ -46,7 +46,7 @@ def equip(
         model: a causal or masked language model, or an encoder, with or without a head for another task.
         tokenizer: the model's; the token is added, and the model's embeddings are resized if need be.
         space: the primes and digits. One digit at many primes is a good choice for a head.
-        features: one of `adelic.nn.placewise.PLACE_FEATURES`.
+        features: one of `adelic.numbers.features.PLACE_FEATURES`.
         real_scale: about the size of the numbers.
         max_numerator: numbers n/m that are written have |n| up to it; the default leaves half of the digits to mend
             errors.

@@ -7,9 +7,9 @@ from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 from adelic.errors import ConfigurationError
-from adelic.nn.placewise import PLACE_FEATURES
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.describe import describe
+from adelic.numbers.features import PLACE_FEATURES
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -25,7 +25,7 @@ class NumberSettings:
     Attributes:
         space: the primes and digits.
         token_id: of `NUMBER_TOKEN`.
-        features: what the digits become, one of `adelic.nn.placewise.PLACE_FEATURES`.
+        features: what the digits become, one of `adelic.numbers.features.PLACE_FEATURES`.
         real_scale: the unit of the real place, about the size of the numbers: asinh(q / real_scale) is what is read.
         max_numerator: numbers n/m that are written have |n| up to it; None for `default_max_numerator`.
         max_denominator: and m up to it; 1 for integers.
