@@ -4,7 +4,7 @@ import pytest
 
 from adelic.benchmark import summarise
 from adelic.benchmark.comparison import comparisons
-from adelic.benchmark.contrasts import contrast_text, contrasts_table, differences_table
+from adelic.benchmark.contrasts import changes_table, contrast_text, contrasts_table, differences_table
 from adelic.benchmark.significance import declared_contrast, discordance, exploratory_differences
 from adelic.benchmark.table import Table, to_markdown
 
@@ -130,3 +130,29 @@ def test_a_note_of_several_tables_stands_once():
     assert text.count("shared") == text.count("† with") == 1
     assert text.index("## two") < text.index("shared") < text.index("## three")
     assert text.endswith("## three\n\nnot run\n")
+
+
+def test_one_change_at_a_time(result):
+    """The base is what most others of its embedding are one setting away from; two settings away is no line."""
+
+    def runs(accuracy, *, seeds=range(3), **changes):
+        return [result(seed=s, accuracy=accuracy + 0.001 * s * s, **changes) for s in seeds]
+
+    models = [
+        *runs(0.95),
+        *runs(0.90, model={"coordinates": "real"}),
+        *runs(0.96, recipe={"pooling": "tokens"}),
+        *runs(0.80, model={"coordinates": "real"}, recipe={"pooling": "tokens"}),
+        *runs(0.85, embedding="learned", seeds=[0]),
+        *runs(0.70, model={"precision": 3}, seeds=[7]),
+    ]
+    (part,) = comparisons(summarise(models))
+    table = changes_table(part)
+    assert [(line[0], line[2], line[4]) for line in table.rows] == [
+        ("none: AOE (digits)", "–", "3"),
+        ("pooling=tokens", "+1.00", "3"),
+        ("coordinates=real", "−5.00", "3"),
+        ("learned", "−10.00", "1"),
+    ]  # the last model has no seed in common
+    assert table.rows[1][3] == "each seed"
+    assert changes_table(comparisons(summarise(runs(0.9)))[0]).rows == ()

@@ -61,7 +61,11 @@ def test_accuracy_against_training_rows(runs):
     assert section.title == "schubert-4, quick recipe"
     assert {"15", "151", "1,515", "AOE (digits)", "learned"} <= set(texts(section.efficiency.svg))
     assert "fone" not in texts(section.efficiency.svg)
-    assert [table.title.split(", ")[-1] for table in section.smaller] == ["151 training rows", "15 training rows"]
+    assert [table.title for table in section.smaller] == [
+        "By the number of training rows: schubert-4, quick recipe",
+        "schubert-4, quick recipe, 151 training rows",
+        "schubert-4, quick recipe, 15 training rows",
+    ]
 
 
 def test_one_number_of_training_rows_has_a_command_instead(runs):

@@ -2,7 +2,7 @@ import pytest
 
 from adelic.benchmark import published_rows, summarise
 from adelic.benchmark.comparison import comparisons
-from adelic.benchmark.row_tables import models_table, overview, paper_table, recipe_tables, verdict
+from adelic.benchmark.row_tables import models_table, overview, paper_table, recipe_tables, sizes_tables, verdict
 from adelic.benchmark.rows import Figure
 from adelic.training import EmbeddingConfig
 
@@ -240,3 +240,23 @@ def test_no_table_has_more_columns_than_one_reads(found):
     parts = found()
     tables = [overview(parts), paper_table(parts, "accuracy"), models_table(parts[0])]
     assert all(len(table.columns) <= 10 for table in tables)
+
+
+def test_accuracies_by_the_number_of_training_rows(result):
+    few = [
+        result(embedding=name, seed=s, accuracy=a + 0.01 * s, lookup=0.4, rule=None, recipe={"max_rows": 50})
+        for name, a in {"adelic": 0.7, "learned": 0.6, "xval": 0.5}.items()
+        for s in (0, 1)
+    ]
+    every = [result(embedding=name, accuracy=0.9, lookup=0.5, rule=None) for name in ("adelic", "learned")]
+    only_once = result("mheight-8")
+    (table,) = sizes_tables(comparisons(summarise([*every, *few, only_once])))
+    assert table.columns == ("model", "50 rows", f"all {every[0].rows['train']:,}")
+    assert {name: cells for name, *cells in table.rows} == {
+        "AOE (digits)": ["70.50 [70.00, 71.00]", "90.00"],
+        "learned": ["60.50 [60.00, 61.00]", "90.00"],
+        "AOE − learned": ["+10.00 (each seed)", "0.00"],
+        "majority class": ["50.00", "50.00"],
+        "look-up": ["40.00", "50.00"],
+        "best trivial rule": ["–", "–"],
+    }  # xval ran on one number of rows alone

@@ -226,13 +226,51 @@ def named(summaries: list[Summary]) -> dict[str, Summary]:
     return result
 
 
+def changes(comparison: Comparison) -> tuple[str, dict[str, str]]:
+    """Return the base of an ablation, and what each model changes of it that changes one thing alone.
+
+    The base is the network from which most others of its embedding differ in one setting. A network with another
+    embedding changes one thing, too, if all else is equal.
+
+    Returns:
+        The base's name; name of a model -> its change in words, {"AOE (digits), coordinates=real": "coordinates=real"}.
+        Both are empty without networks.
+    """
+    networks = {name: model for name, model in comparison.models.items() if model.is_network}
+    found = {name: _changes(model, networks) for name, model in networks.items()}
+
+    def own(name: str) -> int:
+        return sum(networks[other].embedding == networks[name].embedding for other in found[name])
+
+    base = max(found, key=own, default="")
+    return base, found.get(base, {})
+
+
+def _changes(base: Summary, models: dict[str, Summary]) -> dict[str, str]:
+    """Return what each model changes of a base that changes one thing alone."""
+    mine, found = base.settings, {}
+    for name, model in models.items():
+        theirs = model.settings
+        differing = [key for key in sorted(mine.keys() | theirs.keys()) if mine.get(key) != theirs.get(key)]
+        if model.embedding != base.embedding and all(key.startswith("embedding.") for key in differing):
+            found[name] = model.label
+        elif len(differing) == 1:
+            found[name] = _in_words(differing[0], theirs.get(differing[0]))
+    return found
+
+
 def _in_words(name: str, value: Any) -> str:
     """Return a setting as it is told from others.
 
-    >>> _in_words("recipe.symmetries", True), _in_words("recipe.batch_size", 64)
-    ('with images', 'batch size=64')
+    >>> _in_words("recipe.symmetries", True), _in_words("recipe.batch_size", 64), _in_words("embedding.primes", [2, 3])
+    ('with images', 'batch size=64', 'primes=2, 3')
+    >>> _in_words("embedding.coordinates", None)
+    'default coordinates'
     """
     name = name.rpartition(".")[2]
     if name == "symmetries":
         return "with images" if value else "without images"
-    return f"{name.replace('_', ' ')}={value}"
+    name = name.replace("_", " ")
+    if value is None:
+        return f"default {name}"
+    return f"{name}={', '.join(map(str, value)) if isinstance(value, list) else value}"

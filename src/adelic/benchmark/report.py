@@ -8,11 +8,11 @@ from pathlib import Path
 import jinja2
 
 from adelic.benchmark.comparison import Comparison, comparisons, named, on_most_rows
-from adelic.benchmark.contrasts import contrasts_table, differences_table
+from adelic.benchmark.contrasts import changes_table, contrasts_table, differences_table
 from adelic.benchmark.plots import GREY, learning_curves
 from adelic.benchmark.results import Summary
 from adelic.benchmark.row_plots import confusion_matrix, cost_scatter, efficiency, efficiency_curves, far_below
-from adelic.benchmark.row_tables import models_table, overview, paper_table, recipe_tables
+from adelic.benchmark.row_tables import models_table, overview, paper_table, recipe_tables, sizes_tables
 from adelic.benchmark.rows import published_rows
 from adelic.benchmark.run_tables import provenance, run_tables
 from adelic.benchmark.table import Table, to_markdown
@@ -20,7 +20,7 @@ from adelic.errors import ConfigurationError
 from adelic.storage.files import atomic_write
 from adelic.storage.version import VERSION
 
-TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "models", "differences")
+TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "models", "differences", "changes", "sizes")
 """The names that `tables` knows."""
 
 
@@ -46,6 +46,8 @@ def tables(summaries: list[Summary], *names: str, all_rows: bool = False) -> lis
         "loss": lambda: [paper_table(main, "loss")],
         "models": lambda: [models_table(comparison) for comparison in found],
         "differences": lambda: [table for table in map(differences_table, main) if table.rows],
+        "sizes": lambda: sizes_tables(found),
+        "changes": lambda: [table for table in map(changes_table, main) if table.rows],
     }
     return [table for name in names or TABLES for table in makers[name]()]
 
@@ -149,8 +151,8 @@ class RowSection:
         name: anchor on the page.
         title: heading.
         models: every model.
-        tests: the declared contrast, then the exploratory differences; those that have a line.
-        smaller: tables of runs on fewer training rows.
+        tests: declared contrast, exploratory differences, what one change of a model brings; those that have a line.
+        smaller: models by the number of training rows, and the tables of those with fewer, if there are some.
     """
 
     name: str
@@ -169,7 +171,7 @@ def row_sections(found: list[Comparison]) -> list[RowSection]:
     sections = []
     for i, comparison in enumerate(on_most_rows(found)):
         same = [c for c in found if (c.first.title, c.recipe) == (comparison.first.title, comparison.recipe)]
-        tests = [contrasts_table([comparison]), differences_table(comparison)]
+        tests = [contrasts_table([comparison]), differences_table(comparison), changes_table(comparison)]
         sections.append(
             RowSection(
                 name=f"row-{i}",
@@ -180,7 +182,7 @@ def row_sections(found: list[Comparison]) -> list[RowSection]:
                 efficiency=_efficiency(comparison, same),
                 cost=_cost(comparison),
                 curves=_curves(comparison.models, comparison.title),
-                smaller=[models_table(c) for c in same if c is not comparison],
+                smaller=[*sizes_tables(same), *(models_table(c) for c in same if c is not comparison)],
             )
         )
     return sections

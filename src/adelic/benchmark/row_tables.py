@@ -1,5 +1,6 @@
 """The tables of rows: the best of each, the paper's tables with ours, all models on all rows, all models of one."""
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 
@@ -226,6 +227,37 @@ def _accuracy(comparison: Comparison, name: str) -> str:
     if name not in comparison.models:
         return NOT_RUN
     return figure(comparison.models[name], "accuracy") + marks(comparison.models[name])
+
+
+def sizes_tables(found: Sequence[Comparison]) -> list[Table]:
+    """Return for each row and recipe that ran on several numbers of training rows the models that ran on some of them.
+
+    AOE − learned is the declared contrast of each number.
+    """
+    groups: dict[tuple[str, str], list[Comparison]] = {}
+    for comparison in found:
+        groups.setdefault((comparison.first.title, comparison.recipe), []).append(comparison)
+    return [_sizes_table(sizes) for sizes in groups.values() if len(sizes) > 1]
+
+
+def _sizes_table(sizes: list[Comparison]) -> Table:
+    sizes = sorted(sizes, key=lambda comparison: comparison.max_rows or math.inf)
+    names = [name for name in sizes[0].models if any(name in other.models for other in sizes[1:])]
+    rules = [comparison.rules for comparison in sizes]
+    return Table(
+        ("model", *(f"{c.max_rows:,} rows" if c.max_rows else f"all {c.first.train_rows:,}" for c in sizes)),
+        (
+            *((name, *(_accuracy(comparison, name) for comparison in sizes)) for name in names),
+            ("AOE − learned", *(contrast_text(declared_contrast(comparison)) for comparison in sizes)),
+            *((name, *(percent(each[name]) for each in rules)) for name in rules[0]),
+        ),
+        (
+            f"{FIGURES_NOTE} A seed also draws which training rows there are; all of them are those of one seed, and "
+            f"differ a little with the split. AOE − learned: in percentage points, paired over seeds. {LOOK_UP_NOTE} "
+            f"{RULE_NOTE}",
+        ),
+        f"By the number of training rows: {sizes[0].first.title}, {recipe_title(sizes[0].recipe)} recipe",
+    )
 
 
 def models_table(comparison: Comparison) -> Table:

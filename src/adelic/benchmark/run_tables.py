@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from adelic.benchmark.comparison import named
 from adelic.benchmark.results import Summary, right_rows
 from adelic.benchmark.rows import further_rows, published_rows
 from adelic.benchmark.table import (
@@ -75,7 +76,7 @@ def _lines(summaries: list[Summary], *, all_rows: bool) -> list[tuple[str, ...]]
     lines = []
     for name in dict.fromkeys([*published_rows(), *(summary.row for summary in found)]):
         mine = sorted((s for s in found if s.row == name), key=lambda summary: summary.title)
-        lines += [_line(summary) for summary in mine]
+        lines += [_line(summary, called) for summary, called in zip(mine, _told_apart(mine), strict=True)]
         ran = {summary.embedding for summary in mine if summary.title == name}
         if all_rows and name in published_rows():
             missing = [pair for pair in (("adelic", "AOE"), ("learned", "learned")) if pair[0] not in ran]
@@ -83,11 +84,20 @@ def _lines(summaries: list[Summary], *, all_rows: bool) -> list[tuple[str, ...]]
     return lines
 
 
-def _line(summary: Summary) -> tuple[str, ...]:
+def _told_apart(summaries: list[Summary]) -> list[str]:
+    """Return the names of a row's models: of those with the same label and training, with what else differs."""
+    groups: dict[tuple[str, str], list[Summary]] = {}
+    for summary in summaries:
+        groups.setdefault((summary.title, recipe_text(summary)), []).append(summary)
+    names = {id(summary): name for group in groups.values() for name, summary in named(group).items()}
+    return [names[id(summary)] for summary in summaries]
+
+
+def _line(summary: Summary, name: str) -> tuple[str, ...]:
     count = len(summary.seeds)
     return (
         summary.title,
-        summary.label + marks(summary),
+        name + marks(summary),
         f"{recipe_text(summary)}, {count} seed{'s' if count > 1 else ''}",
         percent(summary.trivial("majority")),
         percent(summary.trivial("lookup")),

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from adelic.benchmark.comparison import Comparison
 from adelic.benchmark.results import LEAST_SEEDS, Summary, paired, right_rows_of_both
 from adelic.errors import needs_extra
 
+_Pair = TypeVar("_Pair")
 ALPHA = 0.05
 RESAMPLES = 2000
 TRIVIAL = ("majority", "lookup")
@@ -221,10 +223,21 @@ def exploratory_differences(comparison: Comparison) -> dict[tuple[str, str], Dif
         difference = paired_difference(models[a], models[b])
         if difference is not None and {a, b} != declared:
             found[a, b] = difference
+    return corrected(found)
+
+
+def differences_from(base: Summary, models: dict[str, Summary]) -> dict[str, Difference]:
+    """Return each model minus a base, with Holm's correction over these; models without a common seed are left out."""
+    found = {name: paired_difference(model, base) for name, model in models.items()}
+    return corrected({name: difference for name, difference in found.items() if difference is not None})
+
+
+def corrected(found: dict[_Pair, Difference]) -> dict[_Pair, Difference]:
+    """Return differences with statsmodels' p-values after Holm's correction over all of them that could be tested."""
     tested = [pair for pair, difference in found.items() if difference.p is not None]
-    if tested:
-        with needs_extra("adelic.benchmark", "torch"):
-            from statsmodels.stats.multitest import multipletests
-        adjusted = multipletests([found[pair].p for pair in tested], method="holm")[1]
-        found |= {pair: replace(found[pair], adjusted=float(p)) for pair, p in zip(tested, adjusted, strict=True)}
-    return found
+    if not tested:
+        return found
+    with needs_extra("adelic.benchmark", "torch"):
+        from statsmodels.stats.multitest import multipletests
+    adjusted = multipletests([found[pair].p for pair in tested], method="holm")[1]
+    return found | {pair: replace(found[pair], adjusted=float(p)) for pair, p in zip(tested, adjusted, strict=True)}

@@ -28,7 +28,18 @@ def print_table(summaries: "list[Summary]", *, all_rows: bool) -> None:
         console.print(table.to_rich())
 
 
-REPORT_TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "models", "differences")
+REPORT_TABLES = (
+    "runs",
+    "overview",
+    "contrasts",
+    "recipes",
+    "accuracy",
+    "loss",
+    "models",
+    "differences",
+    "changes",
+    "sizes",
+)
 
 
 @click.command()
@@ -48,7 +59,8 @@ REPORT_TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss",
     show_default=True,
     help="The table that --markdown prints. runs: all runs; overview: each row's best models; contrasts: the declared "
     "contrasts, AOE minus learned; recipes: accuracies of all models on all rows, a table a recipe and split; "
-    "accuracy, loss: the paper's and ours; models: every model of each row; differences: the exploratory differences.",
+    "accuracy, loss: the paper's and ours; models: every model of each row; differences: the exploratory differences; "
+    "changes: what one change of a model brings; sizes: accuracies by the number of training rows.",
 )
 @click.option("--row", help="Report this row only, in all its editions and splits, as schubert-4.")
 @click.option("--csv", "csv_file", type=PATH, help="Write one line for each run to this CSV file, and nothing else.")
