@@ -63,7 +63,8 @@ tensorboard_option = click.option(
 @click.option(
     "--solver",
     help="Of a drawn task: adelic-placewise, adelic-one-hot, adelic-3-digits, adelic-flat, adelic-context, "
-    "adelic-characters, fone, xval, abacus, base-10, base-1000, or package.module:Class of your own.  "
+    "adelic-characters, fone, xval, abacus, base-10, base-1000, the last three with -autoregressive, too, "
+    "residue-table, least-squares, or package.module:Class of your own.  "
     "[default: adelic-placewise]",
 )
 @field_options(Steps)

@@ -3,6 +3,8 @@
 from adelic.errors import UnknownNameError
 
 _PLACEWISE, _RIVALS = "adelic.training.solvers.placewise", "adelic.training.solvers.rivals"
+_AUTOREGRESSIVE = "adelic.training.solvers.autoregressive"
+_TRIVIAL = "adelic.training.solvers.trivial"
 SOLVER_MODULES: dict[str, str] = {
     "adelic-placewise": _PLACEWISE,
     "adelic-one-hot": _PLACEWISE,
@@ -15,6 +17,11 @@ SOLVER_MODULES: dict[str, str] = {
     "abacus": _RIVALS,
     "base-10": _RIVALS,
     "base-1000": _RIVALS,
+    "base-10-autoregressive": _AUTOREGRESSIVE,
+    "base-1000-autoregressive": _AUTOREGRESSIVE,
+    "abacus-autoregressive": _AUTOREGRESSIVE,
+    "residue-table": _TRIVIAL,
+    "least-squares": _TRIVIAL,
 }
 """The module of each solver, in the order of tables; it has a dictionary SOLVERS of its classes by name."""
 

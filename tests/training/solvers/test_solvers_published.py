@@ -115,7 +115,7 @@ def test_abacus_reads_the_published_places():
         reader.places.copy_(torch.arange(reader.places.shape[1])[:, None].expand(1, -1, 64))
         reader.numbers.zero_()
     for expected, offset in [(ORACLE["evaluation"], 0), *((row, row[0] - 1) for row in ORACLE["training"])]:
-        rows = reader._places(slice(0, 3), 3, offset)[..., 0].int().tolist()
+        rows = reader.place_vectors(slice(0, 3), 3, offset)[..., 0].int().tolist()
         in_numbers = [expected[:3], expected[4:6], expected[7:]]
         assert [row[1 : 1 + len(places)] for row, places in zip(rows, in_numbers, strict=True)] == in_numbers
         assert [row[0] for row in rows] == [expected[3]] * 3 == [0] * 3  # the sign, as "+" there

@@ -129,7 +129,7 @@ def test_digit_tokens():
 @pytest.mark.parametrize("shared", [True, False])
 def test_places(shared):
     found = reader(shared_places=shared)
-    answer, operands = found._places(slice(0, 1), 3, 0), found._places(slice(1, None), 2, 0)
+    answer, operands = found.place_vectors(slice(0, 1), 3, 0), found.place_vectors(slice(1, None), 2, 0)
     assert answer.shape == (1, 4, 64)
     assert operands.shape == (2, 3, 64)
     if shared:  # the same vector a place, but for which number it is
@@ -138,10 +138,10 @@ def test_places(shared):
         assert torch.allclose(answer[0, :3] - operands[0], (number[0] - number[1]).expand(3, 64), atol=1e-6)
         # the offset reaches the last place of the longest operand (4 further) and answer, and no further than the table
         assert found.max_offset == 4
-        moved = found._places(slice(0, 1), 3, 4)
+        moved = found.place_vectors(slice(0, 1), 3, 4)
         assert torch.equal(moved[0, 0], answer[0, 0])  # the sign has no place
         assert torch.equal(moved[0, 3], found.places[0, 7] + number[0])
-        assert found._places(slice(0, 1), 7, 0).shape == (1, 8, 64)
+        assert found.place_vectors(slice(0, 1), 7, 0).shape == (1, 8, 64)
     else:
         assert found.max_offset == 0
         assert torch.equal(operands[1], found.places[2, :3])

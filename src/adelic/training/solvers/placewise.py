@@ -2,10 +2,11 @@
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import nn
 
@@ -30,10 +31,15 @@ _HELD_OUT, _PILOT = 0.2, 0.25  # of the examples, of the steps
 _CHUNK = 5_000
 
 
-def space_for(problem: DrawnTask, precision: int = 1) -> AdeleSpace:
+def space_for(problem: DrawnTask, precision: int = 1, *, mended: int = MENDED) -> AdeleSpace:
     """Return a space of the least primes that divide no denominator and hold the answers with redundancy.
 
     For an inverse modulo a product of small primes, the space has these primes, which determine the answer.
+
+    Args:
+        problem: bounds the answers.
+        precision: digits a prime.
+        mended: wrong digits at any places with a product up to this are mended.
 
     >>> from adelic.data import drawn_task
     >>> space_for(drawn_task("addition")).primes[-1], space_for(drawn_task("modular-inverse")).primes
@@ -43,7 +49,7 @@ def space_for(problem: DrawnTask, precision: int = 1) -> AdeleSpace:
         factors = tuple(p for p in range(2, 100) if is_prime(p) and problem.modulus % p == 0)
         if math.prod(factors) == problem.modulus:
             return AdeleSpace(primes=factors, precision=1)
-    needed = 2 * problem.max_numerator * problem.max_denominator * MENDED**2
+    needed = 2 * problem.max_numerator * problem.max_denominator * mended**2
     candidates = _primes_above(problem.max_operand_denominator)
     primes: list[int] = []
     while math.prod(primes) ** precision <= needed:
@@ -308,14 +314,23 @@ def decoded(space: AdeleSpace, logits: torch.Tensor, problem: DrawnTask) -> Answ
         logits: (n, n_primes, precision, max_prime), −inf from p on.
         problem: bounds its answers, or has a modulus.
     """
-    modulus = math.prod(space.primes)
-    if modulus != problem.modulus:
-        code = RedundantResidueCode(space, problem.max_numerator, problem.max_denominator)
-        return code.decode_soft(logits.float().log_softmax(dim=-1).numpy()).values
-    # Any residues are those of a number modulo the product (the Chinese remainder theorem), so there is none to mend.
-    idempotents = [modulus // p * pow(modulus // p, -1, p) for p in space.primes]
-    residues = logits[:, :, 0].argmax(dim=-1).numpy().astype(object)
-    return np.asarray(residues @ np.array(idempotents, dtype=object) % modulus)
+    if math.prod(space.primes) == problem.modulus:
+        return with_remainders(space.primes, logits[:, :, 0].argmax(dim=-1).numpy())
+    code = RedundantResidueCode(space, problem.max_numerator, problem.max_denominator)
+    return code.decode_soft(logits.float().log_softmax(dim=-1).numpy()).values
+
+
+def with_remainders(primes: Sequence[int], remainders: npt.NDArray[np.int64]) -> Answers:
+    """Return the numbers modulo the product of different primes with these remainders (*, n_primes).
+
+    There is one for any remainders, by the Chinese remainder theorem, so that there is none to mend.
+
+    >>> with_remainders((3, 5), np.array([[1, 2], [2, 0]]))
+    array([7, 5], dtype=object)
+    """
+    product = math.prod(primes)
+    idempotents = [product // p * pow(product // p, -1, p) for p in primes]
+    return np.asarray(remainders.astype(object) @ np.array(idempotents, dtype=object) % product)
 
 
 def _tensors(space: AdeleSpace, numbers: Any) -> tuple[torch.Tensor, torch.Tensor]:

@@ -1,7 +1,8 @@
 """The rivals' solvers: one small Transformer, five ways to give it numbers and to read its answer.
 
-All have the same encoder (pre-norm, 2 layers, width 64, 4 heads, feed-forward 256) and the same training. They are not
-autoregressive: every digit of the answer is predicted at once, which treats all alike and makes large test sets cheap.
+All have the same encoder (pre-norm, 2 layers, width 64, 4 heads, feed-forward 256) and the same training. Here every
+digit of the answer is predicted at once, which treats all alike and makes large test sets cheap; `autoregressive` has
+those that say one digit after the other.
 """
 
 from abc import abstractmethod
@@ -76,6 +77,16 @@ class Reader(nn.Module):
     @abstractmethod
     def targets(self, answers: Answers) -> tuple[torch.Tensor, ...]:
         """Return answers as tensors for the head's loss."""
+
+    def loss(self, inputs: tuple[torch.Tensor, ...], targets: tuple[torch.Tensor, ...]) -> torch.Tensor:
+        """Return the loss of a batch."""
+        loss: torch.Tensor = self.head.loss(self(*inputs), *targets)
+        return loss
+
+    def decode(self, inputs: tuple[torch.Tensor, ...]) -> Answers:
+        """Return the most probable answers of a batch."""
+        answers: Answers = self.head.decode(self(*inputs))
+        return answers
 
 
 class OneTokenReader(Reader):
@@ -176,20 +187,24 @@ class DigitReader(Reader):
         """Return digits and signs of answers that are no longer than in training."""
         return self.head.targets(answers, self.answer_digits[0])  # type: ignore[no-any-return]
 
-    def forward(self, tokens: torch.Tensor) -> DigitLogits:
-        """Return logits of the answer's digits for a batch of tokens (rows, arity, 1 + n_digits)."""
+    def lengths(self, tokens: torch.Tensor) -> tuple[int, int, int]:
+        """Return how many digits the operands of a batch have, and their answers, and the offset of shared places."""
         width = tokens.shape[-1] - 1
         n_digits = self.answer_digits[0 if width == self.operand_digits[0] else 1]
-        offset = current().draw_up_to(self.max_offset) if self.max_offset and self.training else 0
+        return width, n_digits, current().draw_up_to(self.max_offset) if self.max_offset and self.training else 0
+
+    def forward(self, tokens: torch.Tensor) -> DigitLogits:
+        """Return logits of the answer's digits for a batch of tokens (rows, arity, 1 + n_digits)."""
+        width, n_digits, offset = self.lengths(tokens)
         question = torch.full((1 + n_digits,), self.base + 3)
         question[0] = self.base + 2
-        asked = self.tokens[question] + self._places(slice(0, 1), n_digits, offset)[0]
-        read = functional.embedding(tokens, self.tokens) + self._places(slice(1, None), width, offset)
+        asked = self.tokens[question] + self.place_vectors(slice(0, 1), n_digits, offset)[0]
+        read = functional.embedding(tokens, self.tokens) + self.place_vectors(slice(1, None), width, offset)
         states = torch.cat([asked.expand(len(tokens), -1, -1), read.flatten(1, 2)], dim=1)
         outputs: DigitLogits = self.head(self.encoder(states, 1 + n_digits))
         return outputs
 
-    def _places(self, numbers: slice, n_digits: int, offset: int) -> torch.Tensor:
+    def place_vectors(self, numbers: slice, n_digits: int, offset: int) -> torch.Tensor:
         """Return the vectors of sign and digits for some of answer and operands: (numbers, 1 + n_digits, 64)."""
         if not self.shared_places:
             return self.places[numbers, : 1 + n_digits]
@@ -249,9 +264,7 @@ class TransformerSolver(Solver):
         def loss(step: int) -> torch.Tensor:
             rows = torch.randint(len(operands), (BATCH_SIZE,), generator=generator)
             with Backend(noise=Noise(noise_seed + step)).on("cpu"):
-                outputs = reader(*(t[rows] for t in inputs))
-            value: torch.Tensor = reader.head.loss(outputs, *(t[rows] for t in targets))
-            return value
+                return reader.loss(tuple(t[rows] for t in inputs), tuple(t[rows] for t in targets))
 
         reader.train()
         schedule = rates(LEARNING_RATE, steps, max(1, round(WARM_UP * steps)))
@@ -272,7 +285,7 @@ class TransformerSolver(Solver):
         for rows, inputs in self._reader.groups(operands) if len(operands) else []:
             for first in range(0, len(rows), _ROWS):
                 part = slice(first, first + _ROWS)
-                found[rows[part]] = self._reader.head.decode(self._reader(*(t[part] for t in inputs)))
+                found[rows[part]] = self._reader.decode(tuple(t[part] for t in inputs))
         return found
 
     @property
@@ -315,13 +328,14 @@ class DigitSolver(TransformerSolver):
     base: int
     shared_places = False
     number_token_weight = 0.0
+    reader: type[DigitReader] = DigitReader
 
     def _read(self, problem: DrawnTask, operands: Operands, answers: Answers) -> Reader:
         def digits(numbers: Any, longest: int) -> tuple[int, int]:
             here = max(count_digits(int(x), self.base) for x in numbers.flat)
             return here, max(here, count_digits(10**longest - 1, self.base))
 
-        return DigitReader(
+        return self.reader(
             base=self.base,
             shared_places=self.shared_places,
             operand_digits=digits(operands, problem.max_operand_digits),

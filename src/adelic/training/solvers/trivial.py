@@ -1,0 +1,162 @@
+"""Solvers without a network: what is remembered, and what a line fits. A network is worth what it has above them.
+
+A table of the residues that were seen is AOE's memory: it shows how much of a place-wise network's figure is the
+Chinese remainder theorem alone. Least squares on the real values is all that sums and products of numbers need.
+"""
+
+import math
+from itertools import combinations_with_replacement
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.errors import ConfigurationError
+from adelic.nn.heads.adelic import UNKNOWN_DIGIT, adelic_targets
+from adelic.numbers import RedundantResidueCode
+from adelic.training.solvers.base import Solver, Tick
+from adelic.training.solvers.placewise import space_for, with_remainders
+
+_MENDED = 10**20
+"""More redundancy than a place-wise network has: a further place costs the table nothing, and mends erased ones."""
+_MAX_OPERANDS = 2
+_DEGREE = 2
+
+
+class ResidueTable(Solver):
+    """What was seen at each place: from the operands' first digits to the answer's, and nothing for pairs not seen.
+
+    The space is that of the place-wise solver, with more places. A place at which the pair of digits was not seen is
+    erased, and the answer is decoded from the others, if they are enough. Where examples contradict each other, the
+    most frequent digit stands.
+
+    >>> from adelic.data import drawn_task
+    >>> addition, table = drawn_task("addition"), ResidueTable()
+    >>> table.fit(addition, *addition.sample(3000, np.random.default_rng(0)), seed=0, steps=0)
+    >>> table.answer(np.array([[123456, 654321]])).tolist(), table.n_parameters
+    ([Fraction(777777, 1)], 0)
+    """
+
+    n_parameters = 0
+
+    def __init__(self) -> None:
+        self._tables: list[npt.NDArray[np.int64]] = []
+
+    @classmethod
+    def obstacle(cls, problem: DrawnTask) -> str | None:
+        """Return None for one operand or two: of more, hardly any row of digits is seen twice."""
+        return None if problem.arity <= _MAX_OPERANDS else f"the table is of {_MAX_OPERANDS} operands at most"
+
+    def fit(
+        self,
+        problem: DrawnTask,
+        operands: Operands,
+        answers: Answers,
+        *,
+        seed: int,
+        steps: int,
+        tick: Tick | None = None,
+    ) -> None:
+        """Remember the examples; seed and steps are not used."""
+        self._problem, self._space = problem, space_for(problem, mended=_MENDED)
+        places = self._keys(operands)
+        digits = adelic_targets(self._space, answers)[1][..., 0].numpy()
+        self._tables = []
+        for j, p in enumerate(self._space.primes):
+            counts = np.zeros(((p + 1) ** operands.shape[1], p), dtype=np.int64)
+            seen = digits[:, j] != UNKNOWN_DIGIT
+            np.add.at(counts, (places[seen, j], digits[seen, j]), 1)
+            self._tables.append(np.where(counts.any(axis=1), counts.argmax(axis=1), UNKNOWN_DIGIT))
+
+    def _keys(self, operands: Operands) -> npt.NDArray[np.int64]:
+        """Return the row of each place's table that operands (n, arity) belong to, (n, n_primes)."""
+        digits = adelic_targets(self._space, operands)[1][..., 0].numpy()  # (n, arity, n_primes)
+        primes = np.array(self._space.primes)
+        digits = np.where(digits == UNKNOWN_DIGIT, primes, digits)
+        return np.asarray(sum(digits[:, i] * (primes + 1) ** i for i in range(digits.shape[1])))
+
+    def answer(self, operands: Operands) -> Answers:
+        """Return the numbers, None where too few places were seen.
+
+        Raises:
+            ConfigurationError: `fit` was not called.
+        """
+        if not self._tables:
+            raise ConfigurationError("nothing is learned yet; call fit first")
+        keys, problem = self._keys(operands), self._problem
+        digits = np.stack([table[keys[:, j]] for j, table in enumerate(self._tables)], axis=-1)
+        seen = digits != UNKNOWN_DIGIT
+        if math.prod(self._space.primes) == problem.modulus:  # there are no more places than are needed
+            answers = with_remainders(self._space.primes, digits)
+            answers[~seen.all(axis=-1)] = None
+            return answers
+        code = RedundantResidueCode(self._space, problem.max_numerator, problem.max_denominator)
+        return code.decode(np.where(seen, digits, 0)[..., None], known=seen.astype(np.int64)).values
+
+
+class LeastSquares(Solver):
+    """A polynomial of degree 2 in the operands' real values, by least squares, rounded to the nearest integer.
+
+    It is computed in float64: answers above 2^53 are beyond it.
+
+    >>> from adelic.data import drawn_task
+    >>> subtraction, line = drawn_task("subtraction"), LeastSquares()
+    >>> line.fit(subtraction, *subtraction.sample(100, np.random.default_rng(0)), seed=0, steps=0)
+    >>> line.answer(np.array([[5, 123456]])).tolist(), line.n_parameters
+    ([-123451], 6)
+    """
+
+    def __init__(self) -> None:
+        self._weights: npt.NDArray[np.float64] | None = None
+
+    @classmethod
+    def obstacle(cls, problem: DrawnTask) -> str | None:
+        """Return why answers cannot be rounded: they are fractions."""
+        return None if problem.answers_are_integers else "answers are rounded to integers"
+
+    def fit(
+        self,
+        problem: DrawnTask,
+        operands: Operands,
+        answers: Answers,
+        *,
+        seed: int,
+        steps: int,
+        tick: Tick | None = None,
+    ) -> None:
+        """Fit the polynomial; seed and steps are not used."""
+        values: npt.NDArray[np.float64] = operands.astype(np.float64)
+        self._scale = np.abs(values).max(axis=0, initial=1.0)
+        found = np.linalg.lstsq(self._columns(values), answers.astype(np.float64), rcond=None)[0]
+        self._weights = np.asarray(found, dtype=np.float64)
+
+    def _columns(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the monomials of scaled operands, (n, monomials)."""
+        scaled = values / self._scale
+        return np.stack(
+            [
+                scaled[:, list(chosen)].prod(axis=1)
+                for degree in range(_DEGREE + 1)
+                for chosen in combinations_with_replacement(range(scaled.shape[1]), degree)
+            ],
+            axis=-1,
+        )
+
+    def answer(self, operands: Operands) -> Answers:
+        """Return the nearest integers.
+
+        Raises:
+            ConfigurationError: `fit` was not called.
+        """
+        if self._weights is None:
+            raise ConfigurationError("nothing is learned yet; call fit first")
+        values = np.rint(self._columns(operands.astype(np.float64)) @ self._weights)
+        return np.array([int(value) for value in values], dtype=object)
+
+    @property
+    def n_parameters(self) -> int:
+        """Return the number of coefficients; 0 before `fit`."""
+        return 0 if self._weights is None else len(self._weights)
+
+
+SOLVERS: dict[str, type[Solver]] = {"residue-table": ResidueTable, "least-squares": LeastSquares}
