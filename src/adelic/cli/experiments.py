@@ -23,6 +23,7 @@ from adelic.training.experiment import Experiment
 from adelic.training.models import SolverConfig, Steps
 from adelic.training.recipes import Recipe
 from adelic.training.result import Result
+from adelic.training.solver_names import SOLVER_MODULES
 
 _SOLVER = "adelic-placewise"
 recipe_options = stack(
@@ -62,9 +63,7 @@ tensorboard_option = click.option(
 @field_options(DrawnData)
 @click.option(
     "--solver",
-    help="Of a drawn task: adelic-placewise, adelic-one-hot, adelic-3-digits, adelic-flat, adelic-context, "
-    "adelic-characters, fone, xval, abacus, base-10, base-1000, the last three with -autoregressive, too, "
-    "residue-table, least-squares, or package.module:Class of your own.  "
+    help=f"Of a drawn task: {', '.join(SOLVER_MODULES)}, or package.module:Class of your own.  "
     "[default: adelic-placewise]",
 )
 @field_options(Steps)

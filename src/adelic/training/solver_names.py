@@ -18,6 +18,7 @@ SOLVER_MODULES: dict[str, str] = {
     "base-10": _RIVALS,
     "base-1000": _RIVALS,
     "base-10-autoregressive": _AUTOREGRESSIVE,
+    "base-24-autoregressive": _AUTOREGRESSIVE,
     "base-1000-autoregressive": _AUTOREGRESSIVE,
     "abacus-autoregressive": _AUTOREGRESSIVE,
     "residue-table": _TRIVIAL,

@@ -33,7 +33,7 @@ def arithmetic(command: str, /, **given: Any) -> None:
               polynomial, comparison
     solvers:  adelic-placewise, adelic-one-hot, adelic-3-digits, adelic-flat (AOE in and out); fone, xval,
               abacus, base-10, base-1000; residue-table, least-squares (no networks);
-              base-10-autoregressive, base-1000-autoregressive, abacus-autoregressive;
+              base-10-autoregressive, base-24-…, base-1000-…, abacus-autoregressive;
               adelic.training.solvers.published:FoNE (or :ShiftedFoNE, :XVal, :LogXVal, :NumberTokenLoss);
               package.module:Class, a subclass of adelic.training.solvers.Solver of your own
 

@@ -20,6 +20,7 @@ from adelic.training.solvers.rivals import (
     Base10Solver,
     Base1000Solver,
     DigitReader,
+    DigitSolver,
 )
 
 
@@ -95,6 +96,15 @@ class AutoregressiveBase10Solver(Base10Solver):
     name, reader = "base-10-autoregressive", AutoregressiveReader
 
 
+class AutoregressiveBase24Solver(DigitSolver):
+    """Digits in base 24, said one after the other, the lowest first: the best of those that were tried on Collatz.
+
+    Source: Charton and Narayanan, arXiv:2511.10811.
+    """
+
+    name, base, reader = "base-24-autoregressive", 24, AutoregressiveReader
+
+
 class AutoregressiveBase1000Solver(Base1000Solver):
     """Digits in base 1,000, said one after the other, the lowest first."""
 
@@ -109,5 +119,10 @@ class AutoregressiveAbacusSolver(AbacusSolver):
 
 SOLVERS: dict[str, type[Solver]] = {
     solver.name: solver
-    for solver in (AutoregressiveBase10Solver, AutoregressiveBase1000Solver, AutoregressiveAbacusSolver)
+    for solver in (
+        AutoregressiveBase10Solver,
+        AutoregressiveBase24Solver,
+        AutoregressiveBase1000Solver,
+        AutoregressiveAbacusSolver,
+    )
 }
