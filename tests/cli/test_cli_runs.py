@@ -2,6 +2,7 @@ import io
 import json
 import os
 import shutil
+import sys
 import time
 from pathlib import Path
 
@@ -148,6 +149,18 @@ def test_control_codes_of_names_are_escaped(runs, works):
         out = works("runs", *command)
         assert "\x1b" not in out
         assert "evil\\x1b[31m" in out
+    works("runs", "show", "evil", "--plot", "evil.svg")
+    assert b"evil\\x1b[31m" in Path("evil.svg").read_bytes()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="such names are Linux's")
+def test_a_label_that_is_not_utf8(runs, works):
+    label = os.fsdecode(b"b\xff")
+    (runs / "run-0").rename(runs / label)
+    for command in (["list"], ["show", label], ["compare", label, "run-1"], ["prune", label]):
+        assert "b\\udcff" in works("runs", *command)
+    works("runs", "compare", label, "run-1", "--plot", "curves.svg")
+    assert b"b\\udcff" in Path("curves.svg").read_bytes()
 
 
 def test_prune_folders_by_state(runs, works):

@@ -1,7 +1,9 @@
 """`adelic train` and `adelic tune` on tables of one's own."""
 
 import json
+import os
 import shlex
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -96,3 +98,11 @@ def test_what_is_refused(refused, table, options, words):
     small = [word for word in SMALL if "--recipe" not in options or word not in ("--recipe", "quick", "--epochs", "2")]
     assert words in refused("train", table, *small, *options)
     assert not Path("run").exists() or not list(Path("run").iterdir())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="such names are Linux's")
+def test_a_name_that_is_not_utf8_is_refused_before_training(refused, table):
+    name = os.fsdecode(b"b\xff.csv")
+    Path(name).write_bytes(Path(table).read_bytes())
+    assert "is not UTF-8, which config.toml has to be; rename it" in refused("train", name, "--target", "multiple")
+    assert not Path("runs").exists()
