@@ -101,8 +101,19 @@ def test_what_is_refused(refused, table, options, words):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="such names are Linux's")
-def test_a_name_that_is_not_utf8_is_refused_before_training(refused, table):
-    name = os.fsdecode(b"b\xff.csv")
-    Path(name).write_bytes(Path(table).read_bytes())
-    assert "is not UTF-8, which config.toml has to be; rename it" in refused("train", name, "--target", "multiple")
-    assert not Path("runs").exists()
+@pytest.mark.parametrize(
+    ("name", "column", "label", "named"),
+    [
+        (b"b\xff.csv", "y", "p", "data.task 'b\\udcff'"),
+        (b"e\x1b[31m.csv", "y", "p", "data.task 'e\\x1b[31m'"),
+        (b"mine.csv", "y\x1b[31m", "p", "data.target 'y\\x1b[31m'"),
+        (b"mine.csv", "y", "p\tq", "the class 'p\\tq'"),
+    ],
+)
+def test_names_that_files_of_runs_cannot_hold_are_refused_before_training(refused, table, name, column, label, named):
+    path = os.fsdecode(name)
+    rows = "".join(f"{i},{label if i % 3 else 'z'}\n" for i in range(60))
+    Path(path).write_text(f"a,{column}\n{rows}", encoding="utf-8")
+    message = refused("train", path, "--target", column, *SMALL)
+    assert f"{named} has a control character, or is not UTF-8; rename it" in message
+    assert not list(Path().rglob("*.safetensors"))

@@ -15,11 +15,12 @@ from typing import Any
 
 from adelic.data.sources import DrawnData, Source, TableData, TaskData
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError
-from adelic.storage.checks import check_seed, shown
+from adelic.storage.checks import check_seed
 from adelic.storage.files import read_bytes
 from adelic.storage.options import options
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic.training.embedding import LOCAL_GLOBAL, EmbeddingConfig, stored_embedding
+from adelic.training.kinds import check_text
 from adelic.training.models import Classical, RandomSearch, SolverConfig, Steps
 from adelic.training.recipes import Recipe, complete, stored
 from adelic.training.renamed import first_form, with_todays_names
@@ -79,17 +80,10 @@ class Experiment:
             self.check_numbers(self.data.vocabulary)
         if self.recipe.symmetries:
             self.data.check_images()
-        self._check_texts()
-
-    def _check_texts(self) -> None:
-        """Raise ConfigurationError for a text that config.toml cannot hold, as the name of a file that is not UTF-8."""
         for key, value in flatten(self.as_dict()):
-            try:
-                json.dumps(value, ensure_ascii=False).encode()
-            except UnicodeEncodeError:
-                raise ConfigurationError(
-                    f"{key}={shown(value)} is not UTF-8, which config.toml has to be; rename it"
-                ) from None
+            for text in value if isinstance(value, list | tuple) else [value]:
+                if isinstance(text, str):
+                    check_text(key, text)
 
     def _check_drawn(self) -> None:
         """Check what a network, or another model, demands of questions that are drawn."""
