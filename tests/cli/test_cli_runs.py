@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from PIL import Image
@@ -230,6 +231,17 @@ def test_time_left_of_a_resumed_run(monkeypatch):
             now[0] += 2
             tick(done, 1000, "epoch 10/10")
         assert bars[0].tasks[0].time_remaining == pytest.approx(180, abs=1)
+
+
+def test_names_stand_in_a_progress_bar_as_they_are(capsys):
+    with options.progress_bar("[bold]x\x1b[31m") as tick:
+        tick(1, 1, "[/y]")
+    assert r"[bold]x\x1b[31m" in capsys.readouterr().err
+
+
+def test_a_name_that_ends_like_an_option_is_left_as_it_is():
+    steps = click.Option(["--steps"])
+    assert options._with_options("warmup-steps=-1 and steps=0", [steps]) == "warmup-steps=-1 and --steps 0"
 
 
 def test_tensorboard_by_flag(works):
