@@ -2,12 +2,14 @@
 
 import gc
 import io
+import itertools
 import json
 import multiprocessing
 import os
 import signal
 import stat
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -86,6 +88,33 @@ def tiny_config(tiny_recipe: Callable[..., Any]) -> Callable[..., Any]:
         )
 
     return make
+
+
+@pytest.fixture
+def as_another_user(tmp_path: Path) -> Callable[[Callable[[], object]], int]:
+    """Return the exit status of work in a child process that is not the superuser, and may pass to tmp_path."""
+
+    def call(work: Callable[[], object]) -> int:
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                if os.geteuid() == 0:
+                    import pwd
+
+                    user = pwd.getpwnam("nobody")
+                    os.setgroups([])
+                    os.setgid(user.pw_gid)
+                    os.setuid(user.pw_uid)
+                work()
+                status = 0
+            finally:
+                os._exit(status)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    for above in itertools.takewhile(lambda path: path != Path(tempfile.gettempdir()), [tmp_path, *tmp_path.parents]):
+        above.chmod(above.stat().st_mode | 0o011)
+    return call
 
 
 class Outcome(NamedTuple):

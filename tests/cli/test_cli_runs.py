@@ -2,9 +2,11 @@ import io
 import json
 import os
 import shutil
+import sys
 import time
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from PIL import Image
@@ -148,6 +150,18 @@ def test_control_codes_of_names_are_escaped(runs, works):
         out = works("runs", *command)
         assert "\x1b" not in out
         assert "evil\\x1b[31m" in out
+    works("runs", "show", "evil", "--plot", "evil.svg")
+    assert b"evil\\x1b[31m" in Path("evil.svg").read_bytes()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="such names are Linux's")
+def test_a_label_that_is_not_utf8(runs, works):
+    label = os.fsdecode(b"b\xff")
+    (runs / "run-0").rename(runs / label)
+    for command in (["list"], ["show", label], ["compare", label, "run-1"], ["prune", label]):
+        assert "b\\udcff" in works("runs", *command)
+    works("runs", "compare", label, "run-1", "--plot", "curves.svg")
+    assert b"b\\udcff" in Path("curves.svg").read_bytes()
 
 
 def test_prune_folders_by_state(runs, works):
@@ -217,6 +231,17 @@ def test_time_left_of_a_resumed_run(monkeypatch):
             now[0] += 2
             tick(done, 1000, "epoch 10/10")
         assert bars[0].tasks[0].time_remaining == pytest.approx(180, abs=1)
+
+
+def test_names_stand_in_a_progress_bar_as_they_are(capsys):
+    with options.progress_bar("[bold]x\x1b[31m") as tick:
+        tick(1, 1, "[/y]")
+    assert r"[bold]x\x1b[31m" in capsys.readouterr().err
+
+
+def test_a_name_that_ends_like_an_option_is_left_as_it_is():
+    steps = click.Option(["--steps"])
+    assert options._with_options("warmup-steps=-1 and steps=0", [steps]) == "warmup-steps=-1 and --steps 0"
 
 
 def test_tensorboard_by_flag(works):

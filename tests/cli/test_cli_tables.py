@@ -1,7 +1,9 @@
 """`adelic train` and `adelic tune` on tables of one's own."""
 
 import json
+import os
 import shlex
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -96,3 +98,22 @@ def test_what_is_refused(refused, table, options, words):
     small = [word for word in SMALL if "--recipe" not in options or word not in ("--recipe", "quick", "--epochs", "2")]
     assert words in refused("train", table, *small, *options)
     assert not Path("run").exists() or not list(Path("run").iterdir())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="such names are Linux's")
+@pytest.mark.parametrize(
+    ("name", "column", "label", "named"),
+    [
+        (b"b\xff.csv", "y", "p", "data.task 'b\\udcff'"),
+        (b"e\x1b[31m.csv", "y", "p", "data.task 'e\\x1b[31m'"),
+        (b"mine.csv", "y\x1b[31m", "p", "data.target 'y\\x1b[31m'"),
+        (b"mine.csv", "y", "p\tq", "the class 'p\\tq'"),
+    ],
+)
+def test_names_that_files_of_runs_cannot_hold_are_refused_before_training(refused, table, name, column, label, named):
+    path = os.fsdecode(name)
+    rows = "".join(f"{i},{label if i % 3 else 'z'}\n" for i in range(60))
+    Path(path).write_text(f"a,{column}\n{rows}", encoding="utf-8")
+    message = refused("train", path, "--target", column, *SMALL)
+    assert f"{named} has a control character, or is not UTF-8; rename it" in message
+    assert not list(Path().rglob("*.safetensors"))

@@ -42,6 +42,7 @@ IDS = {
     "classifier": nn.SequenceClassifier(nn.AdelicEmbedding(VOCABULARY), n_classes=2, max_length=4, n_layers=1),
     "place-wise classifier": nn.PlacewiseClassifier(VOCABULARY, n_classes=2, max_length=4, n_layers=1),
     "vocabulary": VOCABULARY.ids,
+    "vocabulary of": nn.Vocabulary,
 }
 PREDICTION = nn.AdelicHead(SPACE, 6)(torch.zeros(2, 4, 6))
 VECTORS = {

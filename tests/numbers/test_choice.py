@@ -253,6 +253,7 @@ def test_the_least_budget_is_named_and_does():
         ({"values": [1], "operations": True}, SpaceError, "operations=True"),
         ({"values": [1], "candidates": (2, 9)}, SpaceError, "9 is not a prime"),
         ({"values": [1], "candidates": ()}, SpaceError, "no p-adic coordinate"),
+        ({"values": [1], "candidates": range(100_000)}, SpaceError, "100,000 primes are too many .*; at most 100"),
         ({"values": [10**9999]}, SpaceError, "the least that would do is 15337: primes="),
         ({"values": [1, 2], "labels": [0]}, EncodingError, "1 labels for 2 values"),
         ({"values": [1, 2], "labels": 5}, EncodingError, "labels=5"),

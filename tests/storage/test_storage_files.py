@@ -1,11 +1,9 @@
 import errno
-import itertools
 import os
 import socket
 import stat
 import subprocess
 import sys
-import tempfile
 import threading
 from pathlib import Path
 
@@ -160,31 +158,9 @@ def test_a_file_keeps_its_owner(tmp_path):
     assert (path.stat().st_uid, path.stat().st_gid) == (12345, 54321)
 
 
-def as_another_user(work):
-    """Return the exit status of work in a child process that is not the superuser."""
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            if os.geteuid() == 0:
-                import pwd
-
-                user = pwd.getpwnam("nobody")
-                os.setgroups([])
-                os.setgid(user.pw_gid)
-                os.setuid(user.pw_uid)
-            work()
-            status = 0
-        finally:
-            os._exit(status)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
 @pytest.fixture
 def closed_folder(tmp_path):
     """A folder that takes no new file, with a file in it that anybody may write."""
-    for above in itertools.takewhile(lambda path: path != Path(tempfile.gettempdir()), [tmp_path, *tmp_path.parents]):
-        above.chmod(above.stat().st_mode | 0o011)  # others may pass
     folder = tmp_path / "closed"
     folder.mkdir()
     (folder / "file").write_text("old and longer")
@@ -194,14 +170,14 @@ def closed_folder(tmp_path):
     folder.chmod(0o755)
 
 
-def test_a_file_in_a_folder_that_takes_no_other_is_written_in_place(closed_folder):
+def test_a_file_in_a_folder_that_takes_no_other_is_written_in_place(closed_folder, as_another_user):
     for data in ("new", lambda file: file.write(b"new")):
         assert as_another_user(lambda data=data: atomic_write(closed_folder / "file", data)) == 0
         assert (closed_folder / "file").read_text() == "new"
     assert names(closed_folder) == ["file"]
 
 
-def test_there_a_failing_writer_leaves_the_old_content_and_a_new_file_is_refused(closed_folder):
+def test_there_a_failing_writer_leaves_the_old_content_and_a_new_file_is_refused(closed_folder, as_another_user):
     def fail(file):
         file.write(b"half")
         raise KeyError
@@ -216,7 +192,7 @@ def test_there_a_failing_writer_leaves_the_old_content_and_a_new_file_is_refused
     assert (closed_folder / "file").read_text() == "old and longer"
 
 
-def test_a_folder_that_may_be_written_and_not_read(closed_folder):
+def test_a_folder_that_may_be_written_and_not_read(closed_folder, as_another_user):
     closed_folder.chmod(0o333)
     assert as_another_user(lambda: atomic_write(closed_folder / "other", "x")) == 0
     closed_folder.chmod(0o755)

@@ -85,6 +85,24 @@ def test_a_damaged_result_is_named(runs):
     assert "result.json is missing" in summary(runs / "a").problem
 
 
+@pytest.mark.skipif(os.name == "nt", reason="folders have no such modes")
+@pytest.mark.parametrize("mode", [0, 0o444, 0o111])
+def test_a_folder_that_may_not_be_read_hides_no_other(runs, as_another_user, mode):
+    (runs / "a").chmod(mode)
+
+    def work():
+        closed, *others = list_runs(runs)
+        assert (closed.label, closed.state, closed.size) == ("a", "damaged", 0)
+        assert closed.problem == f"cannot read {runs / 'a'}: Permission denied; see whether you may read there"
+        assert [run.label for run in others] == ["b", "c"]
+        assert find_run("a", runs) == closed
+
+    try:
+        assert as_another_user(work) == 0
+    finally:
+        (runs / "a").chmod(0o755)
+
+
 def test_a_line_too_many_is_not_counted(runs):
     """A kill between the two writes of an epoch leaves one; resuming cuts it off."""
     path = runs / "b" / "metrics.jsonl"

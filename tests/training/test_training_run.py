@@ -315,17 +315,31 @@ def test_done_lists_what_the_folder_holds(finished):
 )
 def test_one_flipped_bit_of_a_finished_run_is_found(finished, read_folder, name, before):
     config, folder, result = finished
-    expected = read_folder(folder)
+    expected, content = read_folder(folder), (folder / name).read_bytes()
     flip(folder / name, before)
-    if name == "metrics.jsonl":  # which a result does not need
-        assert run(config, folder, device="cpu") == result
-        assert "metrics.jsonl is damaged" in listing.summary(folder).problem
-    else:
-        with pytest.raises(RunFolderError, match=r"does not have the SHA-256 that stands in DONE"):
-            run(config, folder, device="cpu")
-        (folder / "DONE").unlink()  # what the message advises
-        assert run(config, folder, device="cpu") == result
-        assert read_folder(folder) == expected
+    with pytest.raises(RunFolderError, match=r"does not have the SHA-256 that stands in DONE; --restart begins"):
+        run(config, folder, device="cpu")
+    assert f"{name.replace('DONE', 'result.json')} is damaged" in listing.summary(folder).problem
+    if name == "metrics.jsonl":  # of which the checkpoint has a SHA-256, too
+        (folder / name).write_bytes(content)
+    (folder / "DONE").unlink()  # what the message advises
+    assert run(config, folder, device="cpu") == result
+    assert read_folder(folder) == expected
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_any_flipped_bit_of_a_finished_run_is_found_or_changes_nothing(finished, name):
+    config, folder, result = finished
+    content = (folder / name).read_bytes()
+    for place in range(0, len(content), max(1, len(content) // 20)):
+        for bit in (1, 32):
+            (folder / name).write_bytes(content[:place] + bytes([content[place] ^ bit]) + content[place + 1 :])
+            if name == "checkpoint.safetensors":  # which a result does not need
+                assert run(config, folder, device="cpu") == result
+            else:
+                with pytest.raises(AdelicError, match=r"\A.+\Z"):  # in one line
+                    run(config, folder, device="cpu")
+            assert listing.summary(folder).result in (None, result)
 
 
 @pytest.mark.parametrize("name", ["metrics.jsonl", "checkpoint.safetensors"])

@@ -228,7 +228,7 @@ def _with_options(text: str, parameters: list[click.Parameter]) -> str:
     text = re.sub(r"\bprecision=\{([\d:, -]+)\}", lambda match: "precision=" + match[1].replace(" ", ""), text)
     for option in parameters:
         if isinstance(option, click.Option) and option.name:
-            text = re.sub(rf"\b{re.escape(option.name)}=", f"{option.opts[0]} ", text)
+            text = re.sub(rf"(?<![\w-]){re.escape(option.name)}=", f"{option.opts[0]} ", text)
     return text.replace("AdeleSpace.decimal()", "--primes 3,7,11,13,17,19,23")
 
 
@@ -257,7 +257,7 @@ def progress_bar(title: str, *, percent: bool = False) -> Iterator[Tick]:
         percent: show the share that is done, instead of both numbers.
     """
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),  # brackets in names are not markup
         BarColumn(),
         TaskProgressColumn() if percent else MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -265,11 +265,12 @@ def progress_bar(title: str, *, percent: bool = False) -> Iterator[Tick]:
         TimeRemainingColumn(),
     )
     progress = Progress(*columns, console=Console(stderr=True))
+    title = plain(title)
     task = progress.add_task(title, total=None)
 
     def tick(done: int, total: int, text: str) -> None:
         progress.start()  # not before there is something to show; starting twice does nothing
-        progress.update(task, completed=done, total=total, description=f"{title} · {text}")
+        progress.update(task, completed=done, total=total, description=f"{title} · {plain(text)}")
 
     try:
         yield tick

@@ -316,5 +316,5 @@ def _plot(found: list["RunSummary"], path: Path) -> None:
         raise ConfigurationError(f"{empty.folder} has no whole epoch yet, so there is no learning curve to plot")
     majorities = {run.result.majority if run.result else None for run in found}
     majority = majorities.pop() if len(majorities) == 1 else None
-    plot_learning_curves([Curves(run.label, (run.history,)) for run in found], path, majority=majority)
+    plot_learning_curves([Curves(plain(run.label), (run.history,)) for run in found], path, majority=majority)
     click.echo(f"wrote {path}", err=True)

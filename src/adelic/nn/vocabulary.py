@@ -21,6 +21,7 @@ class Vocabulary:
 
     Raises:
         VocabularyError: there are no numbers, or one occurs twice.
+        EncodingError: a value is not a number, or a tensor of them is sparse, nested, quantized or without values.
 
     >>> vocabulary = Vocabulary(["1/2", 3, -1])
     >>> len(vocabulary), vocabulary.numbers
@@ -30,6 +31,7 @@ class Vocabulary:
     """
 
     def __init__(self, numbers: Iterable[Any]) -> None:
+        check_plain(numbers)
         try:
             listed = list(numbers)
         except TypeError:

@@ -32,6 +32,7 @@ CANDIDATES = first_primes(14)
 """The primes to choose from, 2 … 43: those that the fastest kernels take."""
 
 _MOST_OPERATIONS = 64
+_MOST_CANDIDATES = 100  # the search makes a space for each number of easy and of hard ones
 _FRONT = 16  # pairs that one step of the bound keeps; more are merged, which makes the bound larger, never smaller
 
 Pair = tuple[int, int]
@@ -136,7 +137,7 @@ def choose_space(
         budget: how many coordinates the space may have.
         operations: how many sums, differences and products a result takes, 0 … 64.
         labels: a class for each value; at most 256 classes.
-        candidates: the primes to choose from.
+        candidates: the primes to choose from, at most 100.
         by_prime: whether primes may have different numbers of digits, where that takes fewer coordinates: the sum of
             their digits, and a real row as long as the greatest.
         floats: as for `AdeleSpace.encode`.
@@ -144,7 +145,7 @@ def choose_space(
 
     Raises:
         SpaceError: the budget is too small (the message names the least that would do), the operations are not in
-            0 … 64, or a candidate is not a prime.
+            0 … 64, or a candidate is not a prime, or they are too many.
         EncodingError: there are no values, a value is not a number, or the labels do not fit the values.
 
     >>> choice = choose_space(range(1000), operations=1)
@@ -162,6 +163,8 @@ def choose_space(
     """
     _check_count("budget", budget, 1, None)
     _check_count("operations", operations, 0, _MOST_OPERATIONS)
+    if hasattr(candidates, "__len__") and len(candidates) > _MOST_CANDIDATES:
+        raise SpaceError(f"{len(candidates):,} primes are too many to choose from; at most {_MOST_CANDIDATES}")
     primes = AdeleSpace(candidates, 1).primes  # type: ignore[arg-type]  # checks that they are primes
     numbers = rationals.read(values, floats=floats)
     if not len(numbers.numerators):

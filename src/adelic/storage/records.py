@@ -12,6 +12,8 @@ from typing import Any
 
 SEAL = "text_sha256"
 _BLANK = "0" * 64
+_TOO_DEEP = "its tables or lists are nested too deeply"
+_DEEPEST = 100
 _LAST = re.compile(rb'"([^"\\]*)"\s*:\s*"([^"\\]{64})"\s*\}\s*\Z')  # an entry at the end that is as long as a seal
 
 
@@ -63,6 +65,8 @@ def parse_object(content: bytes) -> dict[str, Any]:
         raise DamagedTextError(f"it is not JSON ({_reason(error)})") from None
     if not isinstance(found, dict):
         raise DamagedTextError("it is not a JSON object")
+    if _is_too_deep(found):
+        raise DamagedTextError(f"it is not JSON ({_TOO_DEEP})")
     if b"\\ud" in content.lower() and _has_half_a_character(found):
         raise DamagedTextError("it has half of a character, a surrogate without its other half")
     return found
@@ -126,13 +130,31 @@ def parse_toml(content: bytes) -> dict[str, Any]:
     adelic.storage.records.DamagedTextError: it is not TOML (its tables or lists are nested too deeply)
     """
     try:
-        return tomllib.loads(content.decode())
+        found = tomllib.loads(content.decode())
     except (ValueError, RecursionError) as error:
         raise DamagedTextError(f"it is not TOML ({_reason(error)})") from None
+    if _is_too_deep(found):  # tomllib reads dotted keys of any length
+        raise DamagedTextError(f"it is not TOML ({_TOO_DEEP})")
+    return found
 
 
 def _reason(error: Exception) -> str:
-    return "its tables or lists are nested too deeply" if isinstance(error, RecursionError) else str(error)
+    return _TOO_DEEP if isinstance(error, RecursionError) else str(error)
+
+
+def _is_too_deep(table: dict[str, Any]) -> bool:
+    """Return whether tables and lists are nested deeper than any of ours, so that whoever walks them may recurse."""
+    level: list[Any] = [table]
+    for _ in range(_DEEPEST):
+        level = [
+            value
+            for nested in level
+            for value in (nested.values() if isinstance(nested, dict) else nested)
+            if isinstance(value, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def checksums(contents: Mapping[str, bytes]) -> str:

@@ -20,6 +20,7 @@ from adelic.storage.files import read_bytes
 from adelic.storage.options import options
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic.training.embedding import LOCAL_GLOBAL, EmbeddingConfig, stored_embedding
+from adelic.training.kinds import check_text
 from adelic.training.models import Classical, RandomSearch, SolverConfig, Steps
 from adelic.training.recipes import Recipe, complete, stored
 from adelic.training.renamed import first_form, with_todays_names
@@ -79,6 +80,10 @@ class Experiment:
             self.check_numbers(self.data.vocabulary)
         if self.recipe.symmetries:
             self.data.check_images()
+        for key, value in flatten(self.as_dict()):
+            for text in value if isinstance(value, list | tuple) else [value]:
+                if isinstance(text, str):
+                    check_text(key, text)
 
     def _check_drawn(self) -> None:
         """Check what a network, or another model, demands of questions that are drawn."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from adelic.errors import ConfigurationError
 from adelic.storage.checks import shown
 from adelic.storage.records import DamagedTextError
 
@@ -44,7 +45,7 @@ def _is_option(value: Any) -> bool:
     return _is_number(value) or type(value) is bool or TEXT.holds(value)
 
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # and what stands for bytes that are not UTF-8
 TEXT = Kind("a text without control characters", lambda v: type(v) is str and not _CONTROL.search(v))
 FLAG = Kind("true or false", lambda v: type(v) is bool)
 COUNT = Kind("a whole number from 0 to 2**63 - 1", lambda v: type(v) is int and 0 <= v < 1 << 63)
@@ -97,3 +98,14 @@ def check_kind(value: Any, kind: Kind, name: str) -> None:
     """Raise `DamagedTextError` where a value is of another kind."""
     if not kind.holds(value):
         raise DamagedTextError(f"{name} is {shown(value)} instead of {kind.words}")
+
+
+def check_text(name: str, value: str) -> None:
+    r"""Raise `ConfigurationError` for a text that files of runs do not hold: it could not be read again.
+
+    >>> check_text("the class", "a\tb")
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: the class 'a\tb' has a control character, or is not UTF-8; rename it
+    """
+    if not TEXT.holds(value):
+        raise ConfigurationError(f"{name} {shown(value)} has a control character, or is not UTF-8; rename it")

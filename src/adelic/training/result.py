@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
-from adelic.data.sources import row_of
+from adelic.data.sources import DrawnData, TableData, row_of
 from adelic.errors import RunFolderError
 from adelic.storage.files import read_bytes
 from adelic.storage.options import options
@@ -282,7 +282,7 @@ def _check_configuration(configuration: dict[str, Any]) -> None:
     of_others = [{name: COUNT} for name in ("trials", "steps") if name in recipe]
     of_network = {"epochs": COUNT, "batch_size": COUNT, "learning_rate": NUMBER}
     check_all(recipe, (of_others or [of_network])[0], "configuration.recipe.")
-    for name, schema in (("recipe", _RECIPE), ("embedding", _EMBEDDING), ("data", {"seed": COUNT})):
+    for name, schema in (("recipe", _RECIPE), ("embedding", _EMBEDDING), ("data", _DATA)):
         check_known(configuration.get(name, {}), schema, f"configuration.{name}.")
 
 
@@ -326,5 +326,12 @@ def _kinds(described: type) -> dict[str, Any]:
     }
 
 
+_DATA: dict[str, Any] = {
+    "seed": COUNT,
+    "n": COUNT,
+    "edition": TEXT,
+    **_kinds(DrawnData),
+    **_kinds(TableData),
+}
 _EMBEDDING: dict[str, Any] = {"name": TEXT, **_kinds(EmbeddingConfig)}
 _RECIPE: dict[str, Any] = {"name": TEXT, **_kinds(Recipe), **_kinds(RandomSearch), **_kinds(Steps), "searched": TEXTS}

@@ -180,13 +180,14 @@ def _encode_some(rationals: Rationals, window: Window, out: npt.NDArray[Any], ch
 
 def _encode_few(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> None:
     """Write the digits of numbers of any size, one by one."""
+    columns = window.precision  # once: it is found anew each time, and there may be 100,000 primes
     for i, (n, m) in enumerate(zip(rationals.numerators.tolist(), rationals.denominators.tolist(), strict=True)):
         for j, (p, precision) in enumerate(zip(window.primes, window.precisions, strict=True)):
             try:
                 x = hensel.residue(n, m, p, precision, window.fractional_digits)
             except BelowWindowError as error:
                 raise _encoding_error(rationals, window, i, j, error) from None
-            out[i, j] = hensel.to_digits(x.value, p, window.precision)[::-1]
+            out[i, j] = hensel.to_digits(x.value, p, columns)[::-1]
 
 
 def _encoding_error(r: Rationals, window: Window, i: int, j: int, error: BelowWindowError) -> PrecisionError:

@@ -43,7 +43,6 @@ def prepare(
         finished = read_result(folder)
     if finished is not None and tensorboard and not has_log(folder):
         content = read_bytes(folder / "metrics.jsonl") or b""
-        check_sum(folder / "metrics.jsonl", content, read_done(folder))
         with TensorBoardLog(folder, map(json.loads, content.splitlines()), experiment.to_toml()):
             pass  # it is complete
     return finished
@@ -86,19 +85,22 @@ def read_result(folder: Path) -> Result | None:
     """Return the result of a finished run, or None when the run is not finished.
 
     Raises:
-        RunFolderError: result.json is missing or damaged.
+        RunFolderError: result.json is missing or damaged, or another text that DONE lists is.
 
     >>> read_result(Path("a folder without a finished run")) is None
     True
     """
     if not (folder / "DONE").exists():
         return None
-    path = folder / "result.json"
-    content = read_bytes(path)
-    if content is None:
-        raise RunFolderError(f"{path} is missing though the run is done; --restart begins this run anew")
-    check_sum(path, content, read_done(folder))
-    return Result.parse(content, str(path))
+    listed = read_done(folder)
+    contents: dict[str, bytes] = {}
+    for name in dict.fromkeys((*listed, "result.json")):
+        content = read_bytes(folder / name)
+        if content is None:
+            raise RunFolderError(f"{folder / name} is missing though the run is done; --restart begins this run anew")
+        check_sum(folder / name, content, listed)
+        contents[name] = content
+    return Result.parse(contents["result.json"], str(folder / "result.json"))
 
 
 def _clear(folder: Path) -> None:

@@ -125,8 +125,13 @@ class RunSummary:
 
 
 def is_run_folder(folder: Path) -> bool:
-    """Return whether a folder holds at least one of the files that a run writes."""
-    return folder.is_dir() and any((folder / name).is_file() for name in FILES)
+    """Return whether a folder holds at least one of the files that a run writes, or may not be looked into."""
+    if not folder.is_dir():
+        return False
+    try:
+        return any((folder / name).is_file() for name in FILES)
+    except PermissionError:
+        return True
 
 
 def list_runs(runs: Path) -> list[RunSummary]:
@@ -175,16 +180,13 @@ def find_run(name: str, runs: Path) -> RunSummary:
 
 def summary(folder: Path) -> RunSummary:
     """Return what a run folder holds; whatever is damaged in it is named, not raised."""
-    with storage_errors(f"cannot read {folder}", "choose another --runs-dir"):
-        files = list(_files(folder))
-        stats = [path.stat() for path in files]
-    found: dict[str, Any] = {
-        "folder": folder,
-        "configuration": {},
-        "size": sum(stat.st_size for stat in stats),
-        "changed": max((stat.st_mtime for stat in stats), default=0.0),
-    }
+    found: dict[str, Any] = {"folder": folder, "configuration": {}, "size": 0, "changed": 0.0}
     try:
+        with storage_errors(f"cannot read {folder}", "see whether you may read there"):
+            found["changed"] = folder.stat().st_mtime
+            stats = [path.stat() for path in _files(folder)]
+        found["size"] = sum(stat.st_size for stat in stats)
+        found["changed"] = max((stat.st_mtime for stat in stats), default=0.0)
         listed = read_done(folder)
         found["configuration"] = _configuration(folder / "config.toml", listed)
         found["metrics"] = _metrics(folder / "metrics.jsonl", listed)

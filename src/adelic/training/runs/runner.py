@@ -16,6 +16,7 @@ from adelic.errors import ConfigurationError, RunFolderError
 from adelic.storage.provenance import source_commit
 from adelic.training.classical.fitting import fit_classical
 from adelic.training.experiment import Experiment, check_same
+from adelic.training.kinds import check_text
 from adelic.training.metrics import counted, counted_by_class, most_frequent
 from adelic.training.network.fitting import Network, fit_network, read_network
 from adelic.training.network.loop import Tick
@@ -146,6 +147,8 @@ def _run(experiment: Experiment, around: Surroundings) -> Result:
         data = experiment.data.load(experiment.seed)
     if not len(data.y_validation) or not len(data.y_test):
         raise ConfigurationError(f"{experiment.data.label} is too small: it has no validation or no test rows")
+    for name in data.class_names or ():
+        check_text("the class", name)
     with torch.random.fork_rng():
         development = DevelopmentData.of(data, max_rows=experiment.recipe.max_rows)
         fit = fit_network if experiment.is_network else fit_classical
