@@ -1,4 +1,4 @@
-"""Where no extra is installed, numbers, data and the explorer work; the rest says in one line which extra to install.
+"""Where no extra is installed, numbers and the explorer work; with `data`, data; the rest names its extra in one line.
 
 Each test runs a program in a process of its own that finds none of the extras' libraries.
 """
@@ -32,25 +32,65 @@ sys.meta_path[:] = [Without if finder is PathFinder else finder for finder in sy
 """
 
 LIBRARY = """
+import hashlib
+import numpy as np
 import adelic
-from adelic import acd
+from adelic import number_theory
+
+def digest(array):
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+
+space = adelic.AdeleSpace(primes=(2, 3, 5, 7), precision=8)
+values = [f"{n}/11" for n in range(-500, 500)]  # enough for the compiled kernels
+a = space.encode(values)
+assert list(map(str, (a * 11).decode())) == [str(n) for n in range(-500, 500)]
+wide = adelic.AdeleSpace(precision={2: 20, 5: 9, 101: 4}, fractional_digits=1)
+b, c = wide.encode([f"{n}/{2 + n % 9 * 5}" for n in range(100)]), wide.encode(np.arange(3, 103))
+code = adelic.RedundantResidueCode(adelic.AdeleSpace(precision=4), max_numerator=200)
+whole = code.space.encode(range(100))
+found = [a.digits, (a + a).digits, (a - 1).digits, (-a).digits, (a * a).digits, space.tensor(values), a.real]
+found += [(b + c).digits, (b * c).digits, (b / c).digits, (-b).digits, (b - c).digits, wide.tensor(range(99))]
+print(digest(np.concatenate([np.asarray(array, np.float64).reshape(-1) for array in found])))
+print(digest(np.array([str(x) for x in [*(b + c).decode(), *code.decode(whole.digits, whole.real).values]])))
+assert space.tensor([1, 2, 3]).shape == (3, 5, 8)
+assert adelic.choose_space(["1/3", 8]).space.encode("8/3").decode() * 3 == 8
+X, y = number_theory.task("gcd", limit=100).sample(50, np.random.default_rng(0))
+assert X.shape == (50, 2)
+"""
+
+MISSING = """
+import adelic
+assert "nn" not in dir(adelic)
+help_of_all = [getattr(adelic, name) for name in dir(adelic)]
+for use in USES:
+    try:
+        exec(use)
+    except ImportError as error:
+        assert isinstance(error, adelic.AdelicError)
+        print(error)
+"""
+
+WITH_DATA = """
+import numpy as np
+from adelic import acd, data
 from adelic.integrations.sklearn import AdelicEncoder
 
 assert AdelicEncoder(primes=(7,), precision=1).fit_transform([[9]]).tolist() == [[9, 2]]
-space = adelic.AdeleSpace(primes=(2, 3, 5, 7), precision=8)
-values = [f"{n}/11" for n in range(-500, 500)]  # enough for the compiled kernels
-assert list(map(str, (space.encode(values) * 11).decode())) == [str(n) for n in range(-500, 500)]
-assert space.tensor([1, 2, 3]).shape == (3, 5, 8)
-assert adelic.choose_space(["1/3", 8]).space.encode("8/3").decode() * 3 == 8
 for task in acd.TASKS.values():
     assert acd.load(task.name, n=task.minimum + 1).X_train.ndim == 2
-assert "nn" not in dir(adelic)
-help_of_all = [getattr(adelic, name) for name in dir(adelic)]
-try:
-    from adelic import nn
-except ImportError as error:
-    assert isinstance(error, adelic.AdelicError)
-    print(error)
+acd.load("weaving", n=4, split="orbits")
+assert data.from_arrays(np.arange(40).reshape(20, 2), np.arange(20) % 2).X_train.ndim == 2
+"""
+
+MANY = """
+import warnings
+import adelic
+
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        adelic.AdeleSpace(primes=(2,), precision=1).encode(range(10_001))
+assert [str(warning.message).partition(": ")[2] for warning in said] == ["pip install 'adelic[fast]'"]
 """
 
 MODULES = """
