@@ -204,7 +204,7 @@ def prune(
     adelic runs prune --state unfinished --older-than 30 --folders --yes
     """
     from adelic import training
-    from adelic.training.runs import listing
+    from adelic.training.folders import listing
 
     found = [training.find_run(label, runs_dir) for label in labels] if labels else training.list_runs(runs_dir)
     freed, count = 0, 0

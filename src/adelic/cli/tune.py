@@ -93,8 +93,8 @@ def tune(
     keep_freed_memory()
     from adelic import training
     from adelic.storage.files import atomic_write
+    from adelic.training.folders.searches import STUDIES
     from adelic.training.search import tuning
-    from adelic.training.search.listing import STUDIES
 
     config = experiment(task, embedding, recipe, seed, given)
     if not config.is_network:

@@ -31,7 +31,7 @@ from adelic.numbers.places.finite import FinitePlaces, frozen
 from adelic.numbers.rationals import EXACT
 from adelic.numbers.window import Window
 
-with needs_extra("quick decoding", "fast"):
+with needs_extra("adelic.numbers.decoding.fast", "fast"):
     from numba import njit
 
 Array = npt.NDArray[Any]

@@ -258,7 +258,9 @@ def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
 
 def _suits_words(window: Window, *operands: FinitePlaces) -> bool:
     """Return whether all digits are known and below 256, and there are enough of them for `kernels.words`."""
-    return all(are_many(len(x.digits)) and x.digits.dtype == np.uint8 and _is_all_known(x.known, window) for x in operands)
+    return all(
+        are_many(len(x.digits)) and x.digits.dtype == np.uint8 and _is_all_known(x.known, window) for x in operands
+    )
 
 
 def _is_all_known(known: Known, window: Window) -> bool:

@@ -12,7 +12,8 @@ import torch
 from torch import nn
 
 from adelic.nn.backend import PLAIN, Backend, Noise
-from adelic.training.network.checkpoint import Progress, Weights
+from adelic.training.folders.progress import Progress
+from adelic.training.network.checkpoint import Weights
 from adelic.training.network.compiling import Compiled, is_wanted
 from adelic.training.network.divergence import divergence
 from adelic.training.network.generators import generator_states

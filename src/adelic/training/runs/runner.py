@@ -16,6 +16,7 @@ from adelic.errors import ConfigurationError, RunFolderError
 from adelic.storage.provenance import source_commit
 from adelic.training.classical.fitting import fit_classical
 from adelic.training.experiment import Experiment, check_same
+from adelic.training.folders.files import read_result
 from adelic.training.metrics import counted, counted_by_class, most_frequent
 from adelic.training.network.fitting import Network, fit_network, read_network
 from adelic.training.network.loop import Tick
@@ -24,7 +25,7 @@ from adelic.training.predictions import pack_answers
 from adelic.training.result import Result
 from adelic.training.runs.development import DevelopmentData, Questions, training_subset
 from adelic.training.runs.fitted import Fitted, Surroundings
-from adelic.training.runs.folder import choose_device, describe, finish, prepare, read_result
+from adelic.training.runs.folder import choose_device, describe, finish, prepare
 from adelic.training.runs.objectives import Objective
 from adelic.training.solvers.fitting import fit_solver
 

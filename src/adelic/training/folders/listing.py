@@ -12,12 +12,11 @@ from adelic.errors import ConfigurationError, RunFolderError, StorageError, Unkn
 from adelic.storage.checks import shown
 from adelic.storage.files import read_bytes, storage_errors
 from adelic.storage.records import parse_toml
+from adelic.training.folders.files import EVENT_FILES, FILES, LOG_FOLDER, kept_lines, read_result
+from adelic.training.folders.progress import read_progress
 from adelic.training.metrics import history
-from adelic.training.network.checkpoint import read_progress
-from adelic.training.network.tensorboard import EVENT_FILES, LOG_FOLDER
 from adelic.training.renamed import with_todays_names
 from adelic.training.result import Result, check_sum, read_done
-from adelic.training.runs.folder import FILES, kept_lines, read_result
 
 STATES = ("finished", "unfinished", "damaged")
 ACTIVE_SECONDS = 600.0
