@@ -9,8 +9,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import rich.table
-from rich.text import Text
 
 from adelic.benchmark.results import Summary, confidence_interval
 
@@ -103,17 +101,6 @@ class Table:
         out = io.StringIO()
         csv.writer(out, lineterminator="\n").writerows([self.columns, *self.rows])
         return out.getvalue()
-
-    def to_rich(self) -> rich.table.Table:
-        """Return the table for the terminal, with a line between rows that begin with different names."""
-        shown = rich.table.Table(caption=Text("\n".join(self.notes)), caption_justify="left", header_style="bold")
-        for i, column in enumerate(self.columns):
-            shown.add_column(Text(column), justify="left" if i < self.names else "right", overflow="fold")
-        for before, row in zip((None, *self.rows), self.rows, strict=False):
-            if before is not None and before[0] != row[0]:
-                shown.add_section()
-            shown.add_row(*map(Text, row))  # not as rich's markup, which [b] in a name would be
-        return shown
 
 
 def _markdown_row(cells: Iterable[str]) -> str:

@@ -1,31 +1,41 @@
 """`adelic report`, and what `adelic reproduce` shows of it."""
 
-import sys
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from adelic.cli.options import PATH
+from adelic.cli.tables import print_table
 from adelic.errors import StorageError, UnknownNameError
 
 if TYPE_CHECKING:
     from adelic.benchmark import Summary
+    from adelic.benchmark.table import Table
     from adelic.training import Result
 results_option = click.option(
     "--results-dir", type=PATH, default="results", show_default=True, help="Folder for the files of results."
 )
 
 
-def print_table(summaries: "list[Summary]", *, all_rows: bool) -> None:
+def print_runs(summaries: "list[Summary]", *, all_rows: bool) -> None:
     """Print the table of runs."""
     from adelic.benchmark.report import tables
 
-    # A pipe does not have a width; the table is wide, and cutting it would lose figures.
-    console = Console(width=None if sys.stdout.isatty() else 190)
     for table in tables(summaries, "runs", all_rows=all_rows):
-        console.print(table.to_rich())
+        print_figures(table)
+
+
+def print_figures(table: "Table") -> None:
+    """Print a table of figures with its notes; what no terminal has room for is in the files that are written."""
+    needed = [name for name in _NEEDED if name in table.columns]
+    print_table(table.columns, table.rows, needed=needed, names=table.names, sections=True, more="the page")
+    for note in table.notes:
+        click.echo(click.wrap_text(note, width=min(shutil.get_terminal_size().columns, 120)))
+
+
+_NEEDED = ("task", "model", "test accuracy", "exact match", "mean squared error", "seeds")
 
 
 REPORT_TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "models", "differences")
@@ -108,7 +118,7 @@ def report(
     if markdown:
         click.echo(to_markdown(tables(summaries, chosen, all_rows=all_rows)), nl=False)
         return
-    print_table(summaries, all_rows=all_rows)
+    print_runs(summaries, all_rows=all_rows)
     write_report(summaries, output, all_rows=all_rows)
     if figures_dir is not None:
         for name, svg in figures(summaries).items():
