@@ -293,9 +293,8 @@ def _told_in_lines(title: str) -> Tick:
 
     def tick(done: int, total: int, text: str) -> None:
         nonlocal last
-        epoch = re.match(r"epoch \d+/", text)
-        is_due = epoch[0] != last[0] if epoch else time.monotonic() - last[1] >= _SECONDS_A_LINE
-        if is_due:
+        epoch = re.match(r".*\bepoch \d+/", text)
+        if epoch[0] != last[0] if epoch else time.monotonic() - last[1] >= _SECONDS_A_LINE:
             click.echo(f"{title} · {text} · {done:,} of {total:,}", err=True)  # which flushes
             last = (epoch[0] if epoch else "", time.monotonic())
 

@@ -74,7 +74,11 @@ def print_table(
     Console(width=sum(widths[i] + _FRAME for i in kept) + 1, file=sys.stdout).print(table, crop=False)
     if len(kept) < len(columns):
         absent = ", ".join(column for i, column in enumerate(columns) if i not in kept)
-        click.echo(f"not shown, for lack of width: {absent}" + (f"; {more} has them" if more else ""))
+        click.echo(
+            click.wrap_text(
+                f"not shown, for lack of width: {absent}" + (f"; {more} has them" if more else ""), room or 80
+            )
+        )
 
 
 def _least(index: int, columns: Sequence[str], rows: Sequence[Sequence[str]], *, whole: bool) -> int:

@@ -10,7 +10,7 @@ import torch
 from adelic.errors import ConfigurationError, RunFolderError
 from adelic.storage.files import atomic_write, read_bytes, sole_user, storage_errors
 from adelic.storage.records import checksums
-from adelic.training.experiment import Experiment, check_same
+from adelic.training.experiment import Experiment, check_same, is_extension
 from adelic.training.folders.files import EVENT_FILES, FILES, LOG_FOLDER, read_result
 from adelic.training.network.tensorboard import TensorBoardLog, has_log, require_tensorboard
 from adelic.training.result import Result, check_sum, read_done
@@ -19,15 +19,22 @@ from adelic.training.result import Result, check_sum, read_done
 def prepare(
     experiment: Experiment, folder: Path, held: ExitStack, *, restart: bool, tensorboard: bool
 ) -> Result | None:
-    """Return the result of a finished run; else hold the folder, empty it if the run is to start anew, and check it."""
+    """Return the result of a finished run; else hold the folder, empty it if the run is to start anew, and check it.
+
+    A run with fewer epochs than the experiment's, finished or not, becomes an unfinished one with as many.
+    """
     if tensorboard:
         require_tensorboard()
     remedy = "choose another --run-dir"
     with storage_errors(f"cannot use the run folder {folder}", remedy):
-        if restart or not (folder / "DONE").exists():
+        config = folder / "config.toml"
+        extends = not restart and config.exists() and is_extension(experiment, config)
+        if restart or extends or not (folder / "DONE").exists():
             held.enter_context(sole_user(folder, remedy=remedy))
         if restart:
             _clear(folder)
+        if extends:
+            _extend(folder, experiment)
         _check(folder, experiment)
         finished = read_result(folder)
     if finished is not None and tensorboard and not has_log(folder):
@@ -68,6 +75,18 @@ def _clear(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
     for log in (folder / LOG_FOLDER).glob(EVENT_FILES):
         log.unlink(missing_ok=True)
+
+
+def _extend(folder: Path, experiment: Experiment) -> None:
+    """Make an unfinished run with more epochs of a run, in an order in which a kill leaves one of the two."""
+    if (folder / "DONE").exists() and not (folder / "checkpoint.safetensors").exists():
+        raise RunFolderError(
+            f"{folder} has no checkpoint any more from which the run could go on; use another --run-dir, or --restart "
+            "to begin anew"
+        )
+    (folder / "DONE").unlink(missing_ok=True)
+    atomic_write(folder / "config.toml", experiment.to_toml())
+    (folder / "result.json").unlink(missing_ok=True)
 
 
 def _check(folder: Path, experiment: Experiment) -> None:
