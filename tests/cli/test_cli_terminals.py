@@ -96,7 +96,7 @@ def test_lists_of_runs_and_mistakes_load_no_torch(tiny_config, tmp_path):
         (["runs", "list"], "mine"),
         (["runs", "list", "--searches"], "trials"),
         (["runs", "show", "mine"], "unfinished|epoch 1 of 1"),
-        (["runs", "show", "nime"], "did you mean 'mine'"),
+        (["runs", "show", "nine"], "did you mean 'mine'"),
         (["rusn", "list"], "did you mean 'runs'"),
         (["runs", "lsit"], "did you mean 'list'"),
         (["train", "shubert"], "did you mean 'schubert'"),

@@ -18,7 +18,7 @@ def test_more_epochs_end_where_they_would_have_ended(tiny_config, tmp_path, read
     assert read_folder(tmp_path / "extended") == read_folder(tmp_path / "straight")
     assert (tmp_path / "extended" / "config.toml").read_text() == long.to_toml()
     assert run(long, tmp_path / "extended", device="cpu") == result
-    with pytest.raises(RunFolderError, match="another configuration: recipe.epochs is 4 there and 2 here"):
+    with pytest.raises(RunFolderError, match=r"another configuration: recipe\.epochs is 4 there and 2 here"):
         run(short, tmp_path / "extended", device="cpu")
 
 

@@ -47,10 +47,11 @@ def run(
     """Train, or resume, or read the result of one run.
 
     A finished run costs a read. Where the folder holds the same run with fewer epochs, it goes on from there, if its
-    epochs do not depend on their number (schedule "constant"). One that was killed goes on after its last checkpoint, and ends in the metrics that it
-    would have had (bit for bit on the same machine and number of threads). In the main thread of a process, SIGTERM and
-    SIGINT (Ctrl-C) during training save a checkpoint after the current step and raise `Interrupted`. Models outside the
-    Transformer begin with a search, which all their seeds share: its trials have a folder beside the run folder.
+    epochs do not depend on their number (schedule "constant"). One that was killed goes on after its last checkpoint,
+    and ends in the metrics that it would have had (bit for bit on the same machine and number of threads). In the main
+    thread of a process, SIGTERM and SIGINT (Ctrl-C) during training save a checkpoint after the current step and raise
+    `Interrupted`. Models outside the Transformer begin with a search, which all their seeds share: its trials have a
+    folder beside the run folder.
 
     Args:
         experiment: what to run.
