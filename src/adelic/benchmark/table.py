@@ -51,6 +51,8 @@ class Table:
         title: heading; left out where it is empty.
         names: how many columns at the left are names; the others are figures.
         published: how many rows at the end are others' figures.
+        ahead: the cells, (row, column), of a model that is ahead of its rivals beyond the intervals; the page has them
+            bold.
 
     >>> print(Table(("row", "rate"), (("a", "1"),), ("A note.",), "Rates").to_markdown())
     ## Rates
@@ -69,6 +71,7 @@ class Table:
     title: str = ""
     names: int = 1
     published: int = 0
+    ahead: frozenset[tuple[int, int]] = frozenset()
 
     def __post_init__(self) -> None:
         """Explain the marks that stand in cells."""
