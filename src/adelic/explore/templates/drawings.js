@@ -58,6 +58,7 @@ function numberLine(numbers, width) {
 /** Where the numbers sit in the tree of p^start Z_p: from the root one branch a digit, the lowest digit first. */
 function tree(place, F, width) {
   const { prime, numbers } = place;
+  if (prime > width / LEAF) return null; // no room for the root's branches
   const isWhole = prime in TREE_DEPTH;
   const start = Math.min(0, ...numbers.map(({ valuation: v }) => v));
   let depth = TREE_DEPTH[prime] ?? 2;
@@ -68,7 +69,6 @@ function tree(place, F, width) {
     return Array.from({ length: prime }, (_, digit) => countLeaves([...node, digit])).reduce((a, b) => a + b);
   };
   for (; depth; depth -= 1) {
-    if (depth === 1 && prime > width / LEAF) return null;
     paths = numbers.map(({ symbol, digits }) => ({ symbol, digits: digits.slice(F + start, F + start + depth).map(Number) }))
       .filter(({ digits }) => digits.length === depth);
     leaves = countLeaves([]);
