@@ -101,9 +101,7 @@ def test_lists_of_runs_and_mistakes_load_no_torch(tiny_config, tmp_path):
         (["runs", "lsit"], "did you mean 'list'"),
         (["train", "shubert"], "did you mean 'schubert'"),
         (["train", "schubert", "--epoch", "3"], "Did you mean '--epochs'"),
-        (["train", "schubert", "--embedding", "adelik"], "did you mean 'adelic'"),
         (["train", "schubert", "--recipe", "quik"], "did you mean 'quick'"),
-        (["reproduce", "shubert-4"], "did you mean 'schubert-4'"),
         (["report", "--tabel"], "Did you mean"),
         (["data", "list", "--json"], '"schubert"'),
     ):
