@@ -31,7 +31,7 @@ def test_no_width_breaks_a_word(capsys, width):
     assert len(frame) == 3
     if width >= 60:
         assert max(map(len, table.splitlines())) <= width
-    absent = {column for column in columns[3:] if column in note}
+    absent = {column for column in columns[3:] if column in " ".join(note.split())}
     shown = [i for i, column in enumerate(columns) if column not in absent]
     assert words_of(table) - {"┡", "┏"} >= {word for i in shown for word in rows[0][i].split()}
     assert "94.44 ± 1.08" in table
@@ -130,3 +130,13 @@ def test_without_a_terminal_other_work_has_a_line_in_ten_seconds(capsys):
         for step in range(1000):
             tick(step, 1000, f"loss {step}")
     assert capsys.readouterr().err == "mine · loss 0 · 0 of 1,000\n"
+
+
+def test_the_report_reads_run_folders(tiny_config, tmp_path, works):
+    for seed in (0, 1):
+        run(tiny_config(seed=seed, epochs=1), tmp_path / "runs" / f"mine-{seed}", device="cpu")
+    tables = [works("report", option, tmp_path / "runs", "--markdown") for option in ("--runs-dir", "--results-dir")]
+    assert tables[0] == tables[1]
+    assert "1 epoch, 2 seeds" in tables[0]
+    for option in ("--runs-dir", "--results-dir"):
+        assert "1 epoch, 1 seed" in works("report", option, tmp_path / "runs" / "mine-1", "--markdown")

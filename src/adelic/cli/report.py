@@ -42,8 +42,10 @@ REPORT_TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss",
 
 
 @click.command()
-@click.option("--results-dir", type=PATH, help="Folder of result files.  [default: results, and the runs in runs]")
-@click.option("--runs-dir", type=PATH, help="Folder of run folders, whose finished runs are reported too.")
+@click.option(
+    "--results-dir", type=PATH, help="Folder of result files, or of runs.  [default: results, and the runs in runs]"
+)
+@click.option("--runs-dir", type=PATH, help="Folder of run folders, or one, whose finished runs are reported too.")
 @click.option("--output", type=PATH, default="report.html", show_default=True, help="HTML file to write.")
 @click.option(
     "--figures", "figures_dir", type=PATH, help="Also draw learning curves and costs into this folder, as SVG."
@@ -129,11 +131,16 @@ def report(
 def _results(results_dir: Path | None, runs_dir: Path | None) -> "list[Result]":
     """Return the results in the folders that are named; if none is, those in the folders that commands write to."""
     from adelic import benchmark
+    from adelic.training.folders.listing import is_run_folder, run_folders
 
     if results_dir is None and runs_dir is None:
         results_dir, runs_dir = (path if path.is_dir() else None for path in (Path("results"), Path("runs")))
-    found = [] if results_dir is None else benchmark.read_results(results_dir)
-    return found if runs_dir is None else benchmark.with_finished_runs(found, runs_dir)
+    # A folder of runs is read as such, whichever option names it.
+    holding = [path for path in (results_dir, runs_dir) if path is not None and (path is runs_dir or run_folders(path))]
+    found = [] if results_dir is None or is_run_folder(results_dir) else benchmark.read_results(results_dir)
+    for path in holding:
+        found = benchmark.with_finished_runs(found, path)
+    return found
 
 
 def _nothing_found(results_dir: Path | None, runs_dir: Path | None) -> str:

@@ -50,6 +50,7 @@ def print_table(
     └──────────────┴──────────┘
     not shown, for lack of width: row
     """
+    columns = [plain(column) for column in columns]
     texts = [[plain(cell) for cell in row] for row in rows]
     console = Console()
     room = width or (console.width if sys.stdout.isatty() else None)
@@ -76,7 +77,7 @@ def print_table(
         absent = ", ".join(column for i, column in enumerate(columns) if i not in kept)
         click.echo(
             click.wrap_text(
-                f"not shown, for lack of width: {absent}" + (f"; {more} has them" if more else ""), room or 80
+                f"not shown, for lack of width: {absent}" + (f"; {more} has them" if more else ""), max(room or 80, 40)
             )
         )
 
