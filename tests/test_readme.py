@@ -50,7 +50,7 @@ def test_what_to_cite_is_what_the_citation_file_says() -> None:
     for key, field in (("title", "title"), ("year", "year"), ("collection-title", "booktitle")):
         value = re.search(rf"^  {key}: (.*)$", paper[1], flags=re.MULTILINE)
         assert value is not None
-        assert re.search(rf"{field} *= {{{re.escape(value[1])}}}", README)
+        assert re.search(rf"{field} *= " + re.escape(f"{{{value[1]}}}"), README)
     names = re.findall(r"family-names: (\w+)\n +given-names: (\w+)", paper[1])
     assert f"author    = {{{' and '.join(f'{family}, {given}' for family, given in names)}}}" in README
     version = re.search(r"^version: (.*)$", citation, flags=re.MULTILINE)
