@@ -1,8 +1,8 @@
 """What the site needs beside mkdocs.yml: pages from the repository's root, and links that leave docs/.
 
-Pages link as a code host reads them: relative to their own file. In the site, README.md is the home page, and a file
-outside docs/ is shown when it is an image and named by its path otherwise. A link to a file that does not exist is a
-warning, hence an error of the strict build.
+Pages link as a code host reads them: relative to their own file. In the site, a file outside docs/ is shown when it is
+an image and named by its path otherwise. A link to a file that does not exist is a warning, hence an error of the
+strict build.
 """
 
 import logging
@@ -16,7 +16,7 @@ from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parent.parent
 DOCS = PurePosixPath("docs")
-ROOT_PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md"}  # in the repository: in the site
+ROOT_PAGES = {"README.md": "readme.md", "CONTRIBUTING.md": "contributing.md"}  # in the repository: in the site
 IMAGES = {".png", ".svg"}
 FENCED = re.compile(r"(^```.*?^```$)", flags=re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s]+)\)")

@@ -1,10 +1,17 @@
-"""The README keeps its promises: its figures are made from the committed results."""
+"""The README and the overview keep their promises: their figures are made from the committed results."""
 
 import json
+import re
 from pathlib import Path
+
+from adelic.benchmark import read_results, summarise
+from adelic.benchmark.comparison import comparisons, on_most_rows
+from adelic.benchmark.row_tables import chosen_by_validation
+from adelic.benchmark.significance import declared_contrast
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+OVERVIEW = " ".join((ROOT / "docs" / "overview.md").read_text(encoding="utf-8").split())
 
 
 def test_speeds_are_those_of_the_committed_results() -> None:
@@ -14,13 +21,55 @@ def test_speeds_are_those_of_the_committed_results() -> None:
     )
     slowest = max(build["seconds"] for build in builds["builds"])
     ratios = [entry["ratio"] for entry in classes["classes"]]
-    text = " ".join(README.split())
-    assert f"take {slowest:.1f} seconds or less on one core" in text
-    assert f"found {min(ratios):.0f} to {max(ratios):.0f} times as fast as by Sage" in text
+    assert f"take {slowest:.1f} seconds or less on one core" in OVERVIEW
+    assert f"found {min(ratios):.0f} to {max(ratios):.0f} times as fast as by Sage" in OVERVIEW
 
 
 def test_the_layout_s_speed_is_told_for_integers_and_for_rationals() -> None:
     measured = json.loads((ROOT / "benchmarks" / "results" / "encode_memory.json").read_text(encoding="utf-8"))
     integers, rationals = (f"{measured['ratios'][kind]:.2f}" for kind in ("integers", "rationals"))
     told = f"{integers} times the speed of filling its memory for integers and {rationals} times for rationals"
-    assert told in " ".join(README.split())
+    assert told in OVERVIEW
+
+
+def test_on_how_many_rows_aoe_is_ahead() -> None:
+    summaries = summarise(read_results(ROOT / "results" / "table"))
+    chosen = [c for c in chosen_by_validation(on_most_rows(comparisons(summaries))).values() if c is not None]
+    differences = [contrast.difference for contrast in map(declared_contrast, chosen) if contrast is not None]
+    clear = [difference.mean for difference in differences if difference.is_beyond_the_interval]
+    ahead, behind = sum(mean > 0 for mean in clear), sum(mean < 0 for mean in clear)
+    text = " ".join(README.split())
+    assert f"Of the {len(differences)} rows" in text
+    assert f"beyond the interval on {ahead}, behind on {behind}." in text
+
+
+def test_what_to_cite_is_what_the_citation_file_says() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    paper = re.search(r"preferred-citation:\n(.*?)\nreferences:", citation, flags=re.DOTALL)
+    assert paper is not None
+    for key, field in (("title", "title"), ("year", "year"), ("collection-title", "booktitle")):
+        value = re.search(rf"^  {key}: (.*)$", paper[1], flags=re.MULTILINE)
+        assert value is not None
+        assert re.search(rf"{field} *= " + re.escape(f"{{{value[1]}}}"), README)
+    names = re.findall(r"family-names: (\w+)\n +given-names: (\w+)", paper[1])
+    assert f"author    = {{{' and '.join(f'{family}, {given}' for family, given in names)}}}" in README
+    version = re.search(r"^version: (.*)$", citation, flags=re.MULTILINE)
+    assert version is not None
+    assert f"version = {{{version[1]}}}" in README
+
+
+def test_a_newcomer_finds_what_matters_on_the_first_screens() -> None:
+    headings = re.findall(r"^## (.*)$", README, flags=re.MULTILINE)
+    wanted = [
+        "Who it is for",
+        "What is exact, and what is learned",
+        "Installing",
+        "Ten lines",
+        "Where to go on",
+        "Citing",
+    ]
+    assert headings == wanted
+    assert len(README.splitlines()) < 140
+    assert README.count("![") == 1
+    assert "**When not to use it:**" in README
+    assert "git clone …" not in README

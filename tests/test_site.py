@@ -74,7 +74,7 @@ def pages(site):
 def test_every_page_is_there(site):
     written = {path.relative_to(ROOT / "docs").with_suffix(".html") for path in (ROOT / "docs").rglob("*.md")}
     own = {path for path in written if path.parts[0] not in ("arithmetic", "number-theory")}  # tables of commands
-    assert own | {Path("index.html"), Path("contributing.html")} <= {p.relative_to(site) for p in site.rglob("*.html")}
+    assert own | {Path("readme.html"), Path("contributing.html")} <= {p.relative_to(site) for p in site.rglob("*.html")}
 
 
 def test_nothing_is_fetched_from_elsewhere(site, pages):
@@ -172,7 +172,7 @@ def test_links_that_leave_the_pages_are_named_and_checked(caplog):
     assert hooks._in_site(page, "results", "../benchmarks/results") == "`benchmarks/results`"
     assert hooks._in_site(page, "measured", "../benchmarks/results") == "measured (`benchmarks/results`)"
     assert hooks._in_site(PurePosixPath("README.md"), "a", "docs/audit.md#b") == "[a](audit.md#b)"
-    assert hooks._in_site(page, "home", "../README.md") == "[home](index.md)"
+    assert hooks._in_site(page, "home", "../README.md") == "[home](readme.md)"
     assert not caplog.records
     hooks._in_site(page, "nothing", "../benchmarks/nothing")
     assert "../benchmarks/nothing, which does not exist" in caplog.text

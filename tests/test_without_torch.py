@@ -1,4 +1,4 @@
-"""Where no extra is installed, numbers, data and the explorer work; the rest says in one line which extra to install.
+"""Where no extra is installed, numbers and the explorer work; with `data`, data; the rest names its extra in one line.
 
 Each test runs a program in a process of its own that finds none of the extras' libraries.
 """
@@ -16,6 +16,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
 PAGE = (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
 
 # Before any import of adelic: libraries that are there are not found, which is what their absence is.
@@ -32,25 +33,65 @@ sys.meta_path[:] = [Without if finder is PathFinder else finder for finder in sy
 """
 
 LIBRARY = """
+import hashlib
+import numpy as np
 import adelic
-from adelic import acd
+from adelic import number_theory
+
+def digest(array):
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+
+space = adelic.AdeleSpace(primes=(2, 3, 5, 7), precision=8)
+values = [f"{n}/11" for n in range(-500, 500)]  # enough for the compiled kernels
+a = space.encode(values)
+assert list(map(str, (a * 11).decode())) == [str(n) for n in range(-500, 500)]
+wide = adelic.AdeleSpace(precision={2: 20, 5: 9, 101: 4}, fractional_digits=1)
+b, c = wide.encode([f"{n}/{(1, 2, 7, 15)[n % 4]}" for n in range(100)]), wide.encode([1010 * n + 3 for n in range(100)])
+code = adelic.RedundantResidueCode(adelic.AdeleSpace(precision=4), max_numerator=200)
+whole = code.space.encode(range(100))
+found = [a.digits, (a + a).digits, (a - 1).digits, (-a).digits, (a * a).digits, space.tensor(values), a.real]
+found += [(b + c).digits, (b * c).digits, (b / c).digits, (-b).digits, (b - c).digits, wide.tensor(range(99))]
+print(digest(np.concatenate([np.asarray(array, np.float64).reshape(-1) for array in found])))
+print(digest(np.array([str(x) for x in [*(b + c).decode(), *code.decode(whole).values]])))
+assert space.tensor([1, 2, 3]).shape == (3, 5, 8)
+assert adelic.choose_space(["1/3", 8]).space.encode("8/3").decode() * 3 == 8
+X, y = number_theory.task("gcd", limit=10_000).sample(50, np.random.default_rng(0))
+assert X.shape == (50, 2)
+"""
+
+MISSING = """
+import adelic
+assert "nn" not in dir(adelic)
+help_of_all = [getattr(adelic, name) for name in dir(adelic)]
+for use in USES:
+    try:
+        exec(use)
+    except ImportError as error:
+        assert isinstance(error, adelic.AdelicError)
+        print(error)
+"""
+
+WITH_DATA = """
+import numpy as np
+from adelic import acd, data
 from adelic.integrations.sklearn import AdelicEncoder
 
 assert AdelicEncoder(primes=(7,), precision=1).fit_transform([[9]]).tolist() == [[9, 2]]
-space = adelic.AdeleSpace(primes=(2, 3, 5, 7), precision=8)
-values = [f"{n}/11" for n in range(-500, 500)]  # enough for the compiled kernels
-assert list(map(str, (space.encode(values) * 11).decode())) == [str(n) for n in range(-500, 500)]
-assert space.tensor([1, 2, 3]).shape == (3, 5, 8)
-assert adelic.choose_space(["1/3", 8]).space.encode("8/3").decode() * 3 == 8
 for task in acd.TASKS.values():
     assert acd.load(task.name, n=task.minimum + 1).X_train.ndim == 2
-assert "nn" not in dir(adelic)
-help_of_all = [getattr(adelic, name) for name in dir(adelic)]
-try:
-    from adelic import nn
-except ImportError as error:
-    assert isinstance(error, adelic.AdelicError)
-    print(error)
+acd.load("weaving", n=4, split="orbits")
+assert data.from_arrays(np.arange(40).reshape(20, 2), np.arange(20) % 2).X_train.ndim == 2
+"""
+
+MANY = """
+import warnings
+import adelic
+
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        adelic.AdeleSpace(primes=(2,), precision=1).encode(range(10_001))
+assert [str(warning.message).partition(": ")[2] for warning in said] == ["pip install 'adelic[fast]'"]
 """
 
 MODULES = """
@@ -90,25 +131,35 @@ def libraries(requirements):
     return {re.match(r"[\w.-]+", text)[0].lower().replace("_", "-") for text in requirements}
 
 
-@pytest.fixture(scope="module")
-def absent():
-    """The modules that only the extras bring."""
-    extras = [text for group in PROJECT["optional-dependencies"].values() for text in group]
-    brought = libraries(extras) - libraries(PROJECT["dependencies"]) - {"adelic"}
-    modules = {
+def modules_of(extras):
+    """Return the modules that the libraries of some extras bring, and of those that these name in turn."""
+    named, rest = set(), set(extras)
+    while rest:
+        named |= rest
+        own = [text for extra in rest for text in EXTRAS[extra] if text.startswith("adelic[")]
+        rest = {extra for text in own for extra in re.search(r"\[(.*)\]", text)[1].split(",")} - named
+    brought = libraries(text for extra in named for text in EXTRAS[extra]) - libraries(PROJECT["dependencies"])
+    return {
         module
         for module, distributions in importlib.metadata.packages_distributions().items()
-        if {name.lower().replace("_", "-") for name in distributions} <= brought
+        if {name.lower().replace("_", "-") for name in distributions} <= brought - {"adelic"}
     }
-    assert {"torch", "safetensors", "matplotlib", "tomli_w"} <= modules
-    return sorted(modules)
+
+
+@pytest.fixture(scope="module")
+def brought():
+    """The modules that only extras bring."""
+    modules = modules_of(EXTRAS)
+    assert {"torch", "safetensors", "matplotlib", "tomli_w", "numba", "pyarrow", "scipy", "sklearn"} <= modules
+    return modules
 
 
 @pytest.fixture
-def without_extras(absent, tmp_path):
-    """Run a program where the extras' modules are missing; return what it prints."""
+def with_extras(brought, tmp_path):
+    """Run a program where the modules of all extras but the named ones are missing; return what it prints."""
 
-    def run(program, **names):
+    def run(program, *extras, **names):
+        absent = sorted(brought - modules_of(extras))
         constants = "".join(f"{name} = {value!r}\n" for name, value in {"ABSENT": absent, **names}.items())
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", constants + PRELUDE + program],
@@ -123,33 +174,61 @@ def without_extras(absent, tmp_path):
     return run
 
 
-def test_numbers_and_data_work(without_extras):
-    assert without_extras(LIBRARY).splitlines() == [
-        "adelic.nn needs torch, which is not installed: pip install 'adelic[torch]'"
-    ]
+def test_numbers_work_and_are_those_that_compiled_code_computes(with_extras):
+    found = with_extras(LIBRARY)
+    assert len(found.splitlines()) == 2
+    assert found == with_extras(LIBRARY, "fast")
 
 
-def test_each_module_loads_or_names_its_extra(without_extras):
-    found = json.loads(without_extras(MODULES))
+def test_that_many_numbers_take_long_is_said_once(with_extras):
+    with_extras(MANY)
+
+
+def test_what_needs_an_extra_names_it(with_extras):
+    uses = {
+        "from adelic import nn": "adelic.nn needs torch|torch",
+        "adelic.acd.load('schubert', n=3)": "Parquet needs pyarrow|data",
+        "from adelic.acd.mheight import kernels": "adelic.acd needs numba|data",
+        "adelic.acd.load('characters', n=5)": "a character table needs scipy|data",
+        "adelic.data.source('table.parquet', target='x').load(0)": "Parquet needs pyarrow|data",
+        "from adelic.integrations.sklearn import AdelicEncoder": "adelic.integrations.sklearn needs scipy|sklearn",
+    }
+    parts = [words.split("|") for words in uses.values()]
+    wanted = [f"{needs}, which is not installed: pip install 'adelic[{extra}]'" for needs, extra in parts]
+    prepared = "open('table.parquet', 'w').close()\n"
+    assert with_extras(prepared + MISSING, USES=list(uses)).splitlines() == wanted
+
+
+def test_data_work_with_their_extra(with_extras):
+    with_extras(WITH_DATA, "data", "sklearn")
+
+
+def test_each_module_loads_or_names_its_extra(with_extras):
+    found = json.loads(with_extras(MODULES))
     failed = {name: message for name, message in found.items() if message}
     assert {"adelic.nn", "adelic.training.runs", "adelic.benchmark"} <= set(failed)
-    assert not {name for name in failed if name.split(".")[1] in ("numbers", "data", "acd", "explore", "cli", "errors")}
+    assert not set(failed) & {f"adelic.{layer}" for layer in ("acd", "cli", "data", "explore", "numbers", "training")}
     for message in failed.values():
         named = re.fullmatch(r"[\w.]+ needs \w+, which is not installed: pip install 'adelic\[(\w+)\]'", message)
         assert named, message
-        assert named[1] in PROJECT["optional-dependencies"]
+        assert named[1] in EXTRAS
 
 
+ON_THE_PAGE = [shlex.split(line)[1:] for line in PAGE.splitlines() if line.startswith("adelic ")]
 WORKING = [
-    *(shlex.split(line)[1:] for line in PAGE.splitlines() if line.startswith("adelic ")),
+    *(arguments for arguments in ON_THE_PAGE if arguments[0] != "data"),
     ["space", "0.5", "3"],
     ["data", "list"],
     ["data", "info", "schubert"],
-    ["data", "audit", "schubert", "--n", "3"],
-    ["data", "export", "schubert", "--n", "3", "--format", "csv", "--output", "exported"],
     ["--version"],
     ["train", "--help"],
     ["reproduce", "--help"],
+    ["runs", "--help"],
+]
+WITH_DATA_WORKING = [
+    *(arguments for arguments in ON_THE_PAGE if arguments[0] == "data"),
+    ["data", "audit", "schubert", "--n", "3"],
+    ["data", "export", "schubert", "--n", "3", "--format", "csv", "--output", "exported"],
 ]
 REFUSED = [
     ["train", "schubert", "--n", "3"],
@@ -157,19 +236,19 @@ REFUSED = [
     ["reproduce", "schubert-3"],
     ["reproduce", "arithmetic", "--quick"],
     ["report"],
-    ["runs", "list"],
 ]
 
 
-def test_commands(without_extras):
-    assert [arguments[0] for arguments in WORKING[:3]] == ["encode", "data", "explore"]
-    outcomes = json.loads(without_extras(COMMANDS, COMMANDS=WORKING + REFUSED))
-    for arguments, (status, out, err) in zip(WORKING, outcomes, strict=False):
+def test_commands(with_extras):
+    assert {arguments[0] for arguments in ON_THE_PAGE} >= {"encode", "data", "explore"}
+    outcomes = json.loads(with_extras(COMMANDS, COMMANDS=WORKING + WITH_DATA_WORKING + REFUSED))
+    outcomes[len(WORKING) : -len(REFUSED)] = json.loads(with_extras(COMMANDS, "data", COMMANDS=WITH_DATA_WORKING))
+    for arguments, (status, out, err) in zip(WORKING + WITH_DATA_WORKING, outcomes, strict=False):
         assert status == 0, (arguments, err)
         assert out, arguments
-    for arguments, (status, out, err) in zip(REFUSED, outcomes[len(WORKING) :], strict=True):
+    for arguments, (status, out, err) in zip(REFUSED, outcomes[-len(REFUSED) :], strict=True):
         assert (status, out) == (2, ""), arguments
         assert re.fullmatch(
             r"adelic: adelic\.\w+ needs torch, which is not installed: pip install 'adelic\[torch\]'\n", err
         )
-    assert outcomes[len(WORKING)][2].strip() in PAGE
+    assert outcomes[-len(REFUSED)][2].strip() in PAGE

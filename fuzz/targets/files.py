@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from adelic import AdelicError, acd, benchmark, training
-from adelic.training.runs.listing import list_runs
+from adelic.training.folders.listing import list_runs
 from adelic.training.signals import Stopped
 from targets.case import Case, check_error
 from targets.runs import outcome, random_config, stop_after, timeless, weights

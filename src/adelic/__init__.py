@@ -10,7 +10,8 @@
 The parts: `adelic.numbers` (exact mathematics), `adelic.data` (tasks, tables of one's own, splits), `adelic.acd` (the
 Algebraic Combinatorics Dataset, generated from its definitions), `adelic.number_theory` (questions drawn from their
 definitions), `adelic.nn` (PyTorch layers), `adelic.training` and `adelic.benchmark` (the experiments). They load when
-first used: `import adelic` imports neither torch nor numba. The last three need `pip install 'adelic[torch]'`.
+first used: `import adelic` imports neither torch nor numba. Stored data need `pip install 'adelic[data]'`, the last
+three `pip install 'adelic[torch]'`.
 """
 
 import importlib

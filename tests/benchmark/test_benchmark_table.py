@@ -4,35 +4,32 @@ import csv
 import io
 
 import pytest
-from rich.console import Console
 
 from adelic.benchmark.table import Table
+from adelic.cli.report import print_figures
 
 ODD = ("[red]mine[/red]", "a|b", "[/]", "90.00 [80.00, 100.00]", 'say "no", twice')
 
 
-def terminal(table):
-    console = Console(width=200, file=io.StringIO(), color_system=None)
-    console.print(table.to_rich())
-    return console.file.getvalue()
-
-
-def test_names_are_texts_in_every_form():
+def test_names_are_texts_in_every_form(capsys):
     """Not markup of the terminal, nor the end of a cell of Markdown."""
     table = Table(tuple("abcde"), (ODD,), ("A [b]note[/i].",))
-    assert all(text in terminal(table) for text in (*ODD, "A [b]note[/i]."))
+    print_figures(table)
+    printed = capsys.readouterr().out
+    assert all(text in printed for text in (*ODD, "A [b]note[/i]."))
     assert r"| a\|b |" in table.to_markdown()
     assert list(csv.reader(io.StringIO(table.to_csv()))) == [list("abcde"), list(ODD)]
 
 
-def test_a_table_with_a_heading_its_names_and_its_notes():
+def test_a_table_with_a_heading_its_names_and_its_notes(capsys):
     table = Table(("row", "model", "rate"), (("a", "b", "1"), ("c", "d", "2 †")), ("A note.",), "Rates", names=2)
     assert table.to_markdown().splitlines()[:6] == [
         "## Rates", "", "| row | model | rate |", "|---|---|---:|", "| a | b | 1 |", "| c | d | 2 † |",
     ]  # fmt: skip
     assert [note[:6] for note in table.notes] == ["A note", "† with"]
     assert "A note." not in table.to_markdown(without=["A note."])
-    assert terminal(table).count("├") == 1  # between rows of different names
+    print_figures(table)
+    assert capsys.readouterr().out.count("├") == 1  # between rows of different names
 
 
 def test_a_table_without_rows_was_not_run():

@@ -6,13 +6,13 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from adelic import acd
 from adelic.benchmark import plan, published_rows, read_results, run_matrix, summarise, write_report
 from adelic.benchmark.matrix import outstanding_work
 from adelic.benchmark.rows import further_rows, split_row
 from adelic.benchmark.run_tables import COLUMNS, FURTHER_COLUMNS, run_tables
+from adelic.cli.report import print_figures
 from adelic.errors import UnknownNameError
 from adelic.training import run
 
@@ -145,11 +145,10 @@ def test_the_report_has_both(result, further, tmp_path):
     assert "the mean squared error for characters" in page
 
 
-def test_the_terminals_table(further):
+def test_the_terminals_table(further, capsys):
     (table,) = run_tables(summarise([further("kl-5")]))
-    console = Console(width=250, file=io.StringIO())
-    console.print(table.to_rich())
-    text = console.file.getvalue()
+    print_figures(table)
+    text = capsys.readouterr().out
     assert "q^2" in text
     assert "trivial rule" in text
 

@@ -245,10 +245,10 @@ def test_fewer_examples_are_another_run(plan_file):
     assert series.at_most(10**6) == series
 
 
-def test_the_table_of_the_readme_is_that_of_the_results():
+def test_the_table_of_the_demo_is_that_of_the_results():
     """What `make demo` printed when its results were committed."""
     table = benchmark.to_markdown(benchmark.read_plan("quick"), ROOT / "results" / "number-theory-quick")
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "demo.md").read_text(encoding="utf-8")
     assert f"<!-- table: number theory -->\n{table}\n<!-- end of table -->" in text
     assert "not run" not in table
 

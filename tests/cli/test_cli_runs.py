@@ -219,6 +219,7 @@ def test_time_left_of_a_resumed_run(monkeypatch):
     """Resumed at 900 of 1,000 steps, two seconds a step: what was done before says nothing about the speed."""
     now, bars = [0.0], []
     monkeypatch.setattr("rich.console.monotonic", lambda: now[0])
+    monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal, to rich
 
     class Recorded(options.Progress):
         def __init__(self, *columns, **settings):

@@ -27,8 +27,8 @@ from adelic.training import CLASSICAL_MODELS, Classical, Experiment, RandomSearc
 from adelic.training.classical import fitting as classical_runs
 from adelic.training.classical.fitting import search_path
 from adelic.training.classical.models import EPOCHS
+from adelic.training.folders.files import read_result
 from adelic.training.metrics import majority_rate
-from adelic.training.runs.folder import read_result
 from adelic.training.signals import Stopped
 
 

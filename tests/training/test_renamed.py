@@ -12,8 +12,8 @@ from adelic.errors import ConfigurationError, RunFolderError
 from adelic.storage.records import seal
 from adelic.training import EmbeddingConfig, Experiment, Recipe, load_recipe, run, tune
 from adelic.training.experiment import check_same
+from adelic.training.folders.listing import list_runs
 from adelic.training.renamed import FIRST_NAMES, first_names, todays_names, with_todays_names
-from adelic.training.runs.listing import list_runs
 from adelic.training.search.tuning import Search
 
 COMMITTED = sorted((Path(__file__).parents[2] / "recipes" / "compact").glob("*.toml"))

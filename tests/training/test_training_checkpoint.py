@@ -11,7 +11,8 @@ from safetensors.torch import load_file, save_file
 
 from adelic import nn
 from adelic.errors import RunFolderError
-from adelic.training.network.checkpoint import Progress, load_checkpoint, read_progress, save_checkpoint
+from adelic.training.folders.progress import Progress, read_progress
+from adelic.training.network.checkpoint import load_checkpoint, save_checkpoint
 
 
 def network(width=4, seed=0):

@@ -30,7 +30,7 @@ import adelic.training.runs.runner  # with all that it imports, before there is 
 
 from adelic.data.sources import TaskData
 from adelic.training import EmbeddingConfig, Recipe, Experiment, run
-from adelic.training.network.checkpoint import read_progress
+from adelic.training.folders.progress import read_progress
 
 assert "tensorboard" not in sys.modules  # an extra: loaded for those who ask for it
 torch.set_num_threads(1)  # there is no thread pool to lose in a fork

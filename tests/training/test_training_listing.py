@@ -7,7 +7,7 @@ import pytest
 
 from adelic.errors import ConfigurationError, Interrupted, StorageError, UnknownNameError
 from adelic.training import find_run, list_runs, read_result, run
-from adelic.training.runs.listing import ACTIVE_SECONDS, is_run_folder, prunable_size, prune, summary
+from adelic.training.folders.listing import ACTIVE_SECONDS, is_run_folder, prunable_size, prune, summary
 
 
 def tree(folder):

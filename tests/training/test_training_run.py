@@ -15,8 +15,8 @@ from adelic.data import LookUp, training_rows
 from adelic.errors import AdelicError, ConfigurationError, DivergenceError, RunBusyError, RunFolderError, StorageError
 from adelic.storage.files import sole_user
 from adelic.training import read_result, run
+from adelic.training.folders import listing
 from adelic.training.network import fitting as network
-from adelic.training.runs import listing
 
 FILES = {"config.toml", "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE"}
 CONTRACT = (

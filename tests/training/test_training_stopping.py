@@ -16,8 +16,9 @@ from safetensors.torch import load_file, save_file
 from adelic import benchmark
 from adelic.errors import DivergenceError, Interrupted, RunFolderError, StorageError
 from adelic.training import run, signals
+from adelic.training.folders.progress import read_progress
 from adelic.training.network import fitting as network
-from adelic.training.network.checkpoint import read_progress, save_checkpoint
+from adelic.training.network.checkpoint import save_checkpoint
 from adelic.training.signals import deferred_signals
 
 posix = pytest.mark.skipif(os.name == "nt", reason="limits and signals are POSIX")

@@ -69,13 +69,13 @@ def contrasts_table(found: Iterable[Comparison]) -> Table:
     Args:
         found: one comparison a row and recipe; contaminated ones are left out.
     """
-    lines = [_contrast_line(comparison) for comparison in found]
+    lines = [(contrast, line) for contrast, line in map(_contrast_line, found) if contrast is not None]
     return Table(
         (
             "row, recipe", "AOE", "learned", "look-up", "AOE − learned", "p", "seeds", "rows: AOE / learned alone",
             "p, McNemar", "interval over rows",
         ),
-        tuple(line for line in lines if line is not None),
+        tuple(line for _, line in lines),
         (
             "The one contrast of a row that was declared beforehand, hence without a correction. "
             f"{FIGURES_NOTE} AOE in the form that validation chooses.",
@@ -88,16 +88,17 @@ def contrasts_table(found: Iterable[Comparison]) -> Table:
             LOOK_UP_NOTE,
         ),
         "Declared contrast: AOE − learned",
+        ahead=frozenset((i, 4) for i, (contrast, _) in enumerate(lines) if contrast.difference.is_beyond_the_interval),
     )  # fmt: skip
 
 
-def _contrast_line(comparison: Comparison) -> tuple[str, ...] | None:
+def _contrast_line(comparison: Comparison) -> tuple[Contrast | None, tuple[str, ...]]:
     contrast = declared_contrast(comparison)
     if contrast is None:
-        return None
+        return None, ()
     aoe, learned = (comparison.models[name] for name in (contrast.aoe, contrast.learned))
     rows = contrast.rows
-    return (
+    return contrast, (
         f"{comparison.first.title}, {recipe_title(comparison.recipe)}{comparison.fewer_rows}",
         f"{figure(aoe, 'accuracy')} ({contrast.aoe.removeprefix('AOE ').strip('()')}){marks(aoe)}",
         figure(learned, "accuracy") + marks(learned),
@@ -138,6 +139,7 @@ def differences_table(comparison: Comparison) -> Table:
         ),
         (" ".join(said), DIFFERENCES_NOTE),
         f"Exploratory differences: {comparison.heading}",
+        ahead=frozenset((i, 1) for i, difference in enumerate(pairs.values()) if difference.is_significant),
     )
 
 

@@ -8,7 +8,7 @@ from adelic.benchmark.results import model_key, run_key
 from adelic.errors import RunFolderError, StorageError
 from adelic.storage.files import atomic_write, read_bytes, storage_errors, taking_turns
 from adelic.training import Experiment, Result
-from adelic.training.runs.listing import list_runs
+from adelic.training.folders.listing import list_runs
 
 
 def read_results(folder: Path) -> list[Result]:

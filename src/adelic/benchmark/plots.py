@@ -31,6 +31,8 @@ INK = "#123456"
 
 GREY = "#767676"
 """Ink of figures that stand alone: 4.5 : 1 on white and 4.1 : 1 on dark ground."""
+LEAST_POINTS = 5.0
+"""Axes of accuracies show at least so many percentage points."""
 DASHES = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _RIVALS = {
@@ -173,6 +175,8 @@ def _render(curves: list[Curves], majority: float | None, kind: str, *, ink: str
                 _draw_curve(axes, drawn.label, histories, drawn.look or plain[i % len(plain)])
             if key == "validation_accuracy" and majority is not None:
                 mark_majority(axes, majority, "majority class (test)")
+            if key == "validation_accuracy":
+                at_least(axes, LEAST_POINTS)
             axes.set_title(title, fontsize=10, loc="left")
             axes.set_xlabel("epoch")
             axes.xaxis.get_major_locator().set_params(integer=True)
@@ -206,6 +210,21 @@ def legend_below(figure: Figure, axes: Axes, columns: int) -> None:
             figure.set_figheight(figure.get_figheight() + 0.2 * -(-len(labels) // count))
             return
         legend.remove()
+
+
+def at_least(axes: Axes, points: float) -> None:
+    """Widen axes of accuracies in percent until they show so many points: a few test rows must not look like much.
+
+    >>> axes = Figure().subplots()
+    >>> _ = axes.set_ylim(99.8, 100)
+    >>> at_least(axes, 5)
+    >>> [round(float(end), 1) for end in axes.get_ylim()]
+    [95.9, 100.9]
+    """
+    low, high = axes.get_ylim()
+    missing = max(points - (high - low), 0)
+    top = min(high + missing / 2, max(high, 100.9))
+    axes.set_ylim(min(low, top - points), top)
 
 
 def mark_majority(axes: Axes, majority: float, text: str) -> None:

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import jinja2
 
+from adelic.benchmark.answer import answer
 from adelic.benchmark.comparison import Comparison, comparisons, named, on_most_rows
 from adelic.benchmark.contrasts import changes_table, contrasts_table, differences_table
 from adelic.benchmark.plots import GREY, learning_curves
@@ -15,7 +16,7 @@ from adelic.benchmark.row_plots import confusion_matrix, cost_scatter, efficienc
 from adelic.benchmark.row_tables import models_table, overview, paper_table, recipe_tables, sizes_tables
 from adelic.benchmark.rows import published_rows
 from adelic.benchmark.run_tables import provenance, run_tables
-from adelic.benchmark.table import Table, to_markdown
+from adelic.benchmark.table import NOT_RUN, Table, to_markdown
 from adelic.errors import ConfigurationError
 from adelic.storage.files import atomic_write
 from adelic.storage.version import VERSION
@@ -99,8 +100,11 @@ def render_page(summaries: list[Summary], *, all_rows: bool = False) -> str:
         lstrip_blocks=True,
     )
     (best,), (contrasts,) = (tables(summaries, name) for name in ("overview", "contrasts"))
+    if not all_rows:
+        best = _without_what_was_not_run(best)
     return environment.get_template("report.html").render(
         version=VERSION,
+        answer=answer(on_most_rows(comparisons(summaries))),
         overview=best,
         contrasts=contrasts,
         recipes=tables(summaries, "recipes"),
@@ -109,6 +113,19 @@ def render_page(summaries: list[Summary], *, all_rows: bool = False) -> str:
         runs=tables(summaries, "runs", all_rows=all_rows),
         further_curves=further_curves(summaries),
         provenance=provenance(summaries),
+    )
+
+
+def _without_what_was_not_run(table: Table) -> Table:
+    """Return the overview without the lines of rows that were not run, which a note names."""
+    ran = [i for i, row in enumerate(table.rows) if row[1:3] != (NOT_RUN, NOT_RUN) or row[4:6] != (NOT_RUN, NOT_RUN)]
+    absent = [row[0] for i, row in enumerate(table.rows) if i not in ran]
+    note = f"Not run, of the AOE paper’s rows: {', '.join(absent)}."
+    return replace(
+        table,
+        rows=tuple(table.rows[i] for i in ran),
+        notes=(*table.notes, note) if absent else table.notes,
+        ahead=frozenset((ran.index(i), column) for i, column in table.ahead),
     )
 
 

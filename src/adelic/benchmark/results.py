@@ -185,6 +185,12 @@ class Summary:
         mean, interval, values = self.mean(metric), self.interval(metric), self.values(metric)
         return (mean - min(values), max(values) - mean) if interval is None else (interval, interval)
 
+    def is_ahead_of(self, other: "Summary") -> bool:
+        """Return whether the whole interval of the accuracy is above another model's; one seed has no interval."""
+        if min(len(self.results), len(other.results)) < LEAST_SEEDS:
+            return False
+        return self.mean("accuracy") - self.bars("accuracy")[0] > other.mean("accuracy") + other.bars("accuracy")[1]
+
     def trivial_by_seed(self, rule: str) -> dict[int, float]:
         """Return the test accuracy of a trivial rule, "majority", "lookup" or "rule", by seed; older runs lack some."""
         found = {r.seed: {"majority": r.majority, "lookup": r.lookup, "rule": r.rule}[rule] for r in self.results}

@@ -13,7 +13,18 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from adelic.benchmark.comparison import Comparison
-from adelic.benchmark.plots import COLOURS, INK, legend_below, looks, mark_majority, render, style, svg_element
+from adelic.benchmark.plots import (
+    COLOURS,
+    INK,
+    LEAST_POINTS,
+    at_least,
+    legend_below,
+    looks,
+    mark_majority,
+    render,
+    style,
+    svg_element,
+)
 from adelic.benchmark.results import Summary
 
 # From no colour to a blue through which the page's text stays readable, on light and on dark ground.
@@ -134,6 +145,7 @@ def _accuracy_against(
         axes.set_xlabel(quantity)
         axes.set_ylabel("test accuracy (%)")
         axes.set_ylim(top=min(axes.get_ylim()[1], 101))  # bars of uncertainty may reach above 100
+        at_least(axes, LEAST_POINTS)
         axes.grid(visible=True, color=INK, alpha=0.12)
         legend_below(figure, axes, 2)
         return svg_element(render(figure, "svg", transparent=True), title)

@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from adelic.benchmark.table import (
     points,
 )
 
+Key = TypeVar("Key")
+
 
 def overview(found: Iterable[Comparison]) -> Table:
     """Return for each row AOE and learned vectors with the declared contrast, the best rivals, and what is published.
@@ -34,16 +37,13 @@ def overview(found: Iterable[Comparison]) -> Table:
     Args:
         found: one comparison a row and recipe.
     """
-    titles: dict[str, dict[str, list[Comparison]]] = {name: {name: []} for name in published_rows()}
-    for comparison in found:
-        if not comparison.first.is_contaminated:
-            titles.setdefault(comparison.row, {}).setdefault(comparison.first.title, []).append(comparison)
+    lines = [_overview_line(title, chosen) for title, chosen in chosen_by_validation(found).items()]
     return Table(
         (
             "row", "AOE", "learned", "AOE − learned", "best rival", "best outside the Transformer", "majority class",
             "look-up", "best published", "above published",
         ),
-        tuple(_overview_line(title, mine) for row in titles.values() for title, mine in row.items()),
+        tuple(cells for cells, _ in lines),
         (
             f"{FIGURES_NOTE} Each model, and the recipe in the column of AOE, is the one with the best validation "
             "accuracy, then loss; with the recipe `paper` AOE has the paper’s form, raw digits. best rival: of the "
@@ -55,33 +55,62 @@ def overview(found: Iterable[Comparison]) -> Table:
             "published one, “mean only” if the mean lies above the mean.",
         ),
         "Each row",
+        ahead=frozenset((i, column) for i, (_, ahead) in enumerate(lines) for column in ahead),
     )  # fmt: skip
 
 
-def _overview_line(title: str, found: list[Comparison]) -> tuple[str, ...]:
-    if not found:
+def chosen_by_validation(found: Iterable[Comparison]) -> dict[str, Comparison | None]:
+    """Return for each row, by its title, the recipe under which AOE is best on validation data.
+
+    Rows of the paper's table that were not run have None; contaminated data is left out.
+    """
+    titles: dict[str, dict[str, list[Comparison]]] = {name: {name: []} for name in published_rows()}
+    for comparison in found:
+        if not comparison.first.is_contaminated:
+            titles.setdefault(comparison.row, {}).setdefault(comparison.first.title, []).append(comparison)
+    return {title: _choose(mine) if mine else None for row in titles.values() for title, mine in row.items()}
+
+
+def _overview_line(title: str, chosen: Comparison | None) -> tuple[tuple[str, ...], list[int]]:
+    """Return the line of a row, and the columns whose models are ahead beyond the intervals."""
+    if chosen is None:
         row = published_rows()[title]
         best = _best(row.best_published())
-        return title, NOT_RUN, NOT_RUN, NONE, NOT_RUN, NOT_RUN, _majority(row), NOT_RUN, best, NONE
-    chosen = _choose(found)
+        return (title, NOT_RUN, NOT_RUN, NONE, NOT_RUN, NOT_RUN, _majority(row), NOT_RUN, best, NONE), []
     contrast = declared_contrast(chosen)
     aoe, outside = (chosen.best(kind) for kind in ("AOE", "outside"))
     learned = contrast.learned if contrast else chosen.best_of("learned")
     rivals = {model.embedding for model in chosen.models.values() if model.kind == "rival"} - {"learned"}
     published = chosen.published.best_published(chosen.first.edition) if chosen.published else None
     recipe = recipe_title(chosen.recipe) + (f", {chosen.max_rows:,} rows" if chosen.max_rows else "")
-    return (
+    rival = chosen.best_of(*rivals)
+    above = NONE if aoe is None or published is None else verdict(chosen.models[aoe].values("accuracy"), published[1])
+    best_models = {1: aoe, 2: learned, 4: rival, 5: outside}
+    first = ahead_of_all({column: chosen.models[name] for column, name in best_models.items() if name is not None})
+    ahead = [] if first is None else [first]
+    ahead += [3] if contrast is not None and contrast.difference.is_beyond_the_interval else []
+    cells = (
         title,
         _named_figure(chosen, aoe, more=recipe),
         _named_figure(chosen, learned),
         contrast_text(contrast),
-        _named_figure(chosen, chosen.best_of(*rivals)),
+        _named_figure(chosen, rival),
         _named_figure(chosen, outside),
         percent(chosen.trivial("majority")),
         percent(chosen.trivial("lookup")),
         _best(published),
-        NONE if aoe is None or published is None else verdict(chosen.models[aoe].values("accuracy"), published[1]),
+        above,
     )
+    return cells, [*ahead, *([9] if above == "yes" else [])]
+
+
+def ahead_of_all(models: Mapping[Key, Summary]) -> Key | None:
+    """Return the key of the model that is ahead of each other one beyond the intervals, if there is one and another."""
+    for key, model in models.items():
+        others = [other for name, other in models.items() if name != key]
+        if others and all(model.is_ahead_of(other) for other in others):
+            return key
+    return None
 
 
 def _best(published: tuple[str, Figure] | None) -> str:
@@ -263,6 +292,8 @@ def _sizes_table(sizes: list[Comparison]) -> Table:
 def models_table(comparison: Comparison) -> Table:
     """Return every model of a comparison, the most accurate first, then the row's published figures."""
     lines = [_model_line(comparison, name) for name in comparison.models]
+    learning = {name: model for name, model in comparison.models.items() if model.embedding not in TRIVIAL}
+    first = None if comparison.first.is_contaminated else ahead_of_all(learning)
     published = comparison.published.published(comparison.first.edition) if comparison.published else {}
     for name, theirs in published.items():
         lines.append((name, str(theirs), *[NONE] * 4, _published_figure(theirs, "loss"), *[NONE] * 3))
@@ -281,6 +312,7 @@ def models_table(comparison: Comparison) -> Table:
         ),
         comparison.heading,
         published=len(published),
+        ahead=frozenset({(list(comparison.models).index(first), 1)} if first is not None else ()),
     )  # fmt: skip
 
 

@@ -48,6 +48,11 @@ class Difference:
         return replace(self, mean=-self.mean, bounds=bounds)
 
     @property
+    def is_beyond_the_interval(self) -> bool:
+        """Return whether the interval of three seeds or more leaves 0 out."""
+        return self.bounds is not None and self.p is not None and not self.bounds[0] <= 0 <= self.bounds[1]
+
+    @property
     def is_significant(self) -> bool:
         """Return whether the difference is significant after the correction."""
         return self.adjusted is not None and self.adjusted < ALPHA

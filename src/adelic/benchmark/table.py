@@ -9,8 +9,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import rich.table
-from rich.text import Text
 
 from adelic.benchmark.results import Summary, confidence_interval
 
@@ -53,6 +51,8 @@ class Table:
         title: heading; left out where it is empty.
         names: how many columns at the left are names; the others are figures.
         published: how many rows at the end are others' figures.
+        ahead: the cells, (row, column), of a model that is ahead of its rivals beyond the intervals; the page has them
+            bold.
 
     >>> print(Table(("row", "rate"), (("a", "1"),), ("A note.",), "Rates").to_markdown())
     ## Rates
@@ -71,6 +71,7 @@ class Table:
     title: str = ""
     names: int = 1
     published: int = 0
+    ahead: frozenset[tuple[int, int]] = frozenset()
 
     def __post_init__(self) -> None:
         """Explain the marks that stand in cells."""
@@ -103,17 +104,6 @@ class Table:
         out = io.StringIO()
         csv.writer(out, lineterminator="\n").writerows([self.columns, *self.rows])
         return out.getvalue()
-
-    def to_rich(self) -> rich.table.Table:
-        """Return the table for the terminal, with a line between rows that begin with different names."""
-        shown = rich.table.Table(caption=Text("\n".join(self.notes)), caption_justify="left", header_style="bold")
-        for i, column in enumerate(self.columns):
-            shown.add_column(Text(column), justify="left" if i < self.names else "right", overflow="fold")
-        for before, row in zip((None, *self.rows), self.rows, strict=False):
-            if before is not None and before[0] != row[0]:
-                shown.add_section()
-            shown.add_row(*map(Text, row))  # not as rich's markup, which [b] in a name would be
-        return shown
 
 
 def _markdown_row(cells: Iterable[str]) -> str:

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from adelic.cli.audits import print_questions, print_rows
 from adelic.cli.options import NAMES, OPTION, FileName, SuggestingGroup, in_terms_of_options, progress_bar, stack
+from adelic.cli.tables import print_table
 from adelic.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -95,22 +96,25 @@ def data_commands() -> None:
 
 
 @data_commands.command("list")
-def list_tasks() -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+def list_tasks(*, as_json: bool) -> None:
     """List the tasks with their sizes and editions, and the tasks that are drawn with their options.
 
     \b
     adelic data list
+    adelic data list --json
     """
     from adelic import data
 
-    table = Table("task", "predicts", "sizes", "editions", header_style="bold")
-    for task in data.tasks().values():
-        table.add_row(task.name, task.title, ", ".join(map(str, task.sizes)), ", ".join(task.editions))
-    Console().print(table)
-    table = Table("drawn task", "asks for", "options", header_style="bold")
-    for drawn in data.drawn_tasks().values():
-        table.add_row(drawn.name, drawn.title, ", ".join(drawn.options))
-    Console().print(table)
+    stored, drawn = data.tasks().values(), data.drawn_tasks().values()
+    if as_json:
+        tasks = [{"name": t.name, "title": t.title, "sizes": t.sizes, "editions": list(t.editions)} for t in stored]
+        asked = [{"name": t.name, "title": t.title, "options": list(t.options)} for t in drawn]
+        click.echo(json.dumps({"tasks": tasks, "drawn_tasks": asked}, indent=2, ensure_ascii=False))
+        return
+    rows = [(t.name, t.title, ", ".join(map(str, t.sizes)), ", ".join(t.editions)) for t in stored]
+    print_table(("task", "predicts", "sizes", "editions"), rows)
+    print_table(("drawn task", "asks for", "options"), [(t.name, t.title, ", ".join(t.options)) for t in drawn])
 
 
 @data_commands.command()

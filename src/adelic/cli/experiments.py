@@ -132,6 +132,10 @@ def train(
     Ctrl-C and SIGTERM save the run after the current step. The same command goes on from there; after a kill, from the
     last checkpoint, which is at most a minute old. A solver's run is not saved before its end, and begins anew.
 
+    A run with --schedule constant can be given more epochs later: the same command with its --run-dir and more --epochs
+    goes on from its end, and comes to what it would have come to with so many from the start. With --schedule cosine,
+    which all recipes have, each epoch's learning rate depends on their number; a longer run then begins anew.
+
     A recipe's file also says which embedding it was made for; options that are given here take precedence.
 
     \b
@@ -142,6 +146,7 @@ def train(
     adelic train schubert --n 4 --features characters --places axial --recipe quick
     adelic train schubert --n 4 --embedding periodic --sigma 0.3 --recipe quick
     adelic train schubert --n 4 --recipe quick --device cpu --devices 2
+    adelic train schubert --n 4 --recipe quick --schedule constant --epochs 40 --run-dir runs/mine
     adelic train mine.csv --target sold --epochs 20
     adelic train addition --examples 1000 --solver adelic-placewise --steps 400
     adelic train gcd --examples 100000 --embedding base-digits --base 30

@@ -1,6 +1,7 @@
 """Options, types of parameters and progress bars that the commands share."""
 
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
@@ -26,6 +27,7 @@ from adelic.storage.options import Option, options
 Command = Callable[..., Any]
 Tick = Callable[[int, int, str], None]
 _LONGEST_RANGE = 10_000
+_SECONDS_A_LINE = 10.0
 
 
 class SuggestingGroup(click.Group):
@@ -252,6 +254,8 @@ def refuse_options(numbers: tuple[str, ...]) -> None:
 def progress_bar(title: str, *, percent: bool = False) -> Iterator[Tick]:
     """Show a progress bar on stderr; yield the function that moves it: tick(done, total, text).
 
+    Where stderr is no terminal, it is lines instead: one where an epoch begins, of other work one in ten seconds.
+
     Args:
         title: stands before the text.
         percent: show the share that is done, instead of both numbers.
@@ -264,8 +268,12 @@ def progress_bar(title: str, *, percent: bool = False) -> Iterator[Tick]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    progress = Progress(*columns, console=Console(stderr=True))
     title = plain(title)
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _told_in_lines(title)
+        return
+    progress = Progress(*columns, console=console)
     task = progress.add_task(title, total=None)
 
     def tick(done: int, total: int, text: str) -> None:
@@ -278,3 +286,17 @@ def progress_bar(title: str, *, percent: bool = False) -> Iterator[Tick]:
     finally:
         if progress.live.is_started:
             progress.stop()
+
+
+def _told_in_lines(title: str) -> Tick:
+    """Return a tick that writes lines, each at once."""
+    last: tuple[str, float] = ("", -_SECONDS_A_LINE)
+
+    def tick(done: int, total: int, text: str) -> None:
+        nonlocal last
+        epoch = re.match(r".*\bepoch \d+/", text)
+        if epoch[0] != last[0] if epoch else time.monotonic() - last[1] >= _SECONDS_A_LINE:
+            click.echo(f"{title} · {text} · {done:,} of {total:,}", err=True)  # which flushes
+            last = (epoch[0] if epoch else "", time.monotonic())
+
+    return tick

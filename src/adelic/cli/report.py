@@ -1,31 +1,41 @@
 """`adelic report`, and what `adelic reproduce` shows of it."""
 
-import sys
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from adelic.cli.options import PATH
+from adelic.cli.tables import print_table
 from adelic.errors import StorageError, UnknownNameError
 
 if TYPE_CHECKING:
     from adelic.benchmark import Summary
+    from adelic.benchmark.table import Table
     from adelic.training import Result
 results_option = click.option(
     "--results-dir", type=PATH, default="results", show_default=True, help="Folder for the files of results."
 )
 
 
-def print_table(summaries: "list[Summary]", *, all_rows: bool) -> None:
+def print_runs(summaries: "list[Summary]", *, all_rows: bool) -> None:
     """Print the table of runs."""
     from adelic.benchmark.report import tables
 
-    # A pipe does not have a width; the table is wide, and cutting it would lose figures.
-    console = Console(width=None if sys.stdout.isatty() else 190)
     for table in tables(summaries, "runs", all_rows=all_rows):
-        console.print(table.to_rich())
+        print_figures(table)
+
+
+def print_figures(table: "Table") -> None:
+    """Print a table of figures with its notes; what no terminal has room for is in the files that are written."""
+    needed = [name for name in _NEEDED if name in table.columns]
+    print_table(table.columns, table.rows, needed=needed, names=table.names, sections=True, more="the page")
+    for note in table.notes:
+        click.echo(click.wrap_text(note, width=min(shutil.get_terminal_size().columns, 120)))
+
+
+_NEEDED = ("task", "model", "test accuracy", "exact match", "mean squared error", "seeds")
 
 
 REPORT_TABLES = (
@@ -43,8 +53,10 @@ REPORT_TABLES = (
 
 
 @click.command()
-@click.option("--results-dir", type=PATH, help="Folder of result files.  [default: results, and the runs in runs]")
-@click.option("--runs-dir", type=PATH, help="Folder of run folders, whose finished runs are reported too.")
+@click.option(
+    "--results-dir", type=PATH, help="Folder of result files, or of runs.  [default: results, and the runs in runs]"
+)
+@click.option("--runs-dir", type=PATH, help="Folder of run folders, or one, whose finished runs are reported too.")
 @click.option("--output", type=PATH, default="report.html", show_default=True, help="HTML file to write.")
 @click.option(
     "--figures", "figures_dir", type=PATH, help="Also draw learning curves and costs into this folder, as SVG."
@@ -120,7 +132,7 @@ def report(
     if markdown:
         click.echo(to_markdown(tables(summaries, chosen, all_rows=all_rows)), nl=False)
         return
-    print_table(summaries, all_rows=all_rows)
+    print_runs(summaries, all_rows=all_rows)
     write_report(summaries, output, all_rows=all_rows)
     if figures_dir is not None:
         for name, svg in figures(summaries).items():
@@ -131,11 +143,16 @@ def report(
 def _results(results_dir: Path | None, runs_dir: Path | None) -> "list[Result]":
     """Return the results in the folders that are named; if none is, those in the folders that commands write to."""
     from adelic import benchmark
+    from adelic.training.folders.listing import is_run_folder, run_folders
 
     if results_dir is None and runs_dir is None:
         results_dir, runs_dir = (path if path.is_dir() else None for path in (Path("results"), Path("runs")))
-    found = [] if results_dir is None else benchmark.read_results(results_dir)
-    return found if runs_dir is None else benchmark.with_finished_runs(found, runs_dir)
+    # A folder of runs is read as such, whichever option names it.
+    holding = [path for path in (results_dir, runs_dir) if path is not None and (path is runs_dir or run_folders(path))]
+    found = [] if results_dir is None or is_run_folder(results_dir) else benchmark.read_results(results_dir)
+    for path in holding:
+        found = benchmark.with_finished_runs(found, path)
+    return found
 
 
 def _nothing_found(results_dir: Path | None, runs_dir: Path | None) -> str:

@@ -1,18 +1,15 @@
 """`adelic runs`: list, show and compare the runs that a folder holds, and make room."""
 
 import json
-import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from adelic.cli.options import PATH, SuggestingGroup, plain
+from adelic.cli.tables import print_table
 from adelic.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -67,27 +64,28 @@ def list_command(runs_dir: Path, *, searches: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([entry.as_dict() for entry in (searched if searches else found)], indent=2))
         return
-    table = Table(
-        "label", "row", "embedding", "recipe", "seed", "state", "accuracy", "size", "age", header_style="bold"
-    )
+    rows = []
     for run in found:
         accuracy = "" if run.accuracy is None else f"{run.accuracy:.2%}"
         seed = str(run.configuration.get("seed", ""))
-        texts = (run.label, run.row, run.embedding, run.recipe, seed, _state(run), accuracy, _size(run.size), _age(run))
-        _add_row(table, texts)
+        rows.append(
+            (run.label, _state(run), accuracy, _age(run), run.row, run.embedding, run.recipe, seed, _size(run.size))
+        )
     if not searches:
-        _console().print(table)
+        columns = ("label", "state", "accuracy", "age", "row", "embedding", "recipe", "seed", "size")
+        print_table(columns, rows, needed=columns[:3], whole=columns[:1], more="--json")
     if searches or searched:
         _print_searches(searched)
 
 
 def _print_searches(found: "list[SearchSummary]") -> None:
-    table = Table("search", "trials", "best validation", "size", "age", header_style="bold")
+    rows = []
     for search in found:
         best = "" if search.best is None else f"{search.best:.2%}"
         trials = search.problem or str(search.trials)
-        _add_row(table, (search.label, trials, best, _size(search.size), _duration(time.time() - search.changed)))
-    _console().print(table)
+        rows.append((search.label, trials, best, _duration(time.time() - search.changed), _size(search.size)))
+    columns = ("search", "trials", "best validation", "age", "size")
+    print_table(columns, rows, needed=columns[:3], whole=columns[:1], more="--searches --json")
 
 
 @runs.command()
@@ -155,18 +153,17 @@ def compare(labels: tuple[str, ...], runs_dir: Path, plot: Path | None) -> None:
         raise ConfigurationError("a comparison needs at least two different runs; `adelic runs list` lists them")
     if plot:
         _plot(found, plot)
-    table = Table("", *(escape(plain(run.label)) for run in found), header_style="bold")
+    rows: list[Sequence[str]] = []
     configurations = [dict(_flat(run.configuration)) for run in found]
     for key in dict.fromkeys(key for configuration in configurations for key in configuration):
         values = [json.dumps(c[key]) if key in c else "" for c in configurations]
         if len(set(values)) > 1:
-            _add_row(table, [key, *values])
-    table.add_section()
-    _add_row(table, ["state", *map(_state, found)])
+            rows.append([key, *values])
+    rows.append(["state", *map(_state, found)])
     figures = [_figures(run) for run in found]
-    for key in dict.fromkeys(key for run_figures in figures for key in run_figures):
-        _add_row(table, [key, *(run_figures.get(key, "") for run_figures in figures)])
-    _console().print(table)
+    keys = dict.fromkeys(key for run_figures in figures for key in run_figures)
+    rows += [[key, *(run_figures.get(key, "") for run_figures in figures)] for key in keys]
+    print_table(("", *(run.label for run in found)), rows)
 
 
 @runs.command()
@@ -204,7 +201,7 @@ def prune(
     adelic runs prune --state unfinished --older-than 30 --folders --yes
     """
     from adelic import training
-    from adelic.training.runs import listing
+    from adelic.training.folders import listing
 
     found = [training.find_run(label, runs_dir) for label in labels] if labels else training.list_runs(runs_dir)
     freed, count = 0, 0
@@ -227,15 +224,6 @@ def prune(
         freed, count = freed + size, count + 1
     outcome = f"{_size(freed)} of {count} {'run' if count == 1 else 'runs'}"
     click.echo(f"deleted {outcome}" if yes else f"would delete {outcome}; --yes deletes")
-
-
-def _console() -> Console:
-    # A pipe does not have a width; cutting a table would lose figures.
-    return Console(width=None if sys.stdout.isatty() else 250)
-
-
-def _add_row(table: Table, texts: Iterable[str]) -> None:
-    table.add_row(*(escape(plain(text)) for text in texts))  # brackets in names are not markup
 
 
 def _state(run: "RunSummary") -> str:

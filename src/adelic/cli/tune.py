@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from adelic.cli.experiments import device_option, experiment, model_options
 from adelic.cli.options import NAMES, PATH, in_terms_of_options, progress_bar
+from adelic.cli.tables import print_table
 from adelic.errors import ConfigurationError
 from adelic.storage.allocator import keep_freed_memory
 from adelic.training import dimensions as space
@@ -93,8 +92,8 @@ def tune(
     keep_freed_memory()
     from adelic import training
     from adelic.storage.files import atomic_write
+    from adelic.training.folders.searches import STUDIES
     from adelic.training.search import tuning
-    from adelic.training.search.listing import STUDIES
 
     config = experiment(task, embedding, recipe, seed, given)
     if not config.is_network:
@@ -134,13 +133,14 @@ tune.help = cleandoc(str(tune.help)).replace("DIMENSIONS", space.dimensions_tabl
 
 def _show(study: "StudyResult") -> None:
     """Print the best trials."""
-    table = Table("trial", "validation", "epochs", *study.search.space, header_style="bold")
+    rows = []
     ranked = sorted(study.trials, key=lambda t: (t.state == "complete", t.accuracy or 0.0, -(t.loss or 0.0)))[::-1]
     for trial in ranked[:_SHOWN]:
         accuracy = "–" if trial.accuracy is None else f"{100 * trial.accuracy:.2f} %"
         values = [f"{v:.3g}" if isinstance(v, float) else str(v) for v in trial.values.values()]
-        table.add_row(str(trial.number), accuracy, f"{trial.epochs}{_mark(trial.state)}", *values)
-    Console(width=None if Console().is_terminal else 170).print(table)
+        rows.append((str(trial.number), accuracy, f"{trial.epochs}{_mark(trial.state)}", *values))
+    columns = ("trial", "validation", "epochs", *study.search.space)
+    print_table(columns, rows, needed=columns[:3])
     pruned = sum(trial.state == "pruned" for trial in study.trials)
     click.echo(
         f"{len(study.trials)} trials, {pruned} of them pruned (*); {sum(t.samples for t in study.trials)} rows trained "

@@ -175,7 +175,7 @@ class Dataset:
         """
         with needs_extra("to_hf()", "hf"):
             import datasets
-        import pyarrow as pa
+            import pyarrow as pa
 
         def feature(values: Integers) -> Any:
             value = datasets.Value(values.dtype.name)

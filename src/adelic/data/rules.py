@@ -16,6 +16,7 @@ from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.data.lookup import LookUp
 from adelic.data.readings import READ_OPERANDS, operand_names, readings
 from adelic.data.symmetries import Integers
+from adelic.errors import needs_extra
 
 TREE_DEPTH = 4
 MOST_ANSWERS = 300
@@ -207,7 +208,8 @@ def _tree(read: list[Callable[[Operands], Integers]]) -> _Fit:
         return np.column_stack([reading(X) for reading in read]).astype(np.float32)
 
     def fit(X: Operands, y: Answers) -> Callable[[Operands], Answers]:
-        from sklearn.tree import DecisionTreeClassifier
+        with needs_extra("a rule that is a tree", "data"):
+            from sklearn.tree import DecisionTreeClassifier
 
         labels, codes = np.unique(y, return_inverse=True)
         with warnings.catch_warnings():

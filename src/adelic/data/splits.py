@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.data.protocol import Rows
+from adelic.errors import needs_extra
 
 SPLITS = ("train", "validation", "test")
 TRAIN, VALIDATION, TEST = range(3)
@@ -106,8 +107,9 @@ def split_orbits(
 
 def _joined(orbits: NDArray[np.int64], groups: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     """Return numbers that are equal for rows of one orbit, of one group, and of what these join."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+    with needs_extra("joining rows into orbits", "data"):
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
 
     codes = [np.unique(numbers, return_inverse=True)[1].reshape(-1) for numbers in (orbits, groups)]
     n_orbits, n_groups = (int(code.max(initial=-1)) + 1 for code in codes)

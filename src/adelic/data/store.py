@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from adelic.data.protocol import Integers, Progress, Rows, Task
 from adelic.data.splits import SPLITS, part_sizes
+from adelic.errors import needs_extra
 from adelic.storage import files, records
 from adelic.storage.provenance import versions
 
@@ -238,7 +239,8 @@ def arrow_array(values: NDArray[np.integer[Any]]) -> Any:
     >>> arrow_array(np.array([[1, 2], [3, 4]], np.int8)).type
     FixedSizeListType(fixed_size_list<element: int8 not null>[2])
     """
-    import pyarrow as pa
+    with needs_extra("Parquet", "data"):
+        import pyarrow as pa
 
     flat = pa.array(np.ascontiguousarray(values).reshape(-1))
     if values.ndim == 1:
@@ -249,8 +251,9 @@ def arrow_array(values: NDArray[np.integer[Any]]) -> Any:
 
 def write_parquet(file: Any, columns: Mapping[str, NDArray[np.integer[Any]]], progress: Progress | None = None) -> None:
     """Write columns, one entry or one list of fixed size a row, as a Parquet file, a group of rows after the other."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    with needs_extra("Parquet", "data"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
     def table(chosen: slice) -> pa.Table:
         arrays = {name: arrow_array(values[chosen]) for name, values in columns.items()}
@@ -266,8 +269,9 @@ def write_parquet(file: Any, columns: Mapping[str, NDArray[np.integer[Any]]], pr
 
 
 def _from_parquet(data: bytes, path: Path) -> tuple[Rows, NDArray[np.int8]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    with needs_extra("Parquet", "data"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
     def array(column: pa.ChunkedArray) -> NDArray[Any]:
         whole = column.combine_chunks()

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adelic.errors import needs_extra
+
 Integers = NDArray[np.integer[Any]]
 """An array of integers of any width."""
 Symmetry = Callable[[Integers, Integers], tuple[Integers, Integers]]
@@ -73,8 +75,9 @@ def orbits(X: Integers, y: Integers, symmetries: Mapping[str, Symmetry]) -> NDAr
     >>> orbits(X, y, {"reversed": lambda X, y: (X[:, ::-1], y)}).tolist()
     [0, 1, 0, 2]
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+    with needs_extra("joining rows into orbits", "data"):
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
 
     keys = np.stack([content_keys(rows) for rows, _ in _images(X, y, symmetries)], axis=1)
     contents, image = np.unique(keys, return_inverse=True)

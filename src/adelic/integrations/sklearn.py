@@ -17,12 +17,16 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import check_array
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from adelic.errors import AdelicError, ConfigurationError, DecodingError, EncodingError, RangeError, UnknownNameError
+from adelic.errors import (
+    AdelicError,
+    ConfigurationError,
+    DecodingError,
+    EncodingError,
+    RangeError,
+    UnknownNameError,
+    needs_extra,
+)
 from adelic.integrations.column_features import ColumnFeatures
 from adelic.integrations.columns import Column, Coordinates, columns_of, encode_column, read_column
 from adelic.integrations.inverse import column_values, decode_column, join_columns
@@ -31,6 +35,12 @@ from adelic.numbers.coordinates import check_float32
 from adelic.numbers.features import FEATURE_KINDS
 from adelic.numbers.rationals import EXACT
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
+
+with needs_extra("adelic.integrations.sklearn", "sklearn"):
+    from scipy import sparse
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils import check_array
+    from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 __all__ = ["AdelicEncoder"]
 

@@ -1,7 +1,8 @@
 """Layer 1, exact mathematics: primes, rationals, p-adic digits, adeles, algebraic numbers, decoding.
 
-It may import NumPy and numba, python-flint and gmpy2 where they are used, and of this package `adelic.errors` alone;
-numba is imported when many numbers are first computed with. What users touch is listed in `__all__`. Inside:
+It may import NumPy, and numba, python-flint and gmpy2 where they are used, and of this package `adelic.errors` alone.
+numba is imported when many numbers are first computed with; where it is not installed, the reference computes these
+too. What users touch is listed in `__all__`. Inside:
 
 - `space`, `array`: `AdeleSpace` and `AdeleArray`; `window` the parameters of both, `coordinates` what a caller gives
 - `rationals`: reads integers, fractions, text, floats under a policy, arrays; `integers` those of many digits

@@ -17,7 +17,7 @@ from adelic.numbers.hensel import Residue
 from adelic.numbers.places import finite
 from adelic.numbers.places.balls import RealPlace
 from adelic.numbers.places.finite import FinitePlaces, OperationError
-from adelic.numbers.rationals import FEW
+from adelic.numbers.rationals import are_many
 from adelic.numbers.window import Window
 
 
@@ -183,7 +183,7 @@ class AdeleArray:
 
     def _decode_many(self) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.bool_]]:
         """Return numbers, flattened, and which of them are found; `_decode_one` does the others."""
-        if self.size <= FEW:
+        if not are_many(self.size):
             return np.full(self.size, None, dtype=object), np.zeros(self.size, dtype=np.bool_)
         from adelic.numbers.decoding import fast
 

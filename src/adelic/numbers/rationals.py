@@ -4,12 +4,14 @@ The forms that are read: integers of any size, `Fraction`, `Decimal`, text ("7/5
 torch arrays, a 2-tuple (numerators, denominators), and lists of all of these, nested. Floats follow a policy.
 """
 
+import importlib.util
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from math import inf
 from typing import Any
 
@@ -33,10 +35,44 @@ Position = tuple[int, ...]
 FEW = 32
 """With fewer numbers than this, Python and NumPy are quicker than loading the compiled kernels."""
 
+SLOW = 10_000
+"""With more numbers than this, it is said once that they would be computed quicker if numba were there."""
+
 EXACT = 2.0**53
 """Integers below it are exact in float64."""
 
 _BLOCK = 1 << 15
+
+
+@cache
+def has_kernels() -> bool:
+    """Return whether numba is installed, which compiles the kernels.
+
+    >>> has_kernels()
+    True
+    """
+    return importlib.util.find_spec("numba") is not None
+
+
+def are_many(size: int) -> bool:
+    """Return whether so many numbers are for the compiled kernels; without numba none are, and Python does the same.
+
+    >>> are_many(FEW), are_many(FEW + 1)
+    (False, True)
+    """
+    if size <= FEW or has_kernels():
+        return size > FEW
+    if size > SLOW:
+        _say_once_that_it_takes_long()
+    return False
+
+
+@cache
+def _say_once_that_it_takes_long() -> None:
+    warnings.warn(
+        "without numba, many numbers are computed one by one, which takes long: pip install 'adelic[fast]'",
+        stacklevel=2,
+    )
 
 
 @dataclass(frozen=True)
@@ -83,7 +119,7 @@ def blocks(size: int) -> Iterator[slice]:
 
 def _reduce(n: npt.NDArray[np.int64], m: npt.NDArray[np.int64]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Return int64 numerators and denominators in lowest terms, the denominators positive."""
-    if len(n) <= FEW or max(abs(int(a)) for part in (n, m) for a in (part.min(), part.max())) >= EXACT:
+    if not are_many(len(n)) or max(abs(int(a)) for part in (n, m) for a in (part.min(), part.max())) >= EXACT:
         divisor = np.gcd(n, m) * np.sign(m)
         return n // divisor, m // divisor
     from adelic.numbers.kernels import divisors

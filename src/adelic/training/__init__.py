@@ -1,9 +1,10 @@
 """Layer 4, training: runs of an `Experiment`, each in its run folder, each ending in a `Result`.
 
-The modules that define a run (`experiment`, `embedding`, `models`, `recipes`) and its `result` need no torch. `runs`
-has the run folder and the runner; `network`, `classical` and `solvers` fit models; `search` chooses recipes. To add an
-option, add a field in `embedding` or `recipes`; to add a model outside the Transformer, an entry of `classical.models`;
-to add a solver, a class that `solver_names` names. Of adelic, `storage`, `numbers`, `data` and `nn` may be imported.
+The modules that define a run (`experiment`, `embedding`, `models`, `recipes`), its `result`, and `folders`, which reads
+and lists runs, need no torch. `runs` has the runner; `network`, `classical` and `solvers` fit models; `search` chooses
+recipes. To add an option, add a field in `embedding` or `recipes`; to add a model outside the Transformer, an entry of
+`classical.models`; to add a solver, a class that `solver_names` names. Of adelic, `storage`, `numbers`, `data` and `nn`
+may be imported.
 """
 
 import importlib
@@ -15,15 +16,15 @@ if TYPE_CHECKING:
     from adelic.training.classical.models import CLASSICAL_MODELS
     from adelic.training.embedding import EmbeddingConfig
     from adelic.training.experiment import Experiment
+    from adelic.training.folders.files import read_result
+    from adelic.training.folders.listing import RunSummary, find_run, list_runs
+    from adelic.training.folders.searches import SearchSummary, list_searches
     from adelic.training.models import Classical, RandomSearch, SolverConfig, Steps
     from adelic.training.network.distributed import run_distributed
     from adelic.training.network.sampler import ClassBalancedSampler
     from adelic.training.recipes import Recipe, load_recipe, recipe_names
     from adelic.training.result import Result
-    from adelic.training.runs.folder import read_result
-    from adelic.training.runs.listing import RunSummary, find_run, list_runs
     from adelic.training.runs.runner import run, trained_network
-    from adelic.training.search.listing import SearchSummary, list_searches
     from adelic.training.search.tuning import Search, StudyResult, tune
 
 _MODULES = {
@@ -35,10 +36,10 @@ _MODULES = {
     "network.sampler": ("ClassBalancedSampler",),
     "recipes": ("Recipe", "load_recipe", "recipe_names"),
     "result": ("Result",),
-    "runs.folder": ("read_result",),
-    "runs.listing": ("RunSummary", "find_run", "list_runs"),
+    "folders.files": ("read_result",),
+    "folders.listing": ("RunSummary", "find_run", "list_runs"),
     "runs.runner": ("run", "trained_network"),
-    "search.listing": ("SearchSummary", "list_searches"),
+    "folders.searches": ("SearchSummary", "list_searches"),
     "search.tuning": ("Search", "StudyResult", "tune"),
 }
 __all__ = [

@@ -85,6 +85,19 @@ class Experiment:
                 if isinstance(text, str):
                     check_text(key, text)
 
+    @property
+    def needs_all_epochs(self) -> str:
+        """Return why every epoch depends on how many there are; empty where a run may be given more of them later."""
+        if not isinstance(self.recipe, Recipe):
+            return f"{self.model.name} has no epochs"
+        if self.recipe.schedule != "constant":
+            return f"with schedule={self.recipe.schedule} the learning rate falls over all epochs"
+        if isinstance(self.data, DrawnData):
+            return "the epochs share the questions"
+        if self.embedding.places == "auto":
+            return "the joint of the places was chosen after a tenth of the epochs"
+        return ""
+
     def _check_drawn(self) -> None:
         """Check what a network, or another model, demands of questions that are drawn."""
         if isinstance(self.model, Classical):
@@ -339,17 +352,39 @@ def _digest(table: dict[str, Any]) -> str:
 
 def check_same(experiment: Experiment, path: Path) -> None:
     """Raise `RunFolderError` unless a config.toml holds this experiment."""
+    for key, (theirs, ours) in _differences(experiment, path).items():
+        raise RunFolderError(
+            f"{path.parent} holds a run of another configuration: {key} is {theirs!r} there and {ours!r} here; use "
+            "another --run-dir, or --restart to begin anew"
+        )
+
+
+def is_extension(experiment: Experiment, path: Path) -> bool:
+    """Return whether a config.toml holds this experiment with fewer epochs, from which it can go on.
+
+    Raises:
+        RunFolderError: it holds it with fewer epochs, and cannot go on from there.
+    """
+    shorter, longer = _differences(experiment, path).get("recipe.epochs", (0, 0))
+    if not (type(shorter) is type(longer) is int and 0 < shorter < longer) or len(_differences(experiment, path)) > 1:
+        return False
+    if experiment.needs_all_epochs:
+        raise RunFolderError(
+            f"{path.parent} holds this run with {shorter} epochs, from where it cannot go on to {longer}: "
+            f"{experiment.needs_all_epochs}; use another --run-dir, or --restart to begin anew"
+        )
+    return True
+
+
+def _differences(experiment: Experiment, path: Path) -> dict[str, tuple[Any, Any]]:
+    """Return where a config.toml and an experiment differ: theirs and ours by key."""
     try:
         found = parse_toml(read_bytes(path) or b"")
     except DamagedTextError as error:
         raise RunFolderError(f"{path} is damaged: {error}; use another --run-dir, or --restart to begin anew") from None
     theirs, ours = dict(flatten(with_todays_names(found))), dict(flatten(experiment.as_dict()))
-    for key in ours | theirs:
-        if ours.get(key) != theirs.get(key):
-            raise RunFolderError(
-                f"{path.parent} holds a run of another configuration: {key} is {theirs.get(key)!r} there and "
-                f"{ours.get(key)!r} here; use another --run-dir, or --restart to begin anew"
-            )
+    pairs = {key: (theirs.get(key), ours.get(key)) for key in ours | theirs}
+    return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def flatten(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -12,13 +12,17 @@ to n - k fill some λ' are at least f^λ'.
 """
 
 from bisect import bisect_left
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from adelic.acd.characters.shapes import Partition, partitions, without_rim_hooks
 from adelic.data.protocol import Progress
+from adelic.errors import needs_extra
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Int64 = NDArray[np.int64]
 
@@ -44,8 +48,11 @@ def character_table(n: int, progress: Progress | None = None) -> Int64:
     return tables[n]
 
 
-def _removals(shapes: list[Partition], smaller_shapes: list[Partition], k: int) -> csr_array:
+def _removals(shapes: list[Partition], smaller_shapes: list[Partition], k: int) -> "csr_array":
     """Return the matrix with the sign of the rim hook that is λ without λ', of length k, in row λ and column λ'."""
+    with needs_extra("a character table", "data"):
+        from scipy.sparse import csr_array
+
     index = {shape: column for column, shape in enumerate(smaller_shapes)}
     rows, columns, signs = [], [], []
     for row, shape in enumerate(shapes):

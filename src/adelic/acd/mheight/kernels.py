@@ -3,8 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from adelic.errors import needs_extra
+
+with needs_extra("adelic.acd", "data"):
+    from numba import njit
 
 MISSING = 1 << 30  # the height of a permutation without a 3412 pattern
 

@@ -8,8 +8,12 @@ in one cell that could have been told apart, for every labelling alike, so the r
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from adelic.errors import needs_extra
+
+with needs_extra("adelic.acd", "data"):
+    from numba import njit
 
 Int8 = NDArray[np.int8]
 Int64 = NDArray[np.int64]

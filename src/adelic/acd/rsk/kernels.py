@@ -1,8 +1,12 @@
 """Compiled Schensted insertion for many permutations. Importing this module loads numba."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from adelic.errors import needs_extra
+
+with needs_extra("adelic.acd", "data"):
+    from numba import njit
 
 Int8 = NDArray[np.int8]
 

@@ -7,8 +7,12 @@ passes, which must see them alike: the first counts them tier by tier, the secon
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from adelic.errors import needs_extra
+
+with needs_extra("adelic.acd", "data"):
+    from numba import njit
 
 TIERS = 3
 

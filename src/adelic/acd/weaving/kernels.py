@@ -1,8 +1,12 @@
 """The sweep that recognises weaving patterns, compiled, for many at once. Importing this module loads numba."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from adelic.errors import needs_extra
+
+with needs_extra("adelic.acd", "data"):
+    from numba import njit
 
 
 @njit(cache=True)

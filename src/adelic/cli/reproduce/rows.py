@@ -9,7 +9,7 @@ import click
 
 from adelic.cli.experiments import device_option, recipe_options, tensorboard_option
 from adelic.cli.options import DURATION, INTEGERS, NAMES, PATH, Given, Tick, progress_bar
-from adelic.cli.report import print_table, results_option, write_report
+from adelic.cli.report import print_runs, results_option, write_report
 from adelic.errors import Interrupted
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.options import options
@@ -152,7 +152,7 @@ def rows(
     )
     summaries = benchmark.summarise(found)
     if summaries:
-        print_table(summaries, all_rows=False)
+        print_runs(summaries, all_rows=False)
         if page is not None:
             write_report(summaries, page, all_rows=False)
     if len(found) < len(configs):

@@ -35,7 +35,7 @@ from adelic.data.lookup import LookUp, RowIndex
 from adelic.data.protocol import Progress
 from adelic.data.rules import accuracy_of_rule
 from adelic.data.symmetries import Integers, Symmetry, images, orbits
-from adelic.errors import ConfigurationError
+from adelic.errors import ConfigurationError, needs_extra
 from adelic.storage.provenance import machine, source_commit, versions
 
 MODEL_ROWS = 50_000
@@ -182,11 +182,12 @@ def _rules(d: Dataset, cues: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _models(d: Dataset, seed: int) -> Iterator[Finding]:
     """Yield the scores of logistic regression and a small decision tree on the raw tokens."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler
-    from sklearn.tree import DecisionTreeClassifier
+    with needs_extra("an audit", "data"):
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import OneHotEncoder, StandardScaler
+        from sklearn.tree import DecisionTreeClassifier
 
     rng = np.random.default_rng(seed)
     X = np.concatenate([d.X_train, d.X_validation])

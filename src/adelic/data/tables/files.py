@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adelic.data.tables.columns import columns_of
-from adelic.errors import ConfigurationError, StorageError
+from adelic.errors import ConfigurationError, StorageError, needs_extra
 from adelic.storage.files import storage_errors
 
 READABLE = "name a file that exists and is readable"
@@ -103,8 +103,9 @@ def _whole(text: str) -> Any:
 
 
 def _read_parquet(path: Path) -> dict[str, Sequence[Any]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    with needs_extra("Parquet", "data"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
     try:
         return columns_of(pq.read_table(path, partitioning=None))

@@ -2,8 +2,8 @@
 // The two drawings: the number line, and the tree of Z_p. Both are inline SVG with a text alternative.
 
 const SVG = "http://www.w3.org/2000/svg";
-const LEAF = 13; // the least width of a leaf of a tree
-const TREE_DEPTH = { 2: 4, 3: 3, 5: 2 };
+const LEAF = 13; // the least width of a leaf of a tree, of one with parts alone a half more
+const TREE_DEPTH = { 2: 4, 3: 3, 5: 2 }; // of whole trees; those of greater primes branch at the numbers alone
 
 /** Make an element: h("p", {class: "soft"}, "text", child, …); null children are left out. */
 function h(tag, attributes = {}, ...children) { return fill(document.createElement(tag), attributes, children); }
@@ -58,18 +58,35 @@ function numberLine(numbers, width) {
 /** Where the numbers sit in the tree of p^start Z_p: from the root one branch a digit, the lowest digit first. */
 function tree(place, F, width) {
   const { prime, numbers } = place;
-  let depth = TREE_DEPTH[prime];
-  while (prime ** depth > width / LEAF) depth -= 1;
+  if (prime > width / LEAF) return null; // no room for the root's branches
+  const isWhole = prime in TREE_DEPTH;
   const start = Math.min(0, ...numbers.map(({ valuation: v }) => v));
-  const paths = numbers.map(({ symbol, digits }) => ({ symbol, digits: digits.slice(F + start, F + start + depth).map(Number) }))
-    .filter(({ digits }) => digits.length === depth);
-  if (!paths.length) return null;
-  const [top, level] = [10, 52];
-  const radius = Math.min(9, 0.45 * width / prime ** depth);
-  const point = (digits) => {
-    const index = digits.reduce((a, digit) => a * prime + digit, 0);
-    return [width * (index + 0.5) / prime ** digits.length, top + level * digits.length];
+  let depth = TREE_DEPTH[prime] ?? 2;
+  let [paths, leaves] = [[], 0];
+  const hasBranches = (node) => node.length < depth && (isWhole || paths.some(({ digits }) => node.every((digit, i) => digit === digits[i])));
+  const countLeaves = (node) => {
+    if (!hasBranches(node)) return 1;
+    return Array.from({ length: prime }, (_, digit) => countLeaves([...node, digit])).reduce((a, b) => a + b);
   };
+  for (; depth; depth -= 1) {
+    paths = numbers.map(({ symbol, digits }) => ({ symbol, digits: digits.slice(F + start, F + start + depth).map(Number) }))
+      .filter(({ digits }) => digits.length === depth);
+    leaves = countLeaves([]);
+    if (leaves <= width / LEAF / (isWhole || depth === 1 ? 1 : 1.5)) break;
+  }
+  if (!depth || !paths.length) return null;
+  const [top, level] = [10, 52];
+  const radius = Math.min(9, 0.45 * width / leaves);
+  const across = new Map(); // a node stands above the middle of its leaves
+  const spread = (node, first) => {
+    let next = first;
+    if (!hasBranches(node)) next += 1;
+    else for (let digit = 0; digit < prime; digit += 1) next = spread([...node, digit], next);
+    across.set(node.join(), width * (first + next) / 2 / leaves);
+    return next;
+  };
+  spread([], 0);
+  const point = (digits) => [across.get(digits.join()), top + level * digits.length];
   const branches = [];
   const nodes = [];
   const grow = (digits) => {
@@ -79,7 +96,7 @@ function tree(place, F, width) {
       nodes.push(svg("circle", { class: "node", cx: x1, cy: y1, r: radius }),
         svg("text", { class: "digit", x: x1, y: y1 + 0.5 * radius, style: `font-size:${1.4 * radius}px` }, String(digits.at(-1))));
     }
-    if (digits.length < depth) for (let digit = 0; digit < prime; digit += 1) grow([...digits, digit]);
+    if (hasBranches(digits)) for (let digit = 0; digit < prime; digit += 1) grow([...digits, digit]);
   };
   grow([]);
   const drawn = paths.map(({ symbol, digits }, i) => {
@@ -91,11 +108,12 @@ function tree(place, F, width) {
   const ring = start ? `${prime}${superscript(start)}ℤ${subscript(prime)}` : `ℤ${subscript(prime)}`;
   const spoken = paths.map(({ symbol, digits }) => `${symbol}: ${digits.join(", ")}`).join("; ");
   const caption = [`The tree of ${ring}. From the top, each branch is a digit, the lowest one first`,
-    start ? ` (that of ${prime}${superscript(start)})` : "", ". Numbers are close where their paths stay together."].join("");
+    start ? ` (that of ${prime}${superscript(start)})` : "", ". Numbers are close where their paths stay together.",
+    isWhole || depth === 1 ? "" : " Other branches end after a digit here."].join("");
   return h("figure", {},
     svg("svg", { viewBox: `0 0 ${width} ${top + level * depth + 28 + 13 * Math.max(...labels.map(({ row }) => row))}`, style: `max-width:${width}px`, role: "img", "aria-label": `Paths in the tree of ${ring}, digits from the root: ${spoken}` },
       svg("path", { class: "branch", d: branches.join("") }), drawn, nodes, labels.map(({ label }) => label),
-      svg("circle", { cx: width / 2, cy: top, r: 4, fill: "currentColor" })),
+      svg("circle", { cx: point([])[0], cy: top, r: 4, fill: "currentColor" })),
     h("figcaption", {}, caption, distanceText(place)));
 }
 

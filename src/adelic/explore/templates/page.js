@@ -6,6 +6,7 @@ const TEXT_FIELDS = ["x", "y", "primes", "precision", "fractional"];
 const SYMBOLS = {}; // what x, y and z are called: z is x + y, say
 const LONGEST_SHOWN = 40; // digits of an expansion that is written out
 const TERMS = 5;
+const WIDEST = 1214; // a drawing over the whole page, inside its card
 
 const byId = (id) => document.getElementById(id);
 const started = { ...DEFAULTS, ...JSON.parse(byId("start").textContent) };
@@ -49,7 +50,7 @@ function show() {
     return;
   }
   byId("results").classList.remove("stale");
-  drawnWidth = drawingWidth(900);
+  drawnWidth = drawingWidth(WIDEST);
   Object.assign(SYMBOLS, { z: model.y && `x\u00a0${OPERATIONS[model.operation].sign}\u00a0y` });
   byId("real").replaceChildren(...drawReal(model));
   byId("places").replaceChildren(...model.places.map((place) => drawPlace(place, model)));
@@ -59,7 +60,7 @@ function show() {
 }
 
 /** How wide a drawing is, so that its texts have their size on a phone, too. */
-function drawingWidth(most = 540) { return Math.max(280, Math.min(most, document.documentElement.clientWidth - 60)); }
+function drawingWidth(most = 540) { return Math.max(280, Math.min(most, document.documentElement.clientWidth - 66)); }
 
 function setError(field, message) {
   byId(`${field}-error`).textContent = message;
@@ -73,7 +74,7 @@ function drawReal(model) {
   const numbers = [["x", model.x], ["y", model.y], ["z", model.result]].filter(([, q]) => q).map(([symbol, q]) => ({ symbol, q }));
   return [
     h("ul", { class: "numbers" }, numbers.map(({ symbol, q }) => h("li", {}, ...nameOf(symbol), rationalText(q), ...realValue(q)))),
-    numberLine(numbers, drawingWidth(900)),
+    numberLine(numbers, drawingWidth(WIDEST)),
   ];
 }
 
@@ -109,7 +110,7 @@ function drawPlace(place, model) {
     h("ul", { class: "numbers" }, numbers.map((number) => drawNumber(number, place, N, F))),
     drawTable(place, model),
     ...(work ? drawCheck(place, model) : []),
-    TREE_DEPTH[prime] ? tree(place, F, drawingWidth()) : null);
+    tree(place, F, drawingWidth()));
 }
 
 function drawNumber({ symbol, q, valuation: v, digits, expansion: whole }, { prime, p }, N, F) {
@@ -317,5 +318,5 @@ byId("form").addEventListener("change", () => writeAddress(entered())); // not a
 byId("step").addEventListener("input", () => { stop(); drawStep(); });
 byId("play").addEventListener("click", play);
 window.addEventListener("hashchange", readAddress);
-window.addEventListener("resize", () => { if (drawingWidth(900) !== drawnWidth) show(); });
+window.addEventListener("resize", () => { if (drawingWidth(WIDEST) !== drawnWidth) show(); });
 readAddress();

@@ -24,12 +24,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from adelic.errors import needs_extra
 from adelic.numbers.places.balls import RealPlace
 from adelic.numbers.places.finite import FinitePlaces, frozen
 from adelic.numbers.rationals import EXACT
 from adelic.numbers.window import Window
+
+with needs_extra("adelic.numbers.decoding.fast", "fast"):
+    from numba import njit
 
 Array = npt.NDArray[Any]
 

@@ -43,6 +43,7 @@ from adelic.numbers.decoding.candidates import Codewords
 from adelic.numbers.decoding.channels import Channel, HardChannel, SoftChannel
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.places.finite import FinitePlaces
+from adelic.numbers.rationals import has_kernels
 from adelic.numbers.space import AdeleSpace
 
 Array = npt.NDArray[Any]
@@ -300,7 +301,8 @@ class RedundantResidueCode(Codewords):
         """Write the numbers of the words that are codewords already, if they fit int64; return which these are."""
         done = np.zeros(len(words), dtype=np.bool_)
         rows = np.flatnonzero((known == np.array(self.space.precisions)).all(axis=-1))
-        if not len(rows) or self.max_numerator >= _FAST_NUMERATOR or self.max_denominator >= _FAST_DENOMINATOR:
+        is_small = self.max_numerator < _FAST_NUMERATOR and self.max_denominator < _FAST_DENOMINATOR
+        if not (len(rows) and is_small and has_kernels()):
             return done
         from adelic.numbers.decoding import fast
 

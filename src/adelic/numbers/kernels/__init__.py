@@ -4,5 +4,11 @@
 - `limbs`: four digits at a time in vector registers (`vectors`), for primes up to 43, and their
   `products`; `words`: sums, eight at a time
 
-May import NumPy and numba alone. A new kernel gives the digits of `adelic.numbers.hensel`, and a test says so.
+May import NumPy and numba alone, and says which extra brings numba. A new kernel gives the digits of
+`adelic.numbers.hensel`, and a test says so.
 """
+
+from adelic.errors import needs_extra
+
+with needs_extra("adelic.numbers.kernels", "fast"):
+    import numba  # noqa: F401  (what every module here is written with)

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from adelic.numbers.places import wide
 from adelic.numbers.places.wide import Wide
-from adelic.numbers.rationals import EXACT, FEW, blocks
+from adelic.numbers.rationals import EXACT, are_many, blocks
 
 HALF_ULP = 2.0**-53
 TINY = 2.0**-1070  # 16 times the smallest float64: more than a few products lose by underflow
@@ -380,7 +380,7 @@ def _common_denominator(a: Floats, b: Floats) -> Floats:
         return a
     is_exact = (a < EXACT) & (b < EXACT)
     a_exact, b_exact = np.where(is_exact, a, 1), np.where(is_exact, b, 1)
-    if a.size > FEW:
+    if are_many(a.size):
         from adelic.numbers.kernels import divisors
 
         divisor = np.empty(a.shape)

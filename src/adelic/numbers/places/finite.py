@@ -19,7 +19,7 @@ from adelic.numbers.describe import at_position, describe
 from adelic.numbers.hensel import BelowWindowError, NothingKnownError, Residue
 from adelic.numbers.places import real
 from adelic.numbers.primes import valuation
-from adelic.numbers.rationals import FEW, Rationals
+from adelic.numbers.rationals import Rationals, are_many
 from adelic.numbers.window import Window
 
 LIMB_PRIME, LIMB_PRECISION = 43, 64
@@ -89,7 +89,7 @@ def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any], *, threa
     if _suits_limbs(rationals, window, out.dtype) and out.flags.c_contiguous:
         rest = _encode_limbs(rationals, window, out, skip=0, threads=threads)
         _encode_some(rationals, window, out, rest)
-    elif rationals.is_small and len(rationals.numerators) > FEW and window.suits_kernels:
+    elif rationals.is_small and window.suits_kernels and are_many(len(rationals.numerators)):
         _encode_some(rationals, window, out, np.arange(len(rationals.numerators)))
     else:
         _encode_few(rationals, window, out)
@@ -126,9 +126,9 @@ def _suits_limbs(rationals: Rationals, window: Window, dtype: np.dtype[Any]) -> 
     """Return whether `adelic.numbers.kernels.limbs` can encode these numbers, and they are worth it."""
     return (
         rationals.is_small
-        and len(rationals.numerators) > FEW
         and dtype in (np.float32, np.uint8)
         and _has_limbs(window)
+        and are_many(len(rationals.numerators))
     )
 
 
@@ -248,7 +248,7 @@ def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
     if _suits_words(window, x):
         return _add_words(np.empty(0, np.uint8), x.digits, window, subtract=True)
     out = np.empty(x.digits.shape, dtype=x.digits.dtype)
-    if len(out) > FEW and window.suits_kernels:
+    if window.suits_kernels and are_many(len(out)):
         kernels().negate(frozen(x.digits), frozen(x.known), np.array(window.primes, dtype=np.int64), out)
     else:
         for i, j in np.ndindex(x.known.shape):
@@ -259,7 +259,9 @@ def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
 
 def _suits_words(window: Window, *operands: FinitePlaces) -> bool:
     """Return whether all digits are known and below 256, and there are enough of them for `kernels.words`."""
-    return all(len(x.digits) > FEW and x.digits.dtype == np.uint8 and _is_all_known(x.known, window) for x in operands)
+    return all(
+        are_many(len(x.digits)) and x.digits.dtype == np.uint8 and _is_all_known(x.known, window) for x in operands
+    )
 
 
 def _is_all_known(known: Known, window: Window) -> bool:
@@ -321,7 +323,7 @@ def _apply(
     digits = np.empty(x.digits.shape, dtype=x.digits.dtype)
     known = np.empty(x.known.shape, dtype=np.int32)
     code = 0
-    if len(digits) > FEW and window.suits_kernels:
+    if window.suits_kernels and are_many(len(digits)):
         primes = np.array(window.primes, dtype=np.int64)
         kernel = getattr(kernels(), name)
         arguments = [frozen(a) for a in (x.digits, y.digits, x.known, y.known)]

@@ -23,13 +23,13 @@ from adelic.storage.provenance import versions
 from adelic.training.classical.models import CLASSICAL_MODELS, Array, cross_entropy
 from adelic.training.classical.models import Fitted as FittedModel
 from adelic.training.experiment import Experiment
+from adelic.training.folders.searches import TRIALS
 from adelic.training.network.loop import Tick
 from adelic.training.network.sampler import stream_seed
 from adelic.training.runs.development import DevelopmentData
 from adelic.training.runs.fitted import Fitted, Surroundings
 from adelic.training.runs.folder import device_name
 from adelic.training.runs.objectives import Objective, OneClass
-from adelic.training.search.listing import TRIALS
 from adelic.training.signals import Stopped, cause, deferred_signals
 
 SEARCH_SEED = 0

@@ -4,51 +4,19 @@ The counters carry the SHA-256 of their own text and of all tensors. Older check
 """
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.torch import save
 from torch import nn
 
-from adelic.errors import RunFolderError
 from adelic.storage.files import atomic_write
-from adelic.storage.records import parse_sealed, seal
+from adelic.storage.records import seal
+from adelic.training.folders.progress import TENSORS, Progress, damage, parse_progress
 
 Weights = dict[str, torch.Tensor]
-_TENSORS = "tensors_sha256"
-_DAMAGE = (SafetensorError, OSError, LookupError, TypeError, ValueError, AttributeError, RuntimeError)
-
-
-@dataclass
-class Progress:
-    """How far a run has come: after whole epochs, or after a step inside an epoch.
-
-    Attributes:
-        epoch: epochs done.
-        step: optimizer steps done.
-        seconds: training time so far, over all resumed parts.
-        best_epoch: the epoch (from 1) whose weights are kept; 0 before the first.
-        best_score: (validation accuracy, −validation loss) of that epoch.
-        batch: steps done of the next epoch.
-        loss: training loss summed over the rows of these steps.
-        generators: inside an epoch, the states of the random generators; see `adelic.training.network.generators`.
-        metrics: SHA-256 of the lines of metrics.jsonl; empty in an older checkpoint.
-    """
-
-    epoch: int = 0
-    step: int = 0
-    seconds: float = 0.0
-    best_epoch: int = 0
-    best_score: tuple[float, float] = (-1.0, 0.0)
-    batch: int = 0
-    loss: float = 0.0
-    generators: dict[str, str] = field(default_factory=dict)
-    metrics: str = ""
 
 
 def save_checkpoint(
@@ -60,7 +28,7 @@ def save_checkpoint(
     for index, state in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{index}.{key}": value for key, value in state.items()}
     tensors = {key: value.detach().cpu().contiguous() for key, value in tensors.items()}
-    metadata = {"progress": seal(vars(progress) | {_TENSORS: _digest(tensors)})}
+    metadata = {"progress": seal(vars(progress) | {TENSORS: _digest(tensors)})}
     atomic_write(path, save(tensors, metadata))
 
 
@@ -70,10 +38,10 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     Raises:
         RunFolderError: the file is truncated, damaged, or of another model.
     """
-    with _damage(path):
+    with damage(path):
         with safe_open(path, framework="pt") as file:
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118  (no mapping)
-            progress, digest = _progress(file.metadata())
+            progress, digest = parse_progress(file.metadata())
         if digest not in (None, _digest(tensors)):
             raise ValueError("its tensors do not have the SHA-256 that was written with them")
         parts: dict[str, Weights] = {"model": {}, "best": {}, "optimizer": {}}
@@ -95,16 +63,6 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     return parts["best"], progress
 
 
-def read_progress(path: Path) -> Progress:
-    """Return the counters of a checkpoint, without loading or checking its tensors.
-
-    Raises:
-        RunFolderError: the file is truncated or damaged.
-    """
-    with _damage(path), safe_open(path, framework="pt") as file:
-        return _progress(file.metadata())[0]
-
-
 def _digest(tensors: Weights) -> str:
     """Return the SHA-256 of tensors with their names, types and shapes."""
     found = hashlib.sha256()
@@ -112,29 +70,6 @@ def _digest(tensors: Weights) -> str:
         found.update(f"{name} {tensor.dtype} {list(tensor.shape)}\n".encode())
         found.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
     return found.hexdigest()
-
-
-def _progress(metadata: dict[str, str] | None) -> tuple[Progress, str | None]:
-    """Return the counters in a checkpoint's metadata and the SHA-256 of its tensors; None in an older one.
-
-    Raises:
-        ValueError, TypeError: they are damaged.
-    """
-    table = parse_sealed((metadata or {})["progress"].encode())
-    digest = table.pop(_TENSORS, None)
-    progress = Progress(**table)
-    for name in ("epoch", "step", "best_epoch", "batch"):
-        value = getattr(progress, name)
-        if type(value) is not int or value < 0:
-            raise ValueError(f"{name}={value!r:.40}")
-    accuracy, loss = progress.best_score  # a list in JSON
-    progress.best_score = (float(accuracy), float(loss))
-    progress.seconds, progress.loss = float(progress.seconds), float(progress.loss)
-    if not all(isinstance(state, str) for state in progress.generators.values()):
-        raise TypeError("a generator's state is not a text")
-    if not isinstance(progress.metrics, str):
-        raise TypeError("the SHA-256 of the metrics is not a text")
-    return progress, digest
 
 
 def _with_fingerprints(weights: Weights, model: nn.Module) -> Weights:
@@ -154,15 +89,3 @@ def _check_best(best: Weights, model: nn.Module, progress: Progress) -> None:
     for key, value in best.items():
         if value.shape != expected[key].shape:
             raise ValueError(f"best.{key} has the shape {tuple(value.shape)}, not {tuple(expected[key].shape)}")
-
-
-@contextmanager
-def _damage(path: Path) -> Iterator[None]:
-    """Turn what a damaged checkpoint can raise into a RunFolderError of one line."""
-    try:
-        yield
-    except _DAMAGE as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise RunFolderError(
-            f"{path} is truncated or damaged ({reason}); --restart begins this run anew, or delete its folder"
-        ) from None

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from adelic.errors import DivergenceError
-from adelic.training.network.checkpoint import Progress
+from adelic.training.folders.progress import Progress
 from adelic.training.recipes import Recipe
 
 

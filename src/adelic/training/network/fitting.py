@@ -27,6 +27,7 @@ from adelic.storage.provenance import versions
 from adelic.storage.records import sha256
 from adelic.training.embedding import LOCAL_GLOBAL
 from adelic.training.experiment import Experiment
+from adelic.training.folders.files import FILES, kept_lines, metrics_text
 from adelic.training.metrics import history
 from adelic.training.network.checkpoint import load_checkpoint, save_checkpoint
 from adelic.training.network.generators import set_generator_states
@@ -36,7 +37,7 @@ from adelic.training.network.sampler import stream_seed
 from adelic.training.network.tensorboard import TensorBoardLog
 from adelic.training.network.world import ALONE, World
 from adelic.training.runs.fitted import Fitted, Surroundings
-from adelic.training.runs.folder import FILES, device_name, kept_lines, metrics_text
+from adelic.training.runs.folder import device_name
 from adelic.training.runs.objectives import Objective, OneClass
 from adelic.training.signals import Stopped, cause, deferred_signals
 

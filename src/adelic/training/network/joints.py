@@ -9,9 +9,9 @@ from adelic.storage.files import atomic_write, read_bytes
 from adelic.storage.records import DamagedTextError, parse_sealed, seal
 from adelic.training.embedding import JOINTS
 from adelic.training.experiment import Experiment
+from adelic.training.folders.files import JOINT
 from adelic.training.network.loop import Tick, Trainer
 from adelic.training.network.world import World
-from adelic.training.runs.folder import JOINT
 from adelic.training.runs.objectives import Objective, OneClass
 from adelic.training.signals import Stopped, cause, deferred_signals
 

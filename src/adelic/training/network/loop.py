@@ -12,7 +12,8 @@ import torch
 from torch import nn
 
 from adelic.nn.backend import PLAIN, Backend, Noise
-from adelic.training.network.checkpoint import Progress, Weights
+from adelic.training.folders.progress import Progress
+from adelic.training.network.checkpoint import Weights
 from adelic.training.network.compiling import Compiled, is_wanted
 from adelic.training.network.divergence import divergence
 from adelic.training.network.generators import generator_states
@@ -104,6 +105,7 @@ class Trainer:
         self._loss = torch.zeros((), dtype=torch.float64, device=train.labels.device)  # summed over the epoch's rows
         self._finite_step = 0  # the last step after which the loss was seen to be finite
         self._clock = 0.0
+        self._before = ""  # what the last epoch came to, for a progress bar
 
     def run_epoch(self, tick: Tick | None = None, between_steps: Callable[[], None] | None = None) -> dict[str, Any]:
         """Train one epoch, or the rest of one, and validate; return its line of metrics.jsonl.
@@ -131,6 +133,7 @@ class Trainer:
         self.progress.epoch += 1
         self.progress.batch, self.progress.loss, self.progress.generators = 0, 0.0, {}
         self._count_time()
+        self._before = f", validation {100 * figures['accuracy']:.2f} %"
         return {"epoch": epoch + 1, "learning_rate": rate, "train_loss": train_loss, "validation": figures}
 
     def snapshot(self) -> None:
@@ -170,6 +173,7 @@ class Trainer:
             torch.manual_seed(stream_seed(self.seed, self.world.stream("dropout"), epoch) + self.progress.batch)
         self._loss.fill_(self.progress.loss)
         self._finite_step = self.progress.step
+        text = f"epoch {epoch + 1}/{self.recipe.epochs}{self._before}"
         self.model.train()
         drawn = self.sampler.rows(epoch).to(self.device)
         batches = torch.split(drawn, self.recipe.batch_size)
@@ -183,7 +187,7 @@ class Trainer:
                 self.progress.batch += 1
                 if tick:
                     done = epoch * len(self.sampler) + self.progress.batch
-                    tick(done, self.recipe.epochs * len(self.sampler), f"epoch {epoch + 1}/{self.recipe.epochs}")
+                    tick(done, self.recipe.epochs * len(self.sampler), text)
                 if between_steps and self.progress.batch < len(batches):
                     between_steps()
         return self._finite_loss() / len(drawn)

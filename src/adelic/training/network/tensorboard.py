@@ -8,10 +8,7 @@ from typing import Any, Self
 
 from adelic.errors import StorageError, needs_extra
 from adelic.storage.files import storage_errors
-
-LOG_FOLDER = "tensorboard"
-"""Name of the subfolder of a run folder that has the logs."""
-EVENT_FILES = "events.out.tfevents.*"
+from adelic.training.folders.files import EVENT_FILES, LOG_FOLDER
 
 
 class TensorBoardLog:

@@ -16,6 +16,7 @@ from adelic.errors import ConfigurationError, RunFolderError
 from adelic.storage.provenance import source_commit
 from adelic.training.classical.fitting import fit_classical
 from adelic.training.experiment import Experiment, check_same
+from adelic.training.folders.files import read_result
 from adelic.training.kinds import check_text
 from adelic.training.metrics import counted, counted_by_class, most_frequent
 from adelic.training.network.fitting import Network, fit_network, read_network
@@ -25,7 +26,7 @@ from adelic.training.predictions import pack_answers
 from adelic.training.result import Result
 from adelic.training.runs.development import DevelopmentData, Questions, training_subset
 from adelic.training.runs.fitted import Fitted, Surroundings
-from adelic.training.runs.folder import choose_device, describe, finish, prepare, read_result
+from adelic.training.runs.folder import choose_device, describe, finish, prepare
 from adelic.training.runs.objectives import Objective
 from adelic.training.solvers.fitting import fit_solver
 
@@ -46,10 +47,12 @@ def run(
 ) -> Result:
     """Train, or resume, or read the result of one run.
 
-    A finished run costs a read. One that was killed goes on after its last checkpoint, and ends in the metrics that it
-    would have had (bit for bit on the same machine and number of threads). In the main thread of a process, SIGTERM and
-    SIGINT (Ctrl-C) during training save a checkpoint after the current step and raise `Interrupted`. Models outside the
-    Transformer begin with a search, which all their seeds share: its trials have a folder beside the run folder.
+    A finished run costs a read. Where the folder holds the same run with fewer epochs, it goes on from there, if its
+    epochs do not depend on their number (schedule "constant"). One that was killed goes on after its last checkpoint,
+    and ends in the metrics that it would have had (bit for bit on the same machine and number of threads). In the main
+    thread of a process, SIGTERM and SIGINT (Ctrl-C) during training save a checkpoint after the current step and raise
+    `Interrupted`. Models outside the Transformer begin with a search, which all their seeds share: its trials have a
+    folder beside the run folder.
 
     Args:
         experiment: what to run.

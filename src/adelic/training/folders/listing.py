@@ -12,12 +12,11 @@ from adelic.errors import ConfigurationError, RunFolderError, StorageError, Unkn
 from adelic.storage.checks import shown
 from adelic.storage.files import read_bytes, storage_errors
 from adelic.storage.records import parse_toml
+from adelic.training.folders.files import EVENT_FILES, FILES, LOG_FOLDER, kept_lines, read_result
+from adelic.training.folders.progress import read_progress
 from adelic.training.metrics import history
-from adelic.training.network.checkpoint import read_progress
-from adelic.training.network.tensorboard import EVENT_FILES, LOG_FOLDER
 from adelic.training.renamed import with_todays_names
 from adelic.training.result import Result, check_sum, read_done
-from adelic.training.runs.folder import FILES, kept_lines, read_result
 
 STATES = ("finished", "unfinished", "damaged")
 ACTIVE_SECONDS = 600.0
@@ -134,8 +133,14 @@ def is_run_folder(folder: Path) -> bool:
         return True
 
 
+def run_folders(runs: Path) -> list[Path]:
+    """Return the run folders in a folder, by name; of one that has none in it and is a run folder, that one."""
+    inside = [folder for folder in sorted(runs.iterdir()) if is_run_folder(folder)] if runs.is_dir() else []
+    return inside or ([runs] if is_run_folder(runs) else [])
+
+
 def list_runs(runs: Path) -> list[RunSummary]:
-    """Return the runs in a folder, by label; other folders are passed over.
+    """Return the runs in a folder, by label, or the one that it is itself; other folders are passed over.
 
     Raises:
         StorageError: the folder does not exist or cannot be read.
@@ -150,7 +155,7 @@ def list_runs(runs: Path) -> list[RunSummary]:
             raise StorageError(
                 f"there is no folder {runs} with runs; `adelic train` makes one, --runs-dir names another"
             )
-        return [summary(folder) for folder in sorted(runs.iterdir()) if is_run_folder(folder)]
+        return [summary(folder) for folder in run_folders(runs)]
 
 
 def find_run(name: str, runs: Path) -> RunSummary:
@@ -169,13 +174,14 @@ def find_run(name: str, runs: Path) -> RunSummary:
         for folder in (runs / name, Path(name)):
             if name and is_run_folder(folder):
                 return summary(folder)
-        labels = [run.name for run in sorted(runs.iterdir()) if is_run_folder(run)] if runs.is_dir() else []
+        folders = {run.name: run for run in run_folders(runs)}
+        labels = list(folders)
     fitting = [label for label in labels if name and label.startswith(name)]
     if len(fitting) > 1:
         raise ConfigurationError(f"{name!r} is the beginning of {len(fitting)} labels: {', '.join(fitting[:9])}")
     if not fitting:
         raise UnknownNameError.of("run", name, labels or ["none"], listed=f"runs in {runs}")
-    return summary(runs / fitting[0])
+    return summary(folders[fitting[0]])
 
 
 def summary(folder: Path) -> RunSummary:

@@ -1,0 +1,93 @@
+"""Tables on the terminal: no word is broken, and where the width does not do, columns that matter less stay out."""
+
+import re
+import sys
+from collections.abc import Iterable, Sequence
+
+import click
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from adelic.cli.options import plain
+
+_BETWEEN_WORDS = re.compile(r"(?<!±)\s+(?!±)")  # a figure stays beside its interval
+_FRAME = 3  # a border and two blanks a column; one border more at the end
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    needed: Sequence[str] = (),
+    whole: Sequence[str] = (),
+    names: int | None = None,
+    sections: bool = False,
+    more: str = "",
+    width: int | None = None,
+) -> None:
+    """Print a table.
+
+    Where the terminal is too narrow for words, the last columns stay out first, but for those that are needed; a line
+    below names them. If these are too wide, lines are longer than the terminal. A pipe has no width, and gets all.
+
+    Args:
+        columns: headings.
+        rows: of texts; what a terminal would obey is shown as it is written.
+        needed: columns that stay in; all by default.
+        whole: columns whose cells stand in one line, blanks or not.
+        names: how many columns at the left are names, the others are figures and stand at the right; all by default.
+        sections: whether a line stands between rows that begin with different names.
+        more: where the columns that stay out can be read, as "--json".
+        width: of the terminal; found out by default.
+
+    >>> print_table(["label", "state", "row"], [["a-long-label", "finished", "weaving-6"]], needed=["label"], width=30)
+    ┏━━━━━━━━━━━━━━┳━━━━━━━━━━┓
+    ┃ label        ┃ state    ┃
+    ┡━━━━━━━━━━━━━━╇━━━━━━━━━━┩
+    │ a-long-label │ finished │
+    └──────────────┴──────────┘
+    not shown, for lack of width: row
+    """
+    columns = [plain(column) for column in columns]
+    texts = [[plain(cell) for cell in row] for row in rows]
+    console = Console()
+    room = width or (console.width if sys.stdout.isatty() else None)
+    kept = list(range(len(columns)))
+    least = [_least(i, columns, texts, whole=columns[i] in whole) for i in kept]
+    spare = [i for i in kept if needed and columns[i] not in needed]
+    while room is not None and spare and sum(least[i] + _FRAME for i in kept) + 1 > room:
+        kept.remove(spare.pop())
+    widths = {i: least[i] for i in kept}
+    left = float("inf") if room is None else room - sum(least[i] + _FRAME for i in kept) - 1
+    for i in sorted(kept, key=lambda i: _most(i, columns, texts) - least[i]):
+        more_of_it = int(min(_most(i, columns, texts) - least[i], max(left, 0)))
+        widths[i], left = widths[i] + more_of_it, left - more_of_it
+    table = Table(header_style="bold")
+    for i in kept:
+        is_figure = names is not None and i >= names
+        table.add_column(Text(columns[i]), justify="right" if is_figure else "left", width=widths[i])
+    for before, row in zip((None, *texts), texts, strict=False):
+        if sections and before is not None and before[0] != row[0]:
+            table.add_section()
+        table.add_row(*(Text(row[i]) for i in kept))  # not as rich's markup, which [b] in a name would be
+    Console(width=sum(widths[i] + _FRAME for i in kept) + 1, file=sys.stdout).print(table, crop=False)
+    if len(kept) < len(columns):
+        absent = ", ".join(column for i, column in enumerate(columns) if i not in kept)
+        click.echo(
+            click.wrap_text(
+                f"not shown, for lack of width: {absent}" + (f"; {more} has them" if more else ""), max(room or 80, 40)
+            )
+        )
+
+
+def _least(index: int, columns: Sequence[str], rows: Sequence[Sequence[str]], *, whole: bool) -> int:
+    """Return the width of a column's longest word, or of its longest cell."""
+    cells = [columns[index], *(row[index] for row in rows)]
+    return max(cell_len(word) for cell in cells for word in ([cell] if whole else _BETWEEN_WORDS.split(cell)))
+
+
+def _most(index: int, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Return the width of a column's longest cell."""
+    return max(cell_len(cell) for cell in [columns[index], *(row[index] for row in rows)])

@@ -1,0 +1,142 @@
+"""What a terminal of 80 columns, a pipe, and a command that is mistyped get."""
+
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+
+import pytest
+
+from adelic.cli.options import progress_bar
+from adelic.cli.tables import print_table
+from adelic.training import run
+
+WORDS = re.compile(r"[^\s│┃]+")
+
+
+def words_of(text):
+    return set(WORDS.findall(text))
+
+
+@pytest.mark.parametrize("width", [200, 100, 80, 60, 20, 1])
+def test_no_width_breaks_a_word(capsys, width):
+    columns = ("task", "model", "rate", "best trivial rule", "published")
+    rows = [("schubert-4 (corrected, orbits)", "AOE (one-hot-digits)", "94.44 ± 1.08", "97.15 (length)", "paper 87.89")]
+    print_table(columns, rows, needed=columns[:3], names=2, width=width)
+    table, _, note = capsys.readouterr().out.partition("not shown")
+    frame = {line for line in table.splitlines() if line[0] in "┏┡└"}
+    assert len(set(map(len, table.splitlines()))) == 1
+    assert len(frame) == 3
+    if width >= 60:
+        assert max(map(len, table.splitlines())) <= width
+    absent = {column for column in columns[3:] if column in " ".join(note.split())}
+    shown = [i for i, column in enumerate(columns) if column not in absent]
+    assert words_of(table) - {"┡", "┏"} >= {word for i in shown for word in rows[0][i].split()}
+    assert "94.44 ± 1.08" in table
+    assert bool(absent) == (width <= 60)
+
+
+def in_a_terminal(columns, *arguments, cwd):
+    """Return what a command writes to a terminal that is so wide."""
+    fcntl, pty, termios = (pytest.importorskip(name) for name in ("fcntl", "pty", "termios"))
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
+    command = [sys.executable, "-m", "adelic", *arguments]
+    with subprocess.Popen(
+        command, stdout=theirs, stderr=theirs, cwd=cwd, env=environment | {"TERM": "dumb"}
+    ) as running:
+        os.close(theirs)
+        parts = []
+        try:
+            while part := os.read(ours, 65536):
+                parts.append(part)
+        except OSError:  # Linux says so that the other end is closed
+            pass
+    os.close(ours)
+    assert running.returncode == 0
+    return b"".join(parts).decode().replace("\r\n", "\n")
+
+
+def test_a_label_that_is_listed_on_80_columns_can_be_shown(tiny_config, tmp_path, works, monkeypatch):
+    config = tiny_config("adelic", epochs=1)
+    run(config, tmp_path / "runs" / config.label, device="cpu")
+    listed = in_a_terminal(80, "runs", "list", cwd=tmp_path)
+    assert max(map(len, listed.splitlines())) <= 80
+    (label,) = [word for word in WORDS.findall(listed) if word.startswith("schubert-3-")]
+    monkeypatch.chdir(tmp_path)
+    assert config.label == label
+    assert works("runs", "show", label).startswith(f"runs/{label}: finished")
+
+
+def loaded_by(*arguments, cwd):
+    """Return the modules that a command line loads, and what it says."""
+    code = f"""
+import sys
+from adelic.cli import main
+try:
+    main({list(arguments)!r})
+except SystemExit:
+    pass
+print(*sys.modules, sep="\\n", file=open("modules", "w"))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=cwd, check=True)
+    return set((cwd / "modules").read_text().split()), done.stdout + done.stderr
+
+
+def test_lists_of_runs_and_mistakes_load_no_torch(tiny_config, tmp_path):
+    config = tiny_config(epochs=1)
+    folder = tmp_path / "runs" / "mine"
+    run(config, folder, device="cpu")
+    for name in ("DONE", "result.json"):
+        (folder / name).unlink()  # so that its checkpoint is read
+    for arguments, said in (
+        (["runs", "list"], "mine"),
+        (["runs", "list", "--searches"], "trials"),
+        (["runs", "show", "mine"], "unfinished|epoch 1 of 1"),
+        (["runs", "show", "nine"], "did you mean 'mine'"),
+        (["rusn", "list"], "did you mean 'runs'"),
+        (["runs", "lsit"], "did you mean 'list'"),
+        (["train", "shubert"], "did you mean 'schubert'"),
+        (["train", "schubert", "--epoch", "3"], "Did you mean '--epochs'"),
+        (["train", "schubert", "--recipe", "quik"], "did you mean 'quick'"),
+        (["report", "--tabel"], "Did you mean"),
+        (["data", "list", "--json"], '"schubert"'),
+    ):
+        modules, text = loaded_by(*arguments, cwd=tmp_path)
+        assert re.search(said, text), arguments
+        assert not modules & {"torch", "scipy", "sklearn", "pyarrow", "matplotlib"}, arguments
+
+
+def test_the_tasks_as_json(works):
+    found = json.loads(works("data", "list", "--json"))
+    assert found["tasks"][0].keys() == {"name", "title", "sizes", "editions"}
+    assert "schubert" in [task["name"] for task in found["tasks"]]
+    assert "gcd" in [task["name"] for task in found["drawn_tasks"]]
+
+
+def test_without_a_terminal_each_epoch_has_its_line(tiny_config, tmp_path, capsys):
+    with progress_bar("mine") as tick:
+        run(tiny_config(epochs=3), tmp_path / "run", device="cpu", tick=tick)
+    lines = capsys.readouterr().err.splitlines()
+    assert [re.match(r"mine · epoch \d/3", line) is not None for line in lines] == [True] * 3
+    assert re.search(r"epoch 2/3, validation \d+\.\d\d % · ", lines[1])
+
+
+def test_without_a_terminal_other_work_has_a_line_in_ten_seconds(capsys):
+    with progress_bar("mine") as tick:
+        for step in range(1000):
+            tick(step, 1000, f"loss {step}")
+    assert capsys.readouterr().err == "mine · loss 0 · 0 of 1,000\n"
+
+
+def test_the_report_reads_run_folders(tiny_config, tmp_path, works):
+    for seed in (0, 1):
+        run(tiny_config(seed=seed, epochs=1), tmp_path / "runs" / f"mine-{seed}", device="cpu")
+    tables = [works("report", option, tmp_path / "runs", "--markdown") for option in ("--runs-dir", "--results-dir")]
+    assert tables[0] == tables[1]
+    assert "1 epoch, 2 seeds" in tables[0]
+    for option in ("--runs-dir", "--results-dir"):
+        assert "1 epoch, 1 seed" in works("report", option, tmp_path / "runs" / "mine-1", "--markdown")
