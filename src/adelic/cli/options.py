@@ -296,7 +296,7 @@ def _told_in_lines(title: str) -> Tick:
         nonlocal last
         epoch = re.match(r".*\bepoch \d+/", text)
         if epoch[0] != last[0] if epoch else time.monotonic() - last[1] >= _SECONDS_A_LINE:
-            click.echo(f"{title} · {text} · {done:,} of {total:,}", err=True)  # which flushes
+            click.echo(f"{title} · {plain(text)} · {done:,} of {total:,}", err=True)  # which flushes
             last = (epoch[0] if epoch else "", time.monotonic())
 
     return tick

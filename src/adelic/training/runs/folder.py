@@ -13,7 +13,7 @@ from adelic.storage.records import checksums
 from adelic.training.experiment import Experiment, check_same, is_extension
 from adelic.training.folders.files import EVENT_FILES, FILES, LOG_FOLDER, read_result
 from adelic.training.network.tensorboard import TensorBoardLog, has_log, require_tensorboard
-from adelic.training.result import Result, check_sum, read_done
+from adelic.training.result import Result
 
 
 def prepare(
