@@ -1,5 +1,6 @@
 """Valuations, absolute values and periods of rational numbers, which are known exactly."""
 
+from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
 from math import gcd
@@ -9,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import DomainError
-from adelic.numbers import integers, primes, rationals
+from adelic.numbers import hensel, integers, primes, rationals
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.window import checked_window
 
 _TRIED = 10**6  # divisors, where no library factors integers
-_MOST_STEPS = 10**6
 
 
 class Period(NamedTuple):
@@ -86,7 +86,7 @@ def period(values: Any, p: int) -> Period:
 
     Raises:
         DomainError: the order takes the factors of a number that has none below 10^6 and is no prime; python-flint
-            finds them. Or there are more than 10^6 digits before those that repeat.
+            finds them.
         SpaceError: p is no prime.
         EncodingError, DivisionByZeroError: as for `AdeleSpace.encode`.
 
@@ -132,13 +132,16 @@ def _period(q: Fraction, p: int) -> Period:
     n, m = q.numerator, q.denominator
     e = primes.valuation(m, p)
     m //= p**e
-    before, inverse = 0, pow(m, -1, p)
-    while not -m <= n <= 0:
-        if before == _MOST_STEPS:
-            raise DomainError(f"has more than {_MOST_STEPS} {p}-adic digits before those that repeat")
-        n = (n - n * inverse % p * m) // p
-        before += 1
+    end = 1
+    while not _repeats(n, m, p, end):
+        end *= 2
+    before = bisect_left(range(end), 1, key=lambda k: _repeats(n, m, p, k))
     return Period(before, _order(p, m) if n % m else 1)
+
+
+def _repeats(n: int, m: int, p: int, k: int) -> bool:
+    """Return whether the digits from the k-th on repeat from the first: what is left of n/m lies in −1 … 0."""
+    return -m * p**k <= n - hensel.residue(n, m, p, k).value * m <= 0
 
 
 def _order(a: int, m: int) -> int:
