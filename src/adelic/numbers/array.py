@@ -68,7 +68,7 @@ class AdeleArray(NumberArray):
     """
 
     __slots__ = ("_errors", "_finite", "_real", "space")
-    __hash__ = None  # type: ignore[assignment]  # == is element by element
+    __hash__ = None  # == is element by element
 
     def __init__(
         self,
@@ -228,8 +228,8 @@ class AdeleArray(NumberArray):
         for i in np.flatnonzero(~found):
             out[i] = self._decode_one(tuple(int(k) for k in np.unravel_index(i, self.shape)) if self.shape else ())
         if number is not Fraction:
-            for i, q in enumerate(out):
-                out[i] = self._converted(q, number)
+            for j, q in enumerate(out):
+                out[j] = self._converted(q, number)
         return out.reshape(self.shape) if self.shape else out[0]
 
     def _decode_many(self) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.bool_]]:

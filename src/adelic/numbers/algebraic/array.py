@@ -71,7 +71,7 @@ class AlgebraicArray(AdeleArray):
         """
         check_float32(self.space.primes)
         flat = self.reshape(-1)
-        parts = cast(InfinitePlace, flat._real).parts
+        parts = flat._real.parts
         out = np.empty((self.size, len(parts) + self.space.n_primes, self.space.precision), dtype=np.float32)
         out[:, len(parts) :] = flat._finite.digits
         for k, part in enumerate(parts):

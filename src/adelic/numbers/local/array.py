@@ -43,7 +43,7 @@ class PadicArray(NumberArray):
     """
 
     __slots__ = ("_places", "_window")
-    __hash__ = None  # type: ignore[assignment]  # == is element by element
+    __hash__ = None  # == is element by element
 
     def __init__(self, window: Window, places: FinitePlaces) -> None:
         self._window = window
@@ -220,8 +220,7 @@ class PadicArray(NumberArray):
         if p_branch is None:
             return self._apply(functions.logarithm, reason)
         units = self._apply(functions.unit_part, reason)
-        branch = self._coerce(p_branch, floats="error")
-        return units.log() + self.valuation() * branch
+        return units.log() + self._coerce(self.valuation()) * self._coerce(p_branch, floats="error")
 
     def teichmuller(self) -> "PadicArray":
         """Return the ω with ω^p = ω and ω = x modulo p: 0, or the root of unity of order p − 1. All digits are known.

@@ -81,7 +81,7 @@ def _unit_root_at_two(u: int, r: int) -> int:
         z = z * ((3 - u * z * z) % 2 ** (r + 1) // 2) % 2**r
         k = 2 * k - 2
     root = u * z % 2 ** (r - 1)
-    return root if root % 4 == 1 else -root % 2 ** (r - 1)
+    return int(root if root % 4 == 1 else -root % 2 ** (r - 1))
 
 
 def _root_modulo(a: int, p: int) -> int | None:
@@ -173,7 +173,7 @@ def _logarithm_series(t: int, p: int, digits: int) -> int:
         w = valuation(j, p)
         term = power // p**w * pow(j // p**w, -1, p**digits)
         total += term if j % 2 else -term
-    return total % p**digits
+    return int(total % p**digits)
 
 
 def teichmuller(x: Residue, window: Window) -> Residue:

@@ -23,6 +23,9 @@ class Period(NamedTuple):
     Attributes:
         before: how many digits, from that of p^min(v, 0) up, stand before those that repeat.
         length: how many digits repeat.
+
+    >>> Period(before=1, length=2).length
+    2
     """
 
     before: Any
@@ -141,7 +144,8 @@ def _period(q: Fraction, p: int) -> Period:
 
 def _repeats(n: int, m: int, p: int, k: int) -> bool:
     """Return whether the digits from the k-th on repeat from the first: what is left of n/m lies in −1 … 0."""
-    return -m * p**k <= n - hensel.residue(n, m, p, k).value * m <= 0
+    rest = n - hensel.residue(n, m, p, k).value * m
+    return bool(-m * p**k <= rest <= 0)
 
 
 def _order(a: int, m: int) -> int:

@@ -29,9 +29,9 @@ class _Branch(NamedTuple):
     def modulo(self, p: int, precision: int) -> int:
         """Return the root modulo p^precision."""
         if precision <= self.depth:
-            return self.start % p**precision
+            return int(self.start % p**precision)
         t = polynomials.hensel_root(self.polynomial, self.residue, p, precision - self.depth)
-        return self.start + p**self.depth * t
+        return int(self.start + p**self.depth * t)
 
 
 def hensel_roots(polynomial: Any, p: int, precision: int = DEFAULT_PRECISION) -> PadicArray:

@@ -312,9 +312,8 @@ def norms(x: FinitePlaces, window: Window) -> npt.NDArray[np.object_]:
     out = np.empty(exponents.shape, dtype=object)
     for j, p in enumerate(window.primes):
         powers = {int(v): Fraction(p) ** -int(v) for v in np.unique(exponents[..., j])}
-        column = [
-            Fraction(0) if z else powers[v] for z, v in zip(is_zero[..., j].flat, exponents[..., j].flat, strict=True)
-        ]
+        pairs = zip(is_zero[..., j].flat, exponents[..., j].flat, strict=True)
+        column = [Fraction(0) if zero else powers[int(v)] for zero, v in pairs]
         out[..., j] = np.array([*column, None], dtype=object)[:-1].reshape(exponents.shape[:-1])
     return out
 
