@@ -47,7 +47,7 @@ docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 notebooks: setup
-	$(BIN)/jupyter execute --inplace examples/*.ipynb
+	$(BIN)/python examples/run.py examples/*.ipynb
 
 demo: setup
 	$(BIN)/adelic reproduce number-theory --quick $(if $(EXAMPLES),--examples $(EXAMPLES)) \

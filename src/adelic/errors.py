@@ -68,6 +68,16 @@ class DivisionByZeroError(AdelicError, ZeroDivisionError):
     """
 
 
+class DomainError(AdelicError, ValueError):
+    """A function has no value at a number: a root of what is no square, a series that does not converge.
+
+    >>> from adelic.numbers import padic
+    >>> padic(2, 5, precision=2).sqrt()
+    Traceback (most recent call last):
+    adelic.errors.DomainError: …02_5 has no square root in Q_5: its unit part is 2 modulo 5, which is not a square
+    """
+
+
 class DecodingError(AdelicError, ValueError):
     """The coordinates of an adele determine no rational number, or more than one.
 

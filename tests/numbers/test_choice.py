@@ -227,9 +227,17 @@ def test_the_table_explains():
         "→      1       5           0           10\n"
         "       2       4           0           12\n"
         "       3       5           3           20  over the budget\n"
-        "primes 11: 10 of 15 coordinates; the numbers decode, and so do the results of 2 operations (+, −, ·)"
+        "primes 11: 10 of 15 coordinates; the numbers decode, and so do the results of 2 operations (+, −, ·)\n"
+        "adelic.AdeleSpace(primes=(11,), precision=5, fractional_digits=0)"
     )
     assert "the results of 1 operation (" in str(choose_space([3]))
+
+
+@pytest.mark.parametrize("by_prime", [False, True])
+def test_the_table_has_a_line_to_paste(by_prime):
+    choice = choose_space([10**6, "7/5"], by_prime=by_prime)
+    line = next(line for line in str(choice).splitlines() if line.startswith("adelic."))
+    assert eval(line, {"adelic": adelic}) == choice.space
 
 
 def test_the_least_budget_is_named_and_does():

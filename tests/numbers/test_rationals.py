@@ -458,3 +458,20 @@ def test_callers_without_a_policy_are_told_what_they_can_pass():
     for operation in (lambda a: a + 0.5, lambda a: 0.5 * a, lambda a: a / 0.5):
         with pytest.raises(EncodingError, match="pass a Fraction, a Decimal or text"):
             operation(AdeleSpace().encode(1))
+
+
+def test_numbers_of_sympy_and_flint():
+    flint, sympy = pytest.importorskip("flint"), pytest.importorskip("sympy")
+    space = AdeleSpace(primes=(2, 3), precision=8)
+    given = [sympy.Rational(7, 5), sympy.Integer(-3), flint.fmpq(7, 5), flint.fmpz(-3)]
+    assert space.encode(given).decode().tolist() == [Fraction(7, 5), -3] * 2
+    assert space.encode(sympy.Matrix([[1, 2], [3, 4]])).decode().tolist() == [[1, 2], [3, 4]]
+    assert space.encode(flint.fmpz_mat([[1, 2], [3, 4]]).tolist()).shape == (2, 2)
+    assert flint.fmpq(1, 5) + space.encode(1) == sympy.Rational(6, 5)
+    for number in (sympy.Rational, flint.fmpq):
+        back = space.encode(["7/5", 3]).decode(number)
+        assert back.tolist() == [number(7, 5), number(3, 1)]
+        assert isinstance(back[0], number)
+    for value in (sympy.sqrt(2), sympy.pi, sympy.oo, sympy.nan, sympy.Float(0.5), flint.arb(3), flint.nmod(3, 7)):
+        with pytest.raises(EncodingError, match="is not a number"):
+            space.encode(value)

@@ -8,6 +8,7 @@ too. What users touch is listed in `__all__`. Inside:
 - `rationals`: reads integers, fractions, text, floats under a policy, arrays; `integers` those of many digits
 - `hensel`: p-adic digits and arithmetic of one number, the readable reference that tests hold everything to
 - `places`: coordinates of many numbers; `kernels`: compiled arithmetic of digits, for them
+- `local`: numbers at one prime and their functions: roots, exponentials, logarithms, Teichmüller lifts, periods
 - `decoding`: from coordinates to the number, also where some digits are wrong
 - `algebraic`: number fields: `AlgebraicSpace` (needs python-flint)
 - `choice`, `information`: which primes and how many digits
@@ -23,7 +24,10 @@ from adelic.numbers.array import AdeleArray
 from adelic.numbers.choice import SpaceChoice, choose_space
 from adelic.numbers.decoding.redundancy import DecodedNumbers, RedundantResidueCode
 from adelic.numbers.hensel import hensel_digits
-from adelic.numbers.primes import is_prime, valuation
+from adelic.numbers.local.array import PadicArray, padic
+from adelic.numbers.local.rational import Period, norm, period, valuation
+from adelic.numbers.local.roots import hensel_roots
+from adelic.numbers.primes import is_prime
 from adelic.numbers.space import AdeleSpace
 
 __all__ = [
@@ -32,10 +36,16 @@ __all__ = [
     "AlgebraicArray",
     "AlgebraicSpace",
     "DecodedNumbers",
+    "PadicArray",
+    "Period",
     "RedundantResidueCode",
     "SpaceChoice",
     "choose_space",
     "hensel_digits",
+    "hensel_roots",
     "is_prime",
+    "norm",
+    "padic",
+    "period",
     "valuation",
 ]

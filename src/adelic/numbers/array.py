@@ -1,9 +1,8 @@
 """Arrays of adeles: the paper's ⊕ and ⊗, place by place, and back to rationals."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from math import prod
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +11,12 @@ from adelic.errors import DecodingError, DivisionByZeroError, EncodingError, Pre
 from adelic.numbers.coordinates import check_float32, write_real_row
 from adelic.numbers.decoding import reconstruction
 from adelic.numbers.describe import at_position, describe
-from adelic.numbers.expansion import expansion_text
 from adelic.numbers.hensel import Residue
+from adelic.numbers.local.array import PadicArray
 from adelic.numbers.places import finite
 from adelic.numbers.places.balls import RealPlace
 from adelic.numbers.places.finite import FinitePlaces, OperationError
+from adelic.numbers.places.shape import NumberArray, common_shape, read_only
 from adelic.numbers.rationals import are_many
 from adelic.numbers.window import Window
 
@@ -48,7 +48,7 @@ class Space(Protocol):
         """Return other operands as an array."""
 
 
-class AdeleArray:
+class AdeleArray(NumberArray):
     """An immutable array of adeles of one space; made by `AdeleSpace.encode`, NumPy-like in shape and indexing.
 
     `+ - * /`, `** k` and unary minus act coordinate by coordinate, with NumPy's broadcasting; other operands are
@@ -68,8 +68,7 @@ class AdeleArray:
     """
 
     __slots__ = ("_errors", "_finite", "_real", "space")
-    __hash__ = None  # type: ignore[assignment]  # == is element by element
-    __array_ufunc__ = None  # so that NumPy leaves `ndarray + AdeleArray` to this class
+    __hash__ = None  # == is element by element
 
     def __init__(
         self,
@@ -89,19 +88,9 @@ class AdeleArray:
         return self._real.shape
 
     @property
-    def ndim(self) -> int:
-        """Return the number of axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """Return the number of numbers."""
-        return prod(self.shape)
-
-    @property
     def real(self) -> npt.NDArray[np.float64]:
         """Return the real coordinates, float64 (*)."""
-        return _read_only(self._real.value)
+        return read_only(self._real.value)
 
     @property
     def approximation_error(self) -> npt.NDArray[np.float64]:
@@ -118,7 +107,7 @@ class AdeleArray:
         >>> a.approximation_error
         array([0.00126449, 0.        ])
         """
-        return _read_only(np.zeros(self.shape) if self._errors is None else self._errors)
+        return read_only(np.zeros(self.shape) if self._errors is None else self._errors)
 
     @property
     def digits(self) -> npt.NDArray[np.unsignedinteger[Any]]:
@@ -126,7 +115,7 @@ class AdeleArray:
 
         Digits that are not known (see `known`) are 0, as where a prime has fewer digits than others.
         """
-        return _read_only(self._finite.digits)
+        return read_only(self._finite.digits)
 
     @property
     def known(self) -> npt.NDArray[np.int32]:
@@ -140,7 +129,59 @@ class AdeleArray:
         >>> (space.encode(12) / 4).known
         array([6, 8], dtype=int32)
         """
-        return _read_only(self._finite.known)
+        return read_only(self._finite.known)
+
+    def at(self, p: int) -> PadicArray:
+        """Return the coordinates at one prime, as numbers of Q_p with functions of their own.
+
+        Args:
+            p: one of the space's primes.
+
+        Returns:
+            `PadicArray` (*), in the window that the prime has.
+
+        Raises:
+            SpaceError: p is not one of them.
+
+        >>> from adelic import AdeleSpace
+        >>> two = AdeleSpace(primes=(3, 7), precision=5).encode(2)
+        >>> print(two.at(7).sqrt())
+        …16213_7
+        """
+        window = self.space.window
+        if isinstance(p, (bool, np.bool_)) or p not in window.primes:
+            raise SpaceError(f"the array has no coordinate at {describe(p)}; its primes are {describe(window.primes)}")
+        j = window.primes.index(p)
+        n = window.precisions[j]
+        places = FinitePlaces(
+            self._finite.digits[..., j : j + 1, window.precision - n :], self._finite.known[..., j : j + 1]
+        )
+        return PadicArray(Window((window.primes[j],), (n,), window.fractional_digits), places)
+
+    def valuation(self) -> npt.NDArray[np.int64]:
+        """Return the valuations v_p, int64 (*, n_primes): the place of the lowest digit that is not 0.
+
+        Where every known digit is 0, as of 0 itself, it is the number of the first place that is not known, N − F where
+        all are: the valuation is at least that. (`adelic.numbers.valuation` is the one of rational numbers.)
+
+        >>> from adelic import AdeleSpace
+        >>> AdeleSpace(primes=(2, 3, 5), precision=6, fractional_digits=1).encode([96, "7/5", 0]).valuation()
+        array([[ 5,  1,  0],
+               [ 0,  0, -1],
+               [ 5,  5,  5]])
+        """
+        return finite.valuations(self._finite, self.space.fractional_digits)
+
+    def norm(self) -> npt.NDArray[np.object_]:
+        """Return the p-adic absolute values p^(−v), objects (*, n_primes) that are `Fraction`; |p| is 1/p.
+
+        Where every known digit is 0 it is 0: the absolute value is below that of every known digit.
+
+        >>> from adelic import AdeleSpace
+        >>> AdeleSpace(primes=(2, 3, 5), precision=6).encode(96).norm().tolist()
+        [Fraction(1, 32), Fraction(1, 3), Fraction(1, 1)]
+        """
+        return finite.norms(self._finite, self.space.window)
 
     def tensor(self) -> npt.NDArray[np.float32]:
         """Return the paper's layout, float32 (*, n_primes + 1, max_precision): row 0 is [0, …, 0, q].
@@ -162,11 +203,15 @@ class AdeleArray:
         write_real_row(flat._real.value, out, self.shape)
         return out.reshape(*self.shape, *out.shape[1:])
 
-    def decode(self) -> Any:
+    def decode(self, number: Callable[[int, int], Any] = Fraction) -> Any:
         """Return the rationals with these coordinates: an object array of `Fraction`, for shape () one `Fraction`.
 
         Chinese remainders, rational reconstruction, then a check against the real place (see
         `adelic.numbers.decoding`). Many numbers with 2·|n|·m up to about 2^60 take a compiled path.
+
+        Args:
+            number: what makes a number of numerator and denominator in place of `Fraction`, such as `sympy.Rational`,
+                `flint.fmpq` or `gmpy2.mpq`.
 
         Raises:
             DecodingError: no rational n/m with 2·|n|·m below the space's bound has these coordinates, or the
@@ -175,10 +220,16 @@ class AdeleArray:
         >>> from adelic import AdeleSpace
         >>> AdeleSpace().encode(["22/19", -5]).decode()
         array([Fraction(22, 19), Fraction(-5, 1)], dtype=object)
+        >>> from flint import fmpq
+        >>> AdeleSpace().encode(fmpq(22, 19)).decode(fmpq)
+        22/19
         """
         out, found = self._decode_many()
         for i in np.flatnonzero(~found):
             out[i] = self._decode_one(tuple(int(k) for k in np.unravel_index(i, self.shape)) if self.shape else ())
+        if number is not Fraction:
+            for j, q in enumerate(out):
+                out[j] = self._converted(q, number)
         return out.reshape(self.shape) if self.shape else out[0]
 
     def _decode_many(self) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.bool_]]:
@@ -189,6 +240,10 @@ class AdeleArray:
 
         flat = self.reshape(-1)
         return fast.decode(flat._finite, flat._real, self.space.window)
+
+    def _converted(self, decoded: Any, number: Callable[[int, int], Any]) -> Any:
+        """Return a decoded number as another library has it."""
+        return number(decoded.numerator, decoded.denominator)
 
     def _decode_one(self, position: tuple[int, ...]) -> Fraction:
         places, real_place = self._finite[position], self._real[position]
@@ -219,41 +274,13 @@ class AdeleArray:
             )
         return q
 
-    def reshape(self, *shape: Any) -> "AdeleArray":
-        """Return the same numbers under another shape; one axis may be −1.
+    def _with_shape(self, shape: tuple[int, ...]) -> Self:
+        errors = None if self._errors is None else self._errors.reshape(shape)
+        return type(self)(self.space, self._real.reshape(shape), self._finite.reshape(shape), errors)
 
-        >>> from adelic import AdeleSpace
-        >>> AdeleSpace().encode([[1, 2], [3, 4]]).reshape(4).shape
-        (4,)
-        """
-        target = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        try:
-            real_place = self._real.reshape(target)
-        except ValueError:
-            raise SpaceError(f"an array of {self.size} numbers cannot take the shape {describe(target, 200)}") from None
-        resolved = real_place.shape
-        errors = None if self._errors is None else self._errors.reshape(resolved)
-        return type(self)(self.space, real_place, self._finite.reshape(resolved), errors)
-
-    def __getitem__(self, key: Any) -> "AdeleArray":
-        keys = key if isinstance(key, tuple) else (key,)
-        if any(k is Ellipsis for k in keys):  # the axes of primes and digits must stay out of it
-            before = next(i for i, k in enumerate(keys) if k is Ellipsis)
-            if any(k is Ellipsis for k in keys[before + 1 :]):
-                raise IndexError("an index can only have a single ellipsis ('...')")
-            consumed = sum(_axes_of_index(k) for k in keys)
-            keys = keys[:before] + (slice(None),) * (self.ndim - consumed) + keys[before + 1 :]
-        self._real.centre[keys]  # raises IndexError for too many axes, which the digits' axes would hide
+    def _take(self, keys: tuple[Any, ...]) -> Self:
         errors = None if self._errors is None else np.asarray(self._errors[keys])
         return type(self)(self.space, self._real[keys], self._finite[keys], errors)
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("an AdeleArray of shape () has no length")
-        return self.shape[0]
-
-    def __iter__(self) -> Iterator["AdeleArray"]:
-        return (self[i] for i in range(len(self)))
 
     def _coerce(self, other: Any, *, floats: str = "never") -> "AdeleArray":
         """Return another operand as an array of the same space."""
@@ -267,10 +294,7 @@ class AdeleArray:
         self, other: "AdeleArray", real_operation: Callable[[RealPlace, RealPlace], RealPlace], finite_operation: Any
     ) -> "AdeleArray":
         """Broadcast two operands and apply an operation at every place."""
-        try:
-            shape = np.broadcast_shapes(self.shape, other.shape)
-        except ValueError:
-            raise SpaceError(f"arrays of shapes {self.shape} and {other.shape} do not fit together") from None
+        shape = common_shape(self, other)
         pairs = [(a._real.broadcast_to(shape), a._finite.broadcast_to(shape).reshape((-1,))) for a in (self, other)]
         real_place = real_operation(pairs[0][0], pairs[1][0])
         try:
@@ -292,9 +316,6 @@ class AdeleArray:
     def __neg__(self) -> "AdeleArray":
         places = finite.negate(self._finite.reshape((-1,)), self.space.window)
         return type(self)(self.space, -self._real, places.reshape(self.shape), self._errors)
-
-    def __pos__(self) -> "AdeleArray":
-        return self
 
     def __sub__(self, other: Any) -> "AdeleArray":
         return self._combine(self._coerce(other), lambda a, b: a + -b, finite.subtract)
@@ -323,22 +344,6 @@ class AdeleArray:
     def __rtruediv__(self, other: Any) -> "AdeleArray":
         return self._coerce(other) / self
 
-    def __pow__(self, exponent: Any) -> "AdeleArray":
-        """Return the power by an integer, by repeated squaring; a negative one inverts first."""
-        if isinstance(exponent, bool) or not isinstance(exponent, (int, np.integer)):
-            raise EncodingError(f"an exponent must be an integer, not {describe(exponent)}")
-        k = int(exponent)
-        base = self if k >= 0 else 1 / self
-        result: AdeleArray | None = None
-        k = abs(k)
-        while k:
-            if k & 1:
-                result = base if result is None else result * base
-            k >>= 1
-            if k:
-                base = base * base
-        return self._ones() if result is None else result
-
     def _ones(self) -> "AdeleArray":
         return self.space.encode(np.ones(self.shape, dtype=np.int64))
 
@@ -351,14 +356,8 @@ class AdeleArray:
             right = self._coerce(other, floats="exact")
         except EncodingError:
             return NotImplemented
-        try:
-            shape = np.broadcast_shapes(self.shape, right.shape)
-        except ValueError:
-            raise SpaceError(f"arrays of shapes {self.shape} and {right.shape} do not fit together") from None
-        a, b = self._finite.broadcast_to(shape), right._finite.broadcast_to(shape)
-        known = np.minimum(a.known, b.known)[..., None]
-        place = np.arange(a.digits.shape[-1] - 1, -1, -1)  # of each digit in its window, as `digits` orders them
-        same_digits = ((a.digits == b.digits) | (place >= known)).all(axis=(-2, -1))
+        shape = common_shape(self, right)
+        same_digits = finite.agree(self._finite.broadcast_to(shape), right._finite.broadcast_to(shape)).all(axis=-1)
         equal = same_digits & self._real.broadcast_to(shape).overlaps(right._real.broadcast_to(shape))
         return equal if shape else bool(equal)
 
@@ -384,24 +383,5 @@ class AdeleArray:
 
     def _line(self, i: int) -> str:
         """Return one number of a flat array in the paper's notation."""
-        texts = []
-        for j, p in enumerate(self.space.primes):
-            known = int(self._finite.known[i, j])
-            shown = self._finite.digits[i, j, self._finite.digits.shape[-1] - known :].tolist()
-            texts.append(f"{expansion_text(shown, p, self.space.fractional_digits)}_{p}")
+        texts = [finite.text(self._finite, i, j, self.space.window) for j in range(self.space.n_primes)]
         return f"({self._real[i].text()}, {', '.join(texts)})"
-
-
-def _axes_of_index(key: Any) -> int:
-    """Return how many axes one part of an index consumes; a boolean array stands for as many as it has."""
-    if key is None or key is Ellipsis:
-        return 0
-    if not isinstance(key, slice) and np.asarray(key).dtype == np.bool_:
-        return np.ndim(key)
-    return 1
-
-
-def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    view = np.asarray(array).view()
-    view.flags.writeable = False
-    return view

@@ -56,6 +56,7 @@ class SpaceChoice:
            3       5           2           20
            4       6           4           30  over the budget
     primes 3, 7: 9 of 25 coordinates; the numbers decode, and so do the results of 1 operation (+, −, ·)
+    adelic.AdeleSpace(primes=(3, 7), precision=3, fractional_digits=0)
     """
 
     space: AdeleSpace
@@ -84,7 +85,8 @@ class SpaceChoice:
         lines += [
             f"primes {primes}{uneven}: {self.coordinates} of {self.budget} coordinates; "
             f"the numbers decode, and so do the results of {self.operations} "
-            f"{'operation' if self.operations == 1 else 'operations'} (+, −, ·)"
+            f"{'operation' if self.operations == 1 else 'operations'} (+, −, ·)",
+            f"adelic.{self.space!r}",
         ]
         if self.information:
             lines += ["", "  prime  bits about the label  beyond chance  p"]

@@ -12,6 +12,9 @@ _PROVEN = (
 )  # fmt: skip
 """The least composite numbers that pass for primes with the first 1, 2, 3, … bases."""
 
+GREATEST_PROVEN = _PROVEN[-1]
+"""Below it `is_prime` has a proof."""
+
 
 def smallest_factor(n: int, limit: int | None = None) -> int:
     """Return the smallest prime that divides n >= 2, by trial division; n itself where none is up to a limit.

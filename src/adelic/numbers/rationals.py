@@ -1,7 +1,8 @@
 """Read whatever a user calls numbers into exact rationals: lossless or an error, never a silent rounding.
 
-The forms that are read: integers of any size, `Fraction`, `Decimal`, text ("7/5", "-3", "1.25", "1e-3"), NumPy and
-torch arrays, a 2-tuple (numerators, denominators), and lists of all of these, nested. Floats follow a policy.
+The forms that are read: integers of any size, `Fraction`, `Decimal`, text ("7/5", "-3", "1.25", "1e-3"), rational
+numbers of sympy, python-flint and gmpy2, NumPy and torch arrays, a 2-tuple (numerators, denominators), and lists of all
+of these, nested. Floats follow a policy.
 """
 
 import importlib.util
@@ -13,6 +14,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache, partial
 from math import inf
+from numbers import Rational
 from typing import Any
 
 import numpy as np
@@ -357,6 +359,10 @@ def _parse(value: Any, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int
         return _parse_text(value)
     if isinstance(value, tuple) and len(value) == 2:
         return _parse_pair(*value)
+    if isinstance(value, Rational):  # of sympy, gmpy2 and others, which register their types
+        return int(value.numerator), int(value.denominator)
+    if type(value).__module__.partition(".")[0] == "flint" and type(value).__name__ in ("fmpz", "fmpq"):
+        return (int(value), 1) if type(value).__name__ == "fmpz" else (int(value.p), int(value.q))
     raise EncodingError(
         f"{describe(value)} of type {type(value).__name__} is not a number; use int, Fraction, Decimal, text, arrays, "
         "pairs or lists of these"

@@ -199,8 +199,9 @@ class AdeleSpace:
         """Return numbers as an `AdeleArray` of the same shape; exact, or an error.
 
         Args:
-            values: integers of any size, `Fraction`, `Decimal`, text such as "7/5", "-3", "1.25", "1e-3"; NumPy or
-                torch arrays; a tuple (numerators, denominators); lists of all these, nested.
+            values: integers of any size, `Fraction`, `Decimal`, text such as "7/5", "-3", "1.25", "1e-3"; rational
+                numbers of sympy, python-flint or gmpy2; NumPy or torch arrays; a tuple (numerators, denominators);
+                lists of all these, nested.
             floats: "error" (default), "exact", "shortest" or "limit:<max denominator>", as "limit:10**6"; see
                 `adelic.numbers.rationals.read`. How far a number is from its float is `.approximation_error`.
             threads: how many may work on large arrays.

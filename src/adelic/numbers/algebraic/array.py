@@ -1,5 +1,7 @@
 """Arrays of algebraic numbers."""
 
+from collections.abc import Callable
+from fractions import Fraction
 from math import prod
 from typing import Any, cast
 
@@ -69,14 +71,14 @@ class AlgebraicArray(AdeleArray):
         """
         check_float32(self.space.primes)
         flat = self.reshape(-1)
-        parts = cast(InfinitePlace, flat._real).parts
+        parts = flat._real.parts
         out = np.empty((self.size, len(parts) + self.space.n_primes, self.space.precision), dtype=np.float32)
         out[:, len(parts) :] = flat._finite.digits
         for k, part in enumerate(parts):
             write_real_row(part.value, out[:, k:], self.shape)
         return out.reshape(*self.shape, *out.shape[1:])
 
-    def decode(self) -> Any:
+    def decode(self, number: Callable[[int, int], Any] = Fraction) -> Any:
         """Return the numbers with these coordinates: an object array of tuples of `Fraction`, for shape () one tuple.
 
         A tuple holds the coefficients of 1, θ, θ^2, …. The numbers are found by lattice reduction, and returned only if
@@ -85,6 +87,9 @@ class AlgebraicArray(AdeleArray):
         degree; with fractional digits F, if ∏ p^F · n/m fulfils this. With (2·m·c)^d >= ∏ p^N nothing is decoded, since
         another number may have the same digits. Floats bound m and c: both must be below 10^308.
 
+        Args:
+            number: what makes a coefficient of numerator and denominator, as for `AdeleArray.decode`.
+
         Raises:
             DecodingError: the coordinates do not prove which number they belong to.
 
@@ -92,7 +97,10 @@ class AlgebraicArray(AdeleArray):
         >>> AlgebraicSpace("x^2 - 2", root=1.414).encode(["1 + x/3", 7]).decode().tolist()
         [(Fraction(1, 1), Fraction(1, 3)), (Fraction(7, 1), Fraction(0, 1))]
         """
-        return super().decode()
+        return super().decode(number)
+
+    def _converted(self, decoded: Any, number: Callable[[int, int], Any]) -> Any:
+        return tuple(number(c.numerator, c.denominator) for c in decoded)
 
     def _decode_many(self) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.bool_]]:
         return np.full(self.size, None, dtype=object), np.zeros(self.size, dtype=np.bool_)

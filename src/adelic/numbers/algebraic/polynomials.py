@@ -13,7 +13,7 @@ from threading import RLock
 from types import ModuleType
 from typing import Any
 
-from adelic.errors import DivisionByZeroError, EncodingError, SpaceError, needs_extra
+from adelic.errors import DivisionByZeroError, EncodingError, MissingExtraError, SpaceError, needs_extra
 from adelic.numbers import rationals
 from adelic.numbers.describe import describe
 from adelic.numbers.primes import is_prime
@@ -26,6 +26,7 @@ Ball = Any
 
 _MAX_EXPONENT = 1000
 _MOST_TERMS = 20
+_MOST_TRIED = 10**5  # residues, where python-flint does not find the roots
 _PRECISION_LOCK = RLock()
 _COEFFICIENT = r"\d+(?:\.\d+|\s*/\s*\d+)?"
 _TERM = re.compile(
@@ -34,8 +35,8 @@ _TERM = re.compile(
 )
 
 
-def load_flint() -> ModuleType:
-    """Import python-flint on first use.
+def load_flint(what: str = "AlgebraicSpace") -> ModuleType:
+    """Import python-flint on first use, for what an error says needs it.
 
     Raises:
         MissingExtraError: it is not installed.
@@ -43,7 +44,7 @@ def load_flint() -> ModuleType:
     >>> load_flint().fmpz_poly([-2, 0, 1])
     x^2 + (-2)
     """
-    with needs_extra("AlgebraicSpace", "flint"):
+    with needs_extra(what, "flint"):
         import flint
     module: ModuleType = flint
     return module
@@ -128,7 +129,7 @@ def defining_polynomial(given: Any) -> tuple[int, ...]:
     """Return a polynomial that defines a number field: monic, with integer coefficients, irreducible, degree >= 2.
 
     Args:
-        given: text, or a sequence of coefficients, the constant one first.
+        given: text, a sequence of coefficients, the constant one first, or a polynomial of sympy or python-flint.
 
     Raises:
         SpaceError: it does not define one; the message says why.
@@ -138,7 +139,7 @@ def defining_polynomial(given: Any) -> tuple[int, ...]:
     Traceback (most recent call last):
     adelic.errors.SpaceError: x^2 - 4 is reducible: (x - 2)·(x + 2); an irreducible factor defines a field
     """
-    coefficients = parse(given) if isinstance(given, str) else read_coefficients(given)
+    coefficients = read(given)
     text = to_text(coefficients)
     degree = len(coefficients) - 1
     if degree < 2:
@@ -159,6 +160,39 @@ def defining_polynomial(given: Any) -> tuple[int, ...]:
     if any(k > 1 for _, k in factors):
         raise SpaceError(f"{text} has repeated roots: {product}; an irreducible factor defines a field")
     raise SpaceError(f"{text} is reducible: {product}; an irreducible factor defines a field")
+
+
+def read(given: Any, *, floats: str = "error") -> tuple[Fraction, ...]:
+    """Return the coefficients of a polynomial, the constant one first, without leading zeros.
+
+    Args:
+        given: text, a sequence of coefficients, the constant one first, or a polynomial of sympy (an expression too) or
+            python-flint in one variable, whatever its name.
+        floats: how floats among the coefficients are read, as for `AdeleSpace.encode`.
+
+    Raises:
+        EncodingError: it is not a polynomial with rational coefficients.
+        DivisionByZeroError: a denominator is zero.
+
+    >>> read("x^2 - 2") == read((-2, 0, 1)) == read(load_flint().fmpz_poly([-2, 0, 1]))
+    True
+    """
+    if isinstance(given, str):
+        return parse(given)
+    foreign = foreign_coefficients(given)
+    return read_coefficients(given if foreign is None else foreign, floats=floats)
+
+
+def foreign_coefficients(given: Any) -> list[Any] | None:
+    """Return the coefficients of a polynomial of sympy or python-flint, the constant one first; None for all else."""
+    library = type(given).__module__.partition(".")[0]
+    if library == "flint" and hasattr(given, "coeffs"):
+        return list(given.coeffs())
+    if library == "sympy" and hasattr(given, "as_poly"):
+        poly = given.as_poly()
+        if poly is not None and len(poly.gens) == 1 and poly.gens[0].is_Symbol:  # √3 would be another generator
+            return list(reversed(poly.all_coeffs()))
+    return None
 
 
 def read_coefficients(given: Any, *, floats: str = "error") -> tuple[Fraction, ...]:
@@ -208,13 +242,32 @@ def evaluate(f: Sequence[int], x: int, modulus: int) -> int:
 
 
 def roots_modulo(f: tuple[int, ...], p: int) -> dict[int, int]:
-    """Return the roots of f modulo a prime p with their multiplicities, ascending.
+    """Return the roots of f modulo a prime p with their multiplicities, ascending; f is not 0 modulo p.
+
+    Raises:
+        MissingExtraError: p is beyond 10^5, and python-flint is not installed.
 
     >>> roots_modulo((-2, 0, 1), 7), roots_modulo((-2, 0, 1), 5), roots_modulo((-2, 0, 1), 2)
     ({3: 1, 4: 1}, {}, {0: 2})
     """
-    roots = load_flint().nmod_poly([c % p for c in f], p).roots()
-    return dict(sorted((int(r), multiplicity) for r, multiplicity in roots))
+    try:
+        flint = load_flint(f"a root modulo {p}")
+    except MissingExtraError:
+        if p > _MOST_TRIED:
+            raise
+        return {r: multiplicity for r in range(p) if (multiplicity := _multiplicity(f, r, p))}
+    return dict(sorted((int(r), k) for r, k in flint.nmod_poly([c % p for c in f], p).roots()))
+
+
+def _multiplicity(f: tuple[int, ...], r: int, p: int) -> int:
+    """Return how often x − r divides f modulo p."""
+    count, rest = 0, [c % p for c in f]
+    while any(rest) and evaluate(rest, r, p) == 0:
+        quotient = [0]
+        for c in reversed(rest[1:]):  # by Horner's rule
+            quotient.append((quotient[-1] * r + c) % p)
+        rest, count = quotient[:0:-1], count + 1
+    return count
 
 
 def splits(f: tuple[int, ...], p: int) -> bool:

@@ -46,9 +46,10 @@ class AlgebraicSpace(EmbeddedField):
     python-flint.
 
     Args:
-        polynomial: f, text such as "x^2 - 2", or coefficients, the constant one first; monic with integer coefficients
-            and irreducible.
-        root: an approximation of the real or complex root that is θ at the infinite place.
+        polynomial: f, text such as "x^2 - 2", or coefficients, the constant one first, or a polynomial of sympy or
+            python-flint; monic with integer coefficients and irreducible.
+        root: an approximation of the real or complex root that is θ at the infinite place. Where it is left out, the
+            greatest real root; if none is real, of those above the real line the one furthest to the right.
         n_primes: how many primes; the first ones at which f splits into different linear factors.
         primes: the primes instead; at each of them f has to split so.
         precision: N, how many digits a window holds.
@@ -68,9 +69,9 @@ class AlgebraicSpace(EmbeddedField):
     Source: the paper's outlook on algebraic numbers, and its appendix "Hensel's Lemma"; J. Neukirch, Algebraic Number
     Theory (1999), I §8 on primes that split.
 
-    >>> space = AlgebraicSpace("x^2 - 2", root=1.414, n_primes=4)
-    >>> space.primes
-    (7, 17, 23, 31)
+    >>> space = AlgebraicSpace("x^2 - 2", n_primes=4)
+    >>> space.root, space.primes
+    ((1.4142135623730951+0j), (7, 17, 23, 31))
     >>> a, b = space.encode(["1 + 3*x", "x/5"])
     >>> (a * b).decode()    # (1 + 3√2)·√2/5 = 6/5 + √2/5
     (Fraction(6, 5), Fraction(1, 5))
@@ -80,7 +81,7 @@ class AlgebraicSpace(EmbeddedField):
         self,
         polynomial: Any,
         *,
-        root: complex,
+        root: complex | None = None,
         n_primes: int = 7,
         primes: Sequence[int] | None = None,
         precision: int = DEFAULT_PRECISION,
@@ -99,8 +100,9 @@ class AlgebraicSpace(EmbeddedField):
 
         Args:
             values: one number, or a list of numbers, nested as you like, or an array of them. A number is text such as
-                "1 + 3*x", where x is θ; a tuple of coefficients, the constant one first, (1, 3); or a rational number
-                as `AdeleSpace.encode` takes them, other than a tuple.
+                "1 + 3*x", where x is θ; a tuple of coefficients, the constant one first, (1, 3); a polynomial of sympy
+                or python-flint, whose variable is θ; or a rational number as `AdeleSpace.encode` takes them, other than
+                a tuple.
             floats: how floats are read, as for `AdeleSpace.encode`.
 
         Raises:
@@ -239,6 +241,8 @@ class AlgebraicSpace(EmbeddedField):
             return self._reduce(polynomials.read_coefficients(value, floats=floats))
         if isinstance(value, str) and "x" in value:
             return self._reduce(polynomials.parse(value))
+        if polynomials.foreign_coefficients(value) is not None:
+            return self._reduce(polynomials.read(value, floats=floats))
         return self._reduce([rationals.read(value, floats=floats).fraction(0)])
 
     def _reduce(self, coefficients: Sequence[Fraction]) -> Element:
@@ -277,7 +281,10 @@ def _check_splitting(f: tuple[int, ...], p: int) -> None:
 
 
 def _choose_root(f: tuple[int, ...], near: Any) -> complex:
-    """Return the root of f near a user's approximation; it has imaginary part 0 if and only if it is real."""
+    """Return the root of f near a user's approximation, or the default; its imaginary part is 0 only if it is real."""
+    roots = sorted((to_complex(w) for w in polynomials.complex_roots(f, BITS)), key=lambda w: (w.real, w.imag))
+    if near is None:
+        return max(roots, key=lambda w: (w.imag == 0, w.imag > 0, w.real, w.imag))
     is_number = isinstance(near, (Complex, np.number)) and not isinstance(near, bool)
     try:
         z = complex(near) if is_number else complex("nan")
@@ -287,7 +294,6 @@ def _choose_root(f: tuple[int, ...], near: Any) -> complex:
         raise SpaceError(
             f"root={describe(near)} is not a finite number; root=1.414 or root=1j chooses the root near it"
         )
-    roots = sorted((to_complex(w) for w in polynomials.complex_roots(f, BITS)), key=lambda w: (w.real, w.imag))
     nearest, second = sorted(roots, key=lambda w: abs(w - z))[:2]
     listed = ", ".join(f"{w.real:.6g}" if w.imag == 0 else f"{w:.6g}" for w in roots[:8])
     listed += ", …" if len(roots) > 8 else ""

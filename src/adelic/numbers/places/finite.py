@@ -7,6 +7,7 @@ is that of the prime with the most digits; where another has fewer, the columns 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from fractions import Fraction
 from types import ModuleType
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from adelic.errors import AdelicError, PrecisionError
 from adelic.numbers import hensel
 from adelic.numbers.describe import at_position, describe
+from adelic.numbers.expansion import expansion_text
 from adelic.numbers.hensel import BelowWindowError, NothingKnownError, Residue
 from adelic.numbers.places import real
 from adelic.numbers.primes import valuation
@@ -297,6 +299,39 @@ def _multiply_limbs(x: Digits, y: Digits, window: Window) -> FinitePlaces:
 def _counts(window: Window) -> npt.NDArray[np.int64]:
     """Return how many digits each prime has, as the kernels take it."""
     return np.array(window.precisions, dtype=np.int64)
+
+
+def valuations(x: FinitePlaces, fractional_digits: int) -> npt.NDArray[np.int64]:
+    """Return the place of the lowest known digit other than 0, or of the first unknown one, int64 (*, n_primes)."""
+    is_digit = x.digits[..., ::-1] != 0
+    first = np.where(is_digit.any(axis=-1), is_digit.argmax(axis=-1), x.known)
+    return first.astype(np.int64) - fractional_digits
+
+
+def norms(x: FinitePlaces, window: Window) -> npt.NDArray[np.object_]:
+    """Return p^(−v) for the valuations v, 0 where no known digit is other than 0, objects (*, n_primes)."""
+    exponents = valuations(x, window.fractional_digits)
+    is_zero = (x.digits == 0).all(axis=-1)
+    out = np.empty(exponents.shape, dtype=object)
+    for j, p in enumerate(window.primes):
+        powers = {int(v): Fraction(p) ** -int(v) for v in np.unique(exponents[..., j])}
+        pairs = zip(is_zero[..., j].flat, exponents[..., j].flat, strict=True)
+        column = [Fraction(0) if zero else powers[int(v)] for zero, v in pairs]
+        out[..., j] = np.array([*column, None], dtype=object)[:-1].reshape(exponents.shape[:-1])
+    return out
+
+
+def agree(x: FinitePlaces, y: FinitePlaces) -> npt.NDArray[np.bool_]:
+    """Return where two arrays of one shape have the same digits, as far as both know them, bool (*, n_primes)."""
+    known = np.minimum(x.known, y.known)[..., None]
+    place = np.arange(x.digits.shape[-1] - 1, -1, -1)  # of each digit in its window, as they are ordered
+    return np.asarray(((x.digits == y.digits) | (place >= known)).all(axis=-1))
+
+
+def text(x: FinitePlaces, i: int, j: int, window: Window) -> str:
+    """Return the coordinate of number i at prime j as text, …11011_2."""
+    shown = x.digits[i, j, x.digits.shape[-1] - int(x.known[i, j]) :].tolist()
+    return f"{expansion_text(shown, window.primes[j], window.fractional_digits)}_{window.primes[j]}"
 
 
 def read_residue(x: FinitePlaces, i: int, j: int, window: Window) -> Residue:

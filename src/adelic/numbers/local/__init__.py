@@ -1,0 +1,8 @@
+"""One place at a time: p-adic numbers with the functions that number theory has for them.
+
+`functions`: one number at one prime, the readable reference; `array`: arrays of such numbers; `roots`: of polynomials;
+`rational`: valuations, absolute values and periods of rational numbers, which are known exactly.
+
+May import `places`, `algebraic.polynomials`, and the modules beside them on which `places` stands. Another function is
+one of `functions`, from `Residue` to `Residue`, and a method of `array.PadicArray`.
+"""

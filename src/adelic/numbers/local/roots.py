@@ -1,0 +1,152 @@
+"""All roots of a polynomial in Q_p, by Hensel's lemma."""
+
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adelic.errors import EncodingError
+from adelic.numbers import hensel
+from adelic.numbers.algebraic import polynomials
+from adelic.numbers.local.array import PadicArray
+from adelic.numbers.places import finite
+from adelic.numbers.places.finite import FinitePlaces
+from adelic.numbers.primes import valuation
+from adelic.numbers.window import DEFAULT_PRECISION, checked_window
+
+Polynomial = tuple[int, ...]
+
+
+class _Branch(NamedTuple):
+    """A root start + p^depth · t, where t is the one root of a polynomial that is `residue` modulo p."""
+
+    start: int
+    depth: int
+    polynomial: Polynomial
+    residue: int
+
+    def modulo(self, p: int, precision: int) -> int:
+        """Return the root modulo p^precision."""
+        if precision <= self.depth:
+            return int(self.start % p**precision)
+        t = polynomials.hensel_root(self.polynomial, self.residue, p, precision - self.depth)
+        return int(self.start + p**self.depth * t)
+
+
+def hensel_roots(polynomial: Any, p: int, precision: int = DEFAULT_PRECISION) -> PadicArray:
+    """Return the different roots of a polynomial in Q_p, each modulo p^precision.
+
+    A root modulo p at which the derivative is not 0 lifts in one way, by Newton's steps. At another one, r, the roots
+    of f(r + p·x), without the powers of p that divide it, are searched in the same way; this ends, since the repeated
+    factors of f are left out first. Roots that are no p-adic integers are the inverses of those of the reversed
+    polynomial.
+
+    Args:
+        polynomial: f, with rational coefficients, known exactly: text such as "x^2 - 2"; coefficients, the constant
+            one first; a polynomial of sympy or python-flint in one variable.
+        p: prime; from 10^5 on python-flint has to be installed.
+        precision: to which power of p the roots are computed.
+
+    Returns:
+        `PadicArray` (n_roots,), each root once, the p-adic integers first; ordered by their digits from the lowest up,
+        the others by those of their inverses. The window has as many digits after the point as a root needs, and
+        `precision` before it.
+
+    Raises:
+        EncodingError: it is no polynomial, or it is 0.
+        SpaceError: p is no prime, or the precision does not suit.
+        MissingExtraError: p is beyond 10^5, and python-flint is not installed.
+
+    Source: P. N. Panayi, Computation of Leopoldt's p-adic regulator (thesis, 1995), for the search; the paper,
+    appendix "Hensel's Lemma".
+
+    >>> print(hensel_roots("x^2 - 2", 7, 5))
+    …16213_7
+    …50454_7
+    >>> hensel_roots("25x^2 - 1", 5, 3).series().tolist()
+    ['5^-1 + O(5^3)', '4*5^-1 + 4 + 4*5 + 4*5^2 + O(5^3)']
+    >>> hensel_roots("x^2 - 2", 5).shape
+    (0,)
+    """
+    window = checked_window((p,), precision, 0)
+    coefficients = polynomials.read(polynomial)
+    if not coefficients:
+        raise EncodingError("every number is a root of the polynomial 0; give another one")
+    f = _squarefree(coefficients)
+    found = [Fraction(branch.modulo(p, precision)) for branch in _branches(f, p)]
+    found += [_inverse(branch, p, precision) for branch in _branches(f[::-1], p) if branch.modulo(p, 1) == 0]
+    depth = max((valuation(q.denominator, p) for q in found), default=0)
+    window = window._replace(precisions=(precision + depth,), fractional_digits=depth)
+    digits = np.empty((len(found), 1, window.precision), dtype=finite.digit_dtype(window.primes))
+    for i, q in enumerate(found):
+        digits[i, 0] = hensel.to_digits(int(q * p**depth), p, window.precision)[::-1]
+    return PadicArray(window, FinitePlaces(digits, finite.all_known(window, len(found))))
+
+
+def _branches(f: Polynomial, p: int) -> list[_Branch]:
+    """Return the roots of a squarefree polynomial in Z_p, ordered by their digits from the lowest up."""
+    found: list[_Branch] = []
+    waiting = [(0, 0, f)]
+    while waiting:
+        start, depth, g = waiting.pop()
+        g = _primitive(g, p)
+        below = []
+        for r, multiplicity in polynomials.roots_modulo(g, p).items():
+            if multiplicity == 1:
+                found.append(_Branch(start, depth, g, r))
+            else:
+                below.append((start + r * p**depth, depth + 1, _shifted(g, r, p)))
+        waiting += below
+    deepest = max((branch.depth for branch in found), default=0) + 1
+    return sorted(found, key=lambda b: hensel.to_digits(b.modulo(p, deepest), p, deepest))
+
+
+def _inverse(branch: _Branch, p: int, precision: int) -> Fraction:
+    """Return 1/w modulo p^precision for a root w other than 0 that p divides."""
+    known = branch.depth + 1
+    while branch.modulo(p, known) == 0:
+        known *= 2
+    v = valuation(branch.modulo(p, known), p)
+    unit = branch.modulo(p, precision + 2 * v) // p**v
+    return Fraction(pow(unit, -1, p ** (precision + v)), p**v)
+
+
+def _squarefree(coefficients: tuple[Fraction, ...]) -> Polynomial:
+    """Return the product of the different irreducible factors: f / gcd(f, f'), with integer coefficients."""
+    f = list(coefficients)
+    a, b = f, [i * c for i, c in enumerate(f)][1:]
+    while b:
+        a, b = b, _divided(a, b)[1]
+    quotient = _divided(f, a)[0] if len(a) > 1 else f
+    scale = lcm(*(c.denominator for c in quotient))
+    integers = [int(c * scale) for c in quotient]
+    return tuple(c // gcd(*integers) for c in integers)
+
+
+def _divided(f: list[Fraction], g: list[Fraction]) -> tuple[list[Fraction], list[Fraction]]:
+    """Return quotient and remainder of f by g, both without leading zeros."""
+    rest, quotient = list(f), [Fraction(0)] * max(len(f) - len(g) + 1, 0)
+    for k in reversed(range(len(quotient))):
+        quotient[k] = rest[k + len(g) - 1] / g[-1]
+        for i, c in enumerate(g):
+            rest[k + i] -= quotient[k] * c
+    rest = rest[: len(g) - 1]
+    while rest and not rest[-1]:
+        rest.pop()
+    return quotient, rest
+
+
+def _primitive(f: Polynomial, p: int) -> Polynomial:
+    """Return f without the powers of p that divide all coefficients."""
+    content = p ** min(valuation(c, p) for c in f if c)
+    return tuple(c // content for c in f)
+
+
+def _shifted(f: Polynomial, r: int, p: int) -> Polynomial:
+    """Return f(r + p·x)."""
+    out = list(f)
+    for i in range(len(out)):  # by Horner's rule, f(r + x)
+        for j in reversed(range(i, len(out) - 1)):
+            out[j] += r * out[j + 1]
+    return tuple(c * p**i for i, c in enumerate(out))

@@ -1,0 +1,136 @@
+"""What arrays of numbers have in common: a shape, indexing as in NumPy, and powers."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from math import prod
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.errors import EncodingError, SpaceError
+from adelic.numbers.describe import describe
+
+
+class NumberArray(ABC):
+    """The interface of an immutable, NumPy-like array of numbers; a class adds coordinates, sums and products.
+
+    `==` is element by element, so that arrays cannot be hashed.
+    """
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__ = None  # so that NumPy leaves `ndarray + array` to this class
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of the array of numbers, without the axes of primes and digits."""
+
+    @abstractmethod
+    def _take(self, keys: tuple[Any, ...]) -> Self:
+        """Return the numbers that an index without an ellipsis chooses."""
+
+    @abstractmethod
+    def _with_shape(self, shape: tuple[int, ...]) -> Self:
+        """Return the same numbers under another shape, of which they have as many."""
+
+    @abstractmethod
+    def _ones(self) -> Self:
+        """Return ones of the same shape."""
+
+    @abstractmethod
+    def __mul__(self, other: Any) -> Self: ...
+
+    @abstractmethod
+    def __rtruediv__(self, other: Any) -> Self: ...
+
+    @property
+    def ndim(self) -> int:
+        """Return the number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Return the number of numbers."""
+        return prod(self.shape)
+
+    def reshape(self, *shape: Any) -> Self:
+        """Return the same numbers under another shape; one axis may be −1.
+
+        >>> from adelic import AdeleSpace
+        >>> AdeleSpace().encode([[1, 2], [3, 4]]).reshape(4).shape
+        (4,)
+        """
+        target = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        try:
+            resolved = self._outline().reshape(target).shape
+        except ValueError:
+            raise SpaceError(f"an array of {self.size} numbers cannot take the shape {describe(target, 200)}") from None
+        return self._with_shape(resolved)
+
+    def __getitem__(self, key: Any) -> Self:
+        keys = key if isinstance(key, tuple) else (key,)
+        if any(k is Ellipsis for k in keys):  # the axes of primes and digits must stay out of it
+            before = next(i for i, k in enumerate(keys) if k is Ellipsis)
+            if any(k is Ellipsis for k in keys[before + 1 :]):
+                raise IndexError("an index can only have a single ellipsis ('...')")
+            consumed = sum(_axes_of_index(k) for k in keys)
+            keys = keys[:before] + (slice(None),) * (self.ndim - consumed) + keys[before + 1 :]
+        self._outline()[keys]  # raises IndexError for too many axes, which the digits' axes would hide
+        return self._take(keys)
+
+    def _outline(self) -> npt.NDArray[np.bool_]:
+        """Return an array of the shape that takes no memory."""
+        return np.broadcast_to(np.False_, self.shape)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError(f"an {type(self).__name__} of shape () has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Self]:
+        return (self[i] for i in range(len(self)))
+
+    def __pos__(self) -> Self:
+        return self
+
+    def __pow__(self, exponent: Any) -> Self:
+        """Return the power by an integer, by repeated squaring; a negative one inverts first."""
+        if isinstance(exponent, bool) or not isinstance(exponent, (int, np.integer)):
+            raise EncodingError(f"an exponent must be an integer, not {describe(exponent)}")
+        k = int(exponent)
+        base = self if k >= 0 else 1 / self
+        result: Self | None = None
+        k = abs(k)
+        while k:
+            if k & 1:
+                result = base if result is None else result * base
+            k >>= 1
+            if k:
+                base = base * base
+        return self._ones() if result is None else result
+
+
+def _axes_of_index(key: Any) -> int:
+    """Return how many axes one part of an index consumes; a boolean array stands for as many as it has."""
+    if key is None or key is Ellipsis:
+        return 0
+    if not isinstance(key, slice) and np.asarray(key).dtype == np.bool_:
+        return np.ndim(key)
+    return 1
+
+
+def common_shape(a: NumberArray, b: NumberArray) -> tuple[int, ...]:
+    """Return the shape to which two arrays are broadcast, or raise `SpaceError`."""
+    try:
+        return np.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        raise SpaceError(f"arrays of shapes {a.shape} and {b.shape} do not fit together") from None
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a view that cannot be written to."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
