@@ -1,4 +1,4 @@
-"""The tasks about columns: answers against slow definitions, classes that all occur, questions that are never shared."""
+"""The tasks about columns: answers against slow definitions, classes that all occur, no shared questions."""
 
 import calendar
 import datetime
@@ -43,7 +43,7 @@ def test_answers_are_those_of_the_definition(name):
     expected = [DEFINITIONS[name](*row) for row in X.tolist()]
     assert [task.class_names[k] for k in y] == expected
     assert set(expected) == set(task.class_names)
-    assert 0 <= X.min()
+    assert X.min() >= 0
     assert X.max() <= task.max_operand
     if task.vocabulary is not None:
         assert set(np.unique(X).tolist()) <= set(task.vocabulary)
