@@ -28,7 +28,7 @@ from adelic.integrations.columns import Column, Coordinates, columns_of, encode_
 from adelic.integrations.inverse import column_values, decode_column, join_columns
 from adelic.numbers import AdeleSpace
 from adelic.numbers.coordinates import check_float32
-from adelic.numbers.features import FEATURE_KINDS
+from adelic.numbers.features import WITHOUT_COMBINED
 from adelic.numbers.rationals import EXACT
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 
@@ -36,7 +36,7 @@ __all__ = ["AdelicEncoder"]
 
 HANDLE_MISSING = ("error", "propagate", "zero", "indicator")
 DENOMINATORS = ("truncate", "error")
-_OPERATIONS = {"digits": 0.5, "standardized": 1} | dict.fromkeys(FEATURE_KINDS[2:], 8)
+_OPERATIONS = {"digits": 0.5, "standardized": 1} | dict.fromkeys(WITHOUT_COMBINED[2:], 8)
 """How many roundings a real value suffers, logarithms and exponentials counted as several."""
 
 
@@ -242,8 +242,8 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         return self._layout.size + (self.handle_missing == "indicator")
 
     def _check_options(self) -> None:
-        if self.features not in FEATURE_KINDS:
-            raise UnknownNameError.of("features", self.features, FEATURE_KINDS, listed="features")
+        if self.features not in WITHOUT_COMBINED:
+            raise UnknownNameError.of("features", self.features, WITHOUT_COMBINED, listed="features")
         for name, known in (("handle_missing", HANDLE_MISSING), ("denominators", DENOMINATORS)):
             value = getattr(self, name)
             if value not in known:

@@ -9,7 +9,7 @@ from adelic import AdeleSpace, nn
 from adelic.errors import AdelicError, ConfigurationError, PrecisionError, RangeError, UnknownNameError, VocabularyError
 from adelic.nn import AdelicEmbedding, LearnedEmbedding, Vocabulary, build_embedding
 from adelic.nn.embeddings.adelic import COORDINATES
-from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, compute_features
+from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, WITHOUT_COMBINED, FeatureLayout, compute_features
 
 LENGTH = 5
 VARIANTS = [(kind, projection) for kind in FEATURE_KINDS for projection in (None, "linear")]
@@ -48,7 +48,7 @@ def test_learned_shapes(batch, generator, vocabulary):
     assert torch.equal(out, embedding.table.weight[ids])
 
 
-@pytest.mark.parametrize("features", FEATURE_KINDS)
+@pytest.mark.parametrize("features", WITHOUT_COMBINED)
 def test_adelic_has_no_parameters_unless_projected(vocabulary, features):
     assert n_parameters(AdelicEmbedding(vocabulary, features=features)) == 0
     projected = AdelicEmbedding(vocabulary, features=features, projection="linear", d_model=20)
@@ -57,7 +57,7 @@ def test_adelic_has_no_parameters_unless_projected(vocabulary, features):
 
 def test_the_table_is_the_papers_layout_and_frozen():
     vocabulary = Vocabulary([0, 5, -7, "22/19", 10**20])
-    embedding = AdelicEmbedding(vocabulary)
+    embedding = AdelicEmbedding(vocabulary, features="digits")
     expected = embedding.space.tensor(list(vocabulary.numbers)).reshape(5, 128)
     assert np.array_equal(embedding.table.numpy(), expected)
     assert not embedding.table.requires_grad
@@ -67,7 +67,7 @@ def test_the_table_is_the_papers_layout_and_frozen():
 
 
 def test_padding_is_zero(vocabulary, space):
-    for features in FEATURE_KINDS:
+    for features in WITHOUT_COMBINED:
         embedding = AdelicEmbedding(vocabulary, space=space, d_model=64, features=features)
         size = embedding.layout.size
         assert size < 64
@@ -107,7 +107,7 @@ def test_coordinates_of_some_places(space, features):
         AdelicEmbedding(vocabulary, space=space, d_model=64, features=features, coordinates=coordinates).table
         for coordinates in COORDINATES
     )
-    n_real = space.precision if features in ("digits", "standardized") else 1
+    n_real = FeatureLayout.fit(features, space, 64).n_real
     assert torch.equal(real + padic, whole)
     assert torch.equal(real[:, :n_real], whole[:, :n_real])
     assert not real[:, n_real:].any()
@@ -119,7 +119,7 @@ def test_coordinates_of_some_places(space, features):
 def test_coordinates_that_do_not_tell_numbers_apart(vocabulary):
     space = AdeleSpace(primes=(2,), precision=2)
     with pytest.raises(ConfigurationError, match=r"\(p-adic coordinates\) give two numbers of the vocabulary the same"):
-        AdelicEmbedding(vocabulary, space=space, coordinates="p-adic")
+        AdelicEmbedding(vocabulary, space=space, coordinates="p-adic", features="digits")
     assert AdelicEmbedding(vocabulary, space=space, coordinates="real").coordinates == "real"
     with pytest.raises(ConfigurationError, match="coordinates='complex' are unknown; use all, real, p-adic"):
         AdelicEmbedding(vocabulary, coordinates="complex")
@@ -170,7 +170,9 @@ def test_numbers_that_do_not_fit_the_window():
         ({"features": "digit"}, "digits"),
         ({"d_model": 0}, "d_model"),
         ({"d_model": -3}, "d_model"),
-        ({"d_model": 7}, "projection='linear'"),
+        ({"d_model": 7, "features": "digits"}, "projection='linear'"),
+        ({"scale": (0, 0)}, "a deviation above 0"),
+        ({"scale": (0, 1), "features": "digits"}, "features='combined'"),
     ],
 )
 def test_bad_options(vocabulary, options, word):
@@ -244,7 +246,7 @@ def test_what_float16_does_not_hold_is_told(projection, is_open):
 
 def test_numbers_that_a_type_makes_equal_are_told():
     space = AdeleSpace(primes=(509,), precision=1)
-    embedding = AdelicEmbedding(Vocabulary([300, 301]), space=space, coordinates="p-adic")
+    embedding = AdelicEmbedding(Vocabulary([300, 301]), space=space, coordinates="p-adic", features="digits")
     with pytest.raises(ConfigurationError, match=r"\(p-adic coordinates\) in torch.bfloat16 give two numbers"):
         embedding.bfloat16()
     assert AdelicEmbedding(Vocabulary([300, 301]), space=space).double()(torch.tensor([0])).dtype == torch.float64
@@ -281,13 +283,47 @@ def test_digits_by_prime_are_the_wider_features_cut_at_each_prime(features):
 
 def test_digits_by_prime_without_a_projection():
     space = AdeleSpace(precision={2: 6, 97: 1, 3: 4})
-    embedding = AdelicEmbedding(Vocabulary(range(8)), space=space, d_model=20)
+    embedding = AdelicEmbedding(Vocabulary(range(8)), space=space, d_model=20, features="digits")
     assert embedding.layout.size == 6 + 6 + 1 + 4
     assert embedding(torch.tensor(5)).tolist() == [*[0] * 5, 5, 0, 0, 0, 1, 0, 1, 5, 0, 0, 1, 2, 0, 0, 0]
-    smaller = AdelicEmbedding(Vocabulary(range(8)), space=space, d_model=12)
+    smaller = AdelicEmbedding(Vocabulary(range(8)), space=space, d_model=12, features="digits")
     assert smaller.layout.place_levels == (3, 1, 3)
     encoding = embedding.positional_encoding(3)
-    wide = AdelicEmbedding(Vocabulary(range(8)), space=AdeleSpace(space.primes, 6), d_model=24).positional_encoding(3)
+    wide = AdelicEmbedding(
+        Vocabulary(range(8)), space=AdeleSpace(space.primes, 6), d_model=24, features="digits"
+    ).positional_encoding(3)
     kept = torch.tensor([True] * 6 + space.window.exists.flatten().tolist())
     torch.testing.assert_close(encoding.table[:, :17], wide.table[:, kept])
     assert encoding.table.shape == (3, 20)
+
+
+def test_the_default_is_the_combined_form():
+    """It has the characters and the valuations of the other forms, and the real value in several scales."""
+    vocabulary = Vocabulary([0, 5, -7, "22/19", 10**12])
+    embedding = AdelicEmbedding(vocabulary)
+    assert (embedding.layout.kind, embedding.d_model) == ("combined", 128)
+    assert n_parameters(embedding) == 128 * (embedding.layout.size + 1)
+    assert embedding.table.abs().max() < 4  # of 10^12, too
+    named = AdelicEmbedding(vocabulary, features="combined")
+    assert torch.equal(named.table, embedding.table)
+    part = AdelicEmbedding(vocabulary, features="characters", projection="linear").table[:, 1:33]
+    assert torch.equal(embedding.table[:, 30:62], part)
+
+
+def test_the_scale_is_a_feature_and_in_the_fingerprint():
+    """1,000,001 and 1,000,002 have nearly the same logarithm; on their own scale they differ."""
+    options = {"scale": (1_000_000.0, 1.0), "d_model": 16}
+    embedding = AdelicEmbedding(None, **options)
+    found = embedding._features([1_000_001, 1_000_002])[:, 1]
+    assert torch.allclose(found, torch.asinh(torch.tensor([1.0, 2.0])))
+    other = AdelicEmbedding(None, d_model=16)
+    with pytest.raises(ConfigurationError, match="scale"):
+        other.load_state_dict(embedding.state_dict())
+
+
+def test_digits_in_base_ten_are_waves_of_the_real_value():
+    space = AdeleSpace(primes=(3,), precision=2)
+    table = AdelicEmbedding(Vocabulary([7, 107, 1007]), space=space).table[:, 2:30].reshape(3, 14, 2)
+    equal = torch.isclose(table[0], table[1], atol=1e-5).all(dim=1)
+    assert equal[:4].all()  # periods 0.1, 1, 10, 100: the last two digits are 07
+    assert not equal[4]

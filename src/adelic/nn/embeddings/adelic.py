@@ -29,10 +29,11 @@ COORDINATES = ("all", "real", "p-adic")
 
 
 class AdelicEmbedding(NumberEmbedding):
-    """The adele of a number as its vector: AOE, without parameters unless projected.
+    """The adele of a number as its vector: AOE. The paper's form is features="digits", which has no parameters.
 
-    A finite vocabulary becomes one frozen table (a buffer), so that a training step costs what `nn.Embedding` costs.
-    Without a vocabulary the numbers themselves are encoded on the way (on the CPU).
+    A finite vocabulary becomes one frozen table (a buffer) of features, float32: 4 bytes a feature and number, as 158
+    MB for 10^5 numbers in the default form. Without a vocabulary the numbers themselves are encoded on the way (on the
+    CPU), and there is no table.
 
     Where the features are fewer than d_model they are padded with zeros. Where they are more, the highest levels
     (powers of p) are left out, as long as the vocabulary's numbers keep different vectors; `projection="linear"` keeps
@@ -41,14 +42,19 @@ class AdelicEmbedding(NumberEmbedding):
     Shape: ids (*, length) -> (*, length, d_model); without a vocabulary: numbers (*, length), whatever
     `AdeleSpace.encode` takes.
 
+    # NOTE[paper]: its form is "digits". The default is ours, and the page "Which features?" says why.
+
     Args:
         vocabulary: the numbers that can occur, or None.
         space: the adele space; the default has 128 coordinates.
         d_model: length of a vector.
-        features: "digits" (the paper), "standardized", "characters", "one-hot-digits", "valuation-unit" or
-            "multiplicative-characters"; see `adelic.numbers.features`.
-        projection: None, or "linear" for a trained linear map from all features to d_model.
+        features: "digits" (the paper), "standardized", "characters", "one-hot-digits", "valuation-unit",
+            "multiplicative-characters" or "combined"; see `adelic.numbers.features`. None, the default, is "combined".
+        projection: None, or "linear" for a trained linear map from all features to d_model, which "combined" always
+            has.
         coordinates: "all"; "real" or "p-adic" leaves those of the other places at 0, to see what each is worth.
+        scale: mean and deviation of the numbers that are usual, for "combined": one more feature is the size on that
+            scale. `for_column` sets it.
 
     Raises:
         ConfigurationError: no level fits, two numbers would get the same vector, or "standardized" lacks a vocabulary.
@@ -57,9 +63,11 @@ class AdelicEmbedding(NumberEmbedding):
 
     Source: the paper, section 2 "Embedding Construction" and "Plug-and-play Integration".
 
-    >>> embedding = AdelicEmbedding(Vocabulary(range(8)), d_model=128)
+    >>> embedding = AdelicEmbedding(Vocabulary(range(8)), d_model=128, features="digits")
     >>> embedding(torch.tensor([[0, 7, 3]])).shape, sum(p.numel() for p in embedding.parameters())
     (torch.Size([1, 3, 128]), 0)
+    >>> AdelicEmbedding(Vocabulary(range(8)), d_model=128)(torch.tensor([[0, 7, 3]])).shape
+    torch.Size([1, 3, 128])
     >>> AdelicEmbedding(None, features="characters", projection="linear")([["1/19", 10**20]]).shape
     torch.Size([1, 2, 128])
     """
@@ -72,18 +80,26 @@ class AdelicEmbedding(NumberEmbedding):
         *,
         space: AdeleSpace | None = None,
         d_model: int = 128,
-        features: str = "digits",
+        features: str | None = None,
         projection: str | None = None,
         coordinates: str = "all",
+        scale: tuple[float, float] | None = None,
     ) -> None:
         super().__init__(vocabulary, d_model)
         if coordinates not in COORDINATES:
             raise ConfigurationError(f"coordinates={coordinates!r} are unknown; use {', '.join(COORDINATES)}")
         if projection not in (None, "linear"):
             raise ConfigurationError(f"projection={projection!r} is unknown; use None or 'linear'")
+        features = "combined" if features is None else features
+        if features == "combined":
+            projection = "linear"  # these features are more than a vector has coordinates
         if features == "standardized" and vocabulary is None:
             raise ConfigurationError("features='standardized' needs a vocabulary to standardize over")
-        self.space, self.coordinates = AdeleSpace() if space is None else space, coordinates
+        if scale is not None and (features != "combined" or not all(map(math.isfinite, scale)) or scale[1] <= 0):
+            raise ConfigurationError(
+                f"scale={scale}: it is a mean and a deviation above 0, for features='combined'; leave it out otherwise"
+            )
+        self.space, self.coordinates, self.scale = AdeleSpace() if space is None else space, coordinates, scale
         self.layout = FeatureLayout.fit(features, self.space, None if projection else d_model)
         self.projection = nn.Linear(self.layout.size, d_model) if projection else None
         # Without a vocabulary the table is empty, and says on which device and in which type the vectors are wanted.
@@ -109,7 +125,8 @@ class AdelicEmbedding(NumberEmbedding):
 
     def _features(self, numbers: Any) -> torch.Tensor:
         """Return the features of numbers, padded to d_model unless a projection does that."""
-        flat = compute_features(self.space.encode(numbers, floats="never"), self.layout)
+        adeles = self.space.encode(numbers, floats="never")
+        flat = compute_features(adeles, self.layout, scale=self.scale)
         if self.layout.kind == "standardized":
             flat = standardize(flat)
         if self.coordinates != "all":
@@ -168,7 +185,13 @@ class AdelicEmbedding(NumberEmbedding):
 
     def fingerprint(self) -> dict[str, Any]:
         """Return the vocabulary, the space and the features."""
-        features = {"features": self.layout.kind, "levels": self.layout.levels, "coordinates": self.coordinates}
+        features: dict[str, Any] = {
+            "features": self.layout.kind,
+            "levels": self.layout.levels,
+            "coordinates": self.coordinates,
+        }
+        if self.layout.kind == "combined":
+            features["scale"] = self.scale and list(self.scale)
         return super().fingerprint() | of_space(self.space) | features
 
     @property
