@@ -14,9 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import OneHotEncoder
 
 from adelic.errors import EncodingError
-from adelic.integrations.floats import read_floats
 from adelic.integrations.sklearn import AdelicEncoder
 from adelic.numbers import rationals
+from adelic.numbers.columns.floats import read_floats
 
 EDGES = [5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 2.0**53, 2.0**62, 2.0**63, 1e16, 1e22, 1e-18, 1e-19]
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)

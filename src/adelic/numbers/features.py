@@ -150,12 +150,16 @@ def compute_features(
         return coordinates.reshape(*adeles.shape, layout.size)
     # In place, in the type of the result: of 10^5 numbers all features are hundreds of megabytes.
     out = np.zeros((*adeles.shape, layout.size), dtype=np.float32)
-    start = layout.n_real
-    out[..., :start] = real_features(layout.kind, adeles.real, scale)
-    for j, (p, count) in enumerate(zip(space.primes, layout.place_levels, strict=True)):
-        end = start + place_size(layout.kind, p, count)
-        out[..., start:end] = place_features(layout.kind, adeles.digits[..., j, ::-1][..., :count], p)
-        start = end
+    if layout.kind in HOT_KINDS:
+        hot = hot_positions(adeles, layout).reshape(*adeles.shape, -1)
+        np.put_along_axis(out, np.where(hot < layout.size, hot, 0), 1, axis=-1)  # the first feature is written below
+    else:
+        start = layout.n_real
+        for j, (p, count) in enumerate(zip(space.primes, layout.place_levels, strict=True)):
+            end = start + place_size(layout.kind, p, count)
+            out[..., start:end] = place_features(layout.kind, adeles.digits[..., j, ::-1][..., :count], p)
+            start = end
+    out[..., : layout.n_real] = real_features(layout.kind, adeles.real, scale)
     return out
 
 
