@@ -11,7 +11,7 @@ _YEARS = 100_000
 
 def _is_leap(years: Operands) -> Answers:
     """Return which years have 366 days in the Gregorian calendar."""
-    return (years % 4 == 0) & ((years % 100 != 0) | (years % 400 == 0))
+    return np.asarray((years % 4 == 0) & ((years % 100 != 0) | (years % 400 == 0)))
 
 
 def _years(n: int, rng: np.random.Generator) -> Operands:

@@ -65,7 +65,7 @@ class Vocabulary:
         if isinstance(numbers, Vocabulary):
             return numbers
         is_count = isinstance(numbers, int | np.integer) and not isinstance(numbers, bool)
-        return cls(range(int(numbers)) if is_count else numbers)  # type: ignore[arg-type, call-overload]
+        return cls(range(int(numbers)) if is_count else numbers)  # type: ignore[arg-type]
 
     @property
     def n_ids(self) -> int:

@@ -10,7 +10,7 @@ numba is imported when many numbers are first computed with. What users touch is
 - `decoding`: from coordinates to the number, also where some digits are wrong
 - `algebraic`: number fields: `AlgebraicSpace` (needs python-flint)
 - `choice`, `information`: which primes and how many digits
-- `features`: the vectors that models are given
+- `features`: the vectors that models are given; `columns`: columns of tables, read and looked at
 - `primes`, `expansion`, `describe`: primes and valuations, expansions as text, texts for messages
 
 One more operation on arrays starts in `hensel`, for one number; `places.finite` chooses between that and a kernel.
