@@ -15,7 +15,6 @@ MODULES = (
     "adelic.training",
     "adelic.benchmark",
     "adelic.benchmark.arithmetic",
-    "adelic.columns",
     "adelic.number_theory",
     "adelic.training.solvers",
     "adelic.integrations.sklearn",

@@ -291,7 +291,8 @@ class AdelicEmbedding(NumberEmbedding):
             EncodingError: a number is missing, and there is no vector for that.
         """
         if self.vocabulary is None:
-            return self._of_numbers(ids_or_numbers)
+            found: torch.Tensor = self._of_numbers(ids_or_numbers)
+            return found
         ids, n = ids_or_numbers, len(self.vocabulary)
         check_autocast(self._greatest, self.table.device.type)
         vectors = functional.embedding(ids if self.special is None else ids.clamp(max=n - 1), self.table)
@@ -302,7 +303,7 @@ class AdelicEmbedding(NumberEmbedding):
             vectors = torch.where((ids >= n)[..., None], special.to(vectors.dtype), vectors)
         return vectors if self.padding_idx is None else vectors * (ids != self.padding_idx)[..., None]
 
-    @torch.compiler.disable  # numbers are read and encoded by NumPy, on the CPU
+    @torch.compiler.disable  # type: ignore[untyped-decorator]  # numbers are read and encoded by NumPy, on the CPU
     def _of_numbers(self, numbers: Any) -> torch.Tensor:
         """Return the vectors of open-ended numbers."""
         parsed, is_missing = self._read(numbers)

@@ -120,7 +120,9 @@ def rows_differ(table: torch.Tensor) -> bool:
         return len(table) < 2
     weights = torch.randint(2**62, (table.shape[1],), generator=torch.Generator().manual_seed(0)) | 1
     sums = []
-    for block in table.detach().cpu().split(_BLOCK):
+    rows = table.detach().cpu()
+    for start in range(0, len(rows), _BLOCK):
+        block = rows[start : start + _BLOCK]
         bits = (block.float() + 0.0).view(torch.int32).to(torch.int64)  # + 0.0 makes a zero of −0
         sums.append((bits * weights).sum(dim=1))  # modulo 2^64
     if len(torch.unique(torch.cat(sums))) == len(table):
