@@ -88,8 +88,8 @@ def test_the_two_models_differ_in_the_embedding_alone(vocabulary, classifier):
 
 def test_the_baseline_has_more_parameters_at_the_papers_size(vocabulary):
     aoe, baseline = (
-        nn.SequenceClassifier(nn.build_embedding(name, vocabulary, d_model=128), n_classes=5, max_length=8)
-        for name in ("adelic", "learned")
+        nn.SequenceClassifier(nn.build_embedding(name, vocabulary, **options), n_classes=5, max_length=8)
+        for name, options in (("adelic", {"features": "digits"}), ("learned", {}))
     )
     assert baseline.n_parameters > aoe.n_parameters
 
