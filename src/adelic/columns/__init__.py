@@ -16,7 +16,7 @@ To add a task, put a `DrawnTask` into one of the modules, or one more, and name 
 >>> import numpy as np
 >>> X, y = TASKS["greater"].sample(2, np.random.default_rng(0))
 >>> X.tolist(), y.tolist()
-([[850625, 636962], [511822, 269788]], [1, 1])
+([[850625, 636962], [511137, 269787]], [1, 1])
 """
 
 from collections.abc import Mapping

@@ -11,7 +11,7 @@ import pytest
 
 from adelic.errors import AdelicError
 from adelic.numbers.columns.choice import choose_for_column
-from adelic.numbers.columns.reading import read_values, series_of
+from adelic.numbers.columns.reading import read_values
 
 DAYS = [datetime.date(2024, 1, 1), datetime.date(1969, 12, 31)]
 
@@ -45,7 +45,11 @@ def test_shapes_are_kept():
     numbers, is_missing = read_values([[1, 2, None], [3, 4, 5]])
     assert numbers.shape == is_missing.shape == (2, 3)
     frame = pd.DataFrame({"a": [1, 2], "b": ["1/3", None]})
-    assert series_of(frame).tolist() == [[1, "1/3"], [2, None]]
+    numbers, is_missing = read_values(frame)
+    assert ([numbers.fraction(i) for i in range(3)], is_missing.tolist()) == (
+        [1, Fraction(1, 3), 2],
+        [[False, False], [False, True]],
+    )
     import torch
 
     numbers, _ = read_values(torch.tensor([[0.5, 2.0]]))

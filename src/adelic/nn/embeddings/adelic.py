@@ -40,7 +40,7 @@ COORDINATES = ("all", "real", "p-adic")
 class AdelicEmbedding(NumberEmbedding):
     """The adele of a number as its vector: AOE. The paper's form is features="digits", which has no parameters.
 
-    A finite vocabulary becomes one frozen table (a buffer) of features, float32: 4 bytes a feature and number, as 158
+    A finite vocabulary becomes one frozen table (a buffer) of features, float32: 4 bytes a feature and number, as 171
     MB for 10^5 numbers in the default form. Without a vocabulary the numbers themselves are encoded on the way (on the
     CPU), and there is no table.
 
