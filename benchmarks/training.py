@@ -257,7 +257,8 @@ def random_splits(length: int, rows: int) -> list[Split]:
 def model_for(name: str, length: int, recipe: training.Recipe) -> SequenceClassifier:
     """Return the paper's model for random rows."""
     torch.manual_seed(0)
-    vectors = build_embedding(name, Vocabulary(range(N_NUMBERS)), d_model=recipe.d_model)
+    form = {"features": "digits"} if name == "adelic" else {}  # the paper's
+    vectors = build_embedding(name, Vocabulary(range(N_NUMBERS)), d_model=recipe.d_model, **form)
     return SequenceClassifier(
         vectors, n_classes=N_CLASSES, max_length=length, n_layers=recipe.n_layers, n_heads=recipe.n_heads,
         d_feedforward=recipe.d_feedforward, dropout=recipe.dropout, norm=recipe.norm,

@@ -290,7 +290,7 @@ def shortened(arguments):
         kinds = ["solver"]
     elif line.startswith("train ") and arguments[1] in drawn_tasks():
         kinds = ["drawn"]
-    elif line.startswith("reproduce number-theory"):
+    elif line.startswith(("reproduce number-theory", "reproduce columns")):
         kinds = ["number theory"]
     elif line.startswith("reproduce arithmetic"):
         kinds = ["arithmetic"]

@@ -22,6 +22,7 @@ BELOW = {
     "nn": {"numbers"},
     "acd": {"storage", "numbers", "data"},
     "number_theory": {"storage", "numbers", "data"},
+    "columns": {"storage", "numbers", "data"},
     "training": {"storage", "numbers", "data", "nn"},
     "benchmark": {"storage", "numbers", "data", "nn", "training"},
     "integrations": {"storage", "numbers", "data", "nn", "training", "benchmark"},
@@ -36,6 +37,7 @@ LIBRARIES = {
     "data": {"numpy", "pyarrow", "psutil", "scipy", "sklearn"},
     "acd": {"numpy", "numba", "psutil", "pyarrow", "scipy"},
     "number_theory": {"numpy"},
+    "columns": {"numpy"},
     "nn": {"numpy", "torch", "numba"},
 }
 

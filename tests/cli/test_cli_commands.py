@@ -14,7 +14,7 @@ import adelic as package
 from adelic.cli import commands
 from adelic.cli.options import FileName
 from adelic.cli.reproduce.arithmetic import arithmetic
-from adelic.cli.reproduce.number_theory import number_theory
+from adelic.cli.reproduce.drawn import columns, number_theory
 from adelic.cli.reproduce.queue import queue
 
 
@@ -236,7 +236,7 @@ def test_an_error_does_not_repeat_what_was_pasted(refused):
 
 def test_every_option_for_a_file_refuses_an_empty_name():
     """It would be the working directory, or fail when all is done."""
-    every = [*ALL.values(), queue, arithmetic, number_theory]
+    every = [*ALL.values(), queue, arithmetic, number_theory, columns]
     found = [p for each in every for p in each.params if isinstance(p.type, click.Path) and not p.type.allow_dash]
     assert len(found) > 20
     assert all(isinstance(path.type, FileName) for path in found)

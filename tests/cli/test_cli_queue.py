@@ -116,3 +116,18 @@ def test_the_committed_queue(monkeypatch):
         recipe, plain = (each.recipe.as_dict() for each in (run, base))
         changed = {key for key in recipe | plain if recipe.get(key) != plain.get(key)}
         assert len(changed) + (run.embedding != base.embedding) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "tasks", "results"),
+    [
+        ("adelic reproduce columns weekday --seeds 0", {"weekday"}, "results/columns"),
+        ("adelic reproduce columns --quick", {"sum-residue", "weekday", "magnitude"}, "results/columns-quick"),
+        ("adelic reproduce number-theory conic --seeds 0", {"conic"}, "results/number-theory"),
+    ],
+)
+def test_benchmarks_of_drawn_tasks_have_a_place_in_a_queue(queue, line, tasks, results):
+    (read,) = read_queue(queue(line))
+    assert {run.questions.task for run in read.runs} == tasks
+    assert {run.seed for run in read.runs} == {0}
+    assert str(read.results) == results

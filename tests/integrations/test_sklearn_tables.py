@@ -13,10 +13,10 @@ from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import OneHotEncoder
 
-from adelic.errors import EncodingError
-from adelic.integrations.floats import read_floats
+from adelic.errors import ConfigurationError, EncodingError
 from adelic.integrations.sklearn import AdelicEncoder
 from adelic.numbers import rationals
+from adelic.numbers.columns.floats import read_floats
 
 EDGES = [5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 2.0**53, 2.0**62, 2.0**63, 1e16, 1e22, 1e-18, 1e-19]
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -128,3 +128,18 @@ def test_truth_values_that_have_become_others():
     back = encoder.inverse_transform(encoder.transform([[2], [1]]))
     assert back.dtype == np.int64
     assert back.tolist() == [[2], [1]]
+
+
+def test_an_encoder_for_a_column(capsys):
+    prices = pd.DataFrame({"price": [19.99, 5.0, None, 249.5]})
+    encoder = AdelicEncoder.for_column(prices["price"])
+    assert capsys.readouterr().out.startswith("4 rows, 3 different decimals from 5 to 249.5, 1 missing")
+    found = encoder.fit(prices).inverse_transform(encoder.transform(prices))
+    assert np.array_equal(found[:, 0].astype(float), prices["price"], equal_nan=True)
+    assert encoder.fractional_digits == 2
+    assert encoder.get_feature_names_out()[-1] == "price_missing"
+    days = pd.DataFrame({"day": pd.to_datetime(["1970-01-08", "2024-02-29"])})
+    encoder = AdelicEncoder.for_column(days["day"], show=False, features="one-hot-digits")
+    assert encoder.fit_transform(days).shape[0] == 2
+    with pytest.raises(ConfigurationError, match="StandardScaler"):
+        AdelicEncoder.for_column(np.random.default_rng(0).normal(size=9))

@@ -35,7 +35,11 @@ def classifier(vocabulary, space):
 
     def make(embedding=None, *, train=False, **options):
         options = {"n_classes": 3, "max_length": 6, "n_layers": 2, "n_heads": 2, "d_feedforward": 32} | options
-        chosen = nn.AdelicEmbedding(vocabulary, space=space, d_model=16) if embedding is None else embedding
+        chosen = (
+            nn.AdelicEmbedding(vocabulary, space=space, d_model=16, features="digits")
+            if embedding is None
+            else embedding
+        )
         return nn.SequenceClassifier(chosen, **options).train(train)
 
     return make

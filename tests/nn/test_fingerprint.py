@@ -17,7 +17,7 @@ NUMBERS = tuple(range(8))
 
 def adelic(numbers=NUMBERS, **options):
     vocabulary = None if numbers is None else nn.Vocabulary(numbers)
-    return nn.AdelicEmbedding(vocabulary, **{"space": SPACE, "d_model": 16} | options)
+    return nn.AdelicEmbedding(vocabulary, **{"space": SPACE, "d_model": 16, "features": "digits"} | options)
 
 
 def classifier(embedding, **options):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from adelic import AdeleSpace
 from adelic.errors import AdelicError, ConfigurationError, RangeError, UnknownNameError
 from adelic.nn import AdelicEmbedding, Vocabulary
-from adelic.numbers.features import FEATURE_KINDS, FeatureLayout, compute_features, standardize
+from adelic.numbers.features import FEATURE_KINDS, WITHOUT_COMBINED, FeatureLayout, compute_features, standardize
 
 PRIMES = (2, 3, 7)
 SPACE = AdeleSpace(primes=PRIMES, precision=5)
@@ -179,7 +179,7 @@ def test_unknown_features():
 
 def test_cutting_levels_keeps_the_lowest_digits():
     space = AdeleSpace(primes=(2, 3), precision=6)
-    table = AdelicEmbedding(Vocabulary(range(20)), space=space, d_model=10).table
+    table = AdelicEmbedding(Vocabulary(range(20)), space=space, d_model=10, features="digits").table
     expected = space.tensor(range(20))[..., 3:].reshape(20, 9)
     assert np.array_equal(table[:, :9].numpy(), expected)
     assert not table[:, 9].any()
@@ -204,7 +204,7 @@ def test_a_vocabulary_is_never_merged(kind, numbers, primes, d_model):
 
 
 @given(
-    st.sampled_from(FEATURE_KINDS),
+    st.sampled_from(WITHOUT_COMBINED),
     st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=12, unique=True),
     st.integers(1, 40),
 )

@@ -112,7 +112,7 @@ def test_there_is_nothing_to_train_and_a_fingerprint_to_save(encoding):
 
 def test_the_embedding_chooses(vocabulary):
     def chosen(**options):
-        return AdelicEmbedding(vocabulary, **options).positional_encoding(10)
+        return AdelicEmbedding(vocabulary, **{"features": "digits"} | options).positional_encoding(10)
 
     for features in ("digits", "standardized"):
         assert type(chosen(features=features)) is AdelicPositionalEncoding

@@ -13,7 +13,7 @@ from adelic import acd
 from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, MissingExtraError, StorageError, UnknownNameError
 from adelic.nn import EMBEDDINGS, Vocabulary
-from adelic.numbers.features import FEATURE_KINDS
+from adelic.numbers.features import WITHOUT_COMBINED
 from adelic.numbers.window import DEFAULT_PRIMES
 from adelic.training import EmbeddingConfig, Experiment, Search, load_recipe, tune
 from adelic.training.dimensions import DIMENSIONS, apply, check_search, default_search, parse_dimension
@@ -324,7 +324,7 @@ def test_what_a_search_of_a_rivals_form_finds(search, tmp_path):
     assert Experiment.choose(data, recipe=str(path), sigma=0.5).embedding.sigma == 0.5
 
 
-@pytest.mark.parametrize("features", FEATURE_KINDS)
+@pytest.mark.parametrize("features", WITHOUT_COMBINED)
 @pytest.mark.parametrize(("task", "n"), [("schubert", 6), ("quiver", 11), ("lattice", 10), ("characters", 18)])
 def test_every_form_fits_the_flat_model(features, task, n):
     """In no task's search does a form of AOE cost a trial because its vectors do not fit."""

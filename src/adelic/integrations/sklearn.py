@@ -28,11 +28,13 @@ from adelic.errors import (
     needs_extra,
 )
 from adelic.integrations.column_features import ColumnFeatures
-from adelic.integrations.columns import Column, Coordinates, columns_of, encode_column, read_column
+from adelic.integrations.columns import Coordinates, encode_column
 from adelic.integrations.inverse import column_values, decode_column, join_columns
 from adelic.numbers import AdeleSpace
+from adelic.numbers.columns.choice import choose_for_column
+from adelic.numbers.columns.reading import Column, columns_of, read_column
 from adelic.numbers.coordinates import check_float32
-from adelic.numbers.features import FEATURE_KINDS
+from adelic.numbers.features import WITHOUT_COMBINED
 from adelic.numbers.rationals import EXACT
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 
@@ -46,7 +48,7 @@ __all__ = ["AdelicEncoder"]
 
 HANDLE_MISSING = ("error", "propagate", "zero", "indicator")
 DENOMINATORS = ("truncate", "error")
-_OPERATIONS = {"digits": 0.5, "standardized": 1} | dict.fromkeys(FEATURE_KINDS[2:], 8)
+_OPERATIONS = {"digits": 0.5, "standardized": 1} | dict.fromkeys(WITHOUT_COMBINED[2:], 8)
 """How many roundings a real value suffers, logarithms and exponentials counted as several."""
 
 
@@ -119,6 +121,44 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         self.handle_missing = handle_missing
         self.sparse_output = sparse_output
         self.dtype = dtype
+
+    @classmethod
+    def for_column(cls, column: Any, *, floats: str = "shortest", show: bool = True, **options: Any) -> Self:
+        """Return an encoder, not fitted, for the numbers of a column; print what was chosen.
+
+        Primes, digits and digits after the point are those that the column needs, and where entries are missing,
+        handle_missing is "indicator".
+
+        Args:
+            column: a pandas or polars series, an array or a list: integers, fractions, prices, dates, with gaps.
+            floats: what a float that is no integer stands for.
+            show: whether to print what was chosen, `adelic.numbers.columns.choice.ColumnChoice`.
+            options: of the encoder, in place of what would be chosen.
+
+        Raises:
+            EncodingError: a value is no number, or there is none.
+            ConfigurationError: these are measurements, whose digits are noise.
+
+        >>> encoder = AdelicEncoder.for_column([19, None, 250])
+        3 rows, 2 different integers from 19 to 250, 1 missing
+        space: primes 2, 3, 5, 7, 11, 13, 17 with up to 9 digits
+        scale: mean 134.5, deviation 115.5
+        missing: a feature of its own
+        >>> encoder.handle_missing, encoder.precision
+        ('indicator', 9)
+        """
+        choice = choose_for_column(column, floats=floats)
+        if choice.coordinates == "real":
+            raise ConfigurationError(
+                "the column has measurements, whose digits are noise; leave it as it is, or scale it "
+                "(sklearn.preprocessing.StandardScaler)"
+            )
+        if show:
+            print(choice.text(missing="a feature of its own"))  # noqa: T201  # it is what the caller asks for
+        space = choice.space
+        chosen: dict[str, Any] = {"precision": space.precision, "fractional_digits": space.fractional_digits}
+        chosen |= {"handle_missing": "indicator" if choice.missing else "error", "floats": floats}
+        return cls(space.primes, **chosen | options)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the options and the numbers; learn the scale of `features="standardized"`.
@@ -252,8 +292,8 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         return self._layout.size + (self.handle_missing == "indicator")
 
     def _check_options(self) -> None:
-        if self.features not in FEATURE_KINDS:
-            raise UnknownNameError.of("features", self.features, FEATURE_KINDS, listed="features")
+        if self.features not in WITHOUT_COMBINED:
+            raise UnknownNameError.of("features", self.features, WITHOUT_COMBINED, listed="features")
         for name, known in (("handle_missing", HANDLE_MISSING), ("denominators", DENOMINATORS)):
             value = getattr(self, name)
             if value not in known:

@@ -87,6 +87,8 @@ def of_vocabulary(vocabulary: Vocabulary | None) -> dict[str, str]:
     text = "\n".join(f"{q.numerator:x}/{q.denominator:x}" for q in vocabulary.numbers)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     more = ", …" if len(vocabulary) > _FIRST else ""
+    further = {"missing": vocabulary.missing_id, "unknown": vocabulary.unknown_id}
+    more += "".join(f", {name}" for name, id_ in further.items() if id_ is not None)
     return {"vocabulary": f"{shown}{more} ({len(vocabulary)} numbers, SHA-256 {digest})"}
 
 

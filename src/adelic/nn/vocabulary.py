@@ -10,7 +10,9 @@ import torch
 from adelic.errors import VocabularyError
 from adelic.nn.tensors import check_plain
 from adelic.numbers import rationals
+from adelic.numbers.columns.reading import read_values
 from adelic.numbers.describe import describe
+from adelic.numbers.rationals import Rationals
 
 
 class Vocabulary:
@@ -18,6 +20,12 @@ class Vocabulary:
 
     Args:
         numbers: different numbers, anything that `AdeleSpace.encode` takes as a flat sequence.
+        missing: whether there is an id for no number (None, NaN), the first behind those of numbers.
+        unknown: whether there is an id for all other numbers, the last one; without it they are an error.
+
+    Attributes:
+        numbers: fractions, in the order of ids.
+        missing_id, unknown_id: these ids; None where there is none.
 
     Raises:
         VocabularyError: there are no numbers, or one occurs twice.
@@ -28,9 +36,11 @@ class Vocabulary:
     (3, (Fraction(1, 2), Fraction(3, 1), Fraction(-1, 1)))
     >>> vocabulary.ids([[3, 3], [-1, "1/2"]])
     tensor([[1, 1], [2, 0]])
+    >>> Vocabulary(range(3), missing=True, unknown=True).ids([2, None, 7])
+    tensor([2, 3, 4])
     """
 
-    def __init__(self, numbers: Iterable[Any]) -> None:
+    def __init__(self, numbers: Iterable[Any], *, missing: bool = False, unknown: bool = False) -> None:
         check_plain(numbers)
         try:
             listed = list(numbers)
@@ -44,6 +54,25 @@ class Vocabulary:
         if len(self._id) < len(self.numbers):
             twice = next(q for i, q in enumerate(self.numbers) if self._id[q] != i)
             raise VocabularyError(f"{describe(twice)} occurs twice in the vocabulary; name each number once")
+        self.missing_id = len(self) if missing else None
+        self.unknown_id = len(self) + missing if unknown else None
+
+    @classmethod
+    def of(cls, numbers: "Vocabulary | Iterable[Any] | int") -> "Vocabulary":
+        """Return a vocabulary, of a whole number n that of 0 … n − 1, of other numbers theirs.
+
+        >>> Vocabulary.of(1000), Vocabulary.of([5, "1/2"])
+        (Vocabulary([0, 1, 2, 3, 4, 5, 6, 7, …]), Vocabulary([5, 1/2]))
+        """
+        if isinstance(numbers, Vocabulary):
+            return numbers
+        is_count = isinstance(numbers, int | np.integer) and not isinstance(numbers, bool)
+        return cls(range(int(numbers)) if is_count else numbers)  # type: ignore[arg-type]
+
+    @property
+    def n_ids(self) -> int:
+        """Return the number of ids, those of missing and unknown numbers among them."""
+        return len(self) + (self.missing_id is not None) + (self.unknown_id is not None)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -56,11 +85,18 @@ class Vocabulary:
         """Return the ids of numbers, int64 of the same shape.
 
         Raises:
-            VocabularyError: a number is not in the vocabulary.
-            EncodingError: a value is not a number.
+            VocabularyError: a number is not in the vocabulary, and there is no id for unknown ones.
+            EncodingError: a value is not a number, or is missing, and there is no id for that.
         """
         check_plain(numbers)
-        parsed = rationals.read(numbers, floats="never")
+        if self.missing_id is not None:
+            parsed, is_missing = read_values(numbers, floats="never")
+            found = self._ids(parsed)
+            found[torch.from_numpy(is_missing)] = self.missing_id
+            return found
+        return self._ids(rationals.read(numbers, floats="never"))
+
+    def _ids(self, parsed: Rationals) -> torch.Tensor:
         if parsed.is_small and not np.any(parsed.denominators != 1):
             distinct, inverse = np.unique(parsed.numerators, return_inverse=True)
             ids = np.array([self._lookup(Fraction(int(q))) for q in distinct], dtype=np.int64)[inverse]
@@ -72,4 +108,6 @@ class Vocabulary:
         try:
             return self._id[number]
         except KeyError:
+            if self.unknown_id is not None:
+                return self.unknown_id
             raise VocabularyError(f"{describe(number)} is not in the vocabulary {self!r}") from None

@@ -12,7 +12,7 @@ too. What users touch is listed in `__all__`. Inside:
 - `decoding`: from coordinates to the number, also where some digits are wrong
 - `algebraic`: number fields: `AlgebraicSpace` (needs python-flint)
 - `choice`, `information`: which primes and how many digits
-- `features`: the vectors that models are given
+- `features`: the vectors that models are given; `columns`: columns of tables, read and looked at
 - `primes`, `expansion`, `describe`: primes and valuations, expansions as text, texts for messages
 
 One more operation on arrays starts in `hensel`, for one number; `places.finite` chooses between that and a kernel.

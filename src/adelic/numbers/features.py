@@ -7,7 +7,7 @@ dropping high levels keeps what tells small numbers apart. A prime has no more l
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,14 +18,17 @@ from adelic.numbers.describe import at_position, describe
 from adelic.numbers.primes import primitive_root
 from adelic.numbers.space import AdeleSpace
 
-FeatureKind = Literal[
-    "digits", "standardized", "characters", "one-hot-digits", "valuation-unit", "multiplicative-characters"
-]
-FEATURE_KINDS: tuple[str, ...] = get_args(FeatureKind)
-"""The forms in which a network can be given an adele."""
 PLACE_FEATURES = ("characters", "one-hot-digits", "digits", "valuation-unit", "multiplicative-characters")
-"""The forms in which a network with a state at each place can be given it."""
-
+"""The forms in which a network with a state at each place can be given an adele."""
+WITHOUT_COMBINED = ("digits", "standardized", *PLACE_FEATURES[:2], *PLACE_FEATURES[3:])
+"""The forms that show a number in one way, also in tables."""
+FEATURE_KINDS = (*WITHOUT_COMBINED, "combined")
+"""The forms in which a network can be given an adele."""
+_COMBINED = ("characters", "valuation-unit")  # at a prime: the one shows sums, the other divisors and residues
+DECIMAL_PERIODS = tuple(10.0**k for k in range(-1, 13))
+"""The periods of the waves of the real value in "combined": they show its digits in base 10, 0.01 … 10^11."""
+_REAL_SCALE = 10
+"""In "combined" the logarithm is divided by this, so that it is about as large as the other features."""
 _UNIT_DIGITS_AT_2 = 3  # u mod 8 says whether the unit u is a square in Q_2; at other primes u mod p does
 
 
@@ -61,7 +64,7 @@ class FeatureLayout:
         >>> FeatureLayout("digits", AdeleSpace(), 16).n_real, FeatureLayout("characters", AdeleSpace(), 9).n_real
         (16, 1)
         """
-        return self.levels if self.kind in ("digits", "standardized") else 1
+        return real_size(self.kind, self.levels)
 
     @property
     def place_levels(self) -> tuple[int, ...]:
@@ -81,9 +84,8 @@ class FeatureLayout:
     @staticmethod
     def size_of(kind: str, space: AdeleSpace, levels: int) -> int:
         """Return the number of features for a number of levels."""
-        n_real = levels if kind in ("digits", "standardized") else 1
         places = zip(space.primes, space.precisions, strict=True)
-        return n_real + sum(place_size(kind, p, min(levels, n)) for p, n in places)
+        return real_size(kind, levels) + sum(place_size(kind, p, min(levels, n)) for p, n in places)
 
     @classmethod
     def fit(cls, kind: str, space: AdeleSpace, width: int | None) -> "FeatureLayout":
@@ -106,7 +108,9 @@ class FeatureLayout:
         return cls(kind, space, levels)
 
 
-def compute_features(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[np.float32]:
+def compute_features(
+    adeles: AdeleArray, layout: FeatureLayout, *, scale: tuple[float, float] | None = None
+) -> npt.NDArray[np.float32]:
     """Return the features of adeles, float32 (*, layout.size).
 
     - "digits": the paper's layout, flattened: [0, …, 0, q], then the digits of each prime, raw.
@@ -117,8 +121,14 @@ def compute_features(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[n
     - "valuation-unit": sign(q)·ln(1 + |q|), then q = p^v·u as number theorists write it, see `valuation_unit`.
     - "multiplicative-characters": the same, but of u the values of Dirichlet characters, which turn products into
       rotations, see `multiplicative_characters`.
+    - "combined": what `real_features` says of the real value, then at each prime "characters" and "valuation-unit".
 
     Digits beyond the levels of a prime are no features.
+
+    Args:
+        adeles: the numbers, (*).
+        layout: what is wanted.
+        scale: mean and deviation of the numbers that are usual, for "combined"; without them that feature is 0.
 
     Raises:
         RangeError: a real value is beyond float32 (digits) or float64.
@@ -138,18 +148,61 @@ def compute_features(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[n
         if not space.window.is_uniform:
             coordinates = coordinates[..., layout.is_present]
         return coordinates.reshape(*adeles.shape, layout.size)
-    parts: list[npt.NDArray[Any]] = [signed_logarithm(adeles.real)[..., None]]
-    for j, (p, count) in enumerate(zip(space.primes, layout.place_levels, strict=True)):
-        parts.append(place_features(layout.kind, adeles.digits[..., j, ::-1][..., :count], p))
-    return np.asarray(np.concatenate(parts, axis=-1), dtype=np.float32)
+    # In place, in the type of the result: of 10^5 numbers all features are hundreds of megabytes.
+    out = np.zeros((*adeles.shape, layout.size), dtype=np.float32)
+    if layout.kind in HOT_KINDS:
+        hot = hot_positions(adeles, layout).reshape(*adeles.shape, -1)
+        np.put_along_axis(out, np.where(hot < layout.size, hot, 0), 1, axis=-1)  # the first feature is written below
+    else:
+        start = layout.n_real
+        for j, (p, count) in enumerate(zip(space.primes, layout.place_levels, strict=True)):
+            end = start + place_size(layout.kind, p, count)
+            out[..., start:end] = place_features(layout.kind, adeles.digits[..., j, ::-1][..., :count], p)
+            start = end
+    out[..., : layout.n_real] = real_features(layout.kind, adeles.real, scale)
+    return out
+
+
+def real_size(kind: str, levels: int) -> int:
+    """Return how many features of a kind the real place has.
+
+    >>> real_size("digits", 16), real_size("characters", 16), real_size("combined", 16)
+    (16, 1, 30)
+    """
+    if kind == "combined":
+        return 2 + 2 * len(DECIMAL_PERIODS)
+    return levels if kind in ("digits", "standardized") else 1
+
+
+def real_features(
+    kind: str, real: npt.NDArray[np.float64], scale: tuple[float, float] | None = None
+) -> npt.NDArray[np.float64]:
+    """Return the features of real values q, (*) -> (*, real_size): sign(q)·ln(1 + |q|), and in "combined" more.
+
+    There it is divided by 10; then comes asinh((q − mean)/deviation), 0 without a scale, and then cos and sin of 2πq/T
+    for the periods T = 10^−1, …, 10^12, which show q's digits in base 10 (of fractions, those of the nearest float64).
+
+    >>> real_features("combined", np.array([25.0]), (5.0, 20.0))[0, :2].round(2)  # ln(26)/10 and asinh(1)
+    array([0.33, 0.88])
+    """
+    logarithm = signed_logarithm(real)[..., None]
+    if kind != "combined":
+        return logarithm
+    mean, deviation = (0.0, 0.0) if scale is None else scale
+    size = np.arcsinh((real - mean) / deviation) if deviation else np.zeros_like(real)
+    angles = 2 * np.pi * np.fmod(real[..., None] / DECIMAL_PERIODS, 1.0)
+    waves = np.stack([np.cos(angles), np.sin(angles)], axis=-1).reshape(*real.shape, -1)
+    return np.concatenate([logarithm / _REAL_SCALE, size[..., None], waves], axis=-1)
 
 
 def place_size(kind: str, p: int, levels: int) -> int:
     """Return how many features of a kind a prime has for a number of levels.
 
     >>> [place_size(kind, 5, 2) for kind in FEATURE_KINDS]
-    [2, 2, 4, 10, 7, 6]
+    [2, 2, 4, 10, 7, 6, 11]
     """
+    if kind == "combined":
+        return sum(place_size(part, p, levels) for part in _COMBINED)
     if kind == "valuation-unit":
         return levels + 1 + len(unit_residues(p, levels))
     if kind == "multiplicative-characters":
@@ -159,6 +212,8 @@ def place_size(kind: str, p: int, levels: int) -> int:
 
 def place_features(kind: str, digits: npt.NDArray[Any], p: int) -> npt.NDArray[Any]:
     """Return the features of a kind at one prime, from digits, lowest first: (*, levels) -> (*, place_size)."""
+    if kind == "combined":
+        return np.concatenate([place_features(part, digits, p) for part in _COMBINED], axis=-1)
     functions = {
         "characters": characters,
         "one-hot-digits": one_hot,

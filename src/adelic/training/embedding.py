@@ -44,7 +44,8 @@ class EmbeddingConfig:
         default="digits",
         help="Form of AOE (--embedding adelic) that the network reads: digits (raw, as in the paper), standardized "
         "(mean 0 and variance 1), characters (cos and sin of 2πx/p^k), one-hot-digits, valuation-unit (of p^v·u: v, "
-        "and u modulo p, one-hot) or multiplicative-characters (v, and the Dirichlet characters of u modulo p).",
+        "and u modulo p, one-hot), multiplicative-characters (v, and the Dirichlet characters of u modulo p) or "
+        "combined (characters, valuation-unit, and the real value in several scales).",
         choices=FEATURE_KINDS,
         tried=("digits", "standardized", "characters", "one-hot-digits"),  # others where they are named
         of=_AOE,
@@ -173,6 +174,8 @@ class EmbeddingConfig:
                 check_owner(f"--{described.dashed}", name, self.name)
             elif self.name in described.of:
                 object.__setattr__(self, name, self._default(described))
+        if self.features == "combined" and self.places == "flat":
+            object.__setattr__(self, "projection", "linear")  # as AdelicEmbedding has it
         if self.name in _AOE:
             self._check_places()
             space = self.space()

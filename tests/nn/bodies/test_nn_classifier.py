@@ -47,7 +47,7 @@ def test_longer_sequences_are_refused_in_the_users_terms(classifier):
 
 
 def test_the_defaults_are_the_papers(vocabulary):
-    model = nn.SequenceClassifier(nn.AdelicEmbedding(vocabulary), n_classes=5, max_length=8)
+    model = nn.SequenceClassifier(nn.AdelicEmbedding(vocabulary, features="digits"), n_classes=5, max_length=8)
     assert len(model.layers) == 6
     assert model.dropout.p == 0.1
     assert model.embedding.d_model == 128
@@ -88,8 +88,8 @@ def test_the_two_models_differ_in_the_embedding_alone(vocabulary, classifier):
 
 def test_the_baseline_has_more_parameters_at_the_papers_size(vocabulary):
     aoe, baseline = (
-        nn.SequenceClassifier(nn.build_embedding(name, vocabulary, d_model=128), n_classes=5, max_length=8)
-        for name in ("adelic", "learned")
+        nn.SequenceClassifier(nn.build_embedding(name, vocabulary, **options), n_classes=5, max_length=8)
+        for name, options in (("adelic", {"features": "digits"}), ("learned", {}))
     )
     assert baseline.n_parameters > aoe.n_parameters
 
@@ -147,7 +147,7 @@ def test_positions_are_folded_into_what_stays_as_it_is_alone(classifier, monkeyp
     for embedding in (
         nn.LearnedEmbedding(vocabulary, d_model=16),
         nn.RandomEmbedding(vocabulary, d_model=16),  # a state dict brings other vectors
-        nn.AdelicEmbedding(vocabulary, d_model=16, projection="linear"),
+        nn.AdelicEmbedding(vocabulary, d_model=16, projection="linear", features="digits"),
     ):
         assert nn.SequenceClassifier(embedding, n_classes=2, max_length=4).folded is None
     monkeypatch.setattr("adelic.nn.bodies.sequence_classifier._MOST_FOLDED", 0)
@@ -270,8 +270,10 @@ def test_the_state_dict_determines_the_model(classifier):
 @pytest.mark.parametrize("name", ["adelic", "adelic, projected", "learned"])
 def test_gradients_reach_every_parameter(vocabulary, space, classifier, norm, name):
     embedding = {
-        "adelic": lambda: nn.AdelicEmbedding(vocabulary, space=space, d_model=16),
-        "adelic, projected": lambda: nn.AdelicEmbedding(vocabulary, space=space, d_model=16, projection="linear"),
+        "adelic": lambda: nn.AdelicEmbedding(vocabulary, space=space, d_model=16, features="digits"),
+        "adelic, projected": lambda: nn.AdelicEmbedding(
+            vocabulary, space=space, d_model=16, projection="linear", features="digits"
+        ),
         "learned": lambda: nn.LearnedEmbedding(vocabulary, d_model=16),
     }[name]()
     model = classifier(embedding, norm=norm, train=True, dropout=0.0)
@@ -290,7 +292,7 @@ def test_a_model_moves_as_a_whole(classifier):
 
 @pytest.mark.parametrize("projection", [None, "linear"])
 def test_open_ended_numbers_go_to_the_models_device(space, classifier, projection):
-    model = classifier(nn.AdelicEmbedding(None, space=space, d_model=16, projection=projection))
+    model = classifier(nn.AdelicEmbedding(None, space=space, d_model=16, projection=projection, features="digits"))
     assert model([[1, "1/7", -3]]).shape == (1, 3)
     logits = model.to("meta")([[1, "1/7", -3]])
     assert (logits.device.type, logits.shape) == ("meta", (1, 3))
@@ -299,7 +301,7 @@ def test_open_ended_numbers_go_to_the_models_device(space, classifier, projectio
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("vocabulary_given", [True, False])
 def test_on_a_gpu(vocabulary, space, classifier, vocabulary_given):
-    embedding = nn.AdelicEmbedding(vocabulary if vocabulary_given else None, space=space, d_model=16)
+    embedding = nn.AdelicEmbedding(vocabulary if vocabulary_given else None, space=space, d_model=16, features="digits")
     model, ids = classifier(embedding), ids_of(4, 6)
     with torch.no_grad():
         expected = model(ids)
@@ -320,7 +322,9 @@ def test_an_empty_sequence_is_read_at_cls_alone():
 
 
 def test_autocasting_that_would_overflow_is_told():
-    model = nn.SequenceClassifier(nn.AdelicEmbedding(nn.Vocabulary([10**6, 3])), n_classes=2, max_length=2, n_layers=1)
+    model = nn.SequenceClassifier(
+        nn.AdelicEmbedding(nn.Vocabulary([10**6, 3]), features="digits"), n_classes=2, max_length=2, n_layers=1
+    )
     assert model.folded is not None
     with torch.autocast("cpu", torch.float16), pytest.raises(AdelicError, match="is beyond float16"):
         model(torch.zeros(1, 2, dtype=torch.int64))

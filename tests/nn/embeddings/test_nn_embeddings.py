@@ -1,15 +1,28 @@
 import copy
+import datetime
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import torch
 
 from adelic import AdeleSpace, nn
-from adelic.errors import AdelicError, ConfigurationError, PrecisionError, RangeError, UnknownNameError, VocabularyError
+from adelic.errors import (
+    AdelicError,
+    ConfigurationError,
+    EncodingError,
+    PrecisionError,
+    RangeError,
+    UnknownNameError,
+    VocabularyError,
+)
 from adelic.nn import AdelicEmbedding, LearnedEmbedding, Vocabulary, build_embedding
 from adelic.nn.embeddings.adelic import COORDINATES
-from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, compute_features
+from adelic.nn.embeddings.base import rows_differ
+from adelic.numbers.columns.reading import read_values
+from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, WITHOUT_COMBINED, FeatureLayout, compute_features
 
 LENGTH = 5
 VARIANTS = [(kind, projection) for kind in FEATURE_KINDS for projection in (None, "linear")]
@@ -48,7 +61,7 @@ def test_learned_shapes(batch, generator, vocabulary):
     assert torch.equal(out, embedding.table.weight[ids])
 
 
-@pytest.mark.parametrize("features", FEATURE_KINDS)
+@pytest.mark.parametrize("features", WITHOUT_COMBINED)
 def test_adelic_has_no_parameters_unless_projected(vocabulary, features):
     assert n_parameters(AdelicEmbedding(vocabulary, features=features)) == 0
     projected = AdelicEmbedding(vocabulary, features=features, projection="linear", d_model=20)
@@ -57,7 +70,7 @@ def test_adelic_has_no_parameters_unless_projected(vocabulary, features):
 
 def test_the_table_is_the_papers_layout_and_frozen():
     vocabulary = Vocabulary([0, 5, -7, "22/19", 10**20])
-    embedding = AdelicEmbedding(vocabulary)
+    embedding = AdelicEmbedding(vocabulary, features="digits")
     expected = embedding.space.tensor(list(vocabulary.numbers)).reshape(5, 128)
     assert np.array_equal(embedding.table.numpy(), expected)
     assert not embedding.table.requires_grad
@@ -67,7 +80,7 @@ def test_the_table_is_the_papers_layout_and_frozen():
 
 
 def test_padding_is_zero(vocabulary, space):
-    for features in FEATURE_KINDS:
+    for features in WITHOUT_COMBINED:
         embedding = AdelicEmbedding(vocabulary, space=space, d_model=64, features=features)
         size = embedding.layout.size
         assert size < 64
@@ -107,7 +120,7 @@ def test_coordinates_of_some_places(space, features):
         AdelicEmbedding(vocabulary, space=space, d_model=64, features=features, coordinates=coordinates).table
         for coordinates in COORDINATES
     )
-    n_real = space.precision if features in ("digits", "standardized") else 1
+    n_real = FeatureLayout.fit(features, space, 64).n_real
     assert torch.equal(real + padic, whole)
     assert torch.equal(real[:, :n_real], whole[:, :n_real])
     assert not real[:, n_real:].any()
@@ -119,7 +132,7 @@ def test_coordinates_of_some_places(space, features):
 def test_coordinates_that_do_not_tell_numbers_apart(vocabulary):
     space = AdeleSpace(primes=(2,), precision=2)
     with pytest.raises(ConfigurationError, match=r"\(p-adic coordinates\) give two numbers of the vocabulary the same"):
-        AdelicEmbedding(vocabulary, space=space, coordinates="p-adic")
+        AdelicEmbedding(vocabulary, space=space, coordinates="p-adic", features="digits")
     assert AdelicEmbedding(vocabulary, space=space, coordinates="real").coordinates == "real"
     with pytest.raises(ConfigurationError, match="coordinates='complex' are unknown; use all, real, p-adic"):
         AdelicEmbedding(vocabulary, coordinates="complex")
@@ -170,7 +183,9 @@ def test_numbers_that_do_not_fit_the_window():
         ({"features": "digit"}, "digits"),
         ({"d_model": 0}, "d_model"),
         ({"d_model": -3}, "d_model"),
-        ({"d_model": 7}, "projection='linear'"),
+        ({"d_model": 7, "features": "digits"}, "projection='linear'"),
+        ({"scale": (0, 0)}, "a deviation above 0"),
+        ({"scale": (0, 1), "features": "digits"}, "features='combined'"),
     ],
 )
 def test_bad_options(vocabulary, options, word):
@@ -244,7 +259,7 @@ def test_what_float16_does_not_hold_is_told(projection, is_open):
 
 def test_numbers_that_a_type_makes_equal_are_told():
     space = AdeleSpace(primes=(509,), precision=1)
-    embedding = AdelicEmbedding(Vocabulary([300, 301]), space=space, coordinates="p-adic")
+    embedding = AdelicEmbedding(Vocabulary([300, 301]), space=space, coordinates="p-adic", features="digits")
     with pytest.raises(ConfigurationError, match=r"\(p-adic coordinates\) in torch.bfloat16 give two numbers"):
         embedding.bfloat16()
     assert AdelicEmbedding(Vocabulary([300, 301]), space=space).double()(torch.tensor([0])).dtype == torch.float64
@@ -281,13 +296,184 @@ def test_digits_by_prime_are_the_wider_features_cut_at_each_prime(features):
 
 def test_digits_by_prime_without_a_projection():
     space = AdeleSpace(precision={2: 6, 97: 1, 3: 4})
-    embedding = AdelicEmbedding(Vocabulary(range(8)), space=space, d_model=20)
+    embedding = AdelicEmbedding(Vocabulary(range(8)), space=space, d_model=20, features="digits")
     assert embedding.layout.size == 6 + 6 + 1 + 4
     assert embedding(torch.tensor(5)).tolist() == [*[0] * 5, 5, 0, 0, 0, 1, 0, 1, 5, 0, 0, 1, 2, 0, 0, 0]
-    smaller = AdelicEmbedding(Vocabulary(range(8)), space=space, d_model=12)
+    smaller = AdelicEmbedding(Vocabulary(range(8)), space=space, d_model=12, features="digits")
     assert smaller.layout.place_levels == (3, 1, 3)
     encoding = embedding.positional_encoding(3)
-    wide = AdelicEmbedding(Vocabulary(range(8)), space=AdeleSpace(space.primes, 6), d_model=24).positional_encoding(3)
+    wide = AdelicEmbedding(
+        Vocabulary(range(8)), space=AdeleSpace(space.primes, 6), d_model=24, features="digits"
+    ).positional_encoding(3)
     kept = torch.tensor([True] * 6 + space.window.exists.flatten().tolist())
     torch.testing.assert_close(encoding.table[:, :17], wide.table[:, kept])
     assert encoding.table.shape == (3, 20)
+
+
+def test_the_default_is_the_combined_form():
+    """It has the characters and the valuations of the other forms, and the real value in several scales."""
+    vocabulary = Vocabulary([0, 5, -7, "22/19", 10**12])
+    embedding = AdelicEmbedding(vocabulary)
+    assert (embedding.layout.kind, embedding.d_model) == ("combined", 128)
+    assert n_parameters(embedding) == 128 * (embedding.layout.size + 1)
+    assert embedding.table.abs().max() < 4  # of 10^12, too
+    named = AdelicEmbedding(vocabulary, features="combined")
+    assert torch.equal(named.table, embedding.table)
+    part = AdelicEmbedding(vocabulary, features="characters", projection="linear").table[:, 1:33]
+    assert torch.equal(embedding.table[:, 30:62], part)
+
+
+def test_the_scale_is_a_feature_and_in_the_fingerprint():
+    """1,000,001 and 1,000,002 have nearly the same logarithm; on their own scale they differ."""
+    options = {"scale": (1_000_000.0, 1.0), "d_model": 16}
+    embedding = AdelicEmbedding(None, **options)
+    found = embedding._features(embedding.space.encode([1_000_001, 1_000_002]))[:, 1]
+    assert torch.allclose(found, torch.asinh(torch.tensor([1.0, 2.0])))
+    other = AdelicEmbedding(None, d_model=16)
+    with pytest.raises(ConfigurationError, match="scale"):
+        other.load_state_dict(embedding.state_dict())
+
+
+def test_digits_in_base_ten_are_waves_of_the_real_value():
+    space = AdeleSpace(primes=(3,), precision=2)
+    table = AdelicEmbedding(Vocabulary([7, 107, 1007]), space=space).table[:, 2:30].reshape(3, 14, 2)
+    equal = torch.isclose(table[0], table[1], atol=1e-5).all(dim=1)
+    assert equal[:4].all()  # periods 0.1, 1, 10, 100: the last two digits are 07
+    assert not equal[4]
+
+
+@pytest.mark.parametrize("numbers", [8, range(8), list(range(8)), np.arange(8), np.int64(8), Vocabulary(range(8))])
+def test_counts_ranges_and_lists_are_vocabularies(numbers, generator):
+    embedding = AdelicEmbedding(numbers, 24)
+    ids = ids_of((2,), generator)
+    expected = AdelicEmbedding(Vocabulary(range(8)), d_model=24)
+    expected.load_state_dict(embedding.state_dict())
+    assert torch.equal(embedding(ids), expected(ids))
+    assert (embedding.num_embeddings, embedding.embedding_dim, embedding.padding_idx) == (8, 24, None)
+    assert "8 numbers, 24, primes=(2, 3" in repr(embedding)
+
+
+@pytest.mark.parametrize("numbers", [True, 0, -3, 2.5])
+def test_what_is_no_vocabulary_is_told(numbers):
+    with pytest.raises(AdelicError) as caught:
+        AdelicEmbedding(numbers)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("features", [None, "digits"])
+def test_missing_and_unknown_numbers_have_trained_vectors(features):
+    vocabulary = Vocabulary(range(10), missing=True, unknown=True)
+    embedding = AdelicEmbedding(vocabulary, 128, features=features)
+    ids = vocabulary.ids([3, None, 99, float("nan")])
+    assert ids.tolist() == [3, 10, 11, 10]
+    assert (embedding.num_embeddings, embedding.special.shape) == (12, (2, 128))
+    out = embedding(ids)
+    assert torch.equal(out[1], out[3])
+    assert not torch.equal(out[1], out[2])
+    out.sum().backward()
+    assert embedding.special.grad.abs().sum(dim=1).tolist() == [256.0, 128.0]
+    assert embedding.frozen is None
+    for wrong in (-1, 12):
+        with pytest.raises((IndexError, RuntimeError)):
+            embedding(torch.tensor([wrong]))
+    model = nn.SequenceClassifier(embedding, n_classes=2, max_length=4, n_layers=1, n_heads=2)
+    assert model(ids[None]).shape == (1, 2)
+
+
+def test_vocabularies_without_these_ids_refuse():
+    with pytest.raises(AdelicError):
+        Vocabulary(range(3)).ids([1, None])
+    with pytest.raises(VocabularyError, match="99 is not in the vocabulary"):
+        Vocabulary(range(3), missing=True).ids([1, None, 99])
+    assert Vocabulary(range(3), unknown=True).ids([[2, 99]]).tolist() == [[2, 3]]
+
+
+@pytest.mark.parametrize("features", [None, "digits", "one-hot-digits"])
+def test_padding_is_zero_and_has_no_gradient(features):
+    vocabulary = Vocabulary(range(1, 9), missing=True)
+    projection = None if features == "digits" else "linear"
+    embedding = AdelicEmbedding(vocabulary, 128, features=features, projection=projection, padding_idx=8)
+    out = embedding(torch.tensor([[0, 8], [8, 7]]))
+    assert not out[0, 1].any()
+    assert out[0, 0].any()
+    if projection:
+        out[0, 1].sum().backward()
+        assert not embedding.projection.weight.grad.any()
+    model = nn.SequenceClassifier(embedding, n_classes=2, max_length=2, n_layers=1, n_heads=2)
+    assert not model.embed(torch.tensor([[8, 0]]))[0, 0].any()
+    for wrong in (9, -1):
+        with pytest.raises(ConfigurationError, match=f"padding_idx={wrong} is no id here; it needs an id from 0 to 8"):
+            AdelicEmbedding(vocabulary, padding_idx=wrong)
+    with pytest.raises(ConfigurationError, match="it needs a vocabulary"):
+        AdelicEmbedding(None, padding_idx=0)
+    with pytest.raises(ConfigurationError, match="embeddings without a vocabulary"):
+        AdelicEmbedding(3, missing=True)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [19.99, 5, None, 249.5],
+        pd.Series([1.0, np.nan, 10**9]),
+        pl.Series([datetime.date(2024, 2, 29), None]),
+        ["1/3", 22, "5/7"],
+        np.array([0.25, 1e6]),
+        np.random.default_rng(0).normal(size=9),
+        [7],
+    ],
+)
+def test_an_embedding_for_a_column_takes_it_and_says_what_it_is(column, capsys):
+    embedding = AdelicEmbedding.for_column(column, 16)
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"{len(column)} row")
+    assert "any number, 16, primes=" in repr(embedding)
+    out = embedding(column)
+    assert out.shape == (len(column), 16)
+    assert out.isfinite().all()
+    _, is_missing = read_values(column)
+    assert torch.equal(out[is_missing], out.new_zeros(0, 16) if not is_missing.any() else embedding.special)
+    AdelicEmbedding.for_column(column, 16, show=False)
+    assert capsys.readouterr().out == ""
+
+
+def test_what_is_missing_without_a_vector_is_told():
+    embedding = AdelicEmbedding.for_column([1, 2], 16, show=False)
+    with pytest.raises(EncodingError, match=r"there is no number at position \[0, 1\]"):
+        embedding([[1, None]])
+
+
+@pytest.mark.parametrize("kind", ["combined", "one-hot-digits", "characters"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float64, torch.bfloat16])
+def test_open_ended_embeddings_are_converted(kind, dtype):
+    embedding = AdelicEmbedding(None, 16, features=kind, projection="linear").to(dtype)
+    out = embedding([[10**6, 3]])
+    assert out.dtype == dtype
+    assert out.isfinite().all()
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")  # dynamo's, where a graph ends at the numbers
+def test_open_ended_models_are_compiled():
+    embedding = AdelicEmbedding.for_column([19.99, 5, None], 16, show=False)
+    model = nn.SequenceClassifier(embedding, n_classes=2, max_length=3, n_layers=1, n_heads=2).eval()
+    compiled = torch.compile(model, backend="eager")
+    for batch in ([[1, 2.5, None]], [[7, 0.01, 3]], np.array([[1.0, 2.0, np.nan]])):
+        torch.testing.assert_close(compiled(batch), model(batch))
+
+
+def test_rows_that_differ_are_told_from_equal_ones():
+    table = torch.randn(5000, 7, generator=torch.Generator().manual_seed(0))
+    assert rows_differ(table)
+    table[4999] = table[17]
+    assert not rows_differ(table)
+    assert rows_differ(torch.empty(1, 0))
+    assert not rows_differ(torch.empty(2, 0))
+    assert rows_differ(torch.tensor([[1.0], [2.0]], dtype=torch.float64))
+
+
+def test_a_hundred_thousand_numbers_need_no_comparison_of_whole_rows(monkeypatch):
+    """Comparing all rows, 929 features each, took seconds; sums of their bits are compared instead."""
+    whole = []
+    unique = torch.unique
+    monkeypatch.setattr(torch, "unique", lambda x, **more: (whole.append(x.dim()), unique(x, **more))[1])
+    AdelicEmbedding(20_000, 8, features="one-hot-digits", projection="linear")
+    assert whole == [1]

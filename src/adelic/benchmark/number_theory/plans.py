@@ -1,4 +1,4 @@
-"""Plans: the series of the number theory benchmark, as data in TOML."""
+"""Plans: the series of a benchmark of drawn tasks, as data in TOML."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -11,6 +11,7 @@ from adelic.errors import ConfigurationError
 from adelic.training import EmbeddingConfig, Experiment, SolverConfig, Steps, load_recipe
 
 _RUN = {"label", "data", "embedding", "recipe", "solver", "steps", "seeds"}
+_EVERY = "every-task"
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Series:
         return Series(self.label, tuple(one for one in self.experiments if one.seed in wanted))
 
 
-def read_plan(source: str | Path) -> list[Series]:
+def read_plan(source: str | Path, package: str = __package__) -> list[Series]:
     """Return the series of a plan, in the order of tables.
 
     A plan's file has a table for each task, and in it a list `run` of tables: `label`, `seeds` (how many, from 0),
@@ -68,8 +69,13 @@ def read_plan(source: str | Path) -> list[Series]:
     `recipe` (changes to the recipe "fresh"), or `solver` and `steps`. AOE has the primes and digits that the task asks
     for unless others stand there.
 
+    Where all models are run on all tasks, the file has one table `every-task` instead: `tasks`, what the runs have in
+    common (`seeds`, `data`, `recipe`), and a list `run` of tables, each with what it has of its own, and with `tasks`
+    where it is for some of them only.
+
     Args:
         source: "full", "quick", or the path of a file.
+        package: where "full" and "quick" stand.
 
     Raises:
         ConfigurationError: the file is missing, or says something else, or names no task or model.
@@ -77,17 +83,30 @@ def read_plan(source: str | Path) -> list[Series]:
     >>> {series.task for series in read_plan("quick")} <= {series.task for series in read_plan("full")}
     True
     """
-    return parsed_plan(source, __package__, _series)
+    return parsed_plan(source, package, _series)
 
 
 def _series(tables: dict[str, Any]) -> Iterator[Series]:
-    for task, table in tables.items():
+    for task, run in _runs(tables):
         drawn_task(task)
-        for run in table["run"]:
-            if set(run) - _RUN:
-                raise ConfigurationError(f"a run has no key {', '.join(sorted(set(run) - _RUN))}")
-            data = DrawnData(task, **{key: _tuple(value) for key, value in run["data"].items()})
-            yield Series(run["label"], tuple(_experiment(run, data, seed) for seed in range(run["seeds"])))
+        if set(run) - _RUN:
+            raise ConfigurationError(f"a run has no key {', '.join(sorted(set(run) - _RUN))}")
+        data = DrawnData(task, **{key: _tuple(value) for key, value in run["data"].items()})
+        yield Series(run["label"], tuple(_experiment(run, data, seed) for seed in range(run["seeds"])))
+
+
+def _runs(tables: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the runs of a plan's tables, each behind its task."""
+    for name, table in tables.items():
+        if name != _EVERY:
+            yield from ((name, run) for run in table["run"])
+            continue
+        common = {key: value for key, value in table.items() if key not in ("tasks", "run")}
+        for task in table["tasks"]:
+            for run in table["run"]:
+                own = {key: value for key, value in run.items() if key != "tasks"}
+                if task in run.get("tasks", table["tasks"]):
+                    yield task, common | own
 
 
 def _experiment(run: dict[str, Any], data: DrawnData, seed: int) -> Experiment:

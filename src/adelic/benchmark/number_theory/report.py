@@ -80,7 +80,7 @@ def _table(series: list[Series], found: list[list[Result]]) -> Table:
     return Table(tuple(columns), tuple(rows))
 
 
-def shown(values: list[float] | list[int], factor: int) -> str:
+def shown(values: list[float] | list[int], factor: int, *, digits: int | None = None) -> str:
     """Return figures of several seeds: mean ± half width of the 95 % interval; of two the range; of one the figure.
 
     >>> shown([0.5], 100), shown([98, 99], 1), shown([], 1), shown([1.0, 1.0, 1.0], 100)
@@ -88,7 +88,8 @@ def shown(values: list[float] | list[int], factor: int) -> str:
     """
     if not values:
         return NOT_RUN
-    digits = 2 if factor > 1 else 1
+    if digits is None:
+        digits = 2 if factor > 1 else 1
     interval = confidence_interval([float(value) for value in values])
     if interval is not None:
         return f"{factor * float(np.mean(values)):.{digits}f} ± {factor * interval:.{digits}f}"
@@ -98,10 +99,6 @@ def shown(values: list[float] | list[int], factor: int) -> str:
 
 def _notes(results: list[Result]) -> list[str]:
     """Return what stands under the tables."""
-    hours = sum(result.seconds for result in results) / 3600
-    commits = ", ".join(sorted({(result.commit or "unknown")[:7] for result in results}))
-    devices = ", ".join(sorted({result.device for result in results}))
-    versions = sorted({", ".join(f"{k} {v}" for k, v in result.versions.items()) for result in results})
     return [
         "Exact answers in percent: mean over seeds ± half the width of the 95 % confidence interval (Student's t); of "
         "two seeds the range, of one the figure alone. test: questions drawn as in training, none of them trained on. "
@@ -109,8 +106,17 @@ def _notes(results: list[Result]) -> list[str]:
         "class: the class with the fewest right answers, over all splits. seconds: of training, with other work beside "
         "it, so not to be compared closely. best constant answer: one answer to all questions of a split, its best. "
         "best trivial rule: chosen, and learnt, from training questions; older results lack it.",
-        f"{len(results)} runs, {hours:.1f} hours, on {devices}, at commit {commits}; {'; '.join(versions)}.",
+        costs(results),
     ]
+
+
+def costs(results: list[Result]) -> str:
+    """Return what results took, where and by which versions, in words."""
+    hours = sum(result.seconds for result in results) / 3600
+    commits = ", ".join(sorted({(result.commit or "unknown")[:7] for result in results}))
+    devices = ", ".join(sorted({result.device for result in results}))
+    versions = sorted({", ".join(f"{k} {v}" for k, v in result.versions.items()) for result in results})
+    return f"{len(results)} runs, {hours:.1f} hours, on {devices}, at commit {commits}; {'; '.join(versions)}."
 
 
 def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:

@@ -3,12 +3,12 @@
 import click
 
 from adelic.cli.reproduce.arithmetic import arithmetic
-from adelic.cli.reproduce.number_theory import number_theory
+from adelic.cli.reproduce.drawn import columns, number_theory
 from adelic.cli.reproduce.queue import queue
 from adelic.cli.reproduce.rows import rows
 
 __all__ = ["reproduce"]
-_BENCHMARKS = {"arithmetic": arithmetic, "number-theory": number_theory}
+_BENCHMARKS = {"arithmetic": arithmetic, "number-theory": number_theory, "columns": columns}
 
 
 class Reproduce(click.Command):

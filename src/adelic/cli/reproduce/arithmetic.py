@@ -17,7 +17,7 @@ from adelic.training.solver_names import SOLVER_MODULES
 @click.option(
     "--examples", type=INTEGERS, help="Run these numbers of training examples only, as 100,1000.  [default: all]"
 )
-@plan_options("arithmetic", "problem and size")
+@plan_options("arithmetic", "problem and size", page="arithmetic")
 @click.pass_obj
 def arithmetic(command: str, /, **given: Any) -> None:
     """Find out which number representation learns arithmetic, from how many examples.
@@ -57,6 +57,7 @@ def arithmetic(command: str, /, **given: Any) -> None:
         chosen,
         lambda results, report: arithmetic.write_report(whole, results, report),
         command=command,
+        page="arithmetic",
         **how,
     )
 

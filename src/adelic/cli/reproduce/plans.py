@@ -1,4 +1,4 @@
-"""What the benchmarks with a plan have in common: `adelic reproduce arithmetic` and `number-theory`."""
+"""What the benchmarks with a plan have in common: `adelic reproduce arithmetic`, `number-theory` and `columns`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,12 +13,13 @@ HOW = ("workers", "budget", "runs_dir", "results_dir", "report_dir", "dry_run")
 """Options of a benchmark's command that say how and where to run; the others say what."""
 
 
-def plan_options(name: str, row: str) -> Callable[[Command], Command]:
+def plan_options(name: str, row: str, *, page: str) -> Callable[[Command], Command]:
     """Return the options of a benchmark's command.
 
     Args:
         name: of the benchmark, as in its folders.
         row: what a file of results is for, in words.
+        page: of the documentation that shows it.
     """
     return stack(
         click.option("--quick", is_flag=True, help="Run a small sample in a few minutes; it has folders of its own."),
@@ -49,7 +50,7 @@ def plan_options(name: str, row: str) -> Callable[[Command], Command]:
             "--report",
             "report_dir",
             type=PATH,
-            help=f"Folder for the tables and figures.  [default: docs/{name}]",
+            help=f"Folder for the tables and figures.  [default: docs/{page}]",
         ),
         click.option("--dry-run", is_flag=True, help="Print the commands of the runs, and train nothing."),
     )
@@ -74,6 +75,7 @@ def run_and_report(
     write_report: Callable[[Path, Path], list[Path]],
     *,
     command: str,
+    page: str,
     workers: int | None,
     budget: float | None,
     runs_dir: Path,
@@ -89,6 +91,7 @@ def run_and_report(
         chosen: the runs.
         write_report: from the folders of results and report to the files that it has written, the tables first.
         command: the line that was given, by which to go on.
+        page: of the documentation that shows the benchmark, and its folder there.
         workers: how many processes; None for one a core.
         budget: seconds after which to stop, if there are any.
         runs_dir: folder of the run folders.
@@ -105,7 +108,7 @@ def run_and_report(
             click.echo(experiment.command())
         return
     results = results_dir or own_results(name, source)
-    report = report_dir or (Path("docs") / name if source == "full" else results / "report")
+    report = report_dir or (Path("docs") / page if source == "full" else results / "report")
     with progress_bar(name.replace("-", " ")) as tick:
 
         @contextmanager

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from adelic.cli.options import DURATION, PATH
 from adelic.cli.reproduce.arithmetic import arithmetic, plan_of_arithmetic
-from adelic.cli.reproduce.number_theory import number_theory, plan_of_number_theory
+from adelic.cli.reproduce.drawn import columns, number_theory, plan_of
 from adelic.cli.reproduce.plans import own_results
 from adelic.cli.reproduce.rows import rows, runs_of_rows, show_run
 from adelic.errors import AdelicError, ConfigurationError
@@ -145,11 +145,17 @@ def _of_arithmetic(what: Mapping[str, Any]) -> tuple[list[Experiment], Path]:
 
 
 def _of_number_theory(what: Mapping[str, Any]) -> tuple[list[Experiment], Path]:
-    source, _, chosen = plan_of_number_theory(**what)
+    source, _, chosen = plan_of("number_theory")(**what)
     return chosen, own_results("number-theory", source)
+
+
+def _of_columns(what: Mapping[str, Any]) -> tuple[list[Experiment], Path]:
+    source, _, chosen = plan_of("columns")(**what)
+    return chosen, own_results("columns", source)
 
 
 _COMMANDS: dict[str, tuple[click.Command, Callable[[Mapping[str, Any]], tuple[list[Experiment], Path]]]] = {
     "arithmetic": (arithmetic, _of_arithmetic),
     "number-theory": (number_theory, _of_number_theory),
+    "columns": (columns, _of_columns),
 }

@@ -99,8 +99,9 @@ def rows(
 
     Without ROWS, on all whose data is available.
 
-    Two more benchmarks have options of their own: adelic reproduce arithmetic --help, and number-theory in its place. A
-    file with commands like these is carried out by adelic reproduce --queue FILE; --queue FILE --help says how.
+    More benchmarks have options of their own: adelic reproduce arithmetic --help, and number-theory or columns in its
+    place. A file with commands like these is carried out by adelic reproduce --queue FILE; --queue FILE --help says
+    how.
 
     Finished runs are read, killed ones resumed, so the command can be given again at any time: with a --budget, until
     all is done. With Ray, a run whose machine is lost is started again, and goes on if --runs-dir is on a shared disk.

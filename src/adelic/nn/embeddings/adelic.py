@@ -1,38 +1,48 @@
 """AOE: the adele of a number as its vector."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import nn
 from torch.nn import functional
 
-from adelic.errors import ConfigurationError
-from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, check_range, greatest_of
+from adelic.errors import ConfigurationError, EncodingError
+from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, check_range, greatest_of, rows_differ
 from adelic.nn.fingerprint import of_space
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding
 from adelic.nn.vocabulary import Vocabulary
-from adelic.numbers import AdeleSpace
+from adelic.numbers import AdeleArray, AdeleSpace, rationals
+from adelic.numbers.columns.choice import choose_for_column
+from adelic.numbers.columns.reading import read_values
+from adelic.numbers.describe import at_position
 from adelic.numbers.features import (
     HOT_KINDS,
     FeatureLayout,
     compute_features,
     hot_positions,
+    real_features,
     signed_logarithm,
     standardize,
 )
+from adelic.numbers.places.real import nearest_floats
+from adelic.numbers.rationals import Rationals
 
+_FIRST_STD = 0.02
+"""Standard deviation of the first vectors of missing and unknown numbers; a projection's are about so small."""
 COORDINATES = ("all", "real", "p-adic")
 """Which of AOE's coordinates a model is given."""
 
 
 class AdelicEmbedding(NumberEmbedding):
-    """The adele of a number as its vector: AOE, without parameters unless projected.
+    """The adele of a number as its vector: AOE. The paper's form is features="digits", which has no parameters.
 
-    A finite vocabulary becomes one frozen table (a buffer), so that a training step costs what `nn.Embedding` costs.
-    Without a vocabulary the numbers themselves are encoded on the way (on the CPU).
+    A finite vocabulary becomes one frozen table (a buffer) of features, float32: 4 bytes a feature and number, as 171
+    MB for 10^5 numbers in the default form. Without a vocabulary the numbers themselves are encoded on the way (on the
+    CPU), and there is no table.
 
     Where the features are fewer than d_model they are padded with zeros. Where they are more, the highest levels
     (powers of p) are left out, as long as the vocabulary's numbers keep different vectors; `projection="linear"` keeps
@@ -41,14 +51,29 @@ class AdelicEmbedding(NumberEmbedding):
     Shape: ids (*, length) -> (*, length, d_model); without a vocabulary: numbers (*, length), whatever
     `AdeleSpace.encode` takes.
 
+    # NOTE[paper]: its form is "digits". The default is ours, and the page "Which features?" says why.
+
     Args:
-        vocabulary: the numbers that can occur, or None.
+        vocabulary: the numbers that can occur: a `Vocabulary`, a list or range, or n for 0 … n − 1; or None.
         space: the adele space; the default has 128 coordinates.
         d_model: length of a vector.
-        features: "digits" (the paper), "standardized", "characters", "one-hot-digits", "valuation-unit" or
-            "multiplicative-characters"; see `adelic.numbers.features`.
-        projection: None, or "linear" for a trained linear map from all features to d_model.
+        features: "digits" (the paper), "standardized", "characters", "one-hot-digits", "valuation-unit",
+            "multiplicative-characters" or "combined"; see `adelic.numbers.features`. None, the default, is "combined".
+        projection: None, or "linear" for a trained linear map from all features to d_model, which "combined" always
+            has.
         coordinates: "all"; "real" or "p-adic" leaves those of the other places at 0, to see what each is worth.
+        scale: mean and deviation of the numbers that are usual, for "combined": one more feature is the size on that
+            scale. `for_column` sets it.
+        padding_idx: an id whose vector is 0, and stays so, as in `nn.Embedding`. Ids are those of numbers, so that this
+            number has none; or take an id behind them, of a vocabulary with `missing=True`.
+        floats: without a vocabulary, what a float that is no integer stands for, as "shortest"; then numbers may be
+            pandas and polars series, arrays and tensors, and dates. "never" refuses floats.
+        missing: without a vocabulary, whether None and NaN have a trained vector; otherwise they are an error.
+
+    Attributes:
+        embedding_dim, num_embeddings, padding_idx: as of `nn.Embedding`; d_model, how many ids there are (None without
+            a vocabulary), and the argument.
+        special: trained vectors of missing and unknown numbers, (as many as there are, d_model), or None.
 
     Raises:
         ConfigurationError: no level fits, two numbers would get the same vector, or "standardized" lacks a vocabulary.
@@ -57,9 +82,11 @@ class AdelicEmbedding(NumberEmbedding):
 
     Source: the paper, section 2 "Embedding Construction" and "Plug-and-play Integration".
 
-    >>> embedding = AdelicEmbedding(Vocabulary(range(8)), d_model=128)
+    >>> embedding = AdelicEmbedding(Vocabulary(range(8)), d_model=128, features="digits")
     >>> embedding(torch.tensor([[0, 7, 3]])).shape, sum(p.numel() for p in embedding.parameters())
     (torch.Size([1, 3, 128]), 0)
+    >>> AdelicEmbedding(Vocabulary(range(8)), d_model=128)(torch.tensor([[0, 7, 3]])).shape
+    torch.Size([1, 3, 128])
     >>> AdelicEmbedding(None, features="characters", projection="linear")([["1/19", 10**20]]).shape
     torch.Size([1, 2, 128])
     """
@@ -68,27 +95,47 @@ class AdelicEmbedding(NumberEmbedding):
 
     def __init__(
         self,
-        vocabulary: Vocabulary | None,
+        vocabulary: Vocabulary | Iterable[Any] | int | None,
+        d_model: int = 128,
         *,
         space: AdeleSpace | None = None,
-        d_model: int = 128,
-        features: str = "digits",
+        features: str | None = None,
         projection: str | None = None,
         coordinates: str = "all",
+        scale: tuple[float, float] | None = None,
+        padding_idx: int | None = None,
+        floats: str = "never",
+        missing: bool = False,
     ) -> None:
+        vocabulary = None if vocabulary is None else Vocabulary.of(vocabulary)
         super().__init__(vocabulary, d_model)
+        self._check_ids(padding_idx, floats, missing=missing)
+        self.padding_idx, self.floats = padding_idx, floats
         if coordinates not in COORDINATES:
             raise ConfigurationError(f"coordinates={coordinates!r} are unknown; use {', '.join(COORDINATES)}")
         if projection not in (None, "linear"):
             raise ConfigurationError(f"projection={projection!r} is unknown; use None or 'linear'")
+        features = "combined" if features is None else features
+        if features == "combined":
+            projection = "linear"  # these features are more than a vector has coordinates
         if features == "standardized" and vocabulary is None:
             raise ConfigurationError("features='standardized' needs a vocabulary to standardize over")
-        self.space, self.coordinates = AdeleSpace() if space is None else space, coordinates
+        if scale is not None and (features != "combined" or not all(map(math.isfinite, scale)) or scale[1] <= 0):
+            raise ConfigurationError(
+                f"scale={scale}: it is a mean and a deviation above 0, for features='combined'; leave it out otherwise"
+            )
+        self.space, self.coordinates, self.scale = AdeleSpace() if space is None else space, coordinates, scale
         self.layout = FeatureLayout.fit(features, self.space, None if projection else d_model)
         self.projection = nn.Linear(self.layout.size, d_model) if projection else None
         # Without a vocabulary the table is empty, and says on which device and in which type the vectors are wanted.
-        table = torch.empty(0, d_model) if vocabulary is None else self._features(list(vocabulary.numbers))
+        table = (
+            torch.empty(0, d_model)
+            if vocabulary is None
+            else self._features(self.space.encode(list(vocabulary.numbers), floats="never"))
+        )
         self._check_distinct(table)
+        n_special = int(missing) if vocabulary is None else vocabulary.n_ids - len(vocabulary)
+        self.special = nn.Parameter(_FIRST_STD * torch.randn(n_special, d_model)) if n_special else None
         self.table: torch.Tensor
         self.register_buffer("table", table, persistent=False)
         self._greatest = greatest_of(table)
@@ -107,19 +154,118 @@ class AdelicEmbedding(NumberEmbedding):
             coordinates=options["coordinates"],
         )
 
-    def _features(self, numbers: Any) -> torch.Tensor:
-        """Return the features of numbers, padded to d_model unless a projection does that."""
-        flat = compute_features(self.space.encode(numbers, floats="never"), self.layout)
+    def _check_ids(self, padding_idx: int | None, floats: str, *, missing: bool) -> None:
+        """Raise `ConfigurationError` where options for ids and for open-ended numbers are mixed up."""
+        if self.vocabulary is not None and (missing or floats != "never"):
+            raise ConfigurationError(
+                "floats and missing are for embeddings without a vocabulary; Vocabulary(numbers, missing=True) has an "
+                "id for what is missing"
+            )
+        if padding_idx is not None and (self.num_embeddings is None or not 0 <= padding_idx < self.num_embeddings):
+            known = "a vocabulary" if self.num_embeddings is None else f"an id from 0 to {self.num_embeddings - 1}"
+            raise ConfigurationError(f"padding_idx={padding_idx} is no id here; it needs {known}")
+
+    @property
+    def embedding_dim(self) -> int:
+        """Return the length of a vector, d_model, by its name in `nn.Embedding`."""
+        return self.d_model
+
+    @property
+    def num_embeddings(self) -> int | None:
+        """Return how many ids there are, by its name in `nn.Embedding`; None without a vocabulary."""
+        return None if self.vocabulary is None else self.vocabulary.n_ids
+
+    def extra_repr(self) -> str:
+        """Return what the embedding is made of.
+
+        >>> AdelicEmbedding(1000, 64, space=AdeleSpace((2, 5), 4), features="digits", padding_idx=0)
+        AdelicEmbedding(1000 numbers, 64, primes=(2, 5), precision=4, features='digits', padding_idx=0)
+        """
+        known = "any number" if self.vocabulary is None else f"{len(self.vocabulary)} numbers"
+        space = [f"{name}={value!r}" for name, value in self.space.to_dict().items() if value or name == "precision"]
+        space[0] = f"primes={self.space.primes}"
+        parts = [known, str(self.d_model), *space, f"features={self.layout.kind!r}"]
+        if self.coordinates != "all":
+            parts.append(f"coordinates={self.coordinates!r}")
+        if self.scale is not None:
+            parts.append(f"scale=({self.scale[0]:.6g}, {self.scale[1]:.6g})")
+        if self.padding_idx is not None:
+            parts.append(f"padding_idx={self.padding_idx}")
+        if self.special is not None:
+            parts.append(f"special={len(self.special)}")
+        return ", ".join(parts)
+
+    @classmethod
+    def for_column(
+        cls, column: Any, d_model: int = 128, *, floats: str = "shortest", show: bool = True, **options: Any
+    ) -> Self:
+        """Return an embedding for the numbers of a column, and of others like them; print what was chosen.
+
+        It takes the column's values themselves, and later ones, in batches of any shape; there is no vocabulary.
+
+        Args:
+            column: a pandas or polars series, an array or a list: integers, fractions, prices, dates, with gaps.
+            d_model: length of a vector.
+            floats: what a float that is no integer stands for, as for `AdeleSpace.encode`.
+            show: whether to print what was chosen, `adelic.numbers.columns.choice.ColumnChoice`.
+            options: of the embedding, in place of what would be chosen.
+
+        Raises:
+            EncodingError: a value is no number, or there is none.
+
+        >>> embedding = AdelicEmbedding.for_column([19.99, 5, None, 249.5], d_model=32)
+        4 rows, 3 different decimals from 5 to 249.5, 1 missing
+        space: primes 2, 3, 5, 7, 11, 13, 17 with up to 14 digits, 2 of them after the point
+        scale: mean 91.4967, deviation 111.893
+        missing: a trained vector
+        >>> embedding([[7.25, None]]).shape
+        torch.Size([1, 2, 32])
+        """
+        choice = choose_for_column(column, floats=floats)
+        if show:
+            print(choice)  # noqa: T201  # it is what the caller asks for
+        chosen: dict[str, Any] = {"space": choice.space, "coordinates": choice.coordinates}
+        chosen |= {"floats": floats, "missing": choice.missing > 0}
+        if options.get("features") in (None, "combined"):
+            chosen["scale"] = choice.scale
+        return cls(None, d_model, **chosen | options)
+
+    def _read(self, numbers: Any) -> tuple[Rationals, npt.NDArray[np.bool_] | None]:
+        """Return open-ended numbers, (*), and which are missing, if one is."""
+        if self.floats == "never" and self.special is None:
+            return rationals.read(numbers, floats="never"), None
+        parsed, is_missing = read_values(numbers, floats=self.floats)
+        if not is_missing.any():
+            return parsed, None
+        if self.special is None:
+            position = at_position(tuple(int(i) for i in np.argwhere(is_missing)[0]))
+            raise EncodingError(
+                f"there is no number{position}; an embedding made with missing=True has a vector for it"
+            )
+        return parsed, is_missing
+
+    def _of_real(self, numbers: Rationals) -> torch.Tensor:
+        """Return the features of the real place alone: those at primes are 0, and no digit is computed."""
+        real = nearest_floats(numbers).reshape(numbers.shape)
+        flat = np.zeros((*numbers.shape, self.layout.size), dtype=np.float32)
+        flat[..., : self.layout.n_real] = real_features(self.layout.kind, real, self.scale)
+        return torch.from_numpy(flat)
+
+    def _features(self, adeles: AdeleArray) -> torch.Tensor:
+        """Return the features of adeles, padded to d_model unless a projection does that."""
+        flat = compute_features(adeles, self.layout, scale=self.scale)
         if self.layout.kind == "standardized":
             flat = standardize(flat)
         if self.coordinates != "all":
             flat[..., slice(self.layout.n_real, None) if self.coordinates == "real" else slice(self.layout.n_real)] = 0
         padding = 0 if self.projection is not None else self.d_model - self.layout.size
-        return torch.from_numpy(np.pad(flat, [(0, 0)] * (flat.ndim - 1) + [(0, padding)]))
+        if padding:
+            flat = np.pad(flat, [(0, 0)] * (flat.ndim - 1) + [(0, padding)])
+        return torch.from_numpy(flat)
 
     def _check_distinct(self, table: torch.Tensor) -> None:
         """Raise `ConfigurationError` if two numbers of the vocabulary have the same vector."""
-        if len(torch.unique(table, dim=0)) < len(table):
+        if not rows_differ(table):
             rounded = "" if table.dtype == torch.float32 else f" in {table.dtype}"
             raise ConfigurationError(
                 f"{self.layout.levels} levels of {self.layout.kind} at the primes {self.space.primes} "
@@ -142,22 +288,43 @@ class AdelicEmbedding(NumberEmbedding):
 
         Raises:
             RangeError: a feature is beyond that type, or beyond the one that autocasting would give it.
+            EncodingError: a number is missing, and there is no vector for that.
         """
-        if self.vocabulary is not None:
-            greatest, vectors = self._greatest, functional.embedding(ids_or_numbers, self.table)
+        if self.vocabulary is None:
+            found: torch.Tensor = self._of_numbers(ids_or_numbers)
+            return found
+        ids, n = ids_or_numbers, len(self.vocabulary)
+        check_autocast(self._greatest, self.table.device.type)
+        vectors = functional.embedding(ids if self.special is None else ids.clamp(max=n - 1), self.table)
+        if self.projection is not None:
+            vectors = self.projection(vectors)
+        if self.special is not None:
+            special = functional.embedding((ids - n).clamp(min=0), self.special)
+            vectors = torch.where((ids >= n)[..., None], special.to(vectors.dtype), vectors)
+        return vectors if self.padding_idx is None else vectors * (ids != self.padding_idx)[..., None]
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]  # numbers are read and encoded by NumPy, on the CPU
+    def _of_numbers(self, numbers: Any) -> torch.Tensor:
+        """Return the vectors of open-ended numbers."""
+        parsed, is_missing = self._read(numbers)
+        is_real = self.coordinates == "real" and self.layout.kind == "combined"
+        pair = parsed.numerators.reshape(parsed.shape), parsed.denominators.reshape(parsed.shape)
+        if self.projection is not None and self.layout.kind in HOT_KINDS and self.coordinates == "all":
+            vectors = self._project_digits(self.space.encode(pair), self.projection)
         else:
-            if self.projection is not None and self.layout.kind in HOT_KINDS and self.coordinates == "all":
-                return self._project_digits(ids_or_numbers, self.projection)
-            features = self._features(ids_or_numbers)
+            features = self._of_real(parsed) if is_real else self._features(self.space.encode(pair))
             greatest = greatest_of(features)
             check_range(greatest, self.table.dtype)
+            check_autocast(greatest, self.table.device.type)
             vectors = features.to(self.table.device, self.table.dtype)
-        check_autocast(greatest, self.table.device.type)
-        return vectors if self.projection is None else self.projection(vectors)
+            vectors = vectors if self.projection is None else self.projection(vectors)
+        if self.special is None or is_missing is None:
+            return vectors
+        gaps = torch.from_numpy(is_missing).to(vectors.device)[..., None]
+        return torch.where(gaps, self.special[0].to(vectors.dtype), vectors)
 
-    def _project_digits(self, numbers: Any, projection: nn.Linear) -> torch.Tensor:
+    def _project_digits(self, adeles: AdeleArray, projection: nn.Linear) -> torch.Tensor:
         """Return the vectors of open-ended numbers as sums of the map's columns, without thousands of features."""
-        adeles = self.space.encode(numbers, floats="never")
         device, dtype = self.table.device, self.table.dtype
         hot = torch.from_numpy(hot_positions(adeles, self.layout)).to(device)
         real = torch.from_numpy(np.asarray(signed_logarithm(adeles.real))).to(device, dtype)
@@ -168,13 +335,20 @@ class AdelicEmbedding(NumberEmbedding):
 
     def fingerprint(self) -> dict[str, Any]:
         """Return the vocabulary, the space and the features."""
-        features = {"features": self.layout.kind, "levels": self.layout.levels, "coordinates": self.coordinates}
+        features: dict[str, Any] = {
+            "features": self.layout.kind,
+            "levels": self.layout.levels,
+            "coordinates": self.coordinates,
+        }
+        if self.layout.kind == "combined":
+            features["scale"] = self.scale and list(self.scale)
         return super().fingerprint() | of_space(self.space) | features
 
     @property
     def frozen(self) -> torch.Tensor | None:
-        """Return the vectors of the vocabulary, (numbers, d_model), unless a projection is trained or there is none."""
-        return None if self.vocabulary is None or self.projection is not None else self.table
+        """Return the vectors of the vocabulary, (numbers, d_model), where the table has them all."""
+        is_plain = self.projection is None and self.special is None and self.padding_idx is None
+        return self.table if self.vocabulary is not None and is_plain else None
 
     def positional_encoding(self, max_length: int) -> PositionalEncoding:
         """Return the joint encoding where coordinates are digits, else the sinusoidal one."""

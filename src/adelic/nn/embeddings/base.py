@@ -14,6 +14,8 @@ from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncodin
 from adelic.nn.tensors import check_plain
 from adelic.nn.vocabulary import Vocabulary
 
+_BLOCK = 4096
+
 
 class NumberEmbedding(Fingerprinted):
     """A map from numbers to vectors; the interface of every embedding.
@@ -103,6 +105,29 @@ def greatest_of(features: torch.Tensor) -> float:
     (3.0, 0.0)
     """
     return float(features.abs().max()) if features.numel() else 0.0
+
+
+def rows_differ(table: torch.Tensor) -> bool:
+    """Return whether no two rows of a table (rows, columns) are equal.
+
+    Rows are compared by a sum of their bits first, a block at a time: comparing them whole takes seconds where there
+    are 10^5 of them.
+
+    >>> rows_differ(torch.tensor([[1.0, 0.0], [1.0, 2.0]])), rows_differ(torch.tensor([[1.0, 0.0], [1.0, -0.0]]))
+    (True, False)
+    """
+    if table.numel() == 0:
+        return len(table) < 2
+    weights = torch.randint(2**62, (table.shape[1],), generator=torch.Generator().manual_seed(0)) | 1
+    sums = []
+    rows = table.detach().cpu()
+    for start in range(0, len(rows), _BLOCK):
+        block = rows[start : start + _BLOCK]
+        bits = (block.float() + 0.0).view(torch.int32).to(torch.int64)  # + 0.0 makes a zero of −0
+        sums.append((bits * weights).sum(dim=1))  # modulo 2^64
+    if len(torch.unique(torch.cat(sums))) == len(table):
+        return True
+    return len(torch.unique(table, dim=0)) == len(table)
 
 
 def check_range(greatest: float, dtype: torch.dtype) -> None:

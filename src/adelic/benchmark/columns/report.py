@@ -1,0 +1,110 @@
+"""The report: one table, a row a model and a column a task."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from adelic.benchmark.arithmetic.entries import IMPOSSIBLE
+from adelic.benchmark.arithmetic.report import filled_page
+from adelic.benchmark.files import finished
+from adelic.benchmark.number_theory.plans import Series, experiments
+from adelic.benchmark.number_theory.report import costs, shown
+from adelic.benchmark.number_theory.scores import accuracy, constant
+from adelic.benchmark.table import Table
+from adelic.storage.files import atomic_write
+from adelic.training import Result
+
+
+def to_markdown(plan: Iterable[Series], results: Path) -> str:
+    """Return the table of all models and tasks, with notes; nothing for an empty plan.
+
+    >>> to_markdown([], Path("results"))
+    ''
+    """
+    listed = list(plan)
+    if not listed:
+        return ""
+    there = finished(experiments(listed), results)
+    tasks = {series.task: series.asked.title for series in listed}
+    found = {(one.label, one.task): [there[e] for e in one.experiments if e in there] for one in listed}
+    rows = []
+    for label in dict.fromkeys(series.label for series in listed):
+        cells = [found.get((label, task)) for task in tasks]
+        figures = [IMPOSSIBLE if some is None else shown(_accuracies(some), 100, digits=1) for some in cells]
+        rows.append((label, *figures, _least(cells)))
+    if there:
+        rows += _rules([[result for result in there.values() if result.task == task] for task in tasks])
+    table = Table(("model", *tasks, "least"), tuple(rows)).to_markdown().rstrip()
+    questions = "\n".join(f"- `{task}`: {title}" for task, title in tasks.items())
+    return "\n\n".join([table, questions, *(_notes(list(filter(None, found.values()))) if there else [])])
+
+
+def _accuracies(results: list[Result]) -> list[float]:
+    return [accuracy(result, "test") for result in results]
+
+
+def _least(cells: list[list[Result] | None]) -> str:
+    """Return the least mean accuracy over the tasks; nothing where one was not run, or cannot be."""
+    if not all(cells):
+        return ""
+    return f"{min(100 * float(np.mean(_accuracies(some))) for some in cells if some):.1f}"
+
+
+def _rules(by_task: list[list[Result]]) -> list[tuple[str, ...]]:
+    """Return the rows of what a trivial rule, and a constant answer, have on each task."""
+    rules = [[result.rule for result in some if result.rule is not None] for some in by_task]
+    guesses = [[rate for result in some if (rate := constant(result, "test")) is not None] for some in by_task]
+    named = {"best trivial rule": rules, "best constant answer": guesses}
+    return [
+        (label, *(f"{100 * float(np.mean(rates)):.1f}" if rates else "" for rates in all_rates), "")
+        for label, all_rates in named.items()
+    ]
+
+
+def _notes(found: list[list[Result]]) -> list[str]:
+    """Return what stands under the table, from the results of each of its figures."""
+    everything = [result for some in found for result in some]
+    counts = sorted({len(some) for some in found if some})
+    if counts == [1]:
+        many = "Each figure is of one seed, so that a difference of a few points says nothing."
+    else:
+        listed = " or ".join(map(str, counts))
+        many = f"Each figure is the mean of {listed} seeds ± half the width of its 95 % interval (of two, their range)."
+    sizes = sorted({result.configuration["data"]["examples"] for result in everything})
+    return [
+        f"Exact answers in percent on questions that were not trained on. {many} "
+        f"{' or '.join(f'{size:,}' for size in sizes)} questions to train on. {IMPOSSIBLE}: it needs a vector a "
+        "number, and the task has too many numbers. least: over the tasks. best trivial rule: chosen, and learnt, from "
+        "training questions. best constant answer: the best one on the test split itself.",
+        costs(everything),
+    ]
+
+
+def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
+    """Write table.md, and fill the place for it ("columns") in the page beside the folder.
+
+    Args:
+        plan: all that the report is about; what was not run is said to be so.
+        results: folder of the result files.
+        folder: of the report; made if it is missing.
+
+    Returns:
+        The paths of the files.
+
+    Raises:
+        ConfigurationError: the page lacks the mark.
+        RunFolderError: a result's file is damaged.
+        StorageError: a file cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     [path.name for path in write_report([], Path(name, "results"), Path(name, "report"))]
+    ['table.md']
+    """
+    table = to_markdown(plan, results)
+    files: dict[Path, str] = {folder / "table.md": table + "\n"}
+    files |= filled_page(folder, {"columns": table})
+    for path, content in files.items():
+        atomic_write(path, content)
+    return list(files)

@@ -1,0 +1,154 @@
+"""From a column of numbers to how it is to be read: the primes and digits, the scale, and what it seems to be."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.errors import EncodingError
+from adelic.numbers.columns.reading import read_column, series_of
+from adelic.numbers.places.real import nearest_floats
+from adelic.numbers.primes import valuation
+from adelic.numbers.rationals import Rationals
+from adelic.numbers.space import AdeleSpace
+from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
+
+MOST_DECIMALS = 6
+"""Decimals with more digits after the point are measurements: their last digits are noise."""
+_DISTINCT = 10_000
+"""Denominators are looked at in so many different numbers at most."""
+
+
+@dataclass(frozen=True)
+class ColumnChoice:
+    """How a column is to be read, and why: `print` it for a few lines.
+
+    Attributes:
+        kind: "integers", "dates", "decimals", "fractions" or "measurements".
+        space: primes and digits; of measurements, whose digits are noise, the default space.
+        coordinates: "all", or "real" for measurements.
+        scale: mean and deviation of the numbers.
+        rows, missing, distinct: how many rows there are, without a number, and different numbers.
+        least, greatest: of the numbers, float64.
+
+    >>> print(choose_for_column([1999, 250, None, 12000]))
+    4 rows, 3 different integers from 250 to 12,000, 1 missing
+    space: primes 2, 3, 5, 7, 11, 13, 17 with up to 15 digits
+    scale: mean 4,749.67, deviation 5,176.24
+    missing: a trained vector
+    """
+
+    kind: str
+    space: AdeleSpace
+    coordinates: str
+    scale: tuple[float, float]
+    rows: int
+    missing: int
+    distinct: int
+    least: float
+    greatest: float
+
+    def __str__(self) -> str:
+        """Return the lines, for an embedding."""
+        return self.text(missing="a trained vector")
+
+    def text(self, *, missing: str) -> str:
+        """Return the lines.
+
+        Args:
+            missing: what missing entries become, in words.
+        """
+        gaps = f", {self.missing:,} missing" if self.missing else ""
+        reach = f"from {self.least:,.10g} to {self.greatest:,.10g}"
+        named = "dates, days since 1970-01-01" if self.kind == "dates" else self.kind
+        lines = [f"{self.rows:,} rows, {self.distinct:,} different {named} {reach}{gaps}"]
+        if self.coordinates == "real":
+            lines.append(
+                f"space: the real value alone (more than {MOST_DECIMALS} decimals, or long denominators: measured, so "
+                "that the last digits are noise)"
+            )
+        else:
+            after = f", {self.space.fractional_digits} of them after the point" if self.space.fractional_digits else ""
+            primes = ", ".join(map(str, self.space.primes))
+            lines.append(f"space: primes {primes} with up to {self.space.max_precision} digits{after}")
+        lines.append(f"scale: mean {self.scale[0]:,.6g}, deviation {self.scale[1]:,.6g}")
+        lines.append(f"missing: {missing}" if self.missing else "missing: none, and one would be an error")
+        return "\n".join(lines)
+
+
+def choose_for_column(values: Any, *, floats: str = "shortest") -> ColumnChoice:
+    """Return how a column of numbers is to be read.
+
+    Args:
+        values: a pandas or polars series, an array or a list: integers, fractions, decimals, dates, with gaps.
+        floats: what a float that is no integer stands for, as for `AdeleSpace.encode`.
+
+    Raises:
+        EncodingError: a value is no number, or there is none.
+
+    >>> choose_for_column([0.5, 19.99, 3]).kind, choose_for_column(["1/3", 2]).kind
+    ('decimals', 'fractions')
+    """
+    array = series_of(values)
+    column = read_column(array.reshape(-1), floats=floats)
+    numbers = column.numbers
+    kept = ~column.is_missing
+    if not kept.any():
+        raise EncodingError("the column has no number to choose by; give one with at least one")
+    n, m = numbers.numerators[kept], numbers.denominators[kept]
+    reals = rationals_to_floats(n, m)
+    is_date = column.dtype.kind == "M" or (column.dtype.kind == "O" and hasattr(_first(array, kept), "toordinal"))
+    kind, space = _kind_and_space(n, m)
+    deviation = float(reals.std())
+    return ColumnChoice(
+        kind="dates" if is_date else kind,
+        space=space,
+        coordinates="real" if kind == "measurements" else "all",
+        scale=(float(reals.mean()), deviation if deviation > 0 else 1.0),
+        rows=len(kept),
+        missing=int((~kept).sum()),
+        distinct=len(set(zip(n.tolist(), m.tolist(), strict=True))),
+        least=float(reals.min()),
+        greatest=float(reals.max()),
+    )
+
+
+def rationals_to_floats(n: npt.NDArray[Any], m: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Return the nearest float64 of fractions.
+
+    Raises:
+        EncodingError: one is beyond float64.
+
+    >>> rationals_to_floats(np.array([1, 3]), np.array([2, 1]))
+    array([0.5, 3. ])
+    """
+    found = nearest_floats(Rationals(n, m, n.shape))
+    if not np.isfinite(found).all():
+        raise EncodingError("a number of the column is beyond float64; scale the numbers")
+    return found
+
+
+def _first(array: npt.NDArray[Any], kept: npt.NDArray[np.bool_]) -> Any:
+    return array.reshape(-1)[np.flatnonzero(kept)[0]]
+
+
+def _kind_and_space(n: npt.NDArray[Any], m: npt.NDArray[Any]) -> tuple[str, AdeleSpace]:
+    """Return what fractions n/m seem to be, and the space for them."""
+    denominators = sorted({int(q) for q in np.unique(m)[:_DISTINCT].tolist()})
+    is_decimal = all(10**MOST_DECIMALS % q == 0 for q in denominators)
+    fractional = max(valuation(q, p) for q in denominators for p in DEFAULT_PRIMES)
+    if denominators[-1] == 1:
+        kind = "integers"
+    elif is_decimal:
+        kind = "decimals"
+    elif fractional <= MOST_DECIMALS and len(denominators) < _DISTINCT and denominators[-1] < 10**MOST_DECIMALS:
+        kind = "fractions"
+    else:
+        return "measurements", AdeleSpace()
+    largest = max(abs(int(n.min())), abs(int(n.max())), 1)
+    digits = 1
+    while 2**digits <= largest:
+        digits += 1
+    precision = min(digits + 1 + fractional, DEFAULT_PRECISION + fractional)
+    return kind, AdeleSpace(DEFAULT_PRIMES, precision, fractional)

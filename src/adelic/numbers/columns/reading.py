@@ -1,0 +1,248 @@
+"""Columns of tables as exact rationals, with what lists of numbers do not bring.
+
+That is integers stored as floats, missing entries, dates, truth values, text and objects.
+"""
+
+import datetime
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.errors import EncodingError
+from adelic.numbers import rationals
+from adelic.numbers.columns.floats import read_floats
+from adelic.numbers.describe import at_position, describe
+from adelic.numbers.rationals import Rationals
+
+_NUMBERS = (int, float, str, Fraction, Decimal, np.number, np.bool_)
+
+
+class ValueTypeError(EncodingError, TypeError):
+    """A value is of a type that no number has; a TypeError too, as scikit-learn expects of its estimators.
+
+    >>> read_column(np.array([{}], dtype=object), floats="error")
+    Traceback (most recent call last):
+    adelic.numbers.columns.reading.ValueTypeError: argument must be a string or a number, not dict: {} at position [0]
+    """
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes:
+        numbers: its values, 0 where one is missing.
+        is_missing: where a value is NaN, None or NA, bool (rows,).
+        dtype: that of the values; object where they are text or Python objects.
+        real: the nearest float64 of each number, where that is known without computing it.
+    """
+
+    numbers: Rationals
+    is_missing: npt.NDArray[np.bool_]
+    dtype: np.dtype[Any]
+    real: npt.NDArray[np.float64] | None = None
+
+
+def columns_of(table: Any) -> list[npt.NDArray[Any]]:
+    """Return the columns of a pandas or polars data frame, or of a matrix, as one-dimensional arrays.
+
+    >>> [column.tolist() for column in columns_of(np.array([[1, 2], [3, 4]]))]
+    [[1, 3], [2, 4]]
+    """
+    if not hasattr(table, "columns"):
+        return [table[:, j] for j in range(table.shape[1])]
+    if hasattr(table, "iloc"):
+        return [_from_pandas(table.iloc[:, j]) for j in range(table.shape[1])]
+    return [_from_polars(table[:, j]) for j in range(table.shape[1])]
+
+
+def _from_pandas(series: Any) -> npt.NDArray[Any]:
+    """Return a pandas series; as objects where NumPy would make floats of integers beside an NA."""
+    has_gaps = not isinstance(series.dtype, np.dtype) and series.isna().any()
+    return np.asarray((series.astype(object) if has_gaps else series).to_numpy())
+
+
+def _from_polars(series: Any) -> npt.NDArray[Any]:
+    """Return a polars series; as objects where NumPy would make floats of integers beside a null."""
+    is_plain = (series.dtype.is_numeric() and not series.dtype.is_decimal()) or str(series.dtype) == "Boolean"
+    if series.null_count() == 0 and is_plain:
+        return np.asarray(series.to_numpy())
+    return objects(series.to_list())
+
+
+def objects(values: list[Any]) -> npt.NDArray[np.object_]:
+    """Return values as an array of objects with one axis, whatever they are."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
+    """Return a column as exact rationals.
+
+    Floats that are integers a float of their type is sure to hold (below 2^53 for float64) are these integers, whatever
+    the policy: tables store integers so. Other floats follow the policy. Truth values are 1 and 0. A date is its number
+    of days since 1 January 1970; with a time of day it is none.
+
+    Args:
+        values: integers, floats, truth values, dates, text or objects, (rows,).
+        floats: the policy, as for `AdeleSpace.encode`.
+
+    Raises:
+        EncodingError: a value is not a number, or a float comes without a policy.
+        ValueTypeError: a value's type is not one of numbers.
+        DivisionByZeroError: a denominator is zero.
+
+    >>> column = read_column(np.array([3.0, np.nan, 0.1]), floats="shortest")
+    >>> column.numbers.numerators, column.numbers.denominators, column.is_missing
+    (array([3, 0, 1]), array([ 1,  1, 10]), array([False,  True, False]))
+    """
+    if values.dtype.kind == "f":
+        is_missing = np.isnan(values)
+        numbers = _read_floats(values, is_missing, floats)
+        # What is read of a float64 is nearer to no other, unless a denominator is limited.
+        is_nearest = values.dtype == np.float64 and floats in ("shortest", "exact")
+        real = np.where(is_missing, 0.0, values) + 0.0 if is_nearest else None  # no −0
+        return Column(numbers, is_missing, values.dtype, real)
+    if values.dtype.kind == "M":
+        return _read_dates(values)
+    if values.dtype.kind == "b":
+        return replace(read_column(values.astype(np.uint8), floats=floats), dtype=values.dtype)
+    if values.dtype.kind == "O":
+        is_missing = np.array([_is_missing(value) for value in values], dtype=np.bool_)
+        found = [0 if missing else _plain(v, i) for i, (v, missing) in enumerate(zip(values, is_missing, strict=True))]
+        return Column(rationals.read(found, floats=floats), is_missing, values.dtype)
+    numbers = rationals.read(values, floats=floats)
+    is_text = values.dtype.kind not in "iu"
+    dtype = np.dtype(object) if is_text else values.dtype
+    return Column(numbers, np.zeros(len(values), dtype=np.bool_), dtype)
+
+
+def _read_floats(values: npt.NDArray[Any], is_missing: npt.NDArray[np.bool_], floats: str) -> Rationals:
+    """Return floats under a policy; each of those that are not integers is read once, however often it occurs."""
+    rationals.float_policy(floats)  # an unknown policy is an error for integers, too
+    values = np.where(is_missing, values.dtype.type(0), values)
+    is_integer = (np.abs(values) < _exact_below(values.dtype)) & (np.trunc(values) == values)
+    numerators = np.where(is_integer, values, 0).astype(np.int64)
+    if is_integer.all():
+        return rationals.read(numerators, transient=True)
+    denominators = np.ones(len(values), dtype=np.int64)
+    others = np.flatnonzero(~is_integer)
+    distinct, first, inverse = np.unique(values[others], return_index=True, return_inverse=True)
+    try:
+        read = read_floats(distinct, floats)
+    except EncodingError:
+        for i in others[np.sort(first)].tolist():  # name the first row that will not do, not the smallest number
+            try:
+                rationals.read(values[i], floats=floats)
+            except EncodingError as error:
+                raise EncodingError(f"at position [{i}]: {error}") from None
+        raise
+    numerators, denominators = (part.astype(read.numerators.dtype) for part in (numerators, denominators))
+    numerators[others], denominators[others] = read.numerators[inverse], read.denominators[inverse]
+    return Rationals(numerators, denominators, values.shape)
+
+
+def _read_dates(values: npt.NDArray[np.datetime64]) -> Column:
+    """Return dates as days since 1 January 1970.
+
+    >>> _read_dates(np.array(["1970-01-08", "NaT"], dtype="datetime64[ns]")).numbers.numerators
+    array([7, 0])
+    """
+    is_missing = np.isnat(values)
+    days = values.astype("datetime64[D]")
+    timed = np.flatnonzero((days != values) & ~is_missing)
+    if len(timed):
+        raise EncodingError(
+            f"{values[timed[0]]}{at_position((int(timed[0]),))} has a time of day; round to days, or take the seconds "
+            "since some moment as a column of integers"
+        )
+    numbers = np.where(is_missing, 0, days.astype(np.int64))
+    return Column(rationals.read(numbers), is_missing, values.dtype)
+
+
+def _exact_below(dtype: np.dtype[Any]) -> float:
+    """Return 2^b where floats have b bits: each integer below is one of them, and the neighbour of no other."""
+    return float(2.0 ** (np.finfo(dtype).nmant + 1))
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether a value is None, pandas's NA or NaT, or NaN of any type."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating, Decimal)) and bool(value != value)
+
+
+def _plain(value: Any, row: int) -> Any:
+    """Return an object as `rationals.read` takes it in a list of numbers."""
+    if isinstance(value, datetime.date):
+        return int(_read_dates(np.array([value], dtype="datetime64[us]")).numbers.numerators[0])
+    if not isinstance(value, _NUMBERS):
+        kind = f"argument must be a string or a number, not {type(value).__name__}"
+        raise ValueTypeError(f"{kind}: {describe(value)}{at_position((row,))}")
+    if isinstance(value, (bool, np.bool_)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        limit = _exact_below(value.dtype) if isinstance(value, np.floating) else rationals.EXACT
+        return int(value) if abs(float(value)) < limit and value == int(value) else value
+    return value
+
+
+def series_of(values: Any) -> npt.NDArray[Any]:
+    """Return a pandas or polars series or data frame, an array, a tensor or nested lists as an array, (*).
+
+    Nothing is lost: of objects where NumPy would make floats of integers.
+
+    >>> series_of([1, None, 2**70])
+    array([1, None, 1180591620717411303424], dtype=object)
+    """
+    if hasattr(values, "columns") and hasattr(values, "dtypes"):
+        parts = columns_of(values)
+        kinds = {part.dtype for part in parts}
+        return np.stack(parts if len(kinds) == 1 else [part.astype(object) for part in parts], axis=-1)
+    if hasattr(values, "iloc"):
+        return _from_pandas(values)
+    if hasattr(values, "null_count"):
+        return _from_polars(values)
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+        return np.asarray((values.float() if str(values.dtype) == "torch.bfloat16" else values).numpy())
+    if isinstance(values, np.ndarray):
+        return values
+    try:
+        array = np.asarray(values)
+        is_plain = array.dtype.kind in "biM" or (array.dtype.kind == "f" and _has_floats_alone(values))
+        return array if is_plain else np.array(values, dtype=object)
+    except ValueError:
+        raise EncodingError("rows of numbers have different lengths; pad them, or give one at a time") from None
+
+
+def _has_floats_alone(values: Any) -> bool:
+    if isinstance(values, list | tuple):
+        return all(map(_has_floats_alone, values))
+    return isinstance(values, float | np.floating) or (isinstance(values, int) and abs(values) < rationals.EXACT)
+
+
+def read_values(values: Any, *, floats: str = "shortest") -> tuple[Rationals, npt.NDArray[np.bool_]]:
+    """Return values of any shape as exact rationals, 0 where one is missing, and which are missing, bool (*).
+
+    Args:
+        values: as for `series_of`.
+        floats: as for `read_column`.
+
+    Raises:
+        EncodingError: a value is not a number, or rows are ragged.
+
+    >>> numbers, is_missing = read_values([["19.99", None], [3, 0.5]])
+    >>> numbers.fraction(0), numbers.shape, is_missing.tolist()
+    (Fraction(1999, 100), (2, 2), [[False, True], [False, False]])
+    """
+    array = series_of(values)
+    column = read_column(array.reshape(-1), floats=floats)
+    return Rationals(column.numbers.numerators, column.numbers.denominators, array.shape), column.is_missing.reshape(
+        array.shape
+    )

@@ -1,0 +1,94 @@
+"""The benchmark of columns: its plans, running and resuming one, the table."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from adelic.benchmark import columns as benchmark
+from adelic.benchmark.files import finished, read_results
+from adelic.cli import commands
+from adelic.columns import TASKS
+from adelic.errors import ConfigurationError
+from adelic.numbers.features import FEATURE_KINDS
+
+ROOT = Path(__file__).parents[2]
+SMALL = """
+[every-task]
+tasks = ["weekday", "magnitude"]
+seeds = 2
+data = { examples = 200, test_cases = 50, confirmation_cases = 50 }
+recipe = { epochs = 1, d_model = 16, n_layers = 1, n_heads = 2, d_feedforward = 16 }
+
+[[every-task.run]]
+label = "characters"
+embedding = { name = "adelic", features = "characters", projection = "linear" }
+
+[[every-task.run]]
+label = "learned"
+tasks = ["weekday"]
+embedding = { name = "learned" }
+"""
+
+
+def reproduced(folder, *further):
+    given = f"reproduce columns --plan {folder}/small.toml --workers 1 --runs-dir {folder}/runs".split(" ")
+    given += f"--results-dir {folder}/results --report {folder}/report".split(" ") + list(further)
+    outcome = CliRunner().invoke(commands, given, obj="adelic " + " ".join(given))
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.output
+
+
+def test_the_full_plan_has_every_form_on_every_task_that_can_have_it():
+    full = benchmark.read_plan("full")
+    assert {series.task for series in full} == set(TASKS)
+    forms = {}
+    for series in full:
+        model = series.experiments[0].model
+        forms.setdefault(model.features or model.name, set()).add(series.task)
+    assert forms.keys() >= set(FEATURE_KINDS) | {"learned", "fone", "xval", "periodic", "base-digits", "residues"}
+    few = {name for name, task in TASKS.items() if task.vocabulary is not None}
+    for name, tasks in forms.items():
+        assert tasks == (few if name in ("standardized", "learned") else set(TASKS)), name
+
+
+def test_models_have_equal_questions_and_recipes():
+    full = benchmark.read_plan("full")
+    assert len({(series.examples, series.experiments[0].recipe) for series in full}) == 1
+
+
+def test_a_plan_is_run_in_part_then_to_the_end(tmp_path):
+    (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
+    first = reproduced(tmp_path, "weekday", "--seeds", "0")
+    assert "one seed" in first
+    assert "not run" in first  # characters on magnitude
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").rglob("result.json")}
+    assert len(kept) == 2
+    whole = reproduced(tmp_path)
+    assert "one seed" not in whole
+    assert "2 seeds" in whole
+    assert all(path.stat().st_mtime_ns == time for path, time in kept.items())
+    plan = benchmark.read_plan(tmp_path / "small.toml")
+    there = finished(benchmark.experiments(plan), tmp_path / "results")
+    assert len(there) == 6
+    learned = next(line for line in whole.splitlines() if line.startswith("| learned"))
+    assert learned.split("|")[3].strip() == "—"
+    assert learned.split("|")[4].strip() == ""  # no least of tasks that it cannot have
+    assert (tmp_path / "report" / "table.md").read_text(encoding="utf-8").startswith("| model | weekday | magnitude |")
+
+
+def test_a_run_of_an_unknown_key_is_refused(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL.replace('label = "learned"', 'label = "learned"\nsedes = 3'), encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="no key sedes"):
+        benchmark.read_plan(path)
+
+
+def test_the_page_has_the_table_of_the_committed_results():
+    results = ROOT / "results" / "columns"
+    table = benchmark.to_markdown(benchmark.read_plan("full"), results)
+    page = (ROOT / "docs" / "features.md").read_text(encoding="utf-8")
+    assert f"<!-- table: columns -->\n{table}\n<!-- end of table -->" in page
+    assert (ROOT / "docs" / "features" / "table.md").read_text(encoding="utf-8") == table + "\n"
+    planned = set(benchmark.experiments(benchmark.read_plan("full")))
+    assert len(finished(planned, results)) == len(read_results(results))  # each is of the plan

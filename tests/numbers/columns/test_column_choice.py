@@ -1,0 +1,92 @@
+"""Columns are read exactly, whatever holds them, and what is chosen for them holds them."""
+
+import datetime
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from adelic.errors import AdelicError
+from adelic.numbers.columns.choice import choose_for_column
+from adelic.numbers.columns.reading import read_values
+
+DAYS = [datetime.date(2024, 1, 1), datetime.date(1969, 12, 31)]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1, None, 2**70], [1, None, 2**70]),
+        (pd.Series([1.0, np.nan, 3.0]), [1, None, 3]),
+        (pd.Series([1, None, 2**62 + 1], dtype="Int64"), [1, None, 2**62 + 1]),
+        (pl.Series([1, None, 2**62 + 1]), [1, None, 2**62 + 1]),
+        (pl.Series(["1/3", "0.5"]), [Fraction(1, 3), Fraction(1, 2)]),
+        ([0.1, 3, Decimal("19.99")], [Fraction(1, 10), 3, Fraction(1999, 100)]),
+        (np.array([7, -1]), [7, -1]),
+        (pd.Series(pd.to_datetime(["1970-01-08", None])), [7, None]),
+        (pd.Series(DAYS), [19723, -1]),
+        (pl.Series([*DAYS, None]), [19723, -1, None]),
+        ([*DAYS, pd.NaT], [19723, -1, None]),
+        (np.array(["1970-02-01", "NaT"], dtype="datetime64[D]"), [31, None]),
+        ([True, False], [1, 0]),
+    ],
+    ids=lambda value: None if isinstance(value, list) else type(value).__module__.split(".")[0],
+)
+def test_columns_are_read_exactly(values, expected):
+    numbers, is_missing = read_values(values)
+    found = [None if gap else numbers.fraction(i) for i, gap in enumerate(is_missing)]
+    assert found == expected
+
+
+def test_shapes_are_kept():
+    numbers, is_missing = read_values([[1, 2, None], [3, 4, 5]])
+    assert numbers.shape == is_missing.shape == (2, 3)
+    frame = pd.DataFrame({"a": [1, 2], "b": ["1/3", None]})
+    numbers, is_missing = read_values(frame)
+    assert ([numbers.fraction(i) for i in range(3)], is_missing.tolist()) == (
+        [1, Fraction(1, 3), 2],
+        [[False, False], [False, True]],
+    )
+    import torch
+
+    numbers, _ = read_values(torch.tensor([[0.5, 2.0]]))
+    assert (numbers.shape, numbers.fraction(0)) == ((1, 2), Fraction(1, 2))
+
+
+@pytest.mark.parametrize(
+    "values", [[[1, 2], [3]], ["one"], [{}], [np.inf], pd.Series(pd.to_datetime(["2024-01-01 12:00"])), [None], []]
+)
+def test_what_is_no_column_is_one_line(values):
+    with pytest.raises(AdelicError) as caught:
+        choose_for_column(values)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([3, 10**12, -7], "integers"),
+        ([0], "integers"),
+        ([19.99, 5, None], "decimals"),
+        (["1/3", "22/7"], "fractions"),
+        (DAYS, "dates"),
+        (pd.Series(pd.to_datetime(["2024-01-01"])), "dates"),
+        (np.random.default_rng(0).normal(size=20), "measurements"),
+        (["1/1048576", 1], "measurements"),
+    ],
+)
+def test_the_space_holds_the_column(values, kind):
+    choice = choose_for_column(values)
+    assert choice.kind == kind
+    if kind != "measurements":
+        numbers, is_missing = read_values(values)
+        kept = ~is_missing.reshape(-1)
+        encoded = choice.space.encode((numbers.numerators[kept], numbers.denominators[kept]))
+        assert encoded.shape == (int(kept.sum()),)
+    assert (choice.coordinates == "real") == (kind == "measurements")
+    assert choice.scale[1] > 0
+    assert kind in str(choice)
+    assert all(len(line) <= 120 for line in str(choice).splitlines())
