@@ -18,6 +18,8 @@ GREATEST_PRIME = 2**64
 
 MOST_DIGITS = 10**7
 """The greatest n_primes · precision: digits of one number."""
+MOST_PRIMES = 10_000
+"""With as many, a product takes about two seconds, and decoding seven."""
 
 _LARGEST_FACTOR = 10**5  # that an error message searches
 
@@ -193,10 +195,14 @@ def _check_prime(p: int) -> None:
 
 def check_size(n_primes: int, precision: int) -> None:
     """Raise `SpaceError` where one number would have too many digits to work with."""
+    if n_primes > MOST_PRIMES:
+        raise SpaceError(
+            f"{n_primes:,} primes are too many: the time of a product grows with their square; at most "
+            f"{MOST_PRIMES:,} are supported"
+        )
     if n_primes * precision > MOST_DIGITS:
         what = f"precision={describe(precision)} at {describe(n_primes)} {'prime' if n_primes == 1 else 'primes'}"
-        most = f"precision={MOST_DIGITS // n_primes}" if n_primes <= MOST_DIGITS else f"{MOST_DIGITS} primes"
         raise SpaceError(
             f"{what} would be {n_primes * precision:.3g} digits a number, as many bytes or more; at most "
-            f"{MOST_DIGITS} are supported, here {most}"
+            f"{MOST_DIGITS} are supported, here precision={MOST_DIGITS // n_primes}"
         )
