@@ -502,3 +502,21 @@ def test_rows_that_are_public_are_read(tmp_path):
     heights = {(0, 3, 5, 7, 9, 1, 6, 2, 4, 8): 0, (2, 8, 7, 1, 0, 3, 9, 6, 4, 5): 1, (0, 7, 1, 8, 6, 4, 2, 3, 9, 5): 1}
     for w, height in heights.items():
         assert acd.mheight.mheight(w) == height
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders have no such modes")
+@pytest.mark.parametrize("mode", [0, 0o444, 0o111])
+def test_a_folder_that_may_not_be_read_says_so(tmp_path, as_another_user, mode):
+    folder = tmp_path / "files"
+    folder.mkdir(mode=0o755)
+    (folder / "mheight_5_train.jsonl").write_text("", encoding="utf-8")
+    folder.chmod(mode)
+
+    def work():
+        with pytest.raises(StorageError, match=f"^cannot read {folder}: Permission denied; name a folder with the"):
+            acd.load_published("mheight", folder, n=5)
+
+    try:
+        assert as_another_user(work) == 0
+    finally:
+        folder.chmod(0o755)

@@ -75,6 +75,7 @@ def find(folder: Path, name: str, n: int) -> list[Source]:
                 f"there is no folder {folder}; download the files first, as with: hf download ACDRepo/NAME "
                 "--repo-type dataset --local-dir FOLDER"
             )
+        next(folder.iterdir(), None)  # raises where the folder may not be read; searching it would find nothing
         found = _text_files(folder, name, n) or _hub_files(folder)
     for split in ("train", "test"):
         if all(source.split != split for source in found):
