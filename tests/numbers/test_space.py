@@ -103,9 +103,9 @@ def test_ten_thousand_primes():
     with pytest.raises(SpaceError, match="the prime 2 occurs twice in primes=") as caught:
         AdeleSpace((*primes[:-1], 2), 1)
     assert len(str(caught.value)) < 200
-    with pytest.raises(SpaceError, match="^10,001 primes are too many: .*; at most 10,000 are supported$"):
+    with pytest.raises(SpaceError, match=r"^10,001 primes are too many: .*; at most 10,000 are supported$"):
         AdeleSpace((*primes, 4), 1)
-    with pytest.raises(SpaceError, match="^1,000,000,000,000 primes are too many"):
+    with pytest.raises(SpaceError, match=r"^1,000,000,000,000 primes are too many"):
         AdeleSpace.decimal(10**12)
 
 
