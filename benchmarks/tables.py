@@ -56,7 +56,7 @@ runs = pd.read_csv("docs/table.csv").query("row == '{row}'")
 runs["recounted"] = runs.right.map(lambda bits: int(bits, 16).bit_count(), na_action="ignore") / runs.test_rows
 ```
 """
-OF_THE_PACKAGE = ("arithmetic",)
+OF_THE_PACKAGE = ("arithmetic", "columns")
 """Tables that `adelic.benchmark` makes, and tests compare."""
 
 
