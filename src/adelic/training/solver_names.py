@@ -25,6 +25,8 @@ SOLVER_MODULES: dict[str, str] = {
     "least-squares": _TRIVIAL,
 }
 """The module of each solver, in the order of tables; it has a dictionary SOLVERS of its classes by name."""
+WITHOUT_NETWORK = tuple(name for name, module in SOLVER_MODULES.items() if module == _TRIVIAL)
+"""Those that train no network."""
 
 
 def check_solver(name: str) -> None:

@@ -12,6 +12,7 @@ from adelic.benchmark.arithmetic.entries import Entry, in_order, with_most_examp
 from adelic.benchmark.plots import COLOURS, GREY, render, style
 from adelic.benchmark.results import confidence_interval
 from adelic.data import drawn_task
+from adelic.training.solver_names import WITHOUT_NETWORK
 
 _MARKERS = "osD^vP*X<>"
 _DASHES = ("--", ":", "-.")
@@ -117,7 +118,10 @@ def draw_never_seen(entries: Sequence[Entry]) -> bytes | None:
 
 
 def _looks(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
-    """Return how each solver is drawn: AOE's variants in one colour with different dashes, each rival in another."""
+    """Return how each solver is drawn: AOE's variants in one colour with different dashes, each rival in another.
+
+    What trains no network is grey and dashed.
+    """
     solvers = in_order(entries)
     rivals = iter(COLOURS[1:] * len(solvers))
     dashes = iter(_DASHES * len(solvers))
@@ -125,9 +129,10 @@ def _looks(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
     for i, solver in enumerate(solvers):
         is_ours = solver.startswith("adelic-")
         is_first = solver == "adelic-placewise"
+        is_trivial = solver in WITHOUT_NETWORK
         looks[solver] = {
-            "color": COLOURS[0] if is_ours else next(rivals),
-            "linestyle": "-" if is_first or not is_ours else next(dashes),
+            "color": GREY if is_trivial else COLOURS[0] if is_ours else next(rivals),
+            "linestyle": next(dashes) if is_trivial or (is_ours and not is_first) else "-",
             "linewidth": 2.4 if is_first else 1.6,
             "marker": _MARKERS[i % len(_MARKERS)],
             "markerfacecolor": "none" if is_ours and not is_first else None,
