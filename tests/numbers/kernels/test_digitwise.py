@@ -33,15 +33,15 @@ INT64 = np.iinfo(np.int64)
 def both_ways(function):
     """Return the outcome of the reference and of the kernels, errors included."""
     outcomes = []
-    threshold = finite.FEW
+    threshold = rationals.FEW
     for few in (10**9, -1):
-        finite.FEW = few
+        rationals.FEW = few
         try:
             outcomes.append(function())
         except (OperationError, PrecisionError) as error:
             outcomes.append(error)
         finally:
-            finite.FEW = threshold
+            rationals.FEW = threshold
     return outcomes
 
 
@@ -145,7 +145,7 @@ def test_int64_extremes():
                 assert residue == n * p**window.fractional_digits % p ** window.precisions[j]
 
 
-@pytest.mark.parametrize("size", [1, finite.FEW, finite.FEW + 1, 3 * finite.FEW])
+@pytest.mark.parametrize("size", [1, rationals.FEW, rationals.FEW + 1, 3 * rationals.FEW])
 def test_the_switch_to_kernels_is_invisible(size):
     space = AdeleSpace(primes=(2, 3, 257), precision=6, fractional_digits=2)
     values = [Fraction(i - size // 2, (5, 7, 9, 4, 771)[i % 5]) for i in range(1, size + 1)]
