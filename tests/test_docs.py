@@ -302,7 +302,7 @@ def shortened(arguments):
 )
 def test_commands_run_in_a_clean_clone(page, works, tmp_path, monkeypatch):
     """Every `adelic` command of a page works, in the page's order, where nothing but the repository's files is."""
-    for folder in ("recipes", "results", "examples"):
+    for folder in ("recipes", "results", "examples", "benchmarks"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(webbrowser, "open", lambda url: True)

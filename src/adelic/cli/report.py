@@ -143,12 +143,15 @@ def report(
 def _results(results_dir: Path | None, runs_dir: Path | None) -> "list[Result]":
     """Return the results in the folders that are named; if none is, those in the folders that commands write to."""
     from adelic import benchmark
+    from adelic.storage.files import storage_errors
     from adelic.training.folders.listing import is_run_folder, run_folders
 
     if results_dir is None and runs_dir is None:
         results_dir, runs_dir = (path if path.is_dir() else None for path in (Path("results"), Path("runs")))
     # A folder of runs is read as such, whichever option names it.
-    holding = [path for path in (results_dir, runs_dir) if path is not None and (path is runs_dir or run_folders(path))]
+    with storage_errors(f"cannot read {results_dir}", "choose another --results-dir"):
+        has_runs = results_dir is not None and bool(run_folders(results_dir))
+    holding = [path for path in (results_dir if has_runs else None, runs_dir) if path is not None]
     found = [] if results_dir is None or is_run_folder(results_dir) else benchmark.read_results(results_dir)
     for path in holding:
         found = benchmark.with_finished_runs(found, path)

@@ -151,7 +151,8 @@ def compute_features(
     # In place, in the type of the result: of 10^5 numbers all features are hundreds of megabytes.
     out = np.zeros((*adeles.shape, layout.size), dtype=np.float32)
     if layout.kind in HOT_KINDS:
-        hot = hot_positions(adeles, layout).reshape(*adeles.shape, -1)
+        hot = hot_positions(adeles, layout)
+        hot = hot.reshape(*adeles.shape, hot.shape[-2] * hot.shape[-1])
         np.put_along_axis(out, np.where(hot < layout.size, hot, 0), 1, axis=-1)  # the first feature is written below
     else:
         start = layout.n_real
@@ -191,7 +192,7 @@ def real_features(
     mean, deviation = (0.0, 0.0) if scale is None else scale
     size = np.arcsinh((real - mean) / deviation) if deviation else np.zeros_like(real)
     angles = 2 * np.pi * np.fmod(real[..., None] / DECIMAL_PERIODS, 1.0)
-    waves = np.stack([np.cos(angles), np.sin(angles)], axis=-1).reshape(*real.shape, -1)
+    waves = np.stack([np.cos(angles), np.sin(angles)], axis=-1).reshape(*real.shape, 2 * len(DECIMAL_PERIODS))
     return np.concatenate([logarithm / _REAL_SCALE, size[..., None], waves], axis=-1)
 
 
