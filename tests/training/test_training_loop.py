@@ -229,7 +229,8 @@ def test_ticks(tiny_config):
         trainer.run_epoch(lambda *tick: ticks.append(tick))
     assert [done for done, _, _ in ticks] == list(range(1, 9))
     assert {total for _, total, _ in ticks} == {8}
-    assert ticks[-1][2] == "epoch 2/2"
+    assert ticks[0][2] == "epoch 1/2"
+    assert ticks[-1][2].startswith("epoch 2/2, validation ")  # of the epoch before
 
 
 @pytest.mark.parametrize(

@@ -229,7 +229,7 @@ def test_a_run_of_another_process_is_left_alone(tiny_config, tmp_path, finished,
     [
         ({"seed": 1}, "seed is 0 there and 1 here"),
         ({"learning_rate": 1e-4}, "recipe.learning_rate is 0.005 there and 0.0001 here"),
-        ({"epochs": 5}, "recipe.epochs"),
+        ({"epochs": 5}, "3 epochs, from where it cannot go on to 5: with schedule=cosine"),
         ({"split": "orbits"}, "data.split is 'published' there and 'orbits' here"),
         ({"task": "weaving", "n": 4}, "data.task"),
         ({"embedding": "adelic"}, "embedding.name is 'learned' there and 'adelic' here"),
@@ -402,7 +402,7 @@ def test_a_crash_between_the_two_writes(tiny_config, tmp_path, read_folder, embe
         pass
 
     def crash(done, total, text):
-        if text == "epoch 4/5":
+        if text.startswith("epoch 4/5"):
             raise CrashError
 
     with pytest.raises(CrashError):
