@@ -64,7 +64,9 @@ def questions_and_examples():
     return examples, test, [f"{a} + {b} =" for a, b in test]
 
 
+@pytest.mark.slow
 def test_learns_to_add(word_tokenizer, tmp_path):
+    """By Transformers' own trainer; examples/equip.ipynb learns the same by a plain loop, and runs with every test."""
     examples, test, questions = questions_and_examples()
     plain = word_tokenizer(padding_side="left")
     model = equip(small_llama(plain), plain, SPACE, real_scale=LARGEST, max_numerator=2 * LARGEST)

@@ -182,7 +182,7 @@ def _encode_some(rationals: Rationals, window: Window, out: npt.NDArray[Any], ch
 
 def _encode_few(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> None:
     """Write the digits of numbers of any size, one by one."""
-    columns = window.precision  # once: it is found anew each time, and there may be 100,000 primes
+    columns = window.precision  # once: it is found anew each time, and there may be thousands of primes
     for i, (n, m) in enumerate(zip(rationals.numerators.tolist(), rationals.denominators.tolist(), strict=True)):
         for j, (p, precision) in enumerate(zip(window.primes, window.precisions, strict=True)):
             try:
