@@ -6,12 +6,11 @@ import pytest
 from matplotlib.figure import Figure
 
 from adelic.benchmark import summarise
-from adelic.benchmark.answer import answer
 from adelic.benchmark.comparison import comparisons
 from adelic.benchmark.contrasts import contrasts_table, differences_table
 from adelic.benchmark.plots import LEAST_POINTS, at_least
 from adelic.benchmark.report import render_page
-from adelic.benchmark.row_tables import models_table, overview
+from adelic.benchmark.row_tables import answer, models_table, overview
 
 AHEAD = {"adelic": 0.96, "learned": 0.90, "fone": 0.93}
 

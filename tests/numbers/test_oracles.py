@@ -9,7 +9,7 @@ import pytest
 
 from adelic import AdeleSpace
 from adelic.errors import PrecisionError
-from adelic.numbers import rationals
+from adelic.numbers.places import threshold
 from adelic.numbers.primes import valuation
 
 ORACLE = json.loads((Path(__file__).parent.parent / "oracles" / "padic.json").read_text())["data"]
@@ -37,7 +37,7 @@ def test_digits_from_p0(p):
     space = AdeleSpace(primes=(p,), precision=16)
     for row in rows:
         assert lowest_first(space.encode(number(row))) == row["digits_from_p0"]
-    many = (rows * 40)[: 2 * rationals.FEW]  # by the compiled kernels
+    many = (rows * 40)[: 2 * threshold.FEW]  # by the compiled kernels
     assert lowest_first(space.encode([number(row) for row in many])) == [row["digits_from_p0"] for row in many]
 
 
@@ -48,7 +48,7 @@ def test_negative_valuations_need_fractional_digits(p):
         assert row["digits_from_p0"] is None
         exact = AdeleSpace(primes=(p,), precision=16, fractional_digits=needed)
         assert lowest_first(exact.encode(number(row))) == row["unit_digits"]
-        assert lowest_first(exact.encode([number(row)] * 2 * rationals.FEW))[-1] == row["unit_digits"]
+        assert lowest_first(exact.encode([number(row)] * 2 * threshold.FEW))[-1] == row["unit_digits"]
         wider = AdeleSpace(primes=(p,), precision=18, fractional_digits=needed + 2)
         assert lowest_first(wider.encode(number(row))) == [0, 0, *row["unit_digits"]]
         with pytest.raises(

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import jinja2
 
-from adelic.benchmark.answer import answer
 from adelic.benchmark.comparison import Comparison, comparisons, named, on_most_rows
 from adelic.benchmark.contrasts import changes_table, contrasts_table, differences_table
 from adelic.benchmark.plots import GREY, learning_curves
 from adelic.benchmark.results import Summary
 from adelic.benchmark.row_plots import confusion_matrix, cost_scatter, efficiency, efficiency_curves, far_below
-from adelic.benchmark.row_tables import models_table, overview, paper_table, recipe_tables, sizes_tables
+from adelic.benchmark.row_tables import answer, models_table, overview, paper_table, recipe_tables, sizes_tables
 from adelic.benchmark.rows import published_rows
 from adelic.benchmark.run_tables import provenance, run_tables
 from adelic.benchmark.table import NOT_RUN, Table, to_markdown

@@ -17,7 +17,7 @@ from adelic.numbers.places import finite
 from adelic.numbers.places.balls import RealPlace
 from adelic.numbers.places.finite import FinitePlaces, OperationError
 from adelic.numbers.places.shape import NumberArray, common_shape, read_only
-from adelic.numbers.rationals import are_many
+from adelic.numbers.places.threshold import are_many
 from adelic.numbers.window import Window
 
 

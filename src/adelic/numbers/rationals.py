@@ -5,14 +5,12 @@ numbers of sympy, python-flint and gmpy2, NumPy and torch arrays, a 2-tuple (num
 of these, nested. Floats follow a policy.
 """
 
-import importlib.util
 import re
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from math import inf
 from numbers import Rational
 from typing import Any
@@ -23,6 +21,7 @@ import numpy.typing as npt
 from adelic.errors import DivisionByZeroError, EncodingError
 from adelic.numbers import integers
 from adelic.numbers.describe import at_position, describe, shortened
+from adelic.numbers.places.threshold import are_many
 
 _INT64_MAX = 2**63 - 1
 _MAX_EXPONENT = 10**5
@@ -34,47 +33,10 @@ _NUMPY_FLOATS = ("torch.float16", "torch.float32", "torch.float64")  # bfloat16 
 
 Position = tuple[int, ...]
 
-FEW = 32
-"""With fewer numbers than this, Python and NumPy are quicker than loading the compiled kernels."""
-
-SLOW = 10_000
-"""With more numbers than this, it is said once that they would be computed quicker if numba were there."""
-
 EXACT = 2.0**53
 """Integers below it are exact in float64."""
 
 _BLOCK = 1 << 15
-
-
-@cache
-def has_kernels() -> bool:
-    """Return whether numba is installed, which compiles the kernels.
-
-    >>> has_kernels()
-    True
-    """
-    return importlib.util.find_spec("numba") is not None
-
-
-def are_many(size: int) -> bool:
-    """Return whether so many numbers are for the compiled kernels; without numba none are, and Python does the same.
-
-    >>> are_many(FEW), are_many(FEW + 1)
-    (False, True)
-    """
-    if size <= FEW or has_kernels():
-        return size > FEW
-    if size > SLOW:
-        _say_once_that_it_takes_long()
-    return False
-
-
-@cache
-def _say_once_that_it_takes_long() -> None:
-    warnings.warn(
-        "without numba, many numbers are computed one by one, which takes long: pip install 'adelic[fast]'",
-        stacklevel=2,
-    )
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from adelic import AdeleArray, AdeleSpace
 from adelic.errors import DecodingError
-from adelic.numbers import rationals
 from adelic.numbers.decoding.fast import decode
+from adelic.numbers.places import threshold
 from adelic.numbers.places.balls import RealPlace
 from adelic.numbers.places.finite import FinitePlaces
 from adelic.numbers.primes import valuation
@@ -165,10 +165,10 @@ def test_a_value_beyond_int64_is_not_taken_for_a_small_one():
 
 def test_mixed_arrays_and_the_position_of_an_error():
     space = AdeleSpace()
-    values = [Fraction(k, 19) for k in range(2 * rationals.FEW - 2)] + [10**60, Fraction(1, 10**14 + 1)]
+    values = [Fraction(k, 19) for k in range(2 * threshold.FEW - 2)] + [10**60, Fraction(1, 10**14 + 1)]
     assert space.encode(values).decode().tolist() == values
     values[-2] = space.decoding_bound
-    with pytest.raises(DecodingError, match=rf"at position \[1, {rationals.FEW - 2}\]"):
+    with pytest.raises(DecodingError, match=rf"at position \[1, {threshold.FEW - 2}\]"):
         space.encode(values).reshape(2, -1).decode()
 
 

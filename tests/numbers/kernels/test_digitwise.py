@@ -12,7 +12,7 @@ from adelic import AdeleSpace
 from adelic.errors import PrecisionError
 from adelic.numbers import hensel, rationals
 from adelic.numbers.kernels import digitwise
-from adelic.numbers.places import finite
+from adelic.numbers.places import finite, threshold
 from adelic.numbers.places.finite import FinitePlaces, OperationError
 from adelic.numbers.window import Window
 
@@ -33,15 +33,15 @@ INT64 = np.iinfo(np.int64)
 def both_ways(function):
     """Return the outcome of the reference and of the kernels, errors included."""
     outcomes = []
-    threshold = rationals.FEW
+    few_else = threshold.FEW
     for few in (10**9, -1):
-        rationals.FEW = few
+        threshold.FEW = few
         try:
             outcomes.append(function())
         except (OperationError, PrecisionError) as error:
             outcomes.append(error)
         finally:
-            rationals.FEW = threshold
+            threshold.FEW = few_else
     return outcomes
 
 
@@ -145,7 +145,7 @@ def test_int64_extremes():
                 assert residue == n * p**window.fractional_digits % p ** window.precisions[j]
 
 
-@pytest.mark.parametrize("size", [1, rationals.FEW, rationals.FEW + 1, 3 * rationals.FEW])
+@pytest.mark.parametrize("size", [1, threshold.FEW, threshold.FEW + 1, 3 * threshold.FEW])
 def test_the_switch_to_kernels_is_invisible(size):
     space = AdeleSpace(primes=(2, 3, 257), precision=6, fractional_digits=2)
     values = [Fraction(i - size // 2, (5, 7, 9, 4, 771)[i % 5]) for i in range(1, size + 1)]

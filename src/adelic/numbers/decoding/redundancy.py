@@ -43,7 +43,7 @@ from adelic.numbers.decoding.candidates import Codewords
 from adelic.numbers.decoding.channels import Channel, HardChannel, SoftChannel
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.places.finite import FinitePlaces
-from adelic.numbers.rationals import has_kernels
+from adelic.numbers.places.threshold import has_kernels
 from adelic.numbers.space import AdeleSpace
 
 Array = npt.NDArray[Any]

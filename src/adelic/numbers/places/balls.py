@@ -24,8 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.numbers.places import wide
+from adelic.numbers.places.threshold import are_many
 from adelic.numbers.places.wide import Wide
-from adelic.numbers.rationals import EXACT, are_many, blocks
+from adelic.numbers.rationals import EXACT, blocks
 
 HALF_ULP = 2.0**-53
 TINY = 2.0**-1070  # 16 times the smallest float64: more than a few products lose by underflow

@@ -20,8 +20,9 @@ from adelic.numbers.describe import at_position, describe
 from adelic.numbers.expansion import expansion_text
 from adelic.numbers.hensel import BelowWindowError, NothingKnownError, Residue
 from adelic.numbers.places import real
+from adelic.numbers.places.threshold import are_many
 from adelic.numbers.primes import valuation
-from adelic.numbers.rationals import Rationals, are_many
+from adelic.numbers.rationals import Rationals
 from adelic.numbers.window import Window
 
 LIMB_PRIME, LIMB_PRECISION = 43, 64
