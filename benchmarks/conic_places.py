@@ -25,7 +25,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from adelic.benchmark.arithmetic.report import fill
+from adelic.benchmark.files import fill
 from adelic.benchmark.number_theory import read_plan
 from adelic.benchmark.plots import COLOURS, GREY, render, style
 from adelic.benchmark.table import Table

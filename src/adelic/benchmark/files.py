@@ -1,14 +1,17 @@
-"""Result files: a file a row, a JSON object a run in each of its lines; read and written."""
+"""Result files, a file a row, a JSON object a run in each of its lines, read and written; and the files of reports."""
 
+import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from adelic.benchmark.results import model_key, run_key
-from adelic.errors import RunFolderError, StorageError
+from adelic.errors import ConfigurationError, RunFolderError, StorageError
 from adelic.storage.files import atomic_write, read_bytes, storage_errors, taking_turns
 from adelic.training import Experiment, Result
 from adelic.training.folders.listing import list_runs
+
+_END = "<!-- end of table -->"
 
 
 def read_results(folder: Path) -> list[Result]:
@@ -110,3 +113,47 @@ def write_result(folder: Path, config: Experiment, result: Result) -> None:
 def _key(result: Result) -> tuple[str, str, int, str]:
     """Return the key by which results are sorted and told apart: readable fields, then the whole configuration."""
     return result.recipe, f"{result.embedding} {result.features or ''}", result.seed, model_key(result)
+
+
+def write_files(files: Mapping[Path, str | bytes], folder: Path, tables: Mapping[str, str]) -> list[Path]:
+    """Write a report's files, and its tables into the page beside its folder (x.md beside x).
+
+    Args:
+        files: paths and contents.
+        folder: of the report; where no page is beside it, none is written.
+        tables: by the names in the page's marks, as `fill` has them.
+
+    Returns:
+        The paths of all files that were written.
+
+    Raises:
+        ConfigurationError: the page lacks the marks.
+        StorageError: a file cannot be read or written.
+
+    >>> write_files({}, Path("no folder"), {"arithmetic": ""})
+    []
+    """
+    page, every = folder.with_suffix(".md"), dict(files)
+    if page.exists():
+        with storage_errors(f"cannot read {page}", "choose another folder for the report"):
+            text = page.read_text(encoding="utf-8")
+        for name, table in tables.items():
+            text = fill(text, table, name, page)
+        every[page] = text
+    for path, content in every.items():
+        atomic_write(path, content)
+    return list(every)
+
+
+def fill(text: str, table: str, name: str, page: Path) -> str:
+    r"""Return a page with the table between its marks, `<!-- table: NAME -->` and `<!-- end of table -->`.
+
+    >>> page = "Before\n<!-- table: arithmetic -->\n{}\n<!-- end of table -->\nafter"
+    >>> fill(page.format("old"), "new", "arithmetic", Path("page.md")) == page.format("new")
+    True
+    """
+    start = f"<!-- table: {name} -->\n"
+    new, count = re.subn(f"{start}.*?{_END}", lambda _: f"{start}{table}\n{_END}", text, flags=re.DOTALL)
+    if count != 1:
+        raise ConfigurationError(f"{page} needs one place for the table: a line {start.strip()} and, below, {_END}")
+    return new

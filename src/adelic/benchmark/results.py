@@ -373,3 +373,19 @@ def confidence_interval(values: Iterable[float]) -> float | None:
         from statsmodels.stats.weightstats import DescrStatsW
     low, high = DescrStatsW(sample).tconfint_mean(0.05)
     return float(high - low) / 2
+
+
+def costs(results: Sequence[Result]) -> str:
+    """Return what training and evaluation took, where and by which versions, in words.
+
+    >>> costs([])
+    '0 runs, 0.0 hours.'
+    """
+    hours = sum(result.seconds + (result.evaluation_seconds or 0) for result in results) / 3600
+    size = f"{len(results):,} runs, {hours:.1f} hours"
+    if not results:
+        return size + "."
+    devices = "; ".join(sorted({result.device for result in results}))
+    commits = ", ".join(sorted({(result.commit or "unknown")[:7] for result in results}))
+    versions = "; ".join(sorted({", ".join(f"{k} {v}" for k, v in result.versions.items()) for result in results}))
+    return f"{size}, on {devices}; at commit {commits}; {versions}."

@@ -1,21 +1,19 @@
 """The report: tables in Markdown, a summary in JSON, figures, and the table of a page of documentation."""
 
 import json
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from adelic.benchmark.arithmetic.entries import IMPOSSIBLE, NOT_RUN, Entry, gather, in_order, with_most_examples
 from adelic.benchmark.arithmetic.figures import draw_accuracy, draw_never_seen
+from adelic.benchmark.files import write_files
+from adelic.benchmark.results import costs
 from adelic.benchmark.table import Table
 from adelic.data import drawn_task
-from adelic.errors import ConfigurationError
-from adelic.storage.files import atomic_write, storage_errors
 from adelic.training import Experiment
 
 PLANNED_NOT = ""
-END = "<!-- end of table -->"
 
 
 def to_markdown(entries: Iterable[Entry]) -> str:
@@ -79,13 +77,7 @@ def _notes(entries: list[Entry]) -> list[str]:
             parameters[entry.solver] = (min(low, *counts), max(high, *counts))
     sizes = ", ".join(f"{s} {low:,}" + (f"–{high:,}" if high > low else "") for s, (low, high) in parameters.items())
     notes.append(f"Trained numbers: {sizes}.")
-    hours = sum(result.seconds + (result.evaluation_seconds or 0) for result in results) / 3600
-    versions = _list(sorted({", ".join(f"{k} {v}" for k, v in result.versions.items()) for result in results}))
-    commits = _list(sorted({(result.commit or "unknown")[:7] for result in results}))
-    devices = _list(sorted({result.device for result in results}))
-    size = f"{len(results):,} runs of one thread each, {hours:.1f} core-hours"
-    notes.append(f"{size}, on {devices}, at commit {commits}; {versions}.")
-    return notes
+    return [*notes, costs(results)]
 
 
 def _list(values: Iterable[Any]) -> str:
@@ -126,45 +118,4 @@ def write_report(experiments: list[Experiment], results: Path, folder: Path) -> 
     for name, figure in (("accuracy.svg", draw_accuracy(run)), ("never-seen.svg", draw_never_seen(run))):
         if figure is not None:
             files[folder / name] = figure
-    files |= filled_page(folder, {"arithmetic": table})
-    for path, content in files.items():
-        atomic_write(path, content)
-    return list(files)
-
-
-def filled_page(folder: Path, tables: Mapping[str, str]) -> dict[Path, str]:
-    """Return the page beside a folder, docs/arithmetic.md beside docs/arithmetic, with tables in it; {} without one.
-
-    Args:
-        folder: of the report.
-        tables: by the names in their marks.
-
-    Raises:
-        ConfigurationError: the page lacks the marks.
-        StorageError: it cannot be read.
-
-    >>> filled_page(Path("no folder"), {"arithmetic": ""})
-    {}
-    """
-    page = folder.with_suffix(".md")
-    if not page.exists():
-        return {}
-    with storage_errors(f"cannot read {page}", "choose another folder for the report"):
-        text = page.read_text(encoding="utf-8")
-    for name, table in tables.items():
-        text = fill(text, table, name, page)
-    return {page: text}
-
-
-def fill(text: str, table: str, name: str, page: Path) -> str:
-    r"""Return a page with the table between its marks.
-
-    >>> page = "Before\n<!-- table: arithmetic -->\n{}\n<!-- end of table -->\nafter"
-    >>> fill(page.format("old"), "new", "arithmetic", Path("page.md")) == page.format("new")
-    True
-    """
-    start = f"<!-- table: {name} -->\n"
-    new, count = re.subn(f"{start}.*?{END}", lambda _: f"{start}{table}\n{END}", text, flags=re.DOTALL)
-    if count != 1:
-        raise ConfigurationError(f"{page} needs one place for the table: a line {start.strip()} and, below, {END}")
-    return new
+    return write_files(files, folder, {"arithmetic": table})

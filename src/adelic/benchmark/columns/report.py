@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 
 from adelic.benchmark.arithmetic.entries import IMPOSSIBLE
-from adelic.benchmark.arithmetic.report import filled_page
-from adelic.benchmark.files import finished
+from adelic.benchmark.files import finished, write_files
 from adelic.benchmark.number_theory.plans import Series, experiments
-from adelic.benchmark.number_theory.report import costs, shown
+from adelic.benchmark.number_theory.report import shown
 from adelic.benchmark.number_theory.scores import accuracy, constant
+from adelic.benchmark.results import costs
 from adelic.benchmark.table import Table
-from adelic.storage.files import atomic_write
 from adelic.training import Result
 
 
@@ -103,8 +102,4 @@ def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
     ['table.md']
     """
     table = to_markdown(plan, results)
-    files: dict[Path, str] = {folder / "table.md": table + "\n"}
-    files |= filled_page(folder, {"columns": table})
-    for path, content in files.items():
-        atomic_write(path, content)
-    return list(files)
+    return write_files({folder / "table.md": table + "\n"}, folder, {"columns": table})

@@ -6,15 +6,13 @@ from pathlib import Path
 import numpy as np
 
 from adelic.benchmark.arithmetic.entries import NOT_RUN
-from adelic.benchmark.arithmetic.report import filled_page
-from adelic.benchmark.files import finished
+from adelic.benchmark.files import finished, write_files
 from adelic.benchmark.number_theory.divisors import draw_divisors, to_table
 from adelic.benchmark.number_theory.figures import draw_gcd
 from adelic.benchmark.number_theory.plans import Series, experiments
 from adelic.benchmark.number_theory.scores import accuracy, constant, learned, learned_in, least_class
-from adelic.benchmark.results import confidence_interval
+from adelic.benchmark.results import confidence_interval, costs
 from adelic.benchmark.table import Table
-from adelic.storage.files import atomic_write
 from adelic.training import Result
 
 
@@ -110,15 +108,6 @@ def _notes(results: list[Result]) -> list[str]:
     ]
 
 
-def costs(results: list[Result]) -> str:
-    """Return what results took, where and by which versions, in words."""
-    hours = sum(result.seconds for result in results) / 3600
-    commits = ", ".join(sorted({(result.commit or "unknown")[:7] for result in results}))
-    devices = ", ".join(sorted({result.device for result in results}))
-    versions = sorted({", ".join(f"{k} {v}" for k, v in result.versions.items()) for result in results})
-    return f"{len(results)} runs, {hours:.1f} hours, on {devices}, at commit {commits}; {'; '.join(versions)}."
-
-
 def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
     """Write table.md, gcd.svg and divisors.svg; fill the places for tables in the page beside the folder.
 
@@ -156,7 +145,4 @@ def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
         if figure is not None:
             files[folder / name] = figure
     learned = to_table(divisors).to_markdown().rstrip()
-    files |= filled_page(folder, {"number theory": table, "divisors learned": learned})
-    for path, content in files.items():
-        atomic_write(path, content)
-    return list(files)
+    return write_files(files, folder, {"number theory": table, "divisors learned": learned})
