@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Without bytecode of all that is installed, which takes longer than the rest: Python compiles what is imported.
+PIP_FLAGS := --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 # EXAMPLES=500 shortens the demo; each length has a folder of its own.
 EXAMPLES ?=
 DEMO := demo$(if $(EXAMPLES),/$(EXAMPLES)-examples)
@@ -25,7 +27,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "adelic needs Python 3.11 or later, this is " \
 		+ sys.version.split()[0] + "; name another one: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[dev]'
 	@touch $@
 
 # Each worker takes half of the tests in order, so that a module's fixtures are made once; who is done first helps the other.
@@ -34,7 +36,7 @@ test: setup
 
 # Without a network, the tests that need more say so, and are skipped; the others run.
 test-all: setup
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[nightly]'
+	-$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[nightly]'
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m ''
 
 lint: setup
