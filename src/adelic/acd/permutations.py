@@ -71,6 +71,28 @@ def padded(permutation: tuple[int, ...], size: int) -> tuple[int, ...]:
     return permutation + tuple(range(len(permutation) + 1, size + 1))
 
 
+def matrices(w: Integers) -> Int8:
+    """Return permutation matrices, (*, n) of 0..n-1 -> (*, n, n): row i has its one at w(i).
+
+    >>> matrices(np.array([1, 0, 2])).tolist()
+    [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
+    """
+    return np.asarray(w[..., None] == np.arange(w.shape[-1]), np.int8)
+
+
+def rank_matrices(w: Integers) -> Int8:
+    """Return rank matrices, (*, n) of 0..n-1 -> (*, n, n): how many of w(0), ..., w(i) are at most j.
+
+    Of these, u <= w in the Bruhat order if and only if no entry of u's is less than w's.
+
+    Source: Fulton, "Flags, Schubert polynomials, degeneracy loci, and determinantal formulas" (1992).
+
+    >>> rank_matrices(np.array([1, 0, 2])).tolist()
+    [[0, 1, 1], [1, 2, 2], [1, 2, 3]]
+    """
+    return matrices(w).cumsum(axis=-1).cumsum(axis=-2).astype(np.int8)
+
+
 def symmetric_group(n: int) -> Int8:
     """Return the permutations of 0..n-1 in lexicographic order, shape (n!, n).
 

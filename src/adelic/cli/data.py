@@ -166,6 +166,8 @@ def info(task: str, *, as_json: bool) -> None:
             click.echo(click.wrap_text(note, width=100, initial_indent="  - ", subsequent_indent="    "))
     for name, choices in about["options"].items():
         click.echo(f"\noption {name}: {', '.join(choices)} (the first is the default)")
+    for name, summary in about["views"].items():
+        click.echo(f"\nview {name}, for `adelic train --view {name}`: {summary}")
     click.echo(f"\ncache: {about['cache']}")
     for entry in about["cached"]:
         click.echo(f"  {entry['folder']}" + (f" (damaged: {entry['damaged']})" if entry["damaged"] else ""))

@@ -258,6 +258,7 @@ def _about(task: Task, cache: Path) -> dict[str, Any]:
         "minimum": task.minimum,
         "maximum": task.maximum,
         "options": {name: list(choices) for name, choices in task.options.items()},
+        "views": {name: view.summary for name, view in task.views.items()},
         "generator_version": task.version,
         "editions": {
             edition: {

@@ -86,6 +86,11 @@ class Dataset:
         return {name: (getattr(self, f"X_{name}"), getattr(self, f"y_{name}")) for name in SPLITS}
 
     @property
+    def length(self) -> int:
+        """Return how many numbers a row has."""
+        return int(self.X_train.shape[1])
+
+    @property
     def holdout(self) -> Holdout:
         """Return the rows of validation and test, for the guard against leaks."""
         return Holdout(self.X_validation, self.X_test)

@@ -99,6 +99,27 @@ class Request:
             self.progress(done, total, what)
 
 
+@dataclass(frozen=True)
+class View:
+    """Another way to write a task's rows for a network: the same rows, told by other numbers.
+
+    Attributes:
+        summary: one line that says what the numbers are.
+        rows: (rows, length) -> (rows, another length), a small integer dtype; different rows stay different.
+        vocabulary: n -> the integers that can occur, in token order.
+        editions: those whose rows it can write; None for all.
+
+    >>> from adelic.acd import mheight
+    >>> mheight.TASK.views["matrix"].rows(np.array([[1, 0, 2]]))
+    array([[0, 1, 0, 1, 0, 0, 0, 0, 1]], dtype=int8)
+    """
+
+    summary: str
+    rows: Callable[[Integers], Integers]
+    vocabulary: Callable[[int], tuple[int, ...]]
+    editions: tuple[str, ...] | None = None
+
+
 class Generator(Protocol):
     """Make all rows of a task; equal requests give the same rows in the same order."""
 
@@ -128,6 +149,7 @@ class Task:
         symmetries: name -> a map of rows to equivalent rows, for augmentation and for the audit of leaks across splits.
         contaminated: editions that show a leak: their results stand in no ranking.
         cues: name -> what is trivially read off a row, for the audit.
+        views: name -> another way to write rows for a network.
         tally: rows -> what is counted and compared with the published counts; None counts the rows of each class.
         facts: the JSON file of its published counts, see `adelic.data.catalogue.facts`; None if there are none.
 
@@ -155,6 +177,7 @@ class Task:
     symmetries: Mapping[str, Symmetry] = field(default_factory=dict)
     contaminated: tuple[str, ...] = ()
     cues: Mapping[str, Cue] = field(default_factory=dict)
+    views: Mapping[str, View] = field(default_factory=dict)
     tally: Callable[[Rows], Mapping[str, int]] | None = None
     facts: Traversable | None = None
 
@@ -171,6 +194,21 @@ class Task:
         if split == "orbits" and not self.symmetries:
             raise ConfigurationError(f"{self.name} has no symmetries that keep labels; use --split published")
         return split
+
+    def view(self, name: str, edition: str) -> View:
+        """Return a view of an edition's rows, or raise UnknownNameError; ConfigurationError where there is none.
+
+        >>> from adelic.acd import rsk
+        >>> rsk.TASK.view("heights", "published")
+        Traceback (most recent call last):
+        adelic.errors.ConfigurationError: rows of rsk have no other view; leave out --view
+        """
+        known = [key for key, view in self.views.items() if view.editions is None or edition in view.editions]
+        if not known:
+            raise ConfigurationError(f"rows of {self.name} have no other view; leave out --view")
+        if name not in known:
+            raise UnknownNameError.of("view", name, known, listed=f"views of {self.name}")
+        return self.views[name]
 
     def check_options(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return all options with their choices, or raise UnknownNameError."""

@@ -13,6 +13,7 @@ import numpy as np
 from adelic.data import registry
 from adelic.data.dataset import Dataset, load
 from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.protocol import View
 from adelic.data.store import file_sha256
 from adelic.data.tables import from_table, is_table, read_table
 from adelic.data.tables.files import READABLE, check_file
@@ -86,6 +87,10 @@ class TaskData:
     def has_one_class_a_row(self) -> bool | None:
         """Return whether each row has one class; None where only the data tell."""
         return registry.task(self.task).class_names(self.n, self.edition) is not None
+
+    def view(self, name: str) -> View:
+        """Return another way to write the rows for a network."""
+        return registry.task(self.task).view(name, self.edition)
 
     def check_images(self) -> None:
         """Raise ConfigurationError unless images of rows may be trained on."""

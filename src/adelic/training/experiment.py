@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from adelic.data.protocol import View
 from adelic.data.sources import DrawnData, Source, TableData, TaskData
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError
 from adelic.storage.checks import check_seed
@@ -76,14 +77,30 @@ class Experiment:
             raise ConfigurationError(f"--passes is for drawn tasks; on {self.row} an epoch is a pass: use --epochs")
         if isinstance(self.model, Classical):
             self._check_classical()
-        elif self.data.vocabulary is not None:
-            self.check_numbers(self.data.vocabulary)
+        else:
+            vocabulary = self.data.vocabulary if self.view is None else self.view.vocabulary(int(str(self.data.n)))
+            if vocabulary is not None:
+                self.check_numbers(vocabulary)
         if self.recipe.symmetries:
             self.data.check_images()
         for key, value in flatten(self.as_dict()):
             for text in value if isinstance(value, list | tuple) else [value]:
                 if isinstance(text, str):
                     check_text(key, text)
+
+    @property
+    def view(self) -> View | None:
+        """Return how rows are written for the network; None for the task's own way.
+
+        Raises:
+            UnknownNameError, ConfigurationError: the task has no such view.
+        """
+        name = self.recipe.view if isinstance(self.recipe, Recipe) else None
+        if name is None:
+            return None
+        if not isinstance(self.data, TaskData):
+            raise ConfigurationError(f"rows of {self.row} have no other view; leave out --view")
+        return self.data.view(name)
 
     @property
     def needs_all_epochs(self) -> str:

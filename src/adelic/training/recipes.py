@@ -139,6 +139,9 @@ class Recipe:
         starred=True,
         unwritten="cls",
     )
+    view: str | None = option(
+        None, help="Another way to write rows, as heights for lattice paths; `adelic data info TASK` lists them."
+    )
     d_model: int = option(128, help="Number of coordinates of each token's vector.", least=1, greatest=65_536)
     n_layers: int = option(6, help="Number of layers of the encoder.", least=1, greatest=10_000)
     n_heads: int = option(8, help="Number of attention heads in each layer.", least=1, greatest=65_536)

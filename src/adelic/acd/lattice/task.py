@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.acd.integers import read_sequence
-from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
+from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
 from adelic.data.splits import published_test
 from adelic.errors import EncodingError, UnknownNameError
 from adelic.storage.checks import shown
@@ -134,6 +134,22 @@ def covers(path: Iterable[int], *, order: str, edition: str = "corrected") -> li
     return [tuple(upper) for upper in paths[ranks == ranks[own] + 1].tolist()]
 
 
+def heights(X: Integers) -> Integers:
+    """Return for each row the heights of its two paths after each step, and their differences.
+
+    Args:
+        X: rows (lower path, upper path), shape (rows, 2(2n - 1)).
+
+    Returns:
+        Heights of the first path, of the second, and second less first, shape (rows, 3(2n - 1)).
+
+    >>> heights(np.array([[1, 1, 0, 1, 0, 1, 1, 1, 0, 0]])).tolist()
+    [[1, 2, 1, 2, 1, 1, 2, 3, 2, 1, 0, 0, 2, 0, 0]]
+    """
+    paths = (2 * X.reshape(len(X), 2, -1) - 1).astype(np.int8).cumsum(axis=2, dtype=np.int8)
+    return np.concatenate([paths[:, 0], paths[:, 1], paths[:, 1] - paths[:, 0]], axis=1)
+
+
 def common_prefix(X: Integers) -> Integers:
     """Return for each row how many first steps its two paths share.
 
@@ -256,6 +272,11 @@ TASK = Task(
     estimate=_estimate,
     generate=_generate,
     cues={"length of the common prefix": common_prefix},
+    views={
+        "heights": View(
+            "the heights of both paths after each step, and their differences", heights, lambda n: (*range(-n, n + 1),)
+        )
+    },
     tally=_tally,
     facts=files(__package__) / "facts.json",
 )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from adelic.acd import permutations as many
 from adelic.acd.integers import read_array
 from adelic.acd.permutations import read_permutation
-from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
+from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
 from adelic.errors import EncodingError
 from adelic.storage.checks import shown
 
@@ -146,6 +146,13 @@ TASK = Task(
     length=lambda n, edition: n,
     estimate=_estimate,
     generate=_generate,
+    views={
+        "matrix": View(
+            "the permutation matrix, row after row",
+            lambda X: many.matrices(X).reshape(len(X), -1),
+            lambda n: (0, 1),
+        )
+    },
     symmetries={"inverse": inverted, "reverse-complement": reverse_complemented},
     cues={
         "first entry": lambda X: X[:, 0],

@@ -7,7 +7,7 @@ from math import factorial
 import numpy as np
 
 from adelic.acd import permutations
-from adelic.data.protocol import Cue, Estimate, Integers, Request, Rows, Task
+from adelic.data.protocol import Cue, Estimate, Integers, Request, Rows, Task, View
 
 # The number of nonzero constants with u, v in S_n for n = 1, 2, ..., and the greatest of them.
 NONZERO_COUNTS = (1, 4, 43, 1053, 53513, 5254103)
@@ -189,6 +189,15 @@ TASK = Task(
     length=lambda n, edition: 4 * n - 1,
     estimate=_estimate,
     generate=_generate,
+    views={
+        "ranks": View(
+            "the rank matrices of u, v and w: how many of the first values are at most j",
+            lambda X: np.concatenate(
+                [permutations.rank_matrices(w - 1).reshape(len(X), -1) for w in _factors(X)], axis=1
+            ),
+            lambda n: tuple(range(2 * n)),
+        )
+    },
     symmetries={"exchanged factors": exchanged_factors, "reversed points": reversed_points},
     cues={
         "length": _cue(_length_excess),

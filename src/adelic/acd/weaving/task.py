@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from importlib.resources import files
+from itertools import combinations
 from math import comb, prod
 from typing import Any, overload
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from adelic.acd.integers import read_array
-from adelic.data.protocol import Estimate, Integers, Request, Rows, Symmetry, Task
+from adelic.data.protocol import Estimate, Integers, Request, Rows, Symmetry, Task, View
 from adelic.errors import EncodingError
 
 # A006245(n) for n = 2, 3, ...: simple arrangements of n pseudolines with a marked cell.
@@ -96,6 +97,27 @@ def reflected(matrices: ArrayLike) -> Integers:
     """
     blocks, n = _blocks(matrices)
     return (n + 1 - blocks[..., ::-1, :]).astype(blocks.dtype).reshape(np.shape(matrices))
+
+
+def triples(X: Integers) -> Integers:
+    """Return for each three pseudolines in which order each of them meets the other two.
+
+    Args:
+        X: rows of the published edition, shape (rows, n(n-1)): each pseudoline's row has all others.
+
+    Returns:
+        For a < b < c, in lexicographic order, 4 [a meets b first] + 2 [b meets a first] + [c meets a first], int8 of
+        shape (rows, C(n, 3)). Of a weaving pattern, 0 and 7 alone.
+
+    >>> triples(np.array([[1, 2, 1, 3, 2, 3], [2, 1, 3, 1, 3, 2], [1, 2, 3, 1, 2, 3]])).tolist()
+    [[7], [0], [5]]
+    """
+    blocks, n = _blocks(X)
+    at = np.zeros((len(X), n, n), np.int8)  # how soon a pseudoline meets another one
+    np.put_along_axis(at, blocks[:, ::-1] - 1, np.arange(n - 1, dtype=np.int8), axis=2)
+    a, b, c = np.array(list(combinations(range(n), 3))).T
+    first, second, third = (at[:, i, j] < at[:, i, k] for i, j, k in ((a, b, c), (b, a, c), (c, a, b)))
+    return np.asarray(4 * first + 2 * second + third, np.int8)
 
 
 def levels_reflected(levels: ArrayLike) -> Integers:
@@ -300,6 +322,14 @@ TASK = Task(
     symmetries={
         "rotation": _symmetry(rotated, levels_half_turned),
         "reflection": _symmetry(reflected, levels_reflected),
+    },
+    views={
+        "triples": View(
+            "for each three pseudolines, in which order each meets the others",
+            triples,
+            lambda n: (*range(8),),
+            ("published",),
+        )
     },
     cues={
         "first row lacks": _first_row_lacks,

@@ -92,7 +92,7 @@ def fit_network(experiment: Experiment, data: "TrainingData", around: Surroundin
         remembered=lambda X: LookUp(train.ids.cpu().numpy(), train.labels.cpu().numpy()).predict(data.ids(X)),
         features=experiment.embedding.features,
         parameters=sum(parameter.numel() for parameter in trainer.parameters),
-        flops=forward_flops(model, data.X_train.shape[1])
+        flops=forward_flops(model, data.length)
         if isinstance(model, Classifier) and data.vocabulary is not None
         else None,
         seconds=seconds + trainer.progress.seconds,
@@ -172,7 +172,7 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
         return LocalGlobalClassifier(
             embedding.space(),
             n_classes=objective.n_classes,
-            length=data.X_train.shape[1],
+            length=data.length,
             features=str(embedding.features),
             joint=str(embedding.places),
             width=recipe.d_model,
@@ -183,7 +183,7 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
         )
     options: dict[str, Any] = {
         **objective.model_options(),
-        "max_length": data.X_train.shape[1],
+        "max_length": data.length,
         "n_layers": recipe.n_layers,
         "n_heads": recipe.n_heads,
         "d_feedforward": recipe.d_feedforward,
@@ -231,6 +231,8 @@ class ModelData(Protocol):
     def X_train(self) -> np.ndarray: ...  # noqa: D102, N802
     @property
     def vocabulary(self) -> tuple[int | Fraction, ...] | None: ...  # noqa: D102
+    @property
+    def length(self) -> int: ...  # noqa: D102
 
 
 class TrainingData(ModelData, Guarded, Protocol):

@@ -9,6 +9,7 @@ import numpy as np
 
 from adelic.data import Dataset, Holdout, Symmetry
 from adelic.data.dataset import positions
+from adelic.data.protocol import View
 from adelic.data.sources import DrawnData
 from adelic.data.symmetries import Integers
 from adelic.errors import ConfigurationError
@@ -21,7 +22,8 @@ class DevelopmentData:
     """The splits that a search may see. It has no test split, so that no search can look at it.
 
     `holdout` knows the rows of validation and test, without labels, so that none of them is trained on. The objective
-    knows how many classes a target has, or how great a number may be; see `make_objective`.
+    knows how many classes a target has, or how great a number may be; see `make_objective`. A `view` is how rows are
+    written for a network, whose numbers are those of `vocabulary`.
     """
 
     X_train: np.ndarray
@@ -34,14 +36,16 @@ class DevelopmentData:
     symmetries: Mapping[str, Symmetry]
     holdout: Holdout
     is_coded: bool = False
+    view: View | None = None
 
     @classmethod
-    def of(cls, data: Dataset, *, max_rows: int | None = None) -> "DevelopmentData":
+    def of(cls, data: Dataset, *, max_rows: int | None = None, view: View | None = None) -> "DevelopmentData":
         """Return the development data of a data set.
 
         Args:
             data: all of it.
             max_rows: the most rows to train on; None for all. See `training_subset`.
+            view: how rows are written for a network; None for the task's own way.
 
         Raises:
             ConfigurationError: there are no validation rows.
@@ -56,17 +60,23 @@ class DevelopmentData:
             X_validation=data.X_validation,
             y_validation=data.y_validation,
             objective=make_objective(data),
-            vocabulary=data.vocabulary,
+            vocabulary=data.vocabulary if view is None else view.vocabulary(about["n"]),
             sha256=about["sha256"],
             symmetries=data.symmetries,
             holdout=data.holdout,
             is_coded=data.is_coded,
+            view=view,
         )
         return training_subset(development, max_rows, about["seed"])
 
     def ids(self, X: np.ndarray) -> np.ndarray:
-        """Return the position in `vocabulary` of each token of rows, as `Dataset.ids` does."""
-        return positions(X, self.vocabulary, is_coded=self.is_coded)
+        """Return the position in `vocabulary` of each token of rows, in the view if there is one."""
+        return positions(X if self.view is None else self.view.rows(X), self.vocabulary, is_coded=self.is_coded)
+
+    @property
+    def length(self) -> int:
+        """Return how many numbers a network is given of a row."""
+        return int(self.ids(self.X_train[:1]).shape[1])
 
     def fold(self, held: np.ndarray) -> "DevelopmentData":
         """Return the data with other validation rows: those of its training and validation rows that `held` marks.
@@ -156,6 +166,11 @@ class Questions:
     def ids(self, X: np.ndarray) -> np.ndarray:
         """Return the position in `vocabulary` of each number of rows; without one, the numbers."""
         return X if self.vocabulary is None else positions(X, self.vocabulary, is_coded=False)
+
+    @property
+    def length(self) -> int:
+        """Return how many numbers a network is given of a question."""
+        return int(self.X_train.shape[1])
 
 
 class Divided(Protocol):

@@ -137,7 +137,9 @@ def trained_network(experiment: Experiment, folder: Path) -> Network:
             tests = next(source.tests(seed, operands))
             return read_network(experiment, Questions.of(source, seed, (operands, answers), tests[0]), folder)
         data = experiment.data.load(experiment.seed)
-        return read_network(experiment, DevelopmentData.of(data, max_rows=experiment.recipe.max_rows), folder)
+        return read_network(
+            experiment, DevelopmentData.of(data, max_rows=experiment.recipe.max_rows, view=experiment.view), folder
+        )
 
 
 def _run(experiment: Experiment, around: Surroundings) -> Result:
@@ -153,7 +155,7 @@ def _run(experiment: Experiment, around: Surroundings) -> Result:
     for name in data.class_names or ():
         check_text("the class", name)
     with torch.random.fork_rng():
-        development = DevelopmentData.of(data, max_rows=experiment.recipe.max_rows)
+        development = DevelopmentData.of(data, max_rows=experiment.recipe.max_rows, view=experiment.view)
         fit = fit_network if experiment.is_network else fit_classical
         fitted = fit(experiment, development, around)
         # Here, once, for the model that was chosen, and nowhere else in this package, test rows are read.

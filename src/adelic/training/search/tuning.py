@@ -255,7 +255,7 @@ def tune(
     torch_device = choose_device(device)
     check_memory(search.config, torch_device)
     config = search.config
-    data = DevelopmentData.of(config.data.load(config.seed), max_rows=config.recipe.max_rows)
+    data = DevelopmentData.of(config.data.load(config.seed), max_rows=config.recipe.max_rows, view=config.view)
     training_rows(data, symmetries=search.tries_images)  # the guard, before there is a study
     epochs = config.network_recipe.epochs
 
