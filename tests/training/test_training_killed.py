@@ -39,7 +39,8 @@ torch.set_num_threads(1)  # there is no thread pool to lose in a fork
 def prepare(name, n_epochs, save_seconds):
     global base, config
     base = Path(sys.argv[1]) / name
-    importlib.import_module("adelic.training.network.fitting").SAVE_SECONDS = save_seconds
+    network = importlib.import_module("adelic.training.network.fitting")
+    network.SAVE_SECONDS, network.EPOCH_SECONDS = save_seconds, 0
     recipe = Recipe(
         name="quick",
         learning_rate=5e-3,

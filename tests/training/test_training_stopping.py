@@ -106,12 +106,20 @@ def test_periodic_checkpoints_change_nothing(config, tmp_path, same, monkeypatch
         saved.append(args[-1].step)
         save_checkpoint(*args)
 
-    monkeypatch.setattr(network, "SAVE_SECONDS", 0)
     monkeypatch.setattr(network, "save_checkpoint", counting)
+    run(config, tmp_path / "once", device="cpu")
+    assert saved == [16]  # its epochs take less than EPOCH_SECONDS together
+    saved.clear()
+    monkeypatch.setattr(network, "EPOCH_SECONDS", 0)
+    run(config, tmp_path / "epochs", device="cpu")
+    assert saved == [8, 16]
+    saved.clear()
+    monkeypatch.setattr(network, "SAVE_SECONDS", 0)
     run(config, tmp_path / "often", device="cpu")
     assert saved == list(range(1, 17))
     monkeypatch.undo()
-    same(tmp_path / "often")
+    for name in ("once", "epochs", "often"):
+        same(tmp_path / name)
 
 
 def test_training_time_counts_all_parts(config, tmp_path):

@@ -41,8 +41,8 @@ from adelic.training.runs.folder import device_name
 from adelic.training.runs.objectives import Objective, OneClass
 from adelic.training.signals import Stopped, cause, deferred_signals
 
-SAVE_SECONDS = 60.0
-"""After this time inside an epoch another checkpoint is written; a kill costs no more work than that."""
+SAVE_SECONDS, EPOCH_SECONDS = 60.0, 5.0
+"""After this time inside an epoch, or after one, another checkpoint is written; a kill costs no more work than that."""
 Network = Classifier | LocalGlobalClassifier
 _BYTES_A_PARAMETER = 4 * 6  # float32: weight, gradient, two moments of Adam's, best weight, and what is being saved
 
@@ -294,33 +294,30 @@ def _train(
 ) -> None:
     """Train the epochs that are left, append their lines of metrics.jsonl to `lines`, save; stop where that is asked.
 
-    A checkpoint is written after every epoch, every `SAVE_SECONDS` inside one, and before stopping. Of several
-    processes the first one decides, and writes.
+    A checkpoint is written after the last epoch and before stopping; and where the last one is older than
+    `EPOCH_SECONDS` after an epoch, than `SAVE_SECONDS` inside one. Of several processes the first decides, and writes.
     """
-    saved = time.monotonic()
+    saved, written = time.monotonic(), len(lines)
     world = trainer.world
 
     def save() -> None:
-        nonlocal saved
+        nonlocal saved, written
+        if len(lines) > written:  # before the checkpoint: a kill between the two leaves lines that resuming cuts off
+            text, written = metrics_text(lines), len(lines)
+            atomic_write(folder / "metrics.jsonl", text)
+            trainer.progress.metrics = sha256(text)
         save_checkpoint(
             folder / "checkpoint.safetensors", trainer.model, trainer.optimizer, trainer.best, trainer.progress
         )
         saved = time.monotonic()
 
-    def save_epoch() -> None:
-        # The metrics first: a kill between the two writes leaves one line too many, which resuming cuts off.
-        text = metrics_text(lines)
-        atomic_write(folder / "metrics.jsonl", text)
-        trainer.progress.metrics = sha256(text)
-        save()
-
     with deferred_signals() as request:
 
-        def wish() -> int | str | None:
-            """Return a signal's number, "stop", "save" or None."""
+        def wish(seconds: float) -> int | str | None:
+            """Return a signal's number, "stop", "save" if the last checkpoint is older than some seconds, or None."""
             if request.signum is not None or (stop and stop()):
                 return request.signum or "stop"
-            return "save" if time.monotonic() - saved >= SAVE_SECONDS else None
+            return "save" if time.monotonic() - saved >= seconds else None
 
         def obey(wanted: int | str | None) -> None:
             if isinstance(wanted, int):
@@ -329,7 +326,8 @@ def _train(
                 raise Stopped(f"stopped in epoch {trainer.progress.epoch + 1}; saved in {folder}")
 
         def between_steps() -> None:
-            wanted = world.lead(wish) if trainer.progress.batch % world.pace == 0 else None
+            is_asked = trainer.progress.batch % world.pace == 0
+            wanted = world.lead(lambda: wish(SAVE_SECONDS)) if is_asked else None
             if wanted is not None:
                 trainer.snapshot()
                 world.lead(save)
@@ -338,10 +336,12 @@ def _train(
         while trainer.progress.epoch < trainer.recipe.epochs:
             line = trainer.run_epoch(tick, between_steps)
             lines.append(json.dumps(line))
-            world.lead(save_epoch)
+            wanted = world.lead(lambda: wish(EPOCH_SECONDS))
+            if wanted is not None or trainer.progress.epoch == trainer.recipe.epochs:
+                world.lead(save)
             if log:
                 log.add(line)
-            obey(world.lead(wish))
+            obey(wanted)
 
 
 def _farewell(signum: int, trainer: Trainer, folder: Path) -> str:
