@@ -11,8 +11,8 @@ torch.Size([1, 5])
 What lives where:
 
 - `embeddings`: a module an embedding; `nn.EMBEDDINGS` has them by name, with the options that users may change.
-- `bodies`: from embedded numbers to the states that a head reads; `SequenceClassifier` and the place-wise ones; and
-  from numbers to classes, `LocalGlobalClassifier`.
+- `bodies`: from embedded numbers to the states that a head reads; `SequenceClassifier` and the place-wise ones, and
+  `GraphClassifier` for matrices; and from numbers to classes, `LocalGlobalClassifier`.
 - `heads`: from a state to classes, or to numbers; with their losses.
 - `positional`, `placewise`: positional encodings; layers that keep the places apart.
 - `functional`: digits and their arithmetic on the tensor's own device.
@@ -30,6 +30,7 @@ from adelic.errors import needs_extra
 
 with needs_extra("adelic.nn", "torch"):
     from adelic.nn import functional
+    from adelic.nn.bodies.graph_classifier import GraphClassifier
     from adelic.nn.bodies.local_global import LocalGlobalClassifier
     from adelic.nn.bodies.placewise_classifier import PlacewiseClassifier
     from adelic.nn.bodies.placewise_context import BallContext, ContextPlacewise
@@ -70,6 +71,7 @@ __all__ = [
     "BaseDigitsEmbedding",
     "ContextPlacewise",
     "FoNEEmbedding",
+    "GraphClassifier",
     "LearnedEmbedding",
     "LearnedPositionalEncoding",
     "LocalGlobalClassifier",

@@ -7,9 +7,10 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from adelic.nn.bodies.classifier import Classifier
+from adelic.nn.bodies.graph_classifier import GraphClassifier
 
 
-def forward_flops(model: Classifier, length: int) -> int:
+def forward_flops(model: Classifier | GraphClassifier, length: int) -> int:
     """Return the floating-point operations that the matrix products of a forward pass over one row take.
 
     A multiplication with an addition counts as two. Norms, softmax, ReLU and look-ups are not counted, as is usual:
@@ -18,7 +19,7 @@ def forward_flops(model: Classifier, length: int) -> int:
     are those of `adelic.nn.kernels.fused`: of the last layer, only what the head reads is computed.
 
     Args:
-        model: any classifier.
+        model: any classifier of sequences or graphs.
         length: tokens a row, without [CLS].
 
     Raises:

@@ -75,6 +75,14 @@ class Experiment:
             raise ConfigurationError(f"{self.row} has stored rows, which {self.model.name} does not learn from")
         elif isinstance(self.recipe, Recipe) and self.recipe.passes > 1:
             raise ConfigurationError(f"--passes is for drawn tasks; on {self.row} an epoch is a pass: use --epochs")
+        if (
+            isinstance(self.recipe, Recipe)
+            and self.recipe.body == "graph"
+            and self.embedding.places not in (None, "flat")
+        ):
+            raise ConfigurationError(
+                f"--places {self.embedding.places} is a body of its own; leave out --body graph, or use --places flat"
+            )
         if isinstance(self.model, Classical):
             self._check_classical()
         else:

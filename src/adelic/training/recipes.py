@@ -142,6 +142,13 @@ class Recipe:
     view: str | None = option(
         None, help="Another way to write rows, as heights for lattice paths; `adelic data info TASK` lists them."
     )
+    body: str = option(
+        "sequence",
+        help="Body of the network: sequence (a token for each number), or graph (of rows of n × n numbers: a token for "
+        "each vertex, in no order, and numbers on the edges; --positional, --pooling and --norm play no part).",
+        choices=("sequence", "graph"),
+        unwritten="sequence",
+    )
     d_model: int = option(128, help="Number of coordinates of each token's vector.", least=1, greatest=65_536)
     n_layers: int = option(6, help="Number of layers of the encoder.", least=1, greatest=10_000)
     n_heads: int = option(8, help="Number of attention heads in each layer.", least=1, greatest=65_536)

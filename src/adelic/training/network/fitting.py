@@ -18,6 +18,7 @@ from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
 from adelic.nn import EMBEDDINGS, LocalGlobalClassifier, PlacewiseClassifier, SequenceClassifier, Vocabulary
 from adelic.nn.bodies.classifier import Classifier
+from adelic.nn.bodies.graph_classifier import GraphClassifier
 from adelic.nn.bodies.placewise_classifier import place_sizes
 from adelic.nn.embeddings.features import ScaledEmbedding
 from adelic.nn.flops import forward_flops
@@ -43,7 +44,7 @@ from adelic.training.signals import Stopped, cause, deferred_signals
 
 SAVE_SECONDS, EPOCH_SECONDS = 60.0, 5.0
 """After this time inside an epoch, or after one, another checkpoint is written; a kill costs no more work than that."""
-Network = Classifier | LocalGlobalClassifier
+Network = Classifier | GraphClassifier | LocalGlobalClassifier
 _BYTES_A_PARAMETER = 4 * 6  # float32: weight, gradient, two moments of Adam's, best weight, and what is being saved
 
 
@@ -93,7 +94,7 @@ def fit_network(experiment: Experiment, data: "TrainingData", around: Surroundin
         features=experiment.embedding.features,
         parameters=sum(parameter.numel() for parameter in trainer.parameters),
         flops=forward_flops(model, data.length)
-        if isinstance(model, Classifier) and data.vocabulary is not None
+        if isinstance(model, Classifier | GraphClassifier) and data.vocabulary is not None
         else None,
         seconds=seconds + trainer.progress.seconds,
         device=device_name(around.device),
@@ -201,6 +202,9 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
             if vocabulary is None and isinstance(made, ScaledEmbedding):
                 made.fit(data.X_train)
             torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
+            if recipe.body == "graph":
+                unused = ("norm", "pooling", "positional")
+                return GraphClassifier(made, **{name: value for name, value in options.items() if name not in unused})
             model = SequenceClassifier(made, **options)
             _scale_first_vectors(model, recipe.initial_std)
             return model

@@ -1,0 +1,154 @@
+"""A Transformer over the vertices of a graph, whose attention is told the numbers on the edges."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from adelic.errors import ConfigurationError
+from adelic.nn.bodies.classifier import check_sizes
+from adelic.nn.embeddings.base import NumberEmbedding, needed
+from adelic.nn.heads.classes import make_head
+from adelic.nn.tensors import check_plain
+
+
+class GraphClassifier(nn.Module):
+    """Vertices in place of tokens: rows are n × n matrices of numbers, the one from i to j on the edge from i to j.
+
+    A vertex begins as the sum of what its edges say, and attends to the others. Attention from i to j is biased by the
+    numbers on both edges between them, and what j tells i depends on these numbers too. The head reads mean and maximum
+    over the vertices. So the logits do not depend on how vertices are numbered, and a matrix costs n tokens, not n².
+
+    Shape: ids (*, n²), row after row -> logits (*, n_classes), float32; or what a head of your own gives.
+
+    Args:
+        embedding: any `NumberEmbedding` with a vocabulary and one vector a number.
+        n_classes, head: as of `adelic.nn.SequenceClassifier`; the state has 2 · d_model numbers.
+        max_length: numbers a row, n².
+        n_layers, n_heads, d_feedforward, dropout: as of `adelic.nn.SequenceClassifier`; layer norms stand before.
+
+    Raises:
+        ConfigurationError: a size makes no sense, or n² is not a square, or the embedding has no vocabulary or several
+            vectors a number.
+
+    Source: the bias is that of Ying et al., "Do Transformers really perform badly for graph representation?" (2021).
+
+    >>> from adelic import nn
+    >>> embedding = nn.LearnedEmbedding(nn.Vocabulary(range(-2, 3)), d_model=16)
+    >>> model = GraphClassifier(embedding, n_classes=7, max_length=9, n_layers=1, n_heads=2, d_feedforward=32)
+    >>> model(torch.zeros(4, 9, dtype=torch.int64)).shape
+    torch.Size([4, 7])
+    """
+
+    def __init__(
+        self,
+        embedding: NumberEmbedding,
+        *,
+        n_classes: int | Sequence[int] | None = None,
+        head: Callable[[int], nn.Module] | None = None,
+        max_length: int,
+        n_layers: int = 6,
+        n_heads: int = 8,
+        d_feedforward: int = 512,
+        dropout: float = 0.1,
+    ) -> None:
+        super().__init__()
+        d = embedding.d_model
+        check_sizes(n_classes, max_length, n_layers)
+        if n_heads < 1 or d % n_heads:
+            raise ConfigurationError(f"d_model={d} is not divisible by n_heads={n_heads}")
+        n = math.isqrt(max_length)
+        if n * n != max_length:
+            raise ConfigurationError(
+                f"body=graph reads n × n numbers, and these rows have {max_length}; use body=sequence"
+            )
+        if embedding.tokens_per_number != 1:
+            raise ConfigurationError(
+                f"body=graph needs one vector a number; this embedding has {embedding.tokens_per_number}, use another"
+            )
+        self.embedding, self.max_length = embedding, max_length
+        self.register_buffer(
+            "every", torch.arange(len(needed(embedding.vocabulary, "a graph's edge"))), persistent=False
+        )
+        self.every: torch.Tensor
+        self.start = nn.Linear(d, 2 * d)  # of the edges from a vertex, and of those to it
+        self.dropout = nn.Dropout(dropout)
+        self.layers = nn.ModuleList(GraphLayer(d, n_heads, d_feedforward, dropout) for _ in range(n_layers))
+        self.final_norm = nn.LayerNorm(d)
+        self.head = make_head(2 * d, n_classes, head)
+
+    def forward(self, ids: Any) -> Any:
+        """Return what the head makes of the vertices: logits, float32 (*, n_classes), where it is a classifier.
+
+        Args:
+            ids: ids of numbers, (*, n²).
+        """
+        check_plain(ids, self.every.device)
+        if ids.shape[-1] != self.max_length:
+            raise ConfigurationError(f"a row of {ids.shape[-1]} numbers: this body reads {self.max_length}")
+        n, batch = math.isqrt(self.max_length), ids.shape[:-1]
+        numbers = self.embedding(self.every)  # (numbers, d)
+        there = functional.one_hot(ids.reshape(-1, n, n), len(numbers)).to(numbers.dtype)
+        edges = torch.cat([there, there.transpose(1, 2)], dim=-1)  # (rows, from, to, 2 · numbers)
+        x = self.dropout(edges.sum(dim=2) @ both_ways(self.start(numbers)) / math.sqrt(n))
+        for layer in self.layers:
+            x = layer(x, edges, numbers)
+        x = self.final_norm(x)
+        state = torch.cat([x.mean(dim=1), x.amax(dim=1)], dim=-1)
+        return self.head(state.reshape(*batch, -1))
+
+    @property
+    def n_parameters(self) -> int:
+        """Return the number of trained parameters."""
+        return sum(p.numel() for p in self.parameters() if p.requires_grad)
+
+
+class GraphLayer(nn.Module):
+    """Attention among vertices, biased and told by the numbers on edges, and a feed-forward layer; norms before.
+
+    Shape: x (rows, n, d), edges (rows, n, n, 2 · numbers), numbers (numbers, d) -> (rows, n, d).
+
+    Args:
+        d_model: width.
+        n_heads: heads of the attention; a divisor of d_model.
+        d_feedforward: width of the inner layer.
+        dropout: probability that an element is dropped.
+    """
+
+    def __init__(self, d_model: int, n_heads: int, d_feedforward: int, dropout: float) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.in_proj = nn.Linear(d_model, 3 * d_model)
+        self.bias = nn.Linear(d_model, 2 * n_heads, bias=False)
+        self.message = nn.Linear(d_model, 2 * d_model, bias=False)
+        self.out_proj = nn.Linear(d_model, d_model)
+        self.linear1, self.linear2 = nn.Linear(d_model, d_feedforward), nn.Linear(d_feedforward, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: torch.Tensor, edges: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+        """Return the vertices' next states."""
+        rows, n, d = x.shape
+        heads, size = self.n_heads, d // self.n_heads
+        q, k, v = self.in_proj(self.norm1(x)).view(rows, n, 3, heads, size).permute(2, 0, 3, 1, 4)
+        bias, message = both_ways(self.bias(numbers)), both_ways(self.message(numbers))
+        scores = q @ k.transpose(-1, -2) / math.sqrt(size) + (edges @ bias).permute(0, 3, 1, 2)
+        shares = self.dropout(scores.softmax(dim=-1))  # (rows, heads, n, n)
+        by_number = (shares.permute(0, 2, 1, 3) @ edges).transpose(1, 2)  # (rows, heads, n, 2 · numbers)
+        states = shares @ v + by_number @ message.view(-1, heads, size).transpose(0, 1)
+        x = x + self.dropout(self.out_proj(states.transpose(1, 2).flatten(2)))
+        inner = self.linear2(self.dropout(functional.relu(self.linear1(self.norm2(x)))))
+        changed: torch.Tensor = x + self.dropout(inner)
+        return changed
+
+
+def both_ways(told: torch.Tensor) -> torch.Tensor:
+    """Return what numbers say as an edge's own, and behind it as the edge's back: (numbers, 2 · d) -> (2 · numbers, d).
+
+    >>> both_ways(torch.tensor([[1, 2], [3, 4]])).tolist()
+    [[1], [3], [2], [4]]
+    """
+    return torch.cat(told.chunk(2, dim=-1))
