@@ -194,7 +194,14 @@ def test_pickled_for_another_process(equipped, tmp_path, texts):
 
 
 @pytest.mark.filterwarnings("ignore")  # of the exporter and the tracer, about what the library's models do
-@pytest.mark.parametrize("name", [*LANGUAGE_MODELS, "BertModel"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "GPT2LMHeadModel",
+        "BertModel",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("BertForMaskedLM", "LlamaForCausalLM")),
+    ],
+)
 def test_exported_traced_and_compiled(equipped, name, texts):
     model, tokenizer = equipped(name)
     model.config.use_cache = False
