@@ -12,7 +12,7 @@ from adelic.training.recipes import Recipe
 from adelic.training.signals import Stopped
 from targets.case import Case
 
-TIMES = ("seconds",)
+TIMES = ("seconds", "processor_seconds")
 """What a result says of time, which no two runs share."""
 
 

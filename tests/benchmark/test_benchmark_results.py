@@ -14,7 +14,7 @@ from adelic.benchmark import Summary, read_results, summarise
 from adelic.benchmark.comparison import comparisons
 from adelic.benchmark.files import write_result
 from adelic.benchmark.report import row_sections
-from adelic.benchmark.results import confidence_interval, right_rows
+from adelic.benchmark.results import confidence_interval, right_rows, shown_seconds
 from adelic.benchmark.run_tables import single_runs
 from adelic.benchmark.table import mean_with_interval
 from adelic.data.sources import TaskData
@@ -468,3 +468,10 @@ def test_predictions_give_the_accuracy_again(real_results):
     for run in real_results.values():
         assert right_rows(run).mean() == pytest.approx(run.test["accuracy"])
     assert right_rows(replace(run, predictions=None)) is None
+
+
+def test_seconds_beside_other_work_are_marked(result):
+    quiet, busy = result(seconds=10.0, processor_seconds=9.5), result(seed=1, seconds=10.0, processor_seconds=6.0)
+    assert shown_seconds([quiet]) == "10.0"
+    assert shown_seconds([quiet, busy]) == "≈ 10.0"
+    assert shown_seconds([result(seconds=1234.0)]) == "≈ 1,234"  # of older results nothing is known

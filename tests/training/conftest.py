@@ -12,7 +12,7 @@ def read_folder():
 
     def read(folder: Path):
         result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-        return (folder / "metrics.jsonl").read_bytes(), {k: v for k, v in result.items() if k != "seconds"}
+        return (folder / "metrics.jsonl").read_bytes(), {k: v for k, v in result.items() if "seconds" not in k}
 
     return read
 

@@ -375,6 +375,16 @@ def confidence_interval(values: Iterable[float]) -> float | None:
     return float(high - low) / 2
 
 
+BUSY_NOTE = "≈: seconds that other work on the machine may have lengthened, so not to be compared."
+
+
+def shown_seconds(results: Sequence[Result]) -> str:
+    """Return the mean time of training, behind ≈ where other work on the machine may have lengthened it."""
+    mean = float(np.mean([result.seconds for result in results]))
+    mark = "" if all(result.was_quiet for result in results) else "≈ "
+    return f"{mark}{mean:,.1f}" if mean < 100 else f"{mark}{mean:,.0f}"
+
+
 def costs(results: Sequence[Result]) -> str:
     """Return what training and evaluation took, where and by which versions, in words.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from adelic.benchmark.comparison import Comparison, recipe_title
 from adelic.benchmark.contrasts import contrast_text
-from adelic.benchmark.results import Summary, confidence_interval
+from adelic.benchmark.results import BUSY_NOTE, Summary, confidence_interval, shown_seconds
 from adelic.benchmark.rows import Figure, Row, published_rows
 from adelic.benchmark.significance import TRIVIAL, declared_contrast
 from adelic.benchmark.table import (
@@ -308,7 +308,7 @@ def models_table(comparison: Comparison) -> Table:
             f"{comparison.heading}: {trivial}.",
             FIGURES_NOTE,
             f"{LOOK_UP_NOTE} {RULE_NOTE} seconds: mean time of a run’s training, validation included, without a search "
-            "before it.",
+            f"before it. {BUSY_NOTE}",
         ),
         comparison.heading,
         published=len(published),
@@ -327,7 +327,7 @@ def _model_line(comparison: Comparison, name: str) -> tuple[str, ...]:
         figure(model, "macro_f1"),
         figure(model, "loss"),
         f"{model.first.parameters:,}",
-        f"{model.seconds:,.1f}",
+        shown_seconds(model.results),
         _training(model),
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from adelic.benchmark.comparison import named
-from adelic.benchmark.results import Summary, right_rows
+from adelic.benchmark.results import Summary, right_rows, shown_seconds
 from adelic.benchmark.rows import further_rows, published_rows
 from adelic.benchmark.table import (
     LOOK_UP_NOTE,
@@ -243,7 +243,7 @@ def provenance(summaries: Iterable[Summary]) -> Table:
     rows = tuple(
         (
             result.command,
-            f"{result.seconds:.0f}",
+            shown_seconds([result]),
             f"{result.parameters:,}",
             result.device,
             ", ".join(f"{name} {version}" for name, version in result.versions.items()),

@@ -74,6 +74,7 @@ class Result:
         parameters: how many numbers were fitted.
         flops: operations that one row takes; None where they are not counted.
         seconds: of training.
+        processor_seconds: what the process had of the processor in that time; None where it is not known.
         evaluation_seconds: of computing a solver's answers.
         device, devices, nodes, versions, commit: the machine and the software of the training.
         command: the command line that repeats the run.
@@ -126,6 +127,7 @@ class Result:
     parameters: Annotated[int, COUNT]
     flops: Annotated[int | None, COUNT.or_null()] = None
     seconds: Annotated[float, AMOUNT]
+    processor_seconds: Annotated[float | None, AMOUNT] = None
     evaluation_seconds: Annotated[float | None, AMOUNT] = None
     device: Annotated[str, TEXT]
     devices: Annotated[int, COUNT] = 1
@@ -197,6 +199,11 @@ class Result:
     def figures(self, split: str) -> Figures:
         """Return the figures on the split "test", or on one of `never_seen`."""
         return self.test if split == "test" else (self.never_seen or {})[split]
+
+    @property
+    def was_quiet(self) -> bool:
+        """Return whether nothing else slowed the training down: its process had nine tenths of the time, or more."""
+        return self.processor_seconds is not None and self.processor_seconds >= 0.9 * self.seconds
 
     def answers(self) -> tuple[Integers, Integers] | None:
         """Return the labels and the predictions of the test split, in its order.

@@ -11,7 +11,7 @@ from adelic.benchmark.number_theory.divisors import draw_divisors, to_table
 from adelic.benchmark.number_theory.figures import draw_gcd
 from adelic.benchmark.number_theory.plans import Series, experiments
 from adelic.benchmark.number_theory.scores import accuracy, constant, learned, learned_in, least_class
-from adelic.benchmark.results import confidence_interval, costs
+from adelic.benchmark.results import BUSY_NOTE, confidence_interval, costs, shown_seconds
 from adelic.benchmark.table import Table
 from adelic.training import Result
 
@@ -64,7 +64,7 @@ def _table(series: list[Series], found: list[list[Result]]) -> Table:
         seeds = f"{len(results)}" + (f" of {len(one.experiments)}" if len(results) < len(one.experiments) else "")
         costs = ["", ""]
         if results:
-            costs = [f"{results[0].parameters:,}", f"{np.mean([result.seconds for result in results]):,.0f}"]
+            costs = [f"{results[0].parameters:,}", shown_seconds(results)]
         rows.append((one.label, f"{one.examples:,}", seeds, *figures, *costs))
     everything = [result for results in found for result in results]
     if everything:
@@ -101,8 +101,8 @@ def _notes(results: list[Result]) -> list[str]:
         "Exact answers in percent: mean over seeds ± half the width of the 95 % confidence interval (Student's t); of "
         "two seeds the range, of one the figure alone. test: questions drawn as in training, none of them trained on. "
         "learned: classes with at least 95 % of their questions right on the split that has all equally often. least "
-        "class: the class with the fewest right answers, over all splits. seconds: of training, with other work beside "
-        "it, so not to be compared closely. best constant answer: one answer to all questions of a split, its best. "
+        "class: the class with the fewest right answers, over all splits. seconds: of training. "
+        f"{BUSY_NOTE} best constant answer: one answer to all questions of a split, its best. "
         "best trivial rule: chosen, and learnt, from training questions; older results lack it.",
         costs(results),
     ]

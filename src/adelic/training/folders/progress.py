@@ -23,6 +23,7 @@ class Progress:
         epoch: epochs done.
         step: optimizer steps done.
         seconds: training time so far, over all resumed parts.
+        processor_seconds: what the process had of the processor in that time, all threads together.
         best_epoch: the epoch (from 1) whose weights are kept; 0 before the first.
         best_score: (validation accuracy, −validation loss) of that epoch.
         batch: steps done of the next epoch.
@@ -34,6 +35,7 @@ class Progress:
     epoch: int = 0
     step: int = 0
     seconds: float = 0.0
+    processor_seconds: float = 0.0
     best_epoch: int = 0
     best_score: tuple[float, float] = (-1.0, 0.0)
     batch: int = 0
@@ -69,7 +71,8 @@ def parse_progress(metadata: dict[str, str] | None) -> tuple[Progress, str | Non
             raise ValueError(f"{name}={value!r:.40}")
     accuracy, loss = progress.best_score  # a list in JSON
     progress.best_score = (float(accuracy), float(loss))
-    progress.seconds, progress.loss = float(progress.seconds), float(progress.loss)
+    for name in ("seconds", "processor_seconds", "loss"):
+        setattr(progress, name, float(getattr(progress, name)))
     if not all(isinstance(state, str) for state in progress.generators.values()):
         raise TypeError("a generator's state is not a text")
     if not isinstance(progress.metrics, str):

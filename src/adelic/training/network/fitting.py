@@ -103,6 +103,7 @@ def fit_network(experiment: Experiment, data: "TrainingData", around: Surroundin
         history=history([json.loads(line) for line in lines]),
         metrics=metrics_text(lines),
         further={
+            "processor_seconds": round(trainer.progress.processor_seconds, 3),
             "places": experiment.embedding.places or "flat",
             "devices": world.devices,
             "nodes": world.nodes,

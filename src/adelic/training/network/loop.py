@@ -104,7 +104,7 @@ class Trainer:
         self.best: Weights = {}
         self._loss = torch.zeros((), dtype=torch.float64, device=train.labels.device)  # summed over the epoch's rows
         self._finite_step = 0  # the last step after which the loss was seen to be finite
-        self._clock = 0.0
+        self._clock = self._processor = 0.0
         self._before = ""  # what the last epoch came to, for a progress bar
 
     def run_epoch(self, tick: Tick | None = None, between_steps: Callable[[], None] | None = None) -> dict[str, Any]:
@@ -119,7 +119,7 @@ class Trainer:
         Raises:
             DivergenceError: the loss is not finite any more.
         """
-        self._clock = time.perf_counter()
+        self._clock, self._processor = time.perf_counter(), time.process_time()
         epoch = self.progress.epoch
         train_loss = self._train(epoch, tick, between_steps)
         figures, _ = self.evaluate(self.validation)
@@ -156,9 +156,10 @@ class Trainer:
 
     def _count_time(self) -> None:
         """Add the time since the last call, or the epoch's start, to the run's."""
-        now = time.perf_counter()
+        now, processor = time.perf_counter(), time.process_time()
         self.progress.seconds += now - self._clock
-        self._clock = now
+        self.progress.processor_seconds += processor - self._processor
+        self._clock, self._processor = now, processor
 
     def evaluate(self, split: Split) -> tuple[dict[str, float], np.ndarray]:
         """Return the model's figures on a split, and its objective's predictions."""
