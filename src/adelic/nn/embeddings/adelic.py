@@ -1,7 +1,7 @@
 """AOE: the adele of a number as its vector."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from adelic.errors import ConfigurationError, EncodingError
 from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, check_range, greatest_of, rows_differ
 from adelic.nn.fingerprint import of_space
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding
-from adelic.nn.vocabulary import Vocabulary
+from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers import AdeleArray, AdeleSpace, rationals
 from adelic.numbers.columns.choice import choose_for_column
 from adelic.numbers.columns.reading import read_values
@@ -95,7 +95,7 @@ class AdelicEmbedding(NumberEmbedding):
 
     def __init__(
         self,
-        vocabulary: Vocabulary | Iterable[Any] | int | None,
+        vocabulary: Numbers | None,
         d_model: int = 128,
         *,
         space: AdeleSpace | None = None,
@@ -107,8 +107,8 @@ class AdelicEmbedding(NumberEmbedding):
         floats: str = "never",
         missing: bool = False,
     ) -> None:
-        vocabulary = None if vocabulary is None else Vocabulary.of(vocabulary)
         super().__init__(vocabulary, d_model)
+        vocabulary = self.vocabulary
         self._check_ids(padding_idx, floats, missing=missing)
         self.padding_idx, self.floats = padding_idx, floats
         if coordinates not in COORDINATES:
@@ -180,6 +180,8 @@ class AdelicEmbedding(NumberEmbedding):
 
         >>> AdelicEmbedding(1000, 64, space=AdeleSpace((2, 5), 4), features="digits", padding_idx=0)
         AdelicEmbedding(1000 numbers, 64, primes=(2, 5), precision=4, features='digits', padding_idx=0)
+        >>> AdelicEmbedding(Vocabulary(range(9), missing=True), 64, space=AdeleSpace((2, 5), 4), features="digits")
+        AdelicEmbedding(9 numbers, 64, primes=(2, 5), precision=4, features='digits', missing_id=9)
         """
         known = "any number" if self.vocabulary is None else f"{len(self.vocabulary)} numbers"
         space = [f"{name}={value!r}" for name, value in self.space.to_dict().items() if value or name == "precision"]
@@ -192,7 +194,9 @@ class AdelicEmbedding(NumberEmbedding):
         if self.padding_idx is not None:
             parts.append(f"padding_idx={self.padding_idx}")
         if self.special is not None:
-            parts.append(f"special={len(self.special)}")
+            ids = {} if self.vocabulary is None else vars(self.vocabulary)
+            found = [f"{name}={ids[name]}" for name in ("missing_id", "unknown_id") if ids.get(name) is not None]
+            parts += found or ["missing=True"]
         return ", ".join(parts)
 
     @classmethod
