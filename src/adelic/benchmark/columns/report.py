@@ -73,7 +73,7 @@ def _rules(by_task: list[list[Result]]) -> list[tuple[str, ...]]:
     ]
 
 
-def _notes(found: list[list[Result]], is_whole: bool) -> list[str]:  # noqa: FBT001
+def _notes(found: list[list[Result]], is_whole: bool) -> list[str]:
     """Return what stands under the table, from the results of each of its figures, and whether all tasks were run."""
     everything = [result for some in found for result in some]
     counts = sorted({len(some) for some in found if some})

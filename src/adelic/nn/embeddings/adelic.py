@@ -35,7 +35,8 @@ from adelic.numbers.rationals import Rationals
 _FIRST_STD = 0.02
 """Standard deviation of the first vectors of missing and unknown numbers; a projection's are about so small."""
 _FALLOFF = 30.0
-"""The falloff of "combined". 100 was as good on differences modulo 12, 1,000 and equal levels were not."""
+"""The falloff of "combined". Chosen by validation accuracy, then loss, of seeds 10 to 13 on the column task
+difference-residue: 30 and 100 had 100 % with each, 1,000, powers of p^k, and no falloff had not."""
 COORDINATES = ("all", "real", "p-adic")
 """Which of AOE's coordinates a model is given."""
 
