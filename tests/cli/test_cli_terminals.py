@@ -71,6 +71,16 @@ def test_a_label_that_is_listed_on_80_columns_can_be_shown(tiny_config, tmp_path
     assert works("runs", "show", label).startswith(f"runs/{label}: finished")
 
 
+def test_a_comparison_fits_80_columns(tiny_config, tmp_path):
+    configs = [tiny_config(name, epochs=1) for name in ("adelic", "learned", "one-hot")]
+    for config in configs:
+        run(config, tmp_path / "runs" / config.label, device="cpu")
+    shown = in_a_terminal(80, "runs", "compare", *(config.label for config in configs), cwd=tmp_path)
+    assert max(map(len, shown.splitlines())) <= 80
+    assert [f"{i}: {config.label}" for i, config in enumerate(configs, start=1)] == shown.splitlines()[:3]
+    assert {"embedding.name", "accuracy", '"one-hot"', "parameters"} <= words_of(shown)
+
+
 def loaded_by(*arguments, cwd):
     """Return the modules that a command line loads, and what it says."""
     code = f"""
@@ -102,6 +112,12 @@ def test_lists_of_runs_and_mistakes_load_no_torch(tiny_config, tmp_path):
         (["train", "shubert"], "did you mean 'schubert'"),
         (["train", "schubert", "--epoch", "3"], "Did you mean '--epochs'"),
         (["train", "schubert", "--recipe", "quik"], "did you mean 'quick'"),
+        (["train", "schubert", "--n", "4", "--embedding", "lerned"], "did you mean 'learned'"),
+        (["train", "gcd", "--embedding", "fonne"], "did you mean 'fone'"),
+        (["reproduce", "schubert-44"], "did you mean 'schubert-4'"),
+        (["reproduce", "schubert-4", "--embeddings", "adelic,lerned"], "did you mean 'learned'"),
+        (["reproduce", "number-theory", "gdc"], "did you mean 'gcd'"),
+        (["reproduce", "arithmetic", "--solvers", "fonne"], "did you mean 'fone'"),
         (["report", "--tabel"], "Did you mean"),
         (["data", "list", "--json"], '"schubert"'),
     ):

@@ -18,19 +18,27 @@ lists the names, and a test compares both. To add a figure of a row, draw it in 
 legend of `plots`, and make it a `Part` of `report.RowSection`.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from adelic.errors import needs_extra
 
-with needs_extra("adelic.benchmark", "torch"):
+if TYPE_CHECKING:
     from adelic.benchmark.engines import Budget, EmbeddedEngine, RayEngine, WorkersEngine
     from adelic.benchmark.files import read_results, with_finished_runs
     from adelic.benchmark.matrix import outstanding, outstanding_work, plan, plan_classical, progress, run_matrix
+    from adelic.benchmark.report import write_report
     from adelic.benchmark.results import Summary, summarise
     from adelic.benchmark.rows import Row, published_rows
-if TYPE_CHECKING:
-    from adelic.benchmark.report import write_report
 
+_MODULES = {
+    "engines": ("Budget", "EmbeddedEngine", "RayEngine", "WorkersEngine"),
+    "files": ("read_results", "with_finished_runs"),
+    "matrix": ("outstanding", "outstanding_work", "plan", "plan_classical", "progress", "run_matrix"),
+    "report": ("write_report",),
+    "results": ("Summary", "summarise"),
+    "rows": ("Row", "published_rows"),
+}
 __all__ = [
     "Budget",
     "EmbeddedEngine",
@@ -53,14 +61,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the report when it is first used: each process that runs a part of a matrix would wait for matplotlib."""
-    if name == "write_report":
-        with needs_extra("adelic.benchmark", "torch"):
-            from adelic.benchmark.report import write_report
-        return write_report
+    """Import what is first used: rows need no torch, and a process that trains needs no matplotlib."""
+    for module, names in _MODULES.items():
+        if name in names:
+            with needs_extra("adelic.benchmark", "torch"):
+                return getattr(importlib.import_module(f"adelic.benchmark.{module}"), name)
     raise AttributeError(f"module 'adelic.benchmark' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """List the public names, the one not loaded yet included."""
+    """List the public names, also those that are not loaded yet."""
     return __all__

@@ -163,7 +163,10 @@ def compare(labels: tuple[str, ...], runs_dir: Path, plot: Path | None) -> None:
     figures = [_figures(run) for run in found]
     keys = dict.fromkeys(key for run_figures in figures for key in run_figures)
     rows += [[key, *(run_figures.get(key, "") for run_figures in figures)] for key in keys]
-    print_table(("", *(run.label for run in found)), rows)
+    columns = ("", *(str(i) for i, _ in enumerate(found, start=1)))
+    for number, run in zip(columns[1:], found, strict=True):
+        click.echo(f"{number}: {plain(run.label)}")  # labels are longer than figures, and two do not fit a terminal
+    print_table(columns, rows, needed=columns[:3], more="a wider terminal, or a pipe,")
 
 
 @runs.command()

@@ -111,3 +111,7 @@ class Vocabulary:
             if self.unknown_id is not None:
                 return self.unknown_id
             raise VocabularyError(f"{describe(number)} is not in the vocabulary {self!r}") from None
+
+
+Numbers = Vocabulary | Iterable[Any] | int
+"""What lists the numbers that can occur: a vocabulary, a list or range of them, or n for 0 … n − 1."""

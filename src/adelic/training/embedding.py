@@ -1,8 +1,12 @@
-"""The embedding of a network: its name and its options, checked without torch except for the name."""
+"""The embedding of a network: its name and its options, checked without torch."""
 
-from collections.abc import Mapping, Sequence
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
+from importlib import resources
 from typing import Any
 
 from adelic.errors import ConfigurationError, UnknownNameError
@@ -183,10 +187,7 @@ class EmbeddingConfig:
                 object.__setattr__(self, name, getattr(space, name))
         if self.standardize and self.published:
             raise ConfigurationError("--standardize is ours, and does not go with --published; drop one of the two")
-        from adelic.nn import EMBEDDINGS  # the last check, since it loads torch
-
-        if self.name not in EMBEDDINGS:
-            raise UnknownNameError.of("embedding", self.name, EMBEDDINGS)
+        check_embedding(self.name)
 
     def _default(self, described: Option) -> Any:
         if described.name == "features" and self.places not in (None, "flat"):
@@ -340,6 +341,27 @@ def check_owner(what: str, option: str, embedding: str) -> None:
         listed = " and ".join(filter(None, [", ".join(map(repr, names[:-1])), repr(names[-1])]))
         whose = f"embedding{'s' if len(names) > 1 else ''} {listed}"
         raise ConfigurationError(f"{what} belongs to the {whose}, not to {embedding!r}")
+
+
+def check_embedding(name: str) -> None:
+    """Raise `UnknownNameError` unless an embedding has this name; the nearest name is suggested.
+
+    >>> check_embedding("lerned")
+    Traceback (most recent call last):
+    adelic.errors.UnknownNameError: unknown embedding 'lerned'; did you mean 'learned'? embeddings: abacus, adelic, ...
+    """
+    loaded = sys.modules.get("adelic.nn.embeddings.registry")
+    known: Iterable[str] = _embedding_names() if loaded is None else loaded.EMBEDDINGS
+    if name not in known:
+        raise UnknownNameError.of("embedding", name, known)
+
+
+@cache
+def _embedding_names() -> tuple[str, ...]:
+    """Return the names that the modules of `adelic.nn.embeddings` give to classes, read as text: no torch is loaded."""
+    modules = (resources.files("adelic") / "nn" / "embeddings").iterdir()
+    texts = [module.read_text(encoding="utf-8") for module in modules if module.name.endswith(".py")]
+    return tuple(sorted(name for text in texts for name in re.findall(r'(?m)^    name\b[^=\n]*= "(.+)"$', text)))
 
 
 def stored_embedding(table: Any, recipe: str) -> dict[str, Any]:

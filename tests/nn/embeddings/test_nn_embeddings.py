@@ -1,5 +1,6 @@
 import copy
 import datetime
+import math
 import pickle
 
 import numpy as np
@@ -19,10 +20,17 @@ from adelic.errors import (
     VocabularyError,
 )
 from adelic.nn import AdelicEmbedding, LearnedEmbedding, Vocabulary, build_embedding
-from adelic.nn.embeddings.adelic import COORDINATES
+from adelic.nn.embeddings.adelic import COORDINATES, loudness
 from adelic.nn.embeddings.base import rows_differ
 from adelic.numbers.columns.reading import read_values
-from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, WITHOUT_COMBINED, FeatureLayout, compute_features
+from adelic.numbers.features import (
+    FEATURE_KINDS,
+    HOT_KINDS,
+    WITHOUT_COMBINED,
+    FeatureLayout,
+    compute_features,
+    place_size,
+)
 
 LENGTH = 5
 VARIANTS = [(kind, projection) for kind in FEATURE_KINDS for projection in (None, "linear")]
@@ -145,7 +153,8 @@ def test_the_projection_is_linear_in_all_features(vocabulary, space, features):
     raw = embedding.table
     if features != "standardized":
         numbers = space.encode(list(vocabulary.numbers))
-        assert np.array_equal(raw.numpy(), compute_features(numbers, embedding.layout))
+        factors = loudness(embedding.layout, 30) if features == "combined" else np.float32(1)
+        assert np.array_equal(raw.numpy(), compute_features(numbers, embedding.layout) * factors)
     weight, bias = embedding.projection.weight, embedding.projection.bias
     ids = torch.arange(8)
     assert torch.allclose(embedding(ids), raw @ weight.T + bias, atol=1e-5)
@@ -186,6 +195,9 @@ def test_numbers_that_do_not_fit_the_window():
         ({"d_model": 7, "features": "digits"}, "projection='linear'"),
         ({"scale": (0, 0)}, "a deviation above 0"),
         ({"scale": (0, 1), "features": "digits"}, "features='combined'"),
+        ({"falloff": 0}, "above 0"),
+        ({"falloff": math.inf}, "above 0"),
+        ({"falloff": 30, "features": "digits"}, "features='characters', 'one-hot-digits' or 'combined'"),
     ],
 )
 def test_bad_options(vocabulary, options, word):
@@ -319,8 +331,45 @@ def test_the_default_is_the_combined_form():
     assert embedding.table.abs().max() < 4  # of 10^12, too
     named = AdelicEmbedding(vocabulary, features="combined")
     assert torch.equal(named.table, embedding.table)
-    part = AdelicEmbedding(vocabulary, features="characters", projection="linear").table[:, 1:33]
+    part = AdelicEmbedding(vocabulary, features="characters", projection="linear", falloff=30).table[:, 1:33]
     assert torch.equal(embedding.table[:, 30:62], part)
+
+
+@pytest.mark.parametrize("fractional_digits", [0, 2])
+@pytest.mark.parametrize("kind", ["characters", "one-hot-digits", "combined"])
+def test_high_levels_are_quieter(kind, fractional_digits):
+    """Levels of p^k have the norm 1/√(1 + p^k/30) that the low ones nearly have; k counts from the point."""
+    space = AdeleSpace(primes=(2, 7), precision=5, fractional_digits=fractional_digits)
+    levels = {"characters": 2, "one-hot-digits": None, "combined": 2}
+    embedding = AdelicEmbedding(50, space=space, features=kind, projection="linear", falloff=30)
+    start = embedding.layout.n_real
+    for p in space.primes:
+        size = levels[kind] or p
+        for k in range(1, 6):
+            norms = embedding.table[:, start : start + size].norm(dim=1)
+            expected = (1 + p ** (k - fractional_digits) / 30) ** -0.5
+            torch.testing.assert_close(norms, torch.full((50,), expected))
+            start += size
+        rest = place_size(kind, p, 5) - 5 * size
+        assert torch.isin(embedding.table[:, start : start + rest], torch.tensor([0.0, 1.0])).all()
+        start += rest
+    assert start == embedding.layout.size
+
+
+@pytest.mark.parametrize("kind", ["characters", "one-hot-digits", "combined"])
+def test_a_falloff_is_the_same_without_a_vocabulary(kind):
+    closed = AdelicEmbedding(50, 16, features=kind, projection="linear", falloff=10)
+    opened = AdelicEmbedding(None, 16, features=kind, projection="linear", falloff=10)
+    opened.load_state_dict(closed.state_dict())
+    torch.testing.assert_close(opened([[3, 49]]), closed(torch.tensor([[3, 49]])))
+    assert "falloff=10" in repr(closed)
+    with pytest.raises(ConfigurationError, match="falloff"):
+        AdelicEmbedding(50, 16, features=kind, projection="linear", falloff=20).load_state_dict(closed.state_dict())
+
+
+def test_features_beyond_float64_levels_are_silent():
+    space = AdeleSpace(primes=(2,), precision=2000)
+    assert AdelicEmbedding(8, 16, space=space).table.isfinite().all()
 
 
 def test_the_scale_is_a_feature_and_in_the_fingerprint():

@@ -4,10 +4,13 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from adelic import nn, training
 from adelic.data import TaskData
+from adelic.errors import UnknownNameError
 from adelic.nn.bodies.local_global import JOINTS
 from adelic.nn.embeddings.adelic import COORDINATES
 from adelic.nn.embeddings.registry import find_embeddings
@@ -79,6 +82,33 @@ def test_defaults_build_every_embedding(name):
     assert built.fingerprint() == nn.build_embedding(name, VOCABULARY, **papers).fingerprint()
     assert built.name == name
     assert built(VOCABULARY.ids([[1, 2]])).shape == (1, 2 * built.tokens_per_number, 128)
+
+
+def test_names_are_known_without_torch(monkeypatch):
+    """They are read from the modules' text, unless torch is loaded anyway; then embeddings of one's own are known."""
+    monkeypatch.delitem(sys.modules, "adelic.nn.embeddings.registry")
+    for name in nn.EMBEDDINGS:
+        described_embedding.check_embedding(name)
+    with pytest.raises(UnknownNameError) as caught:
+        described_embedding.check_embedding("parity")
+    assert str(caught.value).partition("embeddings: ")[2].split(", ") == sorted(nn.EMBEDDINGS)
+
+
+@pytest.mark.parametrize("name", nn.EMBEDDINGS)
+def test_counts_ranges_and_lists_are_vocabularies(name):
+    ids = VOCABULARY.ids([[1, 2, 11]])
+    expected = seeded(name, VOCABULARY)
+    for numbers in (12, np.int64(12), range(12), list(range(12)), (str(i) for i in range(12))):
+        built = seeded(name, numbers)
+        assert built.vocabulary.numbers == VOCABULARY.numbers
+        assert torch.equal(built(ids), expected(ids))
+        assert built.fingerprint() == expected.fingerprint()
+
+
+def seeded(name, numbers):
+    """Return an embedding whose first weights do not depend on what came before."""
+    torch.manual_seed(0)
+    return nn.build_embedding(name, numbers, d_model=128).eval()
 
 
 def test_options_name_embeddings_and_values_that_there_are():

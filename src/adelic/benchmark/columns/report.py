@@ -1,4 +1,4 @@
-"""The report: one table, a row a model and a column a task."""
+"""The report: one table, a row a model and a column a task that was run."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,18 +25,29 @@ def to_markdown(plan: Iterable[Series], results: Path) -> str:
     if not listed:
         return ""
     there = finished(experiments(listed), results)
-    tasks = {series.task: series.asked.title for series in listed}
+    planned = {series.task: series.asked.title for series in listed}
+    begun = {result.task for result in there.values()}
+    tasks = {task: title for task, title in planned.items() if task in begun} or planned
+    is_whole = tasks.keys() == planned.keys()
     found = {(one.label, one.task): [there[e] for e in one.experiments if e in there] for one in listed}
     rows = []
     for label in dict.fromkeys(series.label for series in listed):
         cells = [found.get((label, task)) for task in tasks]
         figures = [IMPOSSIBLE if some is None else shown(_accuracies(some), 100, digits=1) for some in cells]
-        rows.append((label, *figures, _least(cells)))
+        rows.append((label, *figures, *([_least(cells)] if is_whole else [])))
     if there:
-        rows += _rules([[result for result in there.values() if result.task == task] for task in tasks])
-    table = Table(("model", *tasks, "least"), tuple(rows)).to_markdown().rstrip()
-    questions = "\n".join(f"- `{task}`: {title}" for task, title in tasks.items())
-    return "\n\n".join([table, questions, *(_notes(list(filter(None, found.values()))) if there else [])])
+        of_rules = _rules([[result for result in there.values() if result.task == task] for task in tasks])
+        rows += [(*row, "") if is_whole else row for row in of_rules]
+    table = Table(("model", *tasks, *(["least"] if is_whole else [])), tuple(rows)).to_markdown().rstrip()
+    questions = _listed(tasks)
+    if not is_whole:
+        later = _listed({task: title for task, title in planned.items() if task not in tasks})
+        questions += f"\n\nNo model has been run yet on these:\n\n{later}"
+    return "\n\n".join([table, questions, *(_notes(list(filter(None, found.values())), is_whole) if there else [])])
+
+
+def _listed(tasks: dict[str, str]) -> str:
+    return "\n".join(f"- `{task}`: {title}" for task, title in tasks.items())
 
 
 def _accuracies(results: list[Result]) -> list[float]:
@@ -56,13 +67,13 @@ def _rules(by_task: list[list[Result]]) -> list[tuple[str, ...]]:
     guesses = [[rate for result in some if (rate := constant(result, "test")) is not None] for some in by_task]
     named = {"best trivial rule": rules, "best constant answer": guesses}
     return [
-        (label, *(f"{100 * float(np.mean(rates)):.1f}" if rates else "" for rates in all_rates), "")
+        (label, *(f"{100 * float(np.mean(rates)):.1f}" if rates else "" for rates in all_rates))
         for label, all_rates in named.items()
     ]
 
 
-def _notes(found: list[list[Result]]) -> list[str]:
-    """Return what stands under the table, from the results of each of its figures."""
+def _notes(found: list[list[Result]], is_whole: bool) -> list[str]:
+    """Return what stands under the table, from the results of each of its figures, and whether all tasks were run."""
     everything = [result for some in found for result in some]
     counts = sorted({len(some) for some in found if some})
     if counts == [1]:
@@ -71,11 +82,12 @@ def _notes(found: list[list[Result]]) -> list[str]:
         listed = " or ".join(map(str, counts))
         many = f"Each figure is the mean of {listed} seeds ± half the width of its 95 % interval (of two, their range)."
     sizes = sorted({result.configuration["data"]["examples"] for result in everything})
+    least = "least: over the tasks. " if is_whole else ""
     return [
         f"Exact answers in percent on questions that were not trained on. {many} "
         f"{' or '.join(f'{size:,}' for size in sizes)} questions to train on. {IMPOSSIBLE}: it needs a vector a "
-        "number, and the task has too many numbers. least: over the tasks. best trivial rule: chosen, and learnt, from "
-        "training questions. best constant answer: the best one on the test split itself.",
+        f"number, and the task has too many numbers. {least}best trivial rule: chosen, and learnt, from training "
+        "questions. best constant answer: the best one on the test split itself.",
         costs(everything),
     ]
 

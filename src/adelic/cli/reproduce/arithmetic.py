@@ -7,8 +7,9 @@ import click
 
 from adelic.cli.options import INTEGERS, NAMES
 from adelic.cli.reproduce.plans import HOW, plan_options, plan_source, run_and_report
+from adelic.data import drawn_task
 from adelic.training.experiment import Experiment
-from adelic.training.solver_names import SOLVER_MODULES
+from adelic.training.solver_names import SOLVER_MODULES, check_solver
 
 
 @click.command()
@@ -47,10 +48,10 @@ def arithmetic(command: str, /, **given: Any) -> None:
     adelic reproduce arithmetic --only addition --solvers adelic-placewise,fone --examples 100,1000 --seeds 0-2
     adelic reproduce arithmetic --only fraction-addition --solvers my_package.solvers:Mine
     """
-    from adelic.benchmark import arithmetic
-
     how = {name: given.pop(name) for name in HOW}
     source, whole, chosen = plan_of_arithmetic(**given)
+    from adelic.benchmark import arithmetic
+
     run_and_report(
         "arithmetic",
         source,
@@ -72,6 +73,10 @@ def plan_of_arithmetic(
     quick: bool,
 ) -> tuple[str | Path, list[Experiment], list[Experiment]]:
     """Return the source of the plan that the options of the command mean, its runs, and the chosen ones among them."""
+    for name in problems or ():
+        drawn_task(name)  # before torch is loaded
+    for name in solvers or ():
+        check_solver(name)
     from adelic.benchmark import arithmetic
 
     own = [name for name in solvers or () if name not in SOLVER_MODULES]

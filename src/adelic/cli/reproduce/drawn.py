@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from adelic.cli.reproduce.plans import HOW, plan_options, plan_source, run_and_report
+from adelic.data import drawn_task
 from adelic.training.experiment import Experiment
 
 Plan = tuple[str | Path, list[Any], list[Experiment]]
@@ -35,9 +36,9 @@ def _command(name: str, module: str, page: str, help_text: str) -> click.Command
     @plan_options(name, "task and size", page=page)
     @click.pass_obj
     def command(line: str, /, **given: Any) -> None:
-        benchmark = _benchmark(module)
         how = {option: given.pop(option) for option in HOW}
         source, whole, chosen = plan_of(module)(**given)
+        benchmark = _benchmark(module)
         run_and_report(
             name,
             source,
@@ -62,6 +63,8 @@ def plan_of(module: str) -> Callable[..., Plan]:
         seeds: tuple[int, ...] | None,
         quick: bool,
     ) -> Plan:
+        for name in tasks:
+            drawn_task(name)  # before torch is loaded
         benchmark = _benchmark(module)
         source = plan_source(quick=quick, plan_file=plan_file)
         whole = benchmark.read_plan(source)

@@ -13,6 +13,7 @@ from adelic.cli.report import print_runs, results_option, write_report
 from adelic.errors import Interrupted
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.options import options
+from adelic.training.embedding import check_embedding
 from adelic.training.experiment import Experiment
 from adelic.training.models import RandomSearch
 from adelic.training.recipes import Recipe
@@ -126,9 +127,9 @@ def rows(
     adelic reproduce --dry-run
     """
     keep_freed_memory()
+    configs = runs_of_rows(**chosen)
     from adelic import benchmark
 
-    configs = runs_of_rows(**chosen)
     if dry_run:
         for config in configs:
             click.echo(config.command())
@@ -173,6 +174,12 @@ def runs_of_rows(
     **changes: Any,
 ) -> list[Experiment]:
     """Return the runs that the options of the command mean, those of models outside the Transformer first."""
+    from adelic.benchmark.rows import split_row
+
+    for name in rows:
+        split_row(name)  # before torch is loaded
+    for text in embeddings or ():
+        check_embedding(text.partition(":")[0])
     from adelic import benchmark
 
     if trials is not None and models is None:

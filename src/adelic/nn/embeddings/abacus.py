@@ -12,7 +12,7 @@ from adelic.errors import ConfigurationError
 from adelic.nn.backend import current
 from adelic.nn.base_digits import OPEN_DIGITS, count_digits, to_digits
 from adelic.nn.embeddings.features import FeatureEmbedding
-from adelic.nn.vocabulary import Vocabulary
+from adelic.nn.vocabulary import Numbers, Vocabulary
 
 
 class AbacusEmbedding(FeatureEmbedding):
@@ -55,7 +55,7 @@ class AbacusEmbedding(FeatureEmbedding):
 
     def __init__(
         self,
-        vocabulary: Vocabulary | None,
+        vocabulary: Numbers | None,
         d_model: int = 128,
         *,
         base: int = 10,
@@ -66,7 +66,7 @@ class AbacusEmbedding(FeatureEmbedding):
         if base < 2:
             raise ConfigurationError(f"base={base} has no digits; base >= 2")
         if max_digits is None:
-            numbers = () if vocabulary is None else vocabulary.numbers
+            numbers = () if self.vocabulary is None else self.vocabulary.numbers
             max_digits = max((count_digits(math.trunc(q), base) for q in numbers), default=OPEN_DIGITS)
         if max_digits < 1 or max_offset < 0:
             raise ConfigurationError(f"max_digits={max_digits}, max_offset={max_offset}: Abacus needs at least 1 and 0")

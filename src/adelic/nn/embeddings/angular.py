@@ -9,7 +9,7 @@ from torch import nn
 
 from adelic.errors import ConfigurationError
 from adelic.nn.embeddings.features import FeatureEmbedding
-from adelic.nn.vocabulary import Vocabulary
+from adelic.nn.vocabulary import Numbers
 from adelic.numbers.residues import residues
 
 
@@ -34,7 +34,7 @@ class AngularEmbedding(FeatureEmbedding):
 
     name = "angular"
 
-    def __init__(self, vocabulary: Vocabulary | None, d_model: int = 128, *, modulus: int = 257) -> None:
+    def __init__(self, vocabulary: Numbers | None, d_model: int = 128, *, modulus: int = 257) -> None:
         super().__init__(vocabulary, d_model)
         if modulus < 2:
             raise ConfigurationError(f"modulus={modulus} has one residue; modulus >= 2")

@@ -12,7 +12,7 @@ from adelic.errors import ConfigurationError, RangeError
 from adelic.nn.fingerprint import Fingerprinted, of_vocabulary
 from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.tensors import check_plain
-from adelic.nn.vocabulary import Vocabulary
+from adelic.nn.vocabulary import Numbers, Vocabulary
 
 _BLOCK = 4096
 
@@ -21,6 +21,10 @@ class NumberEmbedding(Fingerprinted):
     """A map from numbers to vectors; the interface of every embedding.
 
     Shape: ids (*, length), int64, or numbers (*, length) without a vocabulary -> (*, length, d_model).
+
+    Args:
+        vocabulary: the numbers that can occur: a `Vocabulary`, a list or range, or n for 0 … n − 1; or None.
+        d_model: length of a vector.
 
     Attributes:
         name: in `adelic.nn.EMBEDDINGS`, on the command line and in recipes; a class without one is in none of them.
@@ -39,11 +43,11 @@ class NumberEmbedding(Fingerprinted):
     name: ClassVar[str]
     tokens_per_number = 1
 
-    def __init__(self, vocabulary: Vocabulary | None, d_model: int) -> None:
+    def __init__(self, vocabulary: Numbers | None, d_model: int) -> None:
         super().__init__()
         if d_model < 1:
             raise ConfigurationError(f"d_model={d_model} leaves no coordinate; d_model >= 1")
-        self.vocabulary = vocabulary
+        self.vocabulary = None if vocabulary is None else Vocabulary.of(vocabulary)
         self.d_model = d_model
         self.register_forward_pre_hook(_check_input)
 
@@ -87,15 +91,15 @@ def _check_input(embedding: nn.Module, inputs: tuple[Any, ...]) -> None:
         check_plain(values, *(() if held is None else (held.device,)))
 
 
-def needed(vocabulary: Vocabulary | None, what: str) -> Vocabulary:
-    """Return the vocabulary of an embedding that cannot do without.
+def needed(vocabulary: Numbers | None, what: str) -> Vocabulary:
+    """Return the vocabulary of an embedding that cannot do without one.
 
-    >>> len(needed(Vocabulary(range(8)), "a learned embedding"))
+    >>> len(needed(8, "a learned embedding"))
     8
     """
     if vocabulary is None:
         raise ConfigurationError(f"{what} has one vector a number, so it needs a vocabulary")
-    return vocabulary
+    return Vocabulary.of(vocabulary)
 
 
 def greatest_of(features: torch.Tensor) -> float:

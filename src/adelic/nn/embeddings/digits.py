@@ -11,7 +11,7 @@ from torch.nn import functional
 from adelic.errors import ConfigurationError
 from adelic.nn.base_digits import OPEN_DIGITS, count_digits, to_digits
 from adelic.nn.embeddings.features import FeatureEmbedding
-from adelic.nn.vocabulary import Vocabulary
+from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers.primes import first_primes
 from adelic.numbers.residues import residues
 
@@ -69,13 +69,13 @@ class BaseDigitsEmbedding(TokenEmbedding):
     name = "base-digits"
 
     def __init__(
-        self, vocabulary: Vocabulary | None, d_model: int = 128, *, base: int = 10, max_digits: int | None = None
+        self, vocabulary: Numbers | None, d_model: int = 128, *, base: int = 10, max_digits: int | None = None
     ) -> None:
         super().__init__(vocabulary, d_model)
         if base < 2:
             raise ConfigurationError(f"base={base} has no digits; base >= 2")
         if max_digits is None:
-            numbers = () if vocabulary is None else vocabulary.numbers
+            numbers = () if self.vocabulary is None else self.vocabulary.numbers
             max_digits = max((count_digits(int(q), base) for q in numbers), default=OPEN_DIGITS)
         if max_digits < 1:
             raise ConfigurationError(f"max_digits={max_digits} leaves no digit; max_digits >= 1")
@@ -124,7 +124,7 @@ class ResiduesEmbedding(TokenEmbedding):
 
     name = "residues"
 
-    def __init__(self, vocabulary: Vocabulary | None, d_model: int = 128, *, n_primes: int = 100) -> None:
+    def __init__(self, vocabulary: Numbers | None, d_model: int = 128, *, n_primes: int = 100) -> None:
         super().__init__(vocabulary, d_model)
         if n_primes < 1:
             raise ConfigurationError(f"n_primes={n_primes} leaves no residue; n_primes >= 1")

@@ -14,7 +14,7 @@ from adelic.errors import ConfigurationError, EncodingError
 from adelic.nn.backend import current
 from adelic.nn.base_digits import OPEN_DIGITS, count_digits, refuse_signs, to_digits
 from adelic.nn.embeddings.features import FeatureEmbedding
-from adelic.nn.vocabulary import Vocabulary
+from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers.describe import describe
 
 _ROUNDING = 1e-12
@@ -76,7 +76,7 @@ class FoNEEmbedding(FeatureEmbedding):
 
     def __init__(
         self,
-        vocabulary: Vocabulary | None,
+        vocabulary: Numbers | None,
         d_model: int = 128,
         *,
         integer_digits: int | None = None,
@@ -88,7 +88,7 @@ class FoNEEmbedding(FeatureEmbedding):
         max_shift: int = 0,
     ) -> None:
         super().__init__(vocabulary, d_model)
-        numbers = () if vocabulary is None else vocabulary.numbers
+        numbers = () if self.vocabulary is None else self.vocabulary.numbers
         if integer_digits is None:
             needed = max((count_digits(math.trunc(q), 10) for q in numbers), default=OPEN_DIGITS)
             integer_digits = needed + max_shift

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from adelic.nn.embeddings.base import NumberEmbedding, needed
-from adelic.nn.vocabulary import Vocabulary
+from adelic.nn.vocabulary import Numbers, Vocabulary
 
 
 class LearnedEmbedding(NumberEmbedding):
@@ -12,7 +12,7 @@ class LearnedEmbedding(NumberEmbedding):
 
     Shape: ids (*, length) -> (*, length, d_model). Parameters: len(vocabulary) · d_model.
 
-    >>> LearnedEmbedding(Vocabulary(range(8)), d_model=128)(torch.tensor([[0, 7, 3]])).shape
+    >>> LearnedEmbedding(8, d_model=128)(torch.tensor([[0, 7, 3]])).shape
     torch.Size([1, 3, 128])
     """
 
@@ -20,9 +20,9 @@ class LearnedEmbedding(NumberEmbedding):
 
     vocabulary: Vocabulary
 
-    def __init__(self, vocabulary: Vocabulary, d_model: int = 128) -> None:
+    def __init__(self, vocabulary: Numbers | None, d_model: int = 128) -> None:
         super().__init__(needed(vocabulary, "a learned embedding"), d_model)
-        self.table = nn.Embedding(len(vocabulary), d_model)
+        self.table = nn.Embedding(len(self.vocabulary), d_model)
 
     def forward(self, ids_or_numbers: torch.Tensor) -> torch.Tensor:
         """Return the vectors of ids, float32 (*, length, d_model)."""

@@ -5,7 +5,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.nn.embeddings.base import NumberEmbedding, needed
-from adelic.nn.vocabulary import Vocabulary
+from adelic.nn.vocabulary import Numbers
 
 
 class OneHotEmbedding(NumberEmbedding):
@@ -19,9 +19,10 @@ class OneHotEmbedding(NumberEmbedding):
 
     name = "one-hot"
 
-    def __init__(self, vocabulary: Vocabulary | None, d_model: int = 128) -> None:
-        super().__init__(vocabulary, d_model)
-        self.projection = nn.Linear(len(needed(vocabulary, "a one-hot embedding")), d_model)
+    def __init__(self, vocabulary: Numbers | None, d_model: int = 128) -> None:
+        numbers = needed(vocabulary, "a one-hot embedding")
+        super().__init__(numbers, d_model)
+        self.projection = nn.Linear(len(numbers), d_model)
 
     def forward(self, ids_or_numbers: torch.Tensor) -> torch.Tensor:
         """Return the vectors of ids, float32 (*, length, d_model)."""

@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.embeddings.features import ScaledEmbedding, standard_scale
-from adelic.nn.vocabulary import Vocabulary
+from adelic.nn.vocabulary import Numbers
 
 
 class PeriodicEmbedding(ScaledEmbedding):
@@ -42,7 +42,7 @@ class PeriodicEmbedding(ScaledEmbedding):
 
     def __init__(
         self,
-        vocabulary: Vocabulary | None,
+        vocabulary: Numbers | None,
         d_model: int = 128,
         *,
         n_frequencies: int = 48,

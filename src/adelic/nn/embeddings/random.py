@@ -4,7 +4,7 @@ import torch
 from torch.nn import functional
 
 from adelic.nn.embeddings.base import NumberEmbedding, needed
-from adelic.nn.vocabulary import Vocabulary
+from adelic.nn.vocabulary import Numbers
 
 
 class RandomEmbedding(NumberEmbedding):
@@ -29,11 +29,11 @@ class RandomEmbedding(NumberEmbedding):
     table: torch.Tensor
 
     def __init__(
-        self, vocabulary: Vocabulary | None, d_model: int = 128, *, generator: torch.Generator | None = None
+        self, vocabulary: Numbers | None, d_model: int = 128, *, generator: torch.Generator | None = None
     ) -> None:
-        super().__init__(vocabulary, d_model)
-        size = len(needed(vocabulary, "a random embedding"))
-        self.register_buffer("table", torch.randn(size, d_model, generator=generator))
+        numbers = needed(vocabulary, "a random embedding")
+        super().__init__(numbers, d_model)
+        self.register_buffer("table", torch.randn(len(numbers), d_model, generator=generator))
 
     def forward(self, ids_or_numbers: torch.Tensor) -> torch.Tensor:
         """Return the vectors of ids, float32 (*, length, d_model)."""

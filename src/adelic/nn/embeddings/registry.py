@@ -7,7 +7,7 @@ from typing import Any
 
 from adelic.errors import UnknownNameError
 from adelic.nn.embeddings.base import NumberEmbedding
-from adelic.nn.vocabulary import Vocabulary
+from adelic.nn.vocabulary import Numbers
 
 
 def find_embeddings(package: str) -> dict[str, type[NumberEmbedding]]:
@@ -29,18 +29,19 @@ EMBEDDINGS = find_embeddings("adelic.nn.embeddings")
 """Every embedding by its name."""
 
 
-def build_embedding(name: str, vocabulary: Vocabulary | None, **options: Any) -> NumberEmbedding:
+def build_embedding(name: str, vocabulary: Numbers | None, **options: Any) -> NumberEmbedding:
     """Return the embedding of this name.
 
     Args:
         name: a key of `EMBEDDINGS`.
-        vocabulary: the numbers that can occur, or None for open-ended numbers.
+        vocabulary: the numbers that can occur: a `Vocabulary`, a list or range, or n for 0 … n − 1; or None for
+            open-ended numbers.
         options: what the embedding's class takes, such as d_model, space, features.
 
     Raises:
         UnknownNameError: there is no such embedding; the nearest name is suggested.
 
-    >>> build_embedding("learned", Vocabulary(range(3)), d_model=16).d_model
+    >>> build_embedding("learned", 3, d_model=16).d_model
     16
     """
     if name not in EMBEDDINGS:

@@ -8,7 +8,7 @@ from torch import nn
 
 from adelic.errors import ConfigurationError
 from adelic.nn.embeddings.features import ScaledEmbedding, standard_scale
-from adelic.nn.vocabulary import Vocabulary
+from adelic.nn.vocabulary import Numbers
 
 
 class XValEmbedding(ScaledEmbedding):
@@ -44,7 +44,7 @@ class XValEmbedding(ScaledEmbedding):
 
     def __init__(
         self,
-        vocabulary: Vocabulary | None,
+        vocabulary: Numbers | None,
         d_model: int = 128,
         *,
         scaling: Literal["linear", "log"] = "linear",
