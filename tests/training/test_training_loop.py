@@ -13,7 +13,7 @@ from adelic.errors import ConfigurationError
 from adelic.nn import Vocabulary
 from adelic.nn.backend import Noise
 from adelic.training import ClassBalancedSampler, EmbeddingConfig, Experiment, run
-from adelic.training.network.fitting import build_model, make_trainer
+from adelic.training.network.fitting import begin, build_model, make_trainer, narrow_ids
 from adelic.training.network.loop import Split, Trainer, evaluate
 from adelic.training.network.workers import Workers
 from adelic.training.runs.development import DevelopmentData
@@ -286,7 +286,7 @@ def test_a_step_is_a_step_of_adam(tiny_recipe, options):
     for rows in (torch.arange(16), torch.arange(16, 32)):
         with Workers() as workers:
             trainer._own_gradients(rows, 1.0, Noise(0), workers)
-        output = ours(trainer.train.ids[rows])
+        output = ours(trainer.train.read(rows))
         loss = data.objective.loss(output, trainer.train.labels[rows], reduction="mean")
         expected = torch.autograd.grad(loss, list(ours.parameters()), allow_unused=True)
         for theirs, parameter, gradient in zip(plain.parameters(), ours.parameters(), expected, strict=True):
@@ -298,3 +298,20 @@ def test_a_step_is_a_step_of_adam(tiny_recipe, options):
         optimizer.step()
     for theirs, parameter in zip(plain.parameters(), ours.parameters(), strict=True):
         torch.testing.assert_close(parameter, theirs, rtol=1e-4, atol=1e-6)
+
+
+def test_ids_take_a_byte_each(tiny_config):
+    """And a model reads the same; a vocabulary of more than 256 numbers has wider ones."""
+    config = tiny_config("learned", task="mheight", n=6)
+    data = DevelopmentData.of(config.data.load(0))
+    trainer = begin(config, data, torch.device("cpu"))
+    assert trainer.train.ids.dtype == torch.uint8
+    wide = Split(data.ids(data.X_train), data.y_train, torch.device("cpu"))
+    assert wide.ids.dtype == trainer.train.read(slice(None)).dtype == torch.int64
+    assert torch.equal(trainer.train.read(slice(None)), wide.ids)
+    figures, predictions = trainer.evaluate(trainer.train)
+    same, again = trainer.evaluate(wide)
+    assert figures == same
+    assert np.array_equal(predictions, again)
+    many = dataclasses.replace(data, vocabulary=tuple(range(300)))
+    assert narrow_ids(many, data.X_train).dtype == np.int64

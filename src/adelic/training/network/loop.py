@@ -33,7 +33,7 @@ class Split:
     """Ids and labels of a split on a device.
 
     Attributes:
-        ids: int64 (rows, length).
+        ids: (rows, length), int64 or narrower; what a model reads is `read`.
         labels: int64 (rows,) or (rows, n_targets).
     """
 
@@ -43,6 +43,10 @@ class Split:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def read(self, rows: torch.Tensor | slice) -> torch.Tensor:
+        """Return the ids of rows, int64."""
+        return self.ids[rows].long()
 
 
 class Trainer:
@@ -212,7 +216,7 @@ class Trainer:
         """Set the gradients of the weighted mean loss of rows; return this loss."""
         if self.device.type != "cpu":
             self.optimizer.zero_grad(set_to_none=True)
-            loss = self._batch_loss(self.train.ids[batch], self.train.labels[batch]) * weight
+            loss = self._batch_loss(self.train.read(batch), self.train.labels[batch]) * weight
             loss.backward()  # type: ignore[no-untyped-call]
             return loss.detach()
         size = workers.rows_of_a_part(len(batch), _tokens(self.model, self.train.ids))
@@ -223,7 +227,7 @@ class Trainer:
             for index, rows in parts:
                 part = replace(self.backend, noise=noise.from_row(noise.first_row + index * size))
                 with part.on(self.device):
-                    output = self.model(self.train.ids[rows])
+                    output = self.model(self.train.read(rows))
                 loss = self.objective.loss(output, self.train.labels[rows], reduction="sum") / len(batch) * weight
                 found: Gradients = [loss.detach(), *torch.autograd.grad(loss, self.parameters, allow_unused=True)]
                 total = _add(total, found) if total else found
@@ -269,7 +273,7 @@ def evaluate(
     @torch.no_grad()  # which holds in one thread alone
     def figures(part: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
         with backend.on(ids.device):
-            output = model(part[0])
+            output = model(part[0].long())
         return objective.loss(output, part[1], reduction="sum").double(), objective.predictions(output)
 
     with workers:
