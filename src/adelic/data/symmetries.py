@@ -75,17 +75,31 @@ def orbits(X: Integers, y: Integers, symmetries: Mapping[str, Symmetry]) -> NDAr
     >>> orbits(X, y, {"reversed": lambda X, y: (X[:, ::-1], y)}).tolist()
     [0, 1, 0, 2]
     """
+    keys = np.stack([content_keys(rows) for rows, _ in _images(X, y, symmetries)], axis=1)
+    n_images = keys.shape[1]
+    contents = np.unique(keys, return_inverse=True)[1].reshape(-1)
+    return joined(np.repeat(np.arange(len(X)), n_images), contents)[::n_images].astype(np.int64)
+
+
+def joined(a: Integers, b: Integers) -> Integers:
+    """Return numbers that are equal where a is equal, where b is, and where these join one another.
+
+    Args:
+        a: from 0 on, (size,).
+        b: from 0 on, (size,).
+
+    >>> joined(np.array([0, 0, 1, 2, 3]), np.array([0, 1, 1, 2, 2])).tolist()
+    [0, 0, 0, 1, 1]
+    """
     with needs_extra("joining rows into orbits", "data"):
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
-    keys = np.stack([content_keys(rows) for rows, _ in _images(X, y, symmetries)], axis=1)
-    contents, image = np.unique(keys, return_inverse=True)
-    rows = np.repeat(np.arange(len(X)), keys.shape[1])
-    size = len(X) + len(contents)
-    graph = coo_array((np.ones(image.size, np.bool_), (rows, len(X) + image.reshape(-1))), shape=(size, size))
-    of_row = connected_components(graph, directed=False)[1][: len(X)]
-    return np.unique(of_row, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    first_b = int(a.max(initial=0)) + 1
+    size = first_b + int(b.max(initial=0)) + 1
+    graph = coo_array((np.ones(len(a), np.bool_), (a, first_b + b)), shape=(size, size))
+    of_number: Integers = connected_components(graph)[1]
+    return of_number[a]
 
 
 def content_keys(X: Integers) -> NDArray[np.uint64]:
