@@ -218,14 +218,23 @@ def test_acd_loads_without_optional_libraries():
         assert name not in loaded
 
 
-def test_what_a_user_gives_is_checked_without_torch():
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["train", "schubert", "--epochs", "1000000000"],
+        ["train", "schubert", "--n", "4", "--seed", str(10**23)],
+        ["tune", "schubert", "--n", "4", "--trials", "1000000000000"],
+    ],
+    ids=" ".join,
+)
+def test_what_a_user_gives_is_checked_without_torch(arguments):
     """So that a value out of bounds is refused in a second: torch alone takes several."""
-    code = """
+    code = f"""
 from adelic.cli import main
 try:
-    main(["train", "schubert", "--epochs", "1000000000"])
-except SystemExit:
-    pass
+    main({arguments})
+except SystemExit as end:
+    assert end.code == 2
 """
     loaded = loaded_by(code)
     assert "adelic.training.experiment" in loaded

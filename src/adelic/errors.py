@@ -168,7 +168,7 @@ class UnknownNameError(AdelicError, LookupError):
         near = difflib.get_close_matches(str(name).lower(), known, n=1)
         hint = f" did you mean {near[0]!r}?" if near else ""
         text = repr(name) if len(repr(name)) <= 60 else f"{repr(name)[:57]}..."
-        return cls(f"unknown {kind} {text};{hint} {listed or kind + 's'}: {', '.join(known)}")
+        return cls(f"unknown {kind} {text};{hint} {listed or kind + 's'}: {', '.join(known) or 'none'}")
 
 
 class TaskSizeError(AdelicError, ValueError):
@@ -213,7 +213,7 @@ class RunFolderError(AdelicError, ValueError):
     ...     (Path(folder) / "DONE").touch()
     ...     training.read_result(Path(folder))
     Traceback (most recent call last):
-    adelic.errors.RunFolderError: ...result.json is missing though the run is done; --restart begins this run anew
+    adelic.errors.RunFolderError: ...result.json is missing though DONE says that it is there; --restart begins ...
     """
 
 

@@ -129,7 +129,11 @@ def test_a_value_of_another_kind_is_named_wherever_it_stands(tmp_path, result, v
         assert re.search(rf"odd\.json: accepted$|odd\.json is not the result of a run: ({where})[^\n]*$", words)
     numbers = {"seconds", "test.loss", "validation.loss", "test.calibration_error"} if value == 10**30 else set()
     absent = {"n", "edition", "features"} if value is None else set()
-    assert accepted <= {"commit", "flops", "predicts_one_class", "contaminated", "validation.epoch"} | numbers | absent
+    assert accepted <= {"commit", "flops", "predicts_one_class", "contaminated"} | numbers | absent
+
+
+TRIAL = {"options": {"C": 1.0}, "accuracy": 0.5, "loss": 1.0, "converged": None, "seconds": 1.0}
+SEARCH = {"seed": 0, "chosen": {"C": 1.0}, "seconds": 1.0, "trials": [TRIAL]}
 
 
 @pytest.mark.parametrize(
@@ -152,6 +156,16 @@ def test_a_value_of_another_kind_is_named_wherever_it_stands(tmp_path, result, v
         (["configuration", "embedding", "sigma"], "x", "configuration.embedding.sigma is 'x' instead of a finite"),
         (["search"], "", "search is not a table"),
         (["search"], {"seed": 0, "chosen": 5, "seconds": 1, "trials": []}, "search.chosen is 5 instead of a table"),
+        (["search"], {**SEARCH, "chosen": {"C": 2.0}}, r"search.chosen is {'C': 2.0}, which none of search.trials has"),
+        (["search"], {**SEARCH, "trials": [{}]}, r"it has no search.trials\[0\].options"),
+        (["search"], {**SEARCH, "trials": [TRIAL | {"loss": "x"}]}, r"search.trials\[0\].loss is 'x' instead"),
+        (
+            ["search"],
+            {**SEARCH, "trials": [TRIAL, TRIAL | {"options": {"C": "x"}}]},
+            r"search.trials\[1\].options is {'C': 'x'}, of other kinds than search.chosen",
+        ),
+        (["guess"], {"accuracy": "x"}, "guess.accuracy is 'x' instead of a rate"),
+        (["validation", "epoch"], 1.5, "validation.epoch is 1.5 instead of a whole number"),
         (["versions", "numpy"], 2, "versions is"),
         (["rows", "test"], 10**15, "labels is too short for 1000000000000000 answers"),
     ],
@@ -166,11 +180,13 @@ def test_what_is_no_result_is_told(tmp_path, result, keys, value, words):
 
 def test_figures_of_several_targets_are_told(tmp_path, result):
     several = result(exact_match=0.5).as_dict()
+    target = {"accuracy": 0.5, "majority": 0.5, "balanced_accuracy": 0.5, "macro_f1": 0.5}
     for more, words in (
         ({}, "it has no guess"),
         ({"guess": {"exact_match": "x"}}, "guess.exact_match is 'x'"),
         ({"guess": {"exact_match": 0.5}}, "it has no targets"),
         ({"guess": {"exact_match": 0.5}, "targets": [{"accuracy": 0.5}]}, r"it has no targets\[0\]"),
+        ({"guess": {"exact_match": 0.5}, "targets": [target | {"confusion": [[1, 2]]}]}, r"targets\[0\].confusion is"),
     ):
         write(tmp_path, "odd.json", several | more)
         with pytest.raises(RunFolderError, match=words):

@@ -1,7 +1,9 @@
 """The number theory benchmark: plans, running and resuming them, tables, the picture, refusals."""
 
+import os
 import re
 import shutil
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -229,6 +231,23 @@ def test_what_the_command_refuses(refused, tmp_path):
     assert "number-theory comes first" in refused("reproduce", "--quick", "number-theory")
     with pytest.raises(UnknownNameError):
         benchmark.choose(benchmark.read_plan("quick"), tasks=["lattice"])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are POSIX")
+def test_a_table_that_goes_into_a_pipe_is_not_read_again(reproduced, plan_file, works, tmp_path):
+    pipe, read = tmp_path / "table.md", []
+    os.mkfifo(pipe)
+
+    def other_end():
+        read.append(pipe.read_text(encoding="utf-8"))
+        pipe.write_text("read again", encoding="utf-8")  # waits until somebody does
+
+    threading.Thread(target=other_end, daemon=True).start()
+    given = ["--workers", 1, "--runs-dir", reproduced[0] / "runs", "--results-dir", reproduced[0] / "results"]
+    out = works("reproduce", "number-theory", "--plan", plan_file, *given, "--report", tmp_path)
+    assert f"wrote {pipe}" in out
+    assert "read again" not in out
+    assert read[0].startswith("### ")
 
 
 def test_a_dry_run_prints_commands(works):

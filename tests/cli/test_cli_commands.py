@@ -160,8 +160,9 @@ def start(*arguments, shell="", environment=None, **streams):
     code = "import sys; from adelic.cli import main; main(sys.argv[1:])"
     command = shlex.join([sys.executable, "-c", code, *arguments]) + f" {shell}"
     return subprocess.run(
-        ["sh", "-c", command], capture_output=True, env=os.environ | (environment or {}), timeout=120, check=False
-    )
+        ["sh", "-c", command], env=os.environ | (environment or {}), timeout=120, check=False,
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams,
+    )  # fmt: skip
 
 
 posix = pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
@@ -185,10 +186,14 @@ def test_a_full_standard_output(arguments, tmp_path, make_device):
 
 
 @posix
-@pytest.mark.parametrize("arguments", [["data", "list"], ["encode", "7/19"]], ids=" ".join)
+@pytest.mark.parametrize("arguments", [["data", "list"], ["encode", "7/19"], ["--help"]], ids=" ".join)
 def test_a_standard_output_that_nobody_reads(arguments):
-    found = start(*arguments, shell="| true")
-    assert found.stderr == b""
+    """Whatever prints, click, Rich or the end of the program, it ends alike and without a word."""
+    read, write = os.pipe()
+    os.close(read)
+    found = start(*arguments, stdout=write)
+    os.close(write)
+    assert (found.returncode, found.stderr) == (1, b"")
 
 
 @posix

@@ -437,6 +437,8 @@ def test_report_of_all_rows(reproduced, works, folder):
         (["reproduce", "schubert-4", "--epochs", "-1"], "--epochs -1"),
         (["reproduce", "schubert-4", "--edition", "leaky"], "edition"),
         (["reproduce", "schubert-4", "--recipe", "quick", "--device", "potato"], "device"),
+        (["reproduce", "schubert-4", "--recipe", "quick", "--report", "page.txt"], "that ends in .html"),
+        (["reproduce", "schubert-4", "--recipe", "quick", "--report", "odd.html"], "odd.html: it is a folder"),
         (["reproduce", "schubert-4", "--models", "tree"], "did you mean 'trees'"),
         (["reproduce", "schubert-4", "--models", ","], "at least one model"),
         (["reproduce", "schubert-4", "--models", "mlp", "--n-layers", "3"], "--n-layers is for networks"),
@@ -454,6 +456,7 @@ def test_report_of_all_rows(reproduced, works, folder):
 def test_errors_of_reproduce_and_report(refused, folder, arguments, words):
     (folder / "odd").mkdir()
     (folder / "odd" / "odd.json").write_text("{}")
+    (folder / "odd.html").mkdir()
     assert words in refused(*arguments)
 
 

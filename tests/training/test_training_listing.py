@@ -59,9 +59,10 @@ def test_list(runs):
     [
         ("config.toml", None, "config.toml is missing"),
         ("config.toml", b"\xff", "config.toml is damaged"),
-        ("config.toml", b"seed = 3", "config.toml is damaged"),
+        ("config.toml", b"seed = 3", "config.toml is damaged: it has no data"),
         ("config.toml", b'seed = 3\ndata = 3\nembedding = "x"', "config.toml is damaged"),
-        ("config.toml", b'seed = "x"\ndata = {task="a",n=3}\nembedding={name="x"}\nrecipe={epochs=3}', "configuration"),
+        ("config.toml", b'seed = "x"\ndata = {task="a",n=3}\nembedding={name="x"}\nrecipe={epochs=3}', "seed is 'x'"),
+        ("config.toml", b'seed = 3\ndata = {task="a",n=3}\nembedding={name="x"}', "damaged: it has no recipe"),
         ("metrics.jsonl", b"{", "metrics.jsonl is damaged"),
         ("metrics.jsonl", b"[]\n", "metrics.jsonl is damaged"),
         ("metrics.jsonl", None, "lost lines"),

@@ -327,6 +327,15 @@ def test_one_flipped_bit_of_a_finished_run_is_found(finished, read_folder, name,
     assert read_folder(folder) == expected
 
 
+def test_a_flipped_bit_of_a_name_in_done_names_done(finished):
+    """The file of the other name was never there."""
+    config, folder, _ = finished
+    flipped = (folder / "DONE").read_text().replace("config.toml", "coffig.toml")
+    (folder / "DONE").write_text(flipped)
+    with pytest.raises(RunFolderError, match=r"coffig\.toml is missing though DONE says that it is there; --restart"):
+        run(config, folder, device="cpu")
+
+
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_any_flipped_bit_of_a_finished_run_is_found_or_changes_nothing(finished, name):
     config, folder, result = finished

@@ -17,7 +17,7 @@ from adelic.benchmark.rows import published_rows
 from adelic.benchmark.run_tables import provenance, run_tables
 from adelic.benchmark.table import NOT_RUN, Table, to_markdown
 from adelic.errors import ConfigurationError
-from adelic.storage.files import atomic_write
+from adelic.storage.files import FOLDER_REMEDY, atomic_write, storage_errors
 from adelic.storage.version import VERSION
 
 TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "models", "differences", "changes", "sizes")
@@ -66,7 +66,7 @@ def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False
         The files written.
 
     Raises:
-        ConfigurationError: the page's name does not end in .html.
+        ConfigurationError: the page's name does not end in .html, or is that of a folder.
         StorageError: a file cannot be written.
 
     >>> import tempfile
@@ -74,8 +74,7 @@ def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False
     ...     [path.name for path in write_report([], Path(folder) / "page.html", all_rows=True)]
     ['page.html', 'page.csv', 'page.md', 'page-tables.md']
     """
-    if page.suffix not in (".html", ".htm"):
-        raise ConfigurationError(f"the report {str(page)!r} is a page: give it a name that ends in .html")
+    check_page(page)
     runs = tables(summaries, "runs", all_rows=all_rows)
     others = [to_markdown(tables(summaries, name)) for name in TABLES if name != "runs"]
     files = {
@@ -87,6 +86,23 @@ def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False
     for path, text in files.items():
         atomic_write(path, text)
     return list(files)
+
+
+def check_page(page: Path) -> None:
+    """Raise unless a report can have this name.
+
+    Raises:
+        ConfigurationError: a folder has the name, or it does not end in .html.
+
+    >>> check_page(Path("report.txt"))
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: the report 'report.txt' is a page: give it a name that ends in .html
+    """
+    if page.suffix not in (".html", ".htm"):
+        raise ConfigurationError(f"the report {str(page)!r} is a page: give it a name that ends in .html")
+    with storage_errors(f"cannot write {page}", FOLDER_REMEDY):
+        if page.is_dir():
+            raise ConfigurationError(f"cannot write {page}: it is a folder; give the report the name of a file")
 
 
 def render_page(summaries: list[Summary], *, all_rows: bool = False) -> str:

@@ -30,7 +30,7 @@ from adelic.numbers.describe import one_line
 
 USER_ERROR = 2
 INTERRUPTED = 130
-OUTPUT_CLOSED = 141  # 128 + SIGPIPE
+UNREAD = 1  # as click and Rich end when nobody reads the standard output any more, and as Python's documentation has it
 SAVING = (("train",), ("tune",), ("reproduce",), ("data", "build"))
 """The commands that save what is finished while they work."""
 
@@ -89,7 +89,7 @@ def main(arguments: list[str] | None = None) -> None:
         if trouble is None:  # it is some other file, and a fault of ours
             raise
         if trouble.errno == errno.EPIPE:  # whoever read it has gone, as `head` does
-            sys.exit(OUTPUT_CLOSED)
+            sys.exit(UNREAD)
         _fail(f"cannot write to the standard output: {trouble.strerror or trouble}", USER_ERROR)
     else:
         sys.exit(status if isinstance(status, int) else 0)

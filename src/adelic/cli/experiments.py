@@ -17,6 +17,7 @@ from adelic.cli.options import (
 from adelic.data.sources import DrawnData, TableData, TaskData, source
 from adelic.errors import ConfigurationError
 from adelic.storage.allocator import keep_freed_memory
+from adelic.storage.checks import check_seed
 from adelic.storage.options import options
 from adelic.training.embedding import EmbeddingConfig
 from adelic.training.experiment import Experiment
@@ -209,6 +210,7 @@ def experiment(task: str, embedding: str | None, recipe: str | None, seed: int, 
         seed: of the run.
         given: the other options of `model_options`, None where not given.
     """
+    check_seed(seed)  # before what takes seconds to load
     rest = dict(given)
     of_data = [name for kind in (TaskData, TableData, DrawnData) for name in options(kind)]
     data = source(task, **{name: rest.pop(name) for name in dict.fromkeys(of_data) if name in rest})

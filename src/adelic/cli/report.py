@@ -104,7 +104,7 @@ def report(
     adelic report --results-dir results/table --figures figures
     """
     from adelic import benchmark
-    from adelic.benchmark.report import figures, tables
+    from adelic.benchmark.report import check_page, figures, tables
     from adelic.benchmark.run_tables import single_runs
     from adelic.benchmark.table import to_markdown
     from adelic.storage.files import atomic_write
@@ -116,6 +116,8 @@ def report(
     if csv_file is not None and (markdown or figures_dir is not None):
         message = "--csv writes one file and nothing else; leave --markdown and --figures out"
         raise click.UsageError(message, ctx=click.get_current_context())
+    if csv_file is None and not markdown:
+        check_page(output)
     results = _results(results_dir, runs_dir)
     if not results and not all_rows:
         raise StorageError(_nothing_found(results_dir, runs_dir))

@@ -12,6 +12,7 @@ from adelic.cli.options import NAMES, PATH, in_terms_of_options, progress_bar
 from adelic.cli.tables import print_table
 from adelic.errors import ConfigurationError
 from adelic.storage.allocator import keep_freed_memory
+from adelic.storage.checks import check_count
 from adelic.training import dimensions as space
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def tune(
     adelic tune mheight --n 8 --recipe quick --storage postgresql://me@machine/studies
     adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
     """
+    check_count("trials", trials, greatest=space.MOST_TRIALS)  # before what takes seconds to load
     keep_freed_memory()
     from adelic import training
     from adelic.storage.files import atomic_write

@@ -12,6 +12,7 @@ from adelic.training.embedding import EmbeddingConfig, check_owner
 from adelic.training.experiment import Experiment
 from adelic.training.recipes import Recipe
 
+MOST_TRIALS = 1_000_000
 DIMENSIONS: dict[str, Option] = {
     described.dashed: described
     for kind in (Recipe, EmbeddingConfig)

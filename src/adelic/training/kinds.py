@@ -69,6 +69,7 @@ METRICS = {"accuracy": RATE, "loss": NUMBER}
 COUNTED = {"accuracy": RATE, "cases": COUNT, "correct": COUNT, "unanswered": COUNT}
 CLASS_METRICS = {"balanced_accuracy": RATE, "macro_f1": RATE}
 NUMBER_METRICS = {"exact_match": RATE, "mean_absolute_error": AMOUNT, "mean_squared_error": AMOUNT}
+FIGURES = {**METRICS, **CLASS_METRICS, **NUMBER_METRICS}
 CURVES = {"train_loss": NUMBER.listed(), "validation_loss": NUMBER.listed(), "validation_accuracy": RATE.listed()}
 RANGE = Kind(
     "two whole numbers, the lesser first",

@@ -9,6 +9,7 @@ from typing import Annotated, Any, get_type_hints
 
 from adelic.data.sources import DrawnData, TableData, row_of
 from adelic.errors import RunFolderError
+from adelic.storage.checks import shown
 from adelic.storage.files import read_bytes
 from adelic.storage.options import options
 from adelic.storage.records import DamagedTextError, parse_checksums, parse_sealed, seal, sha256
@@ -20,6 +21,7 @@ from adelic.training.kinds import (
     COUNT,
     COUNTED,
     CURVES,
+    FIGURES,
     FLAG,
     MATRIX,
     METRICS,
@@ -165,8 +167,10 @@ class Result:
             check_known(found, kinds)
             found["configuration"] = with_todays_names(found["configuration"])
             found["features"] = None if found["features"] == "none" else found["features"]
-            _check_configuration(found["configuration"])
+            check_configuration(found["configuration"])
             _check_figures(found)
+            if "search" in found:
+                _check_search(found["search"])
             result = cls(**{name: value for name, value in found.items() if name in kinds})
             result._check_answers()
             return result
@@ -280,7 +284,7 @@ def check_sum(path: Path, content: bytes, listed: dict[str, str]) -> None:
         raise RunFolderError(f"{path} is damaged: it does not have the SHA-256 that stands in DONE; {_REMEDY}")
 
 
-def _check_configuration(configuration: dict[str, Any]) -> None:
+def check_configuration(configuration: dict[str, Any]) -> None:
     """Raise `DamagedTextError` unless a configuration has the form of one that was run."""
     for key, part in configuration.items():
         check_kind(part, OPTION, f"configuration.{key}")
@@ -295,6 +299,8 @@ def _check_configuration(configuration: dict[str, Any]) -> None:
 
 def _check_figures(result: dict[str, Any]) -> None:
     """Raise `DamagedTextError` where a result lacks a figure of its kind of prediction, or has another thing there."""
+    check_known(result.get("validation", {}), {"epoch": COUNT}, "validation.")
+    check_known(result.get("guess", {}), FIGURES, "guess.")
     if "cases" in result["test"]:  # questions of a drawn task
         check_all(result["test"], COUNTED, "test.")
         check_all(result, {"never_seen": TABLE})
@@ -315,14 +321,33 @@ def _check_figures(result: dict[str, Any]) -> None:
         raise DamagedTextError("history has curves of different lengths")
     if "exact_match" in result["test"]:  # several targets, or a number
         guess = ("exact_match", "mean_squared_error") if is_number else ("exact_match",)
-        check_all(result, {"guess": {name: metrics.get(name, RATE) for name in guess}})
+        check_all(result, {"guess": {name: FIGURES[name] for name in guess}})
         if not is_number:
             check_all(result["test"], {"exact_match": RATE}, "test.")
             check_all(result, {"targets": TABLE.listed()})
             for index, target in enumerate(result["targets"]):
                 check_all(target, {"accuracy": RATE, "majority": RATE, **CLASS_METRICS}, f"targets[{index}].")
+                check_known(target, {"confusion": MATRIX}, f"targets[{index}].")
 
 
+def _check_search(search: dict[str, Any]) -> None:
+    """Raise `DamagedTextError` where a search lacks the trial that it has chosen, or one of them is no trial of it."""
+    chosen, trials = search["chosen"], search["trials"]
+    for index, trial in enumerate(trials):
+        check_all(trial, _TRIAL, f"search.trials[{index}].")
+        if _types(trial["options"]) != _types(chosen):
+            raise DamagedTextError(
+                f"search.trials[{index}].options is {shown(trial['options'])}, of other kinds than search.chosen"
+            )
+    if all(trial["options"] != chosen for trial in trials):
+        raise DamagedTextError(f"search.chosen is {shown(chosen)}, which none of search.trials has")
+
+
+def _types(options: dict[str, Any]) -> dict[str, type]:
+    return {name: type(value) for name, value in options.items()}
+
+
+_TRIAL = {"options": OPTIONS, "accuracy": RATE, "loss": NUMBER, "converged": FLAG.or_null(), "seconds": AMOUNT}
 _KINDS = {int: COUNT, float: NUMBER, bool: FLAG, str: TEXT, Mapping: BY_PRIME}
 
 

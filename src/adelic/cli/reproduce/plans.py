@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from adelic.cli.options import DURATION, INTEGERS, PATH, Command, progress_bar, stack
+from adelic.storage.files import is_stream
 from adelic.training.experiment import Experiment
 
 HOW = ("workers", "budget", "runs_dir", "results_dir", "report_dir", "dry_run")
@@ -125,7 +126,8 @@ def run_and_report(
             on_run=show,
         )
     written = write_report(results, report)
-    click.echo(written[0].read_text(encoding="utf-8"))
+    if not is_stream(written[0]):  # what went into a pipe is gone
+        click.echo(written[0].read_text(encoding="utf-8"))
     for path in written:
         click.echo(f"wrote {path}")
     if left:

@@ -129,11 +129,14 @@ def rows(
     keep_freed_memory()
     configs = runs_of_rows(**chosen)
     from adelic import benchmark
+    from adelic.benchmark.report import check_page
 
     if dry_run:
         for config in configs:
             click.echo(config.command())
         return
+    if page is not None:
+        check_page(page)  # before what may train for hours
     needs = {"address": address, "cpus": cpus_per_run, "gpus": gpus_per_run}
     given: dict[str, Any] = {name: need for name, need in needs.items() if need is not None}
     if engine == "embedded" and given:

@@ -49,7 +49,9 @@ def read_result(folder: Path) -> Result | None:
     for name in dict.fromkeys((*listed, "result.json")):
         content = read_bytes(folder / name)
         if content is None:
-            raise RunFolderError(f"{folder / name} is missing though the run is done; --restart begins this run anew")
+            raise RunFolderError(
+                f"{folder / name} is missing though DONE says that it is there; --restart begins this run anew"
+            )
         check_sum(folder / name, content, listed)
         contents[name] = content
     return Result.parse(contents["result.json"], str(folder / "result.json"))

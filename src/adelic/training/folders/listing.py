@@ -11,12 +11,13 @@ from adelic.data.sources import row_of
 from adelic.errors import ConfigurationError, RunFolderError, StorageError, UnknownNameError
 from adelic.storage.checks import shown
 from adelic.storage.files import read_bytes, storage_errors
-from adelic.storage.records import parse_toml
+from adelic.storage.records import DamagedTextError, parse_toml
 from adelic.training.folders.files import EVENT_FILES, FILES, LOG_FOLDER, kept_lines, read_result
 from adelic.training.folders.progress import read_progress
+from adelic.training.kinds import COUNT, TABLE, TEXT, check_all
 from adelic.training.metrics import history
 from adelic.training.renamed import with_todays_names
-from adelic.training.result import Result, check_sum, read_done
+from adelic.training.result import Result, check_configuration, check_sum, read_done
 
 STATES = ("finished", "unfinished", "damaged")
 ACTIVE_SECONDS = 600.0
@@ -180,7 +181,7 @@ def find_run(name: str, runs: Path) -> RunSummary:
     if len(fitting) > 1:
         raise ConfigurationError(f"{name!r} is the beginning of {len(fitting)} labels: {', '.join(fitting[:9])}")
     if not fitting:
-        raise UnknownNameError.of("run", name, labels or ["none"], listed=f"runs in {runs}")
+        raise UnknownNameError.of("run", name, labels, listed=f"runs in {runs}")
     return summary(folders[fitting[0]])
 
 
@@ -262,23 +263,11 @@ def _configuration(path: Path, listed: dict[str, str]) -> dict[str, Any]:
     check_sum(path, content, listed)
     try:
         found = with_todays_names(parse_toml(content))
-        well = (
-            isinstance(found["data"]["task"], str)
-            and isinstance(found["data"].get("n"), int | None)
-            and isinstance(found["embedding"]["name"], str)
-            and isinstance(_parts(found["recipe"]), int)
-            and isinstance(found["seed"], int)
-        )
-    except (ValueError, LookupError, TypeError) as error:
-        raise RunFolderError(f"config.toml is damaged ({str(error) or type(error).__name__})") from None
-    if not well:
-        raise RunFolderError("config.toml is not the configuration of a run")
+        check_all(found, {"data": {"task": TEXT}, "embedding": {"name": TEXT}, "recipe": TABLE, "seed": COUNT})
+        check_configuration(found)
+    except DamagedTextError as error:
+        raise RunFolderError(f"config.toml is damaged: {error}") from None
     return found
-
-
-def _parts(recipe: dict[str, Any]) -> Any:
-    """Return how many epochs, trials or steps a recipe has."""
-    return next((recipe[name] for name in ("epochs", "trials", "steps") if name in recipe), None)
 
 
 def _metrics(path: Path, listed: dict[str, str]) -> tuple[dict[str, Any], ...]:

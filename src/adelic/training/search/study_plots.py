@@ -26,8 +26,9 @@ def check_plot(path: Path) -> None:
     """
     known = sorted(Figure().canvas.get_supported_filetypes())
     with storage_errors(f"cannot draw {shown(str(path))}", FOLDER_REMEDY):
-        is_folder = path.is_dir()
-    if is_folder or _format(path) not in known:
+        if path.is_dir():
+            raise ConfigurationError(f"cannot draw {path}: it is a folder; give it the name of a file")
+    if _format(path) not in known:
         raise ConfigurationError(f"cannot draw {path}: give it a name that ends in {', '.join(f'.{n}' for n in known)}")
 
 

@@ -23,7 +23,7 @@ from adelic.storage.checks import check_count
 from adelic.storage.files import is_stream, read_bytes
 from adelic.storage.options import Option
 from adelic.storage.provenance import source_commit, versions
-from adelic.training.dimensions import apply, check_search, parse_dimension
+from adelic.training.dimensions import MOST_TRIALS, apply, check_search, parse_dimension
 from adelic.training.experiment import Experiment
 from adelic.training.network.fitting import begin, check_memory
 from adelic.training.network.joints import with_best_joint
@@ -37,7 +37,6 @@ from adelic.training.runs.folder import choose_device, device_name
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
-MOST_TRIALS = 1_000_000
 PRUNING = ("median", "hyperband", "none")
 
 
