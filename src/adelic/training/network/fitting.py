@@ -293,7 +293,7 @@ def _train(
     """Train the epochs that are left, append their lines of metrics.jsonl to `lines`, save; stop where that is asked.
 
     A checkpoint is written after every epoch, every `SAVE_SECONDS` inside one, and before stopping. Of several
-    processes the first one decides, and writes.
+    processes the first one decides, and writes; a signal to any of them is one to all.
     """
     saved = time.monotonic()
     world = trainer.world
@@ -315,10 +315,15 @@ def _train(
     with deferred_signals() as request:
 
         def wish() -> int | str | None:
-            """Return a signal's number, "stop", "save" or None."""
-            if request.signum is not None or (stop and stop()):
-                return request.signum or "stop"
-            return "save" if time.monotonic() - saved >= SAVE_SECONDS else None
+            """Return a signal's number, which any process may have had, "stop", "save" or None: the same in all."""
+            signum = int(world.gather(np.array([request.signum or 0])).max())
+
+            def decide() -> int | str | None:
+                if signum or (stop and stop()):
+                    return signum or "stop"
+                return "save" if time.monotonic() - saved >= SAVE_SECONDS else None
+
+            return world.lead(decide)
 
         def obey(wanted: int | str | None) -> None:
             if isinstance(wanted, int):
@@ -327,7 +332,7 @@ def _train(
                 raise Stopped(f"stopped in epoch {trainer.progress.epoch + 1}; saved in {folder}")
 
         def between_steps() -> None:
-            wanted = world.lead(wish) if trainer.progress.batch % world.pace == 0 else None
+            wanted = wish() if trainer.progress.batch % world.pace == 0 else None
             if wanted is not None:
                 trainer.snapshot()
                 world.lead(save)
@@ -339,7 +344,7 @@ def _train(
             world.lead(save_epoch)
             if log:
                 log.add(line)
-            obey(world.lead(wish))
+            obey(wish())
 
 
 def _farewell(signum: int, trainer: Trainer, folder: Path) -> str:
