@@ -1,6 +1,7 @@
 """The number theory benchmark: plans, running and resuming them, tables, the picture, refusals."""
 
 import os
+import queue
 import re
 import shutil
 import threading
@@ -235,11 +236,11 @@ def test_what_the_command_refuses(refused, tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are POSIX")
 def test_a_table_that_goes_into_a_pipe_is_not_read_again(reproduced, plan_file, works, tmp_path):
-    pipe, read = tmp_path / "table.md", []
+    pipe, read = tmp_path / "table.md", queue.SimpleQueue()
     os.mkfifo(pipe)
 
     def other_end():
-        read.append(pipe.read_text(encoding="utf-8"))
+        read.put(pipe.read_text(encoding="utf-8"))
         pipe.write_text("read again", encoding="utf-8")  # waits until somebody does
 
     threading.Thread(target=other_end, daemon=True).start()
@@ -247,7 +248,7 @@ def test_a_table_that_goes_into_a_pipe_is_not_read_again(reproduced, plan_file, 
     out = works("reproduce", "number-theory", "--plan", plan_file, *given, "--report", tmp_path)
     assert f"wrote {pipe}" in out
     assert "read again" not in out
-    assert read[0].startswith("### ")
+    assert read.get(timeout=60).startswith("### ")
 
 
 def test_a_dry_run_prints_commands(works):

@@ -188,7 +188,9 @@ def second_process(process):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
-@pytest.mark.parametrize("way", ["Ctrl-C", "a killed first process", "a killed second process"])
+@pytest.mark.parametrize(
+    "way", ["Ctrl-C", "SIGTERM to the second process", "a killed first process", "a killed second process"]
+)
 def test_all_processes_end_together(start, tmp_path, way):
     process = start(tmp_path, "--devices", "2", "--epochs", "5000", "--batch-size", "8")
     wait_for(tmp_path / "mine" / "checkpoint.safetensors", process)
@@ -203,6 +205,8 @@ def test_all_processes_end_together(start, tmp_path, way):
     assert set(listening) == {"127.0.0.1"}
     if way == "Ctrl-C":
         os.killpg(process.pid, signal.SIGINT)
+    elif way == "SIGTERM to the second process":
+        second_process(process).terminate()
     elif way == "a killed first process":
         process.kill()
     else:
@@ -213,6 +217,9 @@ def test_all_processes_end_together(start, tmp_path, way):
     if way == "Ctrl-C":
         assert process.returncode == 130
         assert "interrupted" in said[0]
+    elif way == "SIGTERM to the second process":
+        assert process.returncode == 143
+        assert "stopped by SIGTERM after" in said[0]
     elif way == "a killed second process":
         assert process.returncode == 2
         assert "process 1 ended with -9" in said[0]

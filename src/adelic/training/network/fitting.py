@@ -324,7 +324,8 @@ def _train(
     """Train the epochs that are left, append their lines of metrics.jsonl to `lines`, save; stop where that is asked.
 
     A checkpoint is written after the last epoch and before stopping; and where the last one is older than
-    `EPOCH_SECONDS` after an epoch, than `SAVE_SECONDS` inside one. Of several processes the first decides, and writes.
+    `EPOCH_SECONDS` after an epoch, than `SAVE_SECONDS` inside one. Of several processes the first decides, and writes;
+    a signal to any of them is one to all.
     """
     saved, written = time.monotonic(), len(lines)
     world = trainer.world
@@ -343,10 +344,18 @@ def _train(
     with deferred_signals() as request:
 
         def wish(seconds: float) -> int | str | None:
-            """Return a signal's number, "stop", "save" if the last checkpoint is older than some seconds, or None."""
-            if request.signum is not None or (stop and stop()):
-                return request.signum or "stop"
-            return "save" if time.monotonic() - saved >= seconds else None
+            """Return a signal's number, which any process may have had, "stop", "save" or None: the same in all.
+
+            "save" is the wish where the last checkpoint is older than some seconds.
+            """
+            signum = int(world.gather(np.array([request.signum or 0])).max())
+
+            def decide() -> int | str | None:
+                if signum or (stop and stop()):
+                    return signum or "stop"
+                return "save" if time.monotonic() - saved >= seconds else None
+
+            return world.lead(decide)
 
         def obey(wanted: int | str | None) -> None:
             if isinstance(wanted, int):
@@ -355,8 +364,7 @@ def _train(
                 raise Stopped(f"stopped in epoch {trainer.progress.epoch + 1}; saved in {folder}")
 
         def between_steps() -> None:
-            is_asked = trainer.progress.batch % world.pace == 0
-            wanted = world.lead(lambda: wish(SAVE_SECONDS)) if is_asked else None
+            wanted = wish(SAVE_SECONDS) if trainer.progress.batch % world.pace == 0 else None
             if wanted is not None:
                 trainer.snapshot()
                 world.lead(save)
@@ -365,7 +373,7 @@ def _train(
         while trainer.progress.epoch < trainer.recipe.epochs:
             line = trainer.run_epoch(tick, between_steps)
             lines.append(json.dumps(line))
-            wanted = world.lead(lambda: wish(EPOCH_SECONDS))
+            wanted = wish(EPOCH_SECONDS)
             if wanted is not None or trainer.progress.epoch == trainer.recipe.epochs:
                 world.lead(save)
             if log:
