@@ -243,7 +243,7 @@ except SystemExit as end:
 
 def test_neither_training_nor_the_benchmark_loads_statistics():
     """scikit-learn or statsmodels takes as long to import as torch, in each process that trains a part of a matrix."""
-    loaded = loaded_by("import adelic.benchmark.engines\nfrom adelic.training import run")
+    loaded = loaded_by("from adelic.benchmark import EmbeddedEngine, run_matrix\nfrom adelic.training import run")
     assert {"adelic.training.metrics", "adelic.benchmark.results"} <= loaded
     assert not {"sklearn", "statsmodels", "scipy.stats", "pandas", "matplotlib", "jinja2"} & loaded
 

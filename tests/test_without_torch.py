@@ -231,8 +231,8 @@ WITH_DATA_WORKING = [
     ["data", "export", "schubert", "--n", "3", "--format", "csv", "--output", "exported"],
 ]
 REFUSED = [
-    ["train", "schubert", "--n", "3"],
-    ["tune", "schubert", "--n", "3"],
+    ["train", "schubert", "--n", "4"],
+    ["tune", "schubert", "--n", "4"],
     ["reproduce", "schubert-3"],
     ["reproduce", "arithmetic", "--quick"],
     ["report"],

@@ -19,6 +19,7 @@ legend of `plots`, and make it a `Part` of `report.RowSection`.
 """
 
 import importlib
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from adelic.errors import needs_extra
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from adelic.benchmark.results import Summary, summarise
     from adelic.benchmark.rows import Row, published_rows
 
+with needs_extra("adelic.benchmark", "torch"):
+    if find_spec("torch") is None:  # it is looked for, not loaded: the names of rows need none
+        raise ModuleNotFoundError(name="torch")
 _MODULES = {
     "engines": ("Budget", "EmbeddedEngine", "RayEngine", "WorkersEngine"),
     "files": ("read_results", "with_finished_runs"),
