@@ -118,7 +118,7 @@ def _classes(labels: Any, size: int) -> Integers:
         raise EncodingError(
             f"the labels have {len(names)} classes; information is estimated for at most {_MOST_CLASSES}: group them"
         )
-    return np.asarray(classes.reshape(-1), dtype=np.int64)
+    return np.asarray(classes, dtype=np.int64)
 
 
 def _n_digits(p: int) -> int:
@@ -134,11 +134,11 @@ def _low_digits(n: npt.NDArray[Any], m: npt.NDArray[Any], p: int) -> Integers:
     q = p ** _n_digits(p)
     inverse = (m % q).astype(np.int64)
     names, index = np.unique(inverse, return_inverse=True)
-    inverse = np.array([pow(int(r), -1, q) if r % p else 0 for r in names], dtype=np.int64)[index.reshape(-1)]
+    inverse = np.array([pow(int(r), -1, q) if r % p else 0 for r in names], dtype=np.int64)[index]
     residue = (n % q).astype(np.int64) * inverse % q
     for v in range(1, _VALUATIONS + 1):
         residue = np.where((m % p**v == 0).astype(bool), q + v - 1, residue)
-    return np.asarray(np.unique(residue, return_inverse=True)[1].reshape(-1), dtype=np.int64)
+    return np.asarray(np.unique(residue, return_inverse=True)[1], dtype=np.int64)
 
 
 def _entropy(counts: Integers) -> float:

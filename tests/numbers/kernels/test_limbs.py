@@ -17,7 +17,7 @@ from adelic.numbers.places import finite
 from adelic.numbers.primes import valuation
 
 PRIMES = [p for p in range(2, 252) if all(p % a for a in range(2, p))]
-FAST_PRIMES = [p for p in PRIMES if p <= limbs.GREATEST_PRIME]
+FAST_PRIMES = [p for p in PRIMES if p <= finite.LIMB_PRIME]
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 NUMERATORS = st.one_of(
     st.integers(-100, 100),

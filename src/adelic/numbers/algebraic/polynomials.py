@@ -94,10 +94,7 @@ def parse(text: str) -> tuple[Fraction, ...]:
         term = factor / divisor
         terms[exponent] = terms.get(exponent, Fraction(0)) + (-term if match["sign"] == "-" else term)
         end = match.end()
-    coefficients = [terms.get(i, Fraction(0)) for i in range(max(terms) + 1)]
-    while coefficients and not coefficients[-1]:
-        coefficients.pop()
-    return tuple(coefficients)
+    return read_coefficients([terms.get(i, 0) for i in range(max(terms) + 1)])
 
 
 def _is_term(match: re.Match[str], *, is_first: bool) -> bool:

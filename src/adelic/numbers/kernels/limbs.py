@@ -33,9 +33,6 @@ from adelic.numbers.kernels.vectors import (
 
 Array = npt.NDArray[Any]
 
-GREATEST_PRIME = 43  # 43^4 < 2^22 < 47^4
-GREATEST_PRECISION = 64  # bits of n/m modulo 2^64
-
 
 class Plan(NamedTuple):
     """The constants of a set of primes, one entry a prime.
@@ -346,7 +343,7 @@ def encode(
         numerators: int64 (size,), size a multiple of LANES.
         denominators: int64 (size,), not 0, signs and common factors as they come; of size 0 for integers.
         constants: of the primes, from `plan`.
-        precisions: of each prime, int64; N <= GREATEST_PRECISION is the greatest.
+        precisions: of each prime, int64; N <= 64 is the greatest.
         fractional_digits: F.
         out: float32 or uint8, (size, skip + n_primes, N), contiguous, flattened; zeros where a prime has fewer digits.
         skip: 1 for a real row [0, …, 0, n / m] before the first prime's, or 0.

@@ -85,7 +85,7 @@ def multiply(x: Array, y: Array, constants: Plan, precisions: Array, out: Array)
     A limb of the product is a sum of products of limbs, below 16 · 43^8 < 2^48 and so exact in float64.
 
     Args:
-        x: uint8, (size, n_primes, N), contiguous, flattened; size a multiple of LANES, N <= GREATEST_PRECISION.
+        x: uint8, (size, n_primes, N), contiguous, flattened; size a multiple of LANES, N <= 64.
         y: as x.
         constants: of the primes, from `plan`.
         precisions: of each prime, int64; N is the greatest.

@@ -25,7 +25,7 @@ from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import Rationals
 from adelic.numbers.window import Window
 
-LIMB_PRIME, LIMB_PRECISION = 43, 64
+LIMB_PRIME, LIMB_PRECISION = 43, 64  # 43^4 < 2^22 < 47^4; bits of n/m modulo 2^64
 """What `adelic.numbers.kernels.limbs` reaches: the greatest prime and precision."""
 
 Digits = npt.NDArray[np.unsignedinteger[Any]]
