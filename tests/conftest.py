@@ -91,6 +91,14 @@ def tiny_config(tiny_recipe: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @pytest.fixture
+def saved_after_each_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write a checkpoint after each epoch, however short, as after each long one."""
+    from adelic.training.network import fitting
+
+    monkeypatch.setattr(fitting, "EPOCH_SECONDS", 0)
+
+
+@pytest.fixture
 def as_another_user(tmp_path: Path) -> Callable[[Callable[[], object]], int]:
     """Return the exit status of work in a child process that is not the superuser, and may pass to tmp_path."""
 

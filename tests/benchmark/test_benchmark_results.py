@@ -127,7 +127,8 @@ def test_a_value_of_another_kind_is_named_wherever_it_stands(tmp_path, result, v
             words = str(error)
         where = f"{keys[0]} is|.*{'.'.join(keys)}"
         assert re.search(rf"odd\.json: accepted$|odd\.json is not the result of a run: ({where})[^\n]*$", words)
-    numbers = {"seconds", "test.loss", "validation.loss", "test.calibration_error"} if value == 10**30 else set()
+    amounts = {"seconds", "processor_seconds", "test.loss", "validation.loss", "test.calibration_error"}
+    numbers = amounts if value == 10**30 else set()
     absent = {"n", "edition", "features"} if value is None else set()
     assert accepted <= {"commit", "flops", "predicts_one_class", "contaminated"} | numbers | absent
 

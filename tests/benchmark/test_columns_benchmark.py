@@ -57,6 +57,7 @@ def test_models_have_equal_questions_and_recipes():
     assert len({(series.examples, series.experiments[0].recipe) for series in full}) == 1
 
 
+@pytest.mark.slow  # the command is that of number theory, and its report is written by the same function
 def test_a_plan_is_run_in_part_then_to_the_end(tmp_path):
     (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
     first = reproduced(tmp_path, "weekday", "--seeds", "0")

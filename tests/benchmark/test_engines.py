@@ -41,6 +41,7 @@ def without_seconds(result):
     return replace(result, seconds=0, processor_seconds=0)
 
 
+@pytest.mark.usefixtures("saved_after_each_epoch")
 def test_the_least_work_left_comes_first(tiny_config, tmp_path):
     long, short, begun = (tiny_config(seed=seed, epochs=epochs) for seed, epochs in enumerate((8, 3, 9)))
 

@@ -110,6 +110,7 @@ def test_one_set_of_files(pair):
     assert [done for done, _, _ in ticks] == list(range(1, 7))
 
 
+@pytest.mark.usefixtures("saved_after_each_epoch")
 def test_a_run_goes_on_with_two_processes(pair, tmp_path):
     """The checkpoint reaches both: the rest of the run is that of one process."""
     config, folder, *_ = pair

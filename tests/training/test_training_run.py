@@ -399,10 +399,10 @@ def test_no_result_before_the_end(tmp_path, finished):
     assert read_result(finished[1]) is None
 
 
+@pytest.mark.usefixtures("saved_after_each_epoch")
 @pytest.mark.parametrize("embedding", ["learned", "adelic", "random", "abacus"])
-def test_a_crash_between_the_two_writes(tiny_config, tmp_path, read_folder, embedding, monkeypatch):
+def test_a_crash_between_the_two_writes(tiny_config, tmp_path, read_folder, embedding):
     """metrics.jsonl has one line more than the checkpoint counts; it is made again."""
-    monkeypatch.setattr(network, "EPOCH_SECONDS", 0)
     data = {"task": "characters", "n": 10, "max_rows": 64} if embedding == "abacus" else {}  # numbers of two digits
     config = tiny_config(embedding, epochs=5, **data)
     whole, folder = tmp_path / "whole", tmp_path / "crashed"

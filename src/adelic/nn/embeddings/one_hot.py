@@ -13,7 +13,7 @@ class OneHotEmbedding(NumberEmbedding):
 
     Shape: ids (*, length) -> (*, length, d_model). Parameters: (len(vocabulary) + 1) · d_model.
 
-    >>> OneHotEmbedding(Vocabulary(range(8)), d_model=16)(torch.tensor([[0, 7, 3]])).shape
+    >>> OneHotEmbedding(8, d_model=16)(torch.tensor([[0, 7, 3]])).shape
     torch.Size([1, 3, 16])
     """
 

@@ -34,7 +34,7 @@ class PeriodicEmbedding(ScaledEmbedding):
 
     Source: Gorishniy et al., "On embeddings for numerical features in tabular deep learning", arXiv:2203.05556, 3.3.
 
-    >>> PeriodicEmbedding(Vocabulary(range(8)), d_model=16)(torch.tensor([[0, 7, 3]])).shape
+    >>> PeriodicEmbedding(8, d_model=16)(torch.tensor([[0, 7, 3]])).shape
     torch.Size([1, 3, 16])
     """
 

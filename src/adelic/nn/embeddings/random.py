@@ -19,7 +19,7 @@ class RandomEmbedding(NumberEmbedding):
         d_model: length of a vector.
         generator: of the random numbers; torch's own by default.
 
-    >>> embedding = RandomEmbedding(Vocabulary(range(8)), d_model=16)
+    >>> embedding = RandomEmbedding(8, d_model=16)
     >>> embedding(torch.tensor([[0, 7, 3]])).shape, sum(p.numel() for p in embedding.parameters())
     (torch.Size([1, 3, 16]), 0)
     """

@@ -35,7 +35,7 @@ class XValEmbedding(ScaledEmbedding):
 
     Source: Golkar et al., "xVal: A continuous number encoding for large language models", arXiv:2310.02989, section 2.
 
-    >>> embedding = XValEmbedding(Vocabulary([-2, 0, 8]), d_model=4)
+    >>> embedding = XValEmbedding([-2, 0, 8], d_model=4)
     >>> embedding.table.flatten(), embedding(torch.tensor([[0, 1]])).shape
     (tensor([-1.2500,  0.0000,  5.0000]), torch.Size([1, 2, 4]))
     """
