@@ -185,6 +185,7 @@ def processes_of(task):
     return found
 
 
+@pytest.mark.slow  # by day, the other engine's processes are killed: test_arithmetic.py has that
 def test_a_killed_worker_is_replaced_and_its_run_goes_on(cluster, tiny_config, tmp_path):
     """Two runs at a time; the process of one is killed when both have a checkpoint."""
     configs = [tiny_config("adelic", seed=seed, epochs=EPOCHS) for seed in (0, 1)]

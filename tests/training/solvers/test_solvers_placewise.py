@@ -37,7 +37,7 @@ def test_spaces_hold_all_answers_and_mend(name, precision):
         assert space.encode(answers).shape == (50,)
 
 
-@pytest.mark.parametrize("name", ["multiplication", "fraction-addition"])
+@pytest.mark.parametrize("name", ["multiplication", pytest.param("fraction-addition", marks=pytest.mark.slow)])
 def test_a_few_hundred_examples_are_enough_and_length_does_not_matter(name):
     operands, answers = task(name).sample(500, np.random.default_rng(0))
     solver = solver_class("adelic-placewise")()
