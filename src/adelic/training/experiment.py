@@ -85,16 +85,21 @@ class Experiment:
             )
         if isinstance(self.model, Classical):
             self._check_classical()
-        else:
-            vocabulary = self.data.vocabulary if self.view is None else self.view.vocabulary(int(str(self.data.n)))
-            if vocabulary is not None:
-                self.check_numbers(vocabulary)
+        elif (vocabulary := self._vocabulary) is not None:
+            self.check_numbers(vocabulary)
         if self.recipe.symmetries:
             self.data.check_images()
         for key, value in flatten(self.as_dict()):
             for text in value if isinstance(value, list | tuple) else [value]:
                 if isinstance(text, str):
                     check_text(key, text)
+
+    @property
+    def _vocabulary(self) -> Sequence[int | Fraction] | None:
+        """Return the numbers that a network reads; None where only the data tell, or they are open-ended."""
+        if self.view is not None and isinstance(self.data, TaskData):
+            return self.view.vocabulary(self.data.n)
+        return self.data.vocabulary
 
     @property
     def view(self) -> View | None:

@@ -116,6 +116,10 @@ class GraphLayer(nn.Module):
         n_heads: heads of the attention; a divisor of d_model.
         d_feedforward: width of the inner layer.
         dropout: probability that an element is dropped.
+
+    >>> edges, numbers = torch.zeros(4, 3, 3, 2 * 5), torch.zeros(5, 16)
+    >>> GraphLayer(16, 2, 32, 0.1)(torch.zeros(4, 3, 16), edges, numbers).shape
+    torch.Size([4, 3, 16])
     """
 
     def __init__(self, d_model: int, n_heads: int, d_feedforward: int, dropout: float) -> None:
