@@ -312,6 +312,15 @@ def check_table(described: type, table: Any, where: str) -> dict[str, Any]:
     >>> check_table(Mine, {"sise": 3}, "mine.toml [recipe]")
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: mine.toml [recipe] has an unknown 'sise'; known: size
+
+    In a file the name has underscores, on a command line dashes.
+
+    >>> @dataclass
+    ... class Recipe:
+    ...     batch_size: int = option(1, least=1, greatest=9)
+    >>> check_table(Recipe, {"batch_size": 0}, "mine.toml [recipe]")
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: mine.toml [recipe]: batch_size=0 must be a whole number from 1 to 9
     """
     known = options(described)
     if not isinstance(table, dict):
@@ -319,7 +328,11 @@ def check_table(described: type, table: Any, where: str) -> dict[str, Any]:
     for key in table:
         if key not in known:
             raise ConfigurationError(f"{where} has an unknown {key!r}; known: {', '.join(known)}")
-    try:
-        return {key: known[key].check(value) for key, value in table.items()}
-    except (ConfigurationError, UnknownNameError) as error:
-        raise type(error)(f"{where}: {error}") from None
+    checked = {}
+    for key, value in table.items():
+        try:
+            checked[key] = known[key].check(value)
+        except (ConfigurationError, UnknownNameError) as error:
+            message = str(error).replace(f"{known[key].dashed}=", f"{key}=", 1)
+            raise type(error)(f"{where}: {message}") from None
+    return checked
