@@ -104,6 +104,17 @@ def test_models_without_epochs_have_no_learning_curves(runs):
     assert learning_curves({"learned": part.models["learned"]}, "A title") is None
 
 
+def test_an_mlp_is_not_drawn_beside_networks(runs):
+    """Its epochs are of other batches."""
+    first = runs("schubert-4")[0]
+    (network,) = summarise([first])
+    searched = {**first.configuration, "recipe": {"trials": 1}}
+    (mlp,) = summarise([replace(first, embedding="mlp", recipe="search", configuration=searched)])
+    both = texts(learning_curves({"AOE": network, "MLP": mlp}, "A title"))
+    assert ("AOE" in both, "MLP" in both) == (True, False)
+    assert "MLP" in texts(learning_curves({"MLP": mlp}, "A title"))
+
+
 def test_the_tests_of_a_row(runs):
     """A single model has none; contaminated data has none either."""
     alone = row_sections(comparisons(summarise(runs("schubert-4")[:1])))[0]

@@ -93,6 +93,9 @@ class Curves:
 def learning_curves(models: Mapping[str, Summary], title: str) -> str | None:
     """Return the learning curves of models as an SVG element: mean over seeds, band from least to most.
 
+    A model outside the Transformer is drawn where no network is: its epochs are of other batches, so that curves against
+    epochs would not compare the two.
+
     Args:
         models: name -> runs, of one row; each run's history has one value an epoch.
         title: what the figure is, for those who do not see it.
@@ -101,13 +104,13 @@ def learning_curves(models: Mapping[str, Summary], title: str) -> str | None:
         None if no model has learned in epochs.
     """
     drawn = looks(models)
-    curves = [
-        Curves(name, model.histories, drawn[name])
-        for name, model in models.items()
-        if all(history["train_loss"] for history in model.histories)
-    ]
-    if not curves:
+    learned = {
+        name: model for name, model in models.items() if all(history["train_loss"] for history in model.histories)
+    }
+    if not learned:
         return None
+    networks = {name: model for name, model in learned.items() if model.is_network}
+    curves = [Curves(name, model.histories, drawn[name]) for name, model in (networks or learned).items()]
     majority = next(iter(models.values())).trivial("majority")
     return svg_element(_render(curves, majority, "svg", ink=INK, transparent=True), title)
 
