@@ -40,8 +40,8 @@ OF_A_ROW = ("contrasts", "models", "differences")
 ROW_PAGE = """# All models: {row}
 
 Every model that ran on this row, in all its editions and splits; [what to make of it](../results.md). A heading names
-the edition and the split where they are not the published ones: `orbits` has equivalent rows in one part, so that
-images of rows may be trained on.
+the edition, where it is not the published one, and the split: `orbits` has equivalent rows in one part, so that images
+of rows may be trained on.
 
 {marks}
 

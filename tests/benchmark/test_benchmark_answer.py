@@ -46,18 +46,18 @@ def test_the_answer(runs):
         *runs("lattice-10", **few),
     ]
     first, second = answer(found([*runs(**AHEAD), *others]))
-    assert "on 4 rows: AOE is ahead beyond the 95 % interval on 1 row: schubert-4 (+6.0" in first
-    assert "learned vectors on 1 row: lattice-10 (−40.0" in first
+    assert "on 4 rows: AOE is ahead beyond the 95 % interval on 1 row: schubert-4 (published) (+6.0" in first
+    assert "learned vectors on 1 row: lattice-10 (published) (−40.0" in first
     assert "on 1 row the interval contains 0, and 1 row had too few seeds" in first
     assert second.startswith("Ahead of every other model of its row beyond the intervals: ")
-    assert "schubert-4: AOE (digits)" in second
+    assert "schubert-4 (published): AOE (digits)" in second
     assert "weaving" not in second
     assert "mheight" not in second
 
 
 def test_bold_is_who_is_ahead(runs):
     (part,) = found(runs(**AHEAD))
-    line = {column for name, column in cells(overview([part])) if name == "schubert-4"}
+    line = {column for name, column in cells(overview([part])) if name == "schubert-4 (published)"}
     assert {"AOE", "AOE − learned"} <= line <= {"AOE", "AOE − learned", "above published"}
     assert {column for _, column in cells(contrasts_table([part]))} == {"AOE − learned"}
     assert cells(models_table(part)) == {("AOE (digits)", "accuracy")}

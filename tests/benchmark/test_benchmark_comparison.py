@@ -34,14 +34,17 @@ def test_rows_recipes_editions_and_sizes_are_apart(result):
         result("schubert-3"),
     )
     assert [(part.title, list(part.models)) for part in parts] == [
-        ("schubert-4, recipe quick", ["AOE (digits)", "learned"]),
-        ("schubert-4, recipe paper", ["AOE (digits)"]),
-        ("schubert-4, recipe quick, 1,000 training rows", ["AOE (digits)"]),
-        ("schubert-4 (leaky), recipe quick", ["AOE (digits)"]),
-        ("mheight-8, recipe quick", ["AOE (digits)"]),
-        ("schubert-3, recipe quick", ["AOE (digits)"]),
+        ("schubert-4 (published), recipe quick", ["AOE (digits)", "learned"]),
+        ("schubert-4 (published), recipe paper", ["AOE (digits)"]),
+        ("schubert-4 (published), recipe quick, 1,000 training rows", ["AOE (digits)"]),
+        ("schubert-4 (leaky, published), recipe quick", ["AOE (digits)"]),
+        ("mheight-8 (published), recipe quick", ["AOE (digits)"]),
+        ("schubert-3 (published), recipe quick", ["AOE (digits)"]),
     ]
-    assert [part.title for part in on_most_rows(parts[:3])] == ["schubert-4, recipe quick", "schubert-4, recipe paper"]
+    assert [part.title for part in on_most_rows(parts[:3])] == [
+        "schubert-4 (published), recipe quick",
+        "schubert-4 (published), recipe paper",
+    ]
     assert on_most_rows([parts[2]]) == [parts[2]]
 
 
@@ -49,7 +52,7 @@ def test_splits_are_never_compared(result):
     orbits = result("schubert-4", accuracy=0.9, recipe={"symmetries": True}, split="orbits")
     parts = found(orbits, result("schubert-4"), result("schubert-4", "learned"))
     assert [(part.heading, list(part.models)) for part in parts] == [
-        ("schubert-4, quick recipe", ["AOE (digits)", "learned"]),
+        ("schubert-4 (published), quick recipe", ["AOE (digits)", "learned"]),
         ("schubert-4 (orbits), quick recipe", ["AOE (digits)"]),
     ]
     assert parts[0].published is not None
@@ -62,7 +65,7 @@ def test_contaminated_data_ranks_nothing(result):
     accuracies = {"learned": 0.9, "adelic": 0.8, "fone": 0.99}
     runs = [result("weaving-6", e, accuracy=a, **leaky) for e, a in accuracies.items()]
     (part,) = found(*runs)
-    assert part.title == "weaving-6 (leaky, contaminated), recipe quick"
+    assert part.title == "weaving-6 (leaky, published, contaminated), recipe quick"
     assert list(part.models) == ["AOE (digits)", "fone", "learned"]  # by name
 
 
@@ -77,7 +80,7 @@ def test_look_up_is_a_mean_over_seeds_and_remembers_all_it_may(result):
 def test_searched_recipes_of_a_row_are_one_family(result):
     runs = [result(embedding=e, recipe={"name": f"recipes/schubert-4-{e}.toml"}) for e in ("adelic", "learned")]
     (part,) = found(*runs)
-    assert (part.recipe, part.heading) == ("recipes/{row}-{embedding}.toml", "schubert-4, tuned recipe")
+    assert (part.recipe, part.heading) == ("recipes/{row}-{embedding}.toml", "schubert-4 (published), tuned recipe")
     assert len(part.models) == 2
 
 
@@ -95,10 +98,10 @@ def test_models_outside_the_transformer_stand_beside_every_recipe(result, outsid
     runs = [result(), result(recipe={"name": "paper"}), outside(), result("mheight-8")]
     parts = found(*runs, outside(recipe={"max_rows": 5}))
     assert {part.title: set(part.models) for part in parts} == {
-        "schubert-4, recipe paper": {"AOE (digits)", "neighbours"},
-        "schubert-4, recipe quick": {"AOE (digits)", "neighbours"},
-        "mheight-8, recipe quick": {"AOE (digits)"},
-        "schubert-4, recipe search, 5 training rows": {"neighbours"},
+        "schubert-4 (published), recipe paper": {"AOE (digits)", "neighbours"},
+        "schubert-4 (published), recipe quick": {"AOE (digits)", "neighbours"},
+        "mheight-8 (published), recipe quick": {"AOE (digits)"},
+        "schubert-4 (published), recipe search, 5 training rows": {"neighbours"},
     }
     assert [model.kind for model in parts[0].models.values()] == ["AOE", "outside"]
     assert {part.recipe: part.option for part in parts} == {

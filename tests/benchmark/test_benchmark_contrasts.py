@@ -28,7 +28,7 @@ def test_the_declared_contrast_of_each_row(runs):
     found = comparisons(summarise([*runs(), *runs("weaving-6", seeds=2), *runs("mheight-8", seeds=1)]))
     table = contrasts_table(found)
     weaving, schubert, mheight = (dict(zip(table.columns, line, strict=True)) for line in table.rows)
-    assert schubert["row, recipe"] == "schubert-4, quick"
+    assert schubert["row, recipe"] == "schubert-4 (published), quick"
     contrast = declared_contrast(next(c for c in found if c.row == "schubert-4"))
     assert schubert["AOE − learned"].startswith("+5.98 (+5.")
     assert schubert["p"] == "< 0.001"

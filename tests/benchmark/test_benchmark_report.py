@@ -215,11 +215,13 @@ def test_the_page_has_no_ranks_over_rows_and_names_splits_and_contamination(resu
     page = Page(render_page(found))
     text = " ".join("".join(page.texts).split())
     assert "rank" not in text.replace("ranked", "")
-    assert {"schubert-4 (orbits)", "weaving-6 (leaky, contaminated)", "mheight-8"} <= set(page.cells)
+    assert {"schubert-4 (orbits)", "weaving-6 (leaky, published, contaminated)", "mheight-8 (published)"} <= set(
+        page.cells
+    )
     assert all(len(table.columns) <= 10 for table in tables(found))
     assert set(figures(found)) == {
         f"{row}-quick-recipe-{what}.svg"
-        for row in ("schubert-4-orbits", "weaving-6-leaky-contaminated", "mheight-8")
+        for row in ("schubert-4-orbits", "weaving-6-leaky-published-contaminated", "mheight-8-published")
         for what in ("cost", "curves")
     }
 

@@ -442,11 +442,11 @@ def test_the_edition_and_the_split_are_in_a_rows_name(result):
     def title(**changes):
         return Summary((result("weaving-6", **changes),)).title
 
-    assert title() == "weaving-6"
+    assert title() == "weaving-6 (published)"
     assert title(split="orbits") == "weaving-6 (orbits)"
-    assert title(edition="levels") == "weaving-6 (levels)"
+    assert title(edition="levels") == "weaving-6 (levels, published)"
     assert title(edition="levels", split="orbits") == "weaving-6 (levels, orbits)"
-    assert title(edition="leaky", contaminated=True) == "weaving-6 (leaky, contaminated)"
+    assert title(edition="leaky", contaminated=True) == "weaving-6 (leaky, published, contaminated)"
 
 
 @pytest.mark.parametrize(

@@ -58,13 +58,13 @@ def test_accuracy_against_training_rows(runs):
         "learned": [151, 1515],
     }
     (section,) = row_sections(parts)
-    assert section.title == "schubert-4, quick recipe"
+    assert section.title == "schubert-4 (published), quick recipe"
     assert {"15", "151", "1,515", "AOE (digits)", "learned"} <= set(texts(section.efficiency.svg))
     assert "fone" not in texts(section.efficiency.svg)
     assert [table.title for table in section.smaller] == [
-        "By the number of training rows: schubert-4, quick recipe",
-        "schubert-4, quick recipe, 151 training rows",
-        "schubert-4, quick recipe, 15 training rows",
+        "By the number of training rows: schubert-4 (published), quick recipe",
+        "schubert-4 (published), quick recipe, 151 training rows",
+        "schubert-4 (published), quick recipe, 15 training rows",
     ]
 
 
@@ -126,7 +126,7 @@ def test_the_tests_of_a_row(runs):
     ]
     leaky = runs("weaving-6", edition="leaky", contaminated=True)
     (section,) = row_sections(comparisons(summarise(leaky)))
-    assert section.title == "weaving-6 (leaky, contaminated), quick recipe"
+    assert section.title == "weaving-6 (leaky, published, contaminated), quick recipe"
     assert section.tests == []
     assert all("contaminated" in part for part in (section.models.title, section.cost.svg, section.curves.svg))
 

@@ -3,7 +3,7 @@ import pytest
 from adelic.benchmark import published_rows, summarise
 from adelic.benchmark.comparison import comparisons
 from adelic.benchmark.row_tables import models_table, overview, paper_table, recipe_tables, sizes_tables, verdict
-from adelic.benchmark.rows import Figure
+from adelic.benchmark.rows import Figure, as_published
 from adelic.training import EmbeddingConfig
 
 
@@ -46,8 +46,8 @@ def found(result):
 
 def test_each_row(found):
     rows = lines(overview(found()))
-    assert list(rows) == list(published_rows())
-    line = rows["schubert-4"]
+    assert list(rows) == list(map(as_published, published_rows()))
+    line = rows["schubert-4 (published)"]
     assert line["AOE"] == "96.00 ± 0.25 (digits, quick)"  # characters are better on test, which chooses nothing
     assert line["learned"] == "90.00 ± 0.75"
     assert line["best rival"] == "50.00 ± 0.25 (fone †)"
@@ -57,9 +57,9 @@ def test_each_row(found):
     assert (line["majority class"], line["look-up"]) == ("49.40", "50.00")
     assert line["best published"] == "94.6 ± 1.0 (ACD authors, Transformer)"
     assert line["above published"] == "yes"
-    assert rows["quiver-11"]["AOE"] == rows["quiver-11"]["learned"] == "not run"
-    assert rows["quiver-11"]["best published"] == "92.9 ± 0.5 (ACD authors, Transformer)"
-    assert rows["weaving-6"]["majority class"] == "–"  # the ACD authors' is of the levels
+    assert rows["quiver-11 (published)"]["AOE"] == rows["quiver-11 (published)"]["learned"] == "not run"
+    assert rows["quiver-11 (published)"]["best published"] == "92.9 ± 0.5 (ACD authors, Transformer)"
+    assert rows["weaving-6 (published)"]["majority class"] == "–"  # the ACD authors' is of the levels
 
 
 @pytest.mark.parametrize(
@@ -86,23 +86,23 @@ def test_splits_and_editions_have_lines_of_their_own(found, result):
     rows = lines(overview(comparisons(summarise(runs))))
     weaving = {name: line["best published"] for name, line in rows.items() if name.startswith("weaving-6")}
     assert weaving == {
-        "weaving-6": "53.02 (AOE paper, learned)",
-        "weaving-6 (levels)": "86.1 ± 0.2 (ACD authors, MLP)",
+        "weaving-6 (published)": "53.02 (AOE paper, learned)",
+        "weaving-6 (levels, published)": "86.1 ± 0.2 (ACD authors, MLP)",
         "weaving-6 (levels, orbits)": "–",
         "weaving-6 (orbits)": "–",
     }
-    assert rows["weaving-6 (levels)"]["above published"] == "mean only"
+    assert rows["weaving-6 (levels, published)"]["above published"] == "mean only"
     assert rows["weaving-6 (orbits)"]["above published"] == "–"
-    assert list(rows).index("weaving-6 (orbits)") < list(rows).index("weaving-7")
+    assert list(rows).index("weaving-6 (orbits)") < list(rows).index("weaving-7 (published)")
 
 
 def test_what_is_contaminated_is_in_tables_by_that_name_and_in_no_verdict(result):
     parts = comparisons(summarise([result("weaving-6", accuracy=1.0, edition="leaky", contaminated=True)]))
-    assert list(lines(overview(parts))) == list(published_rows())
-    assert lines(overview(parts))["weaving-6"]["AOE"] == "not run"
-    assert models_table(parts[0]).title == "weaving-6 (leaky, contaminated), quick recipe"
+    assert list(lines(overview(parts))) == list(map(as_published, published_rows()))
+    assert lines(overview(parts))["weaving-6 (published)"]["AOE"] == "not run"
+    assert models_table(parts[0]).title == "weaving-6 (leaky, published, contaminated), quick recipe"
     assert models_table(parts[0]).published == 0
-    assert recipe_tables(parts)[0].columns == ("model", "weaving-6 (leaky, contaminated)")
+    assert recipe_tables(parts)[0].columns == ("model", "weaving-6 (leaky, published, contaminated)")
 
 
 def test_all_models_on_all_rows(found, result):
@@ -115,7 +115,7 @@ def test_all_models_on_all_rows(found, result):
         "Every model, quick recipe, published split",
         "Every model, tuned recipe, published split",
     )
-    assert quick.columns == ("model", "schubert-4", "mheight-8")
+    assert quick.columns == ("model", "schubert-4 (published)", "mheight-8 (published)")
     assert quick.rows == (
         ("AOE (characters)", "97.00 ± 0.25", "not run"),
         ("AOE (digits)", "96.00 ± 0.25", "not run"),
@@ -133,7 +133,7 @@ def test_all_models_on_all_rows(found, result):
 def test_each_split_has_a_table_of_all_models(found, result):
     orbits = [result(row, accuracy=0.5, split="orbits") for row in ("schubert-4", "mheight-8")]
     first, second = recipe_tables(found(*orbits))
-    assert first.columns == ("model", "schubert-4")
+    assert first.columns == ("model", "schubert-4 (published)")
     assert second.columns == ("model", "schubert-4 (orbits)", "mheight-8 (orbits)")
 
 
@@ -147,8 +147,8 @@ def test_what_is_no_transformer_makes_no_table_alone(result):
 
 def test_the_papers_figures_that_are_set_aside_are_no_aim():
     rows = lines(overview([]))
-    assert rows["weaving-6"]["best published"] == "53.02 (AOE paper, learned)"
-    assert rows["schubert-6"]["best published"] == "99.96 (AOE paper, AOE)"
+    assert rows["weaving-6 (published)"]["best published"] == "53.02 (AOE paper, learned)"
+    assert rows["schubert-6 (published)"]["best published"] == "99.96 (AOE paper, AOE)"
 
 
 def test_the_papers_tables(found, result):
@@ -157,9 +157,9 @@ def test_the_papers_tables(found, result):
     others = [result("weaving-6", edition="leaky", contaminated=True), result("schubert-4", split="orbits")]
     parts = found(run, *others)
     accuracies, losses = (lines(paper_table(parts, metric)) for metric in ("accuracy", "loss"))
-    assert list(accuracies) == list(losses) == list(published_rows())
-    assert accuracies["schubert-4"] == {
-        "row": "schubert-4",
+    assert list(accuracies) == list(losses) == list(map(as_published, published_rows()))
+    assert accuracies["schubert-4 (published)"] == {
+        "row": "schubert-4 (published)",
         "recipe": "quick",
         "majority class": "49.40",
         "look-up": "50.00",
@@ -168,12 +168,14 @@ def test_the_papers_tables(found, result):
         "paper: AOE": "87.89",
         "ours: AOE": "96.00 ± 0.25 (digits)",
     }
-    assert accuracies["weaving-6"]["ours: learned"] == "75.00 (†)"
-    assert accuracies["weaving-6"]["recipe"] == "paper"
-    assert accuracies["weaving-6"]["look-up"] == "62.50"
-    one_class = lines(overview(comparisons(summarise([result(accuracy=0.5, predicts_one_class=True)]))))["schubert-4"]
+    assert accuracies["weaving-6 (published)"]["ours: learned"] == "75.00 (†)"
+    assert accuracies["weaving-6 (published)"]["recipe"] == "paper"
+    assert accuracies["weaving-6 (published)"]["look-up"] == "62.50"
+    one_class = lines(overview(comparisons(summarise([result(accuracy=0.5, predicts_one_class=True)]))))[
+        "schubert-4 (published)"
+    ]
     assert one_class["AOE"] == "50.00 (digits †, quick)"
-    assert (losses["schubert-4"]["paper: AOE"], losses["schubert-4"]["ours: AOE"]) == (
+    assert (losses["schubert-4 (published)"]["paper: AOE"], losses["schubert-4 (published)"]["ours: AOE"]) == (
         "0.3052",
         "0.2500 ± 0.0000 (digits)",
     )
@@ -181,7 +183,7 @@ def test_the_papers_tables(found, result):
 
 def test_a_line_of_the_papers_table_for_each_recipe(found, result):
     paper = result("schubert-4", "learned", accuracy=0.5, recipe={"name": "paper"})
-    rows = [row for row in paper_table(found(paper), "accuracy").rows if row[0] == "schubert-4"]
+    rows = [row for row in paper_table(found(paper), "accuracy").rows if row[0] == "schubert-4 (published)"]
     assert [(row[1], row[5], row[7]) for row in rows] == [
         ("quick", "90.00 ± 0.75", "96.00 ± 0.25 (digits)"),
         ("paper", "50.00", "not run"),
@@ -193,13 +195,16 @@ def test_the_papers_tables_without_a_run():
     assert len(rows) == 13
     assert {cell for line in rows.values() for name, cell in line.items() if name.startswith("ours")} == {"not run"}
     rows = lines(paper_table([], "accuracy"))
-    assert (rows["schubert-4"]["majority class"], rows["weaving-6"]["majority class"]) == ("52.3", "–")
+    assert (rows["schubert-4 (published)"]["majority class"], rows["weaving-6 (published)"]["majority class"]) == (
+        "52.3",
+        "–",
+    )
 
 
 def test_a_capped_number_of_rows_is_named(result):
     parts = comparisons(summarise([result("lattice-10", accuracy=0.5, recipe={"max_rows": 20_000})]))
-    assert lines(paper_table(parts, "accuracy"))["lattice-10"]["ours: AOE"] == "50.00 (digits, 20,000 rows)"
-    assert lines(overview(parts))["lattice-10"]["AOE"] == "50.00 (digits, quick, 20,000 rows)"
+    assert lines(paper_table(parts, "accuracy"))["lattice-10 (published)"]["ours: AOE"] == "50.00 (digits, 20,000 rows)"
+    assert lines(overview(parts))["lattice-10 (published)"]["AOE"] == "50.00 (digits, quick, 20,000 rows)"
 
 
 def test_every_model_and_the_published_ones(found):

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from adelic.benchmark import published_rows, summarise
+from adelic.benchmark.rows import as_published
 from adelic.benchmark.run_tables import COLUMNS, NOTE, run_tables
 from adelic.cli.report import print_figures
 from adelic.training import Result
@@ -41,7 +42,7 @@ def test_one_run(result):
         )
     )
     assert line == {
-        "task": "schubert-4",
+        "task": "schubert-4 (published)",
         "model": "AOE (digits)",
         "training": "quick, 7 epochs, 1 seed",
         "majority class": "52.30",
@@ -98,16 +99,17 @@ def test_the_order_is_the_papers_whatever_was_run_first(result):
         result(row, e) for row in ("rsk-5", "mheight-8", "schubert-4", "lattice-12") for e in ("learned", "adelic")
     ]
     lines = lines_of(results)
-    assert [line["task"] for line in lines[::2]] == ["lattice-12", "schubert-4", "mheight-8", "rsk-5"]
-    assert [line["task"] for line in lines[1::2]] == ["lattice-12", "schubert-4", "mheight-8", "rsk-5"]
+    expected = [f"{row} (published)" for row in ("lattice-12", "schubert-4", "mheight-8", "rsk-5")]
+    assert [line["task"] for line in lines[::2]] == expected
+    assert [line["task"] for line in lines[1::2]] == expected
     assert {line["model"] for line in lines} == {"learned", "AOE (digits)"}
 
 
 def test_editions_and_splits_are_named(result):
     leaky = result("weaving-6", edition="leaky", contaminated=True)
-    assert line_of(leaky)["task"] == "weaving-6 (leaky, contaminated)"
+    assert line_of(leaky)["task"] == "weaving-6 (leaky, published, contaminated)"
     lines = lines_of([result("weaving-6", split="orbits"), result("weaving-6", "learned")])
-    assert [line["task"] for line in lines] == ["weaving-6", "weaving-6 (orbits)"]
+    assert [line["task"] for line in lines] == ["weaving-6 (published)", "weaving-6 (orbits)"]
 
 
 def test_the_tables_name_look_up_and_have_ten_columns_at_most():
@@ -120,11 +122,14 @@ def test_all_rows(result):
     lines = lines_of([result("schubert-4", "adelic"), result("schubert-3")], all_rows=True)
     assert len(lines) == 2 * 13 + 1
     run = [line for line in lines if line["test accuracy"] != "not run"]
-    assert [line["task"] for line in run] == ["schubert-4", "schubert-3"]
-    assert list(dict.fromkeys(line["task"] for line in lines)) == [*published_rows(), "schubert-3"]
-    missing = next(line for line in lines if line["task"] == "quiver-11" and line["model"] == "learned")
+    assert [line["task"] for line in run] == ["schubert-4 (published)", "schubert-3 (published)"]
+    assert list(dict.fromkeys(line["task"] for line in lines)) == [
+        *map(as_published, published_rows()),
+        "schubert-3 (published)",
+    ]
+    missing = next(line for line in lines if line["task"] == "quiver-11 (published)" and line["model"] == "learned")
     assert missing == dict.fromkeys(COLUMNS, "–") | {
-        "task": "quiver-11",
+        "task": "quiver-11 (published)",
         "model": "learned",
         "test accuracy": "not run",
         "published": "paper 45.13, ACD 92.9 ± 0.5",

@@ -82,7 +82,12 @@ def test_a_line_of_a_number(further):
         for seed, (a, e) in enumerate([(0.90, 1e10), (0.92, 2e10), (0.94, 3e10)])
     ]
     (line,) = lines(summarise(made))
-    assert (line["task"], line["target"], line["model"], line["seeds"]) == ("characters-18", "all", "AOE (digits)", "3")
+    assert (line["task"], line["target"], line["model"], line["seeds"]) == (
+        "characters-18 (published)",
+        "all",
+        "AOE (digits)",
+        "3",
+    )
     assert line["recipe"] == "quick, 1 epoch, 30 rows"
     assert line["exact match"] == "92.00 ± 4.97"
     assert line["mean squared error"] == "2e+10 ± 2.5e+10"
@@ -125,8 +130,10 @@ def test_lines_of_several_targets(further):
 def test_each_result_is_in_one_table(result, further):
     summaries = summarise([further("rsk-8"), result("schubert-4"), further("kl-5"), further("kl-4")])
     first, second = run_tables(summaries)
-    assert [row[0] for row in first.rows] == ["schubert-4"]
-    assert [row[0] for row in second.rows] == ["kl-5"] * 4 + ["rsk-8"] + ["kl-4"] * 4
+    assert [row[0] for row in first.rows] == ["schubert-4 (published)"]
+    assert [row[0] for row in second.rows] == ["kl-5 (published)"] * 4 + ["rsk-8 (published)"] + [
+        "kl-4 (published)"
+    ] * 4
     assert [first] == run_tables(summarise([result("schubert-4")]))
     assert [table.columns for table in run_tables(summarise([further("rsk-8")]))] == [FURTHER_COLUMNS]
     assert [table.columns for table in run_tables([])] == [COLUMNS]
@@ -137,7 +144,7 @@ def test_the_report_has_both(result, further, tmp_path):
     page, text, markdown, _ = (path.read_text(encoding="utf-8") for path in files)
     tables = [list(csv.reader(io.StringIO(part))) for part in text.split("\n\n")]
     assert [rows[0] for rows in tables] == [list(COLUMNS), list(FURTHER_COLUMNS)]
-    assert [rows[1][0] for rows in tables] == ["schubert-4", "characters-18"]
+    assert [rows[1][0] for rows in tables] == ["schubert-4 (published)", "characters-18 (published)"]
     assert page.count('<table class="all-runs">') == 2
     for cell in tables[1][1]:
         assert f">{cell}</td>" in page

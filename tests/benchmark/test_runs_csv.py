@@ -91,7 +91,7 @@ def test_a_row_alone(tmp_path, result):
     runs = result(), result("mheight-8"), result(task="mine", n=None, edition=None, split="random")
     (tmp_path / "runs.jsonl").write_bytes(b"\n".join(run.sealed() for run in runs))
     options = ["report", "--results-dir", str(tmp_path), "--markdown", "--table", "models", "--row"]
-    for row, title in (("schubert-4", "schubert-4"), ("mine", "mine (random)")):
+    for row, title in (("schubert-4", "schubert-4 (published)"), ("mine", "mine (random)")):
         out = CliRunner().invoke(commands, [*options, row]).output
         assert [line for line in out.splitlines() if line.startswith("## ")] == [f"## {title}, quick recipe"]
 

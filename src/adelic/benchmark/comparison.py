@@ -179,7 +179,7 @@ def comparisons(summaries: Iterable[Summary]) -> list[Comparison]:
             found.append(Comparison(dict(sorted(named(trained + beside).items(), key=_place)), recipe, max_rows))
     order = list(published_rows())
     place = {row: i for i, row in enumerate([*order, *(c.row for c in found if c.row not in order)])}
-    return sorted(found, key=lambda c: (place[c.row], c.first.title, -len(c.models), c.recipe, c.max_rows))
+    return sorted(found, key=lambda c: (place[c.row], c.first.place, -len(c.models), c.recipe, c.max_rows))
 
 
 def _place(item: tuple[str, Summary]) -> tuple[float, str]:

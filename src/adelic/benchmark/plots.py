@@ -93,8 +93,8 @@ class Curves:
 def learning_curves(models: Mapping[str, Summary], title: str) -> str | None:
     """Return the learning curves of models as an SVG element: mean over seeds, band from least to most.
 
-    A model outside the Transformer is drawn where no network is: its epochs are of other batches, so that curves against
-    epochs would not compare the two.
+    A model outside the Transformer is drawn only where no network is: its epochs are of other batches, so that curves
+    against epochs would not compare the two.
 
     Args:
         models: name -> runs, of one row; each run's history has one value an epoch.

@@ -67,10 +67,16 @@ class Summary:
 
     @property
     def title(self) -> str:
-        """Return the row with its edition and split, unless they are the published ones: weaving-6 (levels, orbits)."""
-        parts = [name for name in (self.edition, self.split) if name not in (None, "published")]
-        parts += ["contaminated"] if self.is_contaminated else []
-        return self.row + (f" ({', '.join(parts)})" if parts else "")
+        """Return the row with its edition (but the published one) and its split: weaving-6 (levels, orbits)."""
+        edition = [self.edition] if self.edition not in (None, "published") else []
+        contaminated = ["contaminated"] if self.is_contaminated else []
+        return f"{self.row} ({', '.join([*edition, self.split, *contaminated])})"
+
+    @property
+    def place(self) -> tuple[bool, str, bool, str]:
+        """Return what sorts the titles of a row: the published edition first, of each edition the published split."""
+        edition = self.edition or "published"
+        return edition != "published", edition, self.split != "published", self.title
 
     @property
     def embedding(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from adelic.benchmark.comparison import Comparison, recipe_title
 from adelic.benchmark.contrasts import contrast_text
 from adelic.benchmark.results import BUSY_NOTE, Summary, confidence_interval, shown_seconds
-from adelic.benchmark.rows import Figure, Row, published_rows
+from adelic.benchmark.rows import Figure, Row, as_published, published_rows
 from adelic.benchmark.significance import TRIVIAL, declared_contrast
 from adelic.benchmark.table import (
     FIGURES_NOTE,
@@ -64,7 +64,7 @@ def chosen_by_validation(found: Iterable[Comparison]) -> dict[str, Comparison | 
 
     Rows of the paper's table that were not run have None; contaminated data is left out.
     """
-    titles: dict[str, dict[str, list[Comparison]]] = {name: {name: []} for name in published_rows()}
+    titles: dict[str, dict[str, list[Comparison]]] = {name: {as_published(name): []} for name in published_rows()}
     for comparison in found:
         if not comparison.first.is_contaminated:
             titles.setdefault(comparison.row, {}).setdefault(comparison.first.title, []).append(comparison)
@@ -74,7 +74,7 @@ def chosen_by_validation(found: Iterable[Comparison]) -> dict[str, Comparison | 
 def _overview_line(title: str, chosen: Comparison | None) -> tuple[tuple[str, ...], list[int]]:
     """Return the line of a row, and the columns whose models are ahead beyond the intervals."""
     if chosen is None:
-        row = published_rows()[title]
+        row = next(row for name, row in published_rows().items() if as_published(name) == title)
         best = _best(row.best_published())
         return (title, NOT_RUN, NOT_RUN, NONE, NOT_RUN, NOT_RUN, _majority(row), NOT_RUN, best, NONE), []
     contrast = declared_contrast(chosen)
@@ -187,13 +187,14 @@ def paper_table(found: Sequence[Comparison], metric: str) -> Table:
     lines: list[tuple[str, ...]] = []
     for name, row in published_rows().items():
         theirs = [_published_figure(paper, metric) for paper in (row.paper_baseline, row.paper_aoe)]
-        mine = [c for c in found if c.first.title == name and c.has_network]
+        title = as_published(name)
+        mine = [c for c in found if c.first.title == title and c.has_network]
         if not mine:
-            lines.append((name, NONE, _majority(row), NOT_RUN, theirs[0], NOT_RUN, theirs[1], NOT_RUN))
+            lines.append((title, NONE, _majority(row), NOT_RUN, theirs[0], NOT_RUN, theirs[1], NOT_RUN))
         for comparison in mine:
             rules = [percent(comparison.trivial(rule)) for rule in ("majority", "lookup")]
             ours = [_ours(comparison, embedding, metric) for embedding in ("learned", "adelic")]
-            lines.append((name, recipe_title(comparison.recipe), *rules, theirs[0], ours[0], theirs[1], ours[1]))
+            lines.append((title, recipe_title(comparison.recipe), *rules, theirs[0], ours[0], theirs[1], ours[1]))
     note = (
         f"{FIGURES_NOTE} Published edition and split; AOE in its best form on validation data. A number of rows stands "
         "where training had fewer than there are."

@@ -160,6 +160,11 @@ def _read(name: str) -> dict[str, dict[str, Any]]:
     return tomllib.loads(resources.files("adelic.benchmark").joinpath(name).read_text(encoding="utf-8"))
 
 
+def as_published(name: str) -> str:
+    """Return the title of a row of the paper's table, on the published split: schubert-4 (published)."""
+    return f"{name} (published)"
+
+
 def split_row(name: str) -> tuple[str, int]:
     """Return the task and the size that a row of either table names.
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from adelic.benchmark.comparison import named
 from adelic.benchmark.results import Summary, right_rows, shown_seconds
-from adelic.benchmark.rows import further_rows, published_rows
+from adelic.benchmark.rows import as_published, further_rows, published_rows
 from adelic.benchmark.table import (
     LOOK_UP_NOTE,
     NONE,
@@ -75,9 +75,9 @@ def _lines(summaries: list[Summary], *, all_rows: bool) -> list[tuple[str, ...]]
     found = [summary for summary in summaries if summary.has_one_class_a_row]
     lines = []
     for name in dict.fromkeys([*published_rows(), *(summary.row for summary in found)]):
-        mine = sorted((s for s in found if s.row == name), key=lambda summary: summary.title)
+        mine = sorted((s for s in found if s.row == name), key=lambda summary: summary.place)
         lines += [_line(summary, called) for summary, called in zip(mine, _told_apart(mine), strict=True)]
-        ran = {summary.embedding for summary in mine if summary.title == name}
+        ran = {summary.embedding for summary in mine if summary.title == as_published(name)}
         if all_rows and name in published_rows():
             missing = [pair for pair in (("adelic", "AOE"), ("learned", "learned")) if pair[0] not in ran]
             lines += [_not_run(name, embedding, label) for embedding, label in missing]
@@ -110,7 +110,7 @@ def _line(summary: Summary, name: str) -> tuple[str, ...]:
 
 
 def _not_run(row: str, embedding: str, label: str) -> tuple[str, ...]:
-    return row, label, *[NONE] * 4, NOT_RUN, *[NONE] * 2, _published(row, embedding)
+    return as_published(row), label, *[NONE] * 4, NOT_RUN, *[NONE] * 2, _published(row, embedding)
 
 
 def _published(
