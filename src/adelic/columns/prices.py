@@ -8,6 +8,8 @@ _UNIT = 100
 _MOST = 10_000
 """Prices of `round-total` are below this, 100.00, so that a vector for each can be trained."""
 _ENDINGS = np.array([0, 50, 95, 99])
+_DEAREST = 1_000_000
+"""Prices of `price-ending` are below this, so that training does not use up those with one of the endings."""
 
 
 def _half_round(n: int, rng: np.random.Generator) -> Operands:
@@ -21,7 +23,7 @@ def _priced(n: int, rng: np.random.Generator) -> Operands:
     """Return prices of which every ending is as frequent."""
     ending = rng.integers(0, len(_ENDINGS) + 1, n)
     cents = np.where(ending < len(_ENDINGS), _ENDINGS[ending % len(_ENDINGS)], rng.integers(0, _UNIT, n))
-    return (_UNIT * rng.integers(0, 10 * _UNIT, n) + cents)[:, None]
+    return (_UNIT * rng.integers(0, _DEAREST, n) + cents)[:, None]
 
 
 def _ending(X: Operands) -> Answers:
@@ -43,11 +45,11 @@ ROUND_TOTAL = DrawnTask(
 )
 PRICE_ENDING = DrawnTask(
     name="price-ending",
-    title="does a price below 1,000.00, in cents, end in .00, .50, .95, .99, or otherwise?",
+    title="does a price below 1,000,000.00, in cents, end in .00, .50, .95, .99, or otherwise?",
     arity=1,
     draws={"train": _priced},
     solve=_ending,
-    max_operand=1000 * _UNIT - 1,
+    max_operand=_DEAREST * _UNIT - 1,
     max_numerator=len(_ENDINGS),
     class_names=(".00", ".50", ".95", ".99", "other"),
 )
