@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,7 @@ from adelic.number_theory import task
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.numbers import RedundantResidueCode
 from adelic.training.solvers import solver_class
-from adelic.training.solvers.placewise import MENDED, _without_padding, decoded, space_for
+from adelic.training.solvers.placewise import MENDED, _tensors, _without_padding, decoded, space_for
 
 PLACEWISE = ("adelic-placewise", "adelic-one-hot", "adelic-3-digits")
 
@@ -20,6 +21,11 @@ def accuracy(solver, name, split, operands, n=200):
     """Return the exact-match rate on n questions of a split that were not in training."""
     questions, answers = task(name).sample(n, np.random.default_rng(1), split, exclude=operands)
     return np.mean([said == right for said, right in zip(solver.answer(questions), answers, strict=True)])
+
+
+def one_hot(*, mended):
+    """Return the one-hot solver with fewer places than its own, which take less time."""
+    return type("Small", (solver_class("adelic-one-hot"),), {"mended": mended})()
 
 
 @pytest.mark.parametrize("name", ARITHMETIC)
@@ -54,10 +60,34 @@ def test_a_row_is_folded_whatever_its_length():
     operands[:] = np.where(
         np.arange(sums.arity) < lengths[:, None], np.random.default_rng(1).integers(0, 30, (3000, 12)), 0
     )
-    solver = solver_class("adelic-one-hot")()
+    solver = one_hot(mended=MENDED)
     solver.fit(sums, operands, sums.solve(operands), seed=0, steps=200)
     longer = np.random.default_rng(2).integers(0, 30, (50, 12))
     assert np.mean(solver.answer(longer) == longer.sum(axis=1)) > 0.9
+
+
+def test_one_hot_digits_say_nothing_of_pairs_that_were_not_seen():
+    """The best digit of such a pair is hardly likelier than others, but that of a pair which was seen is."""
+
+    addition = replace(task("addition"), max_operand=999, max_numerator=1998)
+    operands, answers = np.random.default_rng(0).integers(0, 1000, (150, 2)), np.empty(150, dtype=object)
+    answers[:] = operands.sum(axis=1)
+    solver = one_hot(mended=1)
+    solver.fit(addition, operands, answers, seed=0, steps=200)
+    j, p = solver._space.n_primes - 1, solver._space.primes[-1]
+    pairs = np.stack(np.meshgrid(np.arange(p), np.arange(p)), axis=-1).reshape(-1, 2)
+    seen = set(map(tuple, (operands % p).tolist()))
+    is_seen = np.array([tuple(pair) in seen for pair in pairs.tolist()])
+    inputs = (*_tensors(solver._space, pairs), torch.full((len(pairs),), 2))
+    with torch.no_grad():
+        probabilities = solver._network(*inputs).logits[:, j, 0].softmax(dim=-1)
+    best = probabilities.max(dim=-1).values.numpy()
+    right = probabilities.argmax(dim=-1).numpy() == pairs.sum(axis=1) % p
+    assert p == 13
+    assert 0.3 < is_seen.mean() < 0.7
+    assert right[is_seen].mean() > 0.95
+    assert best[is_seen].mean() > 0.8
+    assert best[~is_seen].mean() < 0.35
 
 
 def test_padding_is_what_follows_the_last_term():

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,11 +24,17 @@ from adelic.training.solvers.rivals import D_MODEL, Encoder, Group, Reader, Tran
 
 MENDED = 10**6
 """Redundancy of the spaces: wrong digits at any places with a product up to this are mended."""
+REMEMBERED = 10**20
+"""That of solvers that remember pairs of digits: a place more costs them little, and makes up for pairs not seen."""
 _FEATURES = ("characters", "one-hot-digits")
 _HIDDEN = 32
 _BATCH, _LEARNING_RATE, _WARM_UP, _WEIGHT_DECAY = 256, 1e-2, 20, 0.01
 _HELD_OUT, _PILOT = 0.2, 0.25  # of the examples, of the steps
+_DOUBT = 0.2  # weight of the loss where a pair of digits was not seen
 _CHUNK = 5_000
+
+Tensors = tuple[torch.Tensor, ...]
+RowsLoss = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 
 
 def space_for(problem: DrawnTask, precision: int = 1, *, mended: int = MENDED) -> AdeleSpace:
@@ -122,6 +128,7 @@ class PlacewiseSolver(Solver):
 
     precision: ClassVar[int] = 1
     features: ClassVar[tuple[str, ...]] = _FEATURES
+    mended: ClassVar[int] = MENDED
 
     def __init__(self) -> None:
         self._network: PlacewiseNetwork | None = None
@@ -151,7 +158,7 @@ class PlacewiseSolver(Solver):
         if len(operands) < 2:
             raise ConfigurationError(f"{len(operands)} examples are too few to hold some out; give at least 2")
         self._problem = problem
-        self._space = space_for(problem, self.precision)
+        self._space = space_for(problem, self.precision, mended=self.mended)
         trimmed, lengths = _without_padding(operands, problem)
         inputs = (*_tensors(self._space, trimmed), lengths)
         targets = adelic_targets(self._space, answers)
@@ -160,13 +167,18 @@ class PlacewiseSolver(Solver):
         trials = {}
         for features in self.features if len(self.features) > 1 else ():
             network = self._built(features, trimmed, answers, seed)
-            _train(network, inputs, targets, rest, seed=seed, steps=max(1, round(_PILOT * steps)), tick=None)
+            pilot = max(1, round(_PILOT * steps))
+            _train(network, self._loss(network, inputs, targets), rest, seed=seed, steps=pilot, tick=None)
             with torch.no_grad():
                 prediction = network(*_rows(inputs, held_out))
                 trials[features] = network.loss(prediction, _rows(targets, held_out)).item()
         best = min(trials, key=trials.__getitem__) if trials else self.features[0]
         self._network = self._built(best, trimmed, answers, seed)
-        _train(self._network, inputs, targets, order, seed=seed, steps=steps, tick=tick)
+        _train(self._network, self._loss(self._network, inputs, targets), order, seed=seed, steps=steps, tick=tick)
+
+    def _loss(self, network: PlacewiseNetwork, inputs: Tensors, targets: Tensors) -> RowsLoss:
+        """Return the loss of some rows of the examples, which may also draw from a generator."""
+        return lambda rows, generator: network.loss(network(*_rows(inputs, rows)), _rows(targets, rows))
 
     def _built(self, features: str, operands: Operands, answers: Answers, seed: int) -> PlacewiseNetwork:
         """Return an untrained network; the units of its real places are fitted to the examples."""
@@ -199,9 +211,38 @@ class PlacewiseSolver(Solver):
 
 
 class OneHotSolver(PlacewiseSolver):
-    """The place-wise solver with one-hot digits alone, which tell the network nothing of the places' groups."""
+    """The place-wise solver with one-hot digits alone, which tell the network nothing of the places' groups.
+
+    Of a pair of digits that it has not seen at a place it can know nothing. Trained on the examples alone it yet says a
+    digit there, with confidence and nearly always a wrong one, which costs the decoding twice what an erased place
+    does. So it is also trained on random digits, towards no opinion (all digits equally likely) at the places where
+    their pair is in no example: the more pairs were seen, the less of that there is. And as the table of residues,
+    which knows what it has not seen, it has more places. Characters are left without: they tell what a pair that was
+    not seen should be, and no opinion there would unlearn it.
+    """
 
     features = ("one-hot-digits",)
+    mended = REMEMBERED
+
+    def _loss(self, network: PlacewiseNetwork, inputs: Tensors, targets: Tensors) -> RowsLoss:
+        """Return the loss of examples, and of random digits towards no opinion where they were not seen together."""
+        of_examples, (real, digits, lengths) = super()._loss(network, inputs, targets), inputs
+        arity = digits.shape[1]
+        if arity > 2:  # what a fold reads are not digits of examples
+            return of_examples
+        places, primes = torch.arange(self._space.n_primes), torch.tensor(self._space.primes)
+        powers = primes ** torch.arange(arity)[:, None]
+        is_seen = torch.zeros(len(primes), max(self._space.primes) ** arity, dtype=torch.bool)
+        is_seen[places, (digits[..., 0].long() * powers).sum(dim=1)] = True
+
+        def loss(rows: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+            drawn = (torch.rand(len(rows), arity, len(primes), generator=generator) * primes).long()
+            logits = network(real[rows], drawn[..., None], lengths[rows]).logits[:, :, 0]
+            surprise = -logits.log_softmax(dim=-1).where(logits.isfinite(), 0.0).sum(dim=-1) / primes
+            is_new = ~is_seen[places, (drawn * powers).sum(dim=1)]
+            return of_examples(rows, generator) + _DOUBT * (surprise * is_new).mean()
+
+        return loss
 
 
 class ThreeDigitsSolver(PlacewiseSolver):
@@ -284,26 +325,17 @@ class FlatSolver(TransformerSolver):
 
 
 def _train(
-    network: PlacewiseNetwork,
-    inputs: tuple[torch.Tensor, ...],
-    targets: tuple[torch.Tensor, ...],
-    rows: torch.Tensor,
-    *,
-    seed: int,
-    steps: int,
-    tick: Tick | None,
+    network: PlacewiseNetwork, loss: RowsLoss, rows: torch.Tensor, *, seed: int, steps: int, tick: Tick | None
 ) -> None:
     """Train on some rows of the examples, drawn with replacement."""
     generator = torch.Generator().manual_seed(stream_seed(seed, "sampler"))
     parameters = list(network.parameters())
     optimizer = torch.optim.AdamW(parameters, lr=_LEARNING_RATE, weight_decay=_WEIGHT_DECAY, fused=True)
 
-    def loss(step: int) -> torch.Tensor:
-        batch = rows[torch.randint(len(rows), (_BATCH,), generator=generator)]
-        value: torch.Tensor = network.loss(network(*_rows(inputs, batch)), _rows(targets, batch))
-        return value
+    def of_batch(step: int) -> torch.Tensor:
+        return loss(rows[torch.randint(len(rows), (_BATCH,), generator=generator)], generator)
 
-    descend(loss, parameters, optimizer, rates(_LEARNING_RATE, steps, _WARM_UP), steps, tick)
+    descend(of_batch, parameters, optimizer, rates(_LEARNING_RATE, steps, _WARM_UP), steps, tick)
 
 
 def decoded(space: AdeleSpace, logits: torch.Tensor, problem: DrawnTask) -> Answers:
