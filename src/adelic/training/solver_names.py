@@ -3,13 +3,15 @@
 from adelic.errors import UnknownNameError
 
 _PLACEWISE, _RIVALS = "adelic.training.solvers.placewise", "adelic.training.solvers.rivals"
-_AUTOREGRESSIVE = "adelic.training.solvers.autoregressive"
+_FLAT, _AUTOREGRESSIVE = "adelic.training.solvers.flat", "adelic.training.solvers.autoregressive"
 _TRIVIAL = "adelic.training.solvers.trivial"
 SOLVER_MODULES: dict[str, str] = {
     "adelic-placewise": _PLACEWISE,
     "adelic-one-hot": _PLACEWISE,
     "adelic-3-digits": _PLACEWISE,
-    "adelic-flat": _PLACEWISE,
+    "adelic-flat": _FLAT,
+    "adelic-flat-256": _FLAT,
+    "adelic-flat-608": _FLAT,
     "adelic-context": "adelic.training.solvers.context",
     "adelic-characters": "adelic.training.solvers.characters",
     "fone": _RIVALS,

@@ -1,4 +1,4 @@
-"""AOE in, AOE out: a small network a place, which keeps the places apart, and a Transformer on flattened vectors."""
+"""AOE in, AOE out: a small network a place, which keeps the places apart."""
 
 import itertools
 import math
@@ -20,7 +20,6 @@ from adelic.numbers.primes import is_prime
 from adelic.training.network.sampler import stream_seed
 from adelic.training.solvers.base import Solver, Tick
 from adelic.training.solvers.descent import descend, rates
-from adelic.training.solvers.rivals import D_MODEL, Encoder, Group, Reader, TransformerSolver
 
 MENDED = 10**6
 """Redundancy of the spaces: wrong digits at any places with a product up to this are mended."""
@@ -160,7 +159,7 @@ class PlacewiseSolver(Solver):
         self._problem = problem
         self._space = space_for(problem, self.precision, mended=self.mended)
         trimmed, lengths = _without_padding(operands, problem)
-        inputs = (*_tensors(self._space, trimmed), lengths)
+        inputs = (*encoded(self._space, trimmed), lengths)
         targets = adelic_targets(self._space, answers)
         order = torch.from_numpy(np.random.default_rng(seed).permutation(len(operands)))
         held_out, rest = order.tensor_split([max(1, round(_HELD_OUT * len(order)))])
@@ -185,7 +184,11 @@ class PlacewiseSolver(Solver):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             return PlacewiseNetwork(
-                self._space, operands.shape[1], features, real_scale=_scale(operands), answer_scale=_scale(answers)
+                self._space,
+                operands.shape[1],
+                features,
+                real_scale=mean_size(operands),
+                answer_scale=mean_size(answers),
             )
 
     @torch.no_grad()
@@ -201,7 +204,7 @@ class PlacewiseSolver(Solver):
         found = [np.empty(0, dtype=object)]
         for first in range(0, len(operands), _CHUNK):
             part, lengths = _without_padding(operands[first : first + _CHUNK], problem)
-            found.append(decoded(self._space, network(*_tensors(self._space, part), lengths).logits, problem))
+            found.append(decoded(self._space, network(*encoded(self._space, part), lengths).logits, problem))
         return np.concatenate(found)
 
     @property
@@ -251,79 +254,6 @@ class ThreeDigitsSolver(PlacewiseSolver):
     precision = 3
 
 
-class FlatReader(Reader):
-    """One token a number, its places' features in one vector, and one token whose state gives all digits of the answer.
-
-    Args:
-        space: the primes and digits.
-        operands, answers: of training; the units of the real place are fitted to them.
-        problem: bounds the answers.
-    """
-
-    def __init__(self, space: AdeleSpace, operands: Operands, answers: Answers, problem: DrawnTask) -> None:
-        super().__init__()
-        self.space = space
-        self.embedding = PlaceEmbedding(space, real_scale=_scale(operands))
-        self.projection = nn.Linear(self.embedding.n_places * self.embedding.width, D_MODEL)
-        self.positions = nn.Parameter(torch.randn(problem.arity, D_MODEL))
-        self.answer = nn.Parameter(torch.randn(D_MODEL))
-        self.encoder = Encoder()
-        self.head = FlatHead(space, _scale(answers), problem)
-
-    def groups(self, operands: Operands) -> list[Group]:
-        """Return all operands in one group, as their real values and digits."""
-        return [(np.arange(len(operands)), _tensors(self.space, operands))]
-
-    def targets(self, answers: Answers) -> tuple[torch.Tensor, ...]:
-        """Return answers as real values and digits."""
-        return adelic_targets(self.space, answers)
-
-    def forward(self, real: torch.Tensor, digits: torch.Tensor) -> AdelicPrediction:
-        """Return the prediction for a batch of real values (rows, arity) and digits (rows, arity, n_primes, 1)."""
-        tokens = self.projection(self.embedding((real, digits)).flatten(-2)) + self.positions
-        tokens = torch.cat([self.answer.expand(len(tokens), 1, -1), tokens], dim=1)
-        prediction: AdelicPrediction = self.head(self.encoder(tokens, 1)[:, 0])
-        return prediction
-
-
-class FlatHead(nn.Module):
-    """An `AdelicHead` that reads one vector, with its loss and the bounds of its answers."""
-
-    def __init__(self, space: AdeleSpace, scale: float, problem: DrawnTask) -> None:
-        super().__init__()
-        self.head = AdelicHead(space, D_MODEL, placewise=False, real_scale=scale)
-        self.digit_loss = AdelicLoss(space, real_scale=scale)
-        self.problem = problem
-
-    def forward(self, state: torch.Tensor) -> AdelicPrediction:
-        """Return the prediction."""
-        prediction: AdelicPrediction = self.head(state)
-        return prediction
-
-    def loss(self, prediction: AdelicPrediction, *targets: torch.Tensor) -> torch.Tensor:
-        """Return the loss."""
-        loss: torch.Tensor = self.digit_loss(prediction, targets)
-        return loss
-
-    def decode(self, prediction: AdelicPrediction) -> Answers:
-        """Return the numbers."""
-        return decoded(self.head.space, prediction.logits, self.problem)
-
-
-class FlatSolver(TransformerSolver):
-    """AOE as the paper has it, one vector a number: the rivals' Transformer, and the space of the place-wise solver."""
-
-    name = "adelic-flat"
-
-    @classmethod
-    def obstacle(cls, problem: DrawnTask) -> str | None:
-        """Return None: every problem can be expressed."""
-        return None
-
-    def _read(self, problem: DrawnTask, operands: Operands, answers: Answers) -> Reader:
-        return FlatReader(space_for(problem), operands, answers, problem)
-
-
 def _train(
     network: PlacewiseNetwork, loss: RowsLoss, rows: torch.Tensor, *, seed: int, steps: int, tick: Tick | None
 ) -> None:
@@ -365,7 +295,7 @@ def with_remainders(primes: Sequence[int], remainders: npt.NDArray[np.int64]) ->
     return np.asarray(remainders.astype(object) @ np.array(idempotents, dtype=object) % product)
 
 
-def _tensors(space: AdeleSpace, numbers: Any) -> tuple[torch.Tensor, torch.Tensor]:
+def encoded(space: AdeleSpace, numbers: Any) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the real values and the digits of numbers."""
     adeles = space.encode(numbers)
     return torch.tensor(adeles.real), torch.tensor(adeles.digits)
@@ -385,7 +315,7 @@ def _without_padding(operands: Operands, problem: DrawnTask) -> tuple[Operands, 
     return operands[:, : lengths.max(initial=2)], torch.from_numpy(lengths)
 
 
-def _scale(numbers: Any) -> float:
+def mean_size(numbers: Any) -> float:
     """Return the unit of the real place: the mean size of the numbers, at least 1."""
     return max(1.0, float(np.abs(numbers.astype(np.float64)).mean()))
 
@@ -398,5 +328,4 @@ SOLVERS: dict[str, type[Solver]] = {
     "adelic-placewise": PlacewiseSolver,
     "adelic-one-hot": OneHotSolver,
     "adelic-3-digits": ThreeDigitsSolver,
-    "adelic-flat": FlatSolver,
 }
