@@ -4,6 +4,7 @@ from adelic.errors import UnknownNameError
 
 _PLACEWISE, _RIVALS = "adelic.training.solvers.placewise", "adelic.training.solvers.rivals"
 _FLAT, _AUTOREGRESSIVE = "adelic.training.solvers.flat", "adelic.training.solvers.autoregressive"
+_PLACEWISE_RIVALS = "adelic.training.solvers.placewise_rivals"
 _TRIVIAL = "adelic.training.solvers.trivial"
 SOLVER_MODULES: dict[str, str] = {
     "adelic-placewise": _PLACEWISE,
@@ -19,6 +20,8 @@ SOLVER_MODULES: dict[str, str] = {
     "abacus": _RIVALS,
     "base-10": _RIVALS,
     "base-1000": _RIVALS,
+    "fone-placewise": _PLACEWISE_RIVALS,
+    "base-10-placewise": _PLACEWISE_RIVALS,
     "base-10-autoregressive": _AUTOREGRESSIVE,
     "base-24-autoregressive": _AUTOREGRESSIVE,
     "base-1000-autoregressive": _AUTOREGRESSIVE,

@@ -26,8 +26,10 @@ MENDED = 10**6
 REMEMBERED = 10**20
 """That of solvers that remember pairs of digits: a place more costs them little, and makes up for pairs not seen."""
 _FEATURES = ("characters", "one-hot-digits")
-_HIDDEN = 32
-_BATCH, _LEARNING_RATE, _WARM_UP, _WEIGHT_DECAY = 256, 1e-2, 20, 0.01
+HIDDEN = 32
+"""Products a place."""
+BATCH_SIZE, LEARNING_RATE, WARM_UP, WEIGHT_DECAY = 256, 1e-2, 20, 0.01
+"""Training by AdamW: rows a batch, highest learning rate, steps in which it rises before its cosine fall, decay."""
 _HELD_OUT, _PILOT = 0.2, 0.25  # of the examples, of the steps
 _DOUBT = 0.2  # weight of the loss where a pair of digits was not seen
 _CHUNK = 5_000
@@ -86,7 +88,7 @@ class PlacewiseNetwork(nn.Module):
         super().__init__()
         self.embedding = PlaceEmbedding(space, features, real_scale=real_scale)
         places, width = self.embedding.n_places, self.embedding.width
-        self.perceptron = PlacewiseMLP(places, min(arity, 2) * width, _HIDDEN, N_CHARACTERS * space.max_precision)
+        self.perceptron = PlacewiseMLP(places, min(arity, 2) * width, HIDDEN, N_CHARACTERS * space.max_precision)
         self.head = AdelicHead(space, N_CHARACTERS * space.max_precision, real_scale=answer_scale)
         self.loss = AdelicLoss(space, real_scale=answer_scale)
         every_digit = self.embedding(space.encode(range(max(space.primes))))  # row r: r at every place
@@ -243,7 +245,8 @@ class OneHotSolver(PlacewiseSolver):
             logits = network(real[rows], drawn[..., None], lengths[rows]).logits[:, :, 0]
             surprise = -logits.log_softmax(dim=-1).where(logits.isfinite(), 0.0).sum(dim=-1) / primes
             is_new = ~is_seen[places, (drawn * powers).sum(dim=1)]
-            return of_examples(rows, generator) + _DOUBT * (surprise * is_new).mean()
+            value: torch.Tensor = of_examples(rows, generator) + _DOUBT * (surprise * is_new).mean()
+            return value
 
         return loss
 
@@ -260,12 +263,12 @@ def _train(
     """Train on some rows of the examples, drawn with replacement."""
     generator = torch.Generator().manual_seed(stream_seed(seed, "sampler"))
     parameters = list(network.parameters())
-    optimizer = torch.optim.AdamW(parameters, lr=_LEARNING_RATE, weight_decay=_WEIGHT_DECAY, fused=True)
+    optimizer = torch.optim.AdamW(parameters, lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True)
 
     def of_batch(step: int) -> torch.Tensor:
-        return loss(rows[torch.randint(len(rows), (_BATCH,), generator=generator)], generator)
+        return loss(rows[torch.randint(len(rows), (BATCH_SIZE,), generator=generator)], generator)
 
-    descend(of_batch, parameters, optimizer, rates(_LEARNING_RATE, steps, _WARM_UP), steps, tick)
+    descend(of_batch, parameters, optimizer, rates(LEARNING_RATE, steps, WARM_UP), steps, tick)
 
 
 def decoded(space: AdeleSpace, logits: torch.Tensor, problem: DrawnTask) -> Answers:

@@ -217,9 +217,15 @@ class DigitReader(Reader):
 
 
 class TransformerSolver(Solver):
-    """A solver that trains a `Reader`."""
+    """A solver that trains a `Reader`.
+
+    Attributes:
+        name: in messages.
+        batch_size, learning_rate, weight_decay: of the training.
+    """
 
     name: str
+    batch_size, learning_rate, weight_decay = BATCH_SIZE, LEARNING_RATE, 0.0
 
     def __init__(self) -> None:
         self._reader: Reader | None = None
@@ -263,15 +269,15 @@ class TransformerSolver(Solver):
         generator = torch.Generator().manual_seed(stream_seed(seed, "sampler"))
         noise_seed = stream_seed(seed, "dropout") % 2**32
         parameters = [p for p in reader.parameters() if p.requires_grad]
-        optimizer = torch.optim.Adam(parameters, lr=LEARNING_RATE, fused=True)
+        optimizer = torch.optim.AdamW(parameters, lr=self.learning_rate, weight_decay=self.weight_decay, fused=True)
 
         def loss(step: int) -> torch.Tensor:
-            rows = torch.randint(len(operands), (BATCH_SIZE,), generator=generator)
+            rows = torch.randint(len(operands), (self.batch_size,), generator=generator)
             with Backend(noise=Noise(noise_seed + step)).on("cpu"):
                 return reader.loss(tuple(t[rows] for t in inputs), tuple(t[rows] for t in targets))
 
         reader.train()
-        schedule = rates(LEARNING_RATE, steps, max(1, round(WARM_UP * steps)))
+        schedule = rates(self.learning_rate, steps, max(1, round(WARM_UP * steps)))
         descend(loss, parameters, optimizer, schedule, steps, tick)
         self._reader = reader.eval()
 
