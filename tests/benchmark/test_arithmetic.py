@@ -170,7 +170,12 @@ def test_the_packaged_plans():
     of_number_theory = {"adelic-context", "adelic-characters"}
     one_by_one = {name for name in SOLVER_MODULES if name.endswith("-autoregressive")}  # of plans of one's own
     controls = {"adelic-one-hot", "adelic-3-digits", "adelic-flat-256", "adelic-flat-608"}
-    controls |= {"fone-placewise", "base-10-placewise"}  # of sums and products alone
+    controls |= {
+        "adelic-permuted",
+        "crt-composite",
+        "fone-placewise",
+        "base-10-placewise",
+    }  # of sums and products alone
     for name in set(ARITHMETIC) - {"modular-inverse-prime"}:  # which is a failure of AOE, not a comparison
         there = {solver for p, solver, _ in by_entry if p == name}
         assert there >= {own, *SOLVER_MODULES} - controls - of_number_theory - one_by_one

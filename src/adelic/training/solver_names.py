@@ -10,6 +10,8 @@ SOLVER_MODULES: dict[str, str] = {
     "adelic-placewise": _PLACEWISE,
     "adelic-one-hot": _PLACEWISE,
     "adelic-3-digits": _PLACEWISE,
+    "adelic-permuted": _PLACEWISE,
+    "crt-composite": "adelic.training.solvers.composite",
     "adelic-flat": _FLAT,
     "adelic-flat-256": _FLAT,
     "adelic-flat-608": _FLAT,

@@ -7,13 +7,14 @@ import torch
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
+from adelic.nn import PlaceEmbedding
 from adelic.number_theory import task
 from adelic.number_theory.arithmetic import ARITHMETIC
-from adelic.numbers import RedundantResidueCode
+from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.training.solvers import solver_class
-from adelic.training.solvers.placewise import MENDED, _without_padding, decoded, encoded, space_for
+from adelic.training.solvers.placewise import MENDED, PermutedEmbedding, _without_padding, decoded, encoded, space_for
 
-PLACEWISE = ("adelic-placewise", "adelic-one-hot", "adelic-3-digits")
+PLACEWISE = ("adelic-placewise", "adelic-one-hot", "adelic-3-digits", "adelic-permuted")
 
 
 def accuracy(solver, name, split, operands, n=200):
@@ -87,6 +88,37 @@ def test_one_hot_digits_say_nothing_of_pairs_that_were_not_seen():
     assert right[is_seen].mean() > 0.95
     assert best[is_seen].mean() > 0.8
     assert best[~is_seen].mean() < 0.35
+
+
+def test_permuted_digits_have_the_features_of_others():
+    """Of characters another digit's; of one-hot digits the columns alone are in another order."""
+    space, numbers = AdeleSpace((2, 5, 7), 1), np.arange(35)
+    adeles, rng = space.encode(numbers), np.random.default_rng
+    for features in ("characters", "one-hot-digits"):
+        plain, permuted = PlaceEmbedding(space, features), PermutedEmbedding(space, features, rng=rng(0))
+        for j, p in enumerate(space.primes):
+            labels = permuted.labels[j, :p]
+            assert sorted(labels.tolist()) == list(range(p))
+            others = plain(space.encode(labels.numpy()[numbers % p]))
+            torch.testing.assert_close(permuted(adeles)[:, 1 + j], others[:, 1 + j])
+        assert torch.equal(permuted(adeles)[:, 0], plain(adeles)[:, 0])
+        if features == "one-hot-digits":
+            torch.testing.assert_close(permuted(adeles)[:, 3][:, permuted.labels[2]], plain(adeles)[:, 3])
+    assert permuted.fingerprint() != PermutedEmbedding(space, features, rng=rng(1)).fingerprint()
+
+
+def test_permuted_digits_are_a_seeds_own():
+    """A fold reads what a place has so far with the same labels."""
+    terms, labels = task("sum"), []
+    operands, answers = terms.sample(20, np.random.default_rng(0))
+    for seed in (0, 0, 1):
+        solver = solver_class("adelic-permuted")()
+        solver.fit(terms, operands, answers, seed=seed, steps=1)
+        network = solver._network
+        labels.append(network.embedding.labels)
+        assert torch.equal(network.digit_features[1:, 1], network.embedding(solver._space.encode(1))[1:])
+    assert torch.equal(labels[0], labels[1])
+    assert not torch.equal(labels[0], labels[2])
 
 
 def test_padding_is_what_follows_the_last_term():

@@ -14,7 +14,7 @@ from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.errors import ConfigurationError
 from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction, PlaceEmbedding, PlacewiseMLP
 from adelic.nn.heads.adelic import adelic_targets
-from adelic.nn.placewise import N_CHARACTERS
+from adelic.nn.placewise import N_CHARACTERS, stack_places
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.primes import is_prime
 from adelic.training.network.sampler import stream_seed
@@ -75,18 +75,16 @@ class PlacewiseNetwork(nn.Module):
     (the rest is padding) -> `AdelicPrediction` of n numbers.
 
     Args:
-        space: the primes and digits.
+        embedding: the features of the places.
         arity: operands a row; at most two if the space has more than one digit a prime.
-        features: of the places.
-        real_scale: unit of the operands' real values.
         answer_scale: unit of the answers' real values.
     """
 
     digit_features: torch.Tensor
 
-    def __init__(self, space: AdeleSpace, arity: int, features: str, *, real_scale: float, answer_scale: float) -> None:
+    def __init__(self, embedding: PlaceEmbedding, arity: int, *, answer_scale: float) -> None:
         super().__init__()
-        self.embedding = PlaceEmbedding(space, features, real_scale=real_scale)
+        self.embedding, space = embedding, embedding.space
         places, width = self.embedding.n_places, self.embedding.width
         self.perceptron = PlacewiseMLP(places, min(arity, 2) * width, HIDDEN, N_CHARACTERS * space.max_precision)
         self.head = AdelicHead(space, N_CHARACTERS * space.max_precision, real_scale=answer_scale)
@@ -185,13 +183,11 @@ class PlacewiseSolver(Solver):
         """Return an untrained network; the units of its real places are fitted to the examples."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            return PlacewiseNetwork(
-                self._space,
-                operands.shape[1],
-                features,
-                real_scale=mean_size(operands),
-                answer_scale=mean_size(answers),
-            )
+            embedding = self._embedding(features, mean_size(operands), seed)
+            return PlacewiseNetwork(embedding, operands.shape[1], answer_scale=mean_size(answers))
+
+    def _embedding(self, features: str, real_scale: float, seed: int) -> PlaceEmbedding:
+        return PlaceEmbedding(self._space, features, real_scale=real_scale)
 
     @torch.no_grad()
     def answer(self, operands: Operands) -> Answers:
@@ -249,6 +245,49 @@ class OneHotSolver(PlacewiseSolver):
             return value
 
         return loss
+
+
+class PermutedEmbedding(PlaceEmbedding):
+    """The features of places whose digits have other labels: at each prime a digit has the features of another one.
+
+    One-hot digits hardly change: only their columns are in another order. Of characters nothing is left that a group's
+    law says.
+
+    Args:
+        space, features, real_scale: as for `PlaceEmbedding`.
+        rng: draws a permutation of the digits for each prime.
+
+    >>> embedding = PermutedEmbedding(AdeleSpace((2, 5), 1), "digits", rng=np.random.default_rng(0))
+    >>> embedding(embedding.space.encode(range(5)))[:, 2, 0]  # at 5
+    tensor([0.4000, 0.0000, 0.8000, 0.2000, 0.6000])
+    """
+
+    labels: torch.Tensor
+
+    def __init__(self, space: AdeleSpace, features: str, *, rng: np.random.Generator, real_scale: float = 1.0) -> None:
+        super().__init__(space, features, real_scale=real_scale)
+        labels = stack_places([torch.from_numpy(rng.permutation(p)) for p in space.primes])
+        self.register_buffer("labels", labels, persistent=False)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what `PlaceEmbedding` does, and the labels."""
+        return super().fingerprint() | {"labels": self.labels.tolist()}
+
+    def _digit_features(self, digits: torch.Tensor) -> torch.Tensor:
+        return super()._digit_features(self.labels[torch.arange(len(self.labels))[:, None], digits])
+
+
+class PermutedSolver(PlacewiseSolver):
+    """The place-wise solver with characters of permuted digits: what is left where they do not give the rule away.
+
+    What the operands' digits are called is drawn from the seed; the answer's keep their names.
+    """
+
+    features = ("characters",)
+
+    def _embedding(self, features: str, real_scale: float, seed: int) -> PlaceEmbedding:
+        rng = np.random.default_rng(stream_seed(seed, "labels"))
+        return PermutedEmbedding(self._space, features, rng=rng, real_scale=real_scale)
 
 
 class ThreeDigitsSolver(PlacewiseSolver):
@@ -331,4 +370,5 @@ SOLVERS: dict[str, type[Solver]] = {
     "adelic-placewise": PlacewiseSolver,
     "adelic-one-hot": OneHotSolver,
     "adelic-3-digits": ThreeDigitsSolver,
+    "adelic-permuted": PermutedSolver,
 }

@@ -93,25 +93,33 @@ class LogitsHead(DigitwiseHead):
 
 
 class PlacewiseRival(TransformerSolver):
-    """A rival whose digits are kept apart, trained as the place-wise solver is."""
+    """A solver whose places are not primes, trained as the place-wise solver is."""
 
     batch_size, learning_rate, weight_decay = BATCH_SIZE, LEARNING_RATE, WEIGHT_DECAY
+
+    @classmethod
+    def obstacle(cls, problem: DrawnTask) -> str | None:
+        """Return why the places cannot express a problem: it has fractions, or more than two operands."""
+        if problem.arity > _MAX_OPERANDS:
+            return f"{cls.name} reads {_MAX_OPERANDS} operands at most"
+        return super().obstacle(problem)
+
+
+class DigitRival(PlacewiseRival):
+    """A solver whose places are decimal digits."""
+
     places: type[FoNEPlaces | OneHotPlaces]
 
     @classmethod
     def obstacle(cls, problem: DrawnTask) -> str | None:
-        """Return why the places cannot express a problem: it has fractions, a sign, or more than two operands."""
-        if problem.signed:
-            return f"{cls.name} has no place for a sign"
-        if problem.arity > _MAX_OPERANDS:
-            return f"{cls.name} reads {_MAX_OPERANDS} operands at most"
-        return super().obstacle(problem)
+        """Return why digits without a sign cannot express a problem."""
+        return f"{cls.name} has no place for a sign" if problem.signed else super().obstacle(problem)
 
     def _read(self, problem: DrawnTask, operands: Operands, answers: Answers) -> Reader:
         return self.places(max(problem.max_operand_digits, problem.max_answer_digits), problem.arity)
 
 
-class PlacewiseFoNE(PlacewiseRival):
+class PlacewiseFoNE(DigitRival):
     """FoNE's periods, each a place.
 
     Source: Zhou et al., arXiv:2502.09741, for the features and the head.
@@ -120,7 +128,7 @@ class PlacewiseFoNE(PlacewiseRival):
     name, places = "fone-placewise", FoNEPlaces
 
 
-class PlacewiseBase10(PlacewiseRival):
+class PlacewiseBase10(DigitRival):
     """Decimal digits, each a place."""
 
     name, places = "base-10-placewise", OneHotPlaces
