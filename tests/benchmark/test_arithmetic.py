@@ -169,13 +169,14 @@ def test_the_packaged_plans():
     assert all(seeds == [0, 1, 2, 3, 4] for seeds in by_entry.values())
     of_number_theory = {"adelic-context", "adelic-characters"}
     one_by_one = {name for name in SOLVER_MODULES if name.endswith("-autoregressive")}  # of plans of one's own
+    # Of sums and products alone.
     controls = {"adelic-one-hot", "adelic-3-digits", "adelic-flat-256", "adelic-flat-608"}
     controls |= {
         "adelic-permuted",
         "crt-composite",
         "fone-placewise",
         "base-10-placewise",
-    }  # of sums and products alone
+    }
     for name in set(ARITHMETIC) - {"modular-inverse-prime"}:  # which is a failure of AOE, not a comparison
         there = {solver for p, solver, _ in by_entry if p == name}
         assert there >= {own, *SOLVER_MODULES} - controls - of_number_theory - one_by_one

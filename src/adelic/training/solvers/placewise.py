@@ -259,7 +259,7 @@ class PermutedEmbedding(PlaceEmbedding):
 
     >>> embedding = PermutedEmbedding(AdeleSpace((2, 5), 1), "digits", rng=np.random.default_rng(0))
     >>> embedding(embedding.space.encode(range(5)))[:, 2, 0]  # at 5
-    tensor([0.4000, 0.0000, 0.8000, 0.2000, 0.6000])
+    tensor([0.4000, 0.8000, 0.6000, 0.0000, 0.2000])
     """
 
     labels: torch.Tensor
