@@ -170,13 +170,8 @@ def test_the_packaged_plans():
     of_number_theory = {"adelic-context", "adelic-characters"}
     one_by_one = {name for name in SOLVER_MODULES if name.endswith("-autoregressive")}  # of plans of one's own
     # Of sums and products alone.
-    controls = {"adelic-one-hot", "adelic-3-digits", "adelic-flat-256", "adelic-flat-608"}
-    controls |= {
-        "adelic-permuted",
-        "crt-composite",
-        "fone-placewise",
-        "base-10-placewise",
-    }
+    controls = {"adelic-one-hot", "adelic-3-digits", "adelic-permuted", "adelic-chosen-places", "crt-composite"}
+    controls |= {"adelic-flat-256", "adelic-flat-608", "fone-placewise", "base-10-placewise"}
     for name in set(ARITHMETIC) - {"modular-inverse-prime"}:  # which is a failure of AOE, not a comparison
         there = {solver for p, solver, _ in by_entry if p == name}
         assert there >= {own, *SOLVER_MODULES} - controls - of_number_theory - one_by_one

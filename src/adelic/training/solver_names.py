@@ -11,6 +11,7 @@ SOLVER_MODULES: dict[str, str] = {
     "adelic-one-hot": _PLACEWISE,
     "adelic-3-digits": _PLACEWISE,
     "adelic-permuted": _PLACEWISE,
+    "adelic-chosen-places": "adelic.training.solvers.chosen",
     "crt-composite": "adelic.training.solvers.composite",
     "adelic-flat": _FLAT,
     "adelic-flat-256": _FLAT,

@@ -12,7 +12,7 @@ from adelic.number_theory import task
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.training.solvers import solver_class
-from adelic.training.solvers.placewise import MENDED, PermutedEmbedding, _without_padding, decoded, encoded, space_for
+from adelic.training.solvers.placewise import MENDED, PermutedEmbedding, decoded, encoded, space_for, without_padding
 
 PLACEWISE = ("adelic-placewise", "adelic-one-hot", "adelic-3-digits", "adelic-permuted")
 
@@ -123,11 +123,11 @@ def test_permuted_digits_are_a_seeds_own():
 
 def test_padding_is_what_follows_the_last_term():
     rows = np.array([[3, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0], [0] * 12, [7, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]])
-    trimmed, lengths = _without_padding(rows, task("sum"))
+    trimmed, lengths = without_padding(rows, task("sum"))
     assert trimmed.tolist() == [[3, 0, 5], [0, 0, 0], [7, 8, 0]]
     assert lengths.tolist() == [3, 2, 2]
     operands = np.array([[1, 0], [0, 0]])
-    assert _without_padding(operands, task("addition"))[0] is operands
+    assert without_padding(operands, task("addition"))[0] is operands
 
 
 def test_inverses_are_residues_of_the_modulus():

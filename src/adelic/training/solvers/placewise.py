@@ -30,7 +30,7 @@ HIDDEN = 32
 """Products a place."""
 BATCH_SIZE, LEARNING_RATE, WARM_UP, WEIGHT_DECAY = 256, 1e-2, 20, 0.01
 """Training by AdamW: rows a batch, highest learning rate, steps in which it rises before its cosine fall, decay."""
-_HELD_OUT, _PILOT = 0.2, 0.25  # of the examples, of the steps
+HELD_OUT, _PILOT = 0.2, 0.25  # of the examples, of the steps
 _DOUBT = 0.2  # weight of the loss where a pair of digits was not seen
 _CHUNK = 5_000
 
@@ -157,12 +157,12 @@ class PlacewiseSolver(Solver):
         if len(operands) < 2:
             raise ConfigurationError(f"{len(operands)} examples are too few to hold some out; give at least 2")
         self._problem = problem
-        self._space = space_for(problem, self.precision, mended=self.mended)
-        trimmed, lengths = _without_padding(operands, problem)
+        self._space = self._space_for(problem)
+        trimmed, lengths = without_padding(operands, problem)
         inputs = (*encoded(self._space, trimmed), lengths)
         targets = adelic_targets(self._space, answers)
         order = torch.from_numpy(np.random.default_rng(seed).permutation(len(operands)))
-        held_out, rest = order.tensor_split([max(1, round(_HELD_OUT * len(order)))])
+        held_out, rest = order.tensor_split([max(1, round(HELD_OUT * len(order)))])
         trials = {}
         for features in self.features if len(self.features) > 1 else ():
             network = self._built(features, trimmed, answers, seed)
@@ -174,6 +174,9 @@ class PlacewiseSolver(Solver):
         best = min(trials, key=trials.__getitem__) if trials else self.features[0]
         self._network = self._built(best, trimmed, answers, seed)
         _train(self._network, self._loss(self._network, inputs, targets), order, seed=seed, steps=steps, tick=tick)
+
+    def _space_for(self, problem: DrawnTask) -> AdeleSpace:
+        return space_for(problem, self.precision, mended=self.mended)
 
     def _loss(self, network: PlacewiseNetwork, inputs: Tensors, targets: Tensors) -> RowsLoss:
         """Return the loss of some rows of the examples, which may also draw from a generator."""
@@ -201,7 +204,7 @@ class PlacewiseSolver(Solver):
         network, problem = self._network, self._problem
         found = [np.empty(0, dtype=object)]
         for first in range(0, len(operands), _CHUNK):
-            part, lengths = _without_padding(operands[first : first + _CHUNK], problem)
+            part, lengths = without_padding(operands[first : first + _CHUNK], problem)
             found.append(decoded(self._space, network(*encoded(self._space, part), lengths).logits, problem))
         return np.concatenate(found)
 
@@ -347,7 +350,7 @@ def _rows(tensors: tuple[torch.Tensor, ...], rows: torch.Tensor) -> tuple[torch.
     return tuple(tensor[rows] for tensor in tensors)
 
 
-def _without_padding(operands: Operands, problem: DrawnTask) -> tuple[Operands, torch.Tensor]:
+def without_padding(operands: Operands, problem: DrawnTask) -> tuple[Operands, torch.Tensor]:
     """Return rows without the columns that are padding in all of them, and the rows' numbers of operands, 2 or more."""
     if problem.neutral is None:
         return operands, torch.full((len(operands),), problem.arity)
