@@ -1,8 +1,9 @@
 """Places modulo composite numbers: the Chinese remainder theorem without primes.
 
 The primes of the place-wise solver, in pairs: the least with the greatest, and so on. A place is Z/pq, a ring that is
-not a field: sums turn its additive characters, as at a prime, but its units are not cyclic, and no character has their
-law. What the answer is modulo pq says what it is modulo p and q, so that the same code decodes it and mends errors.
+not a field: sums turn its additive characters, as at a prime, but its units are not cyclic, and no character tells them
+apart (they have those of p and q, which are the primes' again, and are left out). What the answer is modulo pq says
+what it is modulo p and q, so that the same code decodes it and mends errors.
 """
 
 import math

@@ -253,8 +253,8 @@ class OneHotSolver(PlacewiseSolver):
 class PermutedEmbedding(PlaceEmbedding):
     """The features of places whose digits have other labels: at each prime a digit has the features of another one.
 
-    One-hot digits hardly change: only their columns are in another order. Of characters nothing is left that a group's
-    law says.
+    One-hot digits hardly change: only their columns are in another order. Characters are those of other digits, and
+    hardly anything of a group's law is left in them.
 
     Args:
         space, features, real_scale: as for `PlaceEmbedding`.
