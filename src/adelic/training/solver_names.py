@@ -3,13 +3,19 @@
 from adelic.errors import UnknownNameError
 
 _PLACEWISE, _RIVALS = "adelic.training.solvers.placewise", "adelic.training.solvers.rivals"
-_AUTOREGRESSIVE = "adelic.training.solvers.autoregressive"
+_FLAT, _AUTOREGRESSIVE = "adelic.training.solvers.flat", "adelic.training.solvers.autoregressive"
+_PLACEWISE_RIVALS = "adelic.training.solvers.placewise_rivals"
 _TRIVIAL = "adelic.training.solvers.trivial"
 SOLVER_MODULES: dict[str, str] = {
     "adelic-placewise": _PLACEWISE,
     "adelic-one-hot": _PLACEWISE,
     "adelic-3-digits": _PLACEWISE,
-    "adelic-flat": _PLACEWISE,
+    "adelic-permuted": _PLACEWISE,
+    "adelic-chosen-places": "adelic.training.solvers.chosen",
+    "crt-composite": "adelic.training.solvers.composite",
+    "adelic-flat": _FLAT,
+    "adelic-flat-256": _FLAT,
+    "adelic-flat-608": _FLAT,
     "adelic-context": "adelic.training.solvers.context",
     "adelic-characters": "adelic.training.solvers.characters",
     "fone": _RIVALS,
@@ -17,6 +23,8 @@ SOLVER_MODULES: dict[str, str] = {
     "abacus": _RIVALS,
     "base-10": _RIVALS,
     "base-1000": _RIVALS,
+    "fone-placewise": _PLACEWISE_RIVALS,
+    "base-10-placewise": _PLACEWISE_RIVALS,
     "base-10-autoregressive": _AUTOREGRESSIVE,
     "base-24-autoregressive": _AUTOREGRESSIVE,
     "base-1000-autoregressive": _AUTOREGRESSIVE,

@@ -32,8 +32,11 @@ def arithmetic(command: str, /, **given: Any) -> None:
     problems: addition, subtraction, multiplication, exact-division, modular-inverse,
               modular-inverse-prime, fraction-addition, fraction-multiplication, sum, product,
               polynomial, comparison
-    solvers:  adelic-placewise, adelic-one-hot, adelic-3-digits, adelic-flat (AOE in and out); fone, xval,
-              abacus, base-10, base-1000; residue-table, least-squares (no networks);
+    solvers:  adelic-placewise, adelic-one-hot, adelic-3-digits, adelic-permuted,
+              adelic-chosen-places, adelic-flat, adelic-flat-256, adelic-flat-608 (AOE in and out);
+              crt-composite (places that are not prime); fone, xval, abacus, base-10, base-1000,
+              fone-placewise, base-10-placewise;
+              residue-table, least-squares (no networks);
               base-10-autoregressive, base-24-…, base-1000-…, abacus-autoregressive;
               adelic.training.solvers.published:FoNE (or :ShiftedFoNE, :XVal, :LogXVal, :NumberTokenLoss);
               package.module:Class, a subclass of adelic.training.solvers.Solver of your own

@@ -1,8 +1,8 @@
-"""AOE in, AOE out: a small network a place, which keeps the places apart, and a Transformer on flattened vectors."""
+"""AOE in, AOE out: a small network a place, which keeps the places apart."""
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,21 +14,28 @@ from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.errors import ConfigurationError
 from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction, PlaceEmbedding, PlacewiseMLP
 from adelic.nn.heads.adelic import adelic_targets
-from adelic.nn.placewise import N_CHARACTERS
+from adelic.nn.placewise import N_CHARACTERS, stack_places
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.primes import is_prime
 from adelic.training.network.sampler import stream_seed
 from adelic.training.solvers.base import Solver, Tick
 from adelic.training.solvers.descent import descend, rates
-from adelic.training.solvers.rivals import D_MODEL, Encoder, Group, Reader, TransformerSolver
 
 MENDED = 10**6
 """Redundancy of the spaces: wrong digits at any places with a product up to this are mended."""
+REMEMBERED = 10**20
+"""That of solvers that remember pairs of digits: a place more costs them little, and makes up for pairs not seen."""
 _FEATURES = ("characters", "one-hot-digits")
-_HIDDEN = 32
-_BATCH, _LEARNING_RATE, _WARM_UP, _WEIGHT_DECAY = 256, 1e-2, 20, 0.01
-_HELD_OUT, _PILOT = 0.2, 0.25  # of the examples, of the steps
+HIDDEN = 32
+"""Products a place."""
+BATCH_SIZE, LEARNING_RATE, WARM_UP, WEIGHT_DECAY = 256, 1e-2, 20, 0.01
+"""Training by AdamW: rows a batch, highest learning rate, steps in which it rises before its cosine fall, decay."""
+HELD_OUT, _PILOT = 0.2, 0.25  # of the examples, of the steps
+_DOUBT = 0.2  # weight of the loss where a pair of digits was not seen
 _CHUNK = 5_000
+
+Tensors = tuple[torch.Tensor, ...]
+RowsLoss = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 
 
 def space_for(problem: DrawnTask, precision: int = 1, *, mended: int = MENDED) -> AdeleSpace:
@@ -68,20 +75,18 @@ class PlacewiseNetwork(nn.Module):
     (the rest is padding) -> `AdelicPrediction` of n numbers.
 
     Args:
-        space: the primes and digits.
+        embedding: the features of the places.
         arity: operands a row; at most two if the space has more than one digit a prime.
-        features: of the places.
-        real_scale: unit of the operands' real values.
         answer_scale: unit of the answers' real values.
     """
 
     digit_features: torch.Tensor
 
-    def __init__(self, space: AdeleSpace, arity: int, features: str, *, real_scale: float, answer_scale: float) -> None:
+    def __init__(self, embedding: PlaceEmbedding, arity: int, *, answer_scale: float) -> None:
         super().__init__()
-        self.embedding = PlaceEmbedding(space, features, real_scale=real_scale)
+        self.embedding, space = embedding, embedding.space
         places, width = self.embedding.n_places, self.embedding.width
-        self.perceptron = PlacewiseMLP(places, min(arity, 2) * width, _HIDDEN, N_CHARACTERS * space.max_precision)
+        self.perceptron = PlacewiseMLP(places, min(arity, 2) * width, HIDDEN, N_CHARACTERS * space.max_precision)
         self.head = AdelicHead(space, N_CHARACTERS * space.max_precision, real_scale=answer_scale)
         self.loss = AdelicLoss(space, real_scale=answer_scale)
         every_digit = self.embedding(space.encode(range(max(space.primes))))  # row r: r at every place
@@ -122,6 +127,7 @@ class PlacewiseSolver(Solver):
 
     precision: ClassVar[int] = 1
     features: ClassVar[tuple[str, ...]] = _FEATURES
+    mended: ClassVar[int] = MENDED
 
     def __init__(self) -> None:
         self._network: PlacewiseNetwork | None = None
@@ -151,30 +157,40 @@ class PlacewiseSolver(Solver):
         if len(operands) < 2:
             raise ConfigurationError(f"{len(operands)} examples are too few to hold some out; give at least 2")
         self._problem = problem
-        self._space = space_for(problem, self.precision)
-        trimmed, lengths = _without_padding(operands, problem)
-        inputs = (*_tensors(self._space, trimmed), lengths)
+        self._space = self._space_for(problem)
+        trimmed, lengths = without_padding(operands, problem)
+        inputs = (*encoded(self._space, trimmed), lengths)
         targets = adelic_targets(self._space, answers)
         order = torch.from_numpy(np.random.default_rng(seed).permutation(len(operands)))
-        held_out, rest = order.tensor_split([max(1, round(_HELD_OUT * len(order)))])
+        held_out, rest = order.tensor_split([max(1, round(HELD_OUT * len(order)))])
         trials = {}
         for features in self.features if len(self.features) > 1 else ():
             network = self._built(features, trimmed, answers, seed)
-            _train(network, inputs, targets, rest, seed=seed, steps=max(1, round(_PILOT * steps)), tick=None)
+            pilot = max(1, round(_PILOT * steps))
+            _train(network, self._loss(network, inputs, targets), rest, seed=seed, steps=pilot, tick=None)
             with torch.no_grad():
                 prediction = network(*_rows(inputs, held_out))
                 trials[features] = network.loss(prediction, _rows(targets, held_out)).item()
         best = min(trials, key=trials.__getitem__) if trials else self.features[0]
         self._network = self._built(best, trimmed, answers, seed)
-        _train(self._network, inputs, targets, order, seed=seed, steps=steps, tick=tick)
+        _train(self._network, self._loss(self._network, inputs, targets), order, seed=seed, steps=steps, tick=tick)
+
+    def _space_for(self, problem: DrawnTask) -> AdeleSpace:
+        return space_for(problem, self.precision, mended=self.mended)
+
+    def _loss(self, network: PlacewiseNetwork, inputs: Tensors, targets: Tensors) -> RowsLoss:
+        """Return the loss of some rows of the examples, which may also draw from a generator."""
+        return lambda rows, generator: network.loss(network(*_rows(inputs, rows)), _rows(targets, rows))
 
     def _built(self, features: str, operands: Operands, answers: Answers, seed: int) -> PlacewiseNetwork:
         """Return an untrained network; the units of its real places are fitted to the examples."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            return PlacewiseNetwork(
-                self._space, operands.shape[1], features, real_scale=_scale(operands), answer_scale=_scale(answers)
-            )
+            embedding = self._embedding(features, mean_size(operands), seed)
+            return PlacewiseNetwork(embedding, operands.shape[1], answer_scale=mean_size(answers))
+
+    def _embedding(self, features: str, real_scale: float, seed: int) -> PlaceEmbedding:
+        return PlaceEmbedding(self._space, features, real_scale=real_scale)
 
     @torch.no_grad()
     def answer(self, operands: Operands) -> Answers:
@@ -188,8 +204,8 @@ class PlacewiseSolver(Solver):
         network, problem = self._network, self._problem
         found = [np.empty(0, dtype=object)]
         for first in range(0, len(operands), _CHUNK):
-            part, lengths = _without_padding(operands[first : first + _CHUNK], problem)
-            found.append(decoded(self._space, network(*_tensors(self._space, part), lengths).logits, problem))
+            part, lengths = without_padding(operands[first : first + _CHUNK], problem)
+            found.append(decoded(self._space, network(*encoded(self._space, part), lengths).logits, problem))
         return np.concatenate(found)
 
     @property
@@ -199,9 +215,82 @@ class PlacewiseSolver(Solver):
 
 
 class OneHotSolver(PlacewiseSolver):
-    """The place-wise solver with one-hot digits alone, which tell the network nothing of the places' groups."""
+    """The place-wise solver with one-hot digits alone, which tell the network nothing of the places' groups.
+
+    Of a pair of digits that it has not seen at a place it can know nothing. Trained on the examples alone it yet says a
+    digit there, with confidence and nearly always a wrong one, which costs the decoding twice what an erased place
+    does. So it is also trained on random digits, towards no opinion (all digits equally likely) at the places where
+    their pair is in no example: the more pairs were seen, the less of that there is. And as the table of residues,
+    which knows what it has not seen, it has more places. Characters are left without: they tell what a pair that was
+    not seen should be, and no opinion there would unlearn it.
+    """
 
     features = ("one-hot-digits",)
+    mended = REMEMBERED
+
+    def _loss(self, network: PlacewiseNetwork, inputs: Tensors, targets: Tensors) -> RowsLoss:
+        """Return the loss of examples, and of random digits towards no opinion where they were not seen together."""
+        of_examples, (real, digits, lengths) = super()._loss(network, inputs, targets), inputs
+        arity = digits.shape[1]
+        if arity > 2:  # what a fold reads are not digits of examples
+            return of_examples
+        places, primes = torch.arange(self._space.n_primes), torch.tensor(self._space.primes)
+        powers = primes ** torch.arange(arity)[:, None]
+        is_seen = torch.zeros(len(primes), max(self._space.primes) ** arity, dtype=torch.bool)
+        is_seen[places, (digits[..., 0].long() * powers).sum(dim=1)] = True
+
+        def loss(rows: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+            drawn = (torch.rand(len(rows), arity, len(primes), generator=generator) * primes).long()
+            logits = network(real[rows], drawn[..., None], lengths[rows]).logits[:, :, 0]
+            surprise = -logits.log_softmax(dim=-1).where(logits.isfinite(), 0.0).sum(dim=-1) / primes
+            is_new = ~is_seen[places, (drawn * powers).sum(dim=1)]
+            value: torch.Tensor = of_examples(rows, generator) + _DOUBT * (surprise * is_new).mean()
+            return value
+
+        return loss
+
+
+class PermutedEmbedding(PlaceEmbedding):
+    """The features of places whose digits have other labels: at each prime a digit has the features of another one.
+
+    One-hot digits hardly change: only their columns are in another order. Characters are those of other digits, and
+    hardly anything of a group's law is left in them.
+
+    Args:
+        space, features, real_scale: as for `PlaceEmbedding`.
+        rng: draws a permutation of the digits for each prime.
+
+    >>> embedding = PermutedEmbedding(AdeleSpace((2, 5), 1), "digits", rng=np.random.default_rng(0))
+    >>> embedding(embedding.space.encode(range(5)))[:, 2, 0]  # at 5
+    tensor([0.4000, 0.8000, 0.6000, 0.0000, 0.2000])
+    """
+
+    labels: torch.Tensor
+
+    def __init__(self, space: AdeleSpace, features: str, *, rng: np.random.Generator, real_scale: float = 1.0) -> None:
+        super().__init__(space, features, real_scale=real_scale)
+        labels = stack_places([torch.from_numpy(rng.permutation(p)) for p in space.primes])
+        self.register_buffer("labels", labels, persistent=False)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what `PlaceEmbedding` does, and the labels."""
+        return super().fingerprint() | {"labels": self.labels.tolist()}
+
+    def _digit_features(self, digits: torch.Tensor) -> torch.Tensor:
+        return super()._digit_features(self.labels[torch.arange(len(self.labels))[:, None], digits])
+
+
+class PermutedSolver(PlacewiseSolver):
+    """The place-wise solver with characters of permuted digits: what is left where they do not give the rule away.
+
+    What the operands' digits are called is drawn from the seed; the answer's keep their names.
+    """
+
+    features = ("characters",)
+
+    def _embedding(self, features: str, real_scale: float, seed: int) -> PlaceEmbedding:
+        rng = np.random.default_rng(stream_seed(seed, "labels"))
+        return PermutedEmbedding(self._space, features, rng=rng, real_scale=real_scale)
 
 
 class ThreeDigitsSolver(PlacewiseSolver):
@@ -210,100 +299,18 @@ class ThreeDigitsSolver(PlacewiseSolver):
     precision = 3
 
 
-class FlatReader(Reader):
-    """One token a number, its places' features in one vector, and one token whose state gives all digits of the answer.
-
-    Args:
-        space: the primes and digits.
-        operands, answers: of training; the units of the real place are fitted to them.
-        problem: bounds the answers.
-    """
-
-    def __init__(self, space: AdeleSpace, operands: Operands, answers: Answers, problem: DrawnTask) -> None:
-        super().__init__()
-        self.space = space
-        self.embedding = PlaceEmbedding(space, real_scale=_scale(operands))
-        self.projection = nn.Linear(self.embedding.n_places * self.embedding.width, D_MODEL)
-        self.positions = nn.Parameter(torch.randn(problem.arity, D_MODEL))
-        self.answer = nn.Parameter(torch.randn(D_MODEL))
-        self.encoder = Encoder()
-        self.head = FlatHead(space, _scale(answers), problem)
-
-    def groups(self, operands: Operands) -> list[Group]:
-        """Return all operands in one group, as their real values and digits."""
-        return [(np.arange(len(operands)), _tensors(self.space, operands))]
-
-    def targets(self, answers: Answers) -> tuple[torch.Tensor, ...]:
-        """Return answers as real values and digits."""
-        return adelic_targets(self.space, answers)
-
-    def forward(self, real: torch.Tensor, digits: torch.Tensor) -> AdelicPrediction:
-        """Return the prediction for a batch of real values (rows, arity) and digits (rows, arity, n_primes, 1)."""
-        tokens = self.projection(self.embedding((real, digits)).flatten(-2)) + self.positions
-        tokens = torch.cat([self.answer.expand(len(tokens), 1, -1), tokens], dim=1)
-        prediction: AdelicPrediction = self.head(self.encoder(tokens, 1)[:, 0])
-        return prediction
-
-
-class FlatHead(nn.Module):
-    """An `AdelicHead` that reads one vector, with its loss and the bounds of its answers."""
-
-    def __init__(self, space: AdeleSpace, scale: float, problem: DrawnTask) -> None:
-        super().__init__()
-        self.head = AdelicHead(space, D_MODEL, placewise=False, real_scale=scale)
-        self.digit_loss = AdelicLoss(space, real_scale=scale)
-        self.problem = problem
-
-    def forward(self, state: torch.Tensor) -> AdelicPrediction:
-        """Return the prediction."""
-        prediction: AdelicPrediction = self.head(state)
-        return prediction
-
-    def loss(self, prediction: AdelicPrediction, *targets: torch.Tensor) -> torch.Tensor:
-        """Return the loss."""
-        loss: torch.Tensor = self.digit_loss(prediction, targets)
-        return loss
-
-    def decode(self, prediction: AdelicPrediction) -> Answers:
-        """Return the numbers."""
-        return decoded(self.head.space, prediction.logits, self.problem)
-
-
-class FlatSolver(TransformerSolver):
-    """AOE as the paper has it, one vector a number: the rivals' Transformer, and the space of the place-wise solver."""
-
-    name = "adelic-flat"
-
-    @classmethod
-    def obstacle(cls, problem: DrawnTask) -> str | None:
-        """Return None: every problem can be expressed."""
-        return None
-
-    def _read(self, problem: DrawnTask, operands: Operands, answers: Answers) -> Reader:
-        return FlatReader(space_for(problem), operands, answers, problem)
-
-
 def _train(
-    network: PlacewiseNetwork,
-    inputs: tuple[torch.Tensor, ...],
-    targets: tuple[torch.Tensor, ...],
-    rows: torch.Tensor,
-    *,
-    seed: int,
-    steps: int,
-    tick: Tick | None,
+    network: PlacewiseNetwork, loss: RowsLoss, rows: torch.Tensor, *, seed: int, steps: int, tick: Tick | None
 ) -> None:
     """Train on some rows of the examples, drawn with replacement."""
     generator = torch.Generator().manual_seed(stream_seed(seed, "sampler"))
     parameters = list(network.parameters())
-    optimizer = torch.optim.AdamW(parameters, lr=_LEARNING_RATE, weight_decay=_WEIGHT_DECAY, fused=True)
+    optimizer = torch.optim.AdamW(parameters, lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True)
 
-    def loss(step: int) -> torch.Tensor:
-        batch = rows[torch.randint(len(rows), (_BATCH,), generator=generator)]
-        value: torch.Tensor = network.loss(network(*_rows(inputs, batch)), _rows(targets, batch))
-        return value
+    def of_batch(step: int) -> torch.Tensor:
+        return loss(rows[torch.randint(len(rows), (BATCH_SIZE,), generator=generator)], generator)
 
-    descend(loss, parameters, optimizer, rates(_LEARNING_RATE, steps, _WARM_UP), steps, tick)
+    descend(of_batch, parameters, optimizer, rates(LEARNING_RATE, steps, WARM_UP), steps, tick)
 
 
 def decoded(space: AdeleSpace, logits: torch.Tensor, problem: DrawnTask) -> Answers:
@@ -333,7 +340,7 @@ def with_remainders(primes: Sequence[int], remainders: npt.NDArray[np.int64]) ->
     return np.asarray(remainders.astype(object) @ np.array(idempotents, dtype=object) % product)
 
 
-def _tensors(space: AdeleSpace, numbers: Any) -> tuple[torch.Tensor, torch.Tensor]:
+def encoded(space: AdeleSpace, numbers: Any) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the real values and the digits of numbers."""
     adeles = space.encode(numbers)
     return torch.tensor(adeles.real), torch.tensor(adeles.digits)
@@ -343,7 +350,7 @@ def _rows(tensors: tuple[torch.Tensor, ...], rows: torch.Tensor) -> tuple[torch.
     return tuple(tensor[rows] for tensor in tensors)
 
 
-def _without_padding(operands: Operands, problem: DrawnTask) -> tuple[Operands, torch.Tensor]:
+def without_padding(operands: Operands, problem: DrawnTask) -> tuple[Operands, torch.Tensor]:
     """Return rows without the columns that are padding in all of them, and the rows' numbers of operands, 2 or more."""
     if problem.neutral is None:
         return operands, torch.full((len(operands),), problem.arity)
@@ -353,7 +360,7 @@ def _without_padding(operands: Operands, problem: DrawnTask) -> tuple[Operands, 
     return operands[:, : lengths.max(initial=2)], torch.from_numpy(lengths)
 
 
-def _scale(numbers: Any) -> float:
+def mean_size(numbers: Any) -> float:
     """Return the unit of the real place: the mean size of the numbers, at least 1."""
     return max(1.0, float(np.abs(numbers.astype(np.float64)).mean()))
 
@@ -366,5 +373,5 @@ SOLVERS: dict[str, type[Solver]] = {
     "adelic-placewise": PlacewiseSolver,
     "adelic-one-hot": OneHotSolver,
     "adelic-3-digits": ThreeDigitsSolver,
-    "adelic-flat": FlatSolver,
+    "adelic-permuted": PermutedSolver,
 }

@@ -43,15 +43,19 @@ Group = tuple[np.ndarray, tuple[torch.Tensor, ...]]
 class Encoder(nn.Module):
     """The Transformer that all rivals share.
 
-    Shape: tokens (batch, length, 64) -> states of the first `n_read` tokens (batch, n_read, 64).
+    Shape: tokens (batch, length, d_model) -> states of the first `n_read` tokens (batch, n_read, d_model).
+
+    Args:
+        d_model: width; that of the feed-forward layers is in proportion.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, d_model: int = D_MODEL) -> None:
         super().__init__()
+        d_feedforward = D_FEEDFORWARD // D_MODEL * d_model
         self.layers = nn.ModuleList(
-            EncoderLayer(D_MODEL, N_HEADS, D_FEEDFORWARD, 0.0, norm="pre") for _ in range(N_LAYERS)
+            EncoderLayer(d_model, N_HEADS, d_feedforward, 0.0, norm="pre") for _ in range(N_LAYERS)
         )
-        self.norm = nn.LayerNorm(D_MODEL)
+        self.norm = nn.LayerNorm(d_model)
 
     def forward(self, tokens: torch.Tensor, n_read: int) -> torch.Tensor:
         """Return the states."""
@@ -102,8 +106,8 @@ class OneTokenReader(Reader):
     def __init__(self, embedding: FeatureEmbedding, head: FourierHead | XValHead, arity: int, **options: int) -> None:
         super().__init__()
         self.embedding = embedding
-        self.positions = _vectors(arity)
-        self.answer = _vectors(1)
+        self.positions = vectors(arity)
+        self.answer = vectors(1)
         self.encoder = Encoder()
         self.head = head
         self.options = options
@@ -161,16 +165,16 @@ class DigitReader(Reader):
         self.operand_digits = operand_digits
         self.answer_digits = answer_digits
         # The digits, then "+", "−", and the questions for a sign and for a digit.
-        self.tokens = _vectors(base + 4)
+        self.tokens = vectors(base + 4)
         self.max_offset = 0
         if shared_places:
             self.max_offset = max(operand_digits[1] - operand_digits[0], answer_digits[1] - answer_digits[0])
             n_places = max(operand_digits[1], answer_digits[1], answer_digits[0] + self.max_offset)
-            self.numbers = _vectors(1 + arity)
+            self.numbers = vectors(1 + arity)
         else:
             n_places = max(operand_digits[1], answer_digits[1])
         self.shared_places = shared_places
-        self.places = _vectors(1 if shared_places else 1 + arity, 1 + n_places)
+        self.places = vectors(1 if shared_places else 1 + arity, 1 + n_places)
         self.encoder = Encoder()
         self.head = DigitHead(D_MODEL, base=base, number_token_weight=number_token_weight)
 
@@ -213,9 +217,15 @@ class DigitReader(Reader):
 
 
 class TransformerSolver(Solver):
-    """A solver that trains a `Reader`."""
+    """A solver that trains a `Reader`.
+
+    Attributes:
+        name: in messages.
+        batch_size, learning_rate, weight_decay: of the training.
+    """
 
     name: str
+    batch_size, learning_rate, weight_decay = BATCH_SIZE, LEARNING_RATE, 0.0
 
     def __init__(self) -> None:
         self._reader: Reader | None = None
@@ -259,15 +269,15 @@ class TransformerSolver(Solver):
         generator = torch.Generator().manual_seed(stream_seed(seed, "sampler"))
         noise_seed = stream_seed(seed, "dropout") % 2**32
         parameters = [p for p in reader.parameters() if p.requires_grad]
-        optimizer = torch.optim.Adam(parameters, lr=LEARNING_RATE, fused=True)
+        optimizer = torch.optim.AdamW(parameters, lr=self.learning_rate, weight_decay=self.weight_decay, fused=True)
 
         def loss(step: int) -> torch.Tensor:
-            rows = torch.randint(len(operands), (BATCH_SIZE,), generator=generator)
+            rows = torch.randint(len(operands), (self.batch_size,), generator=generator)
             with Backend(noise=Noise(noise_seed + step)).on("cpu"):
                 return reader.loss(tuple(t[rows] for t in inputs), tuple(t[rows] for t in targets))
 
         reader.train()
-        schedule = rates(LEARNING_RATE, steps, max(1, round(WARM_UP * steps)))
+        schedule = rates(self.learning_rate, steps, max(1, round(WARM_UP * steps)))
         descend(loss, parameters, optimizer, schedule, steps, tick)
         self._reader = reader.eval()
 
@@ -369,9 +379,9 @@ class AbacusSolver(DigitSolver):
     name, base, shared_places = "abacus", 10, True
 
 
-def _vectors(*shape: int) -> nn.Parameter:
-    """Return trained vectors of tokens or places, float32 (*shape, 64)."""
-    return nn.Parameter(torch.randn(*shape, D_MODEL) * _INITIAL)
+def vectors(*shape: int, d_model: int = D_MODEL) -> nn.Parameter:
+    """Return trained vectors of tokens or places, float32 (*shape, d_model)."""
+    return nn.Parameter(torch.randn(*shape, d_model) * _INITIAL)
 
 
 SOLVERS: dict[str, type[Solver]] = {

@@ -15,10 +15,8 @@ from adelic.errors import ConfigurationError
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT, adelic_targets
 from adelic.numbers import RedundantResidueCode
 from adelic.training.solvers.base import Solver, Tick
-from adelic.training.solvers.placewise import space_for, with_remainders
+from adelic.training.solvers.placewise import REMEMBERED, space_for, with_remainders
 
-_MENDED = 10**20
-"""More redundancy than a place-wise network has: a further place costs the table nothing, and mends erased ones."""
 _MAX_OPERANDS = 2
 _DEGREE = 2
 
@@ -58,7 +56,7 @@ class ResidueTable(Solver):
         tick: Tick | None = None,
     ) -> None:
         """Remember the examples; seed and steps are not used."""
-        self._problem, self._space = problem, space_for(problem, mended=_MENDED)
+        self._problem, self._space = problem, space_for(problem, mended=REMEMBERED)
         places = self._keys(operands)
         digits = adelic_targets(self._space, answers)[1][..., 0].numpy()
         self._tables = []
