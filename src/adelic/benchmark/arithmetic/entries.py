@@ -119,6 +119,22 @@ def in_order(entries: Iterable[Entry]) -> list[str]:
     return sorted(names, key=lambda name: known.index(name) if name in known else len(known))
 
 
+def in_groups(entries: Iterable[Entry]) -> tuple[list[str], list[str]]:
+    """Return the names of the solvers that are asked half of the problems or more, and of the others, in order.
+
+    >>> many = [Entry(problem, "fone", 100, 1) for problem in ("addition", "sum", "product")]
+    >>> in_groups([*many, Entry("addition", "adelic-flat", 100, 1)])
+    (['fone'], ['adelic-flat'])
+    """
+    listed = list(entries)
+    asked: dict[str, set[str]] = {}
+    for entry in listed:
+        asked.setdefault(entry.solver, set()).add(entry.problem)
+    half = len({entry.problem for entry in listed}) / 2
+    solvers = in_order(listed)
+    return [s for s in solvers if len(asked[s]) >= half], [s for s in solvers if len(asked[s]) < half]
+
+
 def with_most_examples(entries: Iterable[Entry]) -> list[Entry]:
     """Return, for each problem and solver, the entry with the most examples.
 

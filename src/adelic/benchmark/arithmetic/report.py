@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from adelic.benchmark.arithmetic.entries import IMPOSSIBLE, NOT_RUN, Entry, gather, in_order, with_most_examples
+from adelic.benchmark.arithmetic.entries import IMPOSSIBLE, NOT_RUN, Entry, gather, in_groups, with_most_examples
 from adelic.benchmark.arithmetic.figures import draw_accuracy, draw_never_seen
 from adelic.benchmark.files import write_files
 from adelic.benchmark.results import costs
@@ -17,7 +17,9 @@ PLANNED_NOT = ""
 
 
 def to_markdown(entries: Iterable[Entry]) -> str:
-    """Return the two tables with their notes: questions as in training, and questions unlike those.
+    """Return the tables with their notes: questions as in training, and questions unlike those.
+
+    Solvers that are asked less than half of the problems have tables of their own.
 
     >>> to_markdown([])
     'not run'
@@ -25,7 +27,17 @@ def to_markdown(entries: Iterable[Entry]) -> str:
     listed = list(entries)
     if not any(entry.results for entry in listed):
         return NOT_RUN
-    solvers = in_order(listed)
+    parts = []
+    for solvers, heading in zip(in_groups(listed), ("", "Solvers that are asked some of the problems:"), strict=True):
+        tables = _tables([entry for entry in listed if entry.solver in solvers], solvers)
+        parts += [heading, *tables] if heading and tables else tables
+    return "\n\n".join([*parts, *_notes(listed)])
+
+
+def _tables(listed: list[Entry], solvers: list[str]) -> list[str]:
+    """Return the tables of some solvers' entries, with what stands between them; nothing without entries."""
+    if not listed:
+        return []
     by_key = {(entry.problem, entry.examples, entry.solver): entry for entry in listed}
     largest = {(entry.problem, entry.solver): entry for entry in with_most_examples(listed)}
     sizes: dict[str, set[int]] = {}
@@ -49,7 +61,7 @@ def to_markdown(entries: Iterable[Entry]) -> str:
     if unlike:
         parts += ["The same runs, of each solver those with the most examples, on questions unlike all in training:"]
         parts += [Table(("problem", *solvers), tuple(unlike)).to_markdown().rstrip()]
-    return "\n\n".join([*parts, *_notes(listed)])
+    return parts
 
 
 def _notes(entries: list[Entry]) -> list[str]:
@@ -85,10 +97,11 @@ def _list(values: Iterable[Any]) -> str:
 
 
 def write_report(experiments: list[Experiment], results: Path, folder: Path) -> list[Path]:
-    """Write table.md, summary.json, accuracy.svg and never-seen.svg; fill the table of the page beside the folder.
+    """Write tables, a summary in JSON and figures; fill the table of the page beside the folder.
 
-    The page of the folder docs/arithmetic is docs/arithmetic.md. If it is there, what stands in it between
-    `<!-- table: arithmetic -->` and `<!-- end of table -->` is replaced.
+    They are table.md, summary.json, accuracy.svg, never-seen.svg and, of solvers that are asked some of the problems
+    only, variants.svg. The page of the folder docs/arithmetic is docs/arithmetic.md. If it is there, what stands in it
+    between `<!-- table: arithmetic -->` and `<!-- end of table -->` is replaced.
 
     Args:
         experiments: all that the report is about; what was not run is said to be so.
@@ -115,7 +128,15 @@ def write_report(experiments: list[Experiment], results: Path, folder: Path) -> 
         folder / "summary.json": json.dumps([entry.as_dict() for entry in entries], indent=2) + "\n",
     }
     run = [entry for entry in entries if entry.results]
-    for name, figure in (("accuracy.svg", draw_accuracy(run)), ("never-seen.svg", draw_never_seen(run))):
+    many, few = in_groups(entries)
+    asked_much = [entry for entry in run if entry.solver in many]
+    of_few = {entry.problem for entry in entries if entry.solver in few}
+    variants = [entry for entry in run if entry.problem in of_few and entry.solver in ("adelic-placewise", *few)]
+    for name, figure in (
+        ("accuracy.svg", draw_accuracy(asked_much)),
+        ("never-seen.svg", draw_never_seen(asked_much)),
+        ("variants.svg", draw_accuracy(variants) if few else None),
+    ):
         if figure is not None:
             files[folder / name] = figure
     return write_files(files, folder, {"arithmetic": table})
