@@ -245,6 +245,10 @@ def test_what_a_pipeline_would_not_pass_on_is_refused(equipped):
     pipeline = transformers.pipeline("text-generation", model=model, tokenizer=tokenizer.tokenizer)
     with pytest.raises(ConfigurationError, match="pipelines do not pass them on"):
         pipeline("5 + 7 =")
+    with pytest.raises(AttributeError, match="Pipelines cannot use a NumberTokenizer: generate can"):
+        transformers.pipeline("text-generation", model=model, tokenizer=tokenizer)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'$"):
+        tokenizer.nothing  # noqa: B018
 
 
 def test_a_masked_models_pipeline_says_that_it_reads_no_number(equipped):

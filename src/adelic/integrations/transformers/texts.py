@@ -80,6 +80,13 @@ class NumberTokenizer:
         self.tokenizer, self.space, self.settings, self.find = tokenizer, space, settings, find
         self.token_id = int(tokenizer.convert_tokens_to_ids(NUMBER_TOKEN))
 
+    def __getattr__(self, name: str) -> Any:
+        """Raise AttributeError, which says where the plain tokenizer's attributes are: pipelines look for these here."""
+        message = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if hasattr(self.__dict__.get("tokenizer"), name):
+            message += f"; its `tokenizer` has. Pipelines cannot use a {type(self).__name__}: generate can"
+        raise AttributeError(message)
+
     def __call__(self, texts: str | Sequence[str], **options: Any) -> "BatchEncoding":
         """Return the tokens and the numbers of texts, as tensors with one row a text.
 
