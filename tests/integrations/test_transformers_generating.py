@@ -247,7 +247,7 @@ def test_what_a_pipeline_would_not_pass_on_is_refused(equipped):
         pipeline("5 + 7 =")
     with pytest.raises(AttributeError, match="Pipelines cannot use a NumberTokenizer: generate can"):
         transformers.pipeline("text-generation", model=model, tokenizer=tokenizer)
-    with pytest.raises(AttributeError, match="no attribute 'nothing'$"):
+    with pytest.raises(AttributeError, match=r"no attribute 'nothing'$"):
         tokenizer.nothing  # noqa: B018
 
 

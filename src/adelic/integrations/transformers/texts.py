@@ -81,7 +81,7 @@ class NumberTokenizer:
         self.token_id = int(tokenizer.convert_tokens_to_ids(NUMBER_TOKEN))
 
     def __getattr__(self, name: str) -> Any:
-        """Raise AttributeError, which says where the plain tokenizer's attributes are: pipelines look for these here."""
+        """Raise AttributeError, which says where the plain tokenizer's attributes are: pipelines look for them here."""
         message = f"{type(self).__name__!r} object has no attribute {name!r}"
         if hasattr(self.__dict__.get("tokenizer"), name):
             message += f"; its `tokenizer` has. Pipelines cannot use a {type(self).__name__}: generate can"
