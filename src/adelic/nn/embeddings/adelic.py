@@ -320,7 +320,9 @@ class AdelicEmbedding(NumberEmbedding):
             vectors = torch.where((ids >= n)[..., None], special.to(vectors.dtype), vectors)
         return vectors if self.padding_idx is None else vectors * (ids != self.padding_idx)[..., None]
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]  # numbers are read and encoded by NumPy, on the CPU
+    # Numbers are read and encoded by NumPy, on the CPU. This is torch.compiler.disable, which would load the compiler
+    # already when the class is made: that takes as long as to import torch.
+    @torch._disable_dynamo
     def _of_numbers(self, numbers: Any) -> torch.Tensor:
         """Return the vectors of open-ended numbers."""
         parsed, is_missing = self._read(numbers)
