@@ -209,7 +209,8 @@ class WorkersEngine:
 
     def _pool(self, n_runs: int) -> Any:
         """Return processes, which all start with the first run: no more of them than runs."""
-        return ProcessPoolExecutor(min(self.workers, max(1, n_runs)), initializer=_begin_worker, initargs=(os.getpid(),))
+        size = min(self.workers, max(1, n_runs))
+        return ProcessPoolExecutor(size, initializer=_begin_worker, initargs=(os.getpid(),))
 
     def _has_room(self, under_way: Collection[Experiment], config: Experiment, lost: set[Experiment]) -> bool:
         """Return whether a run may begin; one that was lost runs alone, so that a second loss is its own."""
