@@ -10,7 +10,10 @@ PAGE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 
 @pytest.fixture
 def adelic_with(tmp_path, forked):
-    """Return a function that runs `adelic` beside a package with the task of the contributors' page: status, outputs."""
+    """Return a function that runs `adelic` beside a package with the task of the contributors' page.
+
+    It returns the status and the two outputs.
+    """
 
     def run(*arguments, name="parity", value="mine.tasks:TASKS"):
         (code,) = re.findall(r"```python\n# mine/tasks.py\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

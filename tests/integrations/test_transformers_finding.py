@@ -1,6 +1,5 @@
 """Numbers are found in texts; what only looks like a number is left alone."""
 
-import sys
 from fractions import Fraction
 
 import pytest
