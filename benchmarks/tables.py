@@ -18,18 +18,18 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from click.testing import CliRunner
 
 from adelic import benchmark
 from adelic.benchmark.report import figures
 from adelic.benchmark.results import confidence_interval
 from adelic.benchmark.run_tables import single_runs
 from adelic.benchmark.table import Table
-from adelic.cli import commands
+from adelic.cli.report import in_markdown, report
 from adelic.training import Result
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,7 +64,7 @@ def main() -> None:
     """Write, or check, the pages."""
     os.chdir(ROOT)  # the commands name folders of results
     is_check = "--check" in sys.argv
-    results = benchmark.read_results(ROOT / "results" / "table")
+    results = read(Path("results", "table"))
     stale = [] if is_check else redraw(results)
     stale += [path.name for path, text in files(results).items() if bring(path, text, write=not is_check)]
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(PAGES.glob("*.md"))):
@@ -144,12 +144,20 @@ def fill(match: re.Match[str]) -> str:
     return f"{match[1]}{TABLES[name](results)}\n\n{origin}\n{match[3]}"
 
 
+@cache
+def read(folder: Path) -> list[Result]:
+    """Return the results in a folder, which many tables are made of."""
+    return benchmark.read_results(folder)
+
+
 def print_(match: re.Match[str]) -> str:
     """Return between its marks what a command prints."""
-    printed = CliRunner().invoke(commands, shlex.split(match[2]), catch_exceptions=False)
-    if printed.exit_code:
-        sys.exit(f"adelic {match[2]}: {printed.output}")
-    return f"{match[1]}{printed.output.strip()}\n{match[3]}"
+    _, *words = shlex.split(match[2])
+    given = report.make_context("report", words).params
+    if not given["markdown"]:
+        sys.exit(f"adelic {match[2]}: it prints no table in Markdown")
+    printed = in_markdown(read(given["results_dir"]), given["chosen"], row=given["row"], all_rows=given["all_rows"])
+    return f"{match[1]}{printed.strip()}\n{match[3]}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

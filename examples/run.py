@@ -6,16 +6,22 @@ Python. So a notebook's file changes where its outputs do.
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
 
 
-def run(path: Path) -> nbformat.NotebookNode:
-    """Return a notebook with the outputs of its cells, run in a process of its own."""
+def run(path: Path, **options: Any) -> nbformat.NotebookNode:
+    """Return a notebook with the outputs of its cells, run in a process of its own.
+
+    Args:
+        path: of the notebook.
+        options: of `NotebookClient`.
+    """
     notebook = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": str(path.parent)}}
-    NotebookClient(notebook, timeout=300, record_timing=False, resources=resources).execute()
+    NotebookClient(notebook, timeout=300, record_timing=False, resources=resources, **options).execute()
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
     notebook.metadata.get("language_info", {}).pop("version", None)

@@ -232,6 +232,7 @@ def forked(session_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     all_started: list[Forked] = []
     training = ("runs.runner", "network.fitting", "network.distributed", "classical.models", "search.studies")
     imported = ("pyarrow.dataset", "torch._dynamo", "lightning_fabric", "adelic.cli", "adelic.nn.kernels.compiled")
+    imported += ("adelic.benchmark.engines",)
     multiprocessing.set_forkserver_preload([*imported, *(f"adelic.training.{name}" for name in training)])
 
     def start(program: str, folder: Path, environment: dict[str, str] | None = None, **names: Any) -> Forked:

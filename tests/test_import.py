@@ -4,6 +4,7 @@ import ast
 import importlib
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -63,24 +64,32 @@ def layer_of(path):
     return "adelic" if first == "__init__.py" else first.removesuffix(".py")
 
 
+@cache
+def nodes_of(path):
+    """Return all nodes of a file's syntax tree."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@cache
 def imports_of(path):
-    """Yield (line, absolute name) of all that a file imports, inside functions too."""
-    package = ("adelic", *path.relative_to(PACKAGE).parts[:-1])
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    """Return (line, absolute name) of all that a file imports, inside functions too."""
+    package, found = ("adelic", *path.relative_to(PACKAGE).parts[:-1]), []
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
+            found += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             module = ".".join([*base, *([node.module] if node.module else [])])
-            yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)  # a module or a name in one
+            found += [(node.lineno, f"{module}.{alias.name}") for alias in node.names]  # a module or a name in one
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "adelic":
-            yield node.lineno, f"adelic.{node.attr}"  # which imports a subpackage on first use
+            found.append((node.lineno, f"adelic.{node.attr}"))  # which imports a subpackage on first use
+    return found
 
 
 def lazily_imported(path):
     """Return the lines of the imports that do not run with the module: in functions, or for the type checker alone."""
     lines = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         checker = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
         if checker or isinstance(node, ast.FunctionDef):
             lines |= {line for part in node.body for line in range(part.lineno, part.end_lineno + 1)}
@@ -241,11 +250,12 @@ except SystemExit as end:
     assert "torch" not in loaded
 
 
-def test_neither_training_nor_the_benchmark_loads_statistics():
-    """scikit-learn or statsmodels takes as long to import as torch, in each process that trains a part of a matrix."""
+def test_neither_training_nor_the_benchmark_loads_statistics_or_the_compiler():
+    """Each takes as long to import as torch, in each process that trains a part of a matrix."""
     loaded = loaded_by("from adelic.benchmark import EmbeddedEngine, run_matrix\nfrom adelic.training import run")
     assert {"adelic.training.metrics", "adelic.benchmark.results"} <= loaded
-    assert not {"sklearn", "statsmodels", "scipy.stats", "pandas", "matplotlib", "jinja2"} & loaded
+    unused = {"torch._dynamo", "sklearn", "statsmodels", "scipy.stats", "pandas", "matplotlib", "jinja2"}
+    assert not unused & loaded
 
 
 def test_no_name_hides_a_module():

@@ -3,6 +3,7 @@ import dataclasses
 from dataclasses import replace
 
 import pytest
+from joblib.externals.loky.backend import context
 
 from adelic.benchmark import Budget
 from adelic.training import Result, run
@@ -24,6 +25,14 @@ class Steps(Budget):
 @pytest.fixture
 def steps():
     return Steps
+
+
+@pytest.fixture(scope="module")
+def forked_workers(forked):
+    """Let the processes of `WorkersEngine` be forked as `forked` does: new ones take seconds to import PyTorch."""
+    context.set_start_method("forkserver", force=True)
+    yield
+    context.set_start_method(None, force=True)
 
 
 @pytest.fixture(scope="session")

@@ -114,6 +114,7 @@ examples = [50]
 
 SLOW_PLAN = PLAN.replace("Linear", "Slow").replace('"addition", "subtraction", "multiplication"', '"addition"')
 STOPPED = Path("results", "arithmetic-plan")
+forks = pytest.mark.usefixtures("forked_workers")
 
 
 @pytest.fixture(autouse=True)
@@ -294,6 +295,7 @@ def test_a_result_is_read_as_it_was_written():
         Result.parse(json.dumps(damaged).encode(), "here")
 
 
+@forks
 def test_a_plan_is_run_once_and_resumed():
     plan, seen = read_plan("plan.toml"), []
 
@@ -346,6 +348,7 @@ def test_what_a_solver_cannot_express_is_said():
         asked(experiment(problem="fraction-addition"))
 
 
+@forks
 def test_a_process_that_is_ended_is_begun_once_more_alone():
     """The others are finished; the one that is lost twice is named."""
     others = [experiment(seed=seed) for seed in range(2)]
@@ -359,6 +362,7 @@ def test_a_process_that_is_ended_is_begun_once_more_alone():
     assert len(lines()) == 3
 
 
+@forks
 def test_networks_are_trained_in_workers_too(monkeypatch):
     monkeypatch.setenv("ADELIC_CACHE", "cache")
     arguments = [
@@ -424,6 +428,7 @@ def finish(folder, before):
     assert before <= after
 
 
+@forks
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
 @pytest.mark.parametrize("signum", [signal.SIGTERM])  # SIGINT takes the same way, and costs ten seconds
 def test_a_stopped_command_says_how_to_go_on(folder, capsys, signum):
@@ -450,10 +455,19 @@ def test_a_stopped_command_says_how_to_go_on(folder, capsys, signum):
     finish(folder, lines(STOPPED))
 
 
+@forks  # for `finish`
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
 def test_a_killed_command_goes_on(folder, forked):
     (folder / "plan.toml").write_text(SLOW_PLAN)
-    code = "import sys\nsys.path.insert(0, '.')\nfrom adelic.cli import main\nmain(words)"
+    code = """
+import sys
+from joblib.externals.loky.backend import context
+from adelic.cli import main
+
+sys.path.insert(0, ".")
+context.set_start_method("fork")  # so that its workers, too, have imported PyTorch
+main(words)
+"""
     process = forked(code, folder, words=["reproduce", "arithmetic", "--plan", "plan.toml", "--workers", "2"])
     before = first_result()
     assert before
@@ -465,6 +479,7 @@ def test_a_killed_command_goes_on(folder, forked):
     finish(folder, lines(STOPPED))
 
 
+@forks
 def test_the_command_writes_the_report(folder):
     page = folder / "results" / "arithmetic-plan" / "report.md"
     page.parent.mkdir(parents=True)
@@ -493,6 +508,7 @@ def test_the_command_writes_the_report(folder):
         assert "a + b" in words
 
 
+@forks
 def test_what_was_not_run_is_said_to_be_so(folder):
     plan = read_plan("plan.toml")
     assert to_markdown(gather(plan, Path("results"))) == "not run"

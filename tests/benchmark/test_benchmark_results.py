@@ -3,8 +3,7 @@ import io
 import json
 import math
 import re
-import subprocess
-import sys
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -147,6 +146,10 @@ SEARCH = {"seed": 0, "chosen": {"C": 1.0}, "seconds": 1.0, "trials": [TRIAL]}
         (["validation"], None, "validation is not a table"),
         (["history", "train_loss"], [], "history has curves of different lengths"),
         (["history", "validation_loss"], [None] * 3, "history.validation_loss is .* each entry a finite number"),
+        (["history", "validation_loss"], [1, math.nan, 2], "history.validation_loss is .* each entry a finite number"),
+        (["history", "train_loss"], [1, 2, -(10**400)], "history.train_loss is .* each entry a finite number"),
+        (["history", "validation_accuracy"], [0, 1, 1.1], "history.validation_accuracy is .* a rate from 0 to 1"),
+        (["history", "validation_accuracy"], [0, 1, True], "history.validation_accuracy is .* a rate from 0 to 1"),
         (["predictions"], "", "predictions is too short for 17 answers"),
         (["predictions"], "=====", "predictions is damaged"),
         (["labels"], "AAAAAAAA", "labels is damaged .6 bytes are not 17 answers of 2 classes"),
@@ -374,43 +377,33 @@ def test_results_of_a_folder_that_cannot_be_written(tmp_path, result):
 
 
 WRITER = """
-import sys
+import time
 from pathlib import Path
 from adelic.benchmark.files import write_result
 from adelic.data.sources import TaskData
-from adelic.training import EmbeddingConfig, Experiment, Result, load_recipe
-results = [Result.parse(line, "") for line in Path(sys.argv[2]).read_bytes().splitlines()]
-print("ready", flush=True)
-sys.stdin.readline()
+from adelic.training import EmbeddingConfig, Experiment, load_recipe
+
 recipe = load_recipe("quick", "schubert-4")
 config = Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("learned"), recipe=recipe)
+Path(f"ready-{part}").touch()
+while not Path("go").exists():
+    time.sleep(0.001)
 for result in results:
-    write_result(Path(sys.argv[1]), config, result)
+    write_result(Path("results"), config, result)
 """
 
 
-def test_two_processes_that_write_at_once_lose_nothing(tmp_path, result):
+def test_two_processes_that_write_at_once_lose_nothing(tmp_path, result, forked):
     results = [result(seed=seed) for seed in range(40)]
-    for part in range(2):
-        (tmp_path / f"{part}.txt").write_bytes(b"\n".join(found.sealed() for found in results[part::2]))
-    folder = tmp_path / "results"
-    writers = [
-        subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(folder), str(tmp_path / f"{part}.txt")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for part in range(2)
-    ]
-    assert [writer.stdout.readline() for writer in writers] == ["ready\n"] * 2
-    for writer in writers:
-        writer.stdin.write("\n")
-        writer.stdin.flush()
-    assert [writer.communicate(timeout=120)[0] for writer in writers] == ["", ""]
+    writers = [forked(WRITER, tmp_path, part=part, results=results[part::2]) for part in range(2)]
+    end = time.monotonic() + 60
+    while len(list(tmp_path.glob("ready-*"))) < 2 and time.monotonic() < end:
+        time.sleep(0.01)
+    (tmp_path / "go").touch()
+    assert [writer.communicate(timeout=120) for writer in writers] == [("", "")] * 2
     assert [writer.returncode for writer in writers] == [0, 0]
-    assert read_results(folder) == results
-    assert [path.name for path in folder.iterdir()] == ["schubert-4.jsonl"]
+    assert read_results(tmp_path / "results") == results
+    assert [path.name for path in (tmp_path / "results").iterdir()] == ["schubert-4.jsonl"]
 
 
 def test_two_seeds_have_their_range_and_one_has_nothing(result):

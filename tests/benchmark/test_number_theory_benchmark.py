@@ -57,7 +57,7 @@ def plan_file(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def reproduced(plan_file):
+def reproduced(plan_file, forked_workers):
     """The folder of the plan's results and report, after the command has run it in part, and then to the end."""
     from click.testing import CliRunner
 

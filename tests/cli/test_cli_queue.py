@@ -10,7 +10,7 @@ from adelic.data.sources import TaskData
 from adelic.storage.files import sole_user
 
 ROOT = Path(__file__).parents[2]
-RUN = "adelic reproduce schubert-4 --embeddings learned --recipe quick --epochs 1 --batch-size 512"
+RUN = "adelic reproduce schubert-4 --embeddings learned --recipe quick --epochs 1 --max-rows 64 --n-layers 1"
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_every_command_is_carried_out_once(carried_out, folder):
 
 
 def test_a_budget_that_is_used_up(carried_out, folder):
-    out = carried_out(f"{RUN} --epochs 1000 --seeds 0", f"{RUN} --seeds 1", options=["--budget", "1s"])
+    out = carried_out(f"{RUN} --epochs 100000 --seeds 0", f"{RUN} --seeds 1", options=["--budget", "1s"])
     assert [line.split(",")[0] for line in out.splitlines() if "done" in line] == ["0 of 1 done"] * 2
     assert not list(folder.rglob("DONE"))
 

@@ -45,7 +45,8 @@ def test_a_budget_that_is_used_up(works, folder):
 
 
 def test_a_budget_that_suffices(works, folder):
-    out = works(*REPRODUCE, "--device", "cpu", "--epochs", "1", "--batch-size", "512", "--budget", "10h")
+    small = ["--epochs", "1", "--max-rows", "64", "--n-layers", "1"]
+    out = works(*REPRODUCE, "--device", "cpu", *small, "--budget", "10h")
     assert "budget" not in out
     assert "schubert-4" in out
     (path,) = Path("results").iterdir()

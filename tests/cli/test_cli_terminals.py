@@ -81,19 +81,21 @@ def test_a_comparison_fits_80_columns(tiny_config, tmp_path):
     assert {"embedding.name", "accuracy", '"one-hot"', "parameters"} <= words_of(shown)
 
 
-def loaded_by(*arguments, cwd):
-    """Return the modules that a command line loads, and what it says."""
+def loaded_by(*lines, cwd):
+    """Return what each command line says in a process that runs them all, and the modules loaded after each."""
     code = f"""
-import sys
+import contextlib, io, json, sys
 from adelic.cli import main
-try:
-    main({list(arguments)!r})
-except SystemExit:
-    pass
-print(*sys.modules, sep="\\n", file=open("modules", "w"))
+found = []
+for words in {[list(words) for words in lines]!r}:
+    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(said):
+        with contextlib.suppress(SystemExit):
+            main(words)
+    found.append((said.getvalue(), list(sys.modules)))
+print(json.dumps(found))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=cwd, check=True)
-    return set((cwd / "modules").read_text().split()), done.stdout + done.stderr
+    return json.loads(done.stdout)
 
 
 def test_lists_of_runs_and_mistakes_load_no_torch(tiny_config, tmp_path):
@@ -102,7 +104,7 @@ def test_lists_of_runs_and_mistakes_load_no_torch(tiny_config, tmp_path):
     run(config, folder, device="cpu")
     for name in ("DONE", "result.json"):
         (folder / name).unlink()  # so that its checkpoint is read
-    for arguments, said in (
+    lines = (
         (["runs", "list"], "mine"),
         (["runs", "list", "--searches"], "trials"),
         (["runs", "show", "mine"], "unfinished|epoch 1 of 1"),
@@ -120,10 +122,11 @@ def test_lists_of_runs_and_mistakes_load_no_torch(tiny_config, tmp_path):
         (["reproduce", "arithmetic", "--solvers", "fonne"], "did you mean 'fone'"),
         (["report", "--tabel"], "Did you mean"),
         (["data", "list", "--json"], '"schubert"'),
-    ):
-        modules, text = loaded_by(*arguments, cwd=tmp_path)
+    )
+    found = loaded_by(*(arguments for arguments, _ in lines), cwd=tmp_path)
+    for (arguments, said), (text, modules) in zip(lines, found, strict=True):
         assert re.search(said, text), arguments
-        assert not modules & {"torch", "scipy", "sklearn", "pyarrow", "matplotlib"}, arguments
+        assert not {"torch", "scipy", "sklearn", "pyarrow", "matplotlib"} & set(modules), arguments
 
 
 def test_the_tasks_as_json(works):

@@ -1,8 +1,6 @@
 """Tasks of other packages are found by entry points, and work as ours do."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +9,11 @@ PAGE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 
 
 @pytest.fixture
-def adelic_with(tmp_path):
-    """Return a function that runs `adelic` beside a package with the task of the contributors' page."""
+def adelic_with(tmp_path, forked):
+    """Return a function that runs `adelic` beside a package with the task of the contributors' page.
+
+    It returns the status and the two outputs.
+    """
 
     def run(*arguments, name="parity", value="mine.tasks:TASKS"):
         (code,) = re.findall(r"```python\n# mine/tasks.py\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
@@ -24,21 +25,24 @@ def adelic_with(tmp_path):
         ):
             (tmp_path / folder).mkdir(exist_ok=True)
             (tmp_path / folder / file).write_text(text, encoding="utf-8")
-        code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from adelic.cli import main; main(sys.argv[1:])"
-        command = [sys.executable, "-c", code, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        code = "import sys\nsys.path.insert(0, str(folder))\nfrom adelic.cli import main\nmain(words)"
+        process = forked(code, tmp_path, words=list(arguments))
+        out, err = process.communicate(timeout=100)
+        return process.returncode, out, err
 
     return run
 
 
 def test_the_task_of_the_contributors_page_is_trained_on(adelic_with):
-    done = adelic_with("train", "parity", "--n", "10", "--recipe", "quick", "--epochs", "1", "--device", "cpu")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("parity-10 adelic: test accuracy")
+    status, out, err = adelic_with(
+        "train", "parity", "--n", "10", "--recipe", "quick", "--epochs", "1", "--device", "cpu"
+    )
+    assert status == 0, err
+    assert out.startswith("parity-10 adelic: test accuracy")
 
 
 def test_it_is_listed_beside_ours(adelic_with):
-    listed = adelic_with("data", "list").stdout
+    _, listed, _ = adelic_with("data", "list")
     assert "parity" in listed
     assert "schubert" in listed
 
@@ -52,9 +56,9 @@ def test_it_is_listed_beside_ours(adelic_with):
     ],
 )
 def test_packages_that_cannot_be_used_are_named(adelic_with, changes, words):
-    done = adelic_with("data", "list", **changes)
-    assert (done.returncode, done.stdout) == (2, "")
-    (line,) = done.stderr.splitlines()
+    status, out, err = adelic_with("data", "list", **changes)
+    assert (status, out) == (2, "")
+    (line,) = err.splitlines()
     assert words in line
 
 

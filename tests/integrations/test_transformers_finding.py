@@ -1,7 +1,5 @@
 """Numbers are found in texts; what only looks like a number is left alone."""
 
-import subprocess
-import sys
 from fractions import Fraction
 
 import pytest
@@ -120,9 +118,10 @@ def test_any_text_is_read_without_overlaps(text):
         end = found.end
 
 
-def test_without_the_library_numbers_are_found_and_models_say_what_is_missing():
+def test_without_the_library_numbers_are_found_and_models_say_what_is_missing(forked, tmp_path):
     program = """
 import sys
+assert "transformers" not in sys.modules
 sys.modules["transformers"] = None
 from adelic.errors import MissingExtraError
 from adelic.integrations.transformers import find_numbers, from_pretrained
@@ -132,8 +131,8 @@ try:
 except MissingExtraError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == [
+    out, err = forked(program, tmp_path).communicate(timeout=100)
+    assert out.splitlines() == [
         "5",
         "from_pretrained() needs transformers, which is not installed: pip install 'adelic[hf]'",
-    ]
+    ], err

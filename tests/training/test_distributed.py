@@ -2,6 +2,7 @@
 
 import json
 import math
+import multiprocessing
 import os
 import signal
 import socket
@@ -30,6 +31,17 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forking(forked):
+    """Fork the processes that this one starts from one that has imported PyTorch; commands start theirs anew."""
+    found = multiprocessing.get_context
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            multiprocessing, "get_context", lambda method=None: found("forkserver" if method == "spawn" else method)
+        )
+        yield
 
 
 class Part(World):

@@ -176,7 +176,7 @@ class WorkersEngine:
         lost: set[Experiment] = set()
         n_done = 0
         with deferred_signals() as request:
-            pool = self._pool()
+            pool = self._pool(len(configs))
             try:
                 while under_way or (waiting and not how.budget.spent):
                     while waiting and self._has_room(under_way.values(), waiting[-1], lost) and not how.budget.spent:
@@ -190,7 +190,7 @@ class WorkersEngine:
                         waiting += self._again(under_way.values(), lost)
                         under_way.clear()
                         pool.shutdown(kill_workers=True)
-                        pool = self._pool()
+                        pool = self._pool(len(waiting))
                         continue
                     for future in done:
                         config, result = under_way.pop(future), future.result()
@@ -207,8 +207,10 @@ class WorkersEngine:
             finally:
                 pool.shutdown(kill_workers=True)
 
-    def _pool(self) -> Any:
-        return ProcessPoolExecutor(self.workers, initializer=_begin_worker, initargs=(os.getpid(),))
+    def _pool(self, n_runs: int) -> Any:
+        """Return processes, which all start with the first run: no more of them than runs."""
+        size = min(self.workers, max(1, n_runs))
+        return ProcessPoolExecutor(size, initializer=_begin_worker, initargs=(os.getpid(),))
 
     def _has_room(self, under_way: Collection[Experiment], config: Experiment, lost: set[Experiment]) -> bool:
         """Return whether a run may begin; one that was lost runs alone, so that a second loss is its own."""
@@ -232,9 +234,10 @@ def _begin_worker(parent: int) -> None:
     """Prepare a process of a `WorkersEngine`: it leaves Ctrl-C to the first process, and ends with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     keep_freed_memory()
+    above = os.getppid()  # the first process, or a server of joblib's or multiprocessing's, which ends with it
 
     def end_with_parent() -> None:
-        while os.getppid() == parent and psutil.pid_exists(parent):  # Windows keeps the number of one that has ended
+        while os.getppid() == above and psutil.pid_exists(parent):  # Windows keeps the number of one that has ended
             time.sleep(_GLANCE)
         os._exit(1)
 

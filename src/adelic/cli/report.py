@@ -104,9 +104,8 @@ def report(
     adelic report --results-dir results/table --figures figures
     """
     from adelic import benchmark
-    from adelic.benchmark.report import check_page, figures, tables
+    from adelic.benchmark.report import check_page, figures
     from adelic.benchmark.run_tables import single_runs
-    from adelic.benchmark.table import to_markdown
     from adelic.storage.files import atomic_write
 
     if chosen != "runs" and not markdown:
@@ -121,25 +120,40 @@ def report(
     results = _results(results_dir, runs_dir)
     if not results and not all_rows:
         raise StorageError(_nothing_found(results_dir, runs_dir))
-    if row is not None:
-        rows = list(dict.fromkeys(result.row for result in results))
-        if row not in rows:
-            raise UnknownNameError.of("row", row, rows)
-        results = [result for result in results if result.row == row]
+    if markdown:
+        click.echo(in_markdown(results, chosen, row=row, all_rows=all_rows), nl=False)
+        return
+    results = of_row(results, row)
     if csv_file is not None:
         atomic_write(csv_file, single_runs(results).to_csv())
         click.echo(f"wrote {csv_file}")
         return
     summaries = benchmark.summarise(results)
-    if markdown:
-        click.echo(to_markdown(tables(summaries, chosen, all_rows=all_rows)), nl=False)
-        return
     print_runs(summaries, all_rows=all_rows)
     write_report(summaries, output, all_rows=all_rows)
     if figures_dir is not None:
         for name, svg in figures(summaries).items():
             atomic_write(figures_dir / name, svg)
             click.echo(f"wrote {figures_dir / name}")
+
+
+def of_row(results: "list[Result]", row: str | None) -> "list[Result]":
+    """Return the results of a row; all where none is named."""
+    if row is None:
+        return results
+    rows = list(dict.fromkeys(result.row for result in results))
+    if row not in rows:
+        raise UnknownNameError.of("row", row, rows)
+    return [result for result in results if result.row == row]
+
+
+def in_markdown(results: "list[Result]", table: str, *, row: str | None, all_rows: bool) -> str:
+    """Return what --markdown prints: benchmarks/tables.py, too, which reads results once for many tables."""
+    from adelic import benchmark
+    from adelic.benchmark.report import tables
+    from adelic.benchmark.table import to_markdown
+
+    return to_markdown(tables(benchmark.summarise(of_row(results, row)), table, all_rows=all_rows))
 
 
 def _results(results_dir: Path | None, runs_dir: Path | None) -> "list[Result]":

@@ -14,6 +14,7 @@ SEAL = "text_sha256"
 _BLANK = "0" * 64
 _TOO_DEEP = "its tables or lists are nested too deeply"
 _DEEPEST = 100
+_NESTED = (dict, list)
 _LAST = re.compile(rb'"([^"\\]*)"\s*:\s*"([^"\\]{64})"\s*\}\s*\Z')  # an entry at the end that is as long as a seal
 
 
@@ -150,7 +151,7 @@ def _is_too_deep(table: dict[str, Any]) -> bool:
             value
             for nested in level
             for value in (nested.values() if isinstance(nested, dict) else nested)
-            if isinstance(value, dict | list)
+            if isinstance(value, _NESTED)
         ]
         if not level:
             return False

@@ -1,5 +1,6 @@
 """Kinds of values in a result, and the checks of values that are read from a file, which anybody may have written."""
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,10 +18,12 @@ class Kind:
     Attributes:
         words: its name in an error message.
         holds: whether a value of JSON is of this kind.
+        all_hold: whether all values of a list are, where that is quicker to say than one by one: curves are long.
     """
 
     words: str
     holds: Callable[[Any], bool]
+    all_hold: Callable[[list[Any]], bool] | None = None
 
     def or_null(self) -> "Kind":
         """Return the kind that may also be null."""
@@ -28,13 +31,21 @@ class Kind:
 
     def listed(self) -> "Kind":
         """Return the kind of lists of such values."""
-        return Kind(
-            f"a list, each entry {self.words}", lambda value: type(value) is list and all(map(self.holds, value))
-        )
+        each = self.all_hold or (lambda values: all(map(self.holds, values)))
+        return Kind(f"a list, each entry {self.words}", lambda value: type(value) is list and each(value))
 
 
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) < 1e300  # no NaN, and no infinity
+def _between(words: str, types: set[type], least: float, greatest: float) -> Kind:
+    """Return the kind of the numbers of some types between two bounds: no NaN, and no infinity."""
+
+    def all_hold(values: list[Any]) -> bool:
+        if not values:
+            return True
+        # min and max pass over a NaN that is not the first, and a sum does not.
+        bounded = types.issuperset(map(type, values)) and least <= min(values) and max(values) <= greatest
+        return bounded and math.isfinite(sum(values))
+
+    return Kind(words, lambda value: type(value) in types and least <= value <= greatest, all_hold)
 
 
 def _is_option(value: Any) -> bool:
@@ -42,21 +53,22 @@ def _is_option(value: Any) -> bool:
         return all(map(_is_option, value))
     if type(value) is dict:
         return all(map(_is_option, value.values()))
-    return _is_number(value) or type(value) is bool or TEXT.holds(value)
+    return NUMBER.holds(value) or type(value) is bool or TEXT.holds(value)
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # and what stands for bytes that are not UTF-8
 TEXT = Kind("a text without control characters", lambda v: type(v) is str and not _CONTROL.search(v))
 FLAG = Kind("true or false", lambda v: type(v) is bool)
-COUNT = Kind("a whole number from 0 to 2**63 - 1", lambda v: type(v) is int and 0 <= v < 1 << 63)
+COUNT = _between("a whole number from 0 to 2**63 - 1", {int}, 0, (1 << 63) - 1)
 _DIGITS_BY_PRIME = re.compile(r"[0-9]{1,20}:[0-9]{1,8}(,[0-9]{1,20}:[0-9]{1,8})*")
 BY_PRIME = Kind(
     "a whole number from 0 to 2**63 - 1, or such numbers by prime, as 2:7,3:5",
     lambda v: COUNT.holds(v) or (type(v) is str and bool(_DIGITS_BY_PRIME.fullmatch(v))),
 )
-NUMBER = Kind("a finite number", _is_number)
-AMOUNT = Kind("a finite number from 0 on", lambda v: _is_number(v) and v >= 0)
-RATE = Kind("a rate from 0 to 1", lambda v: _is_number(v) and 0 <= v <= 1)
+_GREATEST = math.nextafter(1e300, 0)
+NUMBER = _between("a finite number", {int, float}, -_GREATEST, _GREATEST)
+AMOUNT = _between("a finite number from 0 on", {int, float}, 0, _GREATEST)
+RATE = _between("a rate from 0 to 1", {int, float}, 0, 1)
 TABLE = Kind("a table", lambda v: type(v) is dict)
 OPTION = Kind("a number, a text, true or false, or a list or table of such", _is_option)
 OPTIONS = Kind("a table of options", lambda v: type(v) is dict and _is_option(v))

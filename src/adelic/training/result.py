@@ -163,8 +163,9 @@ class Result:
         try:
             found = parse_sealed(content, older_end="data_sha256")
             kinds = _kinds_of_fields()
-            check_all(found, {e.name: kinds[e.name] for e in fields(cls) if e.default is MISSING})
-            check_known(found, kinds)
+            needed = {e.name for e in fields(cls) if e.default is MISSING}
+            check_all(found, {name: kind for name, kind in kinds.items() if name in needed})
+            check_known(found, {name: kind for name, kind in kinds.items() if name not in needed})
             found["configuration"] = with_todays_names(found["configuration"])
             found["features"] = None if found["features"] == "none" else found["features"]
             check_configuration(found["configuration"])

@@ -83,8 +83,12 @@ def queue(path: Path, runs_dir: Path, budget: float | None, *, dry_run: bool) ->
                 budget=time,
                 on_run=show_run,
             )
+    runs_of: dict[Path, list[Experiment]] = {}
     for line in lines:
-        left = benchmark.outstanding(line.runs, line.results)
+        runs_of.setdefault(line.results, []).extend(line.runs)
+    left_in = {folder: set(benchmark.outstanding(runs, folder)) for folder, runs in runs_of.items()}
+    for line in lines:
+        left = [run for run in line.runs if run in left_in[line.results]]
         work = _FLOPS * sum(benchmark.outstanding_work(run, runs_dir) for run in left if run.is_network)
         rest = f", about {work:.1e} FLOPs left" if work else ""
         click.echo(f"{len(line.runs) - len(left)} of {len(line.runs)} done{rest}: {line.text}")

@@ -37,6 +37,9 @@ _FIRST_STD = 0.02
 _FALLOFF = 30.0
 """The falloff of "combined". Chosen by validation accuracy, then loss, of seeds 10 to 13 on the column task
 difference-residue: 30 and 100 had 100 % with each, 1,000, powers of p^k, and no falloff had not."""
+_outside_graphs: Callable[[Callable[..., torch.Tensor]], Callable[..., torch.Tensor]]
+_outside_graphs = getattr(torch, "_disable_dynamo", torch.compiler.disable)
+"""torch.compiler.disable, but that would load the compiler at once, which takes as long as to import torch."""
 COORDINATES = ("all", "real", "p-adic")
 """Which of AOE's coordinates a model is given."""
 
@@ -320,7 +323,7 @@ class AdelicEmbedding(NumberEmbedding):
             vectors = torch.where((ids >= n)[..., None], special.to(vectors.dtype), vectors)
         return vectors if self.padding_idx is None else vectors * (ids != self.padding_idx)[..., None]
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]  # numbers are read and encoded by NumPy, on the CPU
+    @_outside_graphs  # numbers are read and encoded by NumPy, on the CPU
     def _of_numbers(self, numbers: Any) -> torch.Tensor:
         """Return the vectors of open-ended numbers."""
         parsed, is_missing = self._read(numbers)
