@@ -15,7 +15,7 @@ def run(path: Path) -> nbformat.NotebookNode:
     """Return a notebook with the outputs of its cells, run in a process of its own."""
     notebook = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": str(path.parent)}}
-    NotebookClient(notebook, timeout=300, record_timing=False, resources=resources).execute()
+    NotebookClient(notebook, timeout=300, record_timing=False, coalesce_streams=True, resources=resources).execute()
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
     notebook.metadata.get("language_info", {}).pop("version", None)
