@@ -21,7 +21,10 @@ def run(path: Path, **options: Any) -> nbformat.NotebookNode:
     """
     notebook = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": str(path.parent)}}
-    NotebookClient(notebook, timeout=300, record_timing=False, resources=resources, **options).execute()
+    client = NotebookClient(
+        notebook, timeout=300, record_timing=False, coalesce_streams=True, resources=resources, **options
+    )
+    client.execute()
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
     notebook.metadata.get("language_info", {}).pop("version", None)

@@ -7,6 +7,7 @@ import re
 import runpy
 from pathlib import Path
 
+import nbformat
 import pytest
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning import LocalProvisioner
@@ -76,6 +77,14 @@ def test_a_notebook_runs(path, forked_kernels):
     if path.stem == "equip":  # a language model learns to add with the numbers that it was given
         (right,) = re.findall(r"([\d.]+) % of the sums that it has not seen are right", json.dumps(again))
         assert float(right) > 75
+
+
+def test_what_a_cell_prints_is_one_output_however_slowly_it_comes(tmp_path):
+    cell = "import time\nprint('a', flush=True)\ntime.sleep(1)\nprint('b', flush=True)"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
+    nbformat.write(notebook, tmp_path / "slow.ipynb")
+    (again,) = run(tmp_path / "slow.ipynb")["cells"]
+    assert [output["text"] for output in again["outputs"]] == ["a\nb\n"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -94,7 +94,7 @@ class VocabularyError(AdelicError, ValueError):
     >>> from adelic import nn
     >>> nn.Vocabulary([1, 2, 3]).ids([2, 4])
     Traceback (most recent call last):
-    adelic.errors.VocabularyError: 4 is not in the vocabulary Vocabulary([1, 2, 3])
+    adelic.errors.VocabularyError: 4 is not in the vocabulary Vocabulary([1, 2, 3]); unknown=True gives an id to others
     """
 
 

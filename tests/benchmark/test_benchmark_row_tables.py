@@ -96,6 +96,14 @@ def test_splits_and_editions_have_lines_of_their_own(found, result):
     assert list(rows).index("weaving-6 (orbits)") < list(rows).index("weaving-7 (published)")
 
 
+def test_of_one_row_nothing_is_said_of_the_others(result):
+    """They are left out of what is reported, which does not mean that they were not run."""
+    parts = comparisons(summarise([result("weaving-6", accuracy=0.9)]))
+    assert list(lines(overview(parts, "weaving-6"))) == ["weaving-6 (published)"]
+    for metric in ("accuracy", "loss"):
+        assert list(lines(paper_table(parts, metric, "weaving-6"))) == ["weaving-6 (published)"]
+
+
 def test_what_is_contaminated_is_in_tables_by_that_name_and_in_no_verdict(result):
     parts = comparisons(summarise([result("weaving-6", accuracy=1.0, edition="leaky", contaminated=True)]))
     assert list(lines(overview(parts))) == list(map(as_published, published_rows()))

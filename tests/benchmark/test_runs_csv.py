@@ -96,6 +96,19 @@ def test_a_row_alone(tmp_path, result):
         assert [line for line in out.splitlines() if line.startswith("## ")] == [f"## {title}, quick recipe"]
 
 
+@pytest.mark.parametrize(("row", "has_paper"), [("schubert-4", True), ("mine", False)])
+def test_the_page_of_a_row_says_of_no_other_row_that_it_was_not_run(tmp_path, result, row, has_paper):
+    runs = result(), result("mheight-8"), result(task="mine", n=None, edition=None, split="random")
+    (tmp_path / "runs.jsonl").write_bytes(b"\n".join(run.sealed() for run in runs))
+    page = tmp_path / "page.html"
+    options = ["report", "--results-dir", str(tmp_path), "--output", str(page), "--row", row]
+    assert CliRunner().invoke(commands, options).exit_code == 0
+    texts = [path.read_text(encoding="utf-8") for path in (page, tmp_path / "page-tables.md")]
+    assert not any("mheight" in text or "Not run, of" in text for text in texts)
+    assert ("Beside the AOE paper" in texts[0]) == has_paper
+    assert "--all-rows lists all" in CliRunner().invoke(commands, [*options, "--all-rows"]).output
+
+
 # The committed files.
 
 

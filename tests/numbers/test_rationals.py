@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adelic import AdeleSpace
-from adelic.errors import DecodingError, DivisionByZeroError, EncodingError
+from adelic.errors import ConfigurationError, DecodingError, DivisionByZeroError, EncodingError
 from adelic.numbers import rationals
 from adelic.numbers.describe import integer_text
 
@@ -468,6 +468,9 @@ def test_numbers_of_sympy_and_flint():
     assert space.encode(sympy.Matrix([[1, 2], [3, 4]])).decode().tolist() == [[1, 2], [3, 4]]
     assert space.encode(flint.fmpz_mat([[1, 2], [3, 4]]).tolist()).shape == (2, 2)
     assert flint.fmpq(1, 5) + space.encode(1) == sympy.Rational(6, 5)
+    for number in (int, flint.fmpz):
+        with pytest.raises(ConfigurationError, match="makes no number of a numerator"):
+            space.encode(7).decode(number)
     for number in (sympy.Rational, flint.fmpq):
         back = space.encode(["7/5", 3]).decode(number)
         assert back.tolist() == [number(7, 5), number(3, 1)]

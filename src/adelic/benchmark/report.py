@@ -24,13 +24,14 @@ TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "model
 """The names that `tables` knows."""
 
 
-def tables(summaries: list[Summary], *names: str, all_rows: bool = False) -> list[Table]:
+def tables(summaries: list[Summary], *names: str, all_rows: bool = False, row: str | None = None) -> list[Table]:
     """Return the page's tables with these names of `TABLES`, all by default.
 
     Args:
         summaries: what was run.
         names: of tables.
         all_rows: whether "runs" also lists the paper's rows that were not run.
+        row: where these are the runs of one row, its name; then nothing is said of the paper's other rows.
 
     >>> [table.title for table in tables([], "overview", "loss")]
     ['Each row', 'The paper’s table of test losses, and ours']
@@ -39,11 +40,11 @@ def tables(summaries: list[Summary], *names: str, all_rows: bool = False) -> lis
     main = on_most_rows(found)
     makers: dict[str, Callable[[], list[Table]]] = {
         "runs": lambda: run_tables(summaries, all_rows=all_rows),
-        "overview": lambda: [overview(main)],
+        "overview": lambda: [overview(main, row)],
         "contrasts": lambda: [contrasts_table(main)],
         "recipes": lambda: recipe_tables(main),
-        "accuracy": lambda: [paper_table(main, "accuracy")],
-        "loss": lambda: [paper_table(main, "loss")],
+        "accuracy": lambda: [paper_table(main, "accuracy", row)],
+        "loss": lambda: [paper_table(main, "loss", row)],
         "models": lambda: [models_table(comparison) for comparison in found],
         "differences": lambda: [table for table in map(differences_table, main) if table.rows],
         "sizes": lambda: sizes_tables(found),
@@ -52,7 +53,7 @@ def tables(summaries: list[Summary], *names: str, all_rows: bool = False) -> lis
     return [table for name in names or TABLES for table in makers[name]()]
 
 
-def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False) -> list[Path]:
+def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False, row: str | None = None) -> list[Path]:
     """Write the HTML page, the table of the runs beside it as CSV and Markdown, and all other tables as Markdown.
 
     Where there are two tables of runs, they have an empty line between them.
@@ -61,6 +62,7 @@ def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False
         summaries: what was run.
         page: path of the HTML page.
         all_rows: also list the paper's rows that were not run.
+        row: as for `tables`.
 
     Returns:
         The files written.
@@ -76,9 +78,9 @@ def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False
     """
     check_page(page)
     runs = tables(summaries, "runs", all_rows=all_rows)
-    others = [to_markdown(tables(summaries, name)) for name in TABLES if name != "runs"]
+    others = [to_markdown(tables(summaries, name, row=row)) for name in TABLES if name != "runs"]
     files = {
-        page: render_page(summaries, all_rows=all_rows),
+        page: render_page(summaries, all_rows=all_rows, row=row),
         page.with_suffix(".csv"): "\n".join(table.to_csv() for table in runs),
         page.with_suffix(".md"): to_markdown(runs),
         page.with_name(f"{page.stem}-tables.md"): "\n".join(others),
@@ -105,7 +107,7 @@ def check_page(page: Path) -> None:
             raise ConfigurationError(f"cannot write {page}: it is a folder; give the report the name of a file")
 
 
-def render_page(summaries: list[Summary], *, all_rows: bool = False) -> str:
+def render_page(summaries: list[Summary], *, all_rows: bool = False, row: str | None = None) -> str:
     """Return the HTML page."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("adelic.benchmark"),
@@ -114,7 +116,7 @@ def render_page(summaries: list[Summary], *, all_rows: bool = False) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    (best,), (contrasts,) = (tables(summaries, name) for name in ("overview", "contrasts"))
+    (best,), (contrasts,) = (tables(summaries, name, row=row) for name in ("overview", "contrasts"))
     if not all_rows:
         best = _without_what_was_not_run(best)
     return environment.get_template("report.html").render(
@@ -123,7 +125,7 @@ def render_page(summaries: list[Summary], *, all_rows: bool = False) -> str:
         overview=best,
         contrasts=contrasts,
         recipes=tables(summaries, "recipes"),
-        paper=tables(summaries, "accuracy", "loss"),
+        paper=[table for table in tables(summaries, "accuracy", "loss", row=row) if table.rows],
         rows=row_sections(comparisons(summaries)),
         runs=tables(summaries, "runs", all_rows=all_rows),
         further_curves=further_curves(summaries),

@@ -28,7 +28,7 @@ from adelic.benchmark.table import (
 Key = TypeVar("Key")
 
 
-def overview(found: Iterable[Comparison]) -> Table:
+def overview(found: Iterable[Comparison], row: str | None = None) -> Table:
     """Return for each row AOE and learned vectors with the declared contrast, the best rivals, and what is published.
 
     Forms, rivals and recipes are chosen by validation accuracy, of equal ones by loss. All rows of the paper's table
@@ -36,8 +36,9 @@ def overview(found: Iterable[Comparison]) -> Table:
 
     Args:
         found: one comparison a row and recipe.
+        row: the only row that was looked at, by its name, so that nothing is said of the others.
     """
-    lines = [_overview_line(title, chosen) for title, chosen in chosen_by_validation(found).items()]
+    lines = [_overview_line(title, chosen) for title, chosen in chosen_by_validation(found, row).items()]
     return Table(
         (
             "row", "AOE", "learned", "AOE − learned", "best rival", "best outside the Transformer", "majority class",
@@ -59,12 +60,14 @@ def overview(found: Iterable[Comparison]) -> Table:
     )  # fmt: skip
 
 
-def chosen_by_validation(found: Iterable[Comparison]) -> dict[str, Comparison | None]:
+def chosen_by_validation(found: Iterable[Comparison], row: str | None = None) -> dict[str, Comparison | None]:
     """Return for each row, by its title, the recipe under which AOE is best on validation data.
 
     Rows of the paper's table that were not run have None; contaminated data is left out.
     """
-    titles: dict[str, dict[str, list[Comparison]]] = {name: {as_published(name): []} for name in published_rows()}
+    titles: dict[str, dict[str, list[Comparison]]] = {
+        name: {as_published(name): []} for name in published_rows() if row in (None, name)
+    }
     for comparison in found:
         if not comparison.first.is_contaminated:
             titles.setdefault(comparison.row, {}).setdefault(comparison.first.title, []).append(comparison)
@@ -165,7 +168,7 @@ def verdict(accuracies: list[float], published: Figure) -> str:
     return "yes" if interval is not None and mean - 100 * interval > top else "mean only"
 
 
-def paper_table(found: Sequence[Comparison], metric: str) -> Table:
+def paper_table(found: Sequence[Comparison], metric: str, row: str | None = None) -> Table:
     """Return the paper's table of test accuracies, or of test losses, with ours beside it: a line a row and recipe.
 
     Ours are those on the published edition and split, which are the paper's.
@@ -173,6 +176,7 @@ def paper_table(found: Sequence[Comparison], metric: str) -> Table:
     Args:
         found: one comparison a row and recipe.
         metric: "accuracy" or "loss".
+        row: as for `overview`.
     """
     columns = (
         "row",
@@ -185,12 +189,13 @@ def paper_table(found: Sequence[Comparison], metric: str) -> Table:
         "ours: AOE",
     )
     lines: list[tuple[str, ...]] = []
-    for name, row in published_rows().items():
-        theirs = [_published_figure(paper, metric) for paper in (row.paper_baseline, row.paper_aoe)]
+    published = {name: of_paper for name, of_paper in published_rows().items() if row in (None, name)}
+    for name, of_paper in published.items():
+        theirs = [_published_figure(paper, metric) for paper in (of_paper.paper_baseline, of_paper.paper_aoe)]
         title = as_published(name)
         mine = [c for c in found if c.first.title == title and c.has_network]
         if not mine:
-            lines.append((title, NONE, _majority(row), NOT_RUN, theirs[0], NOT_RUN, theirs[1], NOT_RUN))
+            lines.append((title, NONE, _majority(of_paper), NOT_RUN, theirs[0], NOT_RUN, theirs[1], NOT_RUN))
         for comparison in mine:
             rules = [percent(comparison.trivial(rule)) for rule in ("majority", "lookup")]
             ours = [_ours(comparison, embedding, metric) for embedding in ("learned", "adelic")]

@@ -115,6 +115,8 @@ def report(
     if csv_file is not None and (markdown or figures_dir is not None):
         message = "--csv writes one file and nothing else; leave --markdown and --figures out"
         raise click.UsageError(message, ctx=click.get_current_context())
+    if row is not None and all_rows:
+        raise click.UsageError("--row reports one row, --all-rows lists all", ctx=click.get_current_context())
     if csv_file is None and not markdown:
         check_page(output)
     results = _results(results_dir, runs_dir)
@@ -130,7 +132,7 @@ def report(
         return
     summaries = benchmark.summarise(results)
     print_runs(summaries, all_rows=all_rows)
-    write_report(summaries, output, all_rows=all_rows)
+    write_report(summaries, output, all_rows=all_rows, row=row)
     if figures_dir is not None:
         for name, svg in figures(summaries).items():
             atomic_write(figures_dir / name, svg)
@@ -153,7 +155,7 @@ def in_markdown(results: "list[Result]", table: str, *, row: str | None, all_row
     from adelic.benchmark.report import tables
     from adelic.benchmark.table import to_markdown
 
-    return to_markdown(tables(benchmark.summarise(of_row(results, row)), table, all_rows=all_rows))
+    return to_markdown(tables(benchmark.summarise(of_row(results, row)), table, all_rows=all_rows, row=row))
 
 
 def _results(results_dir: Path | None, runs_dir: Path | None) -> "list[Result]":
@@ -185,9 +187,9 @@ def _nothing_found(results_dir: Path | None, runs_dir: Path | None) -> str:
     return text + "".join(f", and --results-dir {name} has some" for name in dict.fromkeys(inside))
 
 
-def write_report(summaries: "list[Summary]", page: Path, *, all_rows: bool) -> None:
+def write_report(summaries: "list[Summary]", page: Path, *, all_rows: bool, row: str | None = None) -> None:
     """Write the page of a report, and say so."""
     from adelic import benchmark
 
-    for path in benchmark.write_report(summaries, page, all_rows=all_rows):
+    for path in benchmark.write_report(summaries, page, all_rows=all_rows, row=row):
         click.echo(f"wrote {path}")

@@ -142,7 +142,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         >>> encoder = AdelicEncoder.for_column([19, None, 250])
         3 rows, 2 different integers from 19 to 250, 1 missing
         space: primes 2, 3, 5, 7, 11, 13, 17 with up to 9 digits
-        scale: mean 134.5, deviation 115.5
+        form: digits
         missing: a feature of its own
         >>> encoder.handle_missing, encoder.precision
         ('indicator', 9)
@@ -154,7 +154,8 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
                 "(sklearn.preprocessing.StandardScaler)"
             )
         if show:
-            print(choice.text(missing="a feature of its own"))  # noqa: T201  # it is what the caller asks for
+            form = options.get("features", "digits")
+            print(choice.text(form=form, missing="a feature of its own"))  # noqa: T201  # it is what the caller asks for
         space = choice.space
         chosen: dict[str, Any] = {"precision": space.precision, "fractional_digits": space.fractional_digits}
         chosen |= {"handle_missing": "indicator" if choice.missing else "error", "floats": floats}

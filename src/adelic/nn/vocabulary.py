@@ -110,7 +110,9 @@ class Vocabulary:
         except KeyError:
             if self.unknown_id is not None:
                 return self.unknown_id
-            raise VocabularyError(f"{describe(number)} is not in the vocabulary {self!r}") from None
+            raise VocabularyError(
+                f"{describe(number)} is not in the vocabulary {self!r}; unknown=True gives an id to others"
+            ) from None
 
 
 Numbers = Vocabulary | Iterable[Any] | int

@@ -7,7 +7,14 @@ from typing import Any, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import DecodingError, DivisionByZeroError, EncodingError, PrecisionError, SpaceError
+from adelic.errors import (
+    ConfigurationError,
+    DecodingError,
+    DivisionByZeroError,
+    EncodingError,
+    PrecisionError,
+    SpaceError,
+)
 from adelic.numbers.coordinates import check_float32, write_real_row
 from adelic.numbers.decoding import reconstruction
 from adelic.numbers.describe import at_position, describe
@@ -216,6 +223,7 @@ class AdeleArray(NumberArray):
         Raises:
             DecodingError: no rational n/m with 2·|n|·m below the space's bound has these coordinates, or the
                 coordinates do not determine which. (Without real values, see `AdeleSpace.from_digits`.)
+            ConfigurationError: `number` does not take a numerator and a denominator, as `int` does not.
 
         >>> from adelic import AdeleSpace
         >>> AdeleSpace().encode(["22/19", -5]).decode()
@@ -228,8 +236,14 @@ class AdeleArray(NumberArray):
         for i in np.flatnonzero(~found):
             out[i] = self._decode_one(tuple(int(k) for k in np.unravel_index(i, self.shape)) if self.shape else ())
         if number is not Fraction:
-            for j, q in enumerate(out):
-                out[j] = self._converted(q, number)
+            try:
+                for j, q in enumerate(out):
+                    out[j] = self._converted(q, number)
+            except (TypeError, ValueError):
+                raise ConfigurationError(
+                    f"{getattr(number, '__name__', number)} makes no number of a numerator and a denominator, as "
+                    "decode needs; use fractions.Fraction, sympy.Rational, flint.fmpq or gmpy2.mpq"
+                ) from None
         return out.reshape(self.shape) if self.shape else out[0]
 
     def _decode_many(self) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.bool_]]:

@@ -121,7 +121,8 @@ class Experiment:
         if not isinstance(self.recipe, Recipe):
             return f"{self.model.name} has no epochs"
         if self.recipe.schedule != "constant":
-            return f"with schedule={self.recipe.schedule} the learning rate falls over all epochs"
+            falls = "the learning rate falls over all epochs (with schedule=constant it does not)"
+            return f"with schedule={self.recipe.schedule} {falls}"
         if isinstance(self.data, DrawnData):
             return "the epochs share the questions"
         if self.embedding.places == "auto":
@@ -400,8 +401,8 @@ def is_extension(experiment: Experiment, path: Path) -> bool:
         return False
     if experiment.needs_all_epochs:
         raise RunFolderError(
-            f"{path.parent} holds this run with {shorter} epochs, from where it cannot go on to {longer}: "
-            f"{experiment.needs_all_epochs}; use another --run-dir, or --restart to begin anew"
+            f"{path.parent} holds this run with {shorter} epoch{'s' * (shorter > 1)}, from where it cannot go on to "
+            f"{longer}: {experiment.needs_all_epochs}; use another --run-dir, or --restart to begin anew"
         )
     return True
 

@@ -30,6 +30,9 @@ DAYS = [datetime.date(2024, 1, 1), datetime.date(1969, 12, 31)]
         (pd.Series(DAYS), [19723, -1]),
         (pl.Series([*DAYS, None]), [19723, -1, None]),
         ([*DAYS, pd.NaT], [19723, -1, None]),
+        (pd.Series(pd.to_datetime(["1970-01-08", None])).dt.tz_localize("Europe/Berlin"), [7, None]),
+        (pd.Series(pd.to_datetime(["1970-01-08"])).dt.tz_localize("America/New_York"), [7]),
+        (pl.Series([datetime.datetime(1970, 1, 8)]).dt.replace_time_zone("Asia/Tokyo"), [7]),
         (np.array(["1970-02-01", "NaT"], dtype="datetime64[D]"), [31, None]),
         ([True, False], [1, 0]),
     ],
@@ -89,4 +92,6 @@ def test_the_space_holds_the_column(values, kind):
     assert (choice.coordinates == "real") == (kind == "measurements")
     assert choice.scale[1] > 0
     assert kind in str(choice)
+    assert "form: combined\nscale: mean" in str(choice)
+    assert "scale" not in choice.text(form="digits", missing="")  # which no other form reads
     assert all(len(line) <= 120 for line in str(choice).splitlines())

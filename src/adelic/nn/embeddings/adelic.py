@@ -234,6 +234,7 @@ class AdelicEmbedding(NumberEmbedding):
         >>> embedding = AdelicEmbedding.for_column([19.99, 5, None, 249.5], d_model=32)
         4 rows, 3 different decimals from 5 to 249.5, 1 missing
         space: primes 2, 3, 5, 7, 11, 13, 17 with up to 14 digits, 2 of them after the point
+        form: combined
         scale: mean 91.4967, deviation 111.893
         missing: a trained vector
         >>> embedding([[7.25, None]]).shape
@@ -241,7 +242,8 @@ class AdelicEmbedding(NumberEmbedding):
         """
         choice = choose_for_column(column, floats=floats)
         if show:
-            print(choice)  # noqa: T201  # it is what the caller asks for
+            form = options.get("features") or "combined"
+            print(choice.text(form=form, missing="a trained vector"))  # noqa: T201  # it is what the caller asks for
         chosen: dict[str, Any] = {"space": choice.space, "coordinates": choice.coordinates}
         chosen |= {"floats": floats, "missing": choice.missing > 0}
         if options.get("features") in (None, "combined"):

@@ -35,6 +35,7 @@ class ColumnChoice:
     >>> print(choose_for_column([1999, 250, None, 12000]))
     4 rows, 3 different integers from 250 to 12,000, 1 missing
     space: primes 2, 3, 5, 7, 11, 13, 17 with up to 15 digits
+    form: combined
     scale: mean 4,749.67, deviation 5,176.24
     missing: a trained vector
     """
@@ -50,13 +51,14 @@ class ColumnChoice:
     greatest: float
 
     def __str__(self) -> str:
-        """Return the lines, for an embedding."""
-        return self.text(missing="a trained vector")
+        """Return the lines, for an embedding in its default form."""
+        return self.text(form="combined", missing="a trained vector")
 
-    def text(self, *, missing: str) -> str:
+    def text(self, *, form: str, missing: str) -> str:
         """Return the lines.
 
         Args:
+            form: of the features; "combined" alone reads the scale.
             missing: what missing entries become, in words.
         """
         gaps = f", {self.missing:,} missing" if self.missing else ""
@@ -72,7 +74,9 @@ class ColumnChoice:
             after = f", {self.space.fractional_digits} of them after the point" if self.space.fractional_digits else ""
             primes = ", ".join(map(str, self.space.primes))
             lines.append(f"space: primes {primes} with up to {self.space.max_precision} digits{after}")
-        lines.append(f"scale: mean {self.scale[0]:,.6g}, deviation {self.scale[1]:,.6g}")
+        lines.append(f"form: {form}")
+        if form == "combined":
+            lines.append(f"scale: mean {self.scale[0]:,.6g}, deviation {self.scale[1]:,.6g}")
         lines.append(f"missing: {missing}" if self.missing else "missing: none, and one would be an error")
         return "\n".join(lines)
 

@@ -86,7 +86,7 @@ def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
 
     Floats that are integers a float of their type is sure to hold (below 2^53 for float64) are these integers, whatever
     the policy: tables store integers so. Other floats follow the policy. Truth values are 1 and 0. A date is its number
-    of days since 1 January 1970; with a time of day it is none.
+    of days since 1 January 1970, in its own time zone; with a time of day it is none.
 
     Args:
         values: integers, floats, truth values, dates, text or objects, (rows,).
@@ -179,6 +179,8 @@ def _is_missing(value: Any) -> bool:
 
 def _plain(value: Any, row: int) -> Any:
     """Return an object as `rationals.read` takes it in a list of numbers."""
+    if isinstance(value, datetime.datetime):
+        value = value.replace(tzinfo=None)  # the day where its clock stands, not that of UTC
     if isinstance(value, datetime.date):
         return int(_read_dates(np.array([value], dtype="datetime64[us]")).numbers.numerators[0])
     if not isinstance(value, _NUMBERS):
