@@ -382,11 +382,14 @@ def test_report(reproduced, works, folder):
 
 def test_report_shows_what_train_has_left(works, folder):
     works(*TRAIN)
-    assert "| schubert-3 | learned" in works("report", "--markdown")
+    assert "| schubert-3 (published) | learned" in works("report", "--markdown")
     given = ["--embeddings", "learned", "--recipe", "quick", "--epochs", "1", "--max-rows", "64", "--seeds", "0"]
     works("reproduce", "schubert-4", *given)
     both = works("report", "--markdown")
-    assert ("| schubert-3 | learned" in both, both.count("| schubert-4 | learned")) == (True, 1)  # each run once
+    assert ("| schubert-3 (published) | learned" in both, both.count("| schubert-4 (published) | learned")) == (
+        True,
+        1,
+    )  # each run once
     assert works("report", "--runs-dir", "runs", "--markdown") == both
     assert "schubert-3" not in works("report", "--results-dir", "results", "--markdown")
 
@@ -398,7 +401,7 @@ def test_a_damaged_run_is_left_out_of_a_report_and_named(works, adelic, folder):
     damaged, _ = sorted((folder / "runs").iterdir())
     (damaged / "result.json").write_text("{", encoding="utf-8")
     outcome = adelic("report", "--markdown")
-    assert (outcome.status, outcome.out.count("| schubert-3 | learned")) == (0, 1)
+    assert (outcome.status, outcome.out.count("| schubert-3 (published) | learned")) == (0, 1)
     assert f"warning: {Path('runs') / damaged.name} is left out: " in outcome.err
 
 
@@ -413,7 +416,7 @@ def test_a_report_of_nothing_says_where_results_are(refused, folder):
 def test_report_of_all_rows(reproduced, works, folder):
     out = works("report", "--results-dir", reproduced[0] / "results", "--all-rows", "--markdown")
     for row in published_rows():
-        assert f"| {row} |" in out
+        assert f"| {row} (published) |" in out
     assert out.count("not run") == 25
     assert list(folder.iterdir()) == []
 
