@@ -17,7 +17,7 @@ from adelic.training.solver_names import WITHOUT_NETWORK
 _MARKERS = "osD^vP*X<>"
 _DASHES = ("--", ":", "-.")
 _PANELS = 3
-_LEGEND_COLUMNS = 7
+_LEGEND_WIDTH = 130  # characters, with the lines before the names
 _CURVE = 2  # sizes that make a curve
 
 
@@ -147,6 +147,6 @@ def _add_legend(figure: Figure) -> None:
         list(named.values()),
         list(named),
         loc="outside lower center",
-        ncols=min(len(named), _LEGEND_COLUMNS),
+        ncols=max(1, min(len(named), _LEGEND_WIDTH // (6 + max(map(len, named))))),
         frameon=False,
     )
