@@ -243,12 +243,13 @@ def outstanding_work(config: Experiment, runs: Path) -> float:
         return (whole - done) / whole * data.examples * recipe.passes * recipe.n_encoder_parameters
     assert isinstance(data, TaskData), "matrices are of tasks"
     task = find_task(data.task)
-    rows, tokens = task.estimate(data.n, data.edition).rows, task.length(data.n, data.edition) + 1
+    rows = task.estimate(data.n, data.edition).rows
     done, whole, _ = progress(config, runs)
     rows = min(rows, config.recipe.max_rows or rows)
     if not config.is_network:
-        return (whole - done) * rows * tokens
+        return (whole - done) * rows * (task.length(data.n, data.edition) + 1)
     recipe = config.network_recipe
+    tokens = task.read_length(data.n, data.edition, recipe.view, recipe.body)
     token = recipe.n_layers * recipe.d_model * (4 * recipe.d_model + 2 * recipe.d_feedforward + 2 * tokens)
     return (whole - done) * rows * tokens * token
 

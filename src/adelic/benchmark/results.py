@@ -257,14 +257,18 @@ class Summary:
 
     @property
     def tokens(self) -> int | None:
-        """Return how many tokens of training rows, [CLS] counted, a network learned from, without images of rows.
+        """Return how many tokens of training rows, [CLS] counted, or vertices a network learned from, without images.
 
         None where that is not known: the model does not learn in epochs, or the task is not one of the registry.
         """
-        epochs, n = self.recipe_settings.get("epochs"), self.first.n
+        recipe, n = self.recipe_settings, self.first.n
+        epochs = recipe.get("epochs")
         if epochs is None or n is None or self.edition is None or self.first.task not in tasks():
             return None
-        return int(self.train_rows * epochs * (find_task(self.first.task).length(n, self.edition) + 1))
+        read = find_task(self.first.task).read_length(
+            n, self.edition, recipe.get("view"), recipe.get("body", "sequence")
+        )
+        return int(self.train_rows * epochs * read)
 
     @property
     def seconds(self) -> float:

@@ -3,6 +3,7 @@
 A further task is one module with a `TASK`, which `adelic.data.registry` finds by the entry points of its package.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
@@ -209,6 +210,20 @@ class Task:
         if name not in known:
             raise UnknownNameError.of("view", name, known, listed=f"views of {self.name}")
         return self.views[name]
+
+    def read_length(self, n: int, edition: str, view: str | None = None, body: str = "sequence") -> int:
+        """Return how many tokens a network attends to a row: those of the view and [CLS]; in a graph, a vertex each.
+
+        >>> from adelic.acd import mheight, quiver
+        >>> mheight.TASK.read_length(8, "published"), mheight.TASK.read_length(8, "published", view="matrix")
+        (9, 65)
+        >>> quiver.TASK.read_length(11, "published"), quiver.TASK.read_length(11, "published", body="graph")
+        (122, 11)
+        """
+        length = self.length(n, edition)
+        if view is not None:
+            length = self.view(view, edition).rows(np.zeros((1, length), np.int8)).shape[1]
+        return math.isqrt(length) if body == "graph" else length + 1
 
     def check_options(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return all options with their choices, or raise UnknownNameError."""
