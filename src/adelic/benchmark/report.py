@@ -12,7 +12,15 @@ from adelic.benchmark.contrasts import changes_table, contrasts_table, differenc
 from adelic.benchmark.plots import GREY, learning_curves
 from adelic.benchmark.results import Summary
 from adelic.benchmark.row_plots import confusion_matrix, cost_scatter, efficiency, efficiency_curves, far_below
-from adelic.benchmark.row_tables import answer, models_table, overview, paper_table, recipe_tables, sizes_tables
+from adelic.benchmark.row_tables import (
+    answer,
+    costs_table,
+    models_table,
+    overview,
+    paper_table,
+    recipe_tables,
+    sizes_tables,
+)
 from adelic.benchmark.rows import published_rows
 from adelic.benchmark.run_tables import provenance, run_tables
 from adelic.benchmark.table import NOT_RUN, Table, to_markdown
@@ -20,7 +28,10 @@ from adelic.errors import ConfigurationError
 from adelic.storage.files import FOLDER_REMEDY, atomic_write, storage_errors
 from adelic.storage.version import VERSION
 
-TABLES = ("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "models", "differences", "changes", "sizes")
+TABLES = (
+    *("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "costs", "models", "differences", "changes"),
+    "sizes",
+)
 """The names that `tables` knows."""
 
 
@@ -45,6 +56,7 @@ def tables(summaries: list[Summary], *names: str, all_rows: bool = False, row: s
         "recipes": lambda: recipe_tables(main),
         "accuracy": lambda: [paper_table(main, "accuracy", row)],
         "loss": lambda: [paper_table(main, "loss", row)],
+        "costs": lambda: [costs_table(main, row)],
         "models": lambda: [models_table(comparison) for comparison in found],
         "differences": lambda: [table for table in map(differences_table, main) if table.rows],
         "sizes": lambda: sizes_tables(found),

@@ -346,6 +346,45 @@ def _training(model: Summary) -> str:
     return f"{epochs}, batch {recipe['batch_size']:,}, rate {recipe['learning_rate']:g}"
 
 
+def costs_table(found: Iterable[Comparison], row: str | None = None) -> Table:
+    """Return what a run of AOE and of learned vectors costs on each row, and the command of the first seed's.
+
+    Args:
+        found: as for `overview`, whose models these are.
+        row: as for `overview`.
+
+    >>> costs_table([]).columns[3:6]
+    ('tokens, millions', 'FLOPs', 'seconds')
+    """
+    lines = []
+    for title, chosen in chosen_by_validation(found, row).items():
+        models = [] if chosen is None else [(chosen, chosen.best("AOE")), (chosen, chosen.best_of("learned"))]
+        lines += [(title, *_cost(comparison, name)) for comparison, name in models if name is not None]
+    return Table(
+        ("row", "model", "training rows", "tokens, millions", "FLOPs", "seconds", "command"),
+        tuple(lines),
+        (
+            "One run. tokens: of training rows, [CLS] counted, that the network learned from in all epochs; in a "
+            "graph, vertices. FLOPs: of the products of matrices, the backward pass counted as two forward ones. "
+            f"seconds: mean time of a run’s training, validation included. {BUSY_NOTE}",
+        ),
+        "What a run costs",
+    )
+
+
+def _cost(comparison: Comparison, name: str) -> tuple[str, ...]:
+    model = comparison.models[name]
+    epochs, each, tokens = model.recipe_settings.get("epochs", 0), model.first.flops, model.tokens
+    return (
+        _name(comparison, name),
+        f"{model.train_rows:,}",
+        NONE if tokens is None else f"{tokens / 1e6:,.1f}",
+        NONE if each is None else f"{3 * each * model.train_rows * epochs:.1e}",
+        shown_seconds(model.results),
+        f"`{model.first.command}`",
+    )
+
+
 def answer(found: Iterable[Comparison]) -> list[str]:
     """Return what the rows say, in sentences; of each row the recipe that validation chooses, as in `overview`.
 

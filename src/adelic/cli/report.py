@@ -45,6 +45,7 @@ REPORT_TABLES = (
     "recipes",
     "accuracy",
     "loss",
+    "costs",
     "models",
     "differences",
     "changes",
@@ -71,8 +72,9 @@ REPORT_TABLES = (
     show_default=True,
     help="The table that --markdown prints. runs: all runs; overview: each row's best models; contrasts: the declared "
     "contrasts, AOE minus learned; recipes: accuracies of all models on all rows, a table a recipe and split; "
-    "accuracy, loss: the paper's and ours; models: every model of each row; differences: the exploratory differences; "
-    "changes: what one change of a model brings; sizes: accuracies by the number of training rows.",
+    "accuracy, loss: the paper's and ours; costs: what a run costs; models: every model of each row; differences: the "
+    "exploratory differences; changes: what one change of a model brings; sizes: accuracies by the number of training "
+    "rows.",
 )
 @click.option("--row", help="Report this row only, in all its editions and splits, as schubert-4.")
 @click.option("--csv", "csv_file", type=PATH, help="Write one line for each run to this CSV file, and nothing else.")
