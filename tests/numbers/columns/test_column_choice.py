@@ -11,7 +11,7 @@ import pytest
 
 from adelic.errors import AdelicError
 from adelic.numbers.columns.choice import choose_for_column
-from adelic.numbers.columns.reading import read_values
+from adelic.numbers.columns.reading import read_column, read_values
 
 DAYS = [datetime.date(2024, 1, 1), datetime.date(1969, 12, 31)]
 
@@ -58,6 +58,7 @@ def test_shapes_are_kept():
 
     numbers, _ = read_values(torch.tensor([[0.5, 2.0]]))
     assert (numbers.shape, numbers.fraction(0)) == ((1, 2), Fraction(1, 2))
+    assert read_column(np.array(["1/3", "2"]), floats="error").dtype == object
 
 
 @pytest.mark.parametrize(
