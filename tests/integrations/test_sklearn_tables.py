@@ -13,47 +13,8 @@ from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import OneHotEncoder
 
-from adelic.errors import ConfigurationError, EncodingError
+from adelic.errors import ConfigurationError
 from adelic.integrations.sklearn import AdelicEncoder
-from adelic.numbers import rationals
-from adelic.numbers.columns.floats import read_floats
-
-EDGES = [5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 2.0**53, 2.0**62, 2.0**63, 1e16, 1e22, 1e-18, 1e-19]
-FLOATS = st.floats(allow_nan=False, allow_infinity=False)
-
-
-def assert_read_alike(values, policy):
-    ours, theirs = read_floats(values, policy), rationals.read(values, floats=policy)
-    assert ours.numerators.tolist() == theirs.numerators.tolist()
-    assert ours.denominators.tolist() == theirs.denominators.tolist()
-    assert ours.numerators.dtype == ours.denominators.dtype == theirs.numerators.dtype
-    assert ours.shape == theirs.shape
-
-
-@given(st.lists(FLOATS | st.floats(-1, 1) | st.floats(-(10.0**9), 10.0**9), max_size=6))
-@pytest.mark.parametrize("policy", ["shortest", "exact", "limit:1000"])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
-def test_floats_are_read_as_ever(policy, dtype, values):
-    with np.errstate(over="ignore"):
-        array = np.array(values, dtype=dtype)
-    assert_read_alike(array[np.isfinite(array)], policy)
-
-
-@pytest.mark.parametrize("policy", ["shortest", "exact"])
-def test_floats_at_the_edges_are_read_as_ever(policy):
-    for sign in (1, -1):
-        for value in EDGES:
-            around = np.array([value, np.nextafter(value, 0), np.nextafter(value, 1), 0.0, -0.0]) * sign
-            assert_read_alike(around, policy)
-            assert_read_alike(around[:1], policy)
-
-
-@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
-def test_what_is_not_finite_is_refused_as_ever(value):
-    with pytest.raises(EncodingError, match="is not a rational number"):
-        read_floats(np.array([0.5, value]), "shortest")
-    with pytest.raises(EncodingError, match="is a float and may not be"):
-        read_floats(np.array([0.5]), "error")
 
 
 @pytest.mark.parametrize("options", [{}, {"floats": "exact"}, {"features": "one-hot-digits", "sparse_output": True}])
@@ -68,7 +29,7 @@ def test_floats_of_full_precision_take_few_steps(options):
     assert pstats.Stats(profile).total_calls < 15 * len(X)
 
 
-@given(st.lists(FLOATS, min_size=1, max_size=4))
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=4))
 def test_real_values_are_the_floats(values):
     X = np.array(values)[:, None]
     real = AdelicEncoder(primes=(3,), precision=2).fit_transform(X)[:, 0]

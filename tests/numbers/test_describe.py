@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adelic.numbers.describe import at_position, describe, integer_text
+from adelic.numbers.describe import at_position, describe, integer_text, one_line
 
 
 @given(st.one_of(st.text(), st.integers(), st.fractions(), st.lists(st.text(), max_size=3), st.binary()))
@@ -25,6 +25,13 @@ def test_large_numbers_are_shortened():
     assert describe(Fraction(1, 10**5000)) == "1/1000000…000 (5001 digits)"
     assert integer_text(-(10**5000)) == "-1" + "0" * 5000
     assert describe(True) == "True"
+
+
+def test_long_messages_keep_both_ends():
+    line = one_line("first " + "middle " * 200 + "last")
+    assert len(line) <= 1003
+    assert line.startswith("first middle")
+    assert line.endswith("middle last")
 
 
 def test_positions():

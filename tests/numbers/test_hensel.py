@@ -113,10 +113,13 @@ def test_a_product_holds_for_every_number_that_its_argument_may_be(case, data):
 
 def test_precision_is_not_given_away():
     assert hensel.multiply(Residue(3, 4), Residue(5, 4), 2, 4).known == 4
+    with pytest.raises(NothingKnownError):
+        hensel.multiply(Residue(0, 1), Residue(1, 1), 2, 4, 1)
     assert hensel.divide(Residue(6, 4), Residue(2, 4), 2, 4) == Residue(3, 3)
     assert hensel.divide(Residue(0, 4), Residue(2, 4), 2, 4) == Residue(0, 3)
-    with pytest.raises(NothingKnownError):
-        hensel.divide(Residue(1, 4), Residue(0, 4), 2, 4)
+    for x, y in [(Residue(1, 4), Residue(0, 4)), (Residue(0, 1), Residue(2, 2))]:
+        with pytest.raises(NothingKnownError):
+            hensel.divide(x, y, 2, 4)
 
 
 def test_lifting_never_grows():

@@ -25,7 +25,8 @@ def test_defaults():
 
 
 def test_spaces_are_values():
-    assert AdeleSpace(primes=[np.int64(2), 3], precision=np.int32(4)) == AdeleSpace(primes=(2, 3), precision=4)
+    given = AdeleSpace(primes=[np.int64(2), 3], precision=np.int32(4), fractional_digits=np.int64(1))
+    assert repr(given) == repr(AdeleSpace(primes=(2, 3), precision=4, fractional_digits=1))
     assert len({AdeleSpace(), AdeleSpace(precision=16), AdeleSpace(precision=17)}) == 2
     assert AdeleSpace(primes=(3, 2)) != AdeleSpace(primes=(2, 3))
     space = AdeleSpace(primes=(2, 5), fractional_digits=2)

@@ -52,6 +52,8 @@ def test_spaces_with_digits_by_prime_are_values():
     given[2] = 1
     assert from_given == space
     assert len({space, from_given, AdeleSpace(precision={3: 5, 2: 7}, fractional_digits=2)}) == 2
+    with pytest.raises(SpaceError, match="not 'five'"):
+        AdeleSpace.from_dict({"primes": [2, 5], "precision": {"2": 7, "five": 5}, "fractional_digits": 0})
     for other in (
         copy.copy(space),
         copy.deepcopy(space),
@@ -252,6 +254,7 @@ def test_what_is_lost_is_said():
 def test_fitting_space_with_digits_by_prime():
     assert fitting_space(["1/4", "7/3"], (2, 3), {2: 8, 3: 5}) == AdeleSpace((2, 3), {2: 8, 3: 5}, 2)
     assert fitting_space([1], (2, 3), {2: 8, 3: 5}, 1).fractional_digits == 1
+    assert fitting_space([], (2, 3), 4).fractional_digits == 0
     with pytest.raises(PrecisionError, match="precision=1 at the prime 3 does not hold; precision=3 would"):
         fitting_space(["1/4"], (2, 3), {2: 8, 3: 1})
 

@@ -107,5 +107,5 @@ def _check(parsed: rationals.Rationals, wrong: npt.NDArray[np.bool_], what: str)
     """Raise `EncodingError` for the first number that is marked as wrong."""
     found = np.flatnonzero(wrong)
     if len(found):
-        position = at_position(tuple(int(i) for i in np.unravel_index(found[0], parsed.shape)))
+        position = at_position(np.unravel_index(found[0], parsed.shape))
         raise EncodingError(f"{describe(parsed.fraction(int(found[0])))}{position} has {what}")

@@ -234,7 +234,7 @@ class AdeleArray(NumberArray):
         """
         out, found = self._decode_many()
         for i in np.flatnonzero(~found):
-            out[i] = self._decode_one(tuple(int(k) for k in np.unravel_index(i, self.shape)) if self.shape else ())
+            out[i] = self._decode_one(np.unravel_index(i, self.shape))
         if number is not Fraction:
             try:
                 for j, q in enumerate(out):
@@ -259,7 +259,7 @@ class AdeleArray(NumberArray):
         """Return a decoded number as another library has it."""
         return number(decoded.numerator, decoded.denominator)
 
-    def _decode_one(self, position: tuple[int, ...]) -> Fraction:
+    def _decode_one(self, position: tuple[Any, ...]) -> Fraction:
         places, real_place = self._finite[position], self._real[position]
         flat = FinitePlaces(places.digits[None], places.known[None])
         residues = [finite.read_residue(flat, 0, j, self.space.window) for j in range(self.space.n_primes)]
@@ -314,7 +314,7 @@ class AdeleArray(NumberArray):
         try:
             places = finite_operation(pairs[0][1], pairs[1][1], self.space.window)
         except OperationError as error:
-            position = tuple(int(i) for i in np.unravel_index(error.index, shape)) if shape else ()
+            position = np.unravel_index(error.index, shape)
             value = real_place[position].text()
             raise PrecisionError(f"the {error.noun} {value}{at_position(position)} {error.text}") from None
         is_approximate = self._errors is not None or other._errors is not None

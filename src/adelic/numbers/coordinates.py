@@ -137,7 +137,7 @@ def write_real_row(values: npt.NDArray[np.float64], out: npt.NDArray[np.float32]
         out[:, 0, -1] = values
     beyond = np.flatnonzero(~np.isfinite(out[:, 0, -1]))
     if len(beyond):
-        position = tuple(int(i) for i in np.unravel_index(beyond[0], shape)) if shape else ()
+        position = np.unravel_index(beyond[0], shape)
         raise RangeError(
             f"the real value {values[beyond[0]]:.6g}{at_position(position)} is beyond float32 (3.4e38), so the real "
             "row would be infinite; feed .digits alone, or scale the numbers"

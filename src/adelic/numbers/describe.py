@@ -1,8 +1,9 @@
 """Short texts of numbers and positions for error messages and displays."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, SupportsInt
 
 _SHOWN_DIGITS = 40
 _LONGEST_WORD = 300  # paths of files are shown as they are
@@ -62,10 +63,10 @@ def _describe_integer(n: int) -> str:
     return f"{'-' if n < 0 else ''}{text[:7]}…{text[-3:]} ({digits} digits)"
 
 
-def at_position(position: tuple[int, ...]) -> str:
+def at_position(position: Sequence[SupportsInt]) -> str:
     """Return " at position [1, 2]", or nothing for a scalar.
 
     >>> at_position((1, 2)), at_position(())
     (' at position [1, 2]', '')
     """
-    return f" at position {list(position)}" if position else ""
+    return f" at position {[int(i) for i in position]}" if position else ""

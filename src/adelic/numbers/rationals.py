@@ -399,7 +399,7 @@ def _read_integers(values: Any, role: str) -> npt.NDArray[Any]:
     part = read(values, transient=True)
     if not part.is_integral:
         i = int(np.flatnonzero(part.denominators != 1)[0])
-        position = tuple(int(k) for k in np.unravel_index(i, part.shape)) if part.shape else ()
+        position = np.unravel_index(i, part.shape)
         raise EncodingError(
             f"{describe(part.fraction(i))}{at_position(position)} is not an integer; the {role} of a pair "
             "(numerators, denominators) are"

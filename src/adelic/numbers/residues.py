@@ -30,7 +30,7 @@ def residues(numbers: Any, moduli: Sequence[int]) -> npt.NDArray[np.int64]:
     parsed = rationals.read(numbers)
     if not parsed.is_integral:
         first = int(np.flatnonzero(parsed.denominators != 1)[0])
-        position = at_position(tuple(int(i) for i in np.unravel_index(first, parsed.shape)))
+        position = at_position(np.unravel_index(first, parsed.shape))
         raise EncodingError(
             f"{describe(parsed.fraction(first))}{position} is a fraction, and residues are of integers; the adelic "
             "embedding holds fractions"

@@ -249,6 +249,7 @@ def test_shape_indexing_and_text():
     assert "polynomial='x^2 - 2'" in repr(a)
     assert str(a[0, 0]).startswith("(1.41421, …")
     assert str(GAUSS.encode("2 - x")).startswith("(2-1j, …")
+    assert repr(GAUSS.encode("2 - x")).startswith("AlgebraicArray(complex=2.-1.j")
     for twin in (copy.deepcopy(a), pickle.loads(pickle.dumps(a))):
         assert_same(twin, a)
 
@@ -323,13 +324,16 @@ def test_both_sides_of_the_bound(space):
         space.encode(2 ** (-(-bits // d) - 1)).decode()  # (2 · m · c)^d >= M
 
 
-def test_a_number_with_the_digits_of_another_is_not_taken_for_it():
-    space = AdeleSpace.over("x^2 - 2", root=1.414, n_primes=3, precision=4)
+@pytest.mark.parametrize("fractional_digits", [0, 1])
+def test_a_number_with_the_digits_of_another_is_not_taken_for_it(fractional_digits):
+    space = AdeleSpace.over("x^2 - 2", root=1.414, n_primes=3, precision=4, fractional_digits=fractional_digits)
     one, modulus = space.encode(1), prod(space.primes) ** 4
     tiny = Fraction(1, 2**200)
-    (residue,) = residues(space.encode(["x"]))
-    t = chinese_remainder(residue, tuple(p**4 for p in space.primes))
-    for other in ((modulus, 0), (-t, 1), (modulus * tiny, 0), (-t * tiny, tiny)):
+    t = chinese_remainder(list(space.roots), tuple(p**4 for p in space.primes))
+    unit = (1, 0)
+    for _ in range(100):
+        unit = times(space, unit, (-1, 1))  # √2 − 1, whose conjugate is large
+    for other in ((modulus, 0), (-t, 1), (modulus * tiny, 0), (-t * tiny, tiny), tuple(modulus * c for c in unit)):
         for a in (space.encode(other) + 1, space.encode(plus(other, (1, 0)))):
             np.testing.assert_array_equal(a.digits, one.digits)
             with pytest.raises(DecodingError):
@@ -401,8 +405,8 @@ def test_heights_do_not_blow_up():
 
 
 def test_overflow_at_the_infinite_place_keeps_the_digits():
-    a = SQRT2.encode([10**400, "x"])
-    assert np.isinf(a.real[0])
+    a = SQRT2.encode([10**400, "x", -(10**400)])
+    assert a.real[[0, 2]].tolist() == [np.inf, -np.inf]
     assert a[1].decode() == (0, 1)
     with pytest.raises(DecodingError):
         a.decode()

@@ -11,7 +11,7 @@ import pytest
 
 from adelic.errors import AdelicError
 from adelic.numbers.columns.choice import choose_for_column
-from adelic.numbers.columns.reading import read_values
+from adelic.numbers.columns.reading import read_column, read_values
 
 DAYS = [datetime.date(2024, 1, 1), datetime.date(1969, 12, 31)]
 
@@ -35,6 +35,7 @@ DAYS = [datetime.date(2024, 1, 1), datetime.date(1969, 12, 31)]
         (pl.Series([datetime.datetime(1970, 1, 8)]).dt.replace_time_zone("Asia/Tokyo"), [7]),
         (np.array(["1970-02-01", "NaT"], dtype="datetime64[D]"), [31, None]),
         ([True, False], [1, 0]),
+        ([np.datetime64("1970-01-08", "D"), np.datetime64("NaT")], [7, None]),
     ],
     ids=lambda value: None if isinstance(value, list) else type(value).__module__.split(".")[0],
 )
@@ -57,6 +58,7 @@ def test_shapes_are_kept():
 
     numbers, _ = read_values(torch.tensor([[0.5, 2.0]]))
     assert (numbers.shape, numbers.fraction(0)) == ((1, 2), Fraction(1, 2))
+    assert read_column(np.array(["1/3", "2"]), floats="error").dtype == object
 
 
 @pytest.mark.parametrize(
@@ -89,7 +91,7 @@ def test_the_space_holds_the_column(values, kind):
         kept = ~is_missing.reshape(-1)
         encoded = choice.space.encode((numbers.numerators[kept], numbers.denominators[kept]))
         assert encoded.shape == (int(kept.sum()),)
-    assert (choice.coordinates == "real") == (kind == "measurements")
+    assert choice.coordinates == ("real" if kind == "measurements" else "all")
     assert choice.scale[1] > 0
     assert kind in str(choice)
     assert "form: combined\nscale: mean" in str(choice)

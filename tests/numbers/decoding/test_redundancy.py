@@ -446,6 +446,11 @@ def test_a_confidence_by_hand():
     assert code.decode(digits, error_rate=0.1).confidence == pytest.approx(expected)
     erased = code.decode(digits, error_rate=0.1, known=[1, 1, 1, 0]).confidence
     assert erased == pytest.approx([0.9**3 / 13 / (0.9**3 / 13 + chance)] * 2)
+    uneven = AdeleSpace((5, 7), {5: 2, 7: 1})
+    log_probabilities = np.where(np.arange(7) == uneven.encode(2).digits[..., None], np.log(0.9), np.log(0.01))
+    log_probabilities[0, :, 5:] = -inf
+    soft = RedundantResidueCode(uneven, 3).decode_soft(log_probabilities)
+    assert soft.confidence == pytest.approx(0.9**3 / (0.9**3 + 7 / 175))
 
 
 def test_codes_that_cannot_be():

@@ -115,6 +115,7 @@ def test_what_does_not_fit_together():
         padic([1, 2], 3) + padic([1, 2, 3], 3)
     assert (padic(1, 3) == "one") is False
     assert padic(1, 3) != 2
+    assert (padic([1, 2], 3) != 2).tolist() == [True, False]
 
 
 def test_algebraic_numbers_have_coordinates_too():

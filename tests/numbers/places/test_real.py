@@ -176,6 +176,21 @@ def test_units_are_stored_only_where_they_are_needed():
     np.testing.assert_array_equal(total.radius[:2], small.radius)
     back = total + encode([0, 0, -(10**800)])
     assert back.may_be_zero().tolist() == [False, False, True]
+    assert not (back * encode([1, 1, Fraction(1, 10**790)])).exponent.any()
+
+
+def test_zero_times_anything_is_zero():
+    unknown = real.from_numbers([Fraction(10**400)], [Fraction(1)])
+    for place in (encode([Fraction(10**400, 7)]), encode([Fraction(1, 3**1000)]), unknown, unknown * encode([10**400])):
+        product = encode([0]) * place
+        assert (product.centre[0], product.radius[0], product.denominator[0]) == (0, 0, 1)
+
+
+def test_a_bound_of_a_small_denominator_is_not_taken_for_it():
+    for n in (3, 2**52 + 1, 2**53 - 1):
+        place = encode([Fraction(n, 10**400)]).reciprocal()
+        check(place, Fraction(10**400, n))
+        assert place.denominator[0] < 2.0**54
 
 
 def test_sizes_without_end_are_unknown_at_last():
@@ -195,3 +210,7 @@ def test_text():
         "1.4", "1e+400", "-3.33333e+399", "1e-5000",
     ]  # fmt: skip
     assert encode([Fraction(10**400, 3)])[0].text(12) == "3.33333333333e+399"
+    powers = encode([2, Fraction(1, 2)])
+    for _ in range(23):
+        powers = powers * powers
+    assert [place.text(2) for place in (powers[0], powers[1])] == ["4.3e+2525222", "2.3e-2525223"]

@@ -142,7 +142,7 @@ def _reals(numbers: Any) -> np.ndarray:
     values = nearest_floats(parsed)
     beyond = np.flatnonzero(~np.isfinite(values))
     if len(beyond):
-        position = at_position(tuple(int(i) for i in np.unravel_index(beyond[0], parsed.shape)))
+        position = at_position(np.unravel_index(beyond[0], parsed.shape))
         number = describe(parsed.fraction(int(beyond[0])))
         raise RangeError(
             f"{number}{position} is beyond float64, so that its real value cannot be a feature; scale the numbers"

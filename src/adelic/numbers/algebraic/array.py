@@ -105,7 +105,7 @@ class AlgebraicArray(AdeleArray):
     def _decode_many(self) -> tuple[npt.NDArray[np.object_], npt.NDArray[np.bool_]]:
         return np.full(self.size, None, dtype=object), np.zeros(self.size, dtype=np.bool_)
 
-    def _decode_one(self, position: tuple[int, ...]) -> Any:
+    def _decode_one(self, position: tuple[Any, ...]) -> Any:
         places = self._finite[position]
         flat = FinitePlaces(places.digits[None], places.known[None])
         residues = [finite.read_residue(flat, 0, j, self.space.window) for j in range(self.space.n_primes)]

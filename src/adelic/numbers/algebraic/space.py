@@ -131,7 +131,7 @@ class AlgebraicSpace(EmbeddedField):
                 try:
                     residue = self.residue(element, j)
                 except BelowWindowError as error:
-                    position = tuple(int(k) for k in np.unravel_index(i, shape)) if shape else ()
+                    position = np.unravel_index(i, shape)
                     raise self._window_error(element, position, p, error.needed) from None
                 digits[i, j] = hensel.to_digits(residue, p, self.precision)[::-1]
             conjugates = self.conjugates(element)
@@ -248,7 +248,7 @@ class AlgebraicSpace(EmbeddedField):
     def _reduce(self, coefficients: Sequence[Fraction]) -> Element:
         return polynomials.reduce(coefficients, self.polynomial)
 
-    def _window_error(self, element: Element, position: tuple[int, ...], p: int, needed: int) -> PrecisionError:
+    def _window_error(self, element: Element, position: tuple[Any, ...], p: int, needed: int) -> PrecisionError:
         return PrecisionError(
             f"{polynomials.to_text(coefficients(element))}{at_position(position)} has {p}-adic valuation −{needed}, "
             f"below the window of fractional_digits={self.fractional_digits}; fractional_digits={needed} would hold it"

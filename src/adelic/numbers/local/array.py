@@ -281,7 +281,7 @@ class PadicArray(NumberArray):
         """Return the number of a flat index as errors name it: its lowest digits, and its position."""
         flat = self.reshape(-1)._places
         text = finite.text(flat, i, 0, self._window)
-        position = tuple(int(k) for k in np.unravel_index(i, self.shape)) if self.shape else ()
+        position = np.unravel_index(i, self.shape)
         return f"{text if len(text) <= 60 else '…' + text[-58:]}{at_position(position)}"
 
     def _take(self, keys: tuple[Any, ...]) -> "PadicArray":
@@ -311,7 +311,7 @@ class PadicArray(NumberArray):
         try:
             return PadicArray(self._window, operation(x, y, self._window).reshape(shape))
         except OperationError as error:
-            position = tuple(int(i) for i in np.unravel_index(error.index, shape)) if shape else ()
+            position = np.unravel_index(error.index, shape)
             raise PrecisionError(f"the {error.noun}{at_position(position)} {error.text}") from None
 
     def __add__(self, other: Any) -> "PadicArray":

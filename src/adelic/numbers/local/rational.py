@@ -117,7 +117,7 @@ def _each(values: Any, p: int, function: Callable[[Fraction], Any], dtype: npt.D
         try:
             found = function(q)
         except DomainError as error:
-            position = tuple(int(k) for k in np.unravel_index(i, numbers.shape)) if numbers.shape else ()
+            position = np.unravel_index(i, numbers.shape)
             raise DomainError(f"{describe(q)}{at_position(position)} {error}") from None
         if not numbers.shape:
             return found
@@ -153,7 +153,7 @@ def _order(a: int, m: int) -> int:
     order = 1
     for q, k in _factors(m).items():
         part = q ** (k - 1) * (q - 1)
-        for prime in {*_factors(q - 1), *([q] if k > 1 else [])}:
+        for prime in (*_factors(q - 1), q):
             while part % prime == 0 and pow(a, part // prime, q**k) == 1:
                 part //= prime
         order = order * part // gcd(order, part)

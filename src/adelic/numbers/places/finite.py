@@ -194,7 +194,7 @@ def _encode_few(rationals: Rationals, window: Window, out: npt.NDArray[Any]) -> 
 
 
 def _encoding_error(r: Rationals, window: Window, i: int, j: int, error: BelowWindowError) -> PrecisionError:
-    position = tuple(int(k) for k in np.unravel_index(i, r.shape)) if r.shape else ()
+    position = np.unravel_index(i, r.shape)
     rest = int(r.denominators[i])
     for p in (2, 5):
         rest //= p ** valuation(rest, p)

@@ -47,9 +47,6 @@ class Wide:
             floats: Floats = np.ldexp(self.mantissa, np.clip(self.exponent - exponent, -4000, 4000).astype(np.int32))
         return floats
 
-    def __getitem__(self, key: Any) -> "Wide":
-        return Wide(self.mantissa[key], self.exponent[key])
-
     def __neg__(self) -> "Wide":
         return Wide(-self.mantissa, self.exponent)
 
