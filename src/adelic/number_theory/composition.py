@@ -148,8 +148,8 @@ def _minor(a: str, p: str, q: str, r: str, s: str) -> list[int | str]:
     return [a, p, q, -3, r, s, -3, -2, -3]
 
 
-_ORDER_3 = [*_minor(*"aeifh"), *_minor(*"bdifg"), -2, *_minor(*"cdheg"), -1]
-_CUBIC = ["a", "x", -3, "b", -1, "x", -3, "c", -1, "x", -3, "d", -1]
+_ORDER_3: list[int | str] = [*_minor(*"aeifh"), *_minor(*"bdifg"), -2, *_minor(*"cdheg"), -1]
+_CUBIC: list[int | str] = ["a", "x", -3, "b", -1, "x", -3, "c", -1, "x", -3, "d", -1]
 
 
 def _greatest_term() -> int:
