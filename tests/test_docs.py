@@ -144,18 +144,26 @@ def test_the_tables_are_made_from_the_committed_results(monkeypatch, capsys):
     assert not end.value.code, capsys.readouterr().out
 
 
-def test_the_table_of_arithmetic_is_made_from_the_committed_results():
+@pytest.mark.parametrize(
+    ("name", "plan", "results"),
+    [
+        ("arithmetic", "full", "arithmetic"),
+        ("composition", ROOT / "benchmarks" / "arithmetic_composition.toml", "composition"),
+    ],
+)
+def test_the_table_of_arithmetic_is_made_from_the_committed_results(name, plan, results):
     """By `adelic reproduce arithmetic`, which writes both."""
-    page = (ROOT / "docs" / "arithmetic.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     shown = re.search(r"<!-- table: arithmetic -->\n(.*?)\n<!-- end of table -->", page, flags=re.DOTALL)
     assert shown is not None
-    assert shown[1] == to_arithmetic_table(gather(read_plan("full"), ROOT / "results" / "arithmetic"))
-    for figure in re.findall(r"\]\((arithmetic/[^)]+)\)", page):
+    assert shown[1] == to_arithmetic_table(gather(read_plan(plan), ROOT / "results" / results))
+    for figure in re.findall(rf"\]\(({name}/[^)]+)\)", page):
         assert (ROOT / "docs" / figure).exists()
 
 
-def test_the_table_of_longer_trainings_is_made_from_the_committed_results():
-    page = (ROOT / "docs" / "arithmetic.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["arithmetic", "composition"])
+def test_the_table_of_another_plan_is_made_from_the_committed_results(name):
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     shown = re.search(r"<!-- table: arithmetic (\S+) (\S+) -->\n(.*?)\n<!-- end of table -->", page, flags=re.DOTALL)
     assert shown is not None
     assert shown[3] == to_arithmetic_table(gather(read_plan(ROOT / shown[1]), ROOT / shown[2]))

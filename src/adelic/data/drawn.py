@@ -59,6 +59,8 @@ class DrawnTask:
         modulus: of an answer that is a residue; None for other problems.
         neutral: for a sequence of terms, the number that fills the columns behind the last term; the answer is the
             operation on the whole row with or without it. None for problems that have no such columns.
+        operators: how many operations there are, in a question that is an expression in postfix: the numbers −1, −2, …
+            among its operands stand for one each, which takes the two values before it. 0 for other questions.
         vocabulary: the numbers that can occur as operands, where they are few enough for a vector each; else None.
         space: primes, and digits at each, that the definition asks for, since answers depend on them; None where it
             asks for none. A network with AOE has them unless others are given.
@@ -88,6 +90,7 @@ class DrawnTask:
     commutative: bool = False
     modulus: int | None = None
     neutral: int | None = None
+    operators: int = 0
     class_names: tuple[str, ...] | None = None
     vocabulary: tuple[int, ...] | None = None
     space: AdeleSpace | None = None

@@ -4,7 +4,7 @@
   `modular` (sums modulo q; valuation, unit part and order at a prime): what a number is decides.
 - `curves` (root numbers of elliptic curves; `root_numbers` has them by place, from PARI).
 - `controls` (maximum, sorting, integer part, decimal digit, residue, noisy sum): size or base 10 decide.
-- `arithmetic`: sums, products, quotients and what belongs to them.
+- `arithmetic`: sums, products, quotients and what belongs to them; `composition`: what takes several of these.
 
 To add a task, write a dataclass with its options and a method `task` that returns a `DrawnTask`, and name it below;
 `drawing` has what tasks share, and `spaces` the primes and digits that they ask for. Of adelic, `storage`, `numbers`
@@ -22,6 +22,7 @@ from adelic.data.drawn import DrawnTask
 from adelic.errors import UnknownNameError
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.number_theory.collatz import Collatz
+from adelic.number_theory.composition import COMPOSITION
 from adelic.number_theory.conics import Conic, TernaryForm
 from adelic.number_theory.controls import DecimalDigit, FloorQuotient, Maximum, NoisySum, Residue, Sorting
 from adelic.number_theory.curves import RootNumber
@@ -48,6 +49,7 @@ _CONTROLS = (Maximum, Sorting, FloorQuotient, DecimalDigit, Residue, NoisySum)
 TASKS: Mapping[str, DrawnTask] = {
     **{built.name: built for built in (variants().task() for variants in (*_OF_NUMBER_THEORY, *_CONTROLS))},
     **ARITHMETIC,
+    **COMPOSITION,
 }
 """All tasks of this package by name, each with its default options."""
 

@@ -13,6 +13,7 @@ SOLVER_MODULES: dict[str, str] = {
     "adelic-permuted": _PLACEWISE,
     "adelic-chosen-places": "adelic.training.solvers.chosen",
     "crt-composite": "adelic.training.solvers.composite",
+    "adelic-program": "adelic.training.solvers.program",
     "adelic-flat": _FLAT,
     "adelic-flat-256": _FLAT,
     "adelic-flat-608": _FLAT,
@@ -30,6 +31,7 @@ SOLVER_MODULES: dict[str, str] = {
     "base-1000-autoregressive": _AUTOREGRESSIVE,
     "abacus-autoregressive": _AUTOREGRESSIVE,
     "residue-table": _TRIVIAL,
+    "operation-tables": _TRIVIAL,
     "least-squares": _TRIVIAL,
 }
 """The module of each solver, in the order of tables; it has a dictionary SOLVERS of its classes by name."""

@@ -31,12 +31,14 @@ def arithmetic(command: str, /, **given: Any) -> None:
     \b
     problems: addition, subtraction, multiplication, exact-division, modular-inverse,
               modular-inverse-prime, fraction-addition, fraction-multiplication, sum, product,
-              polynomial, comparison
+              polynomial, comparison; with --plan also expression, determinant-2, determinant-3,
+              polynomial-value, recurrence, linear-system
     solvers:  adelic-placewise, adelic-one-hot, adelic-3-digits, adelic-permuted,
               adelic-chosen-places, adelic-flat, adelic-flat-256, adelic-flat-608 (AOE in and out);
               crt-composite (places that are not prime); fone, xval, abacus, base-10, base-1000,
               fone-placewise, base-10-placewise;
-              residue-table, least-squares (no networks);
+              adelic-program (expressions of several operations);
+              residue-table, operation-tables, least-squares (no networks);
               base-10-autoregressive, base-24-…, base-1000-…, abacus-autoregressive;
               adelic.training.solvers.published:FoNE (or :ShiftedFoNE, :XVal, :LogXVal, :NumberTokenLoss);
               package.module:Class, a subclass of adelic.training.solvers.Solver of your own

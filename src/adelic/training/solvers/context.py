@@ -13,8 +13,7 @@ from adelic.errors import ConfigurationError
 from adelic.nn import AdelicLoss, AdelicPrediction, BallContext, ContextPlacewise, adelic_targets
 from adelic.numbers import AdeleSpace
 from adelic.training.network.sampler import stream_seed
-from adelic.training.solvers.base import Solver, Tick
-from adelic.training.solvers.descent import descend, rates
+from adelic.training.solvers.base import Solver, Tick, descend, rates
 from adelic.training.solvers.placewise import decoded, space_for
 
 _DEEPEST = 2**18

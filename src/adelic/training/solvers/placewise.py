@@ -18,8 +18,7 @@ from adelic.nn.placewise import N_CHARACTERS, stack_places
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.primes import is_prime
 from adelic.training.network.sampler import stream_seed
-from adelic.training.solvers.base import Solver, Tick
-from adelic.training.solvers.descent import descend, rates
+from adelic.training.solvers.base import Solver, Tick, descend, rates
 
 MENDED = 10**6
 """Redundancy of the spaces: wrong digits at any places with a product up to this are mended."""
@@ -173,7 +172,12 @@ class PlacewiseSolver(Solver):
                 trials[features] = network.loss(prediction, _rows(targets, held_out)).item()
         best = min(trials, key=trials.__getitem__) if trials else self.features[0]
         self._network = self._built(best, trimmed, answers, seed)
-        _train(self._network, self._loss(self._network, inputs, targets), order, seed=seed, steps=steps, tick=tick)
+        loss, lessons = self._loss(self._network, inputs, targets), self._lessons(order, lengths)
+        _train(self._network, loss, lessons, seed=seed, steps=steps, tick=tick)
+
+    def _lessons(self, rows: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """Return which of the examples, of these lengths, the network is trained on."""
+        return rows
 
     def _space_for(self, problem: DrawnTask) -> AdeleSpace:
         return space_for(problem, self.precision, mended=self.mended)

@@ -9,13 +9,15 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.errors import ConfigurationError
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT, adelic_targets
-from adelic.numbers import RedundantResidueCode
+from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.training.solvers.base import Solver, Tick
 from adelic.training.solvers.placewise import REMEMBERED, space_for, with_remainders
+from adelic.training.solvers.program import calls
 
 _MAX_OPERANDS = 2
 _DEGREE = 2
@@ -43,6 +45,8 @@ class ResidueTable(Solver):
     @classmethod
     def obstacle(cls, problem: DrawnTask) -> str | None:
         """Return None for one operand or two: of more, hardly any row of digits is seen twice."""
+        if problem.operators:
+            return "operation-tables has expressions"
         return None if problem.arity <= _MAX_OPERANDS else f"the table is of {_MAX_OPERANDS} operands at most"
 
     def fit(
@@ -56,22 +60,31 @@ class ResidueTable(Solver):
         tick: Tick | None = None,
     ) -> None:
         """Remember the examples; seed and steps are not used."""
-        self._problem, self._space = problem, space_for(problem, mended=REMEMBERED)
-        places = self._keys(operands)
-        digits = adelic_targets(self._space, answers)[1][..., 0].numpy()
+        self._problem, self.space = problem, space_for(problem, mended=REMEMBERED)
+        places = self._keys(self._digits(operands))
+        digits = self._digits(answers)
         self._tables = []
-        for j, p in enumerate(self._space.primes):
+        for j, p in enumerate(self.space.primes):
             counts = np.zeros(((p + 1) ** operands.shape[1], p), dtype=np.int64)
             seen = digits[:, j] != UNKNOWN_DIGIT
             np.add.at(counts, (places[seen, j], digits[seen, j]), 1)
             self._tables.append(np.where(counts.any(axis=1), counts.argmax(axis=1), UNKNOWN_DIGIT))
 
-    def _keys(self, operands: Operands) -> npt.NDArray[np.int64]:
-        """Return the row of each place's table that operands (n, arity) belong to, (n, n_primes)."""
-        digits = adelic_targets(self._space, operands)[1][..., 0].numpy()  # (n, arity, n_primes)
-        primes = np.array(self._space.primes)
+    def _digits(self, numbers: Operands) -> npt.NDArray[np.int64]:
+        """Return the first digits of numbers (*,), int64 (*, n_primes), `UNKNOWN_DIGIT` where there is none."""
+        digits: npt.NDArray[np.int64] = adelic_targets(self.space, numbers)[1][..., 0].numpy()
+        return digits
+
+    def _keys(self, digits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the row of each place's table that digits (n, arity, n_primes) belong to, (n, n_primes)."""
+        primes = np.array(self.space.primes)
         digits = np.where(digits == UNKNOWN_DIGIT, primes, digits)
         return np.asarray(sum(digits[:, i] * (primes + 1) ** i for i in range(digits.shape[1])))
+
+    def look_up(self, digits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the answers' digits (n, n_primes) for operands' (n, arity, n_primes), `UNKNOWN_DIGIT` if not seen."""
+        keys = self._keys(digits)
+        return np.stack([table[keys[:, j]] for j, table in enumerate(self._tables)], axis=-1)
 
     def answer(self, operands: Operands) -> Answers:
         """Return the numbers, None where too few places were seen.
@@ -81,15 +94,77 @@ class ResidueTable(Solver):
         """
         if not self._tables:
             raise ConfigurationError("nothing is learned yet; call fit first")
-        keys, problem = self._keys(operands), self._problem
-        digits = np.stack([table[keys[:, j]] for j, table in enumerate(self._tables)], axis=-1)
-        seen = digits != UNKNOWN_DIGIT
-        if math.prod(self._space.primes) == problem.modulus:  # there are no more places than are needed
-            answers = with_remainders(self._space.primes, digits)
-            answers[~seen.all(axis=-1)] = None
-            return answers
-        code = RedundantResidueCode(self._space, problem.max_numerator, problem.max_denominator)
-        return code.decode(np.where(seen, digits, 0)[..., None], known=seen.astype(np.int64)).values
+        return _decoded(self.space, self.look_up(self._digits(operands)), self._problem)
+
+
+def _decoded(space: AdeleSpace, digits: npt.NDArray[np.int64], problem: DrawnTask) -> Answers:
+    """Return the problem's answers from their digits (n, n_primes), None where too few are known."""
+    seen = digits != UNKNOWN_DIGIT
+    if math.prod(space.primes) == problem.modulus:  # there are no more places than are needed
+        answers = with_remainders(space.primes, digits)
+        answers[~seen.all(axis=-1)] = None
+        return answers
+    code = RedundantResidueCode(space, problem.max_numerator, problem.max_denominator)
+    return code.decode(np.where(seen, digits, 0)[..., None], known=seen.astype(np.int64)).values
+
+
+class OperationTables(Solver):
+    """A `ResidueTable` for each operator, of the expressions that have but one; longer ones ask them in turn.
+
+    Where a pair of digits was not seen the place is erased, and stays so up to the answer.
+
+    >>> from adelic.data import drawn_task
+    >>> expression, tables = drawn_task("expression"), OperationTables()
+    >>> tables.fit(expression, *expression.sample(30_000, np.random.default_rng(0)), seed=0, steps=0)
+    >>> tables.answer(np.array([[12, 34, -1, 56, -3]])).tolist(), tables.n_parameters
+    ([Fraction(2576, 1)], 0)
+    """
+
+    n_parameters = 0
+
+    def __init__(self) -> None:
+        self._tables: list[ResidueTable] = []
+
+    @classmethod
+    def obstacle(cls, problem: DrawnTask) -> str | None:
+        """Return None for expressions."""
+        return None if problem.operators else "its questions are not expressions"
+
+    def fit(
+        self,
+        problem: DrawnTask,
+        operands: Operands,
+        answers: Answers,
+        *,
+        seed: int,
+        steps: int,
+        tick: Tick | None = None,
+    ) -> None:
+        """Remember the examples with one operator; seed and steps are not used."""
+        self._problem, self._tables = problem, []
+        is_one = (operands < 0).sum(axis=1) == 1
+        for k in range(1, problem.operators + 1):
+            rows, table = is_one & (operands[:, 2] == -k), ResidueTable()
+            table.fit(problem, operands[rows, :2], answers[rows], seed=seed, steps=steps)
+            self._tables.append(table)
+
+    def answer(self, operands: Operands) -> Answers:
+        """Return the numbers, None where too few places were seen.
+
+        Raises:
+            ConfigurationError: `fit` was not called.
+        """
+        if not self._tables:
+            raise ConfigurationError("nothing is learned yet; call fit first")
+        space, rows = self._tables[0].space, np.arange(len(operands))
+        values = adelic_targets(space, np.maximum(operands, 0))[1][..., 0].numpy()  # (n, columns, n_primes)
+        answers = values[:, 0].copy()
+        for column, left, right in calls(torch.from_numpy(operands)):
+            for k, table in enumerate(self._tables, start=1):
+                mine = rows[operands[:, column] == -k]
+                one, other = values[mine, left.numpy()[mine]], values[mine, right.numpy()[mine]]
+                values[mine, column] = answers[mine] = table.look_up(np.stack([one, other], axis=1))
+        return _decoded(space, answers, self._problem)
 
 
 class LeastSquares(Solver):
@@ -157,4 +232,8 @@ class LeastSquares(Solver):
         return 0 if self._weights is None else len(self._weights)
 
 
-SOLVERS: dict[str, type[Solver]] = {"residue-table": ResidueTable, "least-squares": LeastSquares}
+SOLVERS: dict[str, type[Solver]] = {
+    "residue-table": ResidueTable,
+    "operation-tables": OperationTables,
+    "least-squares": LeastSquares,
+}

@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from adelic.training.solvers.descent import rates
+from adelic.training.solvers.base import rates
 
 
 def test_the_learning_rate_rises_and_falls():

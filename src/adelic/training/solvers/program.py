@@ -1,0 +1,106 @@
+"""AOE in, AOE out, for expressions: an operation is a small network a place, and one acts on what another has said."""
+
+from collections.abc import Iterator
+
+import torch
+from torch import nn
+
+from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.nn import AdelicLoss, AdelicPrediction, PlaceEmbedding, PlacewiseMLP
+from adelic.nn.placewise import N_CHARACTERS
+from adelic.training.solvers.base import Solver
+from adelic.training.solvers.placewise import HIDDEN, PlacewiseNetwork, PlacewiseSolver, mean_size
+
+_SHARPER = 5.0
+"""How much faster the logarithm of a gain is learned than other weights: digits of large primes are close together."""
+
+
+class ExpressionNetwork(PlacewiseNetwork):
+    """A place-wise network for each operator, which the operators of an expression in postfix call in their order.
+
+    What an operator does is learned, at each place; that it takes the two values before it and leaves one is built in.
+    A value is what a place has so far, as the mean of its possible digits' features.
+
+    Shape: as `PlacewiseNetwork`; an operand whose real value is −k calls the k-th network.
+
+    Args:
+        embedding: the features of the places.
+        operators: how many there are.
+        answer_scale: unit of the answers' real values.
+    """
+
+    def __init__(self, embedding: PlaceEmbedding, operators: int, *, answer_scale: float) -> None:
+        super().__init__(embedding, 2, answer_scale=answer_scale)
+        del self.perceptron
+        self.perceptrons = nn.ModuleList(
+            PlacewiseMLP(embedding.n_places, 2 * embedding.width, HIDDEN, N_CHARACTERS) for _ in range(operators)
+        )
+        self.gains = nn.Parameter(torch.zeros(operators, embedding.n_places, 1))
+        self.loss = AdelicLoss(embedding.space, real_weight=0.0)
+
+    def forward(self, real: torch.Tensor, digits: torch.Tensor, lengths: torch.Tensor) -> AdelicPrediction:
+        """Return the prediction."""
+        longest = int(lengths.max())
+        real, digits = real[:, :longest], digits[:, :longest]
+        values = list(self.embedding((real, digits)).unbind(dim=1))
+        logits = torch.zeros(len(real), *self.head.is_no_digit.expand(-1, 1, -1).shape)
+        for column, left, right in calls(real):
+            before = torch.stack(values[:column], dim=1)
+            for k, (perceptron, gain) in enumerate(zip(self.perceptrons, self.gains, strict=True), start=1):
+                rows = (real[:, column] == -k).nonzero()[:, 0]
+                if not len(rows):
+                    continue
+                read = torch.cat([before[rows, left[rows]], before[rows, right[rows]]], dim=-1)
+                prediction = self.head((_SHARPER * gain).exp() * perceptron(read))
+                values[column] = values[column].index_copy(0, rows, self._mean_features(prediction))
+                logits = logits.index_copy(0, rows, prediction.logits)  # that of a row's last operator stays
+        return AdelicPrediction(torch.zeros(len(real)), logits)
+
+
+def calls(tokens: torch.Tensor) -> Iterator[tuple[int, torch.Tensor, torch.Tensor]]:
+    """Yield the columns with operators, and for each row the columns of the values that its operator takes, int64 (n,).
+
+    Args:
+        tokens: (n, columns), expressions in postfix: operands above 0, operators below, then zeros.
+
+    >>> [(column, int(left), int(right)) for column, left, right in calls(torch.tensor([[7, 8, 9, -1, -2, 0]]))]
+    [(3, 1, 2), (4, 0, 3)]
+    """
+    n, columns = tokens.shape
+    rows = torch.arange(n)
+    stack, height = torch.zeros(n, columns + 1, dtype=torch.int64), torch.zeros(n, dtype=torch.int64)
+    for column in range(columns):
+        is_operator = tokens[:, column] < 0
+        if is_operator.any():
+            yield column, stack[rows, (height - 2).clamp(min=0)], stack[rows, (height - 1).clamp(min=0)]
+        height = height - 2 * is_operator
+        is_value = tokens[:, column] != 0
+        stack[rows[is_value], height[is_value]] = column
+        height = height + is_value
+
+
+class ProgramSolver(PlacewiseSolver):
+    """The place-wise solver for expressions: first digits at many primes, and at each a network for each operator.
+
+    It is trained on the shortest expressions of the examples, and asked all.
+    """
+
+    features = ("characters",)
+    mended = 10**12
+
+    @classmethod
+    def obstacle(cls, problem: DrawnTask) -> str | None:
+        """Return None for expressions."""
+        return None if problem.operators else "its questions are not expressions"
+
+    def _built(self, features: str, operands: Operands, answers: Answers, seed: int) -> PlacewiseNetwork:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            embedding = self._embedding(features, mean_size(operands), seed)
+            return ExpressionNetwork(embedding, self._problem.operators, answer_scale=mean_size(answers))
+
+    def _lessons(self, rows: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        return rows[lengths[rows] == lengths[rows].min()]
+
+
+SOLVERS: dict[str, type[Solver]] = {"adelic-program": ProgramSolver}
