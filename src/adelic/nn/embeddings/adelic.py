@@ -140,11 +140,7 @@ class AdelicEmbedding(NumberEmbedding):
         self._loudness = None if self.falloff is None else loudness(self.layout, self.falloff)
         self.projection = nn.Linear(self.layout.size, d_model) if projection else None
         # Without a vocabulary the table is empty, and says on which device and in which type the vectors are wanted.
-        table = (
-            torch.empty(0, d_model)
-            if vocabulary is None
-            else self._features(self.space.encode(list(vocabulary.numbers), floats="never"))
-        )
+        table = torch.empty(0, d_model) if vocabulary is None else self._features(self.space.encode(vocabulary.pair))
         self._check_distinct(table)
         n_special = int(missing) if vocabulary is None else vocabulary.n_ids - len(vocabulary)
         self.special = nn.Parameter(_FIRST_STD * torch.randn(n_special, d_model)) if n_special else None
