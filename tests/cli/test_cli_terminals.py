@@ -6,6 +6,7 @@ import re
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,25 @@ def test_a_comparison_fits_80_columns(tiny_config, tmp_path):
     assert max(map(len, shown.splitlines())) <= 80
     assert [f"{i}: {config.label}" for i, config in enumerate(configs, start=1)] == shown.splitlines()[:3]
     assert {"embedding.name", "accuracy", '"one-hot"', "parameters"} <= words_of(shown)
+
+
+@pytest.mark.parametrize("task", ["schubert", "rsk"])
+def test_a_report_on_80_columns_tells_runs_apart(tiny_config, tmp_path, task):
+    """Three runs of one row that differ in form, in epochs, and in a setting that has no column."""
+    first = tiny_config("adelic", task=task, n=3, epochs=1)
+    others = [
+        replace(first, model=replace(first.model, features="characters", projection="linear")),
+        tiny_config("adelic", task=task, n=3, epochs=2),
+        tiny_config("adelic", task=task, n=3, epochs=1, dropout=0.3),
+    ]
+    for config in (first, *others):
+        run(config, tmp_path / "runs" / config.label, device="cpu")
+    shown = in_a_terminal(80, "report", "--runs-dir", "runs", cwd=tmp_path)
+    lines = [line for line in shown.splitlines() if line[:1] == "│"]
+    assert max(map(len, lines)) <= 80
+    print(shown)
+    said = {word.strip(",") for word in words_of("\n".join(lines))}
+    assert {"(characters)", "(digits)", "dropout=0.3", "1", "epoch", "2", "epochs"} <= said
 
 
 def loaded_by(*lines, cwd):
