@@ -97,7 +97,6 @@ def test_a_report_on_80_columns_tells_runs_apart(tiny_config, tmp_path, task):
     shown = in_a_terminal(80, "report", "--runs-dir", "runs", cwd=tmp_path)
     lines = [line for line in shown.splitlines() if line[:1] == "│"]
     assert max(map(len, lines)) <= 80
-    print(shown)
     said = {word.strip(",") for word in words_of("\n".join(lines))}
     assert {"(characters)", "(digits)", "dropout=0.3", "1", "epoch", "2", "epochs"} <= said
 
@@ -171,9 +170,9 @@ def test_without_a_terminal_each_epoch_has_its_line_when_it_is_done(tiny_config,
 
 
 def test_without_a_terminal_each_line_has_the_validation_of_its_epoch(works):
+    arguments = "--embeddings learned --recipe quick --epochs 3 --seeds 0,1 --max-rows 40 --n-layers 1"
     lines = subprocess.run(
-        [sys.executable, "-m", "adelic", "reproduce", "schubert-4", "--embeddings", "learned", "--recipe", "quick"]
-        + ["--epochs", "3", "--seeds", "0,1", "--max-rows", "40", "--n-layers", "1"],
+        [sys.executable, "-m", "adelic", "reproduce", "schubert-4", *arguments.split(" ")],
         stderr=subprocess.PIPE,
         check=True,
         text=True,

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from adelic.errors import VocabularyError
+from adelic.errors import EncodingError, VocabularyError
 from adelic.nn.tensors import check_plain
 from adelic.numbers import rationals
-from adelic.numbers.columns.reading import read_values
+from adelic.numbers.columns.reading import is_any_missing, read_values
 from adelic.numbers.describe import describe
 from adelic.numbers.rationals import Rationals
 
@@ -96,7 +96,12 @@ class Vocabulary:
             found = self._ids(parsed)
             found[torch.from_numpy(is_missing)] = self.missing_id
             return found
-        return self._ids(rationals.read(numbers, floats="never"))
+        try:
+            return self._ids(rationals.read(numbers, floats="never"))
+        except EncodingError as error:
+            if not is_any_missing(numbers):
+                raise
+            raise EncodingError(f"{error}; a Vocabulary with missing=True has an id for None and NaN") from None
 
     def _ids(self, parsed: Rationals) -> torch.Tensor:
         if parsed.is_small and not np.any(parsed.denominators != 1):

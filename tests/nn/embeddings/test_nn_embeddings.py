@@ -545,7 +545,7 @@ class LargestResult(TorchDispatchMode):
 
 
 def test_a_table_is_looked_at_without_copies_of_it():
-    """With one copy to look for infinite features and one, as int64, to compare rows, the checks took most of the time."""
+    """With a copy to look for infinite features, and one as int64 to compare rows, the checks took most of the time."""
     table = torch.randn(20_000, 99, generator=torch.Generator().manual_seed(0))
     with LargestResult() as largest:
         assert greatest_of(table) == float(table.abs().max())
