@@ -165,7 +165,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         if show:
             names = dict.fromkeys(("primes", "precision", "fractional_digits"), "space")
             names |= {"features": "form", "handle_missing": "missing"}
-            used = AdeleSpace(made.primes, made.precision, made.fractional_digits)
+            used = AdeleSpace(tuple(made.primes), made.precision, made.fractional_digits)
             gaps = {"indicator": "a feature of its own", "error": NO_GAPS}
             missing = gaps.get(made.handle_missing, made.handle_missing)
             given = [names.get(name, name) for name in options]
