@@ -118,6 +118,12 @@ def test_learning_curves_of_every_row(page):
     assert "#123456" not in page
 
 
+def test_no_note_has_backticks_and_code_is_code(page):
+    body = re.sub(r"<svg.*?</svg>|<style>.*?</style>", "", page, flags=re.DOTALL)
+    assert "`" not in body
+    assert "<code>adelic data audit</code> lists them all" in body
+
+
 def test_the_page_is_the_same_each_time(summaries, page):
     assert render_page(summaries, all_rows=True) == page
 
@@ -125,12 +131,6 @@ def test_the_page_is_the_same_each_time(summaries, page):
 @pytest.mark.parametrize(
     "evil", ["<script>alert(1)</script>", '"><script>alert(1)</script>', "<b>&amp;</b>", "$x$ & y"]
 )
-def test_no_note_has_backticks_and_code_is_code(page):
-    body = re.sub(r"<svg.*?</svg>|<style>.*?</style>", "", page, flags=re.DOTALL)
-    assert "`" not in body
-    assert "<code>adelic data audit</code> lists them all" in body
-
-
 def test_texts_are_escaped(result, evil):
     odd = {"device": evil, "command": evil, "task": evil, "versions": {evil: evil}}
     found = summarise([result(embedding=evil, recipe={"name": evil}, **odd)])
