@@ -118,6 +118,12 @@ def test_learning_curves_of_every_row(page):
     assert "#123456" not in page
 
 
+def test_no_note_has_backticks_and_code_is_code(page):
+    body = re.sub(r"<svg.*?</svg>|<style>.*?</style>", "", page, flags=re.DOTALL)
+    assert "`" not in body
+    assert "<code>adelic data audit</code> lists them all" in body
+
+
 def test_the_page_is_the_same_each_time(summaries, page):
     assert render_page(summaries, all_rows=True) == page
 

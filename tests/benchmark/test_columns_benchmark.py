@@ -1,5 +1,6 @@
 """The benchmark of columns: its plans, running and resuming one, the table."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -92,5 +93,11 @@ def test_the_page_has_the_table_of_the_committed_results():
     page = (ROOT / "docs" / "features.md").read_text(encoding="utf-8")
     assert f"<!-- table: columns -->\n{table}\n<!-- end of table -->" in page
     assert (ROOT / "docs" / "features" / "table.md").read_text(encoding="utf-8") == table + "\n"
+    (plan, folder, shown), *others = re.findall(
+        r"<!-- table: columns (\S+) (\S+) -->\n(.*?)\n<!-- end of table -->", page, flags=re.DOTALL
+    )
+    assert not others
+    assert shown == benchmark.to_markdown(benchmark.read_plan(ROOT / plan), ROOT / folder)
+    assert len(read_results(ROOT / folder)) == len(benchmark.experiments(benchmark.read_plan(ROOT / plan)))
     planned = set(benchmark.experiments(benchmark.read_plan("full")))
     assert len(finished(planned, results)) == len(read_results(results))  # each is of the plan

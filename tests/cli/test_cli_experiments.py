@@ -483,3 +483,10 @@ def test_a_drawn_task_proposes_its_primes_and_digits(works, tmp_path):
     assert "--primes 2,3,5 --precision 2:5,3:2,5:2" in (tmp_path / "a" / "result.json").read_text(encoding="utf-8")
     text = works("train", "conic", *few, "--primes", "2,3", "--precision", 2, "--run-dir", tmp_path / "b")
     assert "asks for" not in text
+
+
+def test_a_solver_that_cannot_be_imported_leaves_nothing_behind(refused, tmp_path):
+    folder = tmp_path / "mine"
+    told = refused("train", "gcd", "--examples", 100, "--solver", "adelic.nothing:y", "--run-dir", folder)
+    assert "cannot be imported" in told
+    assert not folder.exists()

@@ -74,3 +74,10 @@ def test_encode_reports_the_error_of_an_approximation(works, refused):
     assert "'pi' is not a number" in refused("encode", "pi")
     assert "is not a policy" in refused("encode", "1", "--floats", "round")
     assert "'seven' is not a number" in refused("encode", "seven", "--floats", "exact")
+
+
+def test_a_file_in_place_of_a_number_names_the_option(refused, folder):
+    (folder / "n.txt").write_text("1\n2\n")
+    assert "--values n.txt reads this file" in refused("space", "n.txt")
+    assert "--values" not in refused("space", "m.txt")
+    assert "--values" not in refused("space", "x" * 5000)

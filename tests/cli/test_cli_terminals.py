@@ -6,6 +6,8 @@ import re
 import struct
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -81,6 +83,24 @@ def test_a_comparison_fits_80_columns(tiny_config, tmp_path):
     assert {"embedding.name", "accuracy", '"one-hot"', "parameters"} <= words_of(shown)
 
 
+@pytest.mark.parametrize("task", ["schubert", "rsk"])
+def test_a_report_on_80_columns_tells_runs_apart(tiny_config, tmp_path, task):
+    """Three runs of one row that differ in form, in epochs, and in a setting that has no column."""
+    first = tiny_config("adelic", task=task, n=3, epochs=1)
+    others = [
+        replace(first, model=replace(first.model, features="characters", projection="linear")),
+        tiny_config("adelic", task=task, n=3, epochs=2),
+        tiny_config("adelic", task=task, n=3, epochs=1, dropout=0.3),
+    ]
+    for config in (first, *others):
+        run(config, tmp_path / "runs" / config.label, device="cpu")
+    shown = in_a_terminal(80, "report", "--runs-dir", "runs", cwd=tmp_path)
+    lines = [line for line in shown.splitlines() if line[:1] == "│"]
+    assert max(map(len, lines)) <= 80
+    said = {word.strip(",") for word in words_of("\n".join(lines))}
+    assert {"(characters)", "(digits)", "dropout=0.3", "1", "epoch", "2", "epochs"} <= said
+
+
 def loaded_by(*lines, cwd):
     """Return what each command line says in a process that runs them all, and the modules loaded after each."""
     code = f"""
@@ -136,12 +156,53 @@ def test_the_tasks_as_json(works):
     assert "gcd" in [task["name"] for task in found["drawn_tasks"]]
 
 
-def test_without_a_terminal_each_epoch_has_its_line(tiny_config, tmp_path, capsys):
+def test_without_a_terminal_each_epoch_has_its_line_when_it_is_done(tiny_config, tmp_path, capsys):
+    folder, told = tmp_path / "run", []
+
+    def between(done, total, text):
+        tick(done, total, text)
+        told.append(len(capsys.readouterr().err.splitlines()))
+
     with progress_bar("mine") as tick:
-        run(tiny_config(epochs=3), tmp_path / "run", device="cpu", tick=tick)
+        run(tiny_config(epochs=3), folder, device="cpu", tick=between)
+    steps = len(told) // 3
+    assert told == [*[0] * (steps - 1), 1] * 3  # not when the next epoch begins
+
+
+def test_without_a_terminal_each_line_has_the_validation_of_its_epoch(works):
+    arguments = "--embeddings learned --recipe quick --epochs 3 --seeds 0,1 --max-rows 40 --n-layers 1"
+    lines = subprocess.run(
+        [sys.executable, "-m", "adelic", "reproduce", "schubert-4", *arguments.split(" ")],
+        stderr=subprocess.PIPE,
+        check=True,
+        text=True,
+    ).stderr.splitlines()
+    expected = [
+        f"[{seed + 1}/2] schubert-4 learned seed {seed} · epoch {line['epoch']}/3, validation "
+        f"{100 * line['validation']['accuracy']:.2f} %"
+        for seed in (0, 1)
+        for path in Path("runs").glob(f"*-seed{seed}-*/metrics.jsonl")
+        for line in map(json.loads, path.read_text().splitlines())
+    ]
+    assert len(expected) == 6
+    assert lines == expected
+
+
+def test_without_a_terminal_a_long_epoch_has_a_line_a_minute(monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr("adelic.cli.options.time.monotonic", lambda: now[0])
+    with progress_bar("mine") as tick:
+        for step in range(1, 131):
+            now[0] += 1
+            tick(step, 260, "epoch 1/2")
+        tick(130, 260, "epoch 1/2, validation 50.00 %")
+        tick(131, 260, "epoch 2/2, last validation 50.00 %")
     lines = capsys.readouterr().err.splitlines()
-    assert [re.match(r"mine · epoch \d/3", line) is not None for line in lines] == [True] * 3
-    assert re.search(r"epoch 2/3, validation \d+\.\d\d % · ", lines[1])
+    assert lines == [
+        "mine · epoch 1/2 · 60 of 260",
+        "mine · epoch 1/2 · 120 of 260",
+        "mine · epoch 1/2, validation 50.00 %",
+    ]
 
 
 def test_without_a_terminal_other_work_has_a_line_in_ten_seconds(capsys):

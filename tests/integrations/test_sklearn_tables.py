@@ -104,3 +104,11 @@ def test_an_encoder_for_a_column(capsys):
     assert encoder.fit_transform(days).shape[0] == 2
     with pytest.raises(ConfigurationError, match="StandardScaler"):
         AdelicEncoder.for_column(np.random.default_rng(0).normal(size=9))
+
+
+def test_dates_as_text_are_days():
+    texts = pd.DataFrame({"day": ["1970-01-08", "2024-02-29"]})
+    days = pd.DataFrame({"day": [7, 19782]})
+    encoder = AdelicEncoder(precision=15)
+    assert np.array_equal(encoder.fit_transform(texts), AdelicEncoder(precision=15).fit_transform(days))
+    assert np.array_equal(encoder.transform(texts[:1]), encoder.transform(days[:1]))

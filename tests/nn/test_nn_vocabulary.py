@@ -97,3 +97,12 @@ def test_floats_are_refused_with_advice_that_can_be_followed():
         with pytest.raises(EncodingError, match="pass a Fraction, a Decimal or text such as") as caught:
             call()
         assert "floats=" not in str(caught.value)
+
+
+@pytest.mark.parametrize("numbers", [[None], [[1, None]], [1, float("nan")]])
+def test_a_missing_number_without_an_id_names_the_option(numbers):
+    with pytest.raises(EncodingError, match="a Vocabulary with missing=True has an id for None and NaN"):
+        Vocabulary([1, 2]).ids(numbers)
+    with pytest.raises(EncodingError) as caught:
+        Vocabulary([1, 2]).ids(["x"])
+    assert "missing" not in str(caught.value)

@@ -225,12 +225,14 @@ def test_ticks(tiny_config):
     data, train, validation = splits()
     trainer = new_trainer(config, data, train, validation, seed=1)
     ticks = []
-    for _ in range(2):
-        trainer.run_epoch(lambda *tick: ticks.append(tick))
+    lines = [trainer.run_epoch(lambda *tick: ticks.append(tick)) for _ in range(2)]
     assert [done for done, _, _ in ticks] == list(range(1, 9))
     assert {total for _, total, _ in ticks} == {8}
-    assert ticks[0][2] == "epoch 1/2"
-    assert ticks[-1][2].startswith("epoch 2/2, validation ")  # of the epoch before
+    assert {text for _, _, text in ticks[:3]} == {"epoch 1/2"}
+    first, last = (f"validation {100 * line['validation']['accuracy']:.2f} %" for line in lines)
+    assert ticks[3][2] == f"epoch 1/2, {first}"
+    assert {text for _, _, text in ticks[4:7]} == {f"epoch 2/2, last {first}"}
+    assert ticks[7][2] == f"epoch 2/2, {last}"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import jinja2
+from markupsafe import Markup, escape
 
 from adelic.benchmark.comparison import Comparison, comparisons, named, on_most_rows
 from adelic.benchmark.contrasts import changes_table, contrasts_table, differences_table
@@ -128,6 +129,7 @@ def render_page(summaries: list[Summary], *, all_rows: bool = False, row: str | 
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["code"] = _with_code
     (best,), (contrasts,) = (tables(summaries, name, row=row) for name in ("overview", "contrasts"))
     if not all_rows:
         best = _without_what_was_not_run(best)
@@ -143,6 +145,15 @@ def render_page(summaries: list[Summary], *, all_rows: bool = False, row: str | 
         further_curves=further_curves(summaries),
         provenance=provenance(summaries),
     )
+
+
+def _with_code(text: str) -> Markup:
+    """Return a text for the page, what stands between backticks as code.
+
+    >>> _with_code("a < b in `adelic data`")
+    Markup('a &lt; b in <code>adelic data</code>')
+    """
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _without_what_was_not_run(table: Table) -> Table:

@@ -413,8 +413,8 @@ def _of_the_contrast(chosen: dict[str, Comparison]) -> list[str]:
     missing = f", and {_rows(few)} had too few seeds, or no spread between them, for an interval" if few else ""
     return [
         f"AOE against learned vectors, the contrast that was declared beforehand, on {_rows(len(differences))}: AOE is "
-        f"ahead beyond the 95 % interval on {_listed(above)}, learned vectors on {_listed(below)}; on {_rows(rest)} "
-        f"the interval contains 0{missing}."
+        f"ahead beyond the 95 % interval on {_listed(above)}, learned vectors on {_listed(below)}"
+        f"{f'; on {_rows(rest)} the interval contains 0' if rest or not few else ''}{missing}."
     ]
 
 

@@ -150,11 +150,16 @@ def _further_lines(summaries: list[Summary]) -> list[tuple[str, ...]]:
     """Return the lines of the other tasks, in the order of `further_rows`; other sizes of these tasks come last."""
     found = [summary for summary in summaries if not summary.has_one_class_a_row]
     names = dict.fromkeys([*further_rows(), *(summary.row for summary in found)])
-    return [line for name in names for summary in found if summary.row == name for line in _lines_of(summary)]
+    lines = []
+    for name in names:
+        mine = [summary for summary in found if summary.row == name]
+        for summary, called in zip(mine, _told_apart(mine), strict=True):
+            lines += _lines_of(summary, called)
+    return lines
 
 
-def _lines_of(summary: Summary) -> list[tuple[str, ...]]:
-    """Return the line of a model, and one for each of its targets where they are few."""
+def _lines_of(summary: Summary, model: str) -> list[tuple[str, ...]]:
+    """Return the line of a model, by its name, and one for each of its targets where they are few."""
     cells = {
         "exact match, trivial rule and look-up": percent(summary.guess("exact_match")),
         "exact match": figure(summary, "exact_match"),
@@ -168,13 +173,14 @@ def _lines_of(summary: Summary) -> list[tuple[str, ...]]:
             "mean squared error, trivial rule and look-up": guess,
             "mean squared error": _error(summary, "mean_squared_error"),
         }
-        return [_further_line(summary, "all", cells)]
+        return [_further_line(summary, model, "all", cells)]
     cells |= {name: figure(summary, metric) for name, metric in _RATES.items()}
     cells["majority class and look-up"] = percent(summary.trivial("majority"))
-    lines = [_further_line(summary, "all", cells)]
+    lines = [_further_line(summary, model, "all", cells)]
     if len(summary.targets) <= MOST_TARGETS:
         name = "q^{}" if summary.first.task == "kl" else "target {}"
-        lines += [_further_line(summary, name.format(i), _target_cells(runs)) for i, runs in enumerate(summary.targets)]
+        targets = [(name.format(i), _target_cells(runs)) for i, runs in enumerate(summary.targets)]
+        lines += [_further_line(summary, model, target, found) for target, found in targets]
     return lines
 
 
@@ -185,8 +191,8 @@ def _target_cells(runs: list[Figures]) -> dict[str, str]:
     return cells | {"majority class and look-up": percent(float(np.mean(values["majority"])))}
 
 
-def _further_line(summary: Summary, target: str, cells: dict[str, str]) -> tuple[str, ...]:
-    about = {"task": summary.title, "target": target, "model": summary.label, "recipe": recipe_text(summary)}
+def _further_line(summary: Summary, model: str, target: str, cells: dict[str, str]) -> tuple[str, ...]:
+    about = {"task": summary.title, "target": target, "model": model, "recipe": recipe_text(summary)}
     about["seeds"] = str(len(summary.seeds))
     return tuple((about | cells).get(column, NONE) for column in FURTHER_COLUMNS)
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import sys
 from dataclasses import asdict
 from decimal import MAX_EMAX, MIN_EMIN, Decimal, InvalidOperation, localcontext
@@ -258,6 +259,11 @@ def space(
     refuse_options(numbers)
     if bool(numbers) == (values is not None):
         raise click.UsageError("give NUMBERS or --values FILE, one of the two", ctx=click.get_current_context())
+    try:
+        rationals.read(list(numbers))
+    except EncodingError as error:
+        files = [shortened(name) for name in numbers if os.path.isfile(name)]  # noqa: PTH113  # a Path may be too long
+        raise EncodingError(f"{error}; --values {files[0]} reads this file" if files else str(error)) from None
     choice = choose_space(
         list(numbers) if values is None else _lines(values),
         budget,

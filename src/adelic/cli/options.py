@@ -1,5 +1,6 @@
 """Options, types of parameters and progress bars that the commands share."""
 
+import math
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +28,7 @@ from adelic.storage.options import Option, options
 Command = Callable[..., Any]
 Tick = Callable[[int, int, str], None]
 _LONGEST_RANGE = 10_000
-_SECONDS_A_LINE = 10.0
+_SECONDS_A_LINE, _SECONDS_IN_AN_EPOCH = 10.0, 60.0
 
 
 class SuggestingGroup(click.Group):
@@ -254,7 +255,8 @@ def refuse_options(numbers: tuple[str, ...]) -> None:
 def progress_bar(title: str, *, percent: bool = False) -> Iterator[Tick]:
     """Show a progress bar on stderr; yield the function that moves it: tick(done, total, text).
 
-    Where stderr is no terminal, it is lines instead: one where an epoch begins, of other work one in ten seconds.
+    Where stderr is no terminal, it is lines instead: one where an epoch is done, and one a minute in a long epoch; of
+    other work one in ten seconds.
 
     Args:
         title: stands before the text.
@@ -290,13 +292,17 @@ def progress_bar(title: str, *, percent: bool = False) -> Iterator[Tick]:
 
 def _told_in_lines(title: str) -> Tick:
     """Return a tick that writes lines, each at once."""
-    last: tuple[str, float] = ("", -_SECONDS_A_LINE)
+    began, spoken = time.monotonic(), -math.inf
 
     def tick(done: int, total: int, text: str) -> None:
-        nonlocal last
-        epoch = re.match(r".*\bepoch \d+/", text)
-        if epoch[0] != last[0] if epoch else time.monotonic() - last[1] >= _SECONDS_A_LINE:
-            click.echo(f"{title} · {plain(text)} · {done:,} of {total:,}", err=True)  # which flushes
-            last = (epoch[0] if epoch else "", time.monotonic())
+        nonlocal spoken
+        now = time.monotonic()
+        epoch = re.search(r"\bepoch \d+/\d+(, validation )?", text)
+        is_done = epoch is not None and epoch[1] is not None
+        silent = now - spoken if epoch is None else now - max(spoken, began)
+        if is_done or silent >= (_SECONDS_A_LINE if epoch is None else _SECONDS_IN_AN_EPOCH):
+            count = "" if is_done else f" · {done:,} of {total:,}"
+            click.echo(f"{title} · {plain(text)}{count}", err=True)  # which flushes
+            spoken = now
 
     return tick

@@ -28,14 +28,20 @@ def print_runs(summaries: "list[Summary]", *, all_rows: bool) -> None:
 
 
 def print_figures(table: "Table") -> None:
-    """Print a table of figures with its notes; what no terminal has room for is in the files that are written."""
-    needed = [name for name in _NEEDED if name in table.columns]
+    """Print a table of figures with its notes; what no terminal has room for is in the files that are written.
+
+    Names, which tell lines apart, stay in, however narrow the terminal is.
+    """
+    from adelic.benchmark.table import NONE
+
+    filled = [{row[i] for row in table.rows} != {NONE} for i in range(len(table.columns))]
+    needed = [c for i, c in enumerate(table.columns) if filled[i] and (i < table.names or c in _NEEDED)]
     print_table(table.columns, table.rows, needed=needed, names=table.names, sections=True, more="the page")
     for note in table.notes:
         click.echo(click.wrap_text(note, width=min(shutil.get_terminal_size().columns, 120)))
 
 
-_NEEDED = ("task", "model", "test accuracy", "exact match", "mean squared error", "seeds")
+_NEEDED = ("recipe", "seeds", "test accuracy", "exact match", "mean squared error")
 
 
 REPORT_TABLES = (

@@ -13,6 +13,7 @@ array(['x0_real', 'x0_p2_d0', 'x0_p2_d1', 'x0_p7_d0', 'x0_p7_d1'],
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -31,7 +32,7 @@ from adelic.integrations.column_features import ColumnFeatures
 from adelic.integrations.columns import Coordinates, encode_column
 from adelic.integrations.inverse import column_values, decode_column, join_columns
 from adelic.numbers import AdeleSpace
-from adelic.numbers.columns.choice import choose_for_column
+from adelic.numbers.columns.choice import NO_GAPS, choose_for_column
 from adelic.numbers.columns.reading import Column, columns_of, read_column
 from adelic.numbers.coordinates import check_float32
 from adelic.numbers.features import WITHOUT_COMBINED
@@ -153,13 +154,24 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
                 "the column has measurements, whose digits are noise; leave it as it is, or scale it "
                 "(sklearn.preprocessing.StandardScaler)"
             )
-        if show:
-            form = options.get("features", "digits")
-            print(choice.text(form=form, missing="a feature of its own"))  # noqa: T201  # it is what the caller asks for
         space = choice.space
-        chosen: dict[str, Any] = {"precision": space.precision, "fractional_digits": space.fractional_digits}
+        chosen: dict[str, Any] = {
+            "primes": space.primes,
+            "precision": space.precision,
+            "fractional_digits": space.fractional_digits,
+        }
         chosen |= {"handle_missing": "indicator" if choice.missing else "error", "floats": floats}
-        return cls(space.primes, **chosen | options)
+        made = cls(**chosen | options)
+        if show:
+            names = dict.fromkeys(("primes", "precision", "fractional_digits"), "space")
+            names |= {"features": "form", "handle_missing": "missing"}
+            used = AdeleSpace(tuple(made.primes), made.precision, made.fractional_digits)
+            gaps = {"indicator": "a feature of its own", "error": NO_GAPS}
+            missing = gaps.get(made.handle_missing, made.handle_missing)
+            given = [names.get(name, name) for name in options]
+            shown = replace(choice, space=used)
+            print(shown.text(form=made.features, missing=missing, given=given))  # noqa: T201  # as the caller asks
+        return made
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the options and the numbers; learn the scale of `features="standardized"`.

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from adelic.errors import VocabularyError
+from adelic.errors import EncodingError, VocabularyError
 from adelic.nn.tensors import check_plain
 from adelic.numbers import rationals
-from adelic.numbers.columns.reading import read_values
+from adelic.numbers.columns.reading import is_any_missing, read_values
 from adelic.numbers.describe import describe
 from adelic.numbers.rationals import Rationals
 
@@ -25,6 +25,7 @@ class Vocabulary:
 
     Attributes:
         numbers: fractions, in the order of ids.
+        pair: their numerators and denominators, which are read faster.
         missing_id, unknown_id: these ids; None where there is none.
 
     Raises:
@@ -47,6 +48,7 @@ class Vocabulary:
         except TypeError:
             raise VocabularyError(f"a vocabulary is a list of numbers, not {describe(numbers)}") from None
         parsed = rationals.read(listed, floats="never")
+        self.pair = parsed.numerators, parsed.denominators
         self.numbers: tuple[Fraction, ...] = tuple(parsed.fraction(i) for i in range(len(parsed.numerators)))
         if len(parsed.shape) != 1 or not self.numbers:
             raise VocabularyError("a vocabulary is a flat list of at least one number")
@@ -94,7 +96,12 @@ class Vocabulary:
             found = self._ids(parsed)
             found[torch.from_numpy(is_missing)] = self.missing_id
             return found
-        return self._ids(rationals.read(numbers, floats="never"))
+        try:
+            return self._ids(rationals.read(numbers, floats="never"))
+        except EncodingError as error:
+            if not is_any_missing(numbers):
+                raise
+            raise EncodingError(f"{error}; a Vocabulary with missing=True has an id for None and NaN") from None
 
     def _ids(self, parsed: Rationals) -> torch.Tensor:
         if parsed.is_small and not np.any(parsed.denominators != 1):

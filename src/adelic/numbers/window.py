@@ -144,7 +144,7 @@ def checked_window(primes: Any, precision: Any, fractional_digits: Any) -> Windo
     check_size(len(primes), max(precisions))
     seen: set[int] = set()
     for p in primes:
-        _check_prime(p)
+        _check_prime(p, f"; primes={DEFAULT_PRIMES} is the default")
         if p in seen:
             raise SpaceError(f"the prime {p} occurs twice in primes={describe(primes)}; name each prime once")
         seen.add(p)
@@ -184,13 +184,24 @@ def checked_integer(name: str, value: Any) -> int:
     return int(value)
 
 
-def _check_prime(p: int) -> None:
+def checked_prime(p: Any) -> int:
+    """Return the one prime that a function is asked about, or raise `SpaceError`.
+
+    >>> checked_prime(4)
+    Traceback (most recent call last):
+    adelic.errors.SpaceError: p=4 is not a prime (4 = 2 · 2)
+    """
+    _check_prime(number := checked_integer("p", p), "", "p=")
+    return number
+
+
+def _check_prime(p: int, remedy: str, name: str = "") -> None:
     if p >= GREATEST_PRIME:
         raise SpaceError(f"the prime {describe(p)} is too large; primes below 2^64 are supported")
     if not is_prime(p):
         factor = smallest_factor(p, limit=_LARGEST_FACTOR) if p > 1 else p
         detail = f" ({p} = {factor} · {p // factor})" if factor != p else ""
-        raise SpaceError(f"{describe(p)} is not a prime{detail}; primes={DEFAULT_PRIMES} is the default")
+        raise SpaceError(f"{name}{describe(p)} is not a prime{detail}{remedy}")
 
 
 def check_size(n_primes: int, precision: int) -> None:

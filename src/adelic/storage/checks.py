@@ -26,13 +26,12 @@ def whole_number(value: object) -> int | None:
 def check_count(name: str, value: object, *, least: int = 1, greatest: int) -> int:
     """Return a value as an int; ConfigurationError unless it is a whole number between two bounds, both included.
 
-    >>> check_count("n_layers", 10**6, greatest=10_000)
+    >>> check_count("n-layers", 10**6, greatest=10_000)
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: n-layers=1000000 must be a whole number from 1 to 10,000
     """
     number = whole_number(value)
     if number is None or not least <= number <= greatest:
-        name = name.replace("_", "-")
         raise ConfigurationError(f"{name}={shown(value)} must be a whole number from {least} to {greatest:,}")
     return number
 

@@ -9,7 +9,7 @@ import math
 import types
 import typing
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, dataclass, field, replace
 from typing import Any
 
 from adelic.errors import ConfigurationError, UnknownNameError
@@ -38,6 +38,7 @@ class Option:
         of: the models that have this option; () where all have it.
         unwritten: the value that files leave out: what every run had before there was this option. Others are written,
             but for None.
+        in_files: whether errors have its name as files do, with underscores.
     """
 
     name: str = ""
@@ -57,6 +58,7 @@ class Option:
     note: str = ""
     of: tuple[str, ...] = ()
     unwritten: Any = None
+    in_files: bool = False
 
     @property
     def has_none(self) -> bool:
@@ -69,8 +71,8 @@ class Option:
 
     @property
     def dashed(self) -> str:
-        """Return the name with dashes, as command lines have it."""
-        return self.name.replace("_", "-")
+        """Return the name with dashes, as command lines have it; of an option that is `in_files`, as files have it."""
+        return self.name if self.in_files else self.name.replace("_", "-")
 
     def check(self, value: Any) -> Any:
         """Return a value in the option's type.
@@ -92,7 +94,7 @@ class Option:
                 int(limit if bound is None else bound)
                 for bound, limit in ((self.least, -(1 << 63)), (self.greatest, (1 << 63) - 1))
             )
-            return check_count(self.name, value, least=least, greatest=greatest)
+            return check_count(self.dashed, value, least=least, greatest=greatest)
         if self.kind is float:
             return self._number(value)
         if self.kind is bool:
@@ -144,7 +146,7 @@ class Option:
         elif isinstance(value, str):
             pairs = [part.strip().split(":") for part in value.split(",")]
         elif whole_number(value) is not None:
-            return check_count(self.name, value, least=-(1 << 63), greatest=(1 << 63) - 1)
+            return check_count(self.dashed, value, least=-(1 << 63), greatest=(1 << 63) - 1)
         try:
             keys, counts = zip(*pairs, strict=True)
             primes = [_whole(key) for key in keys]
@@ -331,8 +333,7 @@ def check_table(described: type, table: Any, where: str) -> dict[str, Any]:
     checked = {}
     for key, value in table.items():
         try:
-            checked[key] = known[key].check(value)
+            checked[key] = replace(known[key], in_files=True).check(value)
         except (ConfigurationError, UnknownNameError) as error:
-            message = str(error).replace(f"{known[key].dashed}=", f"{key}=", 1)
-            raise type(error)(f"{where}: {message}") from None
+            raise type(error)(f"{where}: {error}") from None
     return checked

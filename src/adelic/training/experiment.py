@@ -223,6 +223,8 @@ class Experiment:
         own = options(EmbeddingConfig)
         changes = {name: value for name, value in given.items() if name not in own and value is not None}
         told = values | changes
+        if told.get("body") == "graph" and (unused := sorted({"norm", "pooling", "positional"} & changes.keys())):
+            raise ConfigurationError(f"--{unused[0]} plays no part in --body graph; leave it out")
         chosen = EmbeddingConfig.choose(
             stored_embedding(table, recipe),
             embedding,

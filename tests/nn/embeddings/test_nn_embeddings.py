@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from adelic import AdeleSpace, nn
 from adelic.errors import (
@@ -21,7 +22,7 @@ from adelic.errors import (
 )
 from adelic.nn import AdelicEmbedding, LearnedEmbedding, Vocabulary, build_embedding
 from adelic.nn.embeddings.adelic import COORDINATES, loudness
-from adelic.nn.embeddings.base import rows_differ
+from adelic.nn.embeddings.base import greatest_of, rows_differ
 from adelic.numbers.columns.reading import read_values
 from adelic.numbers.features import (
     FEATURE_KINDS,
@@ -517,6 +518,7 @@ def test_rows_that_differ_are_told_from_equal_ones():
     assert rows_differ(torch.empty(1, 0))
     assert not rows_differ(torch.empty(2, 0))
     assert rows_differ(torch.tensor([[1.0], [2.0]], dtype=torch.float64))
+    assert rows_differ(torch.arange(12.0).reshape(4, 3).T)
 
 
 def test_a_hundred_thousand_numbers_need_no_comparison_of_whole_rows(monkeypatch):
@@ -526,3 +528,37 @@ def test_a_hundred_thousand_numbers_need_no_comparison_of_whole_rows(monkeypatch
     monkeypatch.setattr(torch, "unique", lambda x, **more: (whole.append(x.dim()), unique(x, **more))[1])
     AdelicEmbedding(20_000, 8, features="one-hot-digits", projection="linear")
     assert whole == [1]
+
+
+class LargestResult(TorchDispatchMode):
+    """Notes how many bytes the largest tensor had that an operation made."""
+
+    nbytes = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        found = function(*args, **(kwargs or {}))
+        made = [x for x in (found if isinstance(found, tuple | list) else [found]) if isinstance(x, torch.Tensor)]
+        shared = {x.untyped_storage().data_ptr() for x in args if isinstance(x, torch.Tensor)}
+        new = [x.nbytes for x in made if x.untyped_storage().data_ptr() not in shared]
+        self.nbytes = max(self.nbytes, *new, 0)
+        return found
+
+
+def test_a_table_is_looked_at_without_copies_of_it():
+    """With a copy to look for infinite features, and one as int64 to compare rows, the checks took most of the time."""
+    table = torch.randn(20_000, 99, generator=torch.Generator().manual_seed(0))
+    with LargestResult() as largest:
+        assert greatest_of(table) == float(table.abs().max())
+        assert greatest_of(-table) == greatest_of(table)
+    assert largest.nbytes > table.nbytes / 2  # of −table and |table|, above: what is made is seen
+    with LargestResult() as largest:
+        assert greatest_of(table) > 4
+        assert rows_differ(table)
+    assert largest.nbytes < table.nbytes / 20
+
+
+@pytest.mark.parametrize("numbers", [range(-5, 900), ["1/19", 3, 10**30, "-2/23"]])
+def test_the_table_has_the_features_of_the_numbers_in_their_order(numbers):
+    embedding = AdelicEmbedding(numbers, 8, features="one-hot-digits", projection="linear")
+    expected = compute_features(embedding.space.encode(list(numbers)), embedding.layout)
+    assert np.array_equal(embedding.table.numpy(), expected)

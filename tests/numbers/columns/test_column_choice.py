@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from adelic.errors import AdelicError
+from adelic.errors import AdelicError, EncodingError
 from adelic.numbers.columns.choice import choose_for_column
 from adelic.numbers.columns.reading import read_column, read_values
 
@@ -36,6 +36,9 @@ DAYS = [datetime.date(2024, 1, 1), datetime.date(1969, 12, 31)]
         (np.array(["1970-02-01", "NaT"], dtype="datetime64[D]"), [31, None]),
         ([True, False], [1, 0]),
         ([np.datetime64("1970-01-08", "D"), np.datetime64("NaT")], [7, None]),
+        (["1970-01-08", None, " 1969-12-31 "], [7, None, -1]),
+        (np.array(["1970-01-08", "1970-02-01"]), [7, 31]),
+        (pl.Series(["1970-01-08", None]), [7, None]),
     ],
     ids=lambda value: None if isinstance(value, list) else type(value).__module__.split(".")[0],
 )
@@ -43,6 +46,39 @@ def test_columns_are_read_exactly(values, expected):
     numbers, is_missing = read_values(values)
     found = [None if gap else numbers.fraction(i) for i, gap in enumerate(is_missing)]
     assert found == expected
+
+
+def test_a_text_that_looks_like_a_date_and_is_none():
+    with pytest.raises(EncodingError, match=r"2023-02-29. at position \[1\] is no date: day is out of range"):
+        read_values(["2024-02-29", "2023-02-29"])
+
+
+def test_what_the_user_gave_is_said_to_be_given(capsys):
+    from adelic import AdeleSpace
+    from adelic.integrations.sklearn import AdelicEncoder
+    from adelic.nn import AdelicEmbedding
+
+    embedding = AdelicEmbedding.for_column([1, 200], 16, space=AdeleSpace((2, 3), 5), scale=(0, 2), missing=True)
+    assert embedding.space == AdeleSpace((2, 3), 5)
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "space: primes 2, 3 with up to 5 digits (as given)",
+        "form: combined",
+        "scale: mean 0, deviation 2 (as given)",
+        "missing: a trained vector (as given)",
+    ]
+    AdelicEmbedding.for_column([1, 200], 16, coordinates="real")
+    assert "space: the real value alone (as given)" in capsys.readouterr().out.splitlines()
+    AdelicEmbedding.for_column([1, 200], 16, features="characters", projection="linear")
+    said = capsys.readouterr().out.splitlines()
+    assert said[2:] == ["form: characters (as given)", "missing: none, and one would be an error"]
+    AdelicEncoder.for_column([1, None, 200], precision=3, primes=(2, 3), handle_missing="indicator")
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "space: primes 2, 3 with up to 3 digits (as given)",
+        "form: digits",
+        "missing: a feature of its own (as given)",
+    ]
+    AdelicEncoder.for_column([1, 200])
+    assert "as given" not in capsys.readouterr().out
 
 
 def test_shapes_are_kept():
@@ -78,6 +114,8 @@ def test_what_is_no_column_is_one_line(values):
         ([19.99, 5, None], "decimals"),
         (["1/3", "22/7"], "fractions"),
         (DAYS, "dates"),
+        ([None, "2024-01-01"], "dates"),
+        (pd.Series(["2024-01-01", "1969-12-31"]), "dates"),
         (pd.Series(pd.to_datetime(["2024-01-01"])), "dates"),
         (np.random.default_rng(0).normal(size=20), "measurements"),
         (["1/1048576", 1], "measurements"),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adelic.errors import DomainError, EncodingError, SpaceError
-from adelic.numbers import norm, period, valuation
+from adelic.numbers import hensel_roots, norm, padic, period, valuation
 from adelic.numbers.hensel import hensel_digits
 
 PRIMES = st.sampled_from([2, 3, 5, 7, 11])
@@ -87,3 +87,10 @@ def test_errors():
         norm(3, 4)
     with pytest.raises(EncodingError, match=r"0\.5 is a float"):
         valuation(0.5, 2)
+
+
+@pytest.mark.parametrize("function", [valuation, norm, period, lambda x, p: hensel_roots("x - 1", p), padic])
+@pytest.mark.parametrize(("p", "words"), [(4, r"^p=4 is not a prime \(4 = 2 · 2\)$"), (2.5, "^p must be an integer")])
+def test_a_wrong_prime_has_no_advice_on_lists_of_primes(function, p, words):
+    with pytest.raises(SpaceError, match=words):
+        function(8, p)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from adelic.nn.fingerprint import of_space
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding
 from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers import AdeleArray, AdeleSpace, rationals
-from adelic.numbers.columns.choice import choose_for_column
+from adelic.numbers.columns.choice import NO_GAPS, choose_for_column
 from adelic.numbers.columns.reading import read_values
 from adelic.numbers.describe import at_position
 from adelic.numbers.features import (
@@ -140,11 +141,7 @@ class AdelicEmbedding(NumberEmbedding):
         self._loudness = None if self.falloff is None else loudness(self.layout, self.falloff)
         self.projection = nn.Linear(self.layout.size, d_model) if projection else None
         # Without a vocabulary the table is empty, and says on which device and in which type the vectors are wanted.
-        table = (
-            torch.empty(0, d_model)
-            if vocabulary is None
-            else self._features(self.space.encode(list(vocabulary.numbers), floats="never"))
-        )
+        table = torch.empty(0, d_model) if vocabulary is None else self._features(self.space.encode(vocabulary.pair))
         self._check_distinct(table)
         n_special = int(missing) if vocabulary is None else vocabulary.n_ids - len(vocabulary)
         self.special = nn.Parameter(_FIRST_STD * torch.randn(n_special, d_model)) if n_special else None
@@ -241,14 +238,17 @@ class AdelicEmbedding(NumberEmbedding):
         torch.Size([1, 2, 32])
         """
         choice = choose_for_column(column, floats=floats)
-        if show:
-            form = options.get("features") or "combined"
-            print(choice.text(form=form, missing="a trained vector"))  # noqa: T201  # it is what the caller asks for
         chosen: dict[str, Any] = {"space": choice.space, "coordinates": choice.coordinates}
         chosen |= {"floats": floats, "missing": choice.missing > 0}
         if options.get("features") in (None, "combined"):
             chosen["scale"] = choice.scale
-        return cls(None, d_model, **chosen | options)
+        made = cls(None, d_model, **chosen | options)
+        if show:
+            shown = replace(choice, space=made.space, coordinates=made.coordinates, scale=made.scale or choice.scale)
+            missing = NO_GAPS if made.special is None else "a trained vector"
+            given = ["form" if name == "features" else name for name, value in options.items() if value is not None]
+            print(shown.text(form=made.layout.kind, missing=missing, given=given))  # noqa: T201  # as the caller asks
+        return made
 
     def _read(self, numbers: Any) -> tuple[Rationals, npt.NDArray[np.bool_] | None]:
         """Return open-ended numbers, (*), and which are missing, if one is."""

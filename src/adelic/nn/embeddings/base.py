@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import torch
 from torch import nn
+from torch.nn import functional
 
 from adelic.errors import ConfigurationError, RangeError
 from adelic.nn.fingerprint import Fingerprinted, of_vocabulary
@@ -14,7 +15,7 @@ from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncodin
 from adelic.nn.tensors import check_plain
 from adelic.nn.vocabulary import Numbers, Vocabulary
 
-_BLOCK = 4096
+_BLOCK = 256  # rows: of 1,000 features a megabyte, which stays in cache
 
 
 class NumberEmbedding(Fingerprinted):
@@ -108,7 +109,10 @@ def greatest_of(features: torch.Tensor) -> float:
     >>> greatest_of(torch.tensor([[1.0, -3.0]])), greatest_of(torch.empty(0, 2))
     (3.0, 0.0)
     """
-    return float(features.abs().max()) if features.numel() else 0.0
+    if not features.numel():
+        return 0.0
+    least, greatest = features.aminmax()  # |x| would be a copy
+    return max(-float(least), float(greatest))
 
 
 def rows_differ(table: torch.Tensor) -> bool:
@@ -122,13 +126,13 @@ def rows_differ(table: torch.Tensor) -> bool:
     """
     if table.numel() == 0:
         return len(table) < 2
-    weights = torch.randint(2**62, (table.shape[1],), generator=torch.Generator().manual_seed(0)) | 1
+    pairs = (table.shape[1] + 1) // 2  # two float32 are one int64
+    weights = torch.randint(2**62, (pairs,), generator=torch.Generator().manual_seed(0)) | 1
     sums = []
     rows = table.detach().cpu()
     for start in range(0, len(rows), _BLOCK):
-        block = rows[start : start + _BLOCK]
-        bits = (block.float() + 0.0).view(torch.int32).to(torch.int64)  # + 0.0 makes a zero of −0
-        sums.append((bits * weights).sum(dim=1))  # modulo 2^64
+        block = functional.pad(rows[start : start + _BLOCK].float() + 0.0, (0, table.shape[1] % 2))  # 0 in place of −0
+        sums.append((block.contiguous().view(torch.int64) * weights).sum(dim=1))  # modulo 2^64
     if len(torch.unique(torch.cat(sums))) == len(table):
         return True
     return len(torch.unique(table, dim=0)) == len(table)

@@ -1,5 +1,6 @@
 """From a column of numbers to how it is to be read: the primes and digits, the scale, and what it seems to be."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adelic.errors import EncodingError
-from adelic.numbers.columns.reading import read_column, series_of
+from adelic.numbers.columns.reading import is_date_text, read_column, series_of
 from adelic.numbers.places.real import nearest_floats
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import Rationals
@@ -16,6 +17,8 @@ from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 
 MOST_DECIMALS = 6
 """Decimals with more digits after the point are measurements: their last digits are noise."""
+NO_GAPS = "none, and one would be an error"
+"""What becomes of missing entries where there are none."""
 _DISTINCT = 10_000
 """Denominators are looked at in so many different numbers at most."""
 
@@ -52,20 +55,23 @@ class ColumnChoice:
 
     def __str__(self) -> str:
         """Return the lines, for an embedding in its default form."""
-        return self.text(form="combined", missing="a trained vector")
+        return self.text(form="combined", missing="a trained vector" if self.missing else NO_GAPS)
 
-    def text(self, *, form: str, missing: str) -> str:
+    def text(self, *, form: str, missing: str, given: Collection[str] = ()) -> str:
         """Return the lines.
 
         Args:
             form: of the features; "combined" alone reads the scale.
             missing: what missing entries become, in words.
+            given: which of "space", "coordinates", "form", "scale" and "missing" the user gave; that is said.
         """
         gaps = f", {self.missing:,} missing" if self.missing else ""
         reach = f"from {self.least:,.10g} to {self.greatest:,.10g}"
         named = "dates, days since 1970-01-01" if self.kind == "dates" else self.kind
         lines = [f"{self.rows:,} rows, {self.distinct:,} different {named} {reach}{gaps}"]
-        if self.coordinates == "real":
+        if self.coordinates == "real" and "coordinates" in given:
+            lines.append("space: the real value alone")
+        elif self.coordinates == "real":
             lines.append(
                 f"space: the real value alone (more than {MOST_DECIMALS} decimals, or long denominators: measured, so "
                 "that the last digits are noise)"
@@ -77,8 +83,9 @@ class ColumnChoice:
         lines.append(f"form: {form}")
         if form == "combined":
             lines.append(f"scale: mean {self.scale[0]:,.6g}, deviation {self.scale[1]:,.6g}")
-        lines.append(f"missing: {missing}" if self.missing else "missing: none, and one would be an error")
-        return "\n".join(lines)
+        lines.append(f"missing: {missing}")
+        by_user = {"space" if name == "coordinates" else name for name in given}
+        return "\n".join(f"{line} (as given)" if line.partition(":")[0] in by_user else line for line in lines)
 
 
 def choose_for_column(values: Any, *, floats: str = "shortest") -> ColumnChoice:
@@ -102,7 +109,7 @@ def choose_for_column(values: Any, *, floats: str = "shortest") -> ColumnChoice:
         raise EncodingError("the column has no number to choose by; give one with at least one")
     n, m = numbers.numerators[kept], numbers.denominators[kept]
     reals = rationals_to_floats(n, m)
-    is_date = column.dtype.kind == "M" or (column.dtype.kind == "O" and hasattr(_first(array, kept), "toordinal"))
+    is_date = column.dtype.kind == "M" or (column.dtype.kind == "O" and _is_date(_first(array, kept)))
     kind, space = _kind_and_space(n, m)
     deviation = float(reals.std())
     return ColumnChoice(
@@ -135,6 +142,10 @@ def rationals_to_floats(n: npt.NDArray[Any], m: npt.NDArray[Any]) -> npt.NDArray
 
 def _first(array: npt.NDArray[Any], kept: npt.NDArray[np.bool_]) -> Any:
     return array.reshape(-1)[np.flatnonzero(kept)[0]]
+
+
+def _is_date(value: Any) -> bool:
+    return hasattr(value, "toordinal") or (isinstance(value, str) and is_date_text(value))
 
 
 def _kind_and_space(n: npt.NDArray[Any], m: npt.NDArray[Any]) -> tuple[str, AdeleSpace]:

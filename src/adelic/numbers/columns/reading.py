@@ -4,6 +4,7 @@ That is integers stored as floats, missing entries, dates, truth values, text an
 """
 
 import datetime
+import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -18,6 +19,7 @@ from adelic.numbers.columns.floats import read_floats
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.rationals import Rationals
 
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _NUMBERS = (int, float, str, Fraction, Decimal, np.number, np.bool_)
 
 
@@ -85,8 +87,8 @@ def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
     """Return a column as exact rationals.
 
     Floats that are integers a float of their type is sure to hold (below 2^53 for float64) are these integers, whatever
-    the policy: tables store integers so. Other floats follow the policy. Truth values are 1 and 0. A date is its number
-    of days since 1 January 1970, in its own time zone; with a time of day it is none.
+    the policy: tables store integers so. Other floats follow the policy. Truth values are 1 and 0. A date, also as the
+    text "2026-11-23", is its number of days since 1 January 1970, in its own time zone; with a time of day it is none.
 
     Args:
         values: integers, floats, truth values, dates, text or objects, (rows,).
@@ -116,10 +118,9 @@ def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
         is_missing = np.array([_is_missing(value) for value in values], dtype=np.bool_)
         found = [0 if missing else _plain(v, i) for i, (v, missing) in enumerate(zip(values, is_missing, strict=True))]
         return Column(rationals.read(found, floats=floats), is_missing, values.dtype)
-    numbers = rationals.read(values, floats=floats)
-    is_text = values.dtype.kind not in "iu"
-    dtype = np.dtype(object) if is_text else values.dtype
-    return Column(numbers, np.zeros(len(values), dtype=np.bool_), dtype)
+    if values.dtype.kind not in "iu":  # text
+        return read_column(values.astype(object), floats=floats)
+    return Column(rationals.read(values, floats=floats), np.zeros(len(values), dtype=np.bool_), values.dtype)
 
 
 def _read_floats(values: npt.NDArray[Any], is_missing: npt.NDArray[np.bool_], floats: str) -> Rationals:
@@ -177,8 +178,31 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, (float, np.floating, Decimal)) and bool(value != value)
 
 
+def is_date_text(value: str) -> bool:
+    """Return whether a text is written as a date; as a number it means nothing.
+
+    >>> is_date_text("2026-11-23"), is_date_text("2026-11")
+    (True, False)
+    """
+    return _DATE.fullmatch(value.strip()) is not None
+
+
+def is_any_missing(values: Any) -> bool:
+    """Return whether an entry of an array, a series or nested lists is None, NA or NaN.
+
+    >>> is_any_missing([[1, None], [2, 3]]), is_any_missing([1, "x"])
+    (True, False)
+    """
+    return any(_is_missing(value) for value in series_of(values).reshape(-1).tolist())
+
+
 def _plain(value: Any, row: int) -> Any:
     """Return an object as `rationals.read` takes it in a list of numbers."""
+    if isinstance(value, str) and is_date_text(value):
+        try:
+            value = datetime.date.fromisoformat(value.strip())
+        except ValueError as error:
+            raise EncodingError(f"{describe(value)}{at_position((row,))} is no date: {error}") from None
     if isinstance(value, datetime.datetime):
         value = value.replace(tzinfo=None)  # the day where its clock stands, not that of UTC
     if isinstance(value, datetime.date):

@@ -16,7 +16,7 @@ from adelic.numbers.local.functions import TooFewDigitsError, UndefinedError
 from adelic.numbers.places import finite
 from adelic.numbers.places.finite import FinitePlaces, OperationError
 from adelic.numbers.places.shape import NumberArray, common_shape, read_only
-from adelic.numbers.window import DEFAULT_PRECISION, Window, checked_window
+from adelic.numbers.window import DEFAULT_PRECISION, Window, checked_prime, checked_window
 
 _SHOWN = 8
 Function = Callable[[Residue, Window], Residue]
@@ -402,7 +402,7 @@ def padic(
     >>> print(padic("7/5", 5, precision=6, fractional_digits=1))
     …00001.2_5
     """
-    return _encode(values, checked_window((p,), precision, fractional_digits), floats)
+    return _encode(values, checked_window((checked_prime(p),), precision, fractional_digits), floats)
 
 
 def _encode(values: Any, window: Window, floats: str) -> PadicArray:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from adelic.errors import DomainError
 from adelic.numbers import hensel, integers, primes, rationals
 from adelic.numbers.describe import at_position, describe
-from adelic.numbers.window import checked_window
+from adelic.numbers.window import checked_prime
 
 _TRIED = 10**6  # divisors, where no library factors integers
 
@@ -109,7 +109,7 @@ def period(values: Any, p: int) -> Period:
 
 def _each(values: Any, p: int, function: Callable[[Fraction], Any], dtype: npt.DTypeLike) -> Any:
     """Return a function of every number, in an array unless there is one number alone."""
-    checked_window((p,), 1, 0)
+    checked_prime(p)
     numbers = rationals.read(values)
     out = np.empty(len(numbers.numerators), dtype=dtype)
     for i in range(len(out)):

@@ -13,7 +13,7 @@ from adelic.numbers.local.array import PadicArray
 from adelic.numbers.places import finite
 from adelic.numbers.places.finite import FinitePlaces
 from adelic.numbers.primes import valuation
-from adelic.numbers.window import DEFAULT_PRECISION, checked_window
+from adelic.numbers.window import DEFAULT_PRECISION, checked_prime, checked_window
 
 Polynomial = tuple[int, ...]
 
@@ -69,7 +69,7 @@ def hensel_roots(polynomial: Any, p: int, precision: int = DEFAULT_PRECISION) ->
     >>> hensel_roots("x^2 - 2", 5).shape
     (0,)
     """
-    window = checked_window((p,), precision, 0)
+    window = checked_window((checked_prime(p),), precision, 0)
     coefficients = polynomials.read(polynomial)
     if not coefficients:
         raise EncodingError("every number is a root of the polynomial 0; give another one")

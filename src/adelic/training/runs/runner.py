@@ -28,6 +28,7 @@ from adelic.training.runs.development import DevelopmentData, Questions, trainin
 from adelic.training.runs.fitted import Fitted, Surroundings
 from adelic.training.runs.folder import choose_device, describe, finish, prepare
 from adelic.training.runs.objectives import Objective
+from adelic.training.solvers.base import solver_class
 from adelic.training.solvers.fitting import fit_solver
 
 _RULE_QUESTIONS = 50_000
@@ -88,6 +89,8 @@ def run(
     ({'train': 62, 'validation': 6, 'test': 17}, True)
     """
     torch_device = choose_device(device)
+    if experiment.is_solver and not folder.is_dir():
+        solver_class(experiment.model.name)  # raises before there is a folder
     with ExitStack() as held:
         finished = world.lead(lambda: prepare(experiment, folder, held, restart=restart, tensorboard=tensorboard))
         return finished or _run(
