@@ -151,26 +151,20 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         choice = choose_for_column(column, floats=floats)
         if choice.coordinates == "real":
             raise ConfigurationError(
-                "the column has measurements, whose digits are noise; leave it as it is, or scale it "
-                "(sklearn.preprocessing.StandardScaler)"
+                "the column has measurements, whose digits are noise; leave it, or scale it (sklearn's StandardScaler)"
             )
-        space = choice.space
-        chosen: dict[str, Any] = {
-            "primes": space.primes,
-            "precision": space.precision,
-            "fractional_digits": space.fractional_digits,
-        }
+        of_space = ("primes", "precision", "fractional_digits")
+        chosen = {name: getattr(choice.space, name) for name in of_space}
         chosen |= {"handle_missing": "indicator" if choice.missing else "error", "floats": floats}
         made = cls(**chosen | options)
         if show:
-            names = dict.fromkeys(("primes", "precision", "fractional_digits"), "space")
-            names |= {"features": "form", "handle_missing": "missing"}
+            names = dict.fromkeys(of_space, "space") | {"features": "form", "handle_missing": "missing"}
             used = AdeleSpace(tuple(made.primes), made.precision, made.fractional_digits)
             gaps = {"indicator": "a feature of its own", "error": NO_GAPS}
             missing = gaps.get(made.handle_missing, made.handle_missing)
             given = [names.get(name, name) for name in options]
-            shown = replace(choice, space=used)
-            print(shown.text(form=made.features, missing=missing, given=given))  # noqa: T201  # as the caller asks
+            choice = replace(choice, space=used)
+            print(choice.text(form=made.features, missing=missing, given=given))  # noqa: T201  # as the caller asks
         return made
 
     def fit(self, X: Any, y: Any = None) -> Self:

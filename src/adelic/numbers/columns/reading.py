@@ -118,7 +118,7 @@ def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
         is_missing = np.array([_is_missing(value) for value in values], dtype=np.bool_)
         found = [0 if missing else _plain(v, i) for i, (v, missing) in enumerate(zip(values, is_missing, strict=True))]
         return Column(rationals.read(found, floats=floats), is_missing, values.dtype)
-    if values.dtype.kind not in "iu":  # text
+    if values.dtype.kind in "US":
         return read_column(values.astype(object), floats=floats)
     return Column(rationals.read(values, floats=floats), np.zeros(len(values), dtype=np.bool_), values.dtype)
 
