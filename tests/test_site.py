@@ -73,7 +73,7 @@ def pages(site):
 
 def test_every_page_is_there(site):
     written = {path.relative_to(ROOT / "docs").with_suffix(".html") for path in (ROOT / "docs").rglob("*.md")}
-    tables_of_commands = ("arithmetic", "number-theory", "features")
+    tables_of_commands = ("arithmetic", "composition", "number-theory", "features")
     own = {path for path in written if path.parts[0] not in tables_of_commands}
     assert own | {Path("readme.html"), Path("contributing.html")} <= {p.relative_to(site) for p in site.rglob("*.html")}
 

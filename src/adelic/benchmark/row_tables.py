@@ -375,13 +375,14 @@ def costs_table(found: Iterable[Comparison], row: str | None = None) -> Table:
 def _cost(comparison: Comparison, name: str) -> tuple[str, ...]:
     model = comparison.models[name]
     epochs, each, tokens = model.recipe_settings.get("epochs", 0), model.first.flops, model.tokens
+    command, _, comment = model.first.command.partition("  # ")
     return (
         _name(comparison, name),
         f"{model.train_rows:,}",
         NONE if tokens is None else f"{tokens / 1e6:,.1f}",
         NONE if each is None else f"{3 * each * model.train_rows * epochs:.1e}",
         shown_seconds(model.results),
-        f"`{model.first.command}`",
+        f"`{command}`" + (f" ({comment})" if comment else ""),
     )
 
 

@@ -15,9 +15,10 @@ import importlib
 
 from adelic.errors import needs_extra
 from adelic.training.solver_names import SOLVER_MODULES
-from adelic.training.solvers.base import Solver, solver_class
 
 with needs_extra("adelic.training", "torch"):
     importlib.import_module("torch")
+
+from adelic.training.solvers.base import Solver, solver_class
 
 __all__ = ["SOLVER_MODULES", "Solver", "solver_class"]
