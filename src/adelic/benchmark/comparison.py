@@ -120,7 +120,8 @@ def is_other_form(summary: Summary) -> bool:
 def recipe_family(summary: Summary) -> str:
     """Return the recipe that a model shares with those it may be compared with, as `adelic reproduce --recipe` has it.
 
-    A recipe that was searched for each row and embedding has a file for each; they are of one search.
+    A recipe that was searched for each row and embedding has a file for each; they are of one search. Networks that read
+    another view of the rows, or have another body, are compared among themselves.
 
     >>> from dataclasses import replace
     >>> from pathlib import Path
@@ -129,9 +130,13 @@ def recipe_family(summary: Summary) -> str:
     >>> names = "recipes/schubert-4-adelic.toml", "recipes/tuned/schubert-4-adelic-digits.toml", "quick"
     >>> [recipe_family(Summary((replace(aoe, recipe=name),))) for name in names]
     ['recipes/{row}-{embedding}.toml', 'recipes/tuned/{row}-{embedding}.toml', 'quick']
+    >>> as_graphs = replace(aoe, configuration=aoe.configuration | {"recipe": {"body": "graph"}})
+    >>> recipe_family(Summary((as_graphs,)))
+    'quick --body graph'
     """
+    reading = "".join(f" --{name} {value}" for name, value in summary.reading.items())
     if not summary.recipe.endswith(".toml"):
-        return summary.recipe
+        return summary.recipe + reading
     path = PurePath(summary.recipe)
     row = summary.row if summary.edition in (None, "published") else f"{summary.row}-{summary.edition}"
     stem = path.stem.replace(row, "{row}", 1)
@@ -140,7 +145,7 @@ def recipe_family(summary: Summary) -> str:
         if written in stem:
             stem = stem.replace(written, "{embedding}", 1)
             break
-    return path.with_name(stem + path.suffix).as_posix()
+    return path.with_name(stem + path.suffix).as_posix() + reading
 
 
 def recipe_title(family: str) -> str:
@@ -150,13 +155,15 @@ def recipe_title(family: str) -> str:
     ['paper', 'tuned', 'long']
     >>> recipe_title("recipes/compact/{row}-{embedding}.toml")
     'searched compact'
+    >>> recipe_title("compact --body graph")
+    'compact, body graph'
     """
-    if not family.endswith(".toml"):
-        return family
-    folder = PurePath(family).parent.name
-    if folder in recipe_names():
-        return f"searched {folder}"
-    return "tuned" if folder in ("", "recipes") else folder
+    name, *reading = family.split(" --")
+    if name.endswith(".toml"):
+        folder = PurePath(name).parent.name
+        searched = f"searched {folder}" if folder in recipe_names() else folder
+        name = "tuned" if folder in ("", "recipes") else searched
+    return ", ".join([name, *reading])
 
 
 def comparisons(summaries: Iterable[Summary]) -> list[Comparison]:

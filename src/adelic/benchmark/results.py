@@ -109,6 +109,12 @@ class Summary:
         return dict(self.first.configuration["recipe"])
 
     @property
+    def reading(self) -> dict[str, str]:
+        """Return the options "view" and "body" of a network that does not read the row's tokens one after the other."""
+        settings = self.recipe_settings
+        return {name: settings[name] for name in ("view", "body") if settings.get(name) not in (None, "sequence")}
+
+    @property
     def is_network(self) -> bool:
         """Return whether the model is one of ours, which a recipe trains; others have no width in their settings."""
         return "d_model" in self.recipe_settings
@@ -261,14 +267,10 @@ class Summary:
 
         None where that is not known: the model does not learn in epochs, or the task is not one of the registry.
         """
-        recipe, n = self.recipe_settings, self.first.n
-        epochs = recipe.get("epochs")
+        epochs, n = self.recipe_settings.get("epochs"), self.first.n
         if epochs is None or n is None or self.edition is None or self.first.task not in tasks():
             return None
-        read = find_task(self.first.task).read_length(
-            n, self.edition, recipe.get("view"), recipe.get("body", "sequence")
-        )
-        return int(self.train_rows * epochs * read)
+        return int(self.train_rows * epochs * find_task(self.first.task).read_length(n, self.edition, **self.reading))
 
     @property
     def seconds(self) -> float:

@@ -135,13 +135,14 @@ def recipe_text(summary: Summary) -> str:
     """
     settings = summary.recipe_settings
     unit = next(unit for unit in ("trial", "step", "epoch") if unit + "s" in settings)
-    count = settings[unit + "s"]
+    count, is_graph = settings[unit + "s"], summary.reading.get("body") == "graph"
     said = {
         f"{summary.recipe}, {count} {unit}{'s' if count > 1 else ''}": True,
         f"{summary.max_rows:,} rows": summary.max_rows > 0,
         "symmetries": summary.has_images,
-        "learned positions": settings.get("positional") == "learned",
-        "all tokens read": settings.get("pooling") == "tokens",
+        ", ".join(f"{name} {value}" for name, value in summary.reading.items()): bool(summary.reading),
+        "learned positions": settings.get("positional") == "learned" and not is_graph,
+        "all tokens read": settings.get("pooling") == "tokens" and not is_graph,
     }
     return ", ".join(words for words, holds in said.items() if holds)
 

@@ -4,9 +4,8 @@
 `characters` are AOE's, `rivals` are the other representations with one Transformer for all (`autoregressive`: those
 that say one digit after the other), `placewise_rivals` and `composite` are networks a place whose places are not
 primes, `published` are the rivals nearer to their authors' code, and `trivial` are tables and lines, without a network.
-To add one, write a
-subclass of `Solver` in a module here, and name it in `adelic.training.solver_names`; one of another package is named
-on the command line, as package.module:Class.
+To add one, write a subclass of `Solver` in a module here, and name it in `adelic.training.solver_names`; one of another
+package is named on the command line, as package.module:Class.
 
 Of adelic, `storage`, `numbers`, `data` and `nn` may be imported.
 """
