@@ -120,8 +120,8 @@ def is_other_form(summary: Summary) -> bool:
 def recipe_family(summary: Summary) -> str:
     """Return the recipe that a model shares with those it may be compared with, as `adelic reproduce --recipe` has it.
 
-    A recipe that was searched for each row and embedding has a file for each; they are of one search. Networks that read
-    another view of the rows, or have another body, are compared among themselves.
+    A recipe that was searched for each row and embedding has a file for each; they are of one search. Networks that
+    read another view of the rows, or have another body, are compared among themselves.
 
     >>> from dataclasses import replace
     >>> from pathlib import Path
