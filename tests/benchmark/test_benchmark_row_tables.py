@@ -2,7 +2,15 @@ import pytest
 
 from adelic.benchmark import published_rows, summarise
 from adelic.benchmark.comparison import comparisons
-from adelic.benchmark.row_tables import models_table, overview, paper_table, recipe_tables, sizes_tables, verdict
+from adelic.benchmark.row_tables import (
+    costs_table,
+    models_table,
+    overview,
+    paper_table,
+    recipe_tables,
+    sizes_tables,
+    verdict,
+)
 from adelic.benchmark.rows import Figure, as_published
 from adelic.training import EmbeddingConfig
 
@@ -273,3 +281,41 @@ def test_accuracies_by_the_number_of_training_rows(result):
         "look-up": ["40.00", "50.00"],
         "best trivial rule": ["–", "–"],
     }  # xval ran on one number of rows alone
+
+
+def test_what_a_run_costs(result):
+    train = {"train": 1_000, "validation": 10, "test": 10}
+    graph = result(
+        "quiver-11",
+        recipe={"body": "graph", "epochs": 20},
+        rows=train,
+        flops=7_000,
+        command="adelic train quiver  # at abc",
+    )
+    tokens = result(
+        "quiver-11", embedding="learned", recipe={"epochs": 20}, rows=train, flops=90_000, command="adelic train"
+    )
+    ours, theirs = (costs_table(comparisons(summarise([run]))).rows[0] for run in (graph, tokens))
+    assert ours[2:5] == (
+        "1,000",
+        "0.2",
+        "4.2e+08",
+    )  # 11 vertices · 1,000 rows · 20 epochs; three times the forward pass
+    assert theirs[2:5] == ("1,000", "2.4", "5.4e+09")  # 121 tokens and [CLS]
+    assert (ours[-1], theirs[-1]) == ("`adelic train quiver` (at abc)", "`adelic train`")
+
+
+def test_another_body_is_not_compared_with_tokens(result):
+    runs = [
+        result("quiver-11", embedding=name, recipe=body)
+        for name in ("adelic", "learned")
+        for body in ({}, {"body": "graph"})
+    ]
+    found = comparisons(summarise(runs))
+    assert sorted(part.recipe for part in found) == ["quick", "quick --body graph"]
+    assert all(len(part.models) == 2 for part in found)
+    told = [row[1] for row in paper_table(found, "loss").rows if row[0].startswith("quiver")]
+    assert sorted(told) == ["quick", "quick, body graph"]
+    assert {table.title for table in recipe_tables(found)} == {
+        f"Every model, {recipe} recipe, published split" for recipe in ("quick", "quick, body graph")
+    }
