@@ -315,7 +315,7 @@ def test_another_body_is_not_compared_with_tokens(result):
     assert sorted(part.recipe for part in found) == ["quick", "quick --body graph"]
     assert all(len(part.models) == 2 for part in found)
     told = [row[1] for row in paper_table(found, "loss").rows if row[0].startswith("quiver")]
-    assert sorted(told) == ["quick", "quick, body graph"]
+    assert sorted(told) == ["quick", "quick with body graph"]
     assert {table.title for table in recipe_tables(found)} == {
-        f"Every model, {recipe} recipe, published split" for recipe in ("quick", "quick, body graph")
+        f"Every model, {recipe} recipe, published split" for recipe in ("quick", "quick with body graph")
     }

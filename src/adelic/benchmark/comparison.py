@@ -156,14 +156,14 @@ def recipe_title(family: str) -> str:
     >>> recipe_title("recipes/compact/{row}-{embedding}.toml")
     'searched compact'
     >>> recipe_title("compact --body graph")
-    'compact, body graph'
+    'compact with body graph'
     """
     name, *reading = family.split(" --")
     if name.endswith(".toml"):
         folder = PurePath(name).parent.name
         searched = f"searched {folder}" if folder in recipe_names() else folder
         name = "tuned" if folder in ("", "recipes") else searched
-    return ", ".join([name, *reading])
+    return f"{name} with {' and '.join(reading)}" if reading else name
 
 
 def comparisons(summaries: Iterable[Summary]) -> list[Comparison]:
