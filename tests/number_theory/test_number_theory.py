@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +77,10 @@ REFERENCES = {
     "unit": lambda n: str(without(n, 7)[1] % 7),
     "order": lambda a: str(next(k for k in range(1, 7) if a**k % 7 == 1)),
     "maximum": max,
+    "distance": lambda a, b: max(a, b) - min(a, b),
+    "clipped-sum": lambda a, b: min(a + b, 10**6),
+    "rounding": lambda n: 10 * (n // 10 + (n % 10 > 4)),
+    "integer-part": lambda n: math.floor(Fraction(n, 7)),
     "sorting": lambda first, *others: str(sorted([first, *others]).index(first) + 1),
     "floor-quotient": lambda a, b: a // b,
     "decimal-digit": lambda n: f"{n:06d}"[-4],

@@ -33,7 +33,7 @@ with needs_extra("adelic.nn", "torch"):
     from adelic.nn.bodies.graph_classifier import GraphClassifier
     from adelic.nn.bodies.local_global import LocalGlobalClassifier
     from adelic.nn.bodies.placewise_classifier import PlacewiseClassifier
-    from adelic.nn.bodies.placewise_context import BallContext, ContextPlacewise
+    from adelic.nn.bodies.placewise_context import BallContext, ContextPlacewise, SizeContext
     from adelic.nn.bodies.placewise_transformer import PlacewiseTransformer
     from adelic.nn.bodies.sequence_classifier import SequenceClassifier
     from adelic.nn.embeddings.abacus import AbacusEmbedding
@@ -88,6 +88,7 @@ __all__ = [
     "ResiduesEmbedding",
     "SequenceClassifier",
     "SinusoidalPositionalEncoding",
+    "SizeContext",
     "Vocabulary",
     "XValEmbedding",
     "adelic_targets",

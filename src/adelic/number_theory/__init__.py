@@ -3,7 +3,8 @@
 - `gcd`, `multiplicative` (squarefree, Möbius), `conics` (Hasse–Minkowski; `symbols` has Hilbert's), `collatz`,
   `modular` (sums modulo q; valuation, unit part and order at a prime): what a number is decides.
 - `curves` (root numbers of elliptic curves; `root_numbers` has them by place, from PARI).
-- `controls` (maximum, sorting, integer part, decimal digit, residue, noisy sum): size or base 10 decide.
+- `controls` (maximum, sorting, quotient, decimal digit, residue, noisy sum): size or base 10 decide; and mixed tasks
+  (distance, clipped sum, rounding, integer part), where size and residues do.
 - `arithmetic`: sums, products, quotients and what belongs to them; `composition`: what takes several of these.
 
 To add a task, write a dataclass with its options and a method `task` that returns a `DrawnTask`, and name it below;
@@ -24,7 +25,18 @@ from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.number_theory.collatz import Collatz
 from adelic.number_theory.composition import COMPOSITION
 from adelic.number_theory.conics import Conic, TernaryForm
-from adelic.number_theory.controls import DecimalDigit, FloorQuotient, Maximum, NoisySum, Residue, Sorting
+from adelic.number_theory.controls import (
+    ClippedSum,
+    DecimalDigit,
+    Distance,
+    FloorQuotient,
+    IntegerPart,
+    Maximum,
+    NoisySum,
+    Residue,
+    Rounding,
+    Sorting,
+)
 from adelic.number_theory.curves import RootNumber
 from adelic.number_theory.gcd import GCD
 from adelic.number_theory.modular import ModularSum, Order, Unit, Valuation
@@ -46,8 +58,9 @@ _OF_NUMBER_THEORY = (
     Order,
 )
 _CONTROLS = (Maximum, Sorting, FloorQuotient, DecimalDigit, Residue, NoisySum)
+_MIXED = (Distance, ClippedSum, Rounding, IntegerPart)
 TASKS: Mapping[str, DrawnTask] = {
-    **{built.name: built for built in (variants().task() for variants in (*_OF_NUMBER_THEORY, *_CONTROLS))},
+    **{built.name: built for built in (variants().task() for variants in (*_OF_NUMBER_THEORY, *_CONTROLS, *_MIXED))},
     **ARITHMETIC,
     **COMPOSITION,
 }

@@ -1,10 +1,14 @@
-"""Controls: tasks that ask what the places do not show, size, order and digits in base 10; no place should help."""
+"""Controls: tasks that ask what the places do not show, size, order and digits in base 10; no place should help.
+
+And mixed tasks, whose answers need size and residues: a maximum, a distance, a sum up to a bound, a rounded number, an
+integer part. Their splits have longer numbers, and numbers near the case where the rule changes.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from adelic.data.drawn import DrawnTask, Operands
+from adelic.data.drawn import MOST_CLASSES, Draw, DrawnTask, Operands
 from adelic.errors import ConfigurationError
 from adelic.number_theory.drawing import answers_with, objects
 from adelic.storage.options import check_fields, option
@@ -12,6 +16,10 @@ from adelic.storage.options import check_fields, option
 _NOISE = 200
 _UNIT = 1000
 _ROWS = 5
+_LONGER = 1000
+"""How much larger the numbers of the split "longer" are."""
+_CLOSE = 100
+"""Greatest distance of the split "close" from where the rule changes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,10 +40,21 @@ class _Sized:
         """Return draws of one number."""
         return rng.integers(1, self.limit + 1, (n, 1))
 
+    def longer(self, columns: int) -> Draw:
+        """Return draws of rows of numbers above the limit, up to 1,000 times as large."""
+        return lambda n, rng: rng.integers(self.limit + 1, _LONGER * self.limit + 1, (n, columns))
+
+    def close(self, n: int, rng: np.random.Generator) -> Operands:
+        """Return draws of two numbers that are at most 100 apart."""
+        first = self.one(n, rng)
+        return np.hstack([first, (first + rng.integers(-_CLOSE, _CLOSE + 1, (n, 1))).clip(1, self.limit)])
+
 
 @dataclass(frozen=True, kw_only=True)
 class Maximum(_Sized):
     """Options of the task `maximum`: the greater of two numbers.
+
+    Where it is not a class, it is asked of longer numbers and of close ones, too.
 
     >>> X, y = Maximum(limit=100).task().sample(2, np.random.default_rng(0))
     >>> X.tolist(), y.tolist()
@@ -44,16 +63,133 @@ class Maximum(_Sized):
 
     def task(self) -> DrawnTask:
         """Return the task."""
+        title, is_class = f"the greater of a and b, up to {self.limit:,}", self.limit < MOST_CLASSES
+        most = self.limit if is_class else _LONGER * self.limit
         return DrawnTask(
             name="maximum",
-            title=f"the greater of a and b, up to {self.limit:,}",
+            title=title,
+            never_seen_titles={} if is_class else _longer_and_close("the greater of a and b", self.limit),
             arity=2,
-            draws={"train": self.pairs},
+            draws={"train": self.pairs} | ({} if is_class else {"longer": self.longer(2), "close": self.close}),
             solve=lambda X: objects(X.max(axis=1).tolist()),
+            max_operand=most,
+            max_numerator=most,
+            commutative=True,
+            variants=Maximum,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distance(_Sized):
+    """Options of the task `distance`: how far two numbers are apart.
+
+    >>> X, y = Distance(limit=1000).task().sample(2, np.random.default_rng(0))
+    >>> X.tolist(), y.tolist()
+    ([[851, 637], [512, 270]], [214, 242])
+    """
+
+    limit: int = option(10**6, help="Greatest operand.", least=MOST_CLASSES, greatest=10**12)
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        return DrawnTask(
+            name="distance",
+            title=f"|a − b|, a and b up to {self.limit:,}",
+            never_seen_titles=_longer_and_close("|a − b|", self.limit),
+            arity=2,
+            draws={"train": self.pairs, "longer": self.longer(2), "close": self.close},
+            solve=lambda X: objects(np.abs(X[:, 0] - X[:, 1]).tolist()),
+            max_operand=_LONGER * self.limit,
+            max_numerator=_LONGER * self.limit,
+            commutative=True,
+            variants=Distance,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClippedSum(_Sized):
+    """Options of the task `clipped-sum`: a + b, or the limit where the sum is greater.
+
+    >>> X, y = ClippedSum(limit=1000).task().sample(2, np.random.default_rng(0))
+    >>> X.tolist(), y.tolist()
+    ([[851, 637], [512, 270]], [1000, 782])
+    """
+
+    limit: int = option(10**6, help="Greatest operand and answer.", least=MOST_CLASSES, greatest=10**12)
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+
+        def close(n: int, rng: np.random.Generator) -> Operands:
+            a = self.one(n, rng)
+            b = self.limit - a + rng.integers(-_CLOSE, _CLOSE + 1, (n, 1))
+            return np.hstack([a, b.clip(1, self.limit)])
+
+        return DrawnTask(
+            name="clipped-sum",
+            title=f"a + b, at most {self.limit:,}",
+            never_seen_titles={"close": f"a + b, at most {self.limit:,}, with a sum that is near this"},
+            arity=2,
+            draws={"train": self.pairs, "close": close},
+            solve=lambda X: objects(X.sum(axis=1).clip(max=self.limit).tolist()),
             max_operand=self.limit,
             max_numerator=self.limit,
             commutative=True,
-            variants=Maximum,
+            variants=ClippedSum,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rounding(_Sized):
+    """Options of the task `rounding`: the nearest multiple of a unit, the greater one of two that are as near.
+
+    >>> X, y = Rounding(limit=1000).task().sample(3, np.random.default_rng(0))
+    >>> X[:, 0].tolist(), y.tolist()
+    ([851, 637, 512], [850, 640, 510])
+    """
+
+    limit: int = option(10**6, help="Greatest operand.", least=MOST_CLASSES, greatest=10**12)
+    unit: int = option(10, help="What is rounded to.", least=2, greatest=100)
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        return DrawnTask(
+            name="rounding",
+            title=f"n, up to {self.limit:,}, rounded to a multiple of {self.unit}",
+            never_seen_titles={"longer": f"n, up to {_LONGER * self.limit:,}, rounded to a multiple of {self.unit}"},
+            arity=1,
+            draws={"train": self.one, "longer": self.longer(1)},
+            solve=lambda X: objects(((2 * X[:, 0] + self.unit) // (2 * self.unit) * self.unit).tolist()),
+            max_operand=_LONGER * self.limit,
+            max_numerator=_LONGER * self.limit + self.unit,
+            variants=Rounding,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntegerPart(_Sized):
+    """Options of the task `integer-part`: the integer part of n/d, the divisor d being the same for all n.
+
+    >>> X, y = IntegerPart(limit=100_000).task().sample(3, np.random.default_rng(0))
+    >>> X[:, 0].tolist(), y.tolist()
+    ([85063, 63697, 51114], [12151, 9099, 7302])
+    """
+
+    limit: int = option(10**6, help="Greatest operand.", least=MOST_CLASSES, greatest=10**12)
+    divisor: int = option(7, help="What is divided by.", least=2, greatest=100)
+
+    def task(self) -> DrawnTask:
+        """Return the task."""
+        return DrawnTask(
+            name="integer-part",
+            title=f"the integer part of n/{self.divisor}, n up to {self.limit:,}",
+            never_seen_titles={"longer": f"the integer part of n/{self.divisor}, n up to {_LONGER * self.limit:,}"},
+            arity=1,
+            draws={"train": self.one, "longer": self.longer(1)},
+            solve=lambda X: objects((X[:, 0] // self.divisor).tolist()),
+            max_operand=_LONGER * self.limit,
+            max_numerator=_LONGER * self.limit // self.divisor,
+            variants=IntegerPart,
         )
 
 
@@ -191,3 +327,11 @@ class NoisySum(_Sized):
             commutative=True,
             variants=NoisySum,
         )
+
+
+def _longer_and_close(what: str, limit: int) -> dict[str, str]:
+    """Return the titles of the splits of tasks that compare two numbers."""
+    return {
+        "longer": f"{what}, up to {_LONGER * limit:,}",
+        "close": f"{what}, up to {limit:,}, at most {_CLOSE} apart",
+    }

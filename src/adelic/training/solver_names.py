@@ -18,6 +18,7 @@ SOLVER_MODULES: dict[str, str] = {
     "adelic-flat-256": _FLAT,
     "adelic-flat-608": _FLAT,
     "adelic-context": "adelic.training.solvers.context",
+    "adelic-hybrid": "adelic.training.solvers.context",
     "adelic-characters": "adelic.training.solvers.characters",
     "fone": _RIVALS,
     "xval": _RIVALS,

@@ -1,13 +1,14 @@
 """Place-wise layers with a context: operations set by hand, and what each place may depend on."""
 
 import itertools
+import math
 
 import pytest
 import torch
 
 from adelic import AdeleSpace
 from adelic.errors import ConfigurationError
-from adelic.nn import BallContext, ContextPlacewise
+from adelic.nn import BallContext, ContextPlacewise, SizeContext
 
 SPACE = AdeleSpace(primes=(3, 5, 7), precision=1)
 
@@ -108,6 +109,22 @@ def test_a_context_adds_up_the_vectors_of_the_balls(prime, depth):
         torch.testing.assert_close(shares, expected.view(3, 4).softmax(dim=-1))
 
 
+@pytest.mark.parametrize("primes", [(2, 5), ()])
+def test_a_context_of_sizes_sees_forms_at_all_scales_and_the_digits(primes):
+    context = SizeContext(primes, n_operands=2, n_forms=3, n_levels=4, hidden=5, n_layers=3, n_operations=4)
+    real, digits = torch.randn(6, 2), torch.stack([torch.randint(p, (6, 2)) for p in primes], -1) if primes else None
+    digits = torch.empty(6, 2, 0, dtype=torch.int64) if digits is None else digits
+    assert torch.equal(context(real, digits), torch.full((6, 3, 4), 0.25))
+    torch.nn.init.normal_(context.outer.weight)
+    for row, shares in enumerate(context(real, digits)):
+        forms = context.forms(real[row]).tolist()
+        seen = [math.tanh(10**j * form) for form in forms for j in range(4)]
+        for i, p in enumerate(primes):
+            seen += [float(digit == c) for digit in digits[row, :, i].tolist() for c in range(p)]
+        expected = context.outer(context.inner(torch.tensor(seen)).relu())
+        torch.testing.assert_close(shares, expected.view(3, 4).softmax(dim=-1))
+
+
 def test_errors():
     with pytest.raises(ConfigurationError, match="prime=6 is not a prime"):
         BallContext(3, prime=6)
@@ -117,6 +134,12 @@ def test_errors():
         BallContext(0)
     with pytest.raises(ConfigurationError, match=r"built for \(\*, 1\), not for shape \(4, 2\)"):
         BallContext(3)(torch.zeros(4, 2, dtype=torch.int64))
+    with pytest.raises(ConfigurationError, match="n_forms=0 must be at least 1"):
+        SizeContext((2,), n_forms=0)
+    with pytest.raises(ConfigurationError, match=r"digits \(\*, 1, 1\), not for shapes \(4, 1\) and \(4, 1, 2\)"):
+        SizeContext((2,))(torch.zeros(4, 1), torch.zeros(4, 1, 2, dtype=torch.int64))
+    with pytest.raises(ConfigurationError, match="primes"):
+        SizeContext((2,)).load_state_dict(SizeContext((3,)).state_dict())
     with pytest.raises(ConfigurationError, match="hidden=0 must be at least 1"):
         network(hidden=0)
     with pytest.raises(ConfigurationError, match="the first digits are read; give 0"):

@@ -9,7 +9,7 @@ from adelic.data.drawn import DrawnTask
 from adelic.errors import ConfigurationError
 from adelic.number_theory import task
 from adelic.training.solvers import solver_class
-from adelic.training.solvers.context import ContextSolver, _Epochs, _Hardest, _targets
+from adelic.training.solvers.context import ContextSolver, HybridSolver, _Epochs, _Hardest, _targets
 from adelic.training.solvers.placewise import decoded, space_for
 
 SMALL = task("collatz", limit=10_000)
@@ -76,6 +76,18 @@ def test_another_prime_chooses():
         questions, expected = asked.sample(200, np.random.default_rng(1), "test", exclude=operands)
         right.append(np.mean(solver.answer(questions) == expected))
     assert right[0] > 0.9 > right[1]
+
+
+@pytest.mark.parametrize(("name", "examples", "steps"), [("maximum", 2000, 150), ("integer-part", 500, 100)])
+def test_sizes_and_residues_choose(name, examples, steps):
+    """No digit at 2 says which number is greater, or what 7 leaves; longer numbers are answered as short ones are."""
+    asked = task(name)
+    operands, answers = asked.sample(examples, np.random.default_rng(0))
+    solver = HybridSolver()
+    solver.fit(asked, operands, answers, seed=0, steps=steps)
+    for split in ("test", "longer"):
+        questions, right = asked.sample(300, np.random.default_rng(1), split, exclude=operands)
+        assert np.mean(solver.answer(questions) == right) > 0.8
 
 
 def test_the_seed_determines_everything():

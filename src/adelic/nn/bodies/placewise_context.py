@@ -3,7 +3,8 @@
 Many laws are arithmetic with cases: at every place the answer is a simple function of the residue, but which function
 it is the residues of that place do not show. In a long Collatz step an odd n becomes a·n + b, where a and b depend on
 how often 2 divides, so on the digits of n at the place 2. `BallContext` reads that place and chooses among a few
-operations; `ContextPlacewise` carries the chosen ones out, at every place with weights of its own.
+operations; `ContextPlacewise` carries the chosen ones out, at every place with weights of its own. Where size decides,
+as in max(a, b), `SizeContext` reads the real place.
 """
 
 import math
@@ -107,14 +108,97 @@ class BallContext(Fingerprinted):
         return sums.view(*residues.shape[:-1], self.n_layers, self.n_operations).softmax(dim=-1)
 
 
+class SizeContext(Fingerprinted):
+    """A choice among operations, by how large numbers are and by their residues at the smallest places.
+
+    A few linear forms of the real values, each seen at several scales as tanh(10^j · form), say how numbers compare,
+    coarsely and finely at once: the coarse levels find the form, a − b for instance, and the fine ones its sign. A
+    perceptron reads these and the digits, one-hot. Its last layer starts at 0, so that at first every operation is as
+    likely as every other.
+
+    Shape: real values (*, n_operands), of about unit size, and digits int64 (*, n_operands, n_places) ->
+    (*, n_layers, n_operations), float32.
+
+    Args:
+        primes: of the places whose digits are read; () for sizes alone.
+        n_operands: how many numbers there are.
+        n_forms, n_levels: how many linear forms there are, and scales of each.
+        hidden: width of the perceptron.
+        n_layers, n_operations: as those of `ContextPlacewise`.
+
+    Raises:
+        ConfigurationError: a size is not positive, or the shapes do not fit.
+
+    >>> context = SizeContext((2, 5), n_operands=2, n_operations=4)
+    >>> context(torch.tensor([[0.5, 1.0]]), torch.tensor([[[1, 3], [0, 4]]])).shape
+    torch.Size([1, 2, 4])
+    """
+
+    levels: torch.Tensor
+
+    def __init__(
+        self,
+        primes: Sequence[int],
+        *,
+        n_operands: int = 1,
+        n_forms: int = 8,
+        n_levels: int = 7,
+        hidden: int = 64,
+        n_layers: int = 2,
+        n_operations: int = 16,
+    ) -> None:
+        super().__init__()
+        _check_positive(n_operands=n_operands, n_forms=n_forms, n_levels=n_levels, hidden=hidden)
+        _check_positive(n_layers=n_layers, n_operations=n_operations)
+        self.primes, self.n_operands, self.n_forms = tuple(primes), n_operands, n_forms
+        self.n_layers, self.n_operations = n_layers, n_operations
+        self.forms = nn.Linear(n_operands, n_forms)
+        nn.init.normal_(self.forms.weight)
+        nn.init.zeros_(self.forms.bias)
+        self.register_buffer("levels", 10.0 ** torch.arange(n_levels), persistent=False)
+        self.inner = nn.Linear(n_forms * n_levels + n_operands * sum(self.primes), hidden)
+        self.outer = nn.Linear(hidden, n_layers * n_operations)
+        nn.init.zeros_(self.outer.weight)
+        nn.init.zeros_(self.outer.bias)
+
+    def extra_repr(self) -> str:
+        """Return what print shows."""
+        sizes = f"n_operands={self.n_operands}, n_layers={self.n_layers}, n_operations={self.n_operations}"
+        return f"primes={self.primes}, {sizes}"
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the primes."""
+        return {"primes": list(self.primes)}
+
+    def forward(self, real: torch.Tensor, digits: torch.Tensor) -> torch.Tensor:
+        """Return how much each layer is to do of each operation; the shares of a layer add up to 1.
+
+        Raises:
+            ConfigurationError: the shapes do not fit.
+        """
+        check_plain(real, self.levels.device)
+        check_plain(digits, self.levels.device)
+        numbers = (*real.shape[:-1], self.n_operands)
+        if tuple(real.shape) != numbers or tuple(digits.shape) != (*numbers, len(self.primes)):
+            raise ConfigurationError(
+                f"the context was built for real values (*, {self.n_operands}) and digits (*, {self.n_operands}, "
+                f"{len(self.primes)}), not for shapes {tuple(real.shape)} and {tuple(digits.shape)}"
+            )
+        seen = [torch.tanh(self.forms(real)[..., None] * self.levels).flatten(-2)]
+        for i, prime in enumerate(self.primes):
+            seen.append(functional.one_hot(digits[..., i], prime).flatten(-2).to(real.dtype))
+        sums: torch.Tensor = self.outer(functional.relu(self.inner(torch.cat(seen, dim=-1))))
+        return sums.view(*numbers[:-1], self.n_layers, self.n_operations).softmax(dim=-1)
+
+
 class ContextPlacewise(Fingerprinted):
     """A network a place, whose units multiply the place's features by a context that all places share.
 
     At a place, the first layer's units are products of a vector of each operand's digit; every other layer's are linear
     in what came before. Each unit is multiplied by a linear form of the context, which is the layer's choice among
-    operations (`BallContext`, or any weights of them). A linear map follows, and a ReLU; behind the last layer the map
-    leads to the answer's digit. So a place learns each operation once, whatever the context that asks for it, and the
-    context learns once which operation to ask for, from all places.
+    operations (`BallContext`, `SizeContext`, or any weights of them). A linear map follows, and a ReLU; behind the last
+    layer the map leads to the answer's digit. So a place learns each operation once, whatever the context that asks for
+    it, and the context learns once which operation to ask for, from all places.
 
     Multiplications by constants are diagonal in the characters of the units modulo p, additions in those of Z/p. Both
     are such products, and two layers compute every affine map of a residue, by a factor and a constant.

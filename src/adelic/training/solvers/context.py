@@ -1,20 +1,21 @@
-"""AOE in, AOE out, with a context: at every place arithmetic, and one place's digits choose which."""
+"""AOE in, AOE out, with a context: at every place arithmetic; one place's digits, or sizes, choose which."""
 
 from contextlib import suppress
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import nn
 from torch.nn import functional
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.errors import ConfigurationError
-from adelic.nn import AdelicLoss, AdelicPrediction, BallContext, ContextPlacewise, adelic_targets
+from adelic.nn import AdelicLoss, AdelicPrediction, BallContext, ContextPlacewise, SizeContext, adelic_targets
 from adelic.numbers import AdeleSpace
 from adelic.training.network.sampler import stream_seed
 from adelic.training.solvers.base import Solver, Tick, descend, rates
-from adelic.training.solvers.placewise import decoded, space_for
+from adelic.training.solvers.placewise import decoded, mean_size, space_for
 
 _DEEPEST = 2**18
 """Most balls of the deepest level."""
@@ -27,31 +28,38 @@ _SCOUTS = 2
 """Places, the largest primes, that say how hard a row is."""
 _UNTOLD = 0.05
 """Share of the steps before rows are chosen: nothing says then what is hard."""
+_SMALLEST = 7
+"""Greatest prime whose digits help to choose an operation, where sizes do."""
 _CHUNK, _READ = 2_000, 100_000
 """Rows at once, when they are answered and when they are read."""
 
 
 class ContextNetwork(nn.Module):
-    """A `ContextPlacewise` with the `BallContext` that it asks, and the loss of its digits.
+    """A `ContextPlacewise` with the context that it asks, and the loss of its digits.
 
-    Shape: residues int64 (n, arity) modulo a power of the context's prime, digits (n, arity, n_primes) -> logits
+    Shape: what the context sees of the operands, (n, arity), digits (n, arity, n_primes) -> logits
     (n, n_primes, max_prime).
 
     Args:
         space: the primes.
         arity: operands a row.
-        prime, depth: of the context.
+        context: a `BallContext`, which sees residues, or a `SizeContext`, which sees real values and some digits.
     """
 
-    def __init__(self, space: AdeleSpace, arity: int, *, prime: int, depth: int) -> None:
+    def __init__(self, space: AdeleSpace, arity: int, context: BallContext | SizeContext) -> None:
         super().__init__()
-        self.context = BallContext(depth, prime=prime, n_operands=arity, n_operations=_OPERATIONS)
+        self.context = context
         self.body = ContextPlacewise(space, n_operands=arity, n_operations=_OPERATIONS, hidden=_HIDDEN, width=_WIDTH)
         self.digit_loss = AdelicLoss(space, real_weight=0.0)
 
-    def forward(self, residues: torch.Tensor, digits: torch.Tensor, places: list[int] | None = None) -> torch.Tensor:
+    def forward(self, seen: torch.Tensor, digits: torch.Tensor, places: list[int] | None = None) -> torch.Tensor:
         """Return the logits, of some places alone if these are given."""
-        logits: torch.Tensor = self.body(digits.long(), self.context(residues), places)
+        digits = digits.long()
+        if isinstance(self.context, SizeContext):
+            choice = self.context(seen, digits[..., : len(self.context.primes)])
+        else:
+            choice = self.context(seen)
+        logits: torch.Tensor = self.body(digits, choice, places)
         return logits
 
     def loss(self, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -102,23 +110,29 @@ class ContextSolver(Solver):
         if obstacle := self.obstacle(problem):
             raise ConfigurationError(f"{obstacle}, and {problem.name} has others; adelic-placewise has them")
         if not len(operands):
-            raise ConfigurationError(f"adelic-context cannot learn {problem.name} from no examples; give at least one")
+            raise ConfigurationError(f"{problem.name} cannot be learned from no examples; give at least one")
         self._problem = problem
         self._space = space_for(problem)
-        depth = _depth(self.prime, len(operands))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(stream_seed(seed, "initialisation"))
-            self._network = ContextNetwork(self._space, problem.arity, prime=self.prime, depth=depth)
-        residues, digits = self._inputs(operands)
-        _train(self._network, residues, digits, _targets(self._space, answers), seed=seed, steps=steps, tick=tick)
+            self._network = ContextNetwork(self._space, problem.arity, self._context(operands))
+        inputs, targets = self._inputs(operands), _targets(self._space, answers)
+        _train(self._network, *inputs, targets, seed=seed, steps=steps, tick=tick)
+
+    def _context(self, operands: Operands) -> BallContext | SizeContext:
+        """Return an untrained context for such operands."""
+        depth = _depth(self.prime, len(operands))
+        self._modulus = self.prime**depth
+        return BallContext(depth, prime=self.prime, n_operands=operands.shape[1], n_operations=_OPERATIONS)
+
+    def _seen(self, operands: Operands) -> npt.NDArray[Any]:
+        """Return what the context sees of operands beside their digits, of the same shape."""
+        return np.asarray(operands % self._modulus).astype(np.int64)
 
     def _inputs(self, operands: Operands) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the operands' residues at the context place, and their digits."""
-        assert self._network is not None
-        context = self._network.context
-        residues = np.asarray(operands % context.prime**context.depth).astype(np.int64)
+        """Return what the context sees of operands, and their digits."""
         digits = self._space.encode(operands).digits[..., 0].astype(np.int16)
-        return torch.from_numpy(residues), torch.from_numpy(digits)
+        return torch.from_numpy(self._seen(operands)), torch.from_numpy(digits)
 
     @torch.no_grad()
     def answer(self, operands: Operands) -> Answers:
@@ -141,9 +155,25 @@ class ContextSolver(Solver):
         return sum(p.numel() for p in self._network.parameters()) if self._network else 0
 
 
+class HybridSolver(ContextSolver):
+    """The same, where the operands' real values, and their digits at the smallest places, choose the operation.
+
+    For answers that need size and residues: the greater of two numbers, a rounded number, a sum up to a bound.
+    """
+
+    def _context(self, operands: Operands) -> SizeContext:
+        """Return an untrained context for such operands."""
+        self._unit = mean_size(operands)
+        smallest = [p for p in self._space.primes if p <= _SMALLEST]
+        return SizeContext(smallest, n_operands=operands.shape[1], n_operations=_OPERATIONS)
+
+    def _seen(self, operands: Operands) -> npt.NDArray[Any]:
+        return np.asarray(operands / self._unit).astype(np.float32)
+
+
 def _train(
     network: ContextNetwork,
-    residues: torch.Tensor,
+    seen: torch.Tensor,
     digits: torch.Tensor,
     targets: torch.Tensor,
     *,
@@ -153,11 +183,15 @@ def _train(
 ) -> None:
     """Train on the examples, half of each batch from the hardest."""
     generator = torch.Generator().manual_seed(stream_seed(seed, "sampler"))
-    n_rows = len(residues)
+    n_rows = len(seen)
     epochs, hard = _Epochs(n_rows, generator), _Hardest(n_rows, min(_KEPT, 1 + n_rows // 4), generator)
-    dense = list(network.body.parameters())
+    dense, others = list(network.body.parameters()), []
+    if isinstance(network.context, BallContext):
+        balls = network.context.parameters()
+        others.append(torch.optim.Adagrad(balls, lr=_BALLS_RATE, initial_accumulator_value=_BALLS_START))
+    else:
+        dense.extend(network.context.parameters())
     optimizer = torch.optim.AdamW(dense, lr=_LEARNING_RATE, betas=(0.9, 0.99), weight_decay=0.0, fused=True)
-    balls = torch.optim.Adagrad(network.context.parameters(), lr=_BALLS_RATE, initial_accumulator_value=_BALLS_START)
     scouts = list(range(network.body.space.n_primes))[-_SCOUTS:]
 
     def losses(logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
@@ -168,20 +202,20 @@ def _train(
     def loss(step: int) -> torch.Tensor:
         if step < _UNTOLD * steps:
             batch = epochs.draw(_BATCH)
-            return network.loss(network(residues[batch], digits[batch]), targets[batch])
+            return network.loss(network(seen[batch], digits[batch]), targets[batch])
         scouted = epochs.draw(_SCOUTED)
         with torch.no_grad():
-            hard.look(scouted, losses(network(residues[scouted], digits[scouted], scouts), scouted))
+            hard.look(scouted, losses(network(seen[scouted], digits[scouted], scouts), scouted))
         chosen = hard.draw(_HARD)
         batch = torch.cat([chosen, epochs.draw(_BATCH - len(chosen))])
-        logits = network(residues[batch], digits[batch])
+        logits = network(seen[batch], digits[batch])
         hard.look(batch, losses(logits[:, scouts], batch))
         return network.loss(logits, targets[batch])
 
     schedule = rates(_LEARNING_RATE, steps, _WARM_UP)
     # Said aloud that it is off, else torch warns that it is.
     with torch.sparse.check_sparse_tensor_invariants(False):  # type: ignore[no-untyped-call]
-        descend(loss, dense, optimizer, schedule, steps, tick, others=[balls])
+        descend(loss, dense, optimizer, schedule, steps, tick, others=others)
 
 
 def _depth(prime: int, examples: int) -> int:
@@ -244,4 +278,4 @@ def _targets(space: AdeleSpace, answers: Answers) -> torch.Tensor:
     return found
 
 
-SOLVERS: dict[str, type[Solver]] = {"adelic-context": ContextSolver}
+SOLVERS: dict[str, type[Solver]] = {"adelic-context": ContextSolver, "adelic-hybrid": HybridSolver}
