@@ -83,7 +83,7 @@ def contrasts_table(found: Iterable[Comparison]) -> Table:
             "t-test; the interval contains what that of a mean contains. Of two seeds the range, without a test.",
             "rows: on how many test rows one of the two alone is right, added up over seeds. p, McNemar: of the exact "
             "test (statsmodels) on the test rows of one seed, that of the median seed; seeds share rows, so that they "
-            "are not pooled. interval over rows: 95 % bootstrap interval (SciPy) of the same difference, the test rows "
+            "are not pooled. interval over rows: 95 % bootstrap interval of the same difference, the test rows "
             "of each seed drawn again; it contains which rows are tested, and keeps the trained models and the splits.",
             LOOK_UP_NOTE,
         ),
