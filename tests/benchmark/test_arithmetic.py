@@ -188,6 +188,20 @@ def test_the_packaged_plans():
     assert len(read_plan("quick")) < 100
 
 
+PLANS = sorted((Path(__file__).parents[2] / "benchmarks").glob("arithmetic_*.toml"))
+
+
+@pytest.mark.parametrize("plan", ["quick", "full", *PLANS], ids=lambda plan: Path(plan).stem)
+def test_steps_never_fall_as_examples_rise(plan):
+    curves = {}
+    for entry in read_plan(plan):
+        curves.setdefault((entry.data.task, entry.model.name), set()).add((entry.data.examples, entry.steps))
+    assert PLANS
+    for points in curves.values():
+        steps = [count for _, count in sorted(points)]
+        assert steps == sorted(steps)
+
+
 def test_a_plan_of_ones_own():
     plan = read_plan("plan.toml")
     assert len(plan) == (3 * 2 + 1) * 2
