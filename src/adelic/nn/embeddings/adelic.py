@@ -69,6 +69,7 @@ class AdelicEmbedding(NumberEmbedding):
             "multiplicative-characters" or "combined"; see `adelic.numbers.features`. None, the default, is "combined".
         projection: None, or "linear" for a trained linear map from all features to d_model, which "combined" always
             has.
+        gain: what the projection's first weights, those of `nn.Linear`, are multiplied by.
         coordinates: "all"; "real" or "p-adic" leaves those of the other places at 0, to see what each is worth.
         scale: mean and deviation of the numbers that are usual, for "combined": one more feature is the size on that
             scale. `for_column` sets it.
@@ -111,6 +112,7 @@ class AdelicEmbedding(NumberEmbedding):
         space: AdeleSpace | None = None,
         features: str | None = None,
         projection: str | None = None,
+        gain: float = 1.0,
         coordinates: str = "all",
         scale: tuple[float, float] | None = None,
         falloff: float | None = None,
@@ -129,6 +131,8 @@ class AdelicEmbedding(NumberEmbedding):
         features = "combined" if features is None else features
         if features == "combined":
             projection = "linear"  # these features are more than a vector has coordinates
+        if not 0 < gain < math.inf or (gain != 1 and projection is None):
+            raise ConfigurationError(f"gain={gain} must be a positive number, and 1 without projection='linear'")
         if features == "standardized" and vocabulary is None:
             raise ConfigurationError("features='standardized' needs a vocabulary to standardize over")
         if scale is not None and (features != "combined" or not all(map(math.isfinite, scale)) or scale[1] <= 0):
@@ -140,6 +144,8 @@ class AdelicEmbedding(NumberEmbedding):
         self.falloff = _FALLOFF if falloff is None and features == "combined" else falloff
         self._loudness = None if self.falloff is None else loudness(self.layout, self.falloff)
         self.projection = nn.Linear(self.layout.size, d_model) if projection else None
+        if self.projection is not None:
+            self.projection.weight.data *= gain
         # Without a vocabulary the table is empty, and says on which device and in which type the vectors are wanted.
         table = torch.empty(0, d_model) if vocabulary is None else self._features(self.space.encode(vocabulary.pair))
         self._check_distinct(table)
@@ -160,6 +166,7 @@ class AdelicEmbedding(NumberEmbedding):
             d_model=d_model,
             features=options["features"],
             projection=None if options["projection"] == "none" else options["projection"],
+            gain=options["gain"],
             coordinates=options["coordinates"],
         )
 
