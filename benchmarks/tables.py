@@ -1,8 +1,8 @@
 """Write the tables of README.md and docs/, docs/table.csv, and the figures and pages of docs/results, from the results.
 
 They stand between <!-- table: NAME --> and <!-- end of table -->. NAME is that of a file of benchmarks/results, or a
-command that prints the table: adelic report --results-dir results/table --markdown --table overview; or "arithmetic", a
-plan of that benchmark and its folder of results.
+command that prints the table: adelic report --results-dir results/table --markdown --table overview; or "arithmetic"
+or "columns", a plan of that benchmark and its folder of results.
 
 Each row of results/table has a page docs/results/ROW.md, which is made where it is missing; mkdocs.yml has to list it.
 
@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from adelic import benchmark
-from adelic.benchmark import arithmetic
+from adelic.benchmark import arithmetic, columns
 from adelic.benchmark.report import figures
 from adelic.benchmark.results import confidence_interval
 from adelic.benchmark.run_tables import single_runs
@@ -73,7 +73,7 @@ def main() -> None:
         text = page.read_text(encoding="utf-8")
         new = re.sub(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", fill, text, flags=re.DOTALL)
         new = re.sub(r"(<!-- table: adelic (.+?) -->\n).*?(<!-- end of table -->)", print_, new, flags=re.DOTALL)
-        marks = r"(<!-- table: arithmetic (\S+) (\S+) -->\n).*?(<!-- end of table -->)"
+        marks = r"(<!-- table: (arithmetic|columns) (\S+) (\S+) -->\n).*?(<!-- end of table -->)"
         new = re.sub(marks, of_plan, new, flags=re.DOTALL)
         if new != text:
             stale.append(page.name)
@@ -149,9 +149,11 @@ def fill(match: re.Match[str]) -> str:
 
 
 def of_plan(match: re.Match[str]) -> str:
-    """Return the table of a plan of the arithmetic benchmark between its marks, which name the plan and the results."""
-    entries = arithmetic.gather(arithmetic.read_plan(match[2]), Path(match[3]))
-    return f"{match[1]}{arithmetic.to_markdown(entries)}\n{match[4]}"
+    """Return the table of a plan of a benchmark between its marks, which name the plan and the results."""
+    if match[2] == "columns":
+        return f"{match[1]}{columns.to_markdown(columns.read_plan(match[3]), Path(match[4]))}\n{match[5]}"
+    entries = arithmetic.gather(arithmetic.read_plan(match[3]), Path(match[4]))
+    return f"{match[1]}{arithmetic.to_markdown(entries)}\n{match[5]}"
 
 
 @cache

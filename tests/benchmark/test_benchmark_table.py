@@ -1,11 +1,12 @@
 """The one type of table, in each of its forms."""
 
 import csv
+import dataclasses
 import io
 
 import pytest
 
-from adelic.benchmark.table import Table
+from adelic.benchmark.table import MARK_NOTES, Table
 from adelic.cli.report import print_figures
 
 ODD = ("[red]mine[/red]", "a|b", "[/]", "90.00 [80.00, 100.00]", 'say "no", twice')
@@ -40,3 +41,9 @@ def test_a_table_without_rows_was_not_run():
 def test_a_row_has_as_many_cells_as_there_are_columns():
     with pytest.raises(AssertionError):
         Table(("row", "rate"), (("a",),))
+
+
+def test_a_changed_copy_explains_a_mark_once():
+    table = Table(("model", "accuracy"), (("AOE", f"1 {next(iter(MARK_NOTES))}"),), notes=("first",))
+    assert len(table.notes) == 2
+    assert dataclasses.replace(table, notes=(*table.notes, "last")).notes == (*table.notes, "last")

@@ -96,6 +96,9 @@ def test_the_baseline():
             ConfigurationError,
             "--published belongs to the embeddings 'fone', 'periodic' and 'xval', not to 'abacus'",
         ),
+        ("adelic", {"gain": 3}, ConfigurationError, "gain=3 is of the map of --projection linear; add it, or drop"),
+        ("adelic", {"gain": 0, "projection": "linear"}, ConfigurationError, "gain=0 must be a positive number"),
+        ("learned", {"gain": 2}, ConfigurationError, "--gain belongs to the embedding 'adelic', not to 'learned'"),
         (
             "fone",
             {"published": True, "standardize": True},
@@ -142,6 +145,17 @@ def test_options_reach_a_rival_and_its_command(tiny_config, name, options, label
     for option, value in options.items():
         assert f" --{option}" + ("" if value is True else f" {float(value) if option == 'sigma' else value}") in words
         assert option not in dataclasses.replace(run_of, model=plain).command()
+
+
+def test_gain_multiplies_the_first_weights_of_the_projection():
+    louder, plain = (EmbeddingConfig.of("adelic", projection="linear", gain=gain) for gain in (3, None))
+    assert (louder.label, plain.label) == ("adelic-digits-gain3", "adelic-digits")
+    assert "gain" not in plain.as_dict()  # as before there was this option
+    weights = []
+    for config in (louder, plain):
+        torch.manual_seed(0)
+        weights.append(build(config, Vocabulary(range(1, 6)), 32).projection.weight)
+    assert torch.equal(weights[0], 3 * weights[1])
 
 
 def test_rivals_are_configured_as_before_they_had_options():

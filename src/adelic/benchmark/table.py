@@ -77,7 +77,8 @@ class Table:
         """Explain the marks that stand in cells."""
         assert all(len(row) == len(self.columns) for row in self.rows), "a row has as many cells as there are columns"
         text = "".join(cell for row in self.rows for cell in row)
-        object.__setattr__(self, "notes", (*self.notes, *(note for mark, note in MARK_NOTES.items() if mark in text)))
+        found = (note for mark, note in MARK_NOTES.items() if mark in text)
+        object.__setattr__(self, "notes", tuple(dict.fromkeys((*self.notes, *found))))  # once, in a changed copy too
 
     def to_markdown(self, *, without: Collection[str] = ()) -> str:
         """Return the table in Markdown, under its heading; "not run" in place of an empty one.

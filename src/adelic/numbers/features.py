@@ -24,11 +24,14 @@ WITHOUT_COMBINED = ("digits", "standardized", *PLACE_FEATURES[:2], *PLACE_FEATUR
 """The forms that show a number in one way, also in tables."""
 FEATURE_KINDS = (*WITHOUT_COMBINED, "combined")
 """The forms in which a network can be given an adele."""
+HOT_KINDS = ("one-hot-digits", "valuation-unit")
+"""The forms whose features at primes are 0 or 1, of which `hot_positions` finds the ones."""
 _COMBINED = ("characters", "valuation-unit")  # at a prime: the one shows sums, the other divisors and residues
 DECIMAL_PERIODS = tuple(10.0**k for k in range(-1, 13))
 """The periods of the waves of the real value in "combined": they show its digits in base 10, 0.01 … 10^11."""
 _REAL_SCALE = 10
 """In "combined" the logarithm is divided by this, so that it is about as large as the other features."""
+_BLOCK = 1024  # rows of features that are computed together
 _UNIT_DIGITS_AT_2 = 3  # u mod 8 says whether the unit u is a square in Q_2; at other primes u mod p does
 
 
@@ -109,8 +112,8 @@ class FeatureLayout:
 
 
 def compute_features(
-    adeles: AdeleArray, layout: FeatureLayout, *, scale: tuple[float, float] | None = None
-) -> npt.NDArray[np.float32]:
+    adeles: AdeleArray, layout: FeatureLayout, *, scale: tuple[float, float] | None = None, dtype: Any = np.float32
+) -> npt.NDArray[Any]:
     """Return the features of adeles, float32 (*, layout.size).
 
     - "digits": the paper's layout, flattened: [0, …, 0, q], then the digits of each prime, raw.
@@ -129,6 +132,7 @@ def compute_features(
         adeles: the numbers, (*).
         layout: what is wanted.
         scale: mean and deviation of the numbers that are usual, for "combined"; without them that feature is 0.
+        dtype: np.uint8 for `HOT_KINDS` takes a quarter of the memory; the first feature, which it cannot hold, is 0.
 
     Raises:
         RangeError: a real value is beyond float32 (digits) or float64.
@@ -142,25 +146,29 @@ def compute_features(
     array([2.56, 0.  , 0.  , 1.  , 0.  , 0.  , 0.  , 0.  , 0.  , 0.  , 1.  ,
            0.  , 0.  , 1.  , 0.  ], dtype=float32)
     """
-    space, levels = layout.space, layout.levels
+    space = layout.space
     if layout.kind in ("digits", "standardized"):
-        coordinates = adeles.tensor()[..., space.max_precision - levels :]
+        coordinates = adeles.tensor()[..., space.max_precision - layout.levels :]
         if not space.window.is_uniform:
             coordinates = coordinates[..., layout.is_present]
         return coordinates.reshape(*adeles.shape, layout.size)
-    # In place, in the type of the result: of 10^5 numbers all features are hundreds of megabytes.
-    out = np.zeros((*adeles.shape, layout.size), dtype=np.float32)
-    if layout.kind in HOT_KINDS:
-        hot = hot_positions(adeles, layout)
-        hot = hot.reshape(*adeles.shape, hot.shape[-2] * hot.shape[-1])
-        np.put_along_axis(out, np.where(hot < layout.size, hot, 0), 1, axis=-1)  # the first feature is written below
-    else:
+    # In blocks, which stay in cache, and in the type of the result: of 10^5 numbers all features are hundreds of
+    # megabytes, and memory that is touched for the first time costs more than what is computed into it.
+    out = np.zeros((*adeles.shape, layout.size), dtype)
+    flat, every = adeles.reshape(-1), out.reshape(-1, layout.size)
+    for i in range(0, len(every), _BLOCK):
+        block, rows = flat[i : i + _BLOCK], every[i : i + _BLOCK]
+        if layout.kind in HOT_KINDS:
+            hot = hot_positions(block, layout).reshape(len(rows), -1)
+            np.put_along_axis(rows, np.where(hot == layout.size, 0, hot), 1, axis=-1)  # the first is written below
+            continue
         start = layout.n_real
         for j, (p, count) in enumerate(zip(space.primes, layout.place_levels, strict=True)):
             end = start + place_size(layout.kind, p, count)
-            out[..., start:end] = place_features(layout.kind, adeles.digits[..., j, ::-1][..., :count], p)
+            rows[:, start:end] = place_features(layout.kind, block.digits[:, j, ::-1][:, :count], p)
             start = end
-    out[..., : layout.n_real] = real_features(layout.kind, adeles.real, scale)
+    real = real_features(layout.kind, adeles.real, scale)
+    out[..., : layout.n_real] = real if dtype is np.float32 else 0
     return out
 
 
@@ -243,9 +251,7 @@ def signed_logarithm(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]
 
 
 def characters(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.float64]:
-    """Return cos and sin of 2πx/p^k for k = 1 … levels, from the digits of x, lowest first.
-
-    Shape: (*, levels) -> (*, 2 · levels), cos and sin in turn.
+    """Return cos and sin of 2πx/p^k for k = 1 … levels, in turn, from the digits of x, lowest first: (*, 2 · levels).
 
     >>> characters(np.array([1, 0]), 2).round(3)
     array([-1.,  0.,  0.,  1.])
@@ -256,9 +262,7 @@ def characters(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.float64]:
 
 
 def one_hot(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.bool_]:
-    """Return each digit as a one-hot vector of length p.
-
-    Shape: (*, levels) -> (*, p · levels).
+    """Return each digit as a one-hot vector of length p, (*, levels) -> (*, p · levels).
 
     >>> one_hot(np.array([1, 0]), 3).astype(int)
     array([0, 1, 0, 1, 0, 0])
@@ -408,10 +412,6 @@ def standardize(features: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     wide = features.astype(np.float64)
     deviation = wide.std(axis=0)
     return np.asarray((wide - wide.mean(axis=0)) / np.where(deviation == 0, 1, deviation), dtype=np.float32)
-
-
-HOT_KINDS = ("one-hot-digits", "valuation-unit")
-"""The forms whose features at primes are 0 or 1, of which `hot_positions` finds the ones."""
 
 
 def hot_positions(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[np.int64]:

@@ -61,6 +61,14 @@ class EmbeddingConfig:
         tried=("none", "linear"),
         of=_AOE,
     )
+    gain: float | None = option(
+        None,
+        default=1.0,
+        help="What the first weights of AOE's projection are multiplied by.",
+        positive=True,
+        of=_AOE,
+        unwritten=1.0,
+    )
     primes: tuple[int, ...] | None = option(
         None,
         default=DEFAULT_PRIMES,
@@ -180,6 +188,8 @@ class EmbeddingConfig:
                 object.__setattr__(self, name, self._default(described))
         if self.features == "combined" and self.places == "flat":
             object.__setattr__(self, "projection", "linear")  # as AdelicEmbedding has it
+        if self.gain not in (None, 1) and self.projection is None:
+            raise ConfigurationError(f"gain={self.gain:g} is of the map of --projection linear; add it, or drop --gain")
         if self.name in _AOE:
             self._check_places()
             space = self.space()
@@ -248,7 +258,7 @@ class EmbeddingConfig:
         >>> EmbeddingConfig.choose({"name": "adelic", "precision": 3}, features="characters").options()["precision"]
         3
         >>> EmbeddingConfig.choose({}, space=AdeleSpace((2, 3), 5), d_model=16).options()
-        {'features': 'digits', 'projection': None, 'primes': (2, 3), 'precision': 5, ...}
+        {'features': 'digits', 'projection': None, 'gain': 1.0, 'primes': (2, 3), 'precision': 5, ...}
         """
         kept = {key: value for key, value in table.items() if key != "name"}
         chosen = name or table.get("name", "adelic")
@@ -299,6 +309,7 @@ class EmbeddingConfig:
         ('fone', 'fone-bases2-5-standardized')
         """
         parts = [self.name, self.features, self.places, "tied" if self.tied else None, self.coordinates]
+        parts += [] if self.gain in (None, 1) else [f"gain{self.gain:g}"]
         rivals = {"bases": f"bases{self.bases}", "standardize": "standardized", "published": "published"}
         rivals |= {"base": f"{self.base}", "n_primes": f"{self.n_primes}", "modulus": f"{self.modulus}"}
         if self.sigma is not None:

@@ -151,7 +151,7 @@ def test_coordinates_that_do_not_tell_numbers_apart(vocabulary):
 def test_the_projection_is_linear_in_all_features(vocabulary, space, features):
     embedding = AdelicEmbedding(vocabulary, space=space, d_model=6, features=features, projection="linear")
     assert embedding.layout.levels == space.precision
-    raw = embedding.table
+    raw = embedding.look_up(torch.arange(8))
     if features != "standardized":
         numbers = space.encode(list(vocabulary.numbers))
         factors = loudness(embedding.layout, 30) if features == "combined" else np.float32(1)
@@ -290,11 +290,11 @@ def test_digits_by_prime_are_the_wider_features_cut_at_each_prime(features):
     parts = []
     for p, n in zip(space.primes, space.precisions, strict=True):
         one = AdelicEmbedding(vocabulary, space=AdeleSpace((p,), n), d_model=16, features=features, projection="linear")
-        parts.append(one.table[:, one.layout.n_real :])
+        parts.append(one.look_up(ids)[:, one.layout.n_real :])
     n_real = embedding.layout.n_real
     widest = AdelicEmbedding(
         vocabulary, space=AdeleSpace((2,), 6), d_model=16, features=features, projection="linear"
-    ).table[:, :n_real]
+    ).look_up(ids)[:, :n_real]
     flat = torch.cat([widest, *parts], dim=-1)
     weight = embedding.projection.weight.detach().clone().requires_grad_()
     expected = torch.nn.functional.linear(flat, weight, embedding.projection.bias.detach())
@@ -561,4 +561,23 @@ def test_a_table_is_looked_at_without_copies_of_it():
 def test_the_table_has_the_features_of_the_numbers_in_their_order(numbers):
     embedding = AdelicEmbedding(numbers, 8, features="one-hot-digits", projection="linear")
     expected = compute_features(embedding.space.encode(list(numbers)), embedding.layout)
-    assert np.array_equal(embedding.table.numpy(), expected)
+    found = embedding.look_up(torch.arange(len(numbers)))
+    assert np.array_equal(found.numpy(), expected)
+    assert found.dtype == torch.float32
+    assert embedding.table.dtype == torch.uint8  # a quarter of the memory
+
+
+def test_features_of_a_byte_each_are_converted_with_the_module():
+    """So that an embedding of one-hot features works in every type, and refuses one that holds no two reals apart."""
+    made = AdelicEmbedding(range(9), 8, features="one-hot-digits", projection="linear")
+    for dtype in (torch.float64, torch.bfloat16, torch.float16):
+        converted = copy.deepcopy(made).to(dtype)
+        assert converted(torch.arange(9)).dtype == converted.look_up(torch.arange(9)).dtype == dtype
+        assert torch.equal(converted.look_up(torch.arange(9)), made.look_up(torch.arange(9)).to(dtype))
+    space = AdeleSpace((2,), 2)
+    near = AdelicEmbedding(
+        [1000, 1004], 8, space=space, features="one-hot-digits", projection="linear"
+    )  # by size alone
+    assert len(near.look_up(torch.arange(2)).unique(dim=0)) == 2
+    with pytest.raises(ConfigurationError, match=r"in torch\.bfloat16 give two numbers"):
+        near.to(torch.bfloat16)

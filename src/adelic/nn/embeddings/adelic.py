@@ -49,8 +49,8 @@ class AdelicEmbedding(NumberEmbedding):
     """The adele of a number as its vector: AOE. The paper's form is features="digits", which has no parameters.
 
     A finite vocabulary becomes one frozen table (a buffer) of features, float32: 4 bytes a feature and number, as 171
-    MB for 10^5 numbers in the default form. Without a vocabulary the numbers themselves are encoded on the way (on the
-    CPU), and there is no table.
+    MB for 10^5 numbers in the default form; features that are 0 or 1, behind a projection, take a byte each. Without
+    a vocabulary the numbers themselves are encoded on the way (on the CPU), and there is no table.
 
     Where the features are fewer than d_model they are padded with zeros. Where they are more, the highest levels
     (powers of p) are left out, as long as the vocabulary's numbers keep different vectors; `projection="linear"` keeps
@@ -69,6 +69,7 @@ class AdelicEmbedding(NumberEmbedding):
             "multiplicative-characters" or "combined"; see `adelic.numbers.features`. None, the default, is "combined".
         projection: None, or "linear" for a trained linear map from all features to d_model, which "combined" always
             has.
+        gain: what the projection's first weights, those of `nn.Linear`, are multiplied by.
         coordinates: "all"; "real" or "p-adic" leaves those of the other places at 0, to see what each is worth.
         scale: mean and deviation of the numbers that are usual, for "combined": one more feature is the size on that
             scale. `for_column` sets it.
@@ -111,6 +112,7 @@ class AdelicEmbedding(NumberEmbedding):
         space: AdeleSpace | None = None,
         features: str | None = None,
         projection: str | None = None,
+        gain: float = 1.0,
         coordinates: str = "all",
         scale: tuple[float, float] | None = None,
         falloff: float | None = None,
@@ -129,6 +131,8 @@ class AdelicEmbedding(NumberEmbedding):
         features = "combined" if features is None else features
         if features == "combined":
             projection = "linear"  # these features are more than a vector has coordinates
+        if not 0 < gain < math.inf or (gain != 1 and projection is None):
+            raise ConfigurationError(f"gain={gain} must be a positive number, and 1 without projection='linear'")
         if features == "standardized" and vocabulary is None:
             raise ConfigurationError("features='standardized' needs a vocabulary to standardize over")
         if scale is not None and (features != "combined" or not all(map(math.isfinite, scale)) or scale[1] <= 0):
@@ -140,14 +144,26 @@ class AdelicEmbedding(NumberEmbedding):
         self.falloff = _FALLOFF if falloff is None and features == "combined" else falloff
         self._loudness = None if self.falloff is None else loudness(self.layout, self.falloff)
         self.projection = nn.Linear(self.layout.size, d_model) if projection else None
+        if self.projection is not None:
+            self.projection.weight.data *= gain
+        self._is_hot = projection is not None and features in HOT_KINDS and coordinates == "all"
         # Without a vocabulary the table is empty, and says on which device and in which type the vectors are wanted.
-        table = torch.empty(0, d_model) if vocabulary is None else self._features(self.space.encode(vocabulary.pair))
-        self._check_distinct(table)
+        table, real = torch.empty(0, d_model), None
+        if vocabulary is not None:
+            adeles = self.space.encode(vocabulary.pair)
+            if self._is_hot and falloff is None:  # a byte each, but for the real feature
+                table = torch.from_numpy(compute_features(adeles, self.layout, dtype=np.uint8))
+                real = torch.from_numpy(real_features(features, adeles.real)).float()
+            else:
+                table = self._features(adeles)
         n_special = int(missing) if vocabulary is None else vocabulary.n_ids - len(vocabulary)
         self.special = nn.Parameter(_FIRST_STD * torch.randn(n_special, d_model)) if n_special else None
         self.table: torch.Tensor
         self.register_buffer("table", table, persistent=False)
-        self._greatest = greatest_of(table)
+        self.real: torch.Tensor | None
+        self.register_buffer("real", real, persistent=False)
+        self._check_distinct(self._of_floats)
+        self._greatest = max(greatest_of(self._of_floats), float(real is not None))
 
     @classmethod
     def from_options(
@@ -160,6 +176,7 @@ class AdelicEmbedding(NumberEmbedding):
             d_model=d_model,
             features=options["features"],
             projection=None if options["projection"] == "none" else options["projection"],
+            gain=options["gain"],
             coordinates=options["coordinates"],
         )
 
@@ -285,10 +302,18 @@ class AdelicEmbedding(NumberEmbedding):
             flat = np.pad(flat, [(0, 0)] * (flat.ndim - 1) + [(0, padding)])
         return torch.from_numpy(flat)
 
-    def _check_distinct(self, table: torch.Tensor) -> None:
+    @property
+    def _of_floats(self) -> torch.Tensor:
+        """Return the features that are floating-point numbers."""
+        return self.table if self.real is None else self.real
+
+    def _check_distinct(self, floats: torch.Tensor) -> None:
         """Raise `ConfigurationError` if two numbers of the vocabulary have the same vector."""
-        if not rows_differ(table):
-            rounded = "" if table.dtype == torch.float32 else f" in {table.dtype}"
+        bits = None if self.real is None else self.table
+        if (bits is None or not rows_differ(bits)) and not rows_differ(
+            floats if bits is None else torch.cat([floats, bits], dim=1)
+        ):
+            rounded = "" if floats.dtype == torch.float32 else f" in {floats.dtype}"
             raise ConfigurationError(
                 f"{self.layout.levels} levels of {self.layout.kind} at the primes {self.space.primes} "
                 f"({self.coordinates} coordinates){rounded} give two numbers of the vocabulary the same vector; "
@@ -297,8 +322,8 @@ class AdelicEmbedding(NumberEmbedding):
 
     def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Self:
         """Move or convert the module, unless its numbers would no longer be told apart."""
-        converted = fn(self.table)
-        if converted.dtype != self.table.dtype and not converted.is_meta:
+        converted = fn(self._of_floats)
+        if converted.dtype != self._of_floats.dtype and not converted.is_meta:
             check_range(self._greatest, converted.dtype)
             self._check_distinct(converted)
         return super()._apply(fn, recurse)  # type: ignore[no-untyped-call, no-any-return]
@@ -317,7 +342,7 @@ class AdelicEmbedding(NumberEmbedding):
             return found
         ids, n = ids_or_numbers, len(self.vocabulary)
         check_autocast(self._greatest, self.table.device.type)
-        vectors = functional.embedding(ids if self.special is None else ids.clamp(max=n - 1), self.table)
+        vectors = self.look_up(ids if self.special is None else ids.clamp(max=n - 1))
         if self.projection is not None:
             vectors = self.projection(vectors)
         if self.special is not None:
@@ -325,13 +350,24 @@ class AdelicEmbedding(NumberEmbedding):
             vectors = torch.where((ids >= n)[..., None], special.to(vectors.dtype), vectors)
         return vectors if self.padding_idx is None else vectors * (ids != self.padding_idx)[..., None]
 
+    def look_up(self, ids: torch.Tensor) -> torch.Tensor:
+        """Return the features of numbers of the vocabulary, ids (*) -> (*, layout.size), or d_model without projection.
+
+        >>> AdelicEmbedding([5], 8, space=AdeleSpace((2, 3), 2), features="digits").look_up(torch.tensor([0]))
+        tensor([[0., 5., 0., 1., 1., 2., 0., 0.]])
+        """
+        rows = functional.embedding(ids, self.table)
+        if self.real is None:
+            return rows
+        return torch.cat([functional.embedding(ids, self.real), rows[..., 1:].to(self.real.dtype)], dim=-1)
+
     @_outside_graphs  # numbers are read and encoded by NumPy, on the CPU
     def _of_numbers(self, numbers: Any) -> torch.Tensor:
         """Return the vectors of open-ended numbers."""
         parsed, is_missing = self._read(numbers)
         is_real = self.coordinates == "real" and self.layout.kind == "combined"
         pair = parsed.numerators.reshape(parsed.shape), parsed.denominators.reshape(parsed.shape)
-        if self.projection is not None and self.layout.kind in HOT_KINDS and self.coordinates == "all":
+        if self.projection is not None and self._is_hot:
             vectors = self._project_digits(self.space.encode(pair), self.projection)
         else:
             features = self._of_real(parsed) if is_real else self._features(self.space.encode(pair))
