@@ -32,7 +32,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 
 # Each worker takes half of the tests in order, so that a module's fixtures are made once; who is done first helps the other.
 test: setup
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
 # Without a network, the tests that need more say so, and are skipped; the others run.
 test-all: setup
