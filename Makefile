@@ -30,7 +30,8 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[dev]'
 	@touch $@
 
-# Each worker takes half of the tests in order, so that a module's fixtures are made once; who is done first helps the other.
+# Each worker takes a third of the tests in order, so that a module's fixtures are made once; who is done first helps the others.
+# Three for two cores, since some tests wait for other processes.
 test: setup
 	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
