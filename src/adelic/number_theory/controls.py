@@ -1,7 +1,7 @@
 """Controls: tasks that ask what the places do not show, size, order and digits in base 10; no place should help.
 
 And mixed tasks, whose answers need size and residues: a maximum, a distance, a sum up to a bound, a rounded number, an
-integer part. Their splits have longer numbers, and numbers near the case where the rule changes.
+integer part. They have splits of longer numbers, of numbers near the case where the rule changes, or both.
 """
 
 from dataclasses import dataclass
@@ -51,6 +51,13 @@ class _Sized:
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Large(_Sized):
+    """Options of a mixed task, whose answers are too many for classes."""
+
+    limit: int = option(10**6, help="Greatest operand.", least=MOST_CLASSES, greatest=10**12)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Maximum(_Sized):
     """Options of the task `maximum`: the greater of two numbers.
 
@@ -80,15 +87,13 @@ class Maximum(_Sized):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Distance(_Sized):
+class Distance(_Large):
     """Options of the task `distance`: how far two numbers are apart.
 
     >>> X, y = Distance(limit=1000).task().sample(2, np.random.default_rng(0))
     >>> X.tolist(), y.tolist()
     ([[851, 637], [512, 270]], [214, 242])
     """
-
-    limit: int = option(10**6, help="Greatest operand.", least=MOST_CLASSES, greatest=10**12)
 
     def task(self) -> DrawnTask:
         """Return the task."""
@@ -107,15 +112,13 @@ class Distance(_Sized):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClippedSum(_Sized):
+class ClippedSum(_Large):
     """Options of the task `clipped-sum`: a + b, or the limit where the sum is greater.
 
     >>> X, y = ClippedSum(limit=1000).task().sample(2, np.random.default_rng(0))
     >>> X.tolist(), y.tolist()
     ([[851, 637], [512, 270]], [1000, 782])
     """
-
-    limit: int = option(10**6, help="Greatest operand and answer.", least=MOST_CLASSES, greatest=10**12)
 
     def task(self) -> DrawnTask:
         """Return the task."""
@@ -140,7 +143,7 @@ class ClippedSum(_Sized):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rounding(_Sized):
+class Rounding(_Large):
     """Options of the task `rounding`: the nearest multiple of a unit, the greater one of two that are as near.
 
     >>> X, y = Rounding(limit=1000).task().sample(3, np.random.default_rng(0))
@@ -148,7 +151,6 @@ class Rounding(_Sized):
     ([851, 637, 512], [850, 640, 510])
     """
 
-    limit: int = option(10**6, help="Greatest operand.", least=MOST_CLASSES, greatest=10**12)
     unit: int = option(10, help="What is rounded to.", least=2, greatest=100)
 
     def task(self) -> DrawnTask:
@@ -167,7 +169,7 @@ class Rounding(_Sized):
 
 
 @dataclass(frozen=True, kw_only=True)
-class IntegerPart(_Sized):
+class IntegerPart(_Large):
     """Options of the task `integer-part`: the integer part of n/d, the divisor d being the same for all n.
 
     >>> X, y = IntegerPart(limit=100_000).task().sample(3, np.random.default_rng(0))
@@ -175,7 +177,6 @@ class IntegerPart(_Sized):
     ([85063, 63697, 51114], [12151, 9099, 7302])
     """
 
-    limit: int = option(10**6, help="Greatest operand.", least=MOST_CLASSES, greatest=10**12)
     divisor: int = option(7, help="What is divided by.", least=2, greatest=100)
 
     def task(self) -> DrawnTask:

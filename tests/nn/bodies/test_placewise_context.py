@@ -125,6 +125,15 @@ def test_a_context_of_sizes_sees_forms_at_all_scales_and_the_digits(primes):
         torch.testing.assert_close(shares, expected.view(3, 4).softmax(dim=-1))
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_a_context_of_sizes_in_other_types(dtype):
+    """Forms that are 0 stay 0 at each scale; in float16 the greatest scales are beyond the numbers."""
+    context = SizeContext((2,), n_operands=1).to(dtype)
+    found = context(torch.zeros(3, 1, dtype=dtype), torch.ones(3, 1, 1, dtype=torch.int64))
+    assert found.dtype == dtype
+    assert found.isfinite().all()
+
+
 def test_errors():
     with pytest.raises(ConfigurationError, match="prime=6 is not a prime"):
         BallContext(3, prime=6)
@@ -134,6 +143,8 @@ def test_errors():
         BallContext(0)
     with pytest.raises(ConfigurationError, match=r"built for \(\*, 1\), not for shape \(4, 2\)"):
         BallContext(3)(torch.zeros(4, 2, dtype=torch.int64))
+    with pytest.raises(ConfigurationError, match="prime=4 is not a prime"):
+        SizeContext((2, 4))
     with pytest.raises(ConfigurationError, match="n_forms=0 must be at least 1"):
         SizeContext((2,), n_forms=0)
     with pytest.raises(ConfigurationError, match=r"digits \(\*, 1, 1\), not for shapes \(4, 1\) and \(4, 1, 2\)"):

@@ -69,8 +69,7 @@ class BallContext(Fingerprinted):
     ) -> None:
         super().__init__()
         _check_positive(depth=depth, n_operands=n_operands, n_layers=n_layers, n_operations=n_operations)
-        if not is_prime(prime):
-            raise ConfigurationError(f"prime={describe(prime)} is not a prime")
+        _check_prime(prime)
         if depth > MOST_BALLS.bit_length() or prime**depth > MOST_BALLS:
             raise ConfigurationError(f"{prime}^{depth} balls are more than {MOST_BALLS:,}; choose a smaller depth")
         self.depth, self.prime, self.n_operands = depth, prime, n_operands
@@ -127,14 +126,12 @@ class SizeContext(Fingerprinted):
         n_layers, n_operations: as those of `ContextPlacewise`.
 
     Raises:
-        ConfigurationError: a size is not positive, or the shapes do not fit.
+        ConfigurationError: a size is not positive, or one of the primes is not a prime.
 
     >>> context = SizeContext((2, 5), n_operands=2, n_operations=4)
     >>> context(torch.tensor([[0.5, 1.0]]), torch.tensor([[[1, 3], [0, 4]]])).shape
     torch.Size([1, 2, 4])
     """
-
-    levels: torch.Tensor
 
     def __init__(
         self,
@@ -150,12 +147,13 @@ class SizeContext(Fingerprinted):
         super().__init__()
         _check_positive(n_operands=n_operands, n_forms=n_forms, n_levels=n_levels, hidden=hidden)
         _check_positive(n_layers=n_layers, n_operations=n_operations)
-        self.primes, self.n_operands, self.n_forms = tuple(primes), n_operands, n_forms
+        for prime in primes:
+            _check_prime(prime)
+        self.primes, self.n_operands, self.n_levels = tuple(primes), n_operands, n_levels
         self.n_layers, self.n_operations = n_layers, n_operations
         self.forms = nn.Linear(n_operands, n_forms)
         nn.init.normal_(self.forms.weight)
         nn.init.zeros_(self.forms.bias)
-        self.register_buffer("levels", 10.0 ** torch.arange(n_levels), persistent=False)
         self.inner = nn.Linear(n_forms * n_levels + n_operands * sum(self.primes), hidden)
         self.outer = nn.Linear(hidden, n_layers * n_operations)
         nn.init.zeros_(self.outer.weight)
@@ -176,17 +174,20 @@ class SizeContext(Fingerprinted):
         Raises:
             ConfigurationError: the shapes do not fit.
         """
-        check_plain(real, self.levels.device)
-        check_plain(digits, self.levels.device)
+        check_plain(real, self.forms.weight.device)
+        check_plain(digits, self.forms.weight.device)
         numbers = (*real.shape[:-1], self.n_operands)
         if tuple(real.shape) != numbers or tuple(digits.shape) != (*numbers, len(self.primes)):
             raise ConfigurationError(
                 f"the context was built for real values (*, {self.n_operands}) and digits (*, {self.n_operands}, "
                 f"{len(self.primes)}), not for shapes {tuple(real.shape)} and {tuple(digits.shape)}"
             )
-        seen = [torch.tanh(self.forms(real)[..., None] * self.levels).flatten(-2)]
+        forms = self.forms(real)
+        # In float32 at least: in float16 the greater scales would be infinite, and 0 times them not 0.
+        scales = 10.0 ** torch.arange(self.n_levels, device=forms.device)
+        seen = [torch.tanh(forms[..., None] * scales).flatten(-2).to(forms.dtype)]
         for i, prime in enumerate(self.primes):
-            seen.append(functional.one_hot(digits[..., i], prime).flatten(-2).to(real.dtype))
+            seen.append(functional.one_hot(digits[..., i], prime).flatten(-2).to(forms.dtype))
         sums: torch.Tensor = self.outer(functional.relu(self.inner(torch.cat(seen, dim=-1))))
         return sums.view(*numbers[:-1], self.n_layers, self.n_operations).softmax(dim=-1)
 
@@ -315,6 +316,11 @@ class ContextPlacewise(Fingerprinted):
 
 def _uniform(bound: float, *shape: int) -> torch.Tensor:
     return torch.empty(shape).uniform_(-bound, bound)
+
+
+def _check_prime(prime: int) -> None:
+    if not is_prime(prime):
+        raise ConfigurationError(f"prime={describe(prime)} is not a prime")
 
 
 def _check_positive(**sizes: int) -> None:

@@ -359,7 +359,9 @@ class AdelicEmbedding(NumberEmbedding):
         rows = functional.embedding(ids, self.table)
         if self.real is None:
             return rows
-        return torch.cat([functional.embedding(ids, self.real), rows[..., 1:].to(self.real.dtype)], dim=-1)
+        vectors = rows.to(self.real.dtype)
+        vectors[..., :1] = functional.embedding(ids, self.real)  # in place: a copy would cost as much again
+        return vectors
 
     @_outside_graphs  # numbers are read and encoded by NumPy, on the CPU
     def _of_numbers(self, numbers: Any) -> torch.Tensor:
