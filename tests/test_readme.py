@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from adelic.benchmark import read_results, summarise
+from adelic.benchmark import published_rows, read_results, summarise
 from adelic.benchmark.comparison import comparisons, on_most_rows
 from adelic.benchmark.row_tables import chosen_by_validation
 from adelic.benchmark.significance import declared_contrast
@@ -41,6 +41,22 @@ def test_on_how_many_rows_aoe_is_ahead() -> None:
     text = " ".join(README.split())
     assert f"Of the {len(differences)} rows" in text
     assert f"beyond the interval on {ahead}, behind on {behind}." in text
+
+
+def test_how_many_rows_of_the_paper_were_run() -> None:
+    """By AOE or learned vectors, on the published split of the published edition."""
+    words = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    networks = [
+        summary
+        for summary in summarise(read_results(ROOT / "results" / "table"))
+        if summary.embedding in ("adelic", "learned")
+        and summary.split == "published"
+        and summary.edition == "published"
+    ]
+    seeds = {row: max((len(s.results) for s in networks if s.row == row), default=0) for row in published_rows()}
+    verdict = " ".join((ROOT / "docs" / "results.md").read_text(encoding="utf-8").split())
+    not_run, single = (words[list(seeds.values()).count(count)] for count in (0, 1))
+    assert f"Of the paper's {len(seeds)} rows {not_run} have not been run, and {single} have one seed" in verdict
 
 
 def test_what_to_cite_is_what_the_citation_file_says() -> None:
