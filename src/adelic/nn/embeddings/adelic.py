@@ -356,11 +356,10 @@ class AdelicEmbedding(NumberEmbedding):
         >>> AdelicEmbedding([5], 8, space=AdeleSpace((2, 3), 2), features="digits").look_up(torch.tensor([0]))
         tensor([[0., 5., 0., 1., 1., 2., 0., 0.]])
         """
-        rows = functional.embedding(ids, self.table)
-        if self.real is None:
-            return rows
-        vectors = rows.to(self.real.dtype)
-        vectors[..., :1] = functional.embedding(ids, self.real)  # in place: a copy would cost as much again
+        vectors = functional.embedding(ids, self.table)
+        if self.real is not None:
+            vectors = vectors.to(self.real.dtype)
+            vectors[..., :1] = functional.embedding(ids, self.real)  # in place: a copy would cost as much again
         return vectors
 
     @_outside_graphs  # numbers are read and encoded by NumPy, on the CPU
