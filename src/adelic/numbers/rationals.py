@@ -64,7 +64,9 @@ class Rationals:
         return self.denominators.strides == (0,) or bool(np.all(self.denominators == 1))
 
     def reduced(self) -> "Rationals":
-        """Return the same numbers in lowest terms, for int64."""
+        """Return the same numbers in lowest terms, for int64; its arrays are its own."""
+        if self.is_integral:  # without loading the compiled divisors
+            return Rationals(self.numerators.copy(), np.broadcast_to(np.int64(1), self.numerators.shape), self.shape)
         n, m = np.empty_like(self.numerators), np.empty_like(self.denominators)
         for block in blocks(len(n)):
             n[block], m[block] = _reduce(self.numerators[block], self.denominators[block])

@@ -20,9 +20,9 @@ from adelic.numbers.describe import at_position, describe
 from adelic.numbers.expansion import expansion_text
 from adelic.numbers.hensel import BelowWindowError, NothingKnownError, Residue
 from adelic.numbers.places import real
-from adelic.numbers.places.threshold import are_many
+from adelic.numbers.places.threshold import FEW, are_many, are_many_integers
 from adelic.numbers.primes import valuation
-from adelic.numbers.rationals import Rationals
+from adelic.numbers.rationals import Rationals, blocks
 from adelic.numbers.window import Window
 
 LIMB_PRIME, LIMB_PRECISION = 43, 64  # 43^4 < 2^22 < 47^4; bits of n/m modulo 2^64
@@ -89,7 +89,9 @@ def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any], *, threa
     Raises:
         PrecisionError: a denominator has more factors p than the window has fractional digits.
     """
-    if _suits_limbs(rationals, window, out.dtype) and out.flags.c_contiguous:
+    if _suits_numpy(rationals):
+        _encode_integers(rationals.numerators, window, out)
+    elif _suits_limbs(rationals, window, out.dtype) and out.flags.c_contiguous:
         rest = _encode_limbs(rationals, window, out, skip=0, threads=threads)
         _encode_some(rationals, window, out, rest)
     elif rationals.is_small and window.suits_kernels and are_many(len(rationals.numerators)):
@@ -123,6 +125,12 @@ def tensor(rationals: Rationals, window: Window, out: npt.NDArray[np.float32], *
         with np.errstate(over="ignore"):
             part[:, 0, -1] = real.nearest_floats(numbers)
         out[rest] = part
+
+
+def _suits_numpy(rationals: Rationals) -> bool:
+    """Return whether these are integers of 64 bits, and NumPy is the quickest."""
+    size = len(rationals.numerators)
+    return rationals.is_small and size > FEW and not are_many_integers(size) and rationals.is_integral
 
 
 def _suits_limbs(rationals: Rationals, window: Window, dtype: np.dtype[Any]) -> bool:
@@ -165,6 +173,16 @@ def _encode_limbs(
         with ThreadPoolExecutor(len(starts)) as pool:
             list(pool.map(work, starts, [min(start + step, whole) for start in starts]))
     return np.concatenate([np.flatnonzero(flags), np.arange(whole, size)])
+
+
+def _encode_integers(numerators: npt.NDArray[np.int64], window: Window, out: npt.NDArray[Any]) -> None:
+    """Write the digits of integers, as `hensel.hensel_digits` finds them, one digit of all of them at a time."""
+    out[:, :, :] = 0
+    for block in blocks(len(numerators)):
+        for j, (p, precision) in enumerate(zip(window.primes, window.precisions, strict=True)):
+            rest = numerators[block]
+            for k in range(window.fractional_digits, precision):
+                rest, out[block, j, window.precision - 1 - k] = np.divmod(rest, p)
 
 
 def _encode_some(rationals: Rationals, window: Window, out: npt.NDArray[Any], chosen: npt.NDArray[np.intp]) -> None:
