@@ -71,6 +71,9 @@ def test_a_label_that_is_listed_on_80_columns_can_be_shown(tiny_config, tmp_path
     monkeypatch.chdir(tmp_path)
     assert config.label == label
     assert works("runs", "show", label).startswith(f"runs/{label}: finished")
+    figures, _, _ = in_a_terminal(80, "runs", "show", label, cwd=tmp_path).partition("\nseed = ")
+    assert max(map(len, figures.splitlines())) <= 80
+    assert {"balanced", "look-up", "validation", "best"} <= words_of(figures)
 
 
 def test_a_comparison_fits_80_columns(tiny_config, tmp_path):

@@ -1,6 +1,7 @@
 """`adelic runs`: list, show and compare the runs that a folder holds, and make room."""
 
 import json
+import shutil
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adelic.cli.options import PATH, SuggestingGroup, plain
-from adelic.cli.tables import print_table
+from adelic.cli.tables import print_table, say
 from adelic.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -113,9 +114,9 @@ def show(label: str, runs_dir: Path, plot: Path | None, *, as_json: bool) -> Non
         }
         click.echo(json.dumps(content, indent=2))
         return
-    click.echo(f"{plain(str(run.folder))}: {_state(run)}, {_size(run.size)}, last written {_age(run)} ago")
+    say(f"{plain(str(run.folder))}: {_state(run)}, {_size(run.size)}, last written {_age(run)} ago")
     if run.problem:
-        click.echo(f"problem: {plain(run.problem)}; `--restart` begins the run anew")
+        say(f"problem: {plain(run.problem)}; `--restart` begins the run anew")
     if run.result:
         shown = {
             name: f"{value:,}" if type(value) is int else f"{value:.4f}" for name, value in run.result.test.items()
@@ -124,13 +125,15 @@ def show(label: str, runs_dir: Path, plot: Path | None, *, as_json: bool) -> Non
         rules = (("majority", "majority class"), ("lookup", "look-up"), ("rule", "best trivial rule"))
         figures = [(name, getattr(run.result, key)) for key, name in rules]
         trivial = ", ".join(f"{name} {value:.4f}" for name, value in figures if value is not None)
-        click.echo(f"test: {test} ({trivial})")
+        say(f"test: {test} ({trivial})")
     for key, (name, form) in _FIGURES.items():
         values = run.history[key]
         if values:
             best = max(values) if key == "validation_accuracy" else min(values)
-            text = f"{form.format(values[0])} → {form.format(values[-1])}, best {form.format(best)}"
-            click.echo(f"{name:19} {_sparkline(values)}  {text} in epoch {values.index(best) + 1}")
+            first, last, best_text = map(form.format, (values[0], values[-1], best))
+            text = f"  {first} → {last}, best {best_text} in epoch {values.index(best) + 1}"
+            room = shutil.get_terminal_size().columns - len(f"{name:19} {text}")
+            click.echo(f"{name:19} {_sparkline(values, max(8, min(room, 40)))}{text}")
     click.echo()
     for key, value in _flat(run.configuration):
         click.echo(f"{plain(key)} = {json.dumps(value)}")
@@ -264,10 +267,10 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 86400:,.0f} d"
 
 
-def _sparkline(values: list[float], width: int = 40) -> str:
+def _sparkline(values: list[float], width: int) -> str:
     """Return a curve in a line of text, from its least value to its greatest.
 
-    >>> _sparkline([0.0, 0.5, 1.0]), _sparkline([1.0, 1.0])
+    >>> _sparkline([0.0, 0.5, 1.0], 8), _sparkline([1.0, 1.0], 8)
     ('▁▅█', '▁▁')
     """
     if len(values) > width:  # the last value of each part, so that the end is the curve's

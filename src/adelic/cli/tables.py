@@ -82,6 +82,12 @@ def print_table(
         )
 
 
+def say(text: str) -> None:
+    """Print a sentence, in a terminal without breaking its words."""
+    room = Console().width if sys.stdout.isatty() else len(text) + 1
+    click.echo(click.wrap_text(text, width=max(room, 40)))
+
+
 def _least(index: int, columns: Sequence[str], rows: Sequence[Sequence[str]], *, whole: bool) -> int:
     """Return the width of a column's longest word, or of its longest cell."""
     cells = [columns[index], *(row[index] for row in rows)]

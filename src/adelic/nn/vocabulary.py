@@ -13,7 +13,9 @@ from adelic.nn.tensors import check_plain
 from adelic.numbers import rationals
 from adelic.numbers.columns.reading import is_any_missing, read_values
 from adelic.numbers.describe import describe
+from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import Rationals
+from adelic.numbers.space import AdeleSpace
 
 
 class Vocabulary:
@@ -78,6 +80,17 @@ class Vocabulary:
     def numbers(self) -> tuple[Fraction, ...]:
         """Return the numbers in the order of ids."""
         return tuple(map(self._parsed.fraction, range(len(self))))
+
+    def space(self) -> AdeleSpace:
+        """Return the default space, with as many more digits, after the point, as these numbers need.
+
+        >>> Vocabulary(range(9)).space() == AdeleSpace(), Vocabulary([1, "0.25"]).space().fractional_digits
+        (True, 2)
+        """
+        space = AdeleSpace()
+        denominators = {1} if self._parsed.is_integral else set(self._parsed.denominators.tolist())
+        needed = max(valuation(m, p) for m in denominators for p in space.primes)
+        return AdeleSpace(space.primes, space.max_precision + needed, needed)
 
     @property
     def n_ids(self) -> int:

@@ -2,6 +2,7 @@ import copy
 import datetime
 import math
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -177,9 +178,17 @@ def test_ids_outside_the_vocabulary(vocabulary):
                 embedding(torch.tensor(ids))
 
 
+def test_fractions_of_a_list_have_room():
+    embedding = AdelicEmbedding(["3/8", "7/5", 1])
+    assert embedding.space == AdeleSpace(precision=19, fractional_digits=3)
+    assert embedding.space.encode(["3/8", "7/5", 1]).decode().tolist() == [Fraction(3, 8), Fraction(7, 5), 1]
+    assert embedding(torch.tensor([0, 2])).shape == (2, 128)
+    assert AdelicEmbedding(["1/19", 1]).space == AdelicEmbedding(1000).space == AdeleSpace()
+
+
 def test_numbers_that_do_not_fit_the_window():
     with pytest.raises(PrecisionError, match="7/5"):
-        AdelicEmbedding(Vocabulary(["7/5", 1]))
+        AdelicEmbedding(Vocabulary(["7/5", 1]), space=AdeleSpace())
     with pytest.raises(PrecisionError, match="7/5"):
         AdelicEmbedding(None)([["7/5"]])
     wide = AdelicEmbedding(Vocabulary(["7/5", 1]), space=AdeleSpace(fractional_digits=1))

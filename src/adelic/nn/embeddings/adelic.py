@@ -63,7 +63,7 @@ class AdelicEmbedding(NumberEmbedding):
 
     Args:
         vocabulary: the numbers that can occur: a `Vocabulary`, a list or range, or n for 0 … n − 1; or None.
-        space: the adele space; the default has 128 coordinates.
+        space: the adele space; the default has 128 coordinates, and more where fractions of the vocabulary need them.
         d_model: length of a vector.
         features: "digits" (the paper), "standardized", "characters", "one-hot-digits", "valuation-unit",
             "multiplicative-characters" or "combined"; see `adelic.numbers.features`. None, the default, is "combined".
@@ -128,8 +128,7 @@ class AdelicEmbedding(NumberEmbedding):
             raise ConfigurationError(f"coordinates={coordinates!r} are unknown; use {', '.join(COORDINATES)}")
         if projection not in (None, "linear"):
             raise ConfigurationError(f"projection={projection!r} is unknown; use None or 'linear'")
-        features = "combined" if features is None else features
-        if features == "combined":
+        if (features := features or "combined") == "combined":
             projection = "linear"  # these features are more than a vector has coordinates
         if not 0 < gain < math.inf or (gain != 1 and projection is None):
             raise ConfigurationError(f"gain={gain} must be a positive number, and 1 without projection='linear'")
@@ -139,7 +138,8 @@ class AdelicEmbedding(NumberEmbedding):
             raise ConfigurationError(
                 f"scale={scale}: it is a mean and a deviation above 0, for features='combined'; leave it out otherwise"
             )
-        self.space, self.coordinates, self.scale = AdeleSpace() if space is None else space, coordinates, scale
+        default = AdeleSpace() if vocabulary is None else vocabulary.space()
+        self.space, self.coordinates, self.scale = default if space is None else space, coordinates, scale
         self.layout = FeatureLayout.fit(features, self.space, None if projection else d_model)
         self.falloff = _FALLOFF if falloff is None and features == "combined" else falloff
         self._loudness = None if self.falloff is None else loudness(self.layout, self.falloff)
