@@ -116,6 +116,10 @@ class MissingExtraError(AdelicError, ImportError):
     """
 
 
+_CPU_BUILDS = "https://download.pytorch.org/whl/cpu"
+"""Where PyTorch without CUDA is: what pip takes elsewhere has gigabytes of it."""
+
+
 @contextmanager
 def needs_extra(what: str, extra: str) -> Iterator[None]:
     """Raise `MissingExtraError` where an import in this block fails, naming the extra that brings the library.
@@ -143,9 +147,10 @@ def needs_extra(what: str, extra: str) -> Iterator[None]:
             raise
         is_absent = isinstance(error, ModuleNotFoundError | MissingExtraError)
         trouble = "is not installed" if is_absent else f"cannot be imported ({error})"
-        raise MissingExtraError(
-            f"{what} needs {library}, which {trouble}: pip install 'adelic[{extra}]'", name=error.name
-        ) from error
+        remedy = f"pip install 'adelic[{extra}]'"
+        if is_absent and library == "torch":
+            remedy += f", and before it, where there is no GPU, pip install torch --index-url {_CPU_BUILDS}"
+        raise MissingExtraError(f"{what} needs {library}, which {trouble}: {remedy}", name=error.name) from error
 
 
 class UnknownNameError(AdelicError, LookupError):
