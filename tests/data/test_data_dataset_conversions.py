@@ -131,13 +131,21 @@ def test_an_empty_split_keeps_its_columns():
 
 
 @pytest.mark.parametrize(
-    ("library", "method", "extra"),
-    [("torch", "to_torch", "torch"), ("pandas", "to_pandas", "pandas"), ("datasets", "to_hf", "hf")],
+    ("library", "method", "remedy"),
+    [
+        (
+            "torch",
+            "to_torch",
+            "pip install 'adelic[torch]', and before it, where there is no GPU, pip install torch --index-url "
+            "https://download.pytorch.org/whl/cpu",
+        ),
+        ("pandas", "to_pandas", "pip install 'adelic[pandas]'"),
+        ("datasets", "to_hf", "pip install 'adelic[hf]'"),
+    ],
 )
-def test_a_missing_library_is_named_with_its_remedy(monkeypatch, library, method, extra):
+def test_a_missing_library_is_named_with_its_remedy(monkeypatch, library, method, remedy):
     d = acd.load("schubert", n=3)
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(MissingExtraError) as caught:
         getattr(d, method)()
-    remedy = f"pip install 'adelic[{extra}]'"
     assert str(caught.value) == f"{method}() needs {library}, which is not installed: {remedy}"
