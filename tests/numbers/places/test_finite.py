@@ -37,7 +37,7 @@ def test_the_width_of_a_window_is_not_found_anew_for_every_prime():
 @pytest.mark.parametrize("window", [Window((2, 3, 43, 257), (9, 4, 2, 1), 0), Window((2, 5), (70, 3), 2)])
 def test_integers_without_kernels(window, monkeypatch):
     """Some integers are encoded by NumPy until the compiled kernels are loaded: the digits of the reference."""
-    monkeypatch.setattr(finite, "are_many_integers", lambda size: False)
+    monkeypatch.setattr(finite, "are_for_numpy", lambda size, digits: True)
     rng = np.random.default_rng(0)
     some = [0, 1, -1, 2**63 - 1, -(2**63), 2**63 - 2, *rng.integers(-(2**63), 2**63 - 1, 60), *range(-40, 40)]
     numbers = read(np.array(some, dtype=np.int64))
@@ -49,7 +49,12 @@ def test_integers_without_kernels(window, monkeypatch):
             assert found[::-1].tolist() == expected + [0] * (window.precision - precision)
 
 
-def test_integers_load_no_kernels():
-    """A vocabulary of a hundred thousand integers waits for no compiler."""
-    code = "import sys, adelic; adelic.AdeleSpace().encode(range(100_000)); print('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+@pytest.mark.parametrize(("size", "times", "loaded"), [(100_000, 1, False), (128, 10, False), (128, 1_000, True)])
+def test_who_goes_on_encoding_integers_has_the_kernels_loaded(size, times, loaded):
+    """A vocabulary of a hundred thousand integers waits for no compiler; many batches do, once."""
+    code = (
+        f"import sys, numpy, adelic\nfor _ in range({times}): adelic.AdeleSpace().encode(numpy.arange({size}))\n"
+        "print('numba' in sys.modules)"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed == f"{loaded}\n"

@@ -20,7 +20,7 @@ from adelic.numbers.describe import at_position, describe
 from adelic.numbers.expansion import expansion_text
 from adelic.numbers.hensel import BelowWindowError, NothingKnownError, Residue
 from adelic.numbers.places import real
-from adelic.numbers.places.threshold import FEW, are_many, are_many_integers
+from adelic.numbers.places.threshold import are_for_numpy, are_many
 from adelic.numbers.primes import valuation
 from adelic.numbers.rationals import Rationals, blocks
 from adelic.numbers.window import Window
@@ -89,7 +89,7 @@ def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any], *, threa
     Raises:
         PrecisionError: a denominator has more factors p than the window has fractional digits.
     """
-    if _suits_numpy(rationals):
+    if rationals.is_small and rationals.is_integral and are_for_numpy(len(out), sum(window.precisions)):
         _encode_integers(rationals.numerators, window, out)
     elif _suits_limbs(rationals, window, out.dtype) and out.flags.c_contiguous:
         rest = _encode_limbs(rationals, window, out, skip=0, threads=threads)
@@ -125,12 +125,6 @@ def tensor(rationals: Rationals, window: Window, out: npt.NDArray[np.float32], *
         with np.errstate(over="ignore"):
             part[:, 0, -1] = real.nearest_floats(numbers)
         out[rest] = part
-
-
-def _suits_numpy(rationals: Rationals) -> bool:
-    """Return whether these are integers of 64 bits, and NumPy is the quickest."""
-    size = len(rationals.numerators)
-    return rationals.is_small and size > FEW and not are_many_integers(size) and rationals.is_integral
 
 
 def _suits_limbs(rationals: Rationals, window: Window, dtype: np.dtype[Any]) -> bool:

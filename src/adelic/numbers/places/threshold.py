@@ -8,8 +8,13 @@ from functools import cache
 FEW = 32
 """With fewer numbers than this, Python and NumPy are quicker than loading the compiled kernels."""
 
-FEW_INTEGERS = 500_000
-"""With fewer integers than this, NumPy finds their digits before the compiled kernels would be loaded."""
+NUMPY_DIGITS = 100_000_000
+"""So many digits of integers NumPy finds in less time than it takes to load the compiled kernels."""
+
+_CALL = 1_000
+"""How many digits NumPy would find while one of its operations begins."""
+
+_found = [0]  # digits of integers that NumPy has found in this process, and what its operations cost besides
 
 SLOW = 10_000
 """With more numbers than this, it is said once that they would be computed quicker if numba were there."""
@@ -38,13 +43,22 @@ def are_many(size: int) -> bool:
     return False
 
 
-def are_many_integers(size: int) -> bool:
-    """Return whether so many integers are for the compiled kernels: many, or some where the kernels are loaded.
+def are_for_numpy(size: int, digits: int) -> bool:
+    """Return whether NumPy finds so many digits of each of so many integers, and count them.
 
-    >>> are_many_integers(FEW), are_many_integers(FEW_INTEGERS + 1)
-    (False, True)
+    It does where there is no numba, and before the compiled kernels are loaded. Whoever goes on encoding, a batch of
+    integers after the other, has them loaded when NumPy has taken about as long as that takes.
+
+    >>> are_for_numpy(FEW, 16), are_for_numpy(NUMPY_DIGITS, 16)
+    (False, False)
     """
-    return has_kernels() and size > (FEW if "adelic.numbers.kernels" in sys.modules else FEW_INTEGERS)
+    if size <= FEW or "adelic.numbers.kernels" in sys.modules:
+        return False
+    cost = (size + _CALL) * digits
+    if has_kernels() and _found[0] + cost > NUMPY_DIGITS:
+        return False
+    _found[0] += cost
+    return True
 
 
 @cache
