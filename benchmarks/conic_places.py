@@ -40,6 +40,7 @@ FILE, PICTURE = (DOCS / "number-theory" / name for name in ("conic-places.json",
 SHOWN = (5, 2)
 """The places of the picture."""
 MARK = "places of the conic"
+SERIES = "local–global, valuations and units"
 Class = tuple[int, int]
 
 
@@ -67,8 +68,8 @@ def main() -> None:
 
 
 def the_experiment() -> Experiment:
-    """Return the local–global series of the plan, seed 0."""
-    (series,) = (one for one in read_plan("full") if one.task == "conic" and one.label.startswith("local–global"))
+    """Return the local–global series of the plan without dropout, seed 0."""
+    (series,) = (one for one in read_plan("full") if one.task == "conic" and one.label == SERIES)
     return series.experiments[0]
 
 
