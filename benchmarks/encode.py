@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=common.RESULTS, help="a folder (default: benchmarks/results)")
     chosen = parser.parse_args()
     if unknown := [part for part in chosen.parts if part not in parts]:
-        parser.error(f"{unknown[0]!r} is no part; there are {', '.join(parts)}")
+        parser.error(f"{unknown[0]!r} is not a part; there are {', '.join(parts)}")
     if min(chosen.size, chosen.repetitions, chosen.greatest) < 1:
         parser.error("--size, --repetitions and --greatest must be at least 1")
     met = True

@@ -19,7 +19,7 @@ class PlainDocstrings(griffe.Extension):
             obj.docstring.value = to_markdown(obj.docstring.value)
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
-        """Rewrite the docstring of the package, which is no object in a package."""
+        """Rewrite the docstring of the package, which is not an object in a package."""
         self.on_object(obj=pkg)
 
 
@@ -53,7 +53,7 @@ def _paragraph(text: str) -> str:
         # Several names at once: griffe ends a name at a space that may break.
         line = re.sub(r"^ {4,}\w+(?:, \w+)+:", lambda names: names[0].replace(", ", ",\N{NO-BREAK SPACE}"), line)
         line = re.sub(r"# NOTE\[(\w+)\]:", r"Note on the \1:", line)
-        parts = re.sub(r"^( *)# ", r"\1", line).split("`")  # a comment is no heading
+        parts = re.sub(r"^( *)# ", r"\1", line).split("`")  # a comment is not a heading
         parts[::2] = [_prose(part) for part in parts[::2]]
         lines.append("`".join(parts))
     return "\n".join(lines)

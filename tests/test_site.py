@@ -140,7 +140,7 @@ def test_every_public_name_is_in_the_reference(module, pages):
 
 
 def resolve(anchor):
-    """Return what an anchor of the reference describes; None where it is no name."""
+    """Return what an anchor of the reference describes; None where it is not a name."""
     module, _, name = anchor.rpartition(".")
     return getattr(sys.modules.get(module), name, None)
 

@@ -69,7 +69,7 @@ class DivisionByZeroError(AdelicError, ZeroDivisionError):
 
 
 class DomainError(AdelicError, ValueError):
-    """A function has no value at a number: a root of what is no square, a series that does not converge.
+    """A function has no value at a number: a root of what is not a square, a series that does not converge.
 
     >>> from adelic.numbers import padic
     >>> padic(2, 5, precision=2).sqrt()

@@ -44,7 +44,7 @@ def real_results(tiny_config, tmp_path_factory) -> dict[str, Result]:
 
 @pytest.fixture(scope="session")
 def like():
-    """Return a result like another one: what is no field of a result is a test figure.
+    """Return a result like another one: what is not a field of a result is a test figure.
 
     model and recipe are what the configuration's embedding and recipe have besides.
     """

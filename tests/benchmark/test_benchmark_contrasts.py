@@ -133,7 +133,7 @@ def test_a_note_of_several_tables_stands_once():
 
 
 def test_one_change_at_a_time(result):
-    """The base is what most others of its embedding are one setting away from; two settings away is no line."""
+    """The base is what most others of its embedding are one setting away from; two settings away is not a line."""
 
     def runs(accuracy, *, seeds=range(3), **changes):
         return [result(seed=s, accuracy=accuracy + 0.001 * s * s, **changes) for s in seeds]

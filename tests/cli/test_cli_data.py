@@ -252,7 +252,7 @@ def test_the_command_kept_with_an_export_makes_it_again(works, folder, split):
 def test_export_does_not_replace_another_content_unless_forced(works, refused):
     command = ["data", "export", "schubert", "--n", "3", "--format", "csv", "--output", "out"]
     works(*command)
-    works(*command)  # the same content is no obstacle
+    works(*command)  # the same content is not an obstacle
     works("data", "build", "schubert", "--n", "3", "--seed", "1")  # so that below no progress is shown
     assert "--force" in refused(*command, "--seed", "1")
     works(*command, "--seed", "1", "--force")

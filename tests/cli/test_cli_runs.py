@@ -25,7 +25,7 @@ def tree():
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """Two finished runs, one that is not, one that is damaged, and what is no run."""
+    """Two finished runs, one that is not, one that is damaged, and what is not a run."""
     runs = tmp_path_factory.mktemp("trained") / "runs"
     for seed in range(3):
         recipe = load_recipe("quick", "schubert-3", epochs=2, batch_size=20 if seed == 1 else None)

@@ -62,7 +62,7 @@ def test_orbits_are_unions_of_what_shares_an_image(X, generators):
 
 
 def test_a_common_image_that_is_no_row_joins():
-    """0 and 2 both reach 1, which is no row, by maps that lead nowhere else."""
+    """0 and 2 both reach 1, which is not a row, by maps that lead nowhere else."""
 
     def to_one(X, y):
         return np.where(np.isin(X, (0, 2)), 1, X), y

@@ -229,7 +229,7 @@ def test_isogenous_curves_and_twists_are_related():
 
 
 def test_the_sieve_finds_all():
-    """Row by row against trial division: all smooth pairs that are no twist of a smaller one, up to relatives."""
+    """Row by row against trial division: all smooth pairs that are not twists of a smaller one, up to relatives."""
     curves, found = base_curves(31), 0
     numbers = related(curves[:, 0], curves[:, 1], 31)
     for a in (-1000, -507, -48, -3, 1, 18, 243, 999):
@@ -291,7 +291,7 @@ def test_shapes():
 @pytest.mark.parametrize(("a", "b"), [(0, 0), (-3, 2), (-3, -2), (-12, 16)])
 def test_singular_cubics_are_refused(a, b):
     for function in (root_numbers, lambda a, b: local_root_numbers(a, b, (2,))):
-        with pytest.raises(ConfigurationError, match=f"a={a}, b={b} is no elliptic curve"):
+        with pytest.raises(ConfigurationError, match=f"a={a}, b={b} is not an elliptic curve"):
             function([1, a], [1, b])
 
 

@@ -400,7 +400,7 @@ def test_the_network_of_a_run_answers_as_its_result_says(tmp_path):
 
 def test_a_solver_has_no_network(tmp_path):
     config = Experiment(data=DrawnData("addition", 10), model=SolverConfig(name="xval"), recipe=Steps(steps=1))
-    with pytest.raises(ConfigurationError, match="xval is no network"):
+    with pytest.raises(ConfigurationError, match="xval is not a network"):
         trained_network(config, tmp_path)
 
 

@@ -133,7 +133,7 @@ def test_more_trials_than_combinations(study):
 
 
 def test_a_leak_ends_the_study(study):
-    """It is no fault of the values, which a pruned trial would say."""
+    """It is not a fault of the values, which a pruned trial would say."""
 
     def leak(values, report, between):
         raise LeakError("1 test row would be trained on")

@@ -16,7 +16,7 @@ def tree(folder):
 
 @pytest.fixture
 def runs(tiny_config, tmp_path):
-    """A finished run, one that stopped in an epoch, a damaged one, and what is no run."""
+    """A finished run, one that stopped in an epoch, a damaged one, and what is not a run."""
     folder = tmp_path / "runs"
     run(tiny_config("adelic", seed=1), folder / "a", device="cpu")
 

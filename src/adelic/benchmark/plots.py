@@ -32,7 +32,7 @@ INK = "#123456"
 GREY = "#767676"
 """Ink of figures that stand alone: 4.5 : 1 on white and 4.1 : 1 on dark ground."""
 LEAST_POINTS = 5.0
-"""Axes of accuracies show at least so many percentage points."""
+"""Axes of accuracies show at least this many percentage points."""
 DASHES = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _RIVALS = {
@@ -216,7 +216,7 @@ def legend_below(figure: Figure, axes: Axes, columns: int) -> None:
 
 
 def at_least(axes: Axes, points: float) -> None:
-    """Widen axes of accuracies in percent until they show so many points: a few test rows must not look like much.
+    """Widen axes of accuracies in percent until they show this many points: a few test rows must not look like much.
 
     >>> axes = Figure().subplots()
     >>> _ = axes.set_ylim(99.8, 100)

@@ -134,7 +134,7 @@ def train(
     last checkpoint, which is at most a minute old. A solver's run is not saved before its end, and begins anew.
 
     A run with --schedule constant can be given more epochs later: the same command with its --run-dir and more --epochs
-    goes on from its end, and comes to what it would have come to with so many from the start. With --schedule cosine,
+    goes on from its end, and comes to what it would have come to with that number at once. With --schedule cosine,
     which all recipes have, each epoch's learning rate depends on their number; a longer run then begins anew.
 
     A recipe's file also says which embedding it was made for; options that are given here take precedence.

@@ -255,7 +255,7 @@ def refuse_options(numbers: tuple[str, ...]) -> None:
 def progress_bar(title: str, *, percent: bool = False) -> Iterator[Tick]:
     """Show a progress bar on stderr; yield the function that moves it: tick(done, total, text).
 
-    Where stderr is no terminal, it is lines instead: one where an epoch is done, and one a minute in a long epoch; of
+    Where stderr is not a terminal, it is lines instead: one after each epoch, and one a minute in a long epoch; of
     other work one in ten seconds.
 
     Args:

@@ -22,7 +22,7 @@ Answers = NDArray[Any]
 Draw = Callable[[int, np.random.Generator], Operands]
 
 MOST_CLASSES = 1000
-"""Whole numbers from 0 on that are answers count as classes where there are at most so many."""
+"""Whole numbers from 0 on that are answers count as classes where there are at most this many."""
 _FRUITLESS_DRAWS = 128_000
 """After this many draws in a row without a new question there is none left."""
 

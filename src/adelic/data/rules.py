@@ -20,7 +20,7 @@ from adelic.errors import needs_extra
 
 TREE_DEPTH = 4
 MOST_ANSWERS = 300
-"""Answers that are numbers, and of which more are known, are no classes: no reading tells them."""
+"""Answers that are numbers, and of which more are known, are not classes: no reading tells them."""
 _FITTED_ROWS = 10_000
 """So many questions are enough for the coefficients of a linear function."""
 _GREATEST_FLOAT = 2**1000

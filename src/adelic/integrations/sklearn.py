@@ -132,12 +132,12 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
 
         Args:
             column: a pandas or polars series, an array or a list: integers, fractions, prices, dates, with gaps.
-            floats: what a float that is no integer stands for.
+            floats: what a float that is not an integer stands for.
             show: whether to print what was chosen, `adelic.numbers.columns.choice.ColumnChoice`.
             options: of the encoder, in place of what would be chosen.
 
         Raises:
-            EncodingError: a value is no number, or there is none.
+            EncodingError: a value is not a number, or there is none.
             ConfigurationError: these are measurements, whose digits are noise.
 
         >>> encoder = AdelicEncoder.for_column([19, None, 250])

@@ -29,7 +29,7 @@ _LARGEST_A, _LARGEST_B = 1000, 20_000
 _SIEVED = 500
 """Powers of primes above this one are divided out number by number."""
 _TRACES = 10
-"""Curves whose traces of Frobenius at so many primes are the same, but for the signs, count as related."""
+"""Curves whose traces of Frobenius at this many primes are the same, but for the signs, count as related."""
 _CM = (
     *(-3375, 8000, -32768, 54000, 287496, -884736, -12288000, 16581375),
     *(-884736000, -147197952000, -262537412640768000),
@@ -100,7 +100,7 @@ def base_curves(max_prime: int) -> Operands:
     """Return the base curves: pairs (a, b), int64 (n, 2), of which no two are isogenous, or twists of isogenous curves.
 
     They are found in the box 0 < |a| ≤ 1,000, 0 < b ≤ 20,000, among all pairs there whose 4a³ + 27b² has no prime
-    above `max_prime`, that are no twist of a smaller pair (no prime p has p² | a and p³ | b) and whose curves have no
+    above `max_prime`, that are not twists of a smaller pair (no prime p has p² | a and p³ | b) and whose curves have no
     complex multiplication. Of related curves the first one stays. It takes about two seconds, once in a process.
 
     >>> base_curves(7).shape, base_curves(7)[0].tolist()

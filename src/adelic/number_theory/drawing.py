@@ -11,7 +11,7 @@ from adelic.data.drawn import Answers, Draw, Operands
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """2^64 divided by the golden ratio, an odd number: the top bits of its multiples are those of a fair coin."""
 HELD_OUT = 10
-"""One number in so many is held out of training."""
+"""Of this many numbers, one is held out of training."""
 
 
 def held_out(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:

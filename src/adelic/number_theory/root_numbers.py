@@ -92,7 +92,7 @@ def local_root_numbers(a: ArrayLike, b: ArrayLike, places: Sequence[int]) -> Ans
         their product is the root number.
 
     Raises:
-        ConfigurationError: 4a³ + 27b² is 0, or a place is no prime.
+        ConfigurationError: 4a³ + 27b² is 0, or a place is not a prime.
         MissingExtraError: as `load_pari`.
 
     >>> local_root_numbers(-16, 16, (REAL, 2, 3, 37)).tolist()
@@ -112,6 +112,6 @@ def _of_each(function: Callable[[Any, Any], list[Any]], count: int, a: ArrayLike
     with _LOCK:
         for i, (c, d) in enumerate(zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)):
             if 4 * c**3 + 27 * d**2 == 0:  # which PARI would not survive
-                raise ConfigurationError(f"a={c}, b={d} is no elliptic curve y² = x³ + ax + b: 4a³ + 27b² is 0")
+                raise ConfigurationError(f"a={c}, b={d} is not an elliptic curve y² = x³ + ax + b: 4a³ + 27b² is 0")
             found[i] = [int(sign) for sign in function(pari, pari.ellinit([c, d]))]
     return found.reshape(*a.shape, count)

@@ -126,7 +126,7 @@ def compute_features(
       rotations, see `multiplicative_characters`.
     - "combined": what `real_features` says of the real value, then at each prime "characters" and "valuation-unit".
 
-    Digits beyond the levels of a prime are no features.
+    Digits beyond the levels of a prime are not features.
 
     Args:
         adeles: the numbers, (*).

@@ -22,7 +22,7 @@ def residues(numbers: Any, moduli: Sequence[int]) -> npt.NDArray[np.int64]:
         int64 (*, len(moduli)), each from 0 to the modulus less one.
 
     Raises:
-        EncodingError: a value is no integer.
+        EncodingError: a value is not an integer.
 
     >>> residues([-1, 10**30], (2, 7, 10)).tolist()
     [[1, 6, 9], [0, 1, 0]]

@@ -1,4 +1,4 @@
-"""Models that are no networks of a recipe: those outside the Transformer, and solvers; and how each is trained.
+"""Models that are not networks of a recipe: those outside the Transformer, and solvers; and how each is trained.
 
 Nothing here needs torch, or imports a model: names are checked where an experiment joins them with data.
 """

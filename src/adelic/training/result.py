@@ -332,7 +332,7 @@ def _check_figures(result: dict[str, Any]) -> None:
 
 
 def _check_search(search: dict[str, Any]) -> None:
-    """Raise `DamagedTextError` where a search lacks the trial that it has chosen, or one of them is no trial of it."""
+    """Raise `DamagedTextError` where a search lacks the trial that it has chosen, or one of them is not a trial."""
     chosen, trials = search["chosen"], search["trials"]
     for index, trial in enumerate(trials):
         check_all(trial, _TRIAL, f"search.trials[{index}].")

@@ -255,7 +255,7 @@ def test_copies(vocabulary, generator, features):
 @pytest.mark.parametrize("projection", [None, "linear"])
 @pytest.mark.parametrize("is_open", [False, True])
 def test_what_float16_does_not_hold_is_told(projection, is_open):
-    """10^6 is no float16: its real coordinate would be infinite, and so would all that is computed from it."""
+    """10^6 is not a float16: its real coordinate would be infinite, and so would all that is computed from it."""
 
     def made(largest, features="digits"):
         options = {"features": features, "projection": projection}
@@ -461,7 +461,7 @@ def test_padding_is_zero_and_has_no_gradient(features):
     model = nn.SequenceClassifier(embedding, n_classes=2, max_length=2, n_layers=1, n_heads=2)
     assert not model.embed(torch.tensor([[8, 0]]))[0, 0].any()
     for wrong in (9, -1):
-        with pytest.raises(ConfigurationError, match=f"padding_idx={wrong} is no id here; it needs an id from 0 to 8"):
+        with pytest.raises(ConfigurationError, match=f"padding_idx={wrong} is not an id here; it needs an id from 0"):
             AdelicEmbedding(vocabulary, padding_idx=wrong)
     with pytest.raises(ConfigurationError, match="it needs a vocabulary"):
         AdelicEmbedding(None, padding_idx=0)

@@ -49,7 +49,7 @@ def test_columns_are_read_exactly(values, expected):
 
 
 def test_a_text_that_looks_like_a_date_and_is_none():
-    with pytest.raises(EncodingError, match=r"2023-02-29. at position \[1\] is no date: day is out of range"):
+    with pytest.raises(EncodingError, match=r"2023-02-29. at position \[1\] is not a date: day is out of range"):
         read_values(["2024-02-29", "2023-02-29"])
 
 

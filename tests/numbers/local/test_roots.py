@@ -19,7 +19,7 @@ def value(coefficients, x):
 
 @pytest.mark.parametrize("p", [2, 3, 5])
 def test_roots_of_products_of_linear_factors(p):
-    """Also where roots agree in many digits, repeat, or are no p-adic integers."""
+    """Also where roots agree in many digits, repeat, or are not p-adic integers."""
     candidates = [0, 1, 1 + p**3, -p, Fraction(1, p), Fraction(2, p**2 * 7), Fraction(3, 11)]
     for roots in product(candidates, repeat=3):
         f = [Fraction(1)]

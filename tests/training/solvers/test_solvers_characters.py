@@ -46,7 +46,7 @@ def test_the_inverse_modulo_a_prime_is_one_of_products():
     solver, operands = fitted(inverse, examples=300)
     assert solver._group.name == "products"
     assert accuracy(solver, inverse, "test", operands) == 1
-    assert solver.answer(np.array([[inverse.modulus], [1]])).tolist() == [None, 1]  # 0 is no unit
+    assert solver.answer(np.array([[inverse.modulus], [1]])).tolist() == [None, 1]  # 0 is not a unit
 
 
 def test_squares_of_products_modulo_a_prime():

@@ -108,7 +108,7 @@ def test_a_shifted_number_is_answered_further_up():
 
 
 def test_abacus_reads_the_published_places():
-    """In "321+54=573", digits reversed, a digit's row is its place in its number, and what is no digit has row 0."""
+    """In "321+54=573", digits reversed, a digit's row is its place in its number, and what is not a digit has row 0."""
     reader = DigitReader(base=10, shared_places=True, operand_digits=(3, 102), answer_digits=(3, 102), arity=2)
     assert reader.max_offset == ORACLE["offsets"][1]
     with torch.no_grad():

@@ -47,7 +47,7 @@ class Series:
         return self.experiments[0].questions.examples
 
     def at_most(self, examples: int) -> "Series":
-        """Return the series with so many questions to train on, or fewer where it has fewer."""
+        """Return the series with this number of questions to train on, or fewer where it has fewer."""
         return Series(
             self.label,
             tuple(

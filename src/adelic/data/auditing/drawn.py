@@ -39,7 +39,7 @@ def audit_drawn(source: DrawnData, *, seed: int = 0, progress: Progress | None =
         "of_numbers" how many "numbers", occur among the training questions), command, versions, machine, commit.
 
     Raises:
-        ConfigurationError: the task has not so many different questions.
+        ConfigurationError: the task has fewer different questions.
 
     >>> found = audit_drawn(DrawnData("order", 2000, test_cases=1000, never_seen_cases=1000))
     >>> found["findings"][0]["name"], found["rows"]

@@ -77,7 +77,7 @@ class AdelicEmbedding(NumberEmbedding):
             `loudness`. None, the default, is 30 for "combined", and no falloff for the others.
         padding_idx: an id whose vector is 0, and stays so, as in `nn.Embedding`. Ids are those of numbers, so that this
             number has none; or take an id behind them, of a vocabulary with `missing=True`.
-        floats: without a vocabulary, what a float that is no integer stands for, as "shortest"; then numbers may be
+        floats: without a vocabulary, what a float that is not an integer stands for, as "shortest"; then numbers may be
             pandas and polars series, arrays and tensors, and dates. "never" refuses floats.
         missing: without a vocabulary, whether None and NaN have a trained vector; otherwise they are an error.
 
@@ -189,7 +189,7 @@ class AdelicEmbedding(NumberEmbedding):
             )
         if padding_idx is not None and (self.num_embeddings is None or not 0 <= padding_idx < self.num_embeddings):
             known = "a vocabulary" if self.num_embeddings is None else f"an id from 0 to {self.num_embeddings - 1}"
-            raise ConfigurationError(f"padding_idx={padding_idx} is no id here; it needs {known}")
+            raise ConfigurationError(f"padding_idx={padding_idx} is not an id here; it needs {known}")
 
     @property
     def embedding_dim(self) -> int:
@@ -238,12 +238,12 @@ class AdelicEmbedding(NumberEmbedding):
         Args:
             column: a pandas or polars series, an array or a list: integers, fractions, prices, dates, with gaps.
             d_model: length of a vector.
-            floats: what a float that is no integer stands for, as for `AdeleSpace.encode`.
+            floats: what a float that is not an integer stands for, as for `AdeleSpace.encode`.
             show: whether to print what was chosen, `adelic.numbers.columns.choice.ColumnChoice`.
             options: of the embedding, in place of what would be chosen.
 
         Raises:
-            EncodingError: a value is no number, or there is none.
+            EncodingError: a value is not a number, or there is none.
 
         >>> embedding = AdelicEmbedding.for_column([19.99, 5, None, 249.5], d_model=32)
         4 rows, 3 different decimals from 5 to 249.5, 1 missing

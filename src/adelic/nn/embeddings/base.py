@@ -62,7 +62,7 @@ class NumberEmbedding(Fingerprinted):
             vocabulary: the numbers that can occur, or None.
             d_model: length of a vector.
             options: by name.
-            reach: without a vocabulary, the greatest size of a number, for embeddings with so many digits.
+            reach: without a vocabulary, the greatest size of a number, which decides how many digits an embedding has.
         """
         return cls(vocabulary, d_model=d_model, **options)
 

@@ -20,7 +20,7 @@ MOST_DECIMALS = 6
 NO_GAPS = "none, and one would be an error"
 """What becomes of missing entries where there are none."""
 _DISTINCT = 10_000
-"""Denominators are looked at in so many different numbers at most."""
+"""Denominators are looked at in at most this many different numbers."""
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,10 @@ def choose_for_column(values: Any, *, floats: str = "shortest") -> ColumnChoice:
 
     Args:
         values: a pandas or polars series, an array or a list: integers, fractions, decimals, dates, with gaps.
-        floats: what a float that is no integer stands for, as for `AdeleSpace.encode`.
+        floats: what a float that is not an integer stands for, as for `AdeleSpace.encode`.
 
     Raises:
-        EncodingError: a value is no number, or there is none.
+        EncodingError: a value is not a number, or there is none.
 
     >>> choose_for_column([0.5, 19.99, 3]).kind, choose_for_column(["1/3", 2]).kind
     ('decimals', 'fractions')

@@ -202,7 +202,7 @@ def _plain(value: Any, row: int) -> Any:
         try:
             value = datetime.date.fromisoformat(value.strip())
         except ValueError as error:
-            raise EncodingError(f"{describe(value)}{at_position((row,))} is no date: {error}") from None
+            raise EncodingError(f"{describe(value)}{at_position((row,))} is not a date: {error}") from None
     if isinstance(value, datetime.datetime):
         value = value.replace(tzinfo=None)  # the day where its clock stands, not that of UTC
     if isinstance(value, datetime.date):

@@ -208,7 +208,7 @@ class PadicArray(NumberArray):
                 units have logarithms.
 
         Raises:
-            DomainError: a number is no unit, and there is no `p_branch`.
+            DomainError: a number is not a unit, and there is no `p_branch`.
             PrecisionError: no digit other than 0 is known, as of 0 itself.
 
         >>> from adelic.numbers import padic
@@ -396,7 +396,7 @@ def padic(
         `PadicArray` (*), known modulo p^(N − F).
 
     Raises:
-        SpaceError: p is no prime, or the precision does not suit.
+        SpaceError: p is not a prime, or the precision does not suit.
         EncodingError, DivisionByZeroError, PrecisionError: as for `AdeleSpace.encode`.
 
     >>> print(padic("7/5", 5, precision=6, fractional_digits=1))

@@ -44,7 +44,7 @@ def valuation(values: Any, p: int) -> Any:
 
     Raises:
         DomainError: a number is 0, which every power of p divides.
-        SpaceError: p is no prime.
+        SpaceError: p is not a prime.
         EncodingError, DivisionByZeroError: as for `AdeleSpace.encode`.
 
     >>> valuation(48, 2), valuation("-3/75", 5), valuation([7, 9], 3)
@@ -64,7 +64,7 @@ def norm(values: Any, p: int) -> Any:
         `Fraction` for shape (), else objects (*).
 
     Raises:
-        SpaceError: p is no prime.
+        SpaceError: p is not a prime.
         EncodingError, DivisionByZeroError: as for `AdeleSpace.encode`.
 
     >>> norm(96, 2), norm(["7/5", 0], 5).tolist()
@@ -88,9 +88,9 @@ def period(values: Any, p: int) -> Period:
         `Period`: int for shape (), else objects (*), since a length may pass int64.
 
     Raises:
-        DomainError: the order takes the factors of a number that has none below 10^6 and is no prime; python-flint
+        DomainError: the order takes the factors of a number that has none below 10^6 and is not a prime; python-flint
             finds them.
-        SpaceError: p is no prime.
+        SpaceError: p is not a prime.
         EncodingError, DivisionByZeroError: as for `AdeleSpace.encode`.
 
     Source: the fractions of N. Koblitz (1984), I.5, exercise 4.

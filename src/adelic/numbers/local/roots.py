@@ -39,7 +39,7 @@ def hensel_roots(polynomial: Any, p: int, precision: int = DEFAULT_PRECISION) ->
 
     A root modulo p at which the derivative is not 0 lifts in one way, by Newton's steps. At another one, r, the roots
     of f(r + p·x), without the powers of p that divide it, are searched in the same way; this ends, since the repeated
-    factors of f are left out first. Roots that are no p-adic integers are the inverses of those of the reversed
+    factors of f are left out first. Roots that are not p-adic integers are the inverses of those of the reversed
     polynomial.
 
     Args:
@@ -54,8 +54,8 @@ def hensel_roots(polynomial: Any, p: int, precision: int = DEFAULT_PRECISION) ->
         `precision` before it.
 
     Raises:
-        EncodingError: it is no polynomial, or it is 0.
-        SpaceError: p is no prime, or the precision does not suit.
+        EncodingError: it is not a polynomial, or it is 0.
+        SpaceError: p is not a prime, or the precision does not suit.
         MissingExtraError: p is beyond 10^5, and python-flint is not installed.
 
     Source: P. N. Panayi, Computation of Leopoldt's p-adic regulator (thesis, 1995), for the search; the paper,

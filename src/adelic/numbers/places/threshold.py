@@ -31,7 +31,7 @@ def has_kernels() -> bool:
 
 
 def are_many(size: int) -> bool:
-    """Return whether so many numbers are for the compiled kernels; without numba none are, and Python does the same.
+    """Return whether this many numbers are for the compiled kernels; without numba none are, and Python does the same.
 
     >>> are_many(FEW), are_many(FEW + 1)
     (False, True)
@@ -44,7 +44,7 @@ def are_many(size: int) -> bool:
 
 
 def are_for_numpy(size: int, digits: int) -> bool:
-    """Return whether NumPy finds so many digits of each of so many integers, and count them.
+    """Return whether NumPy finds this many digits of each of this many integers, and count them.
 
     It does where there is no numba, and before the compiled kernels are loaded. Whoever goes on encoding, a batch of
     integers after the other, has them loaded when NumPy has taken about as long as that takes.

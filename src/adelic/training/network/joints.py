@@ -16,7 +16,7 @@ from adelic.training.runs.objectives import Objective, OneClass
 from adelic.training.signals import Stopped, cause, deferred_signals
 
 _SHARE = 10
-"""The first of so many parts of the epochs, and at least one epoch, is trained with each joint."""
+"""Each joint is tried for one epoch in this many, and for at least one."""
 _FIGURES = ("accuracy", "loss", "seconds")
 
 

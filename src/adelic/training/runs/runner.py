@@ -129,7 +129,7 @@ def trained_network(experiment: Experiment, folder: Path) -> Network:
     True
     """
     if not experiment.is_network:
-        raise ConfigurationError(f"{experiment.model.name} is no network; networks have an --embedding")
+        raise ConfigurationError(f"{experiment.model.name} is not a network; networks have an --embedding")
     if read_result(folder) is None:
         raise RunFolderError(f"{folder} holds no finished run; this makes it one: {experiment.command()}")
     check_same(experiment, folder / "config.toml")

@@ -140,7 +140,7 @@ class CharactersSolver(Solver):
         """Learn from examples.
 
         Raises:
-            ConfigurationError: there are fewer than two examples, or the task's answers are no residues.
+            ConfigurationError: there are fewer than two examples, or the task's answers are not residues.
         """
         if obstacle := self.obstacle(problem):
             raise ConfigurationError(f"{obstacle}; adelic-placewise learns {problem.name}")
