@@ -1,5 +1,6 @@
 """The fast encoder against exact arithmetic: every prime it takes, every precision, the extremes of int64."""
 
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
@@ -97,6 +98,17 @@ def test_integers_alone(space, values):
     array = np.array(values, dtype=np.int64)
     np.testing.assert_array_equal(space.encode(array).digits, exact)
     np.testing.assert_array_equal(space.tensor(array)[:, 1:], exact)
+
+
+@pytest.mark.parametrize("primes", [(2,), (3, 251)], ids=["one prime", "two primes"])
+def test_windows_of_every_width(primes):
+    """Where a whole vector would begin before its number, its digits are written in parts."""
+    values = np.arange(-40, 41) * 10**9 + 7
+    for precision, after in itertools.product(range(1, 41), (0, 1, 3)):
+        if after < precision:
+            space = AdeleSpace(primes, precision, after)
+            exact = np.array([expected_digits(int(n), 1, space) for n in values])
+            np.testing.assert_array_equal(space.encode(values).digits, exact)
 
 
 def test_many_blocks_agree_with_the_digit_kernel(monkeypatch):

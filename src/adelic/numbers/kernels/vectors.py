@@ -40,7 +40,9 @@ def _choose(builder: Any, a: Any, b: Any, lanes: Sequence[int]) -> Any:
     return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_I32, LANES), list(lanes)))
 
 
-def _spread(typing: Any, limbs: Any, first: Any, powers: Any, j: Any, p: Any, out: Any, at: Any, row: Any) -> Any:
+def _spread(
+    typing: Any, limbs: Any, first: Any, powers: Any, j: Any, p: Any, out: Any, at: Any, row: Any, count: Any
+) -> Any:
     """Write digits of sixteen numbers: limbs[l, i] + 1/2 lies at first + BLOCK·l + i, its digits go to out[at + row·i].
 
     Args:
@@ -53,8 +55,11 @@ def _spread(typing: Any, limbs: Any, first: Any, powers: Any, j: Any, p: Any, ou
         out: float32 or uint8, contiguous; sixteen digits a number, the highest first.
         at: where the first number's digits go.
         row: the distance between two numbers' digits.
+        count: None, or how many of the sixteen digits are written, the lowest ones, uint8 alone. Below 8 they are
+            followed by zeros up to 8.
     """
-    signature = types.void(limbs, types.intp, powers, types.intp, types.float32, out, types.intp, types.intp)
+    numbers = (limbs, types.intp, powers, types.intp, types.float32, out, types.intp, types.intp)
+    signature = types.void(*numbers, types.none if count is types.none else types.intp)
     element = ir.FloatType() if out.dtype == types.float32 else _BYTE
     alignment = 4 if out.dtype == types.float32 else 1
     digits_type = ir.VectorType(element, LANES)
@@ -76,6 +81,22 @@ def _spread(typing: Any, limbs: Any, first: Any, powers: Any, j: Any, p: Any, ou
             next_target = builder.gep(builder.bitcast(target, _BYTE.as_pointer()), [distance])
             for_writing, into_all_caches, data = 1, 3, 1
             builder.call(function, [next_target, *(ir.Constant(_I32, k) for k in (for_writing, into_all_caches, data))])
+
+        def store_few(digits: Any, target: Any) -> None:
+            """Write the lowest `count` digits: eight from the first of them on, then the last eight, which overlap."""
+            words = builder.bitcast(digits, ir.VectorType(_I64, 2))
+            high, low = (builder.extract_element(words, ir.Constant(_I32, k)) for k in (0, 1))
+            kind = ir.FunctionType(_I64, [_I64] * 3)
+            shift = cgutils.get_or_insert_function(builder.module, kind, "llvm.fshr.i64")
+            eight, bits = ir.Constant(_I64, 8), builder.mul(arguments[8], ir.Constant(_I64, -8))
+            many = builder.icmp_signed(">", arguments[8], eight)  # the shift is by 8·(16 − count) or 8·(8 − count) bits
+            begin = builder.call(
+                shift, [builder.select(many, low, ir.Constant(_I64, 0)), builder.select(many, high, low), bits]
+            )
+            rest = builder.select(many, builder.sub(arguments[8], eight), ir.Constant(_I64, 0))
+            for value, place in ((begin, 0), (builder.select(many, low, begin), rest)):
+                moved = builder.gep(target, [place]) if place else target
+                builder.store(value, builder.bitcast(moved, _I64.as_pointer())).align = 1
 
         first, j, p, at, row = (arguments[index] for index in (1, 3, 4, 6, 7))
         limbs_data, powers_data, out_data = (
@@ -104,8 +125,11 @@ def _spread(typing: Any, limbs: Any, first: Any, powers: Any, j: Any, p: Any, ou
             digits = call("fma", minus_p, choose(quotient, zeros, above), quotient)
             if out.dtype != types.float32:
                 digits = builder.fptoui(digits, digits_type)
-            target = builder.bitcast(builder.gep(out_data, [at]), digits_type.as_pointer())
-            builder.store(digits, target).align = alignment
+            target = builder.gep(out_data, [at])
+            if count is types.none:
+                builder.store(digits, builder.bitcast(target, digits_type.as_pointer())).align = alignment
+            elif out.dtype != types.float32:
+                store_few(digits, target)
             prefetch(target)
             at = builder.add(at, row)
         return context.get_dummy_value()
