@@ -1,4 +1,9 @@
-"""Layer 7, the command line: parse, call, print."""
+"""Layer 7, the command line: parse, call, print.
+
+One module a command, or a few that belong together; `options` has what they share. The options of an experiment and
+their help come from the fields of `Experiment`, never from here. May import every layer; no layer imports it. One more
+command is a click command in a module, and a name in the list of `add_command` here.
+"""
 
 import errno
 import io

@@ -1,4 +1,9 @@
-"""`adelic reproduce`: matrices of runs, the benchmarks with a plan, and a queue of all these."""
+"""`adelic reproduce`: matrices of runs, the benchmarks with a plan, and a queue of all these.
+
+`rows` is for the data set's rows, `arithmetic` and `drawn` are for benchmarks with a plan, which `plans` runs and
+reports, and `queue` takes such commands from a file. One more benchmark with a plan is a command like those of `drawn`,
+and an entry of `_BENCHMARKS` here.
+"""
 
 import click
 

@@ -1,5 +1,9 @@
 """Numbers in the models of Hugging Face Transformers; needs `pip install 'adelic[hf]'`. See docs/transformers.md.
 
+`finding` reads numbers in a text, `texts` makes tokens of them, `layers` and `models` embed and predict them,
+`equipping` puts these into a model that stands, and `generating` writes numbers with it. What a model keeps of its
+options is in `settings`.
+
 >>> [str(found.value) for found in find_numbers("7/5 of 1,000")]
 ['7/5', '1000']
 """

@@ -1,4 +1,8 @@
-"""Searches of recipes and options: what may vary, the trials, and the studies that keep them."""
+"""Searches of recipes and options: what may vary, the trials, and the studies that keep them.
+
+`tuning` runs the trials of a search, `studies` keeps them with Optuna, `study_plots` draws them. May import the rest of
+`training`. What may vary is said by the fields of `Recipe` and `EmbeddingConfig`, not here.
+"""
 
 import importlib
 
