@@ -297,6 +297,14 @@ def published_facts() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
+def table_results():
+    """All results of the table that is committed, which take half a second to read."""
+    from adelic.benchmark import read_results
+
+    return tuple(read_results(Path(__file__).parents[1] / "results" / "table"))
+
+
+@pytest.fixture(scope="session")
 def generated():
     """Rows of a task straight from its generator, kept for the whole session."""
     from adelic import acd

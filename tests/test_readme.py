@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from adelic.benchmark import published_rows, read_results, summarise
+from adelic.benchmark import published_rows, summarise
 from adelic.benchmark.comparison import comparisons, on_most_rows
 from adelic.benchmark.row_tables import chosen_by_validation
 from adelic.benchmark.significance import declared_contrast
@@ -32,8 +32,8 @@ def test_the_layout_s_speed_is_told_for_integers_and_for_rationals() -> None:
     assert told in OVERVIEW
 
 
-def test_on_how_many_rows_aoe_is_ahead() -> None:
-    summaries = summarise(read_results(ROOT / "results" / "table"))
+def test_on_how_many_rows_aoe_is_ahead(table_results) -> None:
+    summaries = summarise(table_results)
     chosen = [c for c in chosen_by_validation(on_most_rows(comparisons(summaries))).values() if c is not None]
     differences = [contrast.difference for contrast in map(declared_contrast, chosen) if contrast is not None]
     clear = [difference.mean for difference in differences if difference.is_beyond_the_interval]
@@ -43,12 +43,12 @@ def test_on_how_many_rows_aoe_is_ahead() -> None:
     assert f"beyond the interval on {ahead}, behind on {behind}." in text
 
 
-def test_how_many_rows_of_the_paper_were_run() -> None:
+def test_how_many_rows_of_the_paper_were_run(table_results) -> None:
     """By AOE or learned vectors, on the published split of the published edition."""
     words = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     networks = [
         summary
-        for summary in summarise(read_results(ROOT / "results" / "table"))
+        for summary in summarise(table_results)
         if summary.embedding in ("adelic", "learned")
         and summary.split == "published"
         and summary.edition == "published"

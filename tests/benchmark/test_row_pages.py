@@ -7,8 +7,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from adelic.benchmark import read_results
-
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "results").glob("*.md"))
 
@@ -20,8 +18,8 @@ def tables(monkeypatch):
     return importlib.import_module("tables")
 
 
-def test_every_row_has_a_page_that_the_site_lists():
-    rows = {result.row for result in read_results(ROOT / "results" / "table")}
+def test_every_row_has_a_page_that_the_site_lists(table_results):
+    rows = {result.row for result in table_results}
     assert {page.stem for page in PAGES} == rows
     listed = re.findall(r"results/(\S+)\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     assert sorted(listed) == sorted(rows)
@@ -40,14 +38,14 @@ def test_a_page_has_the_three_tables_of_its_row(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_row_is_recounted_in_three_lines(page, monkeypatch):
+def test_a_row_is_recounted_in_three_lines(page, table_results, monkeypatch):
     monkeypatch.chdir(ROOT)
     (code,) = re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     assert len(code.splitlines()) == 3
     names = {}
     exec(compile(code, page.name, "exec"), names)
     runs = names["runs"].dropna(subset="right")
-    assert len(names["runs"]) == sum(result.row == page.stem for result in read_results(ROOT / "results" / "table"))
+    assert len(names["runs"]) == sum(result.row == page.stem for result in table_results)
     pd.testing.assert_series_equal(runs.recounted.astype(float), runs.accuracy, check_names=False)
 
 

@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 
 from adelic import acd
-from adelic.benchmark import read_results
 from adelic.benchmark.results import right_rows
 from adelic.benchmark.run_tables import single_runs
 from adelic.cli import commands
@@ -112,6 +111,6 @@ def test_the_page_of_a_row_says_of_no_other_row_that_it_was_not_run(tmp_path, re
 # The committed files.
 
 
-def test_the_committed_table_is_made_from_the_committed_results():
+def test_the_committed_table_is_made_from_the_committed_results(table_results):
     text = (ROOT / "docs" / "table.csv").read_text(encoding="utf-8")
-    assert text == single_runs(read_results(ROOT / "results" / "table")).to_csv()
+    assert text == single_runs(table_results).to_csv()

@@ -19,7 +19,7 @@ from adelic.nn import EMBEDDINGS
 from adelic.storage.options import options
 from adelic.training import EmbeddingConfig, Recipe
 
-QUICK = ["--recipe", "quick", "--epochs", "1", "--device", "cpu"]
+QUICK = ["--recipe", "quick", "--epochs", "1", "--n-layers", "1", "--device", "cpu"]
 TRAIN = ["train", "schubert", "--n", "3", "--embedding", "learned", *QUICK]
 
 
@@ -327,7 +327,7 @@ def test_both_kinds_of_models_in_one_matrix(works):
 def reproduced(tmp_path_factory):
     """A real, small matrix: one row, one embedding, two seeds, one epoch, one layer."""
     folder = tmp_path_factory.mktemp("reproduced")
-    command = ["reproduce", "schubert-4", "--embeddings", "learned", "--seeds", "0,1", "--n-layers", "1", *QUICK]
+    command = ["reproduce", "schubert-4", "--embeddings", "learned", "--seeds", "0,1", *QUICK]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         done = CliRunner().invoke(commands, command, obj=shlex.join(["adelic", *command]))

@@ -11,8 +11,8 @@ from adelic.training import CLASSICAL_MODELS
 from adelic.training.classical import fitting as classical_runs
 from adelic.training.network.loop import Trainer
 
-SMALL = ["schubert", "--n", "3", "--embedding", "learned", "--recipe", "quick", "--epochs", "1", "--device", "cpu"]
-QUICK = ["--recipe", "quick", "--epochs", "1", "--device", "cpu"]
+QUICK = ["--recipe", "quick", "--epochs", "1", "--n-layers", "1", "--device", "cpu"]
+SMALL = ["schubert", "--n", "3", "--embedding", "learned", *QUICK]
 COMMANDS = {
     "train": ["train", *SMALL],
     "train, a part of the rows": ["train", *SMALL, "--max-rows", "60"],

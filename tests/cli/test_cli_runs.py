@@ -15,7 +15,7 @@ from adelic.cli import options
 from adelic.data.sources import TaskData
 from adelic.training import EmbeddingConfig, Experiment, load_recipe, run
 
-QUICK = ["--recipe", "quick", "--epochs", "2", "--device", "cpu"]
+QUICK = ["--recipe", "quick", "--epochs", "2", "--n-layers", "1", "--device", "cpu"]
 TRAIN = ["train", "schubert", "--n", "3", "--embedding", "learned", *QUICK]
 
 
@@ -28,7 +28,7 @@ def trained(tmp_path_factory):
     """Two finished runs, one that is not, one that is damaged, and what is not a run."""
     runs = tmp_path_factory.mktemp("trained") / "runs"
     for seed in range(3):
-        recipe = load_recipe("quick", "schubert-3", epochs=2, batch_size=20 if seed == 1 else None)
+        recipe = load_recipe("quick", "schubert-3", epochs=2, n_layers=1, batch_size=20 if seed == 1 else None)
         config = Experiment(data=TaskData("schubert", 3), model=EmbeddingConfig.of("learned"), recipe=recipe, seed=seed)
         run(config, runs / f"run-{seed}", device="cpu")
     for name in ("DONE", "result.json"):

@@ -11,7 +11,8 @@ import pytest
 
 from adelic.training import read_result
 
-SMALL = ("--recipe", "quick", "--epochs", "2", "--batch-size", "32", "--device", "cpu", "--run-dir", "run")
+SMALL = ("--recipe", "quick", "--epochs", "2", "--n-layers", "1", "--batch-size", "32")
+SMALL += ("--device", "cpu", "--run-dir", "run")
 
 
 @pytest.fixture

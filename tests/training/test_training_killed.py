@@ -2,15 +2,13 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 from safetensors.torch import load_file
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="fork and SIGKILL are POSIX")
 
-# A process that imports everything once and lets its forks run, which is quicker than a process a run.
+# A process that has imported everything and lets its forks run, which is quicker than a process a run.
 DRIVER = """
 import importlib
 import os
@@ -19,14 +17,8 @@ import signal
 import sys
 import time
 import traceback
-from pathlib import Path
 
-import pyarrow.dataset
 import torch
-import torch._dynamo
-
-import adelic.nn.kernels.compiled
-import adelic.training.runs.runner  # with all that it imports, before there is a fork
 
 from adelic.data.sources import TaskData
 from adelic.training import EmbeddingConfig, Recipe, Experiment, run
@@ -36,9 +28,8 @@ assert "tensorboard" not in sys.modules  # an extra: loaded for those who ask fo
 torch.set_num_threads(1)  # there is no thread pool to lose in a fork
 
 
-def prepare(name, n_epochs, save_seconds):
-    global base, config
-    base = Path(sys.argv[1]) / name
+def prepare(n_epochs, save_seconds):
+    global config
     network = importlib.import_module("adelic.training.network.fitting")
     network.SAVE_SECONDS, network.EPOCH_SECONDS = save_seconds, 0
     recipe = Recipe(
@@ -116,29 +107,26 @@ def at_every_fsync():
     return (k - 1,)
 
 
-for name, n_epochs, save_seconds in eval(sys.argv[2]):
-    prepare(name, n_epochs, save_seconds)
-    print(*(at_random_moments(n_epochs) if name == "random" else at_every_fsync()))
+prepare(n_epochs, save_seconds)
+print(*(at_random_moments(n_epochs) if name == "random" else at_every_fsync()))
 """
-WHAT = [("random", 40, 0), ("epochs", 2, 60), ("steps", 1, 0)]
+WHAT = {"random": (40, 0), "epochs": (2, 60), "steps": (1, 0)}
 """What is run: a folder, a number of epochs, after how many seconds a checkpoint is written within an epoch."""
 
 
-@pytest.fixture(scope="module")
-def driven(tmp_path_factory):
-    """Run the driver; return its folder, and the numbers that it prints of each part."""
-    folder = tmp_path_factory.mktemp("killed")
-    done = subprocess.run(
-        [sys.executable, "-c", DRIVER, str(folder), repr(WHAT)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stdout
-    numbers = [[int(number) for number in line.split()] for line in done.stdout.splitlines()[-len(WHAT) :]]
-    return folder, dict(zip([name for name, *_ in WHAT], numbers, strict=True))
+@pytest.fixture
+def driven(forked, tmp_path):
+    """Run the driver; return its folder, and the numbers that it prints."""
+
+    def drive(name):
+        n_epochs, save_seconds = WHAT[name]
+        names = {"name": name, "base": tmp_path / name, "n_epochs": n_epochs, "save_seconds": save_seconds}
+        process = forked(DRIVER, tmp_path, **names)
+        out, err = process.communicate(timeout=600)
+        assert process.returncode == 0, out + err
+        return tmp_path / name, [int(number) for number in out.splitlines()[-1].split()]
+
+    return drive
 
 
 TIMES = {"seconds": 0, "processor_seconds": 0}
@@ -159,11 +147,10 @@ def assert_same(folder, whole, n_epochs):
 
 def test_killed_at_random_moments(driven):
     """Twenty times in one run: twice while it starts, then around some epoch, at any point of it."""
-    folder, numbers = driven
-    kills, inside = numbers["random"]
+    folder, (kills, inside) = driven("random")
     assert kills >= 18  # all, but on a machine so busy that a run ends before its death
     assert inside >= 4  # so many resumes, and more, began in the middle of an epoch
-    assert_same(folder / "random" / "killed", folder / "random" / "whole", 40)
+    assert_same(folder / "killed", folder / "whole", 40)
 
 
 @pytest.mark.parametrize(
@@ -174,9 +161,8 @@ def test_killed_at_random_moments(driven):
     ],
 )
 def test_killed_at_every_write(driven, name, n_epochs, checkpoints):
-    folder, numbers = driven
-    (deaths,) = numbers[name]
+    folder, (deaths,) = driven(name)
     # The folder; config.toml, the metrics of each epoch and the checkpoints, result.json and DONE.
     assert deaths == 1 + 2 * (1 + n_epochs + checkpoints + 2)
     for k in range(1, deaths + 1):
-        assert_same(folder / name / str(k), folder / name / "whole", n_epochs)
+        assert_same(folder / str(k), folder / "whole", n_epochs)
