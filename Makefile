@@ -9,11 +9,12 @@ PIP_FLAGS := --quiet --disable-pip-version-check --no-compile --constraint const
 EXAMPLES ?=
 DEMO := demo$(if $(EXAMPLES),/$(EXAMPLES)-examples)
 
-.PHONY: help setup test test-all lint docs notebooks demo queue clean
+.PHONY: help setup test test-long test-all lint docs notebooks demo queue clean
 
 help:
 	@echo "make demo   train AOE and its rivals on divisors and conics, print the tables ($(DEMO)/report/table.md)"
-	@echo "make test   run the tests"
+	@echo "make test   run the tests, but for those that take a second or more each: a few minutes on two cores"
+	@echo "make test-long  run these"
 	@echo "make test-all  run the tests, those of large data sets and of Transformers itself too (nightly)"
 	@echo "make queue BUDGET=150m  train what results/queue.txt lists, with low priority, and stop after that time"
 	@echo "make lint   ruff and mypy"
@@ -34,6 +35,9 @@ $(VENV)/installed: pyproject.toml constraints.txt
 # Three for two cores, since some tests wait for other processes.
 test: setup
 	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
+
+test-long: setup
+	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal -m 'long and not slow'
 
 # Without a network, the tests that need more say so, and are skipped; the others run.
 test-all: setup

@@ -31,6 +31,18 @@ from adelic.number_theory.arithmetic import ARITHMETIC
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def pages(**marked):
+    """Return all pages as parameters, those with these names under the mark that they stand behind."""
+    return [
+        pytest.param(
+            page, id=page.name, marks=[getattr(pytest.mark, mark) for mark in marked if page.stem in marked[mark]]
+        )
+        for page in PAGES
+    ]
+
+
 AUDIT = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
 RESULTS = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))
@@ -135,6 +147,7 @@ def test_the_commands_are_there():
         assert CliRunner().invoke(commands, [*path, "--help"]).exit_code == 0, command
 
 
+@pytest.mark.long
 def test_the_tables_are_made_from_the_committed_results(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)  # the script goes there
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
@@ -188,7 +201,9 @@ def run_program(code, names, where):
 # What other libraries say of themselves: x-transformers when imported, torch's ONNX exporter.
 @pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::FutureWarning:copyreg")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", pages(long=["pytorch", "arithmetic", "tutorial", "number-theory", "sklearn", "transformers"])
+)
 def test_examples_run(page, tmp_path, monkeypatch):
     """Every block, in the page's order and with the names of those before it, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
@@ -307,7 +322,7 @@ def shortened(arguments):
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(p, marks=[pytest.mark.slow] if p.stem == "results" else [], id=p.name) for p in PAGES]
+    "page", pages(long=["overview", "number-theory", "tutorial", "scaling", "rivals"], slow=["results"])
 )
 def test_commands_run_in_a_clean_clone(page, works, tmp_path, monkeypatch):
     """Every `adelic` command of a page works, in the page's order, where nothing but the repository's files is."""

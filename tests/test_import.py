@@ -227,6 +227,7 @@ def test_acd_loads_without_optional_libraries():
         assert name not in loaded
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments",
     [

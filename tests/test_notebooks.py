@@ -62,7 +62,9 @@ def forked_kernels(forked):
     return Manager
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [pytest.param(p, id=p.stem, marks=() if p.stem == "numbers" else pytest.mark.long) for p in NOTEBOOKS]
+)
 def test_a_notebook_runs(path, forked_kernels):
     """In a process of its own, to the outputs that are committed, but for their figures."""
     # One is run just as `make notebooks` runs it; the others wait for fewer imports.

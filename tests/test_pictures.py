@@ -4,9 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 
 
+@pytest.mark.long
 def test_the_pictures_are_made_by_their_script():
     done = subprocess.run(
         [sys.executable, str(ROOT / "docs" / "pictures.py"), "--check"], capture_output=True, text=True

@@ -54,6 +54,7 @@ def test_what_is_installed_for_tests_is_pinned():
     assert {name_of(text) for text in PROJECT["dependencies"] + extras} - {"adelic"} <= pinned
 
 
+@pytest.mark.long
 def test_extras_that_messages_name_are_there():
     named = {
         node.args[1].value

@@ -19,6 +19,7 @@ import pytest
 import adelic
 
 ROOT = Path(__file__).parent.parent
+pytestmark = pytest.mark.long  # the site is built, once
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 
 

@@ -177,6 +177,7 @@ def with_extras(brought, tmp_path):
     return run
 
 
+@pytest.mark.long
 def test_numbers_work_and_are_those_that_compiled_code_computes(with_extras):
     found = with_extras(LIBRARY)
     assert len(found.splitlines()) == 2
@@ -206,6 +207,7 @@ def test_what_needs_an_extra_names_it(with_extras):
     assert with_extras(prepared + MISSING, USES=list(uses)).splitlines() == wanted
 
 
+@pytest.mark.long
 def test_data_work_with_their_extra(with_extras):
     with_extras(WITH_DATA, "data", "sklearn")
 
@@ -247,6 +249,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.long
 def test_commands(with_extras):
     assert {arguments[0] for arguments in ON_THE_PAGE} >= {"encode", "data", "explore"}
     outcomes = json.loads(with_extras(COMMANDS, COMMANDS=WORKING + WITH_DATA_WORKING + REFUSED))

@@ -44,6 +44,7 @@ def test_every_task_has_a_layout_and_was_read():
     assert set(LAYOUTS) == set(FOUND) == set(acd.TASKS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("task", TASKS)
 def test_the_loader_finds_our_rows(tmp_path, task):
     d = acd.load(task, n=FOUND[task]["n"])
@@ -60,6 +61,7 @@ def test_the_loader_finds_our_rows(tmp_path, task):
     assert ("left_out" in about) == (task == "grassmannian")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("task", TASKS)
 def test_our_reader_of_published_files_reads_them(tmp_path, task):
     d = acd.load(task, n=FOUND[task]["n"])
@@ -78,6 +80,7 @@ def as_ours(task, X, y):
     return as_loaded(task, X, y) if task == "grassmannian" else (X, y)
 
 
+@pytest.mark.long
 def test_one_folder_holds_all_tasks(tmp_path):
     for task in ("mheight", "weaving"):
         acd.export(acd.load(task, n=FOUND[task]["n"]), tmp_path, format="acd")

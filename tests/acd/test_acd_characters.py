@@ -104,6 +104,7 @@ def test_oracle(oracle):
         assert characters.character(lam, mu) == value
 
 
+@pytest.mark.long
 def test_oracle_rows_are_in_the_data_set(oracle, generated):
     rows_of = {}
     for n in (12, 18, 20, 22):
@@ -124,6 +125,7 @@ def test_published_counts(n, generated, published_facts):
     assert rows.y.dtype == np.int64
 
 
+@pytest.mark.long
 def test_verify_knows_why_the_extremes_of_the_central_edition_differ():
     assert all(check.equal for check in acd.verify("characters", edition="published"))
     central = {(check.n, check.what): check for check in acd.verify("characters", edition="central")}

@@ -73,6 +73,7 @@ def test_promotion_and_evacuation_generate_the_dihedral_group(rank, n):
     assert (turned == T).all()
 
 
+@pytest.mark.long
 def test_promotion_rotates_the_content(generated):
     X = generated("grassmannian", 12).X[::500]
     counts = np.array([np.bincount(row, minlength=13)[1:] for row in X])
@@ -219,6 +220,7 @@ def assert_finite_type(n, seeds, published_facts):
     assert ours == set(found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("n", "seeds"), [(6, 50), (7, 833)])  # the numbers of clusters of types D_4 and E_6
 def test_finite_type(n, seeds, published_facts):
     assert_finite_type(n, seeds, published_facts)
@@ -229,6 +231,7 @@ def test_finite_type_of_all_25080_clusters(published_facts):
     assert_finite_type(8, 25080, published_facts)  # type E_8
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("n", "steps"), [(9, 1500), (12, 1500)])
 def test_mutation_in_the_function_field(n, steps):
     """On a random walk each tableau belongs to one function, and those of rank 4 at most are known."""
@@ -284,6 +287,7 @@ def test_counts_by_rank(published_facts):
     assert len(grassmannian.cluster_variables(4, 12)) == facts["cluster_variables_rank4"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("m", [9, 10])
 @pytest.mark.parametrize(("cap", "seed"), [(4, 1), (6, 2)])
 def test_the_walks_are_saturated(m, cap, seed):
@@ -320,6 +324,7 @@ def test_plain_walks_find_nothing_else(steps, least):
     assert sum(map(len, met.values())) > least
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [9, 10, 12])
 @pytest.mark.parametrize("rank", [1, 2, 3, 4])
 def test_cluster_variables_are_closed_under_the_symmetries(rank, n):
@@ -408,6 +413,7 @@ def test_no_content_runs_short_of_negatives():
     assert max(variables / others for variables, others in counts) == 52 / 410
 
 
+@pytest.mark.long
 def test_corrected_negatives_are_uniform():
     """Among all those of a content each is drawn about equally often."""
     drawn = Counter()
@@ -435,6 +441,7 @@ def test_families_share_their_split(generated):
     assert len(np.unique(rows.groups[rows.y == 1])) == 59
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["promotion", "evacuation"])
 @pytest.mark.parametrize("n", [9, 12])
 def test_symmetries(name, n, generated):

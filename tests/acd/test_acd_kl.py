@@ -104,6 +104,7 @@ def test_table_and_reference_agree(n):
             assert kl.kazhdan_lusztig(x, w) == polynomial(coefficients)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [6, 7])
 def test_table_and_reference_agree_on_samples(n):
     group = list(permutations(range(n)))
@@ -137,6 +138,7 @@ def test_published_polynomials(x, w, coefficients):
     assert kl.kazhdan_lusztig(map(int, x), map(int, w)) == coefficients
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [5, 6, 7])
 def test_published_counts(n, published_facts):
     rows = kl.TASK.generate(acd.Request(n=n, edition="published"))  # not kept: half a gigabyte for n = 7
@@ -150,6 +152,7 @@ def test_published_counts(n, published_facts):
     assert rows.X.dtype == rows.y.dtype == np.int8
 
 
+@pytest.mark.long
 def test_verify_knows_why_one_column_differs():
     assert all(check.equal for n in (5, 6) for check in acd.verify("kl", n=n))
     different = {check.what: check for check in acd.verify("kl", n=7) if not check.equal}

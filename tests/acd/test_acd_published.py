@@ -109,6 +109,7 @@ def first(d, kind):
     return found["first"][0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("task", SIZES)
 def test_right_files_come_back_row_by_row_without_a_complaint(planted, task):
     d, splits = planted(task), ours(task, SIZES[task])
@@ -155,6 +156,7 @@ def test_grassmannian_files(tmp_path):
         acd.load_published("grassmannian", tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("task", ["mheight", "weaving", "schubert", "lattice", "quiver", "characters", "kl", "rsk"])
 def test_a_wrong_label_is_found_and_kept(planted, task):
     def change(splits):

@@ -271,6 +271,7 @@ def test_finite_classes(mutation_type, n, size):
     assert quiver.mutation_class(seed, 0).matrices.shape == (1, n, n)
 
 
+@pytest.mark.long
 def test_published_counts(generated, published_facts):
     facts = published_facts["quiver"]
     rows = generated("quiver", 11)
@@ -358,6 +359,7 @@ def relabelled_rows(n, seed):
     return quiver.TASK.generate(acd.Request(n=n, edition="published", options=options, rng=rng))
 
 
+@pytest.mark.long
 def test_random_labelling(generated):
     n = 8
     canonical, first = generated("quiver", n), relabelled_rows(n, 0)
@@ -384,6 +386,7 @@ def test_relabelling_symmetries(name, n, generated):
     assert (quiver.relabel(rows.X.reshape(-1, n, n), order).reshape(X.shape) == X).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [6, 7, 9, 11])
 def test_opposite_keeps_the_class(n, generated):
     """-B of a row is a row of the same class, or, where the class is cut off, of no class."""

@@ -102,6 +102,7 @@ def test_conditions_of_many_rows(n, generated):
     assert (cues["first entries"][nonzero] >= 0).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [3, 4])
 def test_each_pair_gives_its_hardest_zeros(n, generated):
     """Brute force: all w in S_(2n-1) for every pair."""
@@ -131,6 +132,7 @@ def test_each_pair_gives_its_hardest_zeros(n, generated):
     assert (substitutes, short) == {3: (14, 15), 4: (42, 42)}[n]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("n", "edition"), EVERY)
 @pytest.mark.parametrize("name", list(schubert.TASK.symmetries))
 def test_symmetries_on_the_whole_population(n, edition, name, generated):
@@ -176,6 +178,7 @@ def test_translation_and_inverse(generated):
     assert changed == 26
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("n", "edition"), CORRECTED)
 def test_groups(n, edition, generated):
     rows = generated("schubert", n, edition)

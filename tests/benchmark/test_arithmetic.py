@@ -380,6 +380,7 @@ def test_a_process_that_is_ended_is_begun_once_more_alone():
     assert len(lines()) == 3
 
 
+@pytest.mark.long
 @forks
 def test_networks_are_trained_in_workers_too(monkeypatch):
     monkeypatch.setenv("ADELIC_CACHE", "cache")

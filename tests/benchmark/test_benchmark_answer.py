@@ -73,6 +73,7 @@ def test_nothing_is_bold_where_nobody_is_ahead_or_there_are_too_few_seeds(runs, 
         assert {column for _, column in cells(table)} <= {"above published"}
 
 
+@pytest.mark.long
 def test_the_page_begins_with_the_answer_and_not_with_what_was_not_run(runs):
     page = render_page(summarise(runs(**AHEAD)))
     before, _, table = page.partition("<table")

@@ -82,6 +82,7 @@ def page(summaries):
     return render_page(summaries, all_rows=True)
 
 
+@pytest.mark.long
 def test_the_page_is_self_contained(page):
     parsed = Page(page)
     assert not {"script", "link", "iframe", "img", "object", "embed", "base", "form"} & set(parsed.tags)
@@ -124,10 +125,12 @@ def test_no_note_has_backticks_and_code_is_code(page):
     assert "<code>adelic data audit</code> lists them all" in body
 
 
+@pytest.mark.long
 def test_the_page_is_the_same_each_time(summaries, page):
     assert render_page(summaries, all_rows=True) == page
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "evil", ["<script>alert(1)</script>", '"><script>alert(1)</script>', "<b>&amp;</b>", "$x$ & y"]
 )
@@ -142,6 +145,7 @@ def test_texts_are_escaped(result, evil):
     assert len(set(parsed.ids)) == len(parsed.ids)
 
 
+@pytest.mark.long
 def test_files(tmp_path, summaries, page):
     path = tmp_path / "new" / "report.html"
     files = write_report(summaries, path, all_rows=True)
@@ -214,6 +218,7 @@ def test_what_cannot_be_written(tmp_path, where, monkeypatch):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.long
 def test_the_page_has_no_ranks_over_rows_and_names_splits_and_contamination(result):
     orbits = result("schubert-4", split="orbits")
     leaky = result("weaving-6", edition="leaky", contaminated=True)

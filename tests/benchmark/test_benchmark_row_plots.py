@@ -115,6 +115,7 @@ def test_an_mlp_is_not_drawn_beside_networks(runs):
     assert "MLP" in texts(learning_curves({"MLP": mlp}, "A title"))
 
 
+@pytest.mark.long
 def test_the_tests_of_a_row(runs):
     """A single model has none; contaminated data has none either."""
     alone = row_sections(comparisons(summarise(runs("schubert-4")[:1])))[0]

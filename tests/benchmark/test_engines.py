@@ -221,6 +221,7 @@ def test_a_killed_worker_is_replaced_and_its_run_goes_on(cluster, tiny_config, t
     assert cluster.is_initialized()  # it was here before
 
 
+@pytest.mark.long
 def test_a_run_that_is_always_lost(cluster, tiny_config, tmp_path):
     config = tiny_config(epochs=100_000)
     stop = threading.Event()
@@ -241,6 +242,7 @@ def test_a_run_that_is_always_lost(cluster, tiny_config, tmp_path):
         killer.join()
 
 
+@pytest.mark.long
 def test_errors_and_budgets_on_ray(cluster, tiny_config, tmp_path):
     long, short = tiny_config(epochs=100_000), tiny_config(seed=1)
     found = []

@@ -15,6 +15,7 @@ def run(*arguments):
     return subprocess.run([sys.executable, str(SCRIPT), *map(str, arguments)], capture_output=True, text=True)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="no module resource")
 def test_figures_of_small_builds(tmp_path):
     output = tmp_path / "new" / "figures.json"

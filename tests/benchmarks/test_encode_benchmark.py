@@ -9,6 +9,7 @@ pytest.importorskip("matplotlib")
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "encode.py"
 
 
+@pytest.mark.long
 def test_precisions(tmp_path):
     command = [str(BENCHMARK), "precisions", "--size", "200", "--repetitions", "1", "--output", str(tmp_path)]
     done = subprocess.run([sys.executable, *command], capture_output=True, text=True)

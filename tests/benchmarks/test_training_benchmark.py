@@ -38,5 +38,6 @@ def test_throughput(script, monkeypatch, tmp_path):
         assert entry["ratios"][side] == pytest.approx(seconds["stock"][0] / seconds[side][0])
 
 
+@pytest.mark.long
 def test_a_worker_in_a_process_of_its_own(script):
     assert script.in_a_process("steps", settings=True, side="bfloat16", length=3, n_steps=1, batch_size=4) > 0

@@ -196,6 +196,7 @@ def test_a_standard_output_that_nobody_reads(arguments):
     assert (found.returncode, found.stderr) == (1, b"")
 
 
+@pytest.mark.long
 @posix
 @pytest.mark.parametrize("shell", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams(shell):

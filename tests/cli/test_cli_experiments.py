@@ -107,6 +107,7 @@ def test_options_reach_the_run(works):
     assert again["test"] == result_in("mine")["test"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "found"),
     [
@@ -230,6 +231,7 @@ def test_divergence_is_one_clear_line(adelic):
     assert "lower --learning-rate" in line
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "content"), [("checkpoint.safetensors", "cut"), ("config.toml", "= ="), ("metrics.jsonl", "")]
 )
@@ -474,6 +476,7 @@ def test_a_report_that_cannot_be_written(adelic, folder, output):
     assert len(outcome.err.splitlines()) == 1
 
 
+@pytest.mark.long
 def test_a_drawn_task_proposes_its_primes_and_digits(works, tmp_path):
     size = {"examples": 40, "test-cases": 20, "never-seen-cases": 20, "epochs": 1, "d-model": 8, "n-layers": 1}
     few = ["--task-options", "max_prime=5", "--embedding", "adelic", "--device", "cpu"]

@@ -56,6 +56,7 @@ def test_numbers_as_answers(works, table):
     assert set(np.ravel(labels)) <= set(range(240))
 
 
+@pytest.mark.long
 def test_a_changed_table_is_another_run(works, refused, table):
     works("train", table, "--target", "multiple", *SMALL)
     table.write_text(table.read_text(encoding="utf-8").replace("239,", "240,"), encoding="utf-8")
@@ -64,6 +65,7 @@ def test_a_changed_table_is_another_run(works, refused, table):
     works("train", table, "--target", "multiple", *SMALL, "--restart")
 
 
+@pytest.mark.long
 def test_tune(works, table):
     options = ("--search", "learning-rate", "--trials", "2", "--pruning", "none", "--runs-dir", "runs")
     out = works("tune", table, "--target", "multiple", "--embedding", "learned", *SMALL[:-2], *options)

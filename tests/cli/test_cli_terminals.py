@@ -86,6 +86,7 @@ def test_a_comparison_fits_80_columns(tiny_config, tmp_path):
     assert {"embedding.name", "accuracy", '"one-hot"', "parameters"} <= words_of(shown)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("task", ["schubert", "rsk"])
 def test_a_report_on_80_columns_tells_runs_apart(tiny_config, tmp_path, task):
     """Three runs of one row that differ in form, in epochs, and in a setting that has no column."""
@@ -172,6 +173,7 @@ def test_without_a_terminal_each_epoch_has_its_line_when_it_is_done(tiny_config,
     assert told == [*[0] * (steps - 1), 1] * 3  # not when the next epoch begins
 
 
+@pytest.mark.long
 def test_without_a_terminal_each_line_has_the_validation_of_its_epoch(works):
     arguments = "--embeddings learned --recipe quick --epochs 3 --seeds 0,1 --max-rows 40 --n-layers 1"
     lines = subprocess.run(

@@ -66,6 +66,7 @@ def test_classes_and_known_numbers_are_counted():
     assert constant["accuracies"]["test"] == np.mean(wanted == np.bincount(y).argmax())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("task", ["collatz", "modular-sum", "fraction-addition", "sum", "sorting"])
 def test_tasks_with_numbers_fractions_and_many_operands_are_audited(task):
     found = audit_drawn(source(task))

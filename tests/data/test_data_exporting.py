@@ -88,6 +88,7 @@ def read_int2int(path, classes):
 READERS = {"parquet": read_parquet, "csv": read_csv, "jsonl": read_jsonl, "int2int": read_int2int}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("format", ENDINGS)
 def test_rows_come_back_exactly(dataset, tmp_path, format):  # noqa: A002
     paths = acd.export(dataset, tmp_path / "new" / "out", format=format)
@@ -297,6 +298,7 @@ def test_bad_input(tmp_path):
         acd.export(d, tmp_path, format="csv")
 
 
+@pytest.mark.long
 def test_values_beyond_the_small_ones(tmp_path):
     """Characters of S_8 are as large as 90; targets of ours can have several digits in base 1000."""
     d = acd.load("characters", n=14)

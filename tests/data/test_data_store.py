@@ -190,6 +190,7 @@ def test_half_a_build_is_finished_without_a_warning(folder):
     assert names(folder) == ["data.parquet", "manifest.json"]
 
 
+@pytest.mark.long
 def test_one_seed_repeats_and_two_differ(tmp_path):
     for name in acd.TASKS:
         n = SMALL[name]
@@ -251,6 +252,7 @@ def test_full_disk(monkeypatch, cache):
     acd.load("weaving", n=4)
 
 
+@pytest.mark.long
 def test_killed_at_any_instant(tmp_path):
     """Whatever a killed build leaves behind, the next load is whole and warns of nothing."""
     code = (
@@ -288,6 +290,7 @@ def test_unreadable_store_is_an_error_and_not_rebuilt(folder):
         acd.load("weaving", n=5)
 
 
+@pytest.mark.long
 def test_two_processes_build_at_once(tmp_path):
     code = "import sys; from adelic import acd; [acd.build('weaving', n=5, cache=sys.argv[1]) for _ in range(15)]"
     builders = [subprocess.Popen([sys.executable, "-W", "error", "-c", code, str(tmp_path)]) for _ in range(2)]

@@ -95,6 +95,7 @@ def test_all_are_tested(attacks):
     assert set(MANY) == set(attacks.ATTACKS) == set(FEW) | {"kills"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FEW)
 def test_a_few_cases(attacks, folders, name):
     held(attacks, name, FEW[name], folders(name))

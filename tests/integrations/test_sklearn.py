@@ -37,6 +37,7 @@ def encoder(**options):
     return AdelicEncoder(**{"primes": PRIMES, "precision": 5} | options)
 
 
+@pytest.mark.long
 @parametrize_with_checks(
     [
         AdelicEncoder(),
@@ -52,6 +53,7 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.long
 def test_no_check_is_skipped():
     """One runs only where SciPy was told beforehand to take other arrays than NumPy's."""
     program = (
@@ -293,6 +295,7 @@ def test_integers_come_back(kind, precision, rows):
     assert np.array_equal(back, X)
 
 
+@pytest.mark.long
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=6), st.sampled_from([1, 8]))
 @settings(deadline=None, max_examples=100)
 def test_floats_come_back(values, precision):

@@ -176,6 +176,7 @@ def test_pickled(equipped, tmp_path, name, is_used, texts):
     assert list(again) == list(outputs)
 
 
+@pytest.mark.long
 def test_pickled_for_another_process(equipped, tmp_path, texts):
     """A process that has imported nothing of ours unpickles the model and its outputs, and calls it."""
     model, tokenizer = equipped("BertForMaskedLM")
@@ -193,6 +194,7 @@ def test_pickled_for_another_process(equipped, tmp_path, texts):
     assert done.stdout == "True\n"
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # of the exporter and the tracer, about what the library's models do
 @pytest.mark.parametrize(
     "name",

@@ -95,6 +95,7 @@ def test_others_learn_sums_by_heart(word_tokenizer, tmp_path):
     assert right < 0.4, f"unseen sums: {right:.3f}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["BertForMaskedLM", "GPT2LMHeadModel", "BertForSequenceClassification"])
 def test_trainer_trains_evaluates_saves_and_goes_on(word_tokenizer, tiny_model, tmp_path, name):
     plain = word_tokenizer()

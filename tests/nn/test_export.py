@@ -38,6 +38,7 @@ def assert_equal_outputs(given, expected):
     np.testing.assert_allclose(given, expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "strict"),
     [
@@ -58,6 +59,7 @@ def test_exported_programs(options, strict, tmp_path):
         assert_equal_outputs(loaded(x), model(x))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", MODELS[:4], ids=str)
 @pytest.mark.filterwarnings("ignore::FutureWarning:copyreg")
 @torch.no_grad()

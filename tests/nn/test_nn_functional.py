@@ -315,6 +315,7 @@ def in_turn(spaces, *, nightly):
 compiling = pytest.mark.filterwarnings("ignore::DeprecationWarning:torch.*")  # the compiler uses its own old parts
 
 
+@pytest.mark.long
 @compiling
 @pytest.mark.parametrize("space", in_turn(SPACES, nightly=("F = 2", "digits a prime")))
 def test_compiled_in_one_graph_of_any_length(space):
@@ -326,6 +327,7 @@ def test_compiled_in_one_graph_of_any_length(space):
             assert torch.equal(a, b)
 
 
+@pytest.mark.long
 @compiling
 @pytest.mark.parametrize("space", in_turn(GENERATED, nightly=("default",)))
 def test_generated_code_of_integers_is_bit_equal(space):
@@ -335,6 +337,7 @@ def test_generated_code_of_integers_is_bit_equal(space):
     assert same_bits(result, space.tensor(EXTREMES))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("primes", [(1031,), pytest.param((1031, 65537), marks=pytest.mark.slow)])
 def test_great_primes_are_compiled_in_reasonable_time(primes, forked, tmp_path):
     """Inverses modulo primes above 1,024 are powers, whose squarings no compiler must write out as one formula."""
@@ -375,6 +378,7 @@ def test_great_primes_and_powers_are_bit_equal(space):
             assert (found, is_valid) == (a, True)
 
 
+@pytest.mark.long
 @compiling
 def test_generated_code_of_fractions_is_bit_equal():
     torch.compiler.reset()

@@ -111,6 +111,7 @@ def functional_equation(a, b):
     return round(ratios[0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("split", ["train", "new curves"])
 def test_functional_equations(split):
     pari = load_pari()
@@ -384,6 +385,7 @@ for known in (False, True):
     assert second == "-1"
 
 
+@pytest.mark.long
 def test_without_cypari():
     """In a fresh process where the import fails: one clear line; the task is listed, and other tasks work."""
     program = """

@@ -23,6 +23,7 @@ def test_digits_for_divisors_say_which_numbers_divide(greatest):
         assert p ** (n - 1) <= greatest < p**n  # so a valuation up to n − 1 is told from greater ones
 
 
+@pytest.mark.long
 def test_the_digits_of_gcd_decide_it():
     task = number_theory.task("gcd")
     X, y = task.sample(2000, np.random.default_rng(0), "uniform")

@@ -163,6 +163,7 @@ class TestImmutability:
             values[...] = 7
             assert a.decode().tolist() == [1, 2]
 
+    @pytest.mark.long
     def test_operations_change_no_operand(self):
         a = SPACE.encode([1, 2] * 40)
         b = a

@@ -39,6 +39,7 @@ rationals_of_all_sizes = st.one_of(
 )
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=150)
 @given(
     st.lists(rationals_of_all_sizes, min_size=1, max_size=5),
@@ -203,6 +204,7 @@ def test_all_forms_of_values(values):
     assert choose_space([0]).space.n_primes == 1
 
 
+@pytest.mark.long
 def test_big_rationals():
     rng = np.random.default_rng(1)
     n, m = rng.integers(-(2**62), 2**62, 3000), rng.integers(1, 1000, 3000)
@@ -332,6 +334,7 @@ class TestLabels:
         assert 2 not in choice.space.primes
         assert {3, 5} <= set(choice.space.primes)
 
+    @pytest.mark.long
     def test_many_rows_are_sampled_and_the_seed_decides(self):
         numbers = np.arange(100_000)
         first, again = (choose_space(numbers, labels=numbers % 2, seed=3).information for _ in range(2))

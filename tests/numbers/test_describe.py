@@ -2,12 +2,14 @@
 
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adelic.numbers.describe import at_position, describe, integer_text, one_line
 
 
+@pytest.mark.long
 @given(st.one_of(st.text(), st.integers(), st.fractions(), st.lists(st.text(), max_size=3), st.binary()))
 def test_descriptions_are_one_short_line(value):
     text = describe(value)

@@ -25,6 +25,7 @@ def residue(digits, p):
     return sum(d * p**k for k, d in enumerate(digits[::-1]))
 
 
+@pytest.mark.long
 @settings(max_examples=150)
 @given(spaces(), st.fractions(), st.fractions(), st.integers(0, 3))
 def test_digits_and_arithmetic_by_definition(space, x, y, e):

@@ -135,6 +135,7 @@ class TestScalars:
         assert read("1e100000") == 10**100000
         assert read("-1e-100000") == Fraction(-1, 10**100000)
 
+    @pytest.mark.long
     def test_decimals_with_many_digits_are_no_exponents(self):
         assert read(Decimal("1" * 200_000)) == (10**200_000 - 1) // 9
         assert read(Decimal("0e999999")) == 0

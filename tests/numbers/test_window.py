@@ -128,6 +128,7 @@ def assert_truncated(array, wide, space):
     np.testing.assert_array_equal(array.real, wide.real)
 
 
+@pytest.mark.long
 @settings(max_examples=60)
 @given(spaces(), st.integers(0, 2**32), st.sampled_from([1, 5, 33, 70]))
 def test_sums_are_those_of_the_wider_space_cut_at_each_prime(space, seed, size):
@@ -265,6 +266,7 @@ def test_algebraic_spaces_have_one_number_of_digits():
         AlgebraicSpace("x^2 - 2", root=1.414, primes=(7, 17), precision={7: 3, 17: 2})
 
 
+@pytest.mark.long
 @settings(max_examples=40)
 @given(st.integers(0, 2**32), st.booleans())
 def test_redundant_codes(seed, is_soft):

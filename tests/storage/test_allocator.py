@@ -70,6 +70,7 @@ def test_the_users_own_setting_stays(environment):
     assert afterwards == during
 
 
+@pytest.mark.long
 @glibc
 @pytest.mark.parametrize(
     "arguments",

@@ -78,6 +78,7 @@ def found(cache, edition):
     return [f"{name[: name.rindex('.', 0, -4)]}.*.tmp" if name.endswith(".tmp") else name for name in names]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_first_build_that_is_killed(moment, cache, intact):
     edition = "published"
@@ -88,6 +89,7 @@ def test_a_first_build_that_is_killed(moment, cache, intact):
     assert found(cache, edition) == ["data.parquet", "manifest.json"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", ["zeros", "writing", "before manifest.json"])
 def test_a_further_build_that_is_killed(moment, cache, intact):
     """What was there stays: equal builds give equal bytes, so even new data beside the old manifest agree with it."""

@@ -126,6 +126,7 @@ def test_trials_with_equal_accuracy_are_judged_by_their_loss():
     assert max(trials, key=classical_runs._score) is trials[1]
 
 
+@pytest.mark.long
 def test_the_test_split_decides_nothing(tmp_path, monkeypatch):
     """With other test rows, everything but the figures on them is the same."""
     plain = acd.load
@@ -373,6 +374,7 @@ def test_a_signal_stops_between_two_fits(tmp_path):
     assert fits_done(config, tmp_path) == 1
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 def test_ctrl_c_reaches_a_perceptron_that_is_being_trained(started, tmp_path):
     """scikit-learn would turn it into a warning, and go on."""

@@ -200,6 +200,7 @@ def second_process(process):
     raise AssertionError(process.communicate(60)[1])
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 @pytest.mark.parametrize(
     "way", ["Ctrl-C", "SIGTERM to the second process", "a killed first process", "a killed second process"]

@@ -43,6 +43,7 @@ def built(config):
     return build_model(config, data, data.objective), data
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("embedding", "options"),
     [

@@ -19,6 +19,7 @@ def runs(tiny_config, tmp_path_factory):
     return folder
 
 
+@pytest.mark.long
 def test_both_kinds_are_listed(runs):
     study, lines = sorted(list_searches(runs), key=lambda search: search.path.suffix)
     assert (study.label, study.trials, study.problem) == ("mine", 2, "")
@@ -29,6 +30,7 @@ def test_both_kinds_are_listed(runs):
     assert 0 < study.best <= 1
 
 
+@pytest.mark.long
 def test_reading_writes_nothing(runs):
     before = {path: path.read_bytes() for path in runs.rglob("*") if path.is_file()}
     list_searches(runs)
@@ -55,6 +57,7 @@ def test_what_is_damaged_is_named(tmp_path, name, content, words):
     assert (tmp_path / name).read_bytes() == content
 
 
+@pytest.mark.long
 def test_the_command(runs):
     def printed(*options):
         done = CliRunner().invoke(commands, ["runs", "list", "--runs-dir", str(runs), *options], obj="adelic")

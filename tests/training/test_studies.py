@@ -78,6 +78,7 @@ def tried(trials):
     return sorted((t.params["norm"], t.params["rate"]) for t in trials if t.state.name != "FAIL")
 
 
+@pytest.mark.long
 def test_few_combinations_are_tried_once_each(study, tmp_path):
     trials = study(trials=4, dimensions=FEW)
     assert tried(trials) == ALL
@@ -89,6 +90,7 @@ def test_few_combinations_are_tried_once_each(study, tmp_path):
     assert len(orders) > 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", [1, 2, 3])
 def test_what_a_shorter_study_has_tried_is_not_tried_again(study, first):
     before = tried(study(trials=first, dimensions=FEW))
@@ -96,6 +98,7 @@ def test_what_a_shorter_study_has_tried_is_not_tried_again(study, first):
     assert len(set(tried(study(trials=4, dimensions=FEW)))) == 4 - (first - len(set(before)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("interrupted", [1, 2, 3, 4])
 @pytest.mark.parametrize("pruning", ["none", "hyperband"])
 def test_an_interrupted_study_of_few_combinations_tries_each_once(study, interrupted, pruning):
@@ -143,6 +146,7 @@ def test_a_leak_ends_the_study(study):
     assert next(t.state.name for t in study(trials=1)) == "FAIL"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, MemoryError])
 def test_an_interrupted_trial_is_repeated_with_its_values(study, interruption):
     def interrupted(values, report, between):
@@ -170,6 +174,7 @@ def test_a_trial_that_always_ends_its_process_is_given_up(study):
     assert last.params != failed[0].params
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("signs", [0, 1])
 def test_a_killed_worker_is_noticed_by_its_silence(study, monkeypatch, tmp_path, signs):
     """A trial that runs, and whose worker has given no sign of life for longer than the grace, or never gave one."""
@@ -206,6 +211,7 @@ def test_a_surplus_trial_is_dropped(study):
     assert [t.state.name for t in trials] == ["COMPLETE", "FAIL"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pruning", ["median", "hyperband", "none"])
 def test_pruning(study, pruning):
     """Later trials are ever worse, from their first epoch on."""
@@ -240,6 +246,7 @@ def test_values_that_do_not_go_together_count(study):
     assert all(t.user_attrs["figures"]["reason"] == "b is not for this data" for t in refused)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["with space.db", "{braces}.db", "100%.db", "new/folder/x.db", "ünï.db"])
 def test_storages_that_are_files(study, tmp_path, name):
     assert len(study(trials=1, storage=tmp_path / name)) == 1
@@ -297,6 +304,7 @@ def test_progress(study):
     assert seen == [(2, 0), (2, 1), (3, 0)]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_the_storage_is_written_is_obeyed_afterwards(study, tmp_path, signum):

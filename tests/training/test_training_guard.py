@@ -163,6 +163,7 @@ def test_a_part_of_the_rows(tiny_config, tmp_path, plant, no_step, leak, max_row
     assert names(tmp_path / "runs") == set()
 
 
+@pytest.mark.long
 def test_several_processes(tiny_config, tmp_path, plant):
     """Each loads the data, and each refuses them; no file is written, and no process waits for another."""
     config = tiny_config(**plant("image of a test row"))

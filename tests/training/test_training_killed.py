@@ -145,6 +145,7 @@ def assert_same(folder, whole, n_epochs):
     assert (folder / "DONE").exists()
 
 
+@pytest.mark.long
 def test_killed_at_random_moments(driven):
     """Twenty times in one run: twice while it starts, then around some epoch, at any point of it."""
     folder, (kills, inside) = driven("random")

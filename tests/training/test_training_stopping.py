@@ -212,6 +212,7 @@ def refused_by_a_full_disk(n_bytes, call, file):
     assert "\n" not in message
 
 
+@pytest.mark.long
 @posix
 @pytest.mark.parametrize(
     ("prepare", "n_bytes", "file"),

@@ -94,6 +94,7 @@ tune(plan, trials=4, storage=storage, device="cpu", tick=tick)
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 def test_a_killed_search_and_a_second_worker(search, tmp_path, monkeypatch, forked):
     """The first is killed within its second trial; another one and this process then share what is left."""

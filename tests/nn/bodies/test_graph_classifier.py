@@ -71,6 +71,7 @@ def test_what_it_cannot_read():
         body()(torch.zeros(2, 9, dtype=torch.int64))
 
 
+@pytest.mark.long
 def test_a_run(tiny_config, refused, tmp_path):
     from adelic.training import run
 

@@ -510,6 +510,7 @@ def test_open_ended_embeddings_are_converted(kind, dtype):
     assert out.isfinite().all()
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor")  # dynamo's, where a graph ends at the numbers
 def test_open_ended_models_are_compiled():
     embedding = AdelicEmbedding.for_column([19.99, 5, None], 16, show=False)

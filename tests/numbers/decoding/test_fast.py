@@ -75,6 +75,7 @@ def test_encoded_numbers(data):
     check(space.encode(values))
 
 
+@pytest.mark.long
 @settings(max_examples=200)
 @given(st.data())
 def test_other_digits_other_reals_fewer_known(data):

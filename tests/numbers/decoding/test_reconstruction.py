@@ -274,6 +274,7 @@ def check_real(array, q):
     assert ball is None or abs(ball[0] - q) <= ball[1]
 
 
+@pytest.mark.long
 @settings(max_examples=400)
 @given(st.data())
 def test_never_a_plausible_wrong_number(data):
@@ -311,6 +312,7 @@ def test_never_a_plausible_wrong_number(data):
             assert array == q
 
 
+@pytest.mark.long
 @settings(max_examples=200)
 @given(st.data())
 def test_results_inside_the_bound_do_decode(data):
@@ -327,6 +329,7 @@ def test_results_inside_the_bound_do_decode(data):
         assert array.decode() == q
 
 
+@pytest.mark.long
 @settings(max_examples=150)
 @given(st.data())
 def test_results_inside_the_bound_decode_beyond_float64(data):

@@ -80,6 +80,7 @@ SMALL_CODES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("code", SMALL_CODES, ids=str)
 def test_every_word_of_small_spaces(code):
     space = code.space
@@ -164,6 +165,7 @@ def spoiled_words(draw):
     return code, x, digits, known, is_wrong, distance * scale * size**2 < modulus
 
 
+@pytest.mark.long
 @settings(max_examples=200)
 @given(spoiled_words())
 def test_within_the_bound_every_number_is_found(word):

@@ -49,6 +49,7 @@ def test_integers_without_kernels(window, monkeypatch):
             assert found[::-1].tolist() == expected + [0] * (window.precision - precision)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("size", "times", "loaded"), [(100_000, 1, False), (128, 10, False), (128, 1_000, True)])
 def test_who_goes_on_encoding_integers_has_the_kernels_loaded(size, times, loaded):
     """A vocabulary of a hundred thousand integers waits for no compiler; many batches do, once."""

@@ -4,6 +4,7 @@ from fractions import Fraction
 from math import inf, nan
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,6 +67,7 @@ def test_int64_and_object_arrays_give_the_same_floats(pairs):
     assert small.value.tolist() == [q.numerator / q.denominator for q in values]
 
 
+@pytest.mark.long
 @settings(max_examples=500)
 @given(NUMBERS, st.lists(st.tuples(st.sampled_from(["+", "-", "*", "/"]), NUMBERS), min_size=1, max_size=6))
 def test_operations_keep_the_promises(q, steps):
@@ -147,6 +149,7 @@ def test_measured_values():
     assert (np.isinf((place + place).denominator)).all()
 
 
+@pytest.mark.long
 @settings(max_examples=300)
 @given(NUMBERS, NUMBERS)
 def test_beyond_float64_results_are_as_sharp_as_inside(x, y):

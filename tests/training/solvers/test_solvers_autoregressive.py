@@ -49,6 +49,7 @@ def test_digits_are_said_one_after_the_other(name):
     assert torch.equal((forced.sign > 0) | is_zero, (negative > 0) | is_zero)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [

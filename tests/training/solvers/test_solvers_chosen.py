@@ -23,6 +23,7 @@ def fitted(asked, operands, answers, **options):
     return solver
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("q", "law", "places"), [(13, "products", (13,)), (15, "sums", (3, 5))])
 def test_the_modulus_is_found_from_examples_alone(q, law, places):
     """A wrong one, though told, changes nothing."""

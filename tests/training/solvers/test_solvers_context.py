@@ -22,6 +22,7 @@ def fitted(*, steps, seed=0, examples):
     return solver
 
 
+@pytest.mark.long
 def test_it_learns_collatz_from_two_thousand_examples():
     """A look-up knows none of these questions."""
     solver = fitted(steps=250, examples=2000)
@@ -42,6 +43,7 @@ def test_a_wrong_place_is_mended(place):
     assert decoded(space, logits[:, :, None], task("collatz")).tolist() == answers.tolist()
 
 
+@pytest.mark.long
 def test_two_operands():
     subtraction = task("subtraction")
     operands, answers = subtraction.sample(4000, np.random.default_rng(0))
@@ -52,6 +54,7 @@ def test_two_operands():
         assert np.mean(solver.answer(questions) == right) > 0.9
 
 
+@pytest.mark.long
 def test_another_prime_chooses():
     class TernarySolver(ContextSolver):
         prime = 3
@@ -78,6 +81,7 @@ def test_another_prime_chooses():
     assert right[0] > 0.9 > right[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "examples", "steps"), [("maximum", 2000, 150), ("integer-part", 500, 100)])
 def test_sizes_and_residues_choose(name, examples, steps):
     """No digit at 2 says which number is greater, or what 7 leaves; longer numbers are answered as short ones are."""
@@ -90,6 +94,7 @@ def test_sizes_and_residues_choose(name, examples, steps):
         assert np.mean(solver.answer(questions) == right) > 0.8
 
 
+@pytest.mark.long
 def test_the_seed_determines_everything():
     def weights(seed):
         network = fitted(steps=30, seed=seed, examples=300)._network

@@ -21,6 +21,7 @@ def test_the_names():
     assert {solver.name for solver in SOLVERS.values()} == set(WIDTHS)
 
 
+@pytest.mark.long
 def test_fractions_are_learned_by_heart():
     solver, operands, answers = fitted("adelic-flat", "fraction-addition", examples=40, steps=120)
     assert solver.obstacle(task("fraction-addition")) is None

@@ -43,6 +43,7 @@ def test_spaces_hold_all_answers_and_mend(name, precision):
         assert space.encode(answers).shape == (50,)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["multiplication", pytest.param("fraction-addition", marks=pytest.mark.slow)])
 def test_a_few_hundred_examples_are_enough_and_length_does_not_matter(name):
     operands, answers = task(name).sample(500, np.random.default_rng(0))
@@ -53,6 +54,7 @@ def test_a_few_hundred_examples_are_enough_and_length_does_not_matter(name):
     assert 0 < solver.n_parameters < 110_000
 
 
+@pytest.mark.long
 def test_a_row_is_folded_whatever_its_length():
     sums = task("sum")
     operands = np.zeros((3000, sums.arity), dtype=np.int64)
@@ -66,6 +68,7 @@ def test_a_row_is_folded_whatever_its_length():
     assert np.mean(solver.answer(longer) == longer.sum(axis=1)) > 0.9
 
 
+@pytest.mark.long
 def test_one_hot_digits_say_nothing_of_pairs_that_were_not_seen():
     """The best digit of such a pair is hardly likelier than others, but that of a pair which was seen is."""
 
@@ -148,6 +151,7 @@ def test_residues_of_any_product_of_primes_are_decoded(modulus):
     assert decoded(space, functional.one_hot(digits).float(), asked).tolist() == numbers.tolist()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [*PLACEWISE, "adelic-flat"])
 def test_the_seed_determines_everything(name):
     addition = task("addition")

@@ -47,6 +47,7 @@ def test_a_network_is_called_where_its_operator_stands():
     assert not torch.equal(whole, logits(7, 8, -1, 9, -3))
 
 
+@pytest.mark.long
 def test_shapes_need_not_be_trained_on():
     expression, solver = drawn_task("expression"), solver_class("adelic-program")()
     operands, answers = expression.sample(3000, rng())

@@ -26,6 +26,7 @@ def one_digit_sums():
     return pairs, (pairs[:, 0] + pairs[:, 1]).astype(object)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "steps"), [("FoNE", 100), ("ShiftedFoNE", 160), ("XVal", 60), ("LogXVal", 280), ("NumberTokenLoss", 140)]
 )

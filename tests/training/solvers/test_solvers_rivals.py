@@ -33,6 +33,7 @@ def test_the_names():
         assert solver.name == name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "steps"), [("fone", 80), ("xval", 60), ("abacus", 180), ("base-10", 120), ("base-1000", 120)]
 )
