@@ -187,7 +187,7 @@ class Recipe:
         """
         rate = self.learning_rate * min(1.0, (step + 1) / (self.warmup_steps + 1))
         if self.schedule == "cosine":
-            rate *= (1 + math.cos(math.pi * epoch / self.epochs)) / 2
+            rate *= cosine(epoch, self.epochs)
         return rate
 
     def as_dict(self) -> dict[str, Any]:
@@ -197,6 +197,15 @@ class Recipe:
         False
         """
         return {"name": self.name, **table_of(self)}
+
+
+def cosine(done: int, of: int) -> float:
+    """Return the share of the learning rate that is left: from 1 to 0, as half a wave of the cosine.
+
+    >>> [round(cosine(k, 4), 3) for k in range(5)]
+    [1.0, 0.854, 0.5, 0.146, 0.0]
+    """
+    return (1 + math.cos(math.pi * done / of)) / 2
 
 
 @cache

@@ -1,7 +1,6 @@
 """The interface of all solvers, which learn a drawn task from questions; the class of a name; their training loop."""
 
 import importlib
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -11,6 +10,7 @@ from torch import nn
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.errors import ConfigurationError
+from adelic.training.recipes import cosine
 from adelic.training.solver_names import SOLVER_MODULES, check_solver
 
 Tick = Callable[[int, int, str], None]
@@ -117,7 +117,7 @@ def rates(peak: float, steps: int, warm_up: int) -> Iterator[float]:
     [100, 96, 85, 69, 50, 31, 15, 4]
     """
     for step in range(steps):
-        yield peak * min((step + 1) / warm_up, (1 + math.cos(math.pi * step / steps)) / 2)
+        yield peak * min((step + 1) / warm_up, cosine(step, steps))
 
 
 def descend(
