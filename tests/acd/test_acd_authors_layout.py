@@ -17,7 +17,9 @@ from adelic.errors import ConfigurationError
 
 FOUND = json.loads((Path(__file__).parents[1] / "oracles" / "acd_loader.json").read_text(encoding="utf-8"))["tasks"]
 LARGE = {"quiver", "grassmannian"}
-TASKS = [pytest.param(task, marks=pytest.mark.slow) if task in LARGE else task for task in FOUND]
+LONG = {"mheight", "characters", "rsk"}
+MARKS = dict.fromkeys(LARGE, pytest.mark.slow) | dict.fromkeys(LONG, pytest.mark.long)
+TASKS = [pytest.param(task, marks=MARKS.get(task, ())) for task in FOUND]
 
 
 def sorted_rows(X, y):
@@ -44,7 +46,6 @@ def test_every_task_has_a_layout_and_was_read():
     assert set(LAYOUTS) == set(FOUND) == set(acd.TASKS)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("task", TASKS)
 def test_the_loader_finds_our_rows(tmp_path, task):
     d = acd.load(task, n=FOUND[task]["n"])
@@ -61,7 +62,6 @@ def test_the_loader_finds_our_rows(tmp_path, task):
     assert ("left_out" in about) == (task == "grassmannian")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("task", TASKS)
 def test_our_reader_of_published_files_reads_them(tmp_path, task):
     d = acd.load(task, n=FOUND[task]["n"])

@@ -220,7 +220,6 @@ def assert_finite_type(n, seeds, published_facts):
     assert ours == set(found)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("n", "seeds"), [(6, 50), (7, 833)])  # the numbers of clusters of types D_4 and E_6
 def test_finite_type(n, seeds, published_facts):
     assert_finite_type(n, seeds, published_facts)
@@ -231,7 +230,6 @@ def test_finite_type_of_all_25080_clusters(published_facts):
     assert_finite_type(8, 25080, published_facts)  # type E_8
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("n", "steps"), [(9, 1500), (12, 1500)])
 def test_mutation_in_the_function_field(n, steps):
     """On a random walk each tableau belongs to one function, and those of rank 4 at most are known."""
@@ -324,9 +322,14 @@ def test_plain_walks_find_nothing_else(steps, least):
     assert sum(map(len, met.values())) > least
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("n", [9, 10, 12])
-@pytest.mark.parametrize("rank", [1, 2, 3, 4])
+@pytest.mark.parametrize(
+    ("rank", "n"),
+    [
+        pytest.param(rank, n, marks=pytest.mark.long if (rank, n) == (4, 12) else ())
+        for rank in (1, 2, 3, 4)
+        for n in (9, 10, 12)
+    ],
+)
 def test_cluster_variables_are_closed_under_the_symmetries(rank, n):
     T = grassmannian.cluster_variables(rank, n)
     rows = T.reshape(len(T), -1).tolist()
@@ -441,9 +444,8 @@ def test_families_share_their_split(generated):
     assert len(np.unique(rows.groups[rows.y == 1])) == 59
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", ["promotion", "evacuation"])
-@pytest.mark.parametrize("n", [9, 12])
+@pytest.mark.parametrize("n", [9, pytest.param(12, marks=pytest.mark.long)])
 def test_symmetries(name, n, generated):
     rows = generated("grassmannian", n)
     X, y = grassmannian.TASK.symmetries[name](rows.X, rows.y)

@@ -104,8 +104,7 @@ def test_table_and_reference_agree(n):
             assert kl.kazhdan_lusztig(x, w) == polynomial(coefficients)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("n", [6, 7])
+@pytest.mark.parametrize("n", [6, pytest.param(7, marks=pytest.mark.long)])
 def test_table_and_reference_agree_on_samples(n):
     group = list(permutations(range(n)))
     table = kl.kl_polynomials(n)
@@ -138,8 +137,7 @@ def test_published_polynomials(x, w, coefficients):
     assert kl.kazhdan_lusztig(map(int, x), map(int, w)) == coefficients
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("n", [5, 6, 7])
+@pytest.mark.parametrize("n", [5, 6, pytest.param(7, marks=pytest.mark.long)])
 def test_published_counts(n, published_facts):
     rows = kl.TASK.generate(acd.Request(n=n, edition="published"))  # not kept: half a gigabyte for n = 7
     expected = {

@@ -155,9 +155,8 @@ def test_rows_are_those_of_the_definition(n, edition, generated):
     assert len(set(found)) == len(found)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("edition", ["published", "corrected"])
-@pytest.mark.parametrize("n", [10, 11, 12, 13])
+@pytest.mark.parametrize("n", [10, 11, 12, pytest.param(13, marks=pytest.mark.long)])
 def test_counts(n, edition, generated, published_facts):
     rows = generated("lattice", n, edition)
     facts = published_facts["lattice"]

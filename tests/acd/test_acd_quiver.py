@@ -386,8 +386,7 @@ def test_relabelling_symmetries(name, n, generated):
     assert (quiver.relabel(rows.X.reshape(-1, n, n), order).reshape(X.shape) == X).all()
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("n", [6, 7, 9, 11])
+@pytest.mark.parametrize("n", [6, 7, 9, pytest.param(11, marks=pytest.mark.long)])
 def test_opposite_keeps_the_class(n, generated):
     """-B of a row is a row of the same class, or, where the class is cut off, of no class."""
     rows = generated("quiver", n)

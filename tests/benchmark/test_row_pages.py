@@ -37,7 +37,6 @@ def test_a_page_has_the_three_tables_of_its_row(page):
     assert max(widths) <= 10
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_row_is_recounted_in_three_lines(page, table_results, monkeypatch):
     monkeypatch.chdir(ROOT)

@@ -107,7 +107,6 @@ def test_options_reach_the_run(works):
     assert again["test"] == result_in("mine")["test"]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "found"),
     [
@@ -231,7 +230,6 @@ def test_divergence_is_one_clear_line(adelic):
     assert "lower --learning-rate" in line
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "content"), [("checkpoint.safetensors", "cut"), ("config.toml", "= ="), ("metrics.jsonl", "")]
 )

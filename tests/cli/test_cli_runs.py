@@ -50,7 +50,6 @@ def table_lines(out):
     return {line.split()[1]: line for line in out.splitlines() if line.startswith("│")}
 
 
-@pytest.mark.long
 def test_list(runs, works):
     lines = table_lines(works("runs", "list"))
     assert lines.keys() == {"run-0", "run-1", "run-2", "broken"}
@@ -87,7 +86,6 @@ def test_show(runs, works):
     assert "epoch 2 of 2" in works("runs", "show", runs / "run-2")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_plot(runs, works, suffix):
     path = Path("pages", f"curves.{suffix}")

@@ -56,7 +56,6 @@ def test_numbers_as_answers(works, table):
     assert set(np.ravel(labels)) <= set(range(240))
 
 
-@pytest.mark.long
 def test_a_changed_table_is_another_run(works, refused, table):
     works("train", table, "--target", "multiple", *SMALL)
     table.write_text(table.read_text(encoding="utf-8").replace("239,", "240,"), encoding="utf-8")

@@ -66,8 +66,10 @@ def test_classes_and_known_numbers_are_counted():
     assert constant["accuracies"]["test"] == np.mean(wanted == np.bincount(y).argmax())
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("task", ["collatz", "modular-sum", "fraction-addition", "sum", "sorting"])
+@pytest.mark.parametrize(
+    "task",
+    ["collatz", "modular-sum", pytest.param("fraction-addition", marks=pytest.mark.long), "sum", "sorting"],
+)
 def test_tasks_with_numbers_fractions_and_many_operands_are_audited(task):
     found = audit_drawn(source(task))
     assert sum(found["classes"]["test"]["shares"].values()) <= 1 + 1e-9

@@ -88,7 +88,6 @@ def read_int2int(path, classes):
 READERS = {"parquet": read_parquet, "csv": read_csv, "jsonl": read_jsonl, "int2int": read_int2int}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("format", ENDINGS)
 def test_rows_come_back_exactly(dataset, tmp_path, format):  # noqa: A002
     paths = acd.export(dataset, tmp_path / "new" / "out", format=format)

@@ -68,7 +68,6 @@ def test_a_large_group_is_cut_off(load, monkeypatch):
     assert np.array_equal(X[:, 0], data.X_train)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("name", "n"), [("grassmannian", 9), ("rsk", 4), ("characters", 6)])
 def test_the_images_of_each_row_are_closed(name, n, load):
     """Also where the group has more elements than a row has images, as that of tableaux with different letters."""

@@ -95,8 +95,9 @@ def test_all_are_tested(attacks):
     assert set(MANY) == set(attacks.ATTACKS) == set(FEW) | {"kills"}
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long) if name == "published" else name for name in FEW]
+)
 def test_a_few_cases(attacks, folders, name):
     held(attacks, name, FEW[name], folders(name))
 

@@ -30,7 +30,6 @@ def prefer(tokens):
     return processor
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", GENERATORS)
 @pytest.mark.parametrize("use_cache", [True, False])
 def test_written_numbers_are_read_by_the_model(equipped, name, use_cache):
@@ -66,7 +65,6 @@ def test_written_numbers_are_read_by_the_model(equipped, name, use_cache):
         mask = torch.cat([mask, mask.new_ones(2, 1)], 1)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", GENERATORS)
 def test_several_sequences_a_prompt(equipped, name):
     model, tokenizer = equipped(name)

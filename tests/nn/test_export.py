@@ -59,8 +59,10 @@ def test_exported_programs(options, strict, tmp_path):
         assert_equal_outputs(loaded(x), model(x))
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("options", MODELS[:4], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [pytest.param(options, id=str(options), marks=pytest.mark.long if options else ()) for options in MODELS[:4]],
+)
 @pytest.mark.filterwarnings("ignore::FutureWarning:copyreg")
 @torch.no_grad()
 def test_onnx(options, tmp_path):

@@ -246,7 +246,6 @@ def test_values_that_do_not_go_together_count(study):
     assert all(t.user_attrs["figures"]["reason"] == "b is not for this data" for t in refused)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", ["with space.db", "{braces}.db", "100%.db", "new/folder/x.db", "ünï.db"])
 def test_storages_that_are_files(study, tmp_path, name):
     assert len(study(trials=1, storage=tmp_path / name)) == 1

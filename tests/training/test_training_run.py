@@ -251,7 +251,6 @@ def test_another_configuration_is_refused(tiny_config, finished, changes, field)
     assert (folder / "config.toml").read_bytes() == before
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -400,7 +399,6 @@ def test_no_result_before_the_end(tmp_path, finished):
     assert read_result(finished[1]) is None
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("saved_after_each_epoch")
 @pytest.mark.parametrize("embedding", ["learned", "adelic", "random", "abacus"])
 def test_a_crash_between_the_two_writes(tiny_config, tmp_path, read_folder, embedding):

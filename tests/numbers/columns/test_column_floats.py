@@ -21,7 +21,6 @@ def assert_read_alike(values, policy):
     assert ours.shape == theirs.shape
 
 
-@pytest.mark.long
 @given(st.lists(FLOATS | st.floats(-1, 1) | st.floats(-(10.0**9), 10.0**9), max_size=6))
 @pytest.mark.parametrize("policy", ["shortest", "exact", "limit:1000"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])

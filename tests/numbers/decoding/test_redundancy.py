@@ -80,7 +80,6 @@ SMALL_CODES = [
 ]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("code", SMALL_CODES, ids=str)
 def test_every_word_of_small_spaces(code):
     space = code.space

@@ -26,9 +26,15 @@ def one_digit_sums():
     return pairs, (pairs[:, 0] + pairs[:, 1]).astype(object)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
-    ("name", "steps"), [("FoNE", 100), ("ShiftedFoNE", 160), ("XVal", 60), ("LogXVal", 280), ("NumberTokenLoss", 140)]
+    ("name", "steps"),
+    [
+        ("FoNE", 100),
+        pytest.param("ShiftedFoNE", 160, marks=pytest.mark.long),
+        ("XVal", 60),
+        pytest.param("LogXVal", 280, marks=pytest.mark.long),
+        pytest.param("NumberTokenLoss", 140, marks=pytest.mark.long),
+    ],
 )
 def test_one_digit_addition_is_learned(name, steps):
     operands, answers = one_digit_sums()

@@ -33,9 +33,15 @@ def test_the_names():
         assert solver.name == name
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
-    ("name", "steps"), [("fone", 80), ("xval", 60), ("abacus", 180), ("base-10", 120), ("base-1000", 120)]
+    ("name", "steps"),
+    [
+        ("fone", 80),
+        ("xval", 60),
+        pytest.param("abacus", 180, marks=pytest.mark.long),
+        pytest.param("base-10", 120, marks=pytest.mark.long),
+        pytest.param("base-1000", 120, marks=pytest.mark.long),
+    ],
 )
 def test_one_digit_addition_is_learned(name, steps):
     operands, answers = one_digit_sums()
