@@ -251,6 +251,7 @@ except SystemExit as end:
     assert "torch" not in loaded
 
 
+@pytest.mark.long
 def test_neither_training_nor_the_benchmark_loads_statistics_or_the_compiler():
     """Each takes as long to import as torch, in each process that trains a part of a matrix."""
     loaded = loaded_by("from adelic.benchmark import EmbeddedEngine, run_matrix\nfrom adelic.training import run")

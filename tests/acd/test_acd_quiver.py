@@ -304,7 +304,7 @@ def test_oracle(oracle, generated):
 # The task
 
 
-@pytest.mark.parametrize("n", range(6, 12))
+@pytest.mark.parametrize("n", [*range(6, 11), pytest.param(11, marks=pytest.mark.long)])
 def test_rows(n, generated):
     rows = generated("quiver", n)
     estimate = quiver.TASK.estimate(n, "published")

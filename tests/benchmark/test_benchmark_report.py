@@ -237,6 +237,7 @@ def test_the_page_has_no_ranks_over_rows_and_names_splits_and_contamination(resu
     }
 
 
+@pytest.mark.long
 def test_a_report_needs_the_result_files_alone(summaries, tmp_path, monkeypatch):
     """No data is built or read: not for class names, nor for lengths."""
 

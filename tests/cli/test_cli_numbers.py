@@ -233,6 +233,7 @@ def test_coordinates_that_say_nothing(refused, arguments, words):
     assert words in refused("decode", *arguments)
 
 
+@pytest.mark.long
 @settings(max_examples=400, deadline=None)
 @given(st.data())
 def test_what_encode_prints_decode_reads(data):

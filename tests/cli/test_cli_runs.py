@@ -86,7 +86,7 @@ def test_show(runs, works):
     assert "epoch 2 of 2" in works("runs", "show", runs / "run-2")
 
 
-@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+@pytest.mark.parametrize("suffix", ["png", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("svg", "pdf"))])
 def test_plot(runs, works, suffix):
     path = Path("pages", f"curves.{suffix}")
     works("runs", "show", "run-0", "--plot", path)

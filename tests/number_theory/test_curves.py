@@ -266,7 +266,9 @@ def test_squarefree_twists():
     ]
 
 
-@pytest.mark.parametrize(("max_prime", "limit"), [(5, 1000), (7, 10**18), (97, 9 * 10**18)])
+@pytest.mark.parametrize(
+    ("max_prime", "limit"), [(5, 1000), (7, 10**18), pytest.param(97, 9 * 10**18, marks=pytest.mark.long)]
+)
 def test_options(max_prime, limit):
     asked = task("root-number", max_prime=max_prime, limit=limit)
     primes = tuple(sympy.primerange(max_prime + 1))

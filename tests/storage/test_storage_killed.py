@@ -102,7 +102,7 @@ def test_a_further_build_that_is_killed(moment, cache, intact):
     assert found(cache, edition) == ["data.parquet", "manifest.json"]
 
 
-@pytest.mark.parametrize("delay", [0, 0.05])
+@pytest.mark.parametrize("delay", [0, pytest.param(0.05, marks=pytest.mark.long)])
 def test_killed_without_notice(delay, cache):
     """No hooks: killed some time after its first temporary file appears, wherever it stands then."""
     code = "import sys; from adelic import acd; acd.build('mheight', n=10, cache=sys.argv[1])"

@@ -74,6 +74,7 @@ def test_every_embedding_reads_open_ended_numbers(tmp_path, embedding, options):
     assert result.by_class.keys() == {"test", *result.never_seen}
 
 
+@pytest.mark.long
 def test_a_network_learns_what_its_digits_say(tmp_path):
     """The residue modulo 5 of a number is its lowest digit there; base 10 has it, too, and xVal has not."""
     accuracies = {}

@@ -239,7 +239,7 @@ def test_ticks(tiny_config):
     "embedding",
     [
         EmbeddingConfig.of("learned"),
-        EmbeddingConfig.of("adelic", primes=(2, 3, 5), precision=4),
+        pytest.param(EmbeddingConfig.of("adelic", primes=(2, 3, 5), precision=4), marks=pytest.mark.long),
         pytest.param(
             EmbeddingConfig.of("adelic", features="characters", primes=(2, 3), precision=3), marks=pytest.mark.slow
         ),  # the place-wise model learns from characters too, see test_placewise_runs.py

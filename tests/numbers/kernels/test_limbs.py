@@ -79,7 +79,10 @@ def check(space, n, m):
     assert not layout[:, 0, :-1].any()
 
 
-@pytest.mark.parametrize("primes", [FAST_PRIMES, PRIMES], ids=["limbs", "any prime"])
+@pytest.mark.parametrize(
+    "primes",
+    [pytest.param(FAST_PRIMES, id="limbs"), pytest.param(PRIMES, id="any prime", marks=pytest.mark.long)],
+)
 def test_encoding_is_exact_in_every_space(primes):
     @settings(max_examples=120)
     @given(spaces(primes), st.lists(st.tuples(NUMERATORS, DENOMINATORS), min_size=40, max_size=70))
