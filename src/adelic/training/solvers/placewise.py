@@ -31,7 +31,6 @@ BATCH_SIZE, LEARNING_RATE, WARM_UP, WEIGHT_DECAY = 256, 1e-2, 20, 0.01
 """Training by AdamW: rows a batch, highest learning rate, steps in which it rises before its cosine fall, decay."""
 HELD_OUT, _PILOT = 0.2, 0.25  # of the examples, of the steps
 _DOUBT = 0.2  # weight of the loss where a pair of digits was not seen
-_CHUNK = 5_000
 
 Tensors = tuple[torch.Tensor, ...]
 RowsLoss = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
@@ -127,6 +126,8 @@ class PlacewiseSolver(Solver):
     precision: ClassVar[int] = 1
     features: ClassVar[tuple[str, ...]] = _FEATURES
     mended: ClassVar[int] = MENDED
+    rows_at_once: ClassVar[int] = 5_000
+    least_confidence: ClassVar[float] = 0.0
 
     def __init__(self) -> None:
         self._network: PlacewiseNetwork | None = None
@@ -207,9 +208,10 @@ class PlacewiseSolver(Solver):
             raise ConfigurationError("nothing is learned yet; call fit first")
         network, problem = self._network, self._problem
         found = [np.empty(0, dtype=object)]
-        for first in range(0, len(operands), _CHUNK):
-            part, lengths = without_padding(operands[first : first + _CHUNK], problem)
-            found.append(decoded(self._space, network(*encoded(self._space, part), lengths).logits, problem))
+        for first in range(0, len(operands), self.rows_at_once):
+            part, lengths = without_padding(operands[first : first + self.rows_at_once], problem)
+            logits = network(*encoded(self._space, part), lengths).logits
+            found.append(decoded(self._space, logits, problem, self.least_confidence))
         return np.concatenate(found)
 
     @property
@@ -317,18 +319,21 @@ def _train(
     descend(of_batch, parameters, optimizer, rates(LEARNING_RATE, steps, WARM_UP), steps, tick)
 
 
-def decoded(space: AdeleSpace, logits: torch.Tensor, problem: DrawnTask) -> Answers:
+def decoded(space: AdeleSpace, logits: torch.Tensor, problem: DrawnTask, least_confidence: float = 0.0) -> Answers:
     """Return the problem's answers from logits of their digits, None where these are not near a codeword.
 
     Args:
         space: the primes and digits.
         logits: (n, n_primes, precision, max_prime), −inf from p on.
         problem: bounds its answers, or has a modulus.
+        least_confidence: answers that are right with a lower probability are None, too.
     """
     if math.prod(space.primes) == problem.modulus:
         return with_remainders(space.primes, logits[:, :, 0].argmax(dim=-1).numpy())
     code = RedundantResidueCode(space, problem.max_numerator, problem.max_denominator)
-    return code.decode_soft(logits.float().log_softmax(dim=-1).numpy()).values
+    found = code.decode_soft(logits.float().log_softmax(dim=-1).numpy())
+    found.values[found.confidence < least_confidence] = None
+    return found.values
 
 
 def with_remainders(primes: Sequence[int], remainders: npt.NDArray[np.int64]) -> Answers:
