@@ -120,14 +120,14 @@ def _check(here: torch.Tensor, height: torch.Tensor, column: int, operators: int
 class ProgramSolver(PlacewiseSolver):
     """The place-wise solver for expressions: first digits at many primes, and at each a network for each operator.
 
-    It is trained on the shortest expressions of the examples, and asked all. An answer that is more likely wrong than
-    right by the probabilities of its own digits, such as one beyond the bounds of its space, is not given.
+    It is trained on the shortest expressions of the examples, and asked all. Where digits are near a number that may
+    be there by chance, as beyond the bounds of the space, it gives no answer.
     """
 
     features = ("characters",)
     mended = 10**12
     rows_at_once = 500
-    least_confidence = 0.5
+    is_cautious = True
 
     @classmethod
     def obstacle(cls, problem: DrawnTask) -> str | None:
