@@ -241,6 +241,15 @@ def test_programs_are_trained_on_short_ones_and_no_long_one():
         assert 1 / 8 < len(references) / (len(references) + len(numbers)) < 3 / 16
 
 
+@pytest.mark.parametrize("name", ["expression", "matrix-program", "recurrence-program", "system-program"])
+def test_all_operators_occur_and_no_others(name):
+    task = COMPOSITION[name]
+    for split in ("train", "test"):
+        operands, _ = task.sample(500, rng(), split)
+        found = set(operands[(operands < 0) & (operands > -REFERENCE)].tolist())
+        assert found == set(range(-task.operators, 0))
+
+
 def test_what_a_reference_refers_to():
     assert postfix(7, 8, -1, -101, -3) == 15 * 15
     assert postfix(7, -101, -102, -3, -3) == 7**3  # to a reference

@@ -373,7 +373,7 @@ COMPOSITION: Mapping[str, DrawnTask] = {
             max_numerator=_SMALL**_MOST_OPERANDS,
             signed=True,
             neutral=0,
-            operators=len(OPERATORS),
+            operators=_INTEGRAL,
         ),
         DrawnTask(
             name="matrix-program",
