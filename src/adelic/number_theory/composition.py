@@ -377,7 +377,7 @@ COMPOSITION: Mapping[str, DrawnTask] = {
         ),
         DrawnTask(
             name="matrix-program",
-            title="1 to 3 of + − × with references, numbers below 1,000",
+            title="matrices: 1 to 3 of + − ×, numbers below 1,000",
             never_seen_titles={
                 "entry": "an entry of a product of two 3 × 3 matrices, 5 operations",
                 "larger": "the same, entries below 1,000,000",
@@ -399,7 +399,7 @@ COMPOSITION: Mapping[str, DrawnTask] = {
         ),
         DrawnTask(
             name="recurrence-program",
-            title="1 to 3 of + − × with references, numbers below 1,000",
+            title="recurrences: 1 to 3 of + − ×, numbers below 1,000",
             never_seen_titles={
                 "tenth": "aₙ₊₁ = c·aₙ ± d·aₙ₋₁, up to 10 terms, 3 to 24 operations",
                 "50th": "the 50th term after the first, 147 operations",
@@ -419,7 +419,7 @@ COMPOSITION: Mapping[str, DrawnTask] = {
         ),
         DrawnTask(
             name="system-program",
-            title="1 to 3 of + − × ÷ with references, numbers below 1,000",
+            title="systems: 1 to 3 of + − × ÷, numbers below 1,000",
             never_seen_titles={
                 "two": "x of two equations by Cramer's rule, 7 operations",
                 "larger": "the same, all below 10,000",
