@@ -23,6 +23,8 @@ Draw = Callable[[int, np.random.Generator], Operands]
 
 MOST_CLASSES = 1000
 """Whole numbers from 0 on that are answers count as classes where there are at most this many."""
+REFERENCE = 100
+"""In a question that is a program, −100 − k stands for the value k columns before."""
 _FRUITLESS_DRAWS = 128_000
 """After this many draws in a row without a new question there is none left."""
 
@@ -60,7 +62,8 @@ class DrawnTask:
         neutral: for a sequence of terms, the number that fills the columns behind the last term; the answer is the
             operation on the whole row with or without it. None for problems that have no such columns.
         operators: how many operations there are, in a question that is an expression in postfix: the numbers −1, −2, …
-            among its operands stand for one each, which takes the two values before it. 0 for other questions.
+            among its operands stand for one each, which takes the two values before it. In a program, numbers from
+            −101 down are references, see `REFERENCE`. 0 for other questions.
         vocabulary: the numbers that can occur as operands, where they are few enough for a vector each; else None.
         space: primes, and digits at each, that the definition asks for, since answers depend on them; None where it
             asks for none. A network with AOE has them unless others are given.

@@ -1,6 +1,7 @@
 """Composition: answers that take several operations; never seen are larger numbers, longer questions, other shapes.
 
 Determinants, a polynomial whose coefficients are operands, a linear system, a recurrence, and expressions in postfix.
+Programs are expressions that may use a value more than once: matrix products, recurrences and linear systems.
 """
 
 import operator
@@ -10,14 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from adelic.data.drawn import Answers, Draw, DrawnTask, Operands
+from adelic.data.drawn import REFERENCE, Answers, Draw, DrawnTask, Operands
 from adelic.number_theory.drawing import objects
 
-OPERATORS: tuple[Callable[[int, int], int], ...] = (operator.add, operator.sub, operator.mul)
+OPERATORS: tuple[Callable[[Any, Any], Any], ...] = (operator.add, operator.sub, operator.mul, Fraction)
 """What −1, −2, … stand for in an expression; no solver is told."""
+_SYMBOLS = "+-*/"
+_INTEGRAL = 3
+"""The first operators, of which an integer comes out."""
 MOST_TERMS = 49
 """The last term of a recurrence that is asked for is the 50th after the first, so the 49th after the second."""
-_SMALL, _LARGE = 99, 10**6 - 1
+_SMALL, _BELOW_1000, _MEDIUM, _LARGE = 99, 999, 9_999, 10**6 - 1
 _COLUMNS, _MOST_OPERANDS = 29, 9
 """Of an expression: a determinant of order 3 written out has 15 operands and 14 operators; others have 9 operands."""
 _CROSSED = (1, 1, -1, 1, 1, -1, -1)
@@ -82,21 +86,32 @@ def _starts(least: int, most: int) -> Draw:
     return lambda n, rng: rng.integers(low, high + 1, (n, 5))
 
 
-def postfix(*tokens: int) -> int:
-    """Return the value of an expression: operands from 1 on, −1, −2, … for `OPERATORS`, then zeros.
+def postfix(*tokens: int) -> int | Fraction:
+    """Return the value of an expression or a program, that of its last token.
+
+    Args:
+        tokens: operands from 1 on, −1, −2, … for `OPERATORS`, −100 − k for the value k columns before, then zeros.
+
+    Raises:
+        ZeroDivisionError: it divides by 0.
 
     >>> postfix(2, 3, 4, -3, -2, 0, 0)  # 2 − 3 · 4
     -10
+    >>> postfix(2, 3, -4, -101, -1)  # 2/3 + 2/3
+    Fraction(4, 3)
     """
-    stack: list[int] = []
-    for token in tokens:
-        if token < 0:
+    stack: list[int | Fraction] = []
+    values: list[int | Fraction] = []
+    for token in filter(None, tokens):
+        if token > 0:
+            stack.append(token)
+        elif token < -REFERENCE:
+            stack.append(values[token + REFERENCE])
+        else:
             second, first = stack.pop(), stack.pop()
             stack.append(OPERATORS[-token - 1](first, second))
-        elif token:
-            stack.append(token)
-    (value,) = stack
-    return value
+        values.append(stack[-1])
+    return values[-1]
 
 
 def shape_of(operations: int, rng: np.random.Generator) -> tuple[int, ...]:
@@ -111,16 +126,22 @@ def shape_of(operations: int, rng: np.random.Generator) -> tuple[int, ...]:
     return (*shape_of(left, rng), *shape_of(operations - 1 - left, rng), -1)
 
 
-def _expressions(shape: Callable[[np.random.Generator], Sequence[int]]) -> Draw:
-    """Return draws of expressions of shapes, with operands below 100 and each of the three operators alike."""
+def _expressions(
+    shape: Callable[[np.random.Generator], Sequence[int]],
+    *,
+    operators: int = _INTEGRAL,
+    columns: int = _COLUMNS,
+    most: int = _SMALL,
+) -> Draw:
+    """Return draws of expressions of shapes, with operands from 1 to `most` and each of the operators alike."""
 
     def draw(n: int, rng: np.random.Generator) -> Operands:
-        numbers, operators = rng.integers(1, _SMALL + 1, (n, _COLUMNS)), rng.integers(-len(OPERATORS), 0, (n, _COLUMNS))
-        shapes = np.zeros((n, _COLUMNS), dtype=np.int64)
+        numbers, signs = rng.integers(1, most + 1, (n, columns)), rng.integers(-operators, 0, (n, columns))
+        shapes = np.zeros((n, columns), dtype=np.int64)
         for row in shapes:
             found = shape(rng)
             row[: len(found)] = found
-        return np.where(shapes > 0, numbers, np.where(shapes < 0, operators, 0))
+        return np.where(shapes > 0, numbers, np.where(shapes < 0, signs, 0))
 
     return draw
 
@@ -131,14 +152,109 @@ def _trained_on(rng: np.random.Generator) -> Sequence[int]:
     return found
 
 
-def _written(program: Sequence[int | str], names: str) -> Draw:
-    """Return draws of one expression: each letter of `names` is a number below 100, wherever the program has it."""
+def _short_programs(operators: int, columns: int) -> Draw:
+    """Return draws of expressions as `_trained_on` has them; of operands but the first, one in four is a reference.
+
+    Operands are below 1,000: of those below 100, none would have the residue 0 at a prime above 100. Left out are those
+    that divide by 0, and those whose value has a numerator or a denominator above 999⁴.
+    """
+    plain = _expressions(_trained_on, operators=operators, columns=columns, most=_BELOW_1000)
+    most_back = np.maximum(1, np.arange(columns))
 
     def draw(n: int, rng: np.random.Generator) -> Operands:
-        values = dict(zip(names, rng.integers(1, _SMALL + 1, (len(names), n)), strict=True))
-        columns = [values[token] if isinstance(token, str) else np.full(n, token) for token in program]
-        columns += [np.zeros(n, np.int64)] * (_COLUMNS - len(columns))
-        return np.stack(columns, axis=1)
+        rows = plain(n, rng)
+        is_reference = (rows > 0) & (rng.random(rows.shape) < 1 / 4) & (np.arange(columns) > 0)
+        return np.where(is_reference, -REFERENCE - rng.integers(1, most_back + 1, rows.shape), rows)
+
+    return _kept(draw, lambda rows: [_is_small(row) for row in rows.tolist()])
+
+
+def _is_small(row: Sequence[int]) -> bool:
+    """Say whether a program has a value, with numerator and denominator of at most 999⁴."""
+    value = _value_of(row)
+    return value is not None and max(abs(value.numerator), value.denominator) <= _BELOW_1000**4
+
+
+def _value_of(row: Sequence[int]) -> int | Fraction | None:
+    """Return the value of a program, None where it divides by 0."""
+    try:
+        return postfix(*row)
+    except ZeroDivisionError:
+        return None
+
+
+def _written(program: Sequence[int | str], names: str, *, columns: int = _COLUMNS, most: int = _SMALL) -> Draw:
+    """Return draws of one program: each letter of `names` is a number from 1 to `most`, wherever the program has it."""
+
+    def draw(n: int, rng: np.random.Generator) -> Operands:
+        values = dict(zip(names, rng.integers(1, most + 1, (len(names), n)), strict=True))
+        found = [values[token] if isinstance(token, str) else np.full(n, token) for token in program]
+        found += [np.zeros(n, np.int64)] * (columns - len(found))
+        return np.stack(found, axis=1)
+
+    return draw
+
+
+def _solvable(program: Sequence[int | str], *, most: int = _SMALL) -> Draw:
+    """Return draws of a program for a linear system that do not divide by 0; its letters are in alphabetical order."""
+    names = "".join(sorted({token for token in program if isinstance(token, str)}))
+    draw = _written(program, names, columns=_SYSTEM_COLUMNS, most=most)
+    return _kept(draw, lambda rows: [_value_of(row) is not None for row in rows.tolist()])
+
+
+def compiled(text: str) -> list[int | str]:
+    """Return the tokens of a program, in which letters are operands.
+
+    Args:
+        text: words: a small letter, one of + - * /, :P to name the value before it, and then P to refer to that.
+
+    >>> compiled("a b + :P P *")
+    ['a', 'b', -1, -101, -3]
+    """
+    tokens: list[int | str] = []
+    named: dict[str, int] = {}
+    for word in text.split():
+        if word[0] == ":":
+            named[word[1:]] = len(tokens) - 1
+        elif word in named:
+            tokens.append(-REFERENCE - (len(tokens) - named[word]))
+        else:
+            tokens.append(-1 - _SYMBOLS.index(word) if word in _SYMBOLS else word)
+    return tokens
+
+
+def steps(
+    n: int, c: int | str, d: int | str, before: int | str, last: int | str, sign: int | str = -1
+) -> list[int | str]:
+    """Return the program of n steps from two terms to the next, c·(the last one) + d·(the one before it).
+
+    Args:
+        n: how many steps.
+        c: the factor of the last term.
+        d: the factor of the one before it.
+        before: the first term.
+        last: the second term.
+        sign: −1 to add, −2 to subtract.
+
+    >>> postfix(*steps(48, 1, 1, 1, 1))  # Fibonacci's 50th number, OEIS A000045
+    12586269025
+    """
+    program = [before, last]
+    for step in range(n):
+        program += [c, -REFERENCE - 2, -3, d, -REFERENCE - (12 if step else 6), -3, sign]
+    return program
+
+
+def _recurrences(least: int, most: int) -> Draw:
+    """Return draws of recurrences of `least` to `most` steps, with factors from 1 to 3, sums or differences."""
+    program = steps(MOST_TERMS, *"cdabs")
+
+    def draw(n: int, rng: np.random.Generator) -> Operands:
+        low, high = np.array([1, 1, 1, 1, -2, least]), np.array([_SMALL, _SMALL, 3, 3, -1, most])
+        *drawn, count = rng.integers(low, high + 1, (n, 6)).T
+        values = dict(zip("abcds", drawn, strict=True))
+        rows = np.stack([values[token] if isinstance(token, str) else np.full(n, token) for token in program], axis=1)
+        return np.where(np.arange(len(program)) < (2 + 7 * count)[:, None], rows, 0)
 
     return draw
 
@@ -148,8 +264,28 @@ def _minor(a: str, p: str, q: str, r: str, s: str) -> list[int | str]:
     return [a, p, q, -3, r, s, -3, -2, -3]
 
 
-_ORDER_3: list[int | str] = [*_minor(*"aeifh"), *_minor(*"bdifg"), -2, *_minor(*"cdheg"), -1]
+def _order_3(a: str, b: str, c: str, d: str, e: str, f: str, g: str, h: str, i: str) -> list[int | str]:
+    """Return the determinant of three rows in postfix."""
+    return [*_minor(a, e, i, f, h), *_minor(b, d, i, f, g), -2, *_minor(c, d, h, e, g), -1]
+
+
 _CUBIC: list[int | str] = ["a", "x", -3, "b", -1, "x", -3, "c", -1, "x", -3, "d", -1]
+
+
+_ENTRY = compiled("a b * c d * + e f * +")
+"""An entry of a product of two 3 × 3 matrices, a row times a column."""
+_CHAIN = compiled("a e * b g * + :P a f * b h * + :Q P i * Q k * + :R P j * Q l * + :S R m * S n * +")
+"""The first entry of (a b; ..)(e f; g h)(i j; k l)(m ..; n ..)."""
+_CRAMER_2 = compiled("e d * b f * - a d * b c * - /")
+"""x of ax + by = e, cx + dy = f."""
+_CRAMER_3: list[int | str] = [*_order_3(*"rbcsefthi"), *_order_3(*"abcdefghi"), -4]
+"""x of ax + by + cz = r, dx + ey + fz = s, gx + hy + iz = t."""
+_ELIMINATION = compiled(
+    "d a / :L g a / :M e L b * - :E f L c * - :F s L r * - :S h M b * - :H i M c * - :I t M r * - :T "
+    "H E / :K T K S * - I K F * - /"
+)
+"""z of the same, by Gauss's elimination."""
+_CHAIN_COLUMNS, _STEPS_COLUMNS, _SYSTEM_COLUMNS = len(_CHAIN), 2 + 7 * MOST_TERMS, len(_CRAMER_3)
 
 
 def _greatest_term() -> int:
@@ -208,11 +344,11 @@ COMPOSITION: Mapping[str, DrawnTask] = {
             title="x of ax + by = e, cx + dy = f, all below 100",
             never_seen_titles={"larger": "x of ax + by = e, cx + dy = f, all below 10,000"},
             arity=6,
-            draws={"train": _systems(_SMALL), "larger": _systems(9_999)},
+            draws={"train": _systems(_SMALL), "larger": _systems(_MEDIUM)},
             solve=_of_rows(_first_unknown),
-            max_operand=9_999,
-            max_numerator=2 * 9_999**2,
-            max_denominator=2 * 9_999**2,
+            max_operand=_MEDIUM,
+            max_numerator=2 * _MEDIUM**2,
+            max_denominator=2 * _MEDIUM**2,
             signed=True,
         ),
         DrawnTask(
@@ -230,15 +366,85 @@ COMPOSITION: Mapping[str, DrawnTask] = {
                 "crossed": _expressions(lambda rng: _CROSSED),
                 "longer": _expressions(lambda rng: shape_of(int(rng.integers(6, 9)), rng)),
                 "cubic": _written(_CUBIC, "abcdx"),
-                "determinant": _written(_ORDER_3, "abcdefghi"),
+                "determinant": _written(_order_3(*"abcdefghi"), "abcdefghi"),
             },
             solve=_of_rows(postfix),
             max_operand=_SMALL,
             max_numerator=_SMALL**_MOST_OPERANDS,
             signed=True,
             neutral=0,
+            operators=_INTEGRAL,
+        ),
+        DrawnTask(
+            name="matrix-program",
+            title="matrices: 1 to 3 of + − ×, numbers below 1,000",
+            never_seen_titles={
+                "entry": "an entry of a product of two 3 × 3 matrices, 5 operations",
+                "larger": "the same, entries below 1,000,000",
+                "chain": "an entry of a product of four 2 × 2 matrices, 15 operations",
+            },
+            arity=_CHAIN_COLUMNS,
+            draws={
+                "train": _short_programs(_INTEGRAL, _CHAIN_COLUMNS),
+                "entry": _written(_ENTRY, "abcdef", columns=_CHAIN_COLUMNS),
+                "larger": _written(_ENTRY, "abcdef", columns=_CHAIN_COLUMNS, most=_LARGE),
+                "chain": _written(_CHAIN, "abefghijklmn", columns=_CHAIN_COLUMNS),
+            },
+            solve=_of_rows(postfix),
+            max_operand=_LARGE,
+            max_numerator=3 * _LARGE**2,
+            signed=True,
+            neutral=0,
+            operators=_INTEGRAL,
+        ),
+        DrawnTask(
+            name="recurrence-program",
+            title="recurrences: 1 to 3 of + − ×, numbers below 1,000",
+            never_seen_titles={
+                "tenth": "aₙ₊₁ = c·aₙ ± d·aₙ₋₁, up to 10 terms, 3 to 24 operations",
+                "50th": "the 50th term after the first, 147 operations",
+            },
+            arity=_STEPS_COLUMNS,
+            draws={
+                "train": _short_programs(_INTEGRAL, _STEPS_COLUMNS),
+                "tenth": _recurrences(1, 8),
+                "50th": _recurrences(MOST_TERMS, MOST_TERMS),
+            },
+            solve=_of_rows(postfix),
+            max_operand=_BELOW_1000,
+            max_numerator=_greatest_term(),
+            signed=True,
+            neutral=0,
+            operators=_INTEGRAL,
+        ),
+        DrawnTask(
+            name="system-program",
+            title="systems: 1 to 3 of + − × ÷, numbers below 1,000",
+            never_seen_titles={
+                "two": "x of two equations by Cramer's rule, 7 operations",
+                "larger": "the same, all below 10,000",
+                "three": "x of three equations by Cramer's rule, 29 operations",
+                "elimination": "z of three equations by elimination, 20 operations",
+            },
+            arity=_SYSTEM_COLUMNS,
+            draws={
+                "train": _short_programs(len(OPERATORS), _SYSTEM_COLUMNS),
+                "two": _solvable(_CRAMER_2),
+                "larger": _solvable(_CRAMER_2, most=_MEDIUM),
+                "three": _solvable(_CRAMER_3),
+                "elimination": _solvable(_ELIMINATION),
+            },
+            solve=_of_rows(postfix),
+            max_operand=_MEDIUM,
+            max_numerator=_BELOW_1000**4,
+            max_denominator=_BELOW_1000**4,
+            signed=True,
+            neutral=0,
             operators=len(OPERATORS),
         ),
     )
 }
-"""The tasks by name. An expression's value is at most 99^k with k operands, and of the longer ones k is 9 at most."""
+"""The tasks by name. An expression's value is at most 99^k with k operands, and of the longer ones k is 9 at most.
+
+Of positive numbers up to m, a determinant of order 2 is below m², and one of order 3 below 3m³.
+"""

@@ -32,12 +32,13 @@ def arithmetic(command: str, /, **given: Any) -> None:
     problems: addition, subtraction, multiplication, exact-division, modular-inverse,
               modular-inverse-prime, fraction-addition, fraction-multiplication, sum, product,
               polynomial, comparison; with --plan also expression, determinant-2, determinant-3,
-              polynomial-value, recurrence, linear-system
+              polynomial-value, recurrence, linear-system, matrix-program, recurrence-program,
+              system-program
     solvers:  adelic-placewise, adelic-one-hot, adelic-3-digits, adelic-permuted,
               adelic-chosen-places, adelic-flat, adelic-flat-256, adelic-flat-608 (AOE in and out);
               crt-composite (places that are not prime); fone, xval, abacus, base-10, base-1000,
               fone-placewise, base-10-placewise;
-              adelic-program (expressions of several operations);
+              adelic-program (expressions and programs of several operations);
               residue-table, operation-tables, least-squares (no networks);
               base-10-autoregressive, base-24-…, base-1000-…, abacus-autoregressive;
               adelic.training.solvers.published:FoNE (or :ShiftedFoNE, :XVal, :LogXVal, :NumberTokenLoss);

@@ -30,8 +30,8 @@ HIDDEN = 32
 BATCH_SIZE, LEARNING_RATE, WARM_UP, WEIGHT_DECAY = 256, 1e-2, 20, 0.01
 """Training by AdamW: rows a batch, highest learning rate, steps in which it rises before its cosine fall, decay."""
 HELD_OUT, _PILOT = 0.2, 0.25  # of the examples, of the steps
+_WRONG, _BY_CHANCE = 0.2, 1000
 _DOUBT = 0.2  # weight of the loss where a pair of digits was not seen
-_CHUNK = 5_000
 
 Tensors = tuple[torch.Tensor, ...]
 RowsLoss = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
@@ -127,6 +127,8 @@ class PlacewiseSolver(Solver):
     precision: ClassVar[int] = 1
     features: ClassVar[tuple[str, ...]] = _FEATURES
     mended: ClassVar[int] = MENDED
+    rows_at_once: ClassVar[int] = 5_000
+    is_cautious: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self._network: PlacewiseNetwork | None = None
@@ -207,9 +209,10 @@ class PlacewiseSolver(Solver):
             raise ConfigurationError("nothing is learned yet; call fit first")
         network, problem = self._network, self._problem
         found = [np.empty(0, dtype=object)]
-        for first in range(0, len(operands), _CHUNK):
-            part, lengths = without_padding(operands[first : first + _CHUNK], problem)
-            found.append(decoded(self._space, network(*encoded(self._space, part), lengths).logits, problem))
+        for first in range(0, len(operands), self.rows_at_once):
+            part, lengths = without_padding(operands[first : first + self.rows_at_once], problem)
+            logits = network(*encoded(self._space, part), lengths).logits
+            found.append(decoded(self._space, logits, problem, is_cautious=self.is_cautious))
         return np.concatenate(found)
 
     @property
@@ -317,18 +320,44 @@ def _train(
     descend(of_batch, parameters, optimizer, rates(LEARNING_RATE, steps, WARM_UP), steps, tick)
 
 
-def decoded(space: AdeleSpace, logits: torch.Tensor, problem: DrawnTask) -> Answers:
+def decoded(space: AdeleSpace, logits: torch.Tensor, problem: DrawnTask, *, is_cautious: bool = False) -> Answers:
     """Return the problem's answers from logits of their digits, None where these are not near a codeword.
 
     Args:
         space: the primes and digits.
         logits: (n, n_primes, precision, max_prime), −inf from p on.
         problem: bounds its answers, or has a modulus.
+        is_cautious: whether answers that `could_be_chance` are None, too.
     """
     if math.prod(space.primes) == problem.modulus:
         return with_remainders(space.primes, logits[:, :, 0].argmax(dim=-1).numpy())
     code = RedundantResidueCode(space, problem.max_numerator, problem.max_denominator)
-    return code.decode_soft(logits.float().log_softmax(dim=-1).numpy()).values
+    found = code.decode_soft(logits.float().log_softmax(dim=-1).numpy())
+    if is_cautious:
+        found.values[could_be_chance(code, found.errors)] = None
+    return found.values
+
+
+def could_be_chance(code: RedundantResidueCode, errors: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return which numbers of a code may be near a word by chance, as so many places were mended, bool (n,).
+
+    Let L be the probability of a word's digits if a place is wrong one time in five, and then any other digit. Summed
+    over all M words it is 1, so that L ≥ 1000·K/M holds for M/(1000·K) words at most, near each of K numbers. Where it
+    holds a number is told: at most one in a thousand of all words gets one.
+
+    Args:
+        code: of first digits.
+        errors: the places that were mended, (n, n_primes).
+
+    >>> code = RedundantResidueCode(AdeleSpace(primes=(101, 103, 107, 109, 113), precision=1), max_numerator=100)
+    >>> could_be_chance(code, np.arange(5) < np.array([[0], [1], [2], [3]]))
+    array([False, False,  True,  True])
+    """
+    primes = np.array(code.space.primes, dtype=np.float64)
+    of_digits = np.where(errors, np.log(_WRONG / (primes - 1)), math.log(1 - _WRONG)).sum(axis=1)
+    numbers = math.log(2 * code.max_numerator + 1) + math.log(code.max_denominator)
+    is_told: npt.NDArray[np.bool_] = of_digits >= math.log(_BY_CHANCE) + numbers - np.log(primes).sum()
+    return ~is_told
 
 
 def with_remainders(primes: Sequence[int], remainders: npt.NDArray[np.int64]) -> Answers:

@@ -1,11 +1,15 @@
-"""AOE in, AOE out, for expressions: an operation is a small network a place, and one acts on what another has said."""
+"""AOE in, AOE out, for expressions: an operation is a small network a place, and one acts on what another has said.
+
+So are programs, in which a value is used more than once: recurrences, linear systems.
+"""
 
 from collections.abc import Iterator
 
 import torch
 from torch import nn
 
-from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.drawn import REFERENCE, Answers, DrawnTask, Operands
+from adelic.errors import EncodingError
 from adelic.nn import AdelicLoss, AdelicPrediction, PlaceEmbedding, PlacewiseMLP
 from adelic.nn.placewise import N_CHARACTERS
 from adelic.training.solvers.base import Solver
@@ -44,49 +48,86 @@ class ExpressionNetwork(PlacewiseNetwork):
         real, digits = real[:, :longest], digits[:, :longest]
         values = list(self.embedding((real, digits)).unbind(dim=1))
         logits = torch.zeros(len(real), *self.head.is_no_digit.expand(-1, 1, -1).shape)
-        for column, left, right in calls(real):
-            before = torch.stack(values[:column], dim=1)
+        for column, left, right in calls(real, len(self.perceptrons)):
             for k, (perceptron, gain) in enumerate(zip(self.perceptrons, self.gains, strict=True), start=1):
                 rows = (real[:, column] == -k).nonzero()[:, 0]
                 if not len(rows):
                     continue
-                read = torch.cat([before[rows, left[rows]], before[rows, right[rows]]], dim=-1)
+                read = torch.cat([_of_columns(values, rows, columns[rows]) for columns in (left, right)], dim=-1)
                 prediction = self.head((_SHARPER * gain).exp() * perceptron(read))
                 values[column] = values[column].index_copy(0, rows, self._mean_features(prediction))
                 logits = logits.index_copy(0, rows, prediction.logits)  # that of a row's last operator stays
         return AdelicPrediction(torch.zeros(len(real)), logits)
 
 
-def calls(tokens: torch.Tensor) -> Iterator[tuple[int, torch.Tensor, torch.Tensor]]:
+def _of_columns(values: list[torch.Tensor], rows: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
+    """Return for each of some rows the value in a column, (rows, n_places, width)."""
+    found = values[0][rows]
+    for column in sorted(set(columns.tolist())):
+        mine = (columns == column).nonzero()[:, 0]
+        found = found.index_copy(0, mine, values[column][rows[mine]])
+    return found
+
+
+def calls(tokens: torch.Tensor, operators: int = REFERENCE - 1) -> Iterator[tuple[int, torch.Tensor, torch.Tensor]]:
     """Yield the columns with operators, and for each row the columns of the values that its operator takes, int64 (n,).
 
     Args:
-        tokens: (n, columns), expressions in postfix: operands above 0, operators below, then zeros.
+        tokens: (n, columns), expressions in postfix: operands above 0, operators below, then zeros. −100 − k is a
+            reference to the value k columns before.
+        operators: how many there are.
+
+    Raises:
+        EncodingError: a row is not such an expression.
 
     >>> [(column, int(left), int(right)) for column, left, right in calls(torch.tensor([[7, 8, 9, -1, -2, 0]]))]
     [(3, 1, 2), (4, 0, 3)]
+    >>> [(column, int(left), int(right)) for column, left, right in calls(torch.tensor([[7, 8, -1, -102, -3]]))]
+    [(2, 0, 1), (4, 2, 1)]
     """
+    tokens = tokens.long()
     n, columns = tokens.shape
     rows = torch.arange(n)
     stack, height = torch.zeros(n, columns + 1, dtype=torch.int64), torch.zeros(n, dtype=torch.int64)
+    origins = torch.zeros(n, columns, dtype=torch.int64)  # the column whose value a column has
     for column in range(columns):
-        is_operator = tokens[:, column] < 0
+        here = tokens[:, column]
+        is_operator, is_reference = (here < 0) & (here >= -operators), here < -REFERENCE
+        _check(here, height, column, operators)
         if is_operator.any():
             yield column, stack[rows, (height - 2).clamp(min=0)], stack[rows, (height - 1).clamp(min=0)]
         height = height - 2 * is_operator
-        is_value = tokens[:, column] != 0
-        stack[rows[is_value], height[is_value]] = column
+        back = torch.where(is_reference, -REFERENCE - here, 0)
+        origins[:, column] = torch.where(is_reference, origins[rows, column - back], column)
+        is_value = here != 0
+        stack[rows[is_value], height[is_value]] = origins[is_value, column]
         height = height + is_value
+
+
+def _check(here: torch.Tensor, height: torch.Tensor, column: int, operators: int) -> None:
+    """Raise an error if a token does not fit what is before it."""
+    is_operator = (here < 0) & (here >= -operators)
+    for is_wrong, why in (
+        (is_operator & (height < 2), "takes two values, and there are not two before it"),
+        ((here < -operators) & (here >= -REFERENCE), f"is not an operation; there are {operators}, from -1 down"),
+        (here < -REFERENCE - column, "refers to what is before the first column"),
+    ):
+        if is_wrong.any():
+            row = int(is_wrong.nonzero()[0, 0])
+            raise EncodingError(f"{int(here[row])} in column {column} of question {row} {why}")
 
 
 class ProgramSolver(PlacewiseSolver):
     """The place-wise solver for expressions: first digits at many primes, and at each a network for each operator.
 
-    It is trained on the shortest expressions of the examples, and asked all.
+    It is trained on the shortest expressions of the examples, and asked all. Where digits are near a number that may
+    be there by chance, as beyond the bounds of the space, it gives no answer.
     """
 
     features = ("characters",)
     mended = 10**12
+    rows_at_once = 500
+    is_cautious = True
 
     @classmethod
     def obstacle(cls, problem: DrawnTask) -> str | None:

@@ -16,7 +16,7 @@ from adelic.errors import ConfigurationError
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT, adelic_targets
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.training.solvers.base import Solver, Tick
-from adelic.training.solvers.placewise import REMEMBERED, space_for, with_remainders
+from adelic.training.solvers.placewise import REMEMBERED, space_for, with_remainders, without_padding
 from adelic.training.solvers.program import calls
 
 _MAX_OPERANDS = 2
@@ -142,10 +142,11 @@ class OperationTables(Solver):
     ) -> None:
         """Remember the examples with one operator; seed and steps are not used."""
         self._problem, self._tables = problem, []
-        is_one = (operands < 0).sum(axis=1) == 1
+        is_one = (operands != 0).sum(axis=1) == 3
+        pairs = np.where(operands[:, :2] < 0, operands[:, :1], operands[:, :2])  # a reference is to the first operand
         for k in range(1, problem.operators + 1):
             rows, table = is_one & (operands[:, 2] == -k), ResidueTable()
-            table.fit(problem, operands[rows, :2], answers[rows], seed=seed, steps=steps)
+            table.fit(problem, pairs[rows], answers[rows], seed=seed, steps=steps)
             self._tables.append(table)
 
     def answer(self, operands: Operands) -> Answers:
@@ -156,10 +157,11 @@ class OperationTables(Solver):
         """
         if not self._tables:
             raise ConfigurationError("nothing is learned yet; call fit first")
+        operands, _ = without_padding(operands, self._problem)
         space, rows = self._tables[0].space, np.arange(len(operands))
         values = adelic_targets(space, np.maximum(operands, 0))[1][..., 0].numpy()  # (n, columns, n_primes)
         answers = values[:, 0].copy()
-        for column, left, right in calls(torch.from_numpy(operands)):
+        for column, left, right in calls(torch.from_numpy(operands), len(self._tables)):
             for k, table in enumerate(self._tables, start=1):
                 mine = rows[operands[:, column] == -k]
                 one, other = values[mine, left.numpy()[mine]], values[mine, right.numpy()[mine]]
