@@ -143,6 +143,7 @@ def test_tables_of_all_pairs_solve_systems(full_tables):
         assert np.mean(tables.answer(asked) == wanted) == 1
 
 
+@pytest.mark.long
 def test_tables_of_all_pairs_have_the_50th_term():
     task, tables = drawn_task("recurrence-program"), solver_class("operation-tables")()
     operands = all_pairs(task)
@@ -161,6 +162,7 @@ def test_a_reference_is_an_operand_of_the_tables_examples():
     assert tables.answer(in_columns(task, (901, 901, -1), (7, -101, -3), (7, 8, -1))).tolist() == [1802, 49, None]
 
 
+@pytest.mark.long
 def test_division_is_learned_and_nothing_is_made_up():
     task, solver = drawn_task("system-program"), solver_class("adelic-program")()
     operands, answers = task.sample(6000, rng())
