@@ -13,8 +13,8 @@ DEMO := demo$(if $(EXAMPLES),/$(EXAMPLES)-examples)
 
 help:
 	@echo "make demo   train AOE and its rivals on divisors and conics, print the tables ($(DEMO)/report/table.md)"
-	@echo "make test   run the tests, but for those that take a second or more each: a few minutes on two cores"
-	@echo "make test-long  run these"
+	@echo "make test   run all tests but the long ones: a few minutes on two cores"
+	@echo "make test-long  run the long ones"
 	@echo "make test-all  run the tests, those of large data sets and of Transformers itself too (nightly)"
 	@echo "make queue BUDGET=150m  train what results/queue.txt lists, with low priority, and stop after that time"
 	@echo "make lint   ruff and mypy"

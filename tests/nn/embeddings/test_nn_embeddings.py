@@ -461,7 +461,8 @@ def test_padding_is_zero_and_has_no_gradient(features):
     model = nn.SequenceClassifier(embedding, n_classes=2, max_length=2, n_layers=1, n_heads=2)
     assert not model.embed(torch.tensor([[8, 0]]))[0, 0].any()
     for wrong in (9, -1):
-        with pytest.raises(ConfigurationError, match=f"padding_idx={wrong} is not an id here; it needs an id from 0"):
+        words = f"padding_idx={wrong} is not an id here; it needs an id from 0 to 8"
+        with pytest.raises(ConfigurationError, match=words):
             AdelicEmbedding(vocabulary, padding_idx=wrong)
     with pytest.raises(ConfigurationError, match="it needs a vocabulary"):
         AdelicEmbedding(None, padding_idx=0)

@@ -49,10 +49,11 @@ def test_a_network_is_called_where_its_operator_stands():
 
 
 @pytest.mark.long
-def test_shapes_need_not_be_trained_on():
+def test_shapes_need_not_be_trained_on(monkeypatch):
     expression, solver = drawn_task("expression"), solver_class("adelic-program")()
+    monkeypatch.setattr(type(solver), "is_cautious", False)  # also what so short a training leaves in doubt
     operands, answers = expression.sample(3000, rng())
-    solver.fit(expression, operands, answers, seed=0, steps=400)
+    solver.fit(expression, operands, answers, seed=0, steps=250)
     for split, least in (("test", 0.5), ("crossed", 0.3)):
         asked, wanted = expression.sample(200, rng(1), split, exclude=operands)
         assert np.mean(solver.answer(asked) == wanted) > least

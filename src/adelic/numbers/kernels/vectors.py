@@ -40,6 +40,29 @@ def _choose(builder: Any, a: Any, b: Any, lanes: Sequence[int]) -> Any:
     return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_I32, LANES), list(lanes)))
 
 
+def _prefetch(builder: Any, target: Any, distance: Any) -> None:
+    """Ask for the memory that lies so many bytes further on, to write there: it takes longer than digits do."""
+    kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), _I32, _I32, _I32])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+    for_writing, into_all_caches, data = (ir.Constant(_I32, k) for k in (1, 3, 1))
+    further = builder.gep(builder.bitcast(target, _BYTE.as_pointer()), [distance])
+    builder.call(function, [further, for_writing, into_all_caches, data])
+
+
+def _store_lowest(builder: Any, digits: Any, count: Any, target: Any) -> None:
+    """Write the lowest `count` of sixteen bytes: eight from their first one on, then the last eight, which overlap."""
+    words = builder.bitcast(digits, ir.VectorType(_I64, 2))
+    high, low = (builder.extract_element(words, ir.Constant(_I32, k)) for k in (0, 1))
+    kind = ir.FunctionType(_I64, [_I64] * 3)
+    shift = cgutils.get_or_insert_function(builder.module, kind, "llvm.fshr.i64")
+    none, eight, bits = ir.Constant(_I64, 0), ir.Constant(_I64, 8), builder.mul(count, ir.Constant(_I64, -8))
+    many = builder.icmp_signed(">", count, eight)  # the shift is by 8·(16 − count) or 8·(8 − count) bits
+    begin = builder.call(shift, [builder.select(many, low, none), builder.select(many, high, low), bits])
+    rest = builder.gep(target, [builder.select(many, builder.sub(count, eight), none)])
+    for value, place in ((begin, target), (builder.select(many, low, begin), rest)):
+        builder.store(value, builder.bitcast(place, _I64.as_pointer())).align = 1
+
+
 def _spread(
     typing: Any, limbs: Any, first: Any, powers: Any, j: Any, p: Any, out: Any, at: Any, row: Any, count: Any
 ) -> Any:
@@ -73,31 +96,6 @@ def _spread(
         def choose(a: Any, b: Any, lanes: Sequence[int]) -> Any:
             return _choose(builder, a, b, lanes)
 
-        def prefetch(target: Any) -> None:
-            """Ask for the memory that the next sixteen numbers will want here: it takes longer than their digits do."""
-            kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), _I32, _I32, _I32])
-            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-            distance = builder.mul(row, ir.Constant(_I64, LANES * alignment))
-            next_target = builder.gep(builder.bitcast(target, _BYTE.as_pointer()), [distance])
-            for_writing, into_all_caches, data = 1, 3, 1
-            builder.call(function, [next_target, *(ir.Constant(_I32, k) for k in (for_writing, into_all_caches, data))])
-
-        def store_few(digits: Any, target: Any) -> None:
-            """Write the lowest `count` digits: eight from the first of them on, then the last eight, which overlap."""
-            words = builder.bitcast(digits, ir.VectorType(_I64, 2))
-            high, low = (builder.extract_element(words, ir.Constant(_I32, k)) for k in (0, 1))
-            kind = ir.FunctionType(_I64, [_I64] * 3)
-            shift = cgutils.get_or_insert_function(builder.module, kind, "llvm.fshr.i64")
-            eight, bits = ir.Constant(_I64, 8), builder.mul(arguments[8], ir.Constant(_I64, -8))
-            many = builder.icmp_signed(">", arguments[8], eight)  # the shift is by 8·(16 − count) or 8·(8 − count) bits
-            begin = builder.call(
-                shift, [builder.select(many, low, ir.Constant(_I64, 0)), builder.select(many, high, low), bits]
-            )
-            rest = builder.select(many, builder.sub(arguments[8], eight), ir.Constant(_I64, 0))
-            for value, place in ((begin, 0), (builder.select(many, low, begin), rest)):
-                moved = builder.gep(target, [place]) if place else target
-                builder.store(value, builder.bitcast(moved, _I64.as_pointer())).align = 1
-
         first, j, p, at, row = (arguments[index] for index in (1, 3, 4, 6, 7))
         limbs_data, powers_data, out_data = (
             _data(context, builder, signature.args[i], arguments[i]) for i in (0, 2, 5)
@@ -110,7 +108,7 @@ def _spread(
             _load(builder, builder.gep(limbs_data, [builder.add(first, ir.Constant(_I64, BLOCK * limb))]), _FLOATS, 4)
             for limb in range(LIMBS)
         ]
-        zeros = ir.Constant(_FLOATS, [0.0] * LANES)
+        zeros, distance = ir.Constant(_FLOATS, [0.0] * LANES), builder.mul(row, ir.Constant(_I64, LANES * alignment))
         # ⌊c/p^(k+1)⌋ stands in the lane before that of ⌊c/p^k⌋; for the highest digit of a limb it is 0.
         above = [lane - 1 if lane % DIGITS else LANES for lane in range(LANES)]
         for i in range(LANES):
@@ -129,8 +127,8 @@ def _spread(
             if count is types.none:
                 builder.store(digits, builder.bitcast(target, digits_type.as_pointer())).align = alignment
             elif out.dtype != types.float32:
-                store_few(digits, target)
-            prefetch(target)
+                _store_lowest(builder, digits, arguments[8], target)
+            _prefetch(builder, target, distance)
             at = builder.add(at, row)
         return context.get_dummy_value()
 
