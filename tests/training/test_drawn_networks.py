@@ -1,6 +1,7 @@
 """Networks that learn drawn tasks: every embedding, each question once, the guard, resuming, refusals."""
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -291,6 +292,52 @@ def test_a_joint_of_signs_is_their_product():
     torch.testing.assert_close(probabilities[:, 1] - probabilities[:, 0], product, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("features", ["one-hot-digits", "valuation-unit"])
+def test_a_joint_of_products_is_multiplicative(features):
+    """Of coprime numbers the answers at a prime are those of whichever it divides, and 0 where it divides neither."""
+    space = AdeleSpace((2, 3, 5, 7), 3)
+    model = LocalGlobalClassifier(space, n_classes=3, length=1, joint="product", features=features, width=8)
+    assert not model.answers(torch.tensor([[1]])).any()
+    if features == "valuation-unit":  # units say nothing before they are trained
+        of_primes = model.answers(torch.tensor([[12], [25], [300], [11 * 13]]))[:, 1:]
+        torch.testing.assert_close(of_primes[0] + of_primes[1], of_primes[2])
+        assert not of_primes[3].any()
+        says = of_primes[:2].abs().amax(dim=2) > 0
+        assert says.tolist() == [[True, True, False, False], [False, False, True, False]]
+        begins = model.answers(torch.tensor([[p**2] for p in space.primes]))[:, 1:]  # and valuations mean one thing
+        torch.testing.assert_close(begins.diagonal(dim1=0, dim2=1), begins[0, :1].T.expand(-1, 4))
+
+
+def test_what_a_joint_of_products_reads():
+    model = LocalGlobalClassifier(AdeleSpace((2, 3), 2), n_classes=3, length=2, joint="product", width=5)
+    rows = torch.tensor([[5, 1], [-6, 12]])
+    roots, turns = model.answers(rows).chunk(2, dim=-1)
+    factors = torch.exp(torch.complex(-roots.square(), math.pi * turns))
+    product = factors.prod(dim=1)
+    assert product.shape == (2, 2)
+    assert (product.abs() < 1).all()
+    torch.testing.assert_close(model(rows), model.head(torch.cat([product.real, product.imag], dim=-1)))
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_a_joint_of_products_learns_a_parity(tied):
+    """The number of primes up to 31 that divide n, modulo 2."""
+    space = AdeleSpace((2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31), 1)
+    numbers = np.random.default_rng(0).integers(1, 10**9, size=(6000, 1))
+    parity = sum((numbers[:, 0] % p == 0).astype(int) for p in space.primes) % 2
+    torch.manual_seed(0)
+    options = {"features": "valuation-unit", "joint": "product", "tied": tied, "width": 32, "n_layers": 1}
+    model = LocalGlobalClassifier(space, n_classes=2, length=1, **options)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    for rows in np.array_split(np.tile(np.arange(5000), 4), 80):
+        loss = torch.nn.functional.cross_entropy(model(numbers[rows]), torch.from_numpy(parity[rows]))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    right = model(numbers[5000:]).argmax(dim=-1).numpy() == parity[5000:]
+    assert right.mean() > 0.99
+
+
 def test_a_joint_of_agreement_is_certain_where_no_place_objects():
     model = LocalGlobalClassifier(AdeleSpace((2, 3), 2), n_classes=2, length=1, joint="agree", width=8)
     rows = torch.tensor([[5], [-6]])
@@ -329,13 +376,14 @@ def test_refusals_of_local_global_networks():
     space = AdeleSpace((2, 3), 2)
     with pytest.raises(UnknownNameError, match="unknown joint 'agrees'; did you mean 'agree'"):
         LocalGlobalClassifier(space, n_classes=2, length=1, joint="agrees")
-    with pytest.raises(ConfigurationError, match="tells two classes apart, not 3; use joint='sum'"):
+    with pytest.raises(ConfigurationError, match="tells two classes apart, not 3; use joint='sum' or 'product'"):
         LocalGlobalClassifier(space, n_classes=3, length=1, joint="signs")
     with pytest.raises(ConfigurationError, match="a row of 2 numbers"):
         LocalGlobalClassifier(space, n_classes=2, length=1)(torch.tensor([[1, 2]]))
-    with pytest.raises(ConfigurationError, match="`answers` has them"):
-        LocalGlobalClassifier(space, n_classes=2, length=1, joint="sum").local(torch.tensor([[1]]))
-    with pytest.raises(ConfigurationError, match="--tied belongs to --places agree, signs, sum or auto"):
+    for joint in ("sum", "product"):
+        with pytest.raises(ConfigurationError, match="`answers` has them"):
+            LocalGlobalClassifier(space, n_classes=2, length=1, joint=joint).local(torch.tensor([[1]]))
+    with pytest.raises(ConfigurationError, match="--tied belongs to --places agree, signs, sum, product or auto"):
         EmbeddingConfig.of("adelic", tied=True)
     with pytest.raises(ConfigurationError, match="with 'agree' use one-hot-digits, valuation-unit"):
         EmbeddingConfig.of("adelic", places="agree", features="digits")

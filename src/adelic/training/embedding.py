@@ -16,8 +16,10 @@ from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, PLACE_FEATURES, Fe
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 from adelic.storage.options import Option, check_fields, check_table, option, options, table_of
 
-JOINTS = ("agree", "signs", "sum")
+JOINTS = ("agree", "signs", "sum", "product")
 """The joints of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
+OF_TWO_CLASSES = ("agree", "signs")
+"""Those of them that tell two classes apart, and no more."""
 LOCAL_GLOBAL = (*JOINTS, "auto")
 """Where the places of such a model meet, as an option: at one of the joints, or at the one that validation chooses."""
 _AOE = ("adelic",)
@@ -96,8 +98,9 @@ class EmbeddingConfig:
         default="flat",
         help="Where AOE's places (the real value and the primes) meet: flat (in one vector, as in the paper), apart "
         "(only in the sum of their logits), late (in one layer after the last) or axial (in every layer); or in a "
-        "local–global network, a small one at each place: agree (all places must), signs (a product), sum, or auto "
-        "(the one of these with the best validation after a tenth of the epochs).",
+        "local–global network, a small one at each place: agree (all places must), signs (their product), sum (of "
+        "vectors), product (of complex numbers) or auto (the one of these with the best validation after a tenth of "
+        "the epochs).",
         choices=("flat", "apart", "late", "axial", *LOCAL_GLOBAL),
         of=_AOE,
         unwritten="flat",
@@ -113,8 +116,8 @@ class EmbeddingConfig:
     tied: bool | None = option(
         None,
         default=False,
-        help="With --places agree, signs, sum or auto: whether all odd primes share one network behind its first "
-        "layer.",
+        help="With --places agree, signs, sum, product or auto: whether all odd primes share one network behind its "
+        "first layer.",
         of=_AOE,
         unwritten=False,
     )

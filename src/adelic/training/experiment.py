@@ -20,7 +20,7 @@ from adelic.storage.checks import check_seed
 from adelic.storage.files import read_bytes
 from adelic.storage.options import options
 from adelic.storage.records import DamagedTextError, parse_toml
-from adelic.training.embedding import LOCAL_GLOBAL, EmbeddingConfig, stored_embedding
+from adelic.training.embedding import LOCAL_GLOBAL, OF_TWO_CLASSES, EmbeddingConfig, stored_embedding
 from adelic.training.kinds import check_text
 from adelic.training.models import Classical, RandomSearch, SolverConfig, Steps
 from adelic.training.recipes import Recipe, complete, stored
@@ -142,10 +142,10 @@ class Experiment:
                 f"{self.row} has numbers as answers, and a network with --embedding learns classes; use --solver"
             )
         n_classes = len(self.questions.drawn.class_names)
-        if self.embedding.places in ("agree", "signs") and n_classes != 2:
+        if self.embedding.places in OF_TWO_CLASSES and n_classes != 2:
             raise ConfigurationError(
                 f"--places {self.embedding.places} tells two classes apart, and {self.row} has {n_classes}; use "
-                "--places sum"
+                "--places sum or product"
             )
         if self.questions.vocabulary is None and self.model.name in ("learned", "one-hot", "random"):
             raise ConfigurationError(

@@ -13,10 +13,11 @@ from adelic.nn.bodies.classifier import check_sizes
 from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import AdeleSpace
-from adelic.numbers.features import FeatureLayout, hot_positions, signed_logarithm
+from adelic.numbers.features import FeatureLayout, hot_positions, place_size, signed_logarithm
 
-JOINTS = ("agree", "signs", "sum")
+JOINTS = ("agree", "signs", "sum", "product")
 """How the answers of the places become one."""
+_OF_TWO_CLASSES = ("agree", "signs")
 _GREATEST = 1 - 1e-6
 """Beyond this size a product of signs counts as certain, so that its logarithm is finite."""
 
@@ -32,14 +33,17 @@ class LocalGlobalClassifier(Fingerprinted):
     - "signs" each place gives a sign tanh(s), and their product is (P(last class) − P(first class)): a Hilbert symbol's
       product formula, a root number;
     - "sum" each place gives a vector, and a network of one hidden layer reads their sum: whatever is additive over the
-      places, as the number of prime factors.
+      places, as the number of prime factors;
+    - "product" each place gives complex numbers of size 1 or less, all of them 1 where its features are those of the
+      number 1, and a network of one hidden layer reads their products: whatever is multiplicative over the places, as
+      the Möbius function. With "valuation-unit" valuations begin with one meaning at all primes, and units without any.
 
     Shape: numbers (*, length), integers or whatever `AdeleSpace.encode` takes, or ids with a vocabulary -> logits
     (*, n_classes), float32.
 
     Args:
         space: the places and the digits at each.
-        n_classes: number of classes, 2 unless the joint is "sum".
+        n_classes: number of classes; 2 with the joints "agree" and "signs".
         length: numbers a row.
         features: "one-hot-digits" or "valuation-unit".
         joint: one of `JOINTS`.
@@ -80,14 +84,16 @@ class LocalGlobalClassifier(Fingerprinted):
         check_sizes(n_classes, length, n_layers)
         if joint not in JOINTS:
             raise UnknownNameError.of("joint", joint, JOINTS)
-        if joint != "sum" and n_classes != 2:
-            raise ConfigurationError(f"joint={joint!r} tells two classes apart, not {n_classes}; use joint='sum'")
+        if joint in _OF_TWO_CLASSES and n_classes != 2:
+            raise ConfigurationError(
+                f"joint={joint!r} tells two classes apart, not {n_classes}; use joint='sum' or 'product'"
+            )
         if width < 1:
             raise ConfigurationError(f"width={width} leaves no unit; width >= 1")
         self.space, self.max_length, self.joint, self.tied = space, length, joint, tied
         self.vocabulary = vocabulary
         self.layout = FeatureLayout.fit(features, space, None)
-        n_places, n_out = space.n_primes + 1, width if joint == "sum" else 1
+        n_places, n_out = space.n_primes + 1, {"sum": width, "product": 2 * max(1, width // 2)}.get(joint, 1)
         # The vectors of a number's features; the last is of "none", which is trained as the others are.
         self.digits = nn.Parameter(torch.randn(length * (self.layout.size + 1), width) / math.sqrt(length))
         self.real = nn.Linear(4 * length, width)
@@ -104,20 +110,44 @@ class LocalGlobalClassifier(Fingerprinted):
         self.size: torch.Tensor | None
         self.register_buffer("hot", hot, persistent=False)
         self.register_buffer("size", size, persistent=False)
+        hot, size = self._features([[1] * length])
+        self.hot_of_ones: torch.Tensor
+        self.size_of_ones: torch.Tensor
+        self.register_buffer("hot_of_ones", hot, persistent=False)
+        self.register_buffer("size_of_ones", size, persistent=False)
         sizes = [width] * n_layers + [n_out]
         self.weights = nn.ParameterList(torch.randn(n_sets, a, b) / math.sqrt(a) for a, b in itertools.pairwise(sizes))
         self.biases = nn.ParameterList(torch.zeros(n_sets, 1, b) for b in sizes[1:])
         self.dropout = nn.Dropout(dropout)
         self.bias = nn.Parameter(torch.zeros(()))
-        if joint == "agree":
-            nn.init.constant_(self.biases[-1], math.sqrt(1 / n_places))  # objections of 1 in all
-        if joint == "signs":
-            nn.init.constant_(self.biases[-1], 2.0)
-        self.head = (
-            nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, n_classes))
-            if joint == "sum"
-            else None
-        )
+        self.head = None
+        if joint not in _OF_TWO_CLASSES:
+            norm = [nn.LayerNorm(width)] if joint == "sum" else []
+            self.head = nn.Sequential(*norm, nn.Linear(n_out, width), nn.ReLU(), nn.Linear(width, n_classes))
+        self._begin()
+
+    @torch.no_grad()
+    def _begin(self) -> None:
+        """Change the first answers of the places to ones that their joint can learn from."""
+        n_places = self.space.n_primes + 1
+        if self.joint == "agree":
+            self.biases[-1].fill_(math.sqrt(1 / n_places))  # objections of 1 in all
+        if self.joint == "signs":
+            self.biases[-1].fill_(2.0)
+        if self.joint == "product":
+            n_products = self.weights[-1].shape[-1] // 2
+            self.weights[-1][..., :n_products] /= math.sqrt(n_places)  # or the products would begin near 0
+            for weight in self.weights:
+                weight[:] = weight[0].clone()
+            if self.layout.kind == "valuation-unit":
+                of_number = self.digits.unflatten(0, (self.max_length, -1))  # type: ignore[no-untyped-call]
+                valuations = torch.randn(self.max_length, self.layout.levels + 1, of_number.shape[-1])
+                valuations /= math.sqrt(self.max_length)
+                of_number[:] = 0  # units, and that none is told
+                start = self.layout.n_real
+                for p, levels in zip(self.space.primes, self.layout.place_levels, strict=True):
+                    of_number[:, start : start + levels + 1] = valuations[:, : levels + 1]
+                    start += place_size(self.layout.kind, p, levels)
 
     def fingerprint(self) -> dict[str, Any]:
         """Return the vocabulary, the space, the features and the joint."""
@@ -134,21 +164,29 @@ class LocalGlobalClassifier(Fingerprinted):
         return hot, torch.stack([size / 10, size > 0, size < 0, size == 0], dim=-1)
 
     def answers(self, numbers: Any) -> torch.Tensor:
-        """Return what each place answers, (rows, n_primes + 1, 1 or width), the real place first.
+        """Return what each place answers, (rows, n_primes + 1, answers), the real place first.
+
+        There is one answer a place with "agree" and "signs", and `width` with "sum". With "product" they are of
+        w = max(1, width // 2) factors exp(−a² + πit), first each a, then each t; where a place sees what it sees of
+        rows of ones, both are 0.
 
         Args:
             numbers: (rows, length), or ids with a vocabulary.
         """
-        device = self.digits.device
         if self.hot is None or self.size is None:
-            hot, size = (features.to(device) for features in self._features(numbers))
+            hot, size = (features.to(self.digits.device) for features in self._features(numbers))
         else:
             hot, size = (functional.embedding(numbers, table.flatten(1)) for table in (self.hot, self.size))
             hot = hot.unflatten(-1, self.hot.shape[1:])  # type: ignore[no-untyped-call]
+        if hot.shape[1] != self.max_length:
+            raise ConfigurationError(f"a row of {hot.shape[1]} numbers, where all have max_length={self.max_length}")
+        answers = self._answers(hot, size)
+        return answers - self._answers(self.hot_of_ones, self.size_of_ones) if self.joint == "product" else answers
+
+    def _answers(self, hot: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+        """Return what each place answers from features (rows, length, n_primes, levels) and (rows, length, 4)."""
         rows, length, n_primes, levels = hot.shape
-        if length != self.max_length:
-            raise ConfigurationError(f"a row of {length} numbers, where all have max_length={self.max_length}")
-        hot = hot + (self.layout.size + 1) * torch.arange(length, device=device)[:, None, None]
+        hot = hot + (self.layout.size + 1) * torch.arange(length, device=hot.device)[:, None, None]
         bags = hot.transpose(1, 2).reshape(rows * n_primes, length * levels)
         of_primes = functional.embedding_bag(bags, self.digits, mode="sum").reshape(rows, n_primes, -1)
         x = torch.cat([self.real(size.to(self.digits.dtype).flatten(1))[:, None], of_primes], dim=1) + self.first_bias
@@ -171,7 +209,7 @@ class LocalGlobalClassifier(Fingerprinted):
         rows = torch.as_tensor(numbers)
         answers = self.answers(rows.reshape(-1, rows.shape[-1]))
         if self.head is not None:
-            found: torch.Tensor = self.head(answers.sum(dim=1))
+            found: torch.Tensor = self.head(answers.sum(dim=1) if self.joint == "sum" else _products(answers))
             return found.reshape(*rows.shape[:-1], -1)
         if self.joint == "agree":
             logit = self.bias - _objections(answers).sum(dim=(1, 2))
@@ -186,10 +224,10 @@ class LocalGlobalClassifier(Fingerprinted):
         With joint "agree" that is its objection, 0 for none; with "signs" its sign, from −1 to 1.
 
         Raises:
-            ConfigurationError: the joint is "sum", whose places give vectors.
+            ConfigurationError: the joint is "sum" or "product", whose places give vectors.
         """
-        if self.joint == "sum":
-            raise ConfigurationError("with joint='sum' a place gives a vector; `answers` has them")
+        if self.joint not in _OF_TWO_CLASSES:
+            raise ConfigurationError(f"with joint={self.joint!r} a place gives a vector; `answers` has them")
         answers = self.answers(numbers)[..., 0]
         said = _objections(answers) if self.joint == "agree" else torch.tanh(answers)
         return dict(zip(("real", *map(str, self.space.primes)), said.unbind(dim=1), strict=True))
@@ -209,3 +247,15 @@ def _objections(answers: torch.Tensor) -> torch.Tensor:
     two characters ±1 it tells equal signs from different ones, as Hilbert symbols do.
     """
     return answers.square()
+
+
+def _products(answers: torch.Tensor) -> torch.Tensor:
+    """Return the real and imaginary parts of products over the places, (rows, places, 2w) -> (rows, 2w).
+
+    A factor is exp(−a² + πit), with answers a and t. Since t begins with sizes about 1, some of the w angles are near a
+    half turn from the start, and show a parity: how often a property is met at the places. From angles near 0 no small
+    step leads there.
+    """
+    a, t = answers.chunk(2, dim=-1)
+    size, angle = torch.exp(-_objections(a).sum(dim=1)), math.pi * t.sum(dim=1)
+    return torch.cat([size * angle.cos(), size * angle.sin()], dim=-1)

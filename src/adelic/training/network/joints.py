@@ -7,7 +7,7 @@ from pathlib import Path
 from adelic.errors import Interrupted, RunFolderError
 from adelic.storage.files import atomic_write, read_bytes
 from adelic.storage.records import DamagedTextError, parse_sealed, seal
-from adelic.training.embedding import JOINTS
+from adelic.training.embedding import JOINTS, OF_TWO_CLASSES
 from adelic.training.experiment import Experiment
 from adelic.training.folders.files import JOINT
 from adelic.training.network.loop import Tick, Trainer
@@ -39,7 +39,7 @@ def with_best_joint(
     """Return an experiment with the joint that has the best validation after the first tenth of its epochs.
 
     Beside it stand the seconds that this took. Of equal accuracies the lower loss counts. Where there are more than two
-    classes the joint is "sum", the only one for them. An experiment that names its joint is returned as it is.
+    classes, joints that tell two apart are not tried. An experiment that names its joint is returned as it is.
 
     Args:
         experiment: the run.
@@ -57,12 +57,11 @@ def with_best_joint(
     """
     if experiment.embedding.places != "auto" or not isinstance(objective, OneClass):
         return experiment, 0.0
-    if objective.n_classes != 2:
-        return with_joint(experiment, "sum"), 0.0
-    figures = _kept(source / JOINT) if source else None
+    joints = [joint for joint in JOINTS if objective.n_classes == 2 or joint not in OF_TWO_CLASSES]
+    figures = _kept(source / JOINT, joints) if source else None
     if figures is None:
         figures = {
-            joint: _pilot(make(with_joint(experiment, joint)), f"joint {joint}", world, tick, stop) for joint in JOINTS
+            joint: _pilot(make(with_joint(experiment, joint)), f"joint {joint}", world, tick, stop) for joint in joints
         }
         if folder:
             text = seal(figures, indent=2) + "\n"
@@ -71,14 +70,14 @@ def with_best_joint(
     return with_joint(experiment, chosen), sum(figure["seconds"] for figure in figures.values())
 
 
-def _kept(path: Path) -> dict[str, dict[str, float]] | None:
+def _kept(path: Path, joints: list[str]) -> dict[str, dict[str, float]] | None:
     """Return the figures of each joint that a file holds; None where there is no file."""
     content = read_bytes(path)
     if content is None:
         return None
     try:
         found = parse_sealed(content)
-        return {joint: {name: float(found[joint][name]) for name in _FIGURES} for joint in JOINTS}
+        return {joint: {name: float(found[joint][name]) for name in _FIGURES} for joint in joints}
     except (DamagedTextError, KeyError, TypeError, ValueError):
         raise RunFolderError(f"{path} is damaged; --restart begins this run anew") from None
 
