@@ -1,13 +1,42 @@
 import itertools
 
 import pytest
+import torch
 
-from adelic.training.solvers.base import rates
+from adelic.training.solvers.base import descend, rate_at
 
 
 def test_the_learning_rate_rises_and_falls():
-    found = list(rates(1e-3, steps=100, warm_up=5))
+    found = [rate_at(step, 100, peak=1e-3, warm_up=5) for step in range(100)]
     assert found[:5] == pytest.approx([0.2e-3, 0.4e-3, 0.6e-3, 0.8e-3, 1e-3], rel=0.01)
     assert all(b < a for a, b in itertools.pairwise(found[5:]))
     assert 0 < found[-1] < 1e-6
-    assert len(list(rates(1e-3, steps=1, warm_up=1))) == 1
+    assert rate_at(0, 1, peak=1e-3, warm_up=1) == 1e-3
+
+
+def test_gradients_are_cut_to_norm_1_and_rates_are_the_schedules():
+    """Plain descent of a line with slope 3 and one with slope 4: together of norm 5, cut to 0.6 and 0.8."""
+    weights = torch.nn.Parameter(torch.zeros(2))
+    told = []
+    optimizer = torch.optim.SGD([weights], lr=100.0)
+    descend(
+        lambda step: weights @ torch.tensor([3.0, 4.0]),
+        optimizer,
+        4,
+        lambda *what: told.append(what),
+        peak=0.1,
+        warm_up=2,
+    )
+    total = sum(rate_at(step, 4, peak=0.1, warm_up=2) for step in range(4))
+    assert weights.tolist() == pytest.approx([-0.6 * total, -0.8 * total])
+    assert [(done, of) for done, of, _ in told] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert told[0][2] == "loss 0"
+
+
+def test_other_parameters_keep_their_own_rate_and_all_of_their_gradient():
+    ours, theirs = torch.nn.Parameter(torch.zeros(1)), torch.nn.Parameter(torch.zeros(1))
+    others = [torch.optim.SGD([theirs], lr=0.5)]
+    optimizer = torch.optim.SGD([ours], lr=1.0)
+    descend(lambda _: 4 * (ours + theirs).sum(), optimizer, 3, peak=0.1, warm_up=1, others=others)
+    assert theirs.item() == pytest.approx(-3 * 0.5 * 4)
+    assert ours.item() == pytest.approx(-sum(rate_at(step, 3, peak=0.1, warm_up=1) for step in range(3)))

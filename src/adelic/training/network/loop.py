@@ -1,4 +1,4 @@
-"""The training loop: whole epochs, each a function of the weights, the optimizer's state and (seed, epoch)."""
+"""Training by epochs, each a function of the weights, the optimizer's state and (seed, epoch)."""
 
 import functools
 import math
@@ -22,10 +22,10 @@ from adelic.training.network.workers import Workers
 from adelic.training.network.world import ALONE, World
 from adelic.training.recipes import Recipe
 from adelic.training.runs.objectives import Objective
+from adelic.training.steps import Tick, take_steps
 
 EVALUATION_BATCH = 4096
 """Rows at once on a GPU, and at most on the CPU."""
-Tick = Callable[[int, int, str], None]
 Gradients = list[torch.Tensor | None]
 
 
@@ -187,19 +187,25 @@ class Trainer:
         self.model.train()
         drawn = self.sampler.rows(epoch).to(self.device)
         batches = torch.split(drawn, self.recipe.batch_size)
+
+        def after(i: int, loss: torch.Tensor) -> None:
+            self._loss += loss * len(batches[i])
+            self.progress.step += 1
+            self.progress.batch += 1
+            if tick and self.progress.batch < len(batches):
+                done = epoch * len(self.sampler) + self.progress.batch
+                tick(done, self.recipe.epochs * len(self.sampler), text)
+            if between_steps and self.progress.batch < len(batches):
+                between_steps()
+
         with Workers() as workers:
-            for i in range(self.progress.batch, len(batches)):
-                for group in self.optimizer.param_groups:
-                    group["lr"] = self.recipe.learning_rate_at(epoch, self.progress.step)
-                self._loss += self._backward(batches[i], Noise(dropout_seed + i), workers) * len(batches[i])
-                self.optimizer.step()
-                self.progress.step += 1
-                self.progress.batch += 1
-                if tick and self.progress.batch < len(batches):
-                    done = epoch * len(self.sampler) + self.progress.batch
-                    tick(done, self.recipe.epochs * len(self.sampler), text)
-                if between_steps and self.progress.batch < len(batches):
-                    between_steps()
+            take_steps(
+                range(self.progress.batch, len(batches)),
+                lambda i: self._backward(batches[i], Noise(dropout_seed + i), workers),
+                self.optimizer,
+                lambda _: self.recipe.learning_rate_at(epoch, self.progress.step),
+                after,
+            )
         return self._finite_loss() / len(drawn)
 
     def _backward(self, batch: torch.Tensor, noise: Noise, workers: Workers) -> torch.Tensor:
@@ -220,7 +226,6 @@ class Trainer:
     def _own_gradients(self, batch: torch.Tensor, weight: float, noise: Noise, workers: Workers) -> torch.Tensor:
         """Set the gradients of the weighted mean loss of rows; return this loss."""
         if self.device.type != "cpu":
-            self.optimizer.zero_grad(set_to_none=True)
             loss = self._batch_loss(self.train.read(batch), self.train.labels[batch]) * weight
             loss.backward()  # type: ignore[no-untyped-call]
             return loss.detach()

@@ -1,19 +1,18 @@
-"""The interface of all solvers, which learn a drawn task from questions; the class of a name; their training loop."""
+"""The interface of all solvers, which learn a drawn task from questions; the class of a name; how they are trained."""
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch import nn
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.errors import ConfigurationError
 from adelic.training.recipes import cosine
 from adelic.training.solver_names import SOLVER_MODULES, check_solver
+from adelic.training.steps import Tick, take_steps
 
-Tick = Callable[[int, int, str], None]
 _CLIP = 1.0
 _TICKS = 100
 
@@ -110,45 +109,47 @@ def solver_class(name: str) -> type[Solver]:
     return found
 
 
-def rates(peak: float, steps: int, warm_up: int) -> Iterator[float]:
-    """Yield the learning rate of each step: it rises over the first `warm_up` steps, and falls to 0 as a cosine.
+def rate_at(step: int, steps: int, *, peak: float, warm_up: int) -> float:
+    """Return the learning rate of a step: it rises over the first `warm_up` steps, and falls to 0 as a cosine.
 
-    >>> [round(1e5 * rate) for rate in rates(1e-3, steps=8, warm_up=1)]
+    >>> [round(1e5 * rate_at(step, 8, peak=1e-3, warm_up=1)) for step in range(8)]
     [100, 96, 85, 69, 50, 31, 15, 4]
     """
-    for step in range(steps):
-        yield peak * min((step + 1) / warm_up, cosine(step, steps))
+    return peak * min((step + 1) / warm_up, cosine(step, steps))
 
 
 def descend(
     loss: Callable[[int], torch.Tensor],
-    parameters: Sequence[nn.Parameter],
     optimizer: torch.optim.Optimizer,
-    schedule: Iterator[float],
     steps: int,
     tick: Tick | None = None,
     *,
+    peak: float,
+    warm_up: int,
     others: Sequence[torch.optim.Optimizer] = (),
 ) -> None:
     """Train in steps, with gradients of norm 1 at most.
 
     Args:
         loss: from the number of a step to the loss of its batch.
-        parameters: what is trained.
-        optimizer: of these parameters, in one group.
-        schedule: the learning rate of each step.
+        optimizer: of what is trained, in one group.
         steps: how many there are.
         tick: called with (steps done, steps, text) about a hundred times.
-        others: of further parameters, such as those with sparse gradients, whose rates and gradients are left alone.
+        peak: the greatest learning rate, see `rate_at`.
+        warm_up: steps over which it is reached.
+        others: see `take_steps`.
     """
-    for step, rate in enumerate(schedule):
+
+    def backward(step: int) -> torch.Tensor:
         value = loss(step)
-        for one in (optimizer, *others):
-            one.zero_grad(set_to_none=True)
         value.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(parameters, _CLIP)
-        optimizer.param_groups[0]["lr"] = rate
-        for one in (optimizer, *others):
-            one.step()
+        return value
+
+    def after(step: int, value: torch.Tensor) -> None:
         if tick and (step + 1) % max(1, steps // _TICKS) == 0:
             tick(step + 1, steps, f"loss {value.item():.3g}")
+
+    def rate(step: int) -> float:
+        return rate_at(step, steps, peak=peak, warm_up=warm_up)
+
+    take_steps(range(steps), backward, optimizer, rate, after, others=others, greatest_norm=_CLIP)

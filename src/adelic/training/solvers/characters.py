@@ -21,7 +21,8 @@ from adelic.errors import ConfigurationError
 from adelic.nn.placewise import PlacewiseMLP
 from adelic.numbers.primes import is_prime, primitive_root
 from adelic.training.network.sampler import stream_seed
-from adelic.training.solvers.base import Solver, Tick, descend, rates
+from adelic.training.solvers.base import Solver, descend
+from adelic.training.steps import Tick
 
 _BASE = 8
 """Of the frequencies: a point may be off by an eighth of half the circle, and its exponent is still told."""
@@ -211,14 +212,13 @@ def _train(
 ) -> None:
     """Train on examples, drawn with replacement."""
     generator = torch.Generator().manual_seed(stream_seed(seed, "sampler"))
-    parameters = list(network.parameters())
-    optimizer = torch.optim.Adam(parameters, lr=_LEARNING_RATE, fused=True)
+    optimizer = torch.optim.Adam(network.parameters(), lr=_LEARNING_RATE, fused=True)
 
     def loss(step: int) -> torch.Tensor:
         rows = torch.randint(len(inputs), (_BATCH,), generator=generator)
         return functional.mse_loss(network(_with_one(inputs[rows])), targets[rows])
 
-    descend(loss, parameters, optimizer, rates(_LEARNING_RATE, steps, _WARM_UP), steps, tick)
+    descend(loss, optimizer, steps, tick, peak=_LEARNING_RATE, warm_up=_WARM_UP)
 
 
 SOLVERS: dict[str, type[Solver]] = {"adelic-characters": CharactersSolver}

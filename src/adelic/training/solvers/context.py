@@ -14,8 +14,9 @@ from adelic.errors import ConfigurationError
 from adelic.nn import AdelicLoss, AdelicPrediction, BallContext, ContextPlacewise, SizeContext, adelic_targets
 from adelic.numbers import AdeleSpace
 from adelic.training.network.sampler import stream_seed
-from adelic.training.solvers.base import Solver, Tick, descend, rates
+from adelic.training.solvers.base import Solver, descend
 from adelic.training.solvers.placewise import decoded, mean_size, space_for
+from adelic.training.steps import Tick
 
 _DEEPEST = 2**18
 """Most balls of the deepest level."""
@@ -212,10 +213,9 @@ def _train(
         hard.look(batch, losses(logits[:, scouts], batch))
         return network.loss(logits, targets[batch])
 
-    schedule = rates(_LEARNING_RATE, steps, _WARM_UP)
     # Said aloud that it is off, else torch warns that it is.
     with torch.sparse.check_sparse_tensor_invariants(False):  # type: ignore[no-untyped-call]
-        descend(loss, dense, optimizer, schedule, steps, tick, others=others)
+        descend(loss, optimizer, steps, tick, peak=_LEARNING_RATE, warm_up=_WARM_UP, others=others)
 
 
 def _depth(prime: int, examples: int) -> int:

@@ -18,7 +18,8 @@ from adelic.nn.placewise import N_CHARACTERS, stack_places
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.primes import is_prime
 from adelic.training.network.sampler import stream_seed
-from adelic.training.solvers.base import Solver, Tick, descend, rates
+from adelic.training.solvers.base import Solver, descend
+from adelic.training.steps import Tick
 
 MENDED = 10**6
 """Redundancy of the spaces: wrong digits at any places with a product up to this are mended."""
@@ -311,13 +312,12 @@ def _train(
 ) -> None:
     """Train on some rows of the examples, drawn with replacement."""
     generator = torch.Generator().manual_seed(stream_seed(seed, "sampler"))
-    parameters = list(network.parameters())
-    optimizer = torch.optim.AdamW(parameters, lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True)
 
     def of_batch(step: int) -> torch.Tensor:
         return loss(rows[torch.randint(len(rows), (BATCH_SIZE,), generator=generator)], generator)
 
-    descend(of_batch, parameters, optimizer, rates(LEARNING_RATE, steps, WARM_UP), steps, tick)
+    descend(of_batch, optimizer, steps, tick, peak=LEARNING_RATE, warm_up=WARM_UP)
 
 
 def decoded(space: AdeleSpace, logits: torch.Tensor, problem: DrawnTask, *, is_cautious: bool = False) -> Answers:

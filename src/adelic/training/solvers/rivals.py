@@ -23,7 +23,8 @@ from adelic.nn.embeddings.fone import FoNEEmbedding
 from adelic.nn.embeddings.xval import XValEmbedding
 from adelic.nn.heads.rivals import DigitHead, DigitLogits, FourierHead, XValHead
 from adelic.training.network.sampler import stream_seed
-from adelic.training.solvers.base import Solver, Tick, descend, rates
+from adelic.training.solvers.base import Solver, descend
+from adelic.training.steps import Tick
 
 D_MODEL, N_LAYERS, N_HEADS, D_FEEDFORWARD = 64, 2, 4, 256
 BATCH_SIZE, LEARNING_RATE, WARM_UP = 128, 1e-3, 0.05
@@ -276,8 +277,8 @@ class TransformerSolver(Solver):
                 return reader.loss(tuple(t[rows] for t in inputs), tuple(t[rows] for t in targets))
 
         reader.train()
-        schedule = rates(self.learning_rate, steps, max(1, round(WARM_UP * steps)))
-        descend(loss, parameters, optimizer, schedule, steps, tick)
+        warm_up = max(1, round(WARM_UP * steps))
+        descend(loss, optimizer, steps, tick, peak=self.learning_rate, warm_up=warm_up)
         self._reader = reader.eval()
 
     @torch.no_grad()
