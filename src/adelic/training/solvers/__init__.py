@@ -1,6 +1,6 @@
 """Solvers: models that learn a drawn task from questions, and answer with exact numbers.
 
-`base` has the interface and the training loop; `placewise`, `program`, `chosen`, `flat`, `context` and
+`base` has the interface and how a solver is trained; `placewise`, `program`, `chosen`, `flat`, `context` and
 `characters` are AOE's, `rivals` are the other representations with one Transformer for all (`autoregressive`: those
 that say one digit after the other), `placewise_rivals` and `composite` are networks a place whose places are not
 primes, `published` are the rivals nearer to their authors' code, and `trivial` are tables and lines, without a network.
