@@ -82,6 +82,7 @@ def test_packaged_plans_are_of_known_tasks_and_models():
         "moebius",
         "conic",
         "ternary-form",
+        "root-number",
         "collatz",
         "modular-sum",
         "order",

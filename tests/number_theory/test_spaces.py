@@ -7,7 +7,9 @@ import pytest
 
 from adelic import AdeleSpace, number_theory
 from adelic.benchmark.number_theory import read_plan
+from adelic.number_theory.root_numbers import local_root_numbers
 from adelic.number_theory.spaces import digits_of, for_divisors, for_residues, for_square_classes, primes_up_to
+from adelic.training.solvers.parity import local_classes
 
 
 def residues(space, numbers):
@@ -88,8 +90,21 @@ def test_the_place_of_a_task_shows_its_answer():
     assert (lowest == y + 1).all()
 
 
+def test_local_classes_of_curves_say_their_local_signs():
+    """Of all curves that agree in valuation and unit of a, b and the discriminant, the sign at 2, 3, 5 and 7 is one."""
+    task = number_theory.task("root-number", max_prime=7)
+    X, _ = task.sample(3000, np.random.default_rng(0))
+    numbers = np.concatenate([X, task.invariants(X)], axis=1)
+    signs = local_root_numbers(X[:, 0], X[:, 1], task.space.primes)
+    for j, of_prime in enumerate(local_classes(numbers, task.space.primes, 16)[1:]):
+        classes = [tuple(row) for row in of_prime.tolist()]
+        of_class = dict(zip(classes, signs[:, j].tolist(), strict=True))
+        assert [of_class[key] for key in classes] == signs[:, j].tolist()
+        assert len(of_class) < len(classes)
+
+
 def test_tasks_whose_answers_no_place_decides_ask_for_none():
-    for name in ("maximum", "sorting", "floor-quotient", "decimal-digit", "residue", "noisy-sum", "root-number"):
+    for name in ("maximum", "sorting", "floor-quotient", "decimal-digit", "residue", "noisy-sum"):
         assert number_theory.task(name).space is None
     assert all(number_theory.TASKS[name].space is None for name in number_theory.TASKS if "fraction" in name)
 
@@ -104,7 +119,7 @@ def test_the_benchmark_has_written_what_tasks_ask_for():
         one = series.experiments[0]
         if one.is_network and one.model.name == "adelic" and "primes up to 307" not in series.label:
             said.setdefault(series.task, set()).add(one.embedding.space() == one.data.space)
-    for task in ("gcd", "squarefree", "moebius", "conic", "ternary-form"):
+    for task in ("gcd", "squarefree", "moebius", "conic", "ternary-form", "root-number"):
         assert said[task] == {True}, task
 
 

@@ -67,6 +67,8 @@ class DrawnTask:
         vocabulary: the numbers that can occur as operands, where they are few enough for a vector each; else None.
         space: primes, and digits at each, that the definition asks for, since answers depend on them; None where it
             asks for none. A network with AOE has them unless others are given.
+        invariants: operands (n, arity) -> further integers (n, k), objects of int, that the definition derives from
+            them and on whose digits answers depend, as the discriminant of a curve; None where it derives none.
         variants: a dataclass whose fields are the task's options, and whose method `task` builds it; None for a task
             without options.
 
@@ -97,6 +99,7 @@ class DrawnTask:
     class_names: tuple[str, ...] | None = None
     vocabulary: tuple[int, ...] | None = None
     space: AdeleSpace | None = None
+    invariants: Callable[[Operands], Operands] | None = None
     variants: type["Variants"] | None = None
 
     def __post_init__(self) -> None:

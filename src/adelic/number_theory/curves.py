@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from adelic.data.drawn import DrawnTask, Operands
 from adelic.number_theory.drawing import answers_with, held_out
 from adelic.number_theory.root_numbers import root_numbers
-from adelic.number_theory.spaces import primes_up_to
+from adelic.number_theory.spaces import for_curves, primes_up_to
 from adelic.number_theory.symbols import Integers, legendre
 from adelic.numbers import is_prime
 from adelic.storage.options import check_fields, option
@@ -72,8 +72,20 @@ class RootNumber:
             max_numerator=1,
             signed=True,
             class_names=("-1", "1"),
+            space=for_curves(primes_up_to(self.max_prime)),
+            invariants=discriminants,
             variants=RootNumber,
         )
+
+
+def discriminants(operands: Operands) -> Operands:
+    """Return 4a³ + 27b², objects of int (n, 1), of curves (n, 2): the discriminant, but for a factor −16.
+
+    >>> discriminants(np.array([[-1, 0], [10**15, 1]])).tolist()
+    [[-4], [4000000000000000000000000000000000000000000027]]
+    """
+    a, b = operands.astype(object).T
+    return np.asarray(4 * a**3 + 27 * b**2)[:, None]
 
 
 def _twisted(n: int, rng: np.random.Generator, *, max_prime: int, limit: int, new: bool) -> Operands:

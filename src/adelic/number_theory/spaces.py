@@ -42,6 +42,18 @@ def for_square_classes(primes: Iterable[int]) -> AdeleSpace:
     return AdeleSpace(precision={p: 2 + _UNIT_DIGITS_AT_2 if p == 2 else 2 for p in primes})
 
 
+def for_curves(primes: Iterable[int]) -> AdeleSpace:
+    """Return the space whose digits say most of the local classes of curves y² = x³ + ax + b, as root numbers ask for.
+
+    In a minimal equation p⁴ does not divide a, or p⁶ not b: so it has six digits for valuations, and behind them those
+    of the unit, modulo p, 16 or 9.
+
+    >>> for_curves((2, 3, 5)).precision
+    {2: 10, 3: 8, 5: 7}
+    """
+    return AdeleSpace(precision={p: 6 + {2: 4, 3: 2}.get(p, 1) for p in primes})
+
+
 def for_residues(modulus: int) -> AdeleSpace:
     """Return the space whose digits say a residue: p^k is a factor of the modulus if p has k digits.
 

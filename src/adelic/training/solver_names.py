@@ -2,9 +2,9 @@
 
 from adelic.errors import UnknownNameError
 
-_PLACEWISE, _RIVALS = "adelic.training.solvers.placewise", "adelic.training.solvers.rivals"
-_FLAT, _AUTOREGRESSIVE = "adelic.training.solvers.flat", "adelic.training.solvers.autoregressive"
-_PLACEWISE_RIVALS = "adelic.training.solvers.placewise_rivals"
+_PLACEWISE, _RIVALS = "adelic.training.solvers.placewise", "adelic.training.solvers.rivals.transformer"
+_FLAT, _AUTOREGRESSIVE = "adelic.training.solvers.flat", "adelic.training.solvers.rivals.autoregressive"
+_PLACEWISE_RIVALS = "adelic.training.solvers.rivals.places"
 _TRIVIAL = "adelic.training.solvers.trivial"
 SOLVER_MODULES: dict[str, str] = {
     "adelic-placewise": _PLACEWISE,
@@ -20,6 +20,7 @@ SOLVER_MODULES: dict[str, str] = {
     "adelic-context": "adelic.training.solvers.context",
     "adelic-hybrid": "adelic.training.solvers.context",
     "adelic-characters": "adelic.training.solvers.characters",
+    "adelic-parity": "adelic.training.solvers.parity",
     "fone": _RIVALS,
     "xval": _RIVALS,
     "abacus": _RIVALS,

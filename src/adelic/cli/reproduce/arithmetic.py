@@ -41,7 +41,7 @@ def arithmetic(command: str, /, **given: Any) -> None:
               adelic-program (expressions and programs of several operations);
               residue-table, operation-tables, least-squares (no networks);
               base-10-autoregressive, base-24-…, base-1000-…, abacus-autoregressive;
-              adelic.training.solvers.published:FoNE (or :ShiftedFoNE, :XVal, :LogXVal, :NumberTokenLoss);
+              adelic.training.solvers.rivals.published:FoNE (or :ShiftedFoNE, :XVal, :LogXVal, :NumberTokenLoss);
               package.module:Class, a subclass of adelic.training.solvers.Solver of your own
 
     Finished runs are read, never run again, so the command can be given again after Ctrl-C, a kill or a spent --budget.

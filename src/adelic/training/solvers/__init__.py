@@ -1,9 +1,8 @@
 """Solvers: models that learn a drawn task from questions, and answer with exact numbers.
 
-`base` has the interface and how a solver is trained; `placewise`, `program`, `chosen`, `flat`, `context` and
-`characters` are AOE's, `rivals` are the other representations with one Transformer for all (`autoregressive`: those
-that say one digit after the other), `placewise_rivals` and `composite` are networks a place whose places are not
-primes, `published` are the rivals nearer to their authors' code, and `trivial` are tables and lines, without a network.
+`base` has the interface and how a solver is trained; `placewise`, `program`, `chosen`, `flat`, `context`, `characters`
+and `parity` are AOE's, `rivals` has the other representations, `composite` networks a place whose places are not
+primes, and `trivial` tables and lines, without a network.
 To add one, write a subclass of `Solver` in a module here, and name it in `adelic.training.solver_names`; one of another
 package is named on the command line, as package.module:Class.
 

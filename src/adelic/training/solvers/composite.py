@@ -21,8 +21,8 @@ from adelic.numbers import AdeleSpace
 from adelic.training.solvers.base import Solver
 from adelic.training.solvers.characters import integers_modulo
 from adelic.training.solvers.placewise import HIDDEN, decoded, space_for
-from adelic.training.solvers.placewise_rivals import PlacewiseRival
-from adelic.training.solvers.rivals import Group, Reader
+from adelic.training.solvers.rivals.places import PlacewiseRival
+from adelic.training.solvers.rivals.transformer import Group, Reader
 
 _SCALE = 10.0  # of the logits at first
 

@@ -10,7 +10,7 @@ from adelic.nn.heads.adelic import adelic_targets
 from adelic.numbers import AdeleSpace
 from adelic.training.solvers.base import Solver
 from adelic.training.solvers.placewise import decoded, encoded, mean_size, space_for
-from adelic.training.solvers.rivals import D_MODEL, Encoder, Group, Reader, TransformerSolver, vectors
+from adelic.training.solvers.rivals.transformer import D_MODEL, Encoder, Group, Reader, TransformerSolver, vectors
 
 
 class FlatReader(Reader):

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from adelic.number_theory.arithmetic import ARITHMETIC
-from adelic.training.solvers.autoregressive import SOLVERS, CausalEncoder
-from adelic.training.solvers.rivals import SOLVERS as AT_ONCE
+from adelic.training.solvers.rivals.autoregressive import SOLVERS, CausalEncoder
+from adelic.training.solvers.rivals.transformer import SOLVERS as AT_ONCE
 
 ADDITION = replace(ARITHMETIC["addition"], max_operand=9, max_numerator=18)
 PAIRS = np.array([(a, b) for a in range(10) for b in range(10)])

@@ -8,7 +8,7 @@ import torch
 from adelic.errors import ConfigurationError, EncodingError
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.training.solvers import Solver
-from adelic.training.solvers.rivals import SOLVERS, DigitReader
+from adelic.training.solvers.rivals.transformer import SOLVERS, DigitReader
 
 NAMES = ["fone", "xval", "abacus", "base-10", "base-1000"]
 ADDITION = replace(ARITHMETIC["addition"], max_operand=9, max_numerator=18)

@@ -9,16 +9,17 @@ import torch
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import Backend, Noise
 from adelic.number_theory.arithmetic import ARITHMETIC
-from adelic.training.solvers import published, solver_class
-from adelic.training.solvers.rivals import DigitReader
+from adelic.training.solvers import solver_class
+from adelic.training.solvers.rivals import published
+from adelic.training.solvers.rivals.transformer import DigitReader
 
-ORACLE = json.loads((Path(__file__).parent.parent.parent / "oracles" / "rivals.json").read_text())["abacus"]
+ORACLE = json.loads((Path(__file__).parents[3] / "oracles" / "rivals.json").read_text())["abacus"]
 NAMES = ["FoNE", "ShiftedFoNE", "XVal", "LogXVal", "NumberTokenLoss"]
 ADDITION = replace(ARITHMETIC["addition"], max_operand=99, max_numerator=198)
 
 
 def solver(name):
-    return solver_class(f"adelic.training.solvers.published:{name}")()
+    return solver_class(f"adelic.training.solvers.rivals.published:{name}")()
 
 
 def one_digit_sums():

@@ -2,7 +2,7 @@
 
 The packaged plans do not have them. A command names them by module and class, as
 
-    adelic reproduce arithmetic --only addition --solvers adelic.training.solvers.published:FoNE
+    adelic reproduce arithmetic --only addition --solvers adelic.training.solvers.rivals.published:FoNE
 """
 
 from typing import Any, cast
@@ -15,7 +15,7 @@ from adelic.nn.base_digits import count_digits
 from adelic.nn.embeddings.fone import FoNEEmbedding
 from adelic.nn.embeddings.xval import XValEmbedding
 from adelic.nn.heads.rivals import DigitLogits, FourierHead, XValHead
-from adelic.training.solvers.rivals import D_MODEL, Base10Solver, OneTokenReader, Reader, TransformerSolver
+from adelic.training.solvers.rivals.transformer import D_MODEL, Base10Solver, OneTokenReader, Reader, TransformerSolver
 
 NUMBER_TOKEN_WEIGHT = 0.3
 """Weight of the number token loss beside the cross-entropy, that of its authors."""

@@ -11,7 +11,7 @@ from torch.nn import functional
 from adelic.data.drawn import Answers
 from adelic.nn.heads.rivals import DigitLogits
 from adelic.training.solvers.base import Solver
-from adelic.training.solvers.rivals import (
+from adelic.training.solvers.rivals.transformer import (
     D_FEEDFORWARD,
     D_MODEL,
     N_HEADS,

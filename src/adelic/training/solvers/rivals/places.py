@@ -16,7 +16,7 @@ from adelic.nn.embeddings.fone import FoNEEmbedding
 from adelic.nn.heads.rivals import DigitLogits, DigitwiseHead, FourierHead
 from adelic.training.solvers.base import Solver
 from adelic.training.solvers.placewise import BATCH_SIZE, HIDDEN, LEARNING_RATE, WEIGHT_DECAY
-from adelic.training.solvers.rivals import Group, Reader, TransformerSolver
+from adelic.training.solvers.rivals.transformer import Group, Reader, TransformerSolver
 
 _MAX_OPERANDS = 2
 _SCALE = 10.0

@@ -7,7 +7,7 @@ import torch
 
 from adelic.errors import ConfigurationError, EncodingError
 from adelic.number_theory.arithmetic import ARITHMETIC
-from adelic.training.solvers.placewise_rivals import SOLVERS, FoNEPlaces, OneHotPlaces
+from adelic.training.solvers.rivals.places import SOLVERS, FoNEPlaces, OneHotPlaces
 
 NAMES = ["fone-placewise", "base-10-placewise"]
 SMALL = {name: replace(ARITHMETIC[name], max_operand=99, max_numerator=9801) for name in ("addition", "multiplication")}

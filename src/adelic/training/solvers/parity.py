@@ -1,0 +1,169 @@
+"""`adelic-parity`: a bit for each class of operands at each place, whose parity tells two classes of answers apart.
+
+For whatever is a product of a sign a place, as root numbers and Hilbert symbols over all places are. Gradients do not
+find such signs: as long as the places know nothing, what one of them can learn is multiplied by the mean signs of all
+others. But each example is a linear equation modulo 2 between the bits of its classes, and equations are solved
+exactly, however many there are of them.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.lookup import RowIndex
+from adelic.errors import ConfigurationError
+from adelic.numbers import AdeleSpace
+from adelic.training.solvers.base import Solver
+from adelic.training.solvers.equations import Equations
+from adelic.training.steps import Tick
+
+MODULI = (2, 4, 8, 16, 32, 64)
+"""Units are told modulo the greatest power of p up to one of these, and at least modulo p."""
+_PART = 1000
+"""Equations that are added between two ticks."""
+
+
+class ParitySolver(Solver):
+    """One unknown bit for each class at each place; the examples are equations modulo 2.
+
+    A class at a prime p is, of each operand p^v·u, v and the residue of u; at the real place it is each operand's sign.
+    Where the task has `invariants`, they count as operands. Primes are those that the task asks for. Units are told as
+    coarsely as the examples allow: modulo the first of `MODULI` with which no equation contradicts those before it, or
+    with which most hold before one does.
+
+    The answer is the parity of a constant and of the bits of all places; a class that no example has adds nothing. It
+    has no network, and nothing is drawn: seed and steps are not used.
+
+    >>> from adelic.data import drawn_task
+    >>> curves, parity = drawn_task("root-number").configured(max_prime=7), ParitySolver()
+    >>> parity.fit(curves, *curves.sample(10_000, np.random.default_rng(0)), seed=0, steps=0)
+    >>> asked, signs = curves.sample(1000, np.random.default_rng(1), "new curves")
+    >>> parity.modulus, bool((parity.answer(asked) == signs).mean() > 0.85)
+    (16, True)
+    """
+
+    modulus = 0
+    """What units are told modulo, once it is fitted."""
+
+    def __init__(self) -> None:
+        self._places: list[tuple[RowIndex, npt.NDArray[np.int64]]] = []
+        self._bits = np.zeros(0, dtype=np.uint8)
+
+    @classmethod
+    def obstacle(cls, problem: DrawnTask) -> str | None:
+        """Return None for two classes and integers."""
+        if problem.operators or not problem.operands_are_integers:
+            return "its operands are not integers"
+        two = problem.class_names is not None and len(problem.class_names) == 2
+        return None if two else "its answers are not one of two classes"
+
+    @property
+    def n_parameters(self) -> int:
+        """Return how many bits there are."""
+        return len(self._bits)
+
+    def fit(
+        self,
+        problem: DrawnTask,
+        operands: Operands,
+        answers: Answers,
+        *,
+        seed: int,
+        steps: int,
+        tick: Tick | None = None,
+    ) -> None:
+        """Solve the equations of the examples, with units as coarse as they allow.
+
+        Raises:
+            ConfigurationError: there are no examples, or the memory cannot hold the equations.
+        """
+        if not len(operands):
+            raise ConfigurationError(f"adelic-parity cannot learn {problem.name} from no examples; give at least one")
+        self._problem = problem
+        self._primes = (problem.space or AdeleSpace()).primes
+        numbers, furthest = self._numbers(operands), -1
+        for modulus in MODULI:
+            places, bits, held = self._solved(numbers, answers, modulus, tick)
+            if held > furthest:
+                self.modulus, self._places, self._bits, furthest = modulus, places, bits, held
+            if held == len(answers):
+                break
+
+    def _numbers(self, operands: Operands) -> Operands:
+        """Return the operands, and what is derived from them, (n, numbers)."""
+        derive = self._problem.invariants
+        return operands if derive is None else np.concatenate([operands, derive(operands)], axis=1)
+
+    def _solved(
+        self, numbers: Operands, answers: Answers, modulus: int, tick: Tick | None
+    ) -> tuple[list[tuple[RowIndex, npt.NDArray[np.int64]]], npt.NDArray[np.uint8], int]:
+        """Return the classes of each place with their unknowns, all bits, and how many examples hold together."""
+        places = []
+        terms = np.zeros((len(numbers), len(self._primes) + 2), dtype=np.int64)
+        start = 1  # behind the constant
+        for j, of_place in enumerate(local_classes(numbers, self._primes, modulus)):
+            _, first, which = np.unique(RowIndex(of_place).find(of_place), return_index=True, return_inverse=True)
+            places.append((RowIndex(of_place[first]), np.arange(start, start + len(first))))
+            terms[:, j + 1] = start + which
+            start += len(first)
+        by_frequency = np.argsort(np.bincount(terms.ravel(), minlength=start), kind="stable")
+        column = np.empty(start, dtype=np.int64)
+        column[by_frequency] = np.arange(start)
+        equations, held = Equations(start), 0
+        for i in range(0, len(terms), _PART):
+            part = slice(i, i + _PART)
+            found = equations.add(column[terms[part]], answers[part].astype(np.int64))
+            held += found
+            if tick is not None:
+                tick(held, len(terms), f"units modulo {modulus}, {start:,} bits")
+            if found < len(terms[part]):
+                break
+        return places, equations.solution()[column], held
+
+    def answer(self, operands: Operands) -> Answers:
+        """Return the class of each row, 0 or 1.
+
+        Raises:
+            ConfigurationError: `fit` was not called.
+        """
+        if not self._places:
+            raise ConfigurationError("adelic-parity has learned nothing yet; call fit first")
+        total = np.full(len(operands), self._bits[0], dtype=np.int64)
+        found = local_classes(self._numbers(operands), self._primes, self.modulus)
+        for of_place, (known, unknowns) in zip(found, self._places, strict=True):
+            at = known.find(of_place)
+            total += np.where(at < 0, 0, self._bits[unknowns[at]])
+        return np.asarray(total % 2).astype(object)
+
+
+def local_classes(numbers: Operands, primes: tuple[int, ...], modulus: int) -> list[npt.NDArray[np.int64]]:
+    """Return what each place says of rows of integers: a list of int64 (n, columns), the real place first.
+
+    At the real place that is the sign of each number; at a prime p of each number p^v·u first v, then the residue of u
+    modulo the greatest power of p up to `modulus`, and at least modulo p. Of 0 they are −1 and 0.
+
+    Args:
+        numbers: (n, k), int64 or objects of int.
+        primes: all different.
+        modulus: 1 or more.
+
+    >>> real, at_2, at_3 = local_classes(np.array([[12, -10], [0, 9]]), (2, 3), 4)
+    >>> real.tolist(), at_2.tolist(), at_3.tolist()
+    ([[1, -1], [0, 1]], [[2, 1, 3, 3], [-1, 0, 0, 1]], [[1, 0, 1, 2], [-1, 2, 0, 1]])
+    """
+    found = [(numbers > 0).astype(np.int64) - (numbers < 0)]
+    for p in primes:
+        power = p
+        while power * p <= modulus:
+            power *= p
+        rest, valuations = numbers.copy(), np.where(numbers == 0, -1, 0)
+        divides = (rest % p == 0) & (rest != 0)
+        while divides.any():
+            rest[divides] //= p
+            valuations[divides] += 1
+            divides[divides] = rest[divides] % p == 0
+        found.append(np.concatenate([valuations, (rest % power).astype(np.int64)], axis=1))
+    return found
+
+
+SOLVERS: dict[str, type[Solver]] = {"adelic-parity": ParitySolver}
