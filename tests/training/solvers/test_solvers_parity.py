@@ -139,7 +139,10 @@ def test_root_numbers_of_new_curves():
     questions, answers = asked.sample(2000, np.random.default_rng(1), "new curves")
     solver = fitted(asked, 10_000)
     assert solver.modulus == 16
-    assert (solver.answer(questions) == answers).mean() > 0.85
+    right, is_known = solver.answer(questions) == answers, solver.is_known(questions)
+    assert right.mean() > 0.85
+    assert right[is_known].mean() > 0.95 > is_known.mean() > 0.7
+    assert right[~is_known].mean() < 0.75
     blind = fitted(replace(asked, invariants=None), 10_000)
     assert (blind.answer(questions) == answers).mean() < 0.6
 

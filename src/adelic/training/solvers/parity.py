@@ -46,7 +46,7 @@ class ParitySolver(Solver):
     """What units are told modulo, once it is fitted."""
 
     def __init__(self) -> None:
-        self._places: list[tuple[RowIndex, npt.NDArray[np.int64]]] = []
+        self._places: list[tuple[RowIndex, int]] = []
         self._bits = np.zeros(0, dtype=np.uint8)
 
     @classmethod
@@ -96,14 +96,14 @@ class ParitySolver(Solver):
 
     def _solved(
         self, numbers: Operands, answers: Answers, modulus: int, tick: Tick | None
-    ) -> tuple[list[tuple[RowIndex, npt.NDArray[np.int64]]], npt.NDArray[np.uint8], int]:
-        """Return the classes of each place with their unknowns, all bits, and how many examples hold together."""
+    ) -> tuple[list[tuple[RowIndex, int]], npt.NDArray[np.uint8], int]:
+        """Return the classes of each place with the first's unknown, all bits, and how many examples hold together."""
         places = []
         terms = np.zeros((len(numbers), len(self._primes) + 2), dtype=np.int64)
         start = 1  # behind the constant
         for j, of_place in enumerate(local_classes(numbers, self._primes, modulus)):
             _, first, which = np.unique(RowIndex(of_place).find(of_place), return_index=True, return_inverse=True)
-            places.append((RowIndex(of_place[first]), np.arange(start, start + len(first))))
+            places.append((RowIndex(of_place[first]), start))
             terms[:, j + 1] = start + which
             start += len(first)
         by_frequency = np.argsort(np.bincount(terms.ravel(), minlength=start), kind="stable")
@@ -126,14 +126,25 @@ class ParitySolver(Solver):
         Raises:
             ConfigurationError: `fit` was not called.
         """
+        found = self._looked_up(operands)
+        bits = np.where(found < 0, 0, self._bits[found])
+        return np.asarray((self._bits[0] + bits.sum(axis=1)) % 2).astype(object)
+
+    def is_known(self, operands: Operands) -> npt.NDArray[np.bool_]:
+        """Say of each row whether examples have all its classes, each at least one: where not, it is a guess.
+
+        Raises:
+            ConfigurationError: `fit` was not called.
+        """
+        return np.asarray((self._looked_up(operands) >= 0).all(axis=1))
+
+    def _looked_up(self, operands: Operands) -> npt.NDArray[np.int64]:
+        """Return the unknown of each row's class at each place, (n, places), −1 where no example has the class."""
         if not self._places:
             raise ConfigurationError("adelic-parity has learned nothing yet; call fit first")
-        total = np.full(len(operands), self._bits[0], dtype=np.int64)
-        found = local_classes(self._numbers(operands), self._primes, self.modulus)
-        for of_place, (known, unknowns) in zip(found, self._places, strict=True):
-            at = known.find(of_place)
-            total += np.where(at < 0, 0, self._bits[unknowns[at]])
-        return np.asarray(total % 2).astype(object)
+        classes = local_classes(self._numbers(operands), self._primes, self.modulus)
+        at = np.stack([known.find(one) for one, (known, _) in zip(classes, self._places, strict=True)], axis=1)
+        return np.where(at < 0, -1, at + [start for _, start in self._places])
 
 
 def local_classes(numbers: Operands, primes: tuple[int, ...], modulus: int) -> list[npt.NDArray[np.int64]]:

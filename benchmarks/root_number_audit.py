@@ -1,0 +1,104 @@
+"""What the solver of equations modulo 2 knows of root numbers, and what would be left without its parts.
+
+    python benchmarks/root_number_audit.py        # minutes on one core
+
+For the questions of `adelic reproduce number-theory root-number` with 200,000 examples and seed 0 this counts, of each
+split,
+
+- how many questions have only classes that examples have, and how many of these and of the others are right;
+- how many have, at all places together, the classes of one example, so that a table of such rows would know them;
+
+and for each modulus that units are told by how many bits there are and how many examples hold together before one
+contradicts; and how many answers are right without the discriminant, and from examples whose signs are drawn.
+
+Writes benchmarks/results/root_number_audit.json, whose figures stand in docs/number-theory.md.
+"""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import common
+import numpy as np
+import numpy.typing as npt
+
+from adelic.benchmark.number_theory import read_plan
+from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.lookup import RowIndex
+from adelic.data.sources import DrawnData
+from adelic.training.solvers.parity import ParitySolver, local_classes
+
+Splits = dict[str, tuple[Operands, Answers]]
+
+
+def main() -> None:
+    """Draw the questions of seed 0, and write what is counted."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, default=common.RESULTS / "root_number_audit.json")
+    given = parser.parse_args()
+    of_parity = [one.experiments[0] for one in read_plan("full") if one.task == "root-number"]
+    first = next(one for one in of_parity if one.model.name == "adelic-parity")
+    common.write(
+        given.output,
+        "root_number_audit.py",
+        ("adelic", "numpy", "numba", "cypari"),
+        {"seed": 0, "examples": first.data.examples, **counted(first.questions)},
+    )
+
+
+def counted(questions: DrawnData, seed: int = 0) -> dict[str, Any]:
+    """Return what is counted of a task's questions."""
+    task = questions.drawn
+    operands, answers = questions.questions(seed)
+    splits: Splits = {"test": next(iter(questions.tests(seed, operands)))}
+    splits |= {name: (X, y) for name, X, y in questions.never_seen(seed, operands)}
+    moduli: dict[str, dict[str, int]] = {}
+
+    def tick(held: int, of: int, text: str) -> None:
+        modulus, bits = text.removeprefix("units modulo ").removesuffix(" bits").split(", ")
+        moduli[modulus] = {"bits": int(bits.replace(",", "")), "hold": held}
+
+    solver = ParitySolver()
+    solver.fit(task, operands, answers, seed=seed, steps=1, tick=tick)
+    drawn = np.random.default_rng(seed).integers(0, 2, len(answers))
+    return {
+        "moduli": moduli,
+        "splits": {name: of_split(solver, operands, X, y, task) for name, (X, y) in splits.items()},
+        "without_discriminant": accuracies(replace(task, invariants=None), operands, answers, splits),
+        "drawn_signs": accuracies(task, operands, drawn, splits),
+    }
+
+
+def of_split(
+    solver: ParitySolver, trained_on: Operands, asked: Operands, answers: Answers, task: DrawnTask
+) -> dict[str, float | int]:
+    """Return how many questions are right, known, and remembered."""
+    right, is_known = solver.answer(asked) == answers, solver.is_known(asked)
+    everywhere = RowIndex(joined(trained_on, task, solver.modulus)).find(joined(asked, task, solver.modulus)) >= 0
+    return {
+        "questions": len(asked),
+        "right": int(right.sum()),
+        "known": int(is_known.sum()),
+        "right_of_known": int(right[is_known].sum()),
+        "with_all_classes_of_an_example": int(everywhere.sum()),
+    }
+
+
+def joined(operands: Operands, task: DrawnTask, modulus: int) -> npt.NDArray[np.int64]:
+    """Return the classes at all places together, a row of int64 for each question."""
+    assert task.invariants is not None
+    assert task.space is not None
+    numbers = np.concatenate([operands, task.invariants(operands)], axis=1)
+    return np.concatenate(local_classes(numbers, task.space.primes, modulus), axis=1)
+
+
+def accuracies(task: DrawnTask, operands: Operands, answers: Answers, splits: Splits) -> dict[str, float]:
+    """Return which share of each split is right after other examples."""
+    solver = ParitySolver()
+    solver.fit(task, operands, answers, seed=0, steps=1)
+    return {name: float((solver.answer(X) == y).mean()) for name, (X, y) in splits.items()}
+
+
+if __name__ == "__main__":
+    main()
