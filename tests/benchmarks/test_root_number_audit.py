@@ -1,7 +1,6 @@
 """The audit of root numbers: its counts on few curves; the page has the file's figures."""
 
 import importlib
-import json
 from pathlib import Path
 
 import pytest
