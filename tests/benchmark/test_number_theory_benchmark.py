@@ -1,5 +1,6 @@
 """The number theory benchmark: plans, running and resuming them, tables, the picture, refusals."""
 
+import json
 import os
 import queue
 import re
@@ -8,6 +9,7 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from adelic.benchmark import number_theory as benchmark
@@ -15,13 +17,16 @@ from adelic.benchmark.files import finished, read_results
 from adelic.benchmark.matrix import outstanding_work
 from adelic.benchmark.number_theory.divisors import draw_divisors, to_table
 from adelic.benchmark.number_theory.scores import accuracy, constant, learned, least_class
+from adelic.benchmark.number_theory.summary import KINDS, to_summary
 from adelic.errors import ConfigurationError, UnknownNameError
 
 ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results" / "number-theory"
 SMALL = """
 [[gcd.run]]
 label = "ours"
 seeds = 2
+published = "91 of 100 [1]"
 data = { examples = 300, test_cases = 100, never_seen_cases = 100 }
 embedding = { name = "adelic", features = "one-hot-digits", projection = "linear", precision = { 2 = 3, 3 = 2, 5 = 1 } }
 recipe = { epochs = 2, d_model = 16, n_layers = 1, n_heads = 2, d_feedforward = 16 }
@@ -155,15 +160,56 @@ def test_the_page_is_filled_between_its_marks(reproduced, plan_file, tmp_path):
     page = tmp_path / "mine.md"
     marked = "<!-- table: {} -->\nold\n<!-- end of table -->\n"
     both = marked.format("number theory") + "between\n" + marked.format("divisors learned")
-    page.write_text(f"Before\n{both}after\n", encoding="utf-8")
+    page.write_text(f"{marked.format('all tasks')}Before\n{both}after\n", encoding="utf-8")
     benchmark.write_report(benchmark.read_plan(plan_file), folder / "results", tmp_path / "mine")
     text = page.read_text(encoding="utf-8")
-    assert text.startswith("Before\n<!-- table: number theory -->\n### `gcd`")
+    assert text.startswith("<!-- table: all tasks -->\n| task | published |")
+    assert "Before\n<!-- table: number theory -->\n### `gcd`" in text
     assert text.endswith("<!-- end of table -->\nafter\n")
     assert "between\n<!-- table: divisors learned -->\n| model | examples | seeds | learned |" in text
     page.write_text("no marks", encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="a line <!-- table: number theory -->"):
+    with pytest.raises(ConfigurationError, match="a line <!-- table: all tasks -->"):
         benchmark.write_report(benchmark.read_plan(plan_file), folder / "results", tmp_path / "mine")
+
+
+def test_the_table_of_all_tasks(reproduced, plan_file):
+    folder, _ = reproduced
+    table = to_summary(benchmark.read_plan(plan_file), folder / "results")
+    assert table.columns == ("task", "published", *KINDS, "trivial rule")
+    gcd, conic, collatz = table.rows
+    assert (gcd[0].split(":")[0], gcd[1], gcd[2], gcd[5]) == ("`gcd`", "91 of 100 [1]", "–", "–")
+    assert gcd[3].endswith(" (ours)")
+    assert gcd[4].endswith(" (xVal)")
+    assert (conic[1], conic[3], conic[4]) == ("–", "–", "–")
+    assert re.fullmatch(r"\d+\.\d\d \(local–global\)", conic[2])
+    assert re.fullmatch(r"\d+\.\d\d", conic[5])
+    assert collatz[4].endswith(" (xVal, a solver)")
+    nothing = to_summary(benchmark.read_plan(plan_file), folder / "none")
+    assert [row[2:] for row in nothing.rows] == [
+        ("–", "not run", "not run", "–"),
+        ("not run", "–", "–", "–"),
+        ("–", "–", "not run", "–"),
+    ]
+
+
+def test_of_each_kind_the_best_series_stands_in_the_table_of_all_tasks():
+    """The committed results, read without the plan: of the Möbius function, of conics and of sums."""
+    rows = {row[0].split(":")[0]: row for row in to_summary(benchmark.read_plan("full"), RESULTS).rows}
+    for task, column, chosen in (
+        ("moebius", 2, lambda words: "--places" in words),
+        ("moebius", 4, lambda words: "--embedding adelic" not in words),
+        ("conic", 2, lambda words: "--places" in words),
+        ("sorting", 3, lambda words: "--embedding adelic" in words),
+        ("sorting", 4, lambda words: "--embedding adelic" not in words),
+    ):
+        figures = {}
+        for path in RESULTS.glob(f"{task}-*.jsonl"):
+            for one in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+                if chosen(one["command"]):
+                    series = re.sub(r"--seed \d+", "", one["command"])
+                    figures.setdefault(series, []).append(one["test"]["accuracy"])
+        best = max(np.mean(values) for values in figures.values())
+        assert rows[f"`{task}`"][column].startswith(f"{100 * best:.2f}"), task
 
 
 def test_which_divisors_are_learned(plan_file, result):
@@ -279,6 +325,8 @@ def test_the_page_is_that_of_the_results(tmp_path):
     table = benchmark.to_markdown(whole, ROOT / "results" / "number-theory")
     text = (ROOT / "docs" / "number-theory.md").read_text(encoding="utf-8")
     assert f"<!-- table: number theory -->\n{table}\n<!-- end of table -->" in text
+    summary = to_summary(whole, RESULTS).to_markdown().rstrip()
+    assert f"<!-- table: all tasks -->\n{summary}\n<!-- end of table -->" in text
     assert (ROOT / "docs" / "number-theory" / "table.md").read_text(encoding="utf-8") == table + "\n"
     made = benchmark.write_report(whole, ROOT / "results" / "number-theory", tmp_path / "report")
     for path in made[1:]:

@@ -191,3 +191,20 @@ def p_text(p: float | None) -> str:
     if p is None:
         return NONE
     return "< 0.001" if p < 0.0005 else "1" if p >= 0.9995 else f"{p:.3f}"
+
+
+def shown(values: list[float] | list[int], factor: int, *, digits: int | None = None) -> str:
+    """Return figures of several seeds: mean ± half width of the 95 % interval; of two the range; of one the figure.
+
+    >>> shown([0.5], 100), shown([98, 99], 1), shown([], 1), shown([1.0, 1.0, 1.0], 100)
+    ('50.00', '98 to 99', 'not run', '100.00 ± 0.00')
+    """
+    if not values:
+        return NOT_RUN
+    if digits is None:
+        digits = 2 if factor > 1 else 1
+    interval = confidence_interval([float(value) for value in values])
+    if interval is not None:
+        return f"{factor * float(np.mean(values)):.{digits}f} ± {factor * interval:.{digits}f}"
+    low, high = (f"{factor * value:.{digits if factor > 1 else 0}f}" for value in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"

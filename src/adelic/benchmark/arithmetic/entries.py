@@ -9,11 +9,12 @@ import numpy as np
 
 from adelic.benchmark.files import finished
 from adelic.benchmark.results import confidence_interval
+from adelic.benchmark.table import NOT_RUN
 from adelic.data import drawn_task
 from adelic.training import Experiment, Result
 from adelic.training.solvers import SOLVER_MODULES, solver_class
 
-NOT_RUN, IMPOSSIBLE = "not run", "—"
+IMPOSSIBLE = "—"
 
 
 @dataclass(frozen=True)

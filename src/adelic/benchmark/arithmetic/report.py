@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from adelic.benchmark.arithmetic.entries import IMPOSSIBLE, NOT_RUN, Entry, gather, in_groups, with_most_examples
+from adelic.benchmark.arithmetic.entries import IMPOSSIBLE, Entry, gather, in_groups, with_most_examples
 from adelic.benchmark.arithmetic.figures import draw_accuracy, draw_never_seen
 from adelic.benchmark.files import write_files
 from adelic.benchmark.results import costs
-from adelic.benchmark.table import Table
+from adelic.benchmark.table import NOT_RUN, Table
 from adelic.data import drawn_task
 from adelic.training import Experiment
 

@@ -8,10 +8,9 @@ import numpy as np
 from adelic.benchmark.arithmetic.entries import IMPOSSIBLE
 from adelic.benchmark.files import finished, write_files
 from adelic.benchmark.number_theory.plans import Series, experiments
-from adelic.benchmark.number_theory.report import shown
 from adelic.benchmark.number_theory.scores import accuracy, constant
 from adelic.benchmark.results import costs
-from adelic.benchmark.table import Table
+from adelic.benchmark.table import Table, shown
 from adelic.training import Result
 
 

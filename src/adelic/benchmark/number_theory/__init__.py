@@ -1,7 +1,7 @@
 """The number theory benchmark: which representation learns what divisibility, residues and signs decide.
 
 Its tasks are drawn tasks of `adelic.number_theory`; its models are networks with every embedding, and solvers. `plans`
-lists the experiments in series, `report` and `figures` show their results.
+lists the experiments in series; `report`, `summary` and `figures` show their results.
 """
 
 from adelic.benchmark.number_theory.plans import Series, choose, experiments, read_plan

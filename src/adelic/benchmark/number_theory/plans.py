@@ -10,7 +10,7 @@ from adelic.data import DrawnData, DrawnTask, drawn_task
 from adelic.errors import ConfigurationError
 from adelic.training import EmbeddingConfig, Experiment, SolverConfig, Steps, load_recipe
 
-_RUN = {"label", "data", "embedding", "recipe", "solver", "steps", "seeds"}
+_RUN = {"label", "data", "embedding", "recipe", "solver", "steps", "seeds", "published"}
 _EVERY = "every-task"
 
 
@@ -21,10 +21,12 @@ class Series:
     Attributes:
         label: of the model, in words.
         experiments: one a seed.
+        published: the figure that others have published for this task, in words; None where it stands at no run.
     """
 
     label: str
     experiments: tuple[Experiment, ...]
+    published: str | None = None
 
     @property
     def task(self) -> str:
@@ -48,17 +50,14 @@ class Series:
 
     def at_most(self, examples: int) -> "Series":
         """Return the series with this number of questions to train on, or fewer where it has fewer."""
-        return Series(
-            self.label,
-            tuple(
-                replace(one, data=replace(one.questions, examples=min(examples, self.examples)))
-                for one in self.experiments
-            ),
+        fewer = (
+            replace(one, data=replace(one.questions, examples=min(examples, self.examples))) for one in self.experiments
         )
+        return replace(self, experiments=tuple(fewer))
 
     def seeds(self, wanted: Collection[int]) -> "Series":
         """Return the series with some seeds, perhaps none."""
-        return Series(self.label, tuple(one for one in self.experiments if one.seed in wanted))
+        return replace(self, experiments=tuple(one for one in self.experiments if one.seed in wanted))
 
 
 def read_plan(source: str | Path, package: str = __package__) -> list[Series]:
@@ -67,7 +66,8 @@ def read_plan(source: str | Path, package: str = __package__) -> list[Series]:
     A plan's file has a table for each task, and in it a list `run` of tables: `label`, `seeds` (how many, from 0),
     `data` (fields of `adelic.data.DrawnData`), and either `embedding` (fields of `EmbeddingConfig`, with its name) and
     `recipe` (changes to the recipe "fresh"), or `solver` and `steps`. AOE has the primes and digits that the task asks
-    for unless others stand there.
+    for unless others stand there. One of the runs on a task, with its options, may have `published`: the figure that
+    others have published for it, in words.
 
     Where all models are run on all tasks, the file has one table `every-task` instead: `tasks`, what the runs have in
     common (`seeds`, `data`, `recipe`), and a list `run` of tables, each with what it has of its own, and with `tasks`
@@ -92,7 +92,8 @@ def _series(tables: dict[str, Any]) -> Iterator[Series]:
         if set(run) - _RUN:
             raise ConfigurationError(f"a run has no key {', '.join(sorted(set(run) - _RUN))}")
         data = DrawnData(task, **{key: _tuple(value) for key, value in run["data"].items()})
-        yield Series(run["label"], tuple(_experiment(run, data, seed) for seed in range(run["seeds"])))
+        runs = tuple(_experiment(run, data, seed) for seed in range(run["seeds"]))
+        yield Series(run["label"], runs, run.get("published"))
 
 
 def _runs(tables: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

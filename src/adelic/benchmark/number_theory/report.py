@@ -1,18 +1,18 @@
-"""The report: a table for each task; greatest common divisors: pictures, and a table of those that are learned."""
+"""The report: a table of all tasks, one for each; of greatest common divisors pictures, and which are learned."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
-from adelic.benchmark.arithmetic.entries import NOT_RUN
 from adelic.benchmark.files import finished, write_files
 from adelic.benchmark.number_theory.divisors import draw_divisors, to_table
 from adelic.benchmark.number_theory.figures import draw_gcd
 from adelic.benchmark.number_theory.plans import Series, experiments
 from adelic.benchmark.number_theory.scores import accuracy, constant, learned, learned_in, least_class
-from adelic.benchmark.results import BUSY_NOTE, confidence_interval, costs, shown_seconds
-from adelic.benchmark.table import Table
+from adelic.benchmark.number_theory.summary import to_summary
+from adelic.benchmark.results import BUSY_NOTE, costs, shown_seconds
+from adelic.benchmark.table import Table, shown
 from adelic.training import Result
 
 
@@ -78,23 +78,6 @@ def _table(series: list[Series], found: list[list[Result]]) -> Table:
     return Table(tuple(columns), tuple(rows))
 
 
-def shown(values: list[float] | list[int], factor: int, *, digits: int | None = None) -> str:
-    """Return figures of several seeds: mean ± half width of the 95 % interval; of two the range; of one the figure.
-
-    >>> shown([0.5], 100), shown([98, 99], 1), shown([], 1), shown([1.0, 1.0, 1.0], 100)
-    ('50.00', '98 to 99', 'not run', '100.00 ± 0.00')
-    """
-    if not values:
-        return NOT_RUN
-    if digits is None:
-        digits = 2 if factor > 1 else 1
-    interval = confidence_interval([float(value) for value in values])
-    if interval is not None:
-        return f"{factor * float(np.mean(values)):.{digits}f} ± {factor * interval:.{digits}f}"
-    low, high = (f"{factor * value:.{digits if factor > 1 else 0}f}" for value in (min(values), max(values)))
-    return low if low == high else f"{low} to {high}"
-
-
 def _notes(results: list[Result]) -> list[str]:
     """Return what stands under the tables."""
     return [
@@ -111,8 +94,9 @@ def _notes(results: list[Result]) -> list[str]:
 def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
     """Write table.md, gcd.svg and divisors.svg; fill the places for tables in the page beside the folder.
 
-    The page of the folder docs/number-theory is docs/number-theory.md, and has two places: for the table of each task
-    ("number theory"), and for that of greatest common divisors that are learned ("divisors learned").
+    The page of the folder docs/number-theory is docs/number-theory.md, and has three places: for a table of all tasks
+    ("all tasks"), for the table of each task ("number theory"), and for that of greatest common divisors that are
+    learned ("divisors learned").
 
     Args:
         plan: all that the report is about; what was not run is said to be so.
@@ -145,4 +129,6 @@ def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
         if figure is not None:
             files[folder / name] = figure
     learned = to_table(divisors).to_markdown().rstrip()
-    return write_files(files, folder, {"number theory": table, "divisors learned": learned})
+    summary = to_summary(plan, results).to_markdown().rstrip()
+    parts = {"all tasks": summary, "number theory": table, "divisors learned": learned}
+    return write_files(files, folder, parts)
