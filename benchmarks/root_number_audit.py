@@ -15,6 +15,7 @@ Writes benchmarks/results/root_number_audit.json, whose figures stand in docs/nu
 """
 
 import argparse
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,9 @@ def joined(operands: Operands, task: DrawnTask, modulus: int) -> npt.NDArray[np.
 def accuracies(task: DrawnTask, operands: Operands, answers: Answers, splits: Splits) -> dict[str, float]:
     """Return which share of each split is right after other examples."""
     solver = ParitySolver()
-    solver.fit(task, operands, answers, seed=0, steps=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that the examples contradict each other
+        solver.fit(task, operands, answers, seed=0, steps=1)
     return {name: float((solver.answer(X) == y).mean()) for name, (X, y) in splits.items()}
 
 

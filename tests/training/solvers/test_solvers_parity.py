@@ -128,7 +128,9 @@ def test_products_of_signs_are_learned_from_their_product(units, modulus):
 def test_of_labels_without_a_rule_nothing_is_learned():
     asked = parities()
     rng = np.random.default_rng(2)
-    solver = fitted(asked, 3000, answers=rng.integers(0, 2, 3000))
+    message = r"of 3,000 examples of parities the first \d[\d,]* hold together and the next contradicts them"
+    with pytest.warns(UserWarning, match=message):
+        solver = fitted(asked, 3000, answers=rng.integers(0, 2, 3000))
     questions, answers = asked.sample(4000, rng, "test")
     assert 0.4 < (solver.answer(questions) == answers).mean() < 0.6
 
@@ -143,7 +145,8 @@ def test_root_numbers_of_new_curves():
     assert right.mean() > 0.85
     assert right[is_known].mean() > 0.95 > is_known.mean() > 0.7
     assert right[~is_known].mean() < 0.75
-    blind = fitted(replace(asked, invariants=None), 10_000)
+    with pytest.warns(UserWarning, match="no bits of local classes have these parities"):
+        blind = fitted(replace(asked, invariants=None), 10_000)
     assert (blind.answer(questions) == answers).mean() < 0.6
 
 

@@ -6,6 +6,8 @@ others. But each example is a linear equation modulo 2 between the bits of its c
 exactly, however many there are of them.
 """
 
+import warnings
+
 import numpy as np
 import numpy.typing as npt
 
@@ -32,7 +34,7 @@ class ParitySolver(Solver):
     with which most hold before one does.
 
     The answer is the parity of a constant and of the bits of all places; a class that no example has adds nothing. It
-    has no network, and nothing is drawn: seed and steps are not used.
+    has no network, and nothing is drawn: seed and steps are not used. Where no units are fine enough, it warns.
 
     >>> from adelic.data import drawn_task
     >>> curves, parity = drawn_task("root-number").configured(max_prime=7), ParitySolver()
@@ -87,7 +89,12 @@ class ParitySolver(Solver):
             if held > furthest:
                 self.modulus, self._places, self._bits, furthest = modulus, places, bits, held
             if held == len(answers):
-                break
+                return
+        warnings.warn(
+            f"no bits of local classes have these parities: of {len(answers):,} examples of {problem.name} the first "
+            f"{furthest:,} hold together and the next contradicts them; adelic-parity answers from those alone",
+            stacklevel=2,
+        )
 
     def _numbers(self, operands: Operands) -> Operands:
         """Return the operands, and what is derived from them, (n, numbers)."""
