@@ -128,7 +128,7 @@ def test_products_of_signs_are_learned_from_their_product(units, modulus):
 def test_of_labels_without_a_rule_nothing_is_learned():
     asked = parities()
     rng = np.random.default_rng(2)
-    message = r"of 3,000 examples of parities the first \d[\d,]* hold together and the next contradicts them"
+    message = r"parities: no bits .* all 3,000 examples; the first [\d,]+ hold together and the next contradicts them"
     with pytest.warns(UserWarning, match=message):
         solver = fitted(asked, 3000, answers=rng.integers(0, 2, 3000))
     questions, answers = asked.sample(4000, rng, "test")
@@ -136,7 +136,7 @@ def test_of_labels_without_a_rule_nothing_is_learned():
 
 
 def test_root_numbers_of_new_curves():
-    """From whole signs alone; without the discriminant the classes do not tell them, and the equations contradict."""
+    """From whole signs alone; without the discriminant, units are so fine that each example has bits of its own."""
     asked = drawn_task("root-number").configured(max_prime=7)
     questions, answers = asked.sample(2000, np.random.default_rng(1), "new curves")
     solver = fitted(asked, 10_000)
@@ -145,9 +145,16 @@ def test_root_numbers_of_new_curves():
     assert right.mean() > 0.85
     assert right[is_known].mean() > 0.95 > is_known.mean() > 0.7
     assert right[~is_known].mean() < 0.75
-    with pytest.warns(UserWarning, match="no bits of local classes have these parities"):
+    with pytest.warns(UserWarning, match="hardly any confirms the"):
         blind = fitted(replace(asked, invariants=None), 10_000)
     assert (blind.answer(questions) == answers).mean() < 0.6
+
+
+def test_with_fewer_examples_than_bits_it_says_that_it_guesses():
+    asked = drawn_task("root-number").configured(max_prime=7)
+    message = r"root-number: 0 of 1,000 examples follow from the others, .* the 1,\d\d\d bits.*give more --examples"
+    with pytest.warns(UserWarning, match=message):
+        fitted(asked, 1000)
 
 
 def test_what_parity_cannot_learn(refused):

@@ -21,6 +21,8 @@ from adelic.training.steps import Tick
 
 MODULI = (2, 4, 8, 16, 32, 64)
 """Units are told modulo the greatest power of p up to one of these, and at least modulo p."""
+_CHECKS = 20
+"""Fewer examples that follow from the others may do so by chance: each does with probability 1/2."""
 _PART = 1000
 """Equations that are added between two ticks."""
 
@@ -34,7 +36,8 @@ class ParitySolver(Solver):
     with which most hold before one does.
 
     The answer is the parity of a constant and of the bits of all places; a class that no example has adds nothing. It
-    has no network, and nothing is drawn: seed and steps are not used. Where no units are fine enough, it warns.
+    has no network, and nothing is drawn: seed and steps are not used. Where no units are fine enough, or
+    no example confirms what others say, it warns.
 
     >>> from adelic.data import drawn_task
     >>> curves, parity = drawn_task("root-number").configured(max_prime=7), ParitySolver()
@@ -83,18 +86,26 @@ class ParitySolver(Solver):
             raise ConfigurationError(f"adelic-parity cannot learn {problem.name} from no examples; give at least one")
         self._problem = problem
         self._primes = (problem.space or AdeleSpace()).primes
-        numbers, furthest = self._numbers(operands), -1
+        numbers, furthest, count = self._numbers(operands), -1, len(answers)
         for modulus in MODULI:
-            places, bits, held = self._solved(numbers, answers, modulus, tick)
+            places, bits, held, rank = self._solved(numbers, answers, modulus, tick)
             if held > furthest:
                 self.modulus, self._places, self._bits, furthest = modulus, places, bits, held
-            if held == len(answers):
-                return
-        warnings.warn(
-            f"no bits of local classes have these parities: of {len(answers):,} examples of {problem.name} the first "
-            f"{furthest:,} hold together and the next contradicts them; adelic-parity answers from those alone",
-            stacklevel=2,
-        )
+            if held == count:
+                break
+        name = f"adelic-parity on {problem.name}"
+        if furthest < count:
+            warnings.warn(
+                f"{name}: no bits of local classes have the parities of all {count:,} examples; the first "
+                f"{furthest:,} hold together and the next contradicts them, and only those are learned from",
+                stacklevel=2,
+            )
+        elif count - rank < _CHECKS:
+            warnings.warn(
+                f"{name}: {count - rank:,} of {count:,} examples follow from the others, so that hardly any confirms "
+                f"the {len(self._bits):,} bits, and answers are guesses; give more --examples",
+                stacklevel=2,
+            )
 
     def _numbers(self, operands: Operands) -> Operands:
         """Return the operands, and what is derived from them, (n, numbers)."""
@@ -103,8 +114,8 @@ class ParitySolver(Solver):
 
     def _solved(
         self, numbers: Operands, answers: Answers, modulus: int, tick: Tick | None
-    ) -> tuple[list[tuple[RowIndex, int]], npt.NDArray[np.uint8], int]:
-        """Return the classes of each place with the first's unknown, all bits, and how many examples hold together."""
+    ) -> tuple[list[tuple[RowIndex, int]], npt.NDArray[np.uint8], int, int]:
+        """Return classes, and the unknown of the first, of each place; all bits; how many examples hold; their rank."""
         places = []
         terms = np.zeros((len(numbers), len(self._primes) + 2), dtype=np.int64)
         start = 1  # behind the constant
@@ -125,7 +136,7 @@ class ParitySolver(Solver):
                 tick(held, len(terms), f"units modulo {modulus}, {start:,} bits")
             if found < len(terms[part]):
                 break
-        return places, equations.solution()[column], held
+        return places, equations.solution()[column], held, equations.rank
 
     def answer(self, operands: Operands) -> Answers:
         """Return the class of each row, 0 or 1.
