@@ -31,8 +31,8 @@ from adelic.errors import (
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.workers import check_workers
 from adelic.training import Experiment, Result
+from adelic.training.network.steps import Tick
 from adelic.training.signals import Stopped, cause, deferred_signals
-from adelic.training.steps import Tick
 
 OnRun = Callable[[int, int, Experiment], AbstractContextManager[Tick | None]]
 Finished = tuple[Experiment, Result]

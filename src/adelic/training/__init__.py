@@ -1,10 +1,10 @@
 """Layer 4, training: runs of an `Experiment`, each in its run folder, each ending in a `Result`.
 
 The modules that define a run (`experiment`, `embedding`, `models`, `recipes`), its `result`, and `folders`, which reads
-and lists runs, need no torch. `runs` has the runner, `steps` the training loop; `network`, `classical` and `solvers`
-fit models; `search` chooses recipes. To add an option, add a field in `embedding` or `recipes`; to add a model outside
-the Transformer, an entry of `classical.models`; to add a solver, a class that `solver_names` names. Of adelic,
-`storage`, `numbers`, `data` and `nn` may be imported.
+and lists runs, need no torch. `runs` has the runner, `network.steps` the training loop; `network`, `classical` and
+`solvers` fit models; `search` chooses recipes. To add an option, add a field in `embedding` or `recipes`; to add a
+model outside the Transformer, an entry of `classical.models`; to add a solver, a class that `solver_names` names. Of
+adelic, `storage`, `numbers`, `data` and `nn` may be imported.
 """
 
 import importlib

@@ -47,7 +47,8 @@ def draw_gcd(curves: Mapping[Series, Sequence[Result]]) -> bytes | None:
             left.fill_between(pairs, lines.min(axis=0), lines.max(axis=0), color=colour, alpha=0.18, linewidth=0)
             counts = np.array([learned(result, "stratified") for result in results])
             right.barh(i, counts.mean(), color=colour, alpha=0.55 if dash != "-" else 0.9, height=0.7)
-            right.text(counts.mean() + 1.5, i, f"{counts.mean():.0f}", va="center", fontsize=8)
+            said = f"{counts.mean():.1f}".removesuffix(".0")
+            right.text(counts.max() + 1.5, i, said, va="center", fontsize=8)
             if len(counts) > 1:
                 right.plot([counts.min(), counts.max()], [i, i], color=GREY, linewidth=1.2)
         left.set_xscale("log")
@@ -61,7 +62,7 @@ def draw_gcd(curves: Mapping[Series, Sequence[Result]]) -> bytes | None:
             range(len(curves)), [f"{series.label} ({_short(series.examples)})" for series in curves], fontsize=8
         )
         right.set_ylim(len(curves) - 0.5, -0.5)
-        right.set_xlim(0, 110)
+        right.set_xlim(0, 113)
         right.set_xlabel("GCDs learned, of 1 to 100")
         return render(figure, "svg", transparent=True)
 

@@ -25,12 +25,12 @@ from adelic.training.classical.models import Fitted as FittedModel
 from adelic.training.experiment import Experiment
 from adelic.training.folders.searches import TRIALS
 from adelic.training.network.sampler import stream_seed
+from adelic.training.network.steps import Tick
 from adelic.training.runs.development import DevelopmentData
 from adelic.training.runs.fitted import Fitted, Surroundings
 from adelic.training.runs.folder import device_name
 from adelic.training.runs.objectives import Objective, OneClass
 from adelic.training.signals import Stopped, cause, deferred_signals
-from adelic.training.steps import Tick
 
 SEARCH_SEED = 0
 """Seed of the options that are drawn, and of the fits of all trials: one for all, as for `adelic tune`."""

@@ -33,11 +33,11 @@ from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.checks import check_count
 from adelic.storage.workers import check_processes
 from adelic.training.experiment import Experiment
+from adelic.training.network.steps import Tick
 from adelic.training.network.world import World
 from adelic.training.result import Result
 from adelic.training.runs.folder import choose_device
 from adelic.training.runs.runner import run
-from adelic.training.steps import Tick
 
 T = TypeVar("T")
 Options = tuple[Experiment, Path, str, int, int, bool, bool, Path | None]

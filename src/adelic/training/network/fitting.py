@@ -35,13 +35,13 @@ from adelic.training.network.generators import set_generator_states
 from adelic.training.network.joints import with_best_joint
 from adelic.training.network.loop import Split, Trainer
 from adelic.training.network.sampler import stream_seed
+from adelic.training.network.steps import Tick
 from adelic.training.network.tensorboard import TensorBoardLog
 from adelic.training.network.world import ALONE, World
 from adelic.training.runs.fitted import Fitted, Surroundings
 from adelic.training.runs.folder import device_name
 from adelic.training.runs.objectives import Objective, OneClass
 from adelic.training.signals import Stopped, cause, deferred_signals
-from adelic.training.steps import Tick
 
 SAVE_SECONDS, EPOCH_SECONDS = 60.0, 5.0
 """After this time inside an epoch, or after one, another checkpoint is written; a kill costs no more work than that."""

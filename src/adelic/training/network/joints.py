@@ -11,10 +11,10 @@ from adelic.training.embedding import JOINTS, OF_TWO_CLASSES
 from adelic.training.experiment import Experiment
 from adelic.training.folders.files import JOINT
 from adelic.training.network.loop import Trainer
+from adelic.training.network.steps import Tick
 from adelic.training.network.world import World
 from adelic.training.runs.objectives import Objective, OneClass
 from adelic.training.signals import Stopped, cause, deferred_signals
-from adelic.training.steps import Tick
 
 _SHARE = 10
 """Each joint is tried for one epoch in this many, and for at least one."""

@@ -18,11 +18,11 @@ from adelic.training.network.compiling import Compiled, is_wanted
 from adelic.training.network.divergence import divergence
 from adelic.training.network.generators import generator_states
 from adelic.training.network.sampler import ClassBalancedSampler, PassSampler, stream_seed
+from adelic.training.network.steps import Tick, take_steps
 from adelic.training.network.workers import Workers
 from adelic.training.network.world import ALONE, World
 from adelic.training.recipes import Recipe
 from adelic.training.runs.objectives import Objective
-from adelic.training.steps import Tick, take_steps
 
 EVALUATION_BATCH = 4096
 """Rows at once on a GPU, and at most on the CPU."""

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from adelic.training.network.steps import Tick
 from adelic.training.network.world import ALONE, World
-from adelic.training.steps import Tick
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,6 +20,7 @@ from adelic.training.folders.files import read_result
 from adelic.training.kinds import check_text
 from adelic.training.metrics import counted, counted_by_class, most_frequent
 from adelic.training.network.fitting import Network, fit_network, read_network
+from adelic.training.network.steps import Tick
 from adelic.training.network.world import ALONE, World
 from adelic.training.predictions import pack_answers
 from adelic.training.result import Result
@@ -29,7 +30,6 @@ from adelic.training.runs.folder import choose_device, describe, finish, prepare
 from adelic.training.runs.objectives import Objective
 from adelic.training.solvers.base import solver_class
 from adelic.training.solvers.fitting import fit_solver
-from adelic.training.steps import Tick
 
 _RULE_QUESTIONS = 50_000
 """So many of the training questions, the first ones, show the trivial rules for a drawn task."""

@@ -27,12 +27,12 @@ from adelic.training.dimensions import MOST_TRIALS, apply, check_search, parse_d
 from adelic.training.experiment import Experiment
 from adelic.training.network.fitting import begin, check_memory
 from adelic.training.network.joints import with_best_joint
+from adelic.training.network.steps import Tick
 from adelic.training.network.world import ALONE
 from adelic.training.recipes import read_recipe_file
 from adelic.training.renamed import first_form, first_names, todays_names
 from adelic.training.runs.development import DevelopmentData
 from adelic.training.runs.folder import choose_device, device_name
-from adelic.training.steps import Tick
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial

@@ -9,9 +9,9 @@ import torch
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.errors import ConfigurationError
+from adelic.training.network.steps import Tick, take_steps
 from adelic.training.recipes import cosine
 from adelic.training.solver_names import SOLVER_MODULES, check_solver
-from adelic.training.steps import Tick, take_steps
 
 _CLIP = 1.0
 _TICKS = 100

@@ -21,8 +21,8 @@ from adelic.errors import ConfigurationError
 from adelic.nn.placewise import PlacewiseMLP
 from adelic.numbers.primes import is_prime, primitive_root
 from adelic.training.network.sampler import stream_seed
+from adelic.training.network.steps import Tick
 from adelic.training.solvers.base import Solver, descend
-from adelic.training.steps import Tick
 
 _BASE = 8
 """Of the frequencies: a point may be off by an eighth of half the circle, and its exponent is still told."""

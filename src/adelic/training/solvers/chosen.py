@@ -13,9 +13,9 @@ from adelic.nn.heads.adelic import UNKNOWN_DIGIT, adelic_targets
 from adelic.numbers import AdeleSpace
 from adelic.numbers.primes import is_prime
 from adelic.training.network.sampler import stream_seed
+from adelic.training.network.steps import Tick
 from adelic.training.solvers.base import Solver
 from adelic.training.solvers.placewise import HELD_OUT, PlacewiseSolver, encoded, space_for, without_padding
-from adelic.training.steps import Tick
 
 _GREATEST_MODULUS = 1000
 """Above it answers are numbers of whatever size, not residues of a prime that could be a place."""

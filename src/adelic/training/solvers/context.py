@@ -14,9 +14,9 @@ from adelic.errors import ConfigurationError
 from adelic.nn import AdelicLoss, AdelicPrediction, BallContext, ContextPlacewise, SizeContext, adelic_targets
 from adelic.numbers import AdeleSpace
 from adelic.training.network.sampler import stream_seed
+from adelic.training.network.steps import Tick
 from adelic.training.solvers.base import Solver, descend
 from adelic.training.solvers.placewise import decoded, mean_size, space_for
-from adelic.training.steps import Tick
 
 _DEEPEST = 2**18
 """Most balls of the deepest level."""

@@ -14,11 +14,11 @@ from adelic.storage.provenance import machine, versions
 from adelic.training.experiment import Experiment
 from adelic.training.kinds import CURVES
 from adelic.training.metrics import counted
+from adelic.training.network.steps import Tick
 from adelic.training.runs.fitted import Fitted
 from adelic.training.signals import Stopped
 from adelic.training.solver_names import SOLVER_MODULES
 from adelic.training.solvers.base import Solver, solver_class
-from adelic.training.steps import Tick
 
 _BATCH = 10_000
 

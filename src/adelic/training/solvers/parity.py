@@ -15,9 +15,9 @@ from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.data.lookup import RowIndex
 from adelic.errors import ConfigurationError
 from adelic.numbers import AdeleSpace
+from adelic.training.network.steps import Tick
 from adelic.training.solvers.base import Solver
 from adelic.training.solvers.equations import Equations
-from adelic.training.steps import Tick
 
 MODULI = (2, 4, 8, 16, 32, 64)
 """Units are told modulo the greatest power of p up to one of these, and at least modulo p."""

@@ -18,8 +18,8 @@ from adelic.nn.placewise import N_CHARACTERS, stack_places
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.primes import is_prime
 from adelic.training.network.sampler import stream_seed
+from adelic.training.network.steps import Tick
 from adelic.training.solvers.base import Solver, descend
-from adelic.training.steps import Tick
 
 MENDED = 10**6
 """Redundancy of the spaces: wrong digits at any places with a product up to this are mended."""

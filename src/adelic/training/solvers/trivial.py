@@ -15,10 +15,10 @@ from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.errors import ConfigurationError
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT, adelic_targets
 from adelic.numbers import AdeleSpace, RedundantResidueCode
+from adelic.training.network.steps import Tick
 from adelic.training.solvers.base import Solver
 from adelic.training.solvers.placewise import REMEMBERED, space_for, with_remainders, without_padding
 from adelic.training.solvers.program import calls
-from adelic.training.steps import Tick
 
 _MAX_OPERANDS = 2
 _DEGREE = 2

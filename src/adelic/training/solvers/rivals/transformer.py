@@ -23,8 +23,8 @@ from adelic.nn.embeddings.fone import FoNEEmbedding
 from adelic.nn.embeddings.xval import XValEmbedding
 from adelic.nn.heads.rivals import DigitHead, DigitLogits, FourierHead, XValHead
 from adelic.training.network.sampler import stream_seed
+from adelic.training.network.steps import Tick
 from adelic.training.solvers.base import Solver, descend
-from adelic.training.steps import Tick
 
 D_MODEL, N_LAYERS, N_HEADS, D_FEEDFORWARD = 64, 2, 4, 256
 BATCH_SIZE, LEARNING_RATE, WARM_UP = 128, 1e-3, 0.05
