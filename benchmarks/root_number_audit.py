@@ -28,7 +28,7 @@ from adelic.benchmark.number_theory import read_plan
 from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.data.lookup import RowIndex
 from adelic.data.sources import DrawnData
-from adelic.training.solvers.parity import ParitySolver, local_classes
+from adelic.training.solvers.parity import ParitySolver, local_classes, local_parts
 
 Splits = dict[str, tuple[Operands, Answers]]
 
@@ -54,21 +54,28 @@ def counted(questions: DrawnData, seed: int = 0) -> dict[str, Any]:
     operands, answers = questions.questions(seed)
     splits: Splits = {"test": next(iter(questions.tests(seed, operands)))}
     splits |= {name: (X, y) for name, X, y in questions.never_seen(seed, operands)}
-    moduli: dict[str, dict[str, int]] = {}
-
-    def tick(held: int, of: int, text: str) -> None:
-        modulus, bits = text.removeprefix("units modulo ").removesuffix(" bits").split(", ")
-        moduli[modulus] = {"bits": int(bits.replace(",", "")), "hold": held}
-
-    solver = ParitySolver()
-    solver.fit(task, operands, answers, seed=seed, steps=1, tick=tick)
     drawn = np.random.default_rng(seed).integers(0, 2, len(answers))
+    solver = fitted(task, operands, answers)
     return {
-        "moduli": moduli,
+        "moduli": tried(solver),
         "splits": {name: of_split(solver, operands, X, y, task) for name, (X, y) in splits.items()},
-        "without_discriminant": accuracies(replace(task, invariants=None), operands, answers, splits),
-        "drawn_signs": accuracies(task, operands, drawn, splits),
+        "without_discriminant": compared(replace(task, invariants=None), operands, answers, splits),
+        "drawn_signs": compared(task, operands, drawn, splits),
     }
+
+
+def fitted(task: DrawnTask, operands: Operands, answers: Answers) -> ParitySolver:
+    """Return the solver after examples, which need not hold together."""
+    solver = ParitySolver()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that the examples contradict each other
+        solver.fit(task, operands, answers, seed=0, steps=1)
+    return solver
+
+
+def tried(solver: ParitySolver) -> dict[str, dict[str, int]]:
+    """Return of each modulus how many bits there are, and how many examples hold before one contradicts."""
+    return {str(modulus): {"bits": bits, "hold": hold} for modulus, (bits, hold) in solver.tried.items()}
 
 
 def of_split(
@@ -91,16 +98,14 @@ def joined(operands: Operands, task: DrawnTask, modulus: int) -> npt.NDArray[np.
     assert task.invariants is not None
     assert task.space is not None
     numbers = np.concatenate([operands, task.invariants(operands)], axis=1)
-    return np.concatenate(local_classes(numbers, task.space.primes, modulus), axis=1)
+    return np.concatenate(local_classes(local_parts(numbers, task.space.primes), modulus), axis=1)
 
 
-def accuracies(task: DrawnTask, operands: Operands, answers: Answers, splits: Splits) -> dict[str, float]:
-    """Return which share of each split is right after other examples."""
-    solver = ParitySolver()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that the examples contradict each other
-        solver.fit(task, operands, answers, seed=0, steps=1)
-    return {name: float((solver.answer(X) == y).mean()) for name, (X, y) in splits.items()}
+def compared(task: DrawnTask, operands: Operands, answers: Answers, splits: Splits) -> dict[str, Any]:
+    """Return which share of each split is right after other examples, and what was tried."""
+    solver = fitted(task, operands, answers)
+    right = {name: float((solver.answer(X) == y).mean()) for name, (X, y) in splits.items()}
+    return {"right": right, "moduli": tried(solver)}
 
 
 if __name__ == "__main__":

@@ -193,7 +193,7 @@ def test_the_table_of_all_tasks(reproduced, plan_file):
 
 
 def test_of_each_kind_the_best_series_stands_in_the_table_of_all_tasks():
-    """The committed results, read without the plan: of the Möbius function, of conics and of sums."""
+    """The committed results, read without the plan: of the Möbius function, conics and sorting."""
     rows = {row[0].split(":")[0]: row for row in to_summary(benchmark.read_plan("full"), RESULTS).rows}
     for task, column, chosen in (
         ("moebius", 2, lambda words: "--places" in words),

@@ -9,7 +9,7 @@ from adelic import AdeleSpace, number_theory
 from adelic.benchmark.number_theory import read_plan
 from adelic.number_theory.root_numbers import local_root_numbers
 from adelic.number_theory.spaces import digits_of, for_divisors, for_residues, for_square_classes, primes_up_to
-from adelic.training.solvers.parity import local_classes
+from adelic.training.solvers.parity import local_classes, local_parts
 
 
 def residues(space, numbers):
@@ -96,7 +96,7 @@ def test_local_classes_of_curves_say_their_local_signs():
     X, _ = task.sample(3000, np.random.default_rng(0))
     numbers = np.concatenate([X, task.invariants(X)], axis=1)
     signs = local_root_numbers(X[:, 0], X[:, 1], task.space.primes)
-    for j, of_prime in enumerate(local_classes(numbers, task.space.primes, 16)[1:]):
+    for j, of_prime in enumerate(local_classes(local_parts(numbers, task.space.primes), 16)[1:]):
         classes = [tuple(row) for row in of_prime.tolist()]
         of_class = dict(zip(classes, signs[:, j].tolist(), strict=True))
         assert [of_class[key] for key in classes] == signs[:, j].tolist()

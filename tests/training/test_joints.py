@@ -71,6 +71,18 @@ def test_a_run_goes_on_with_the_joint_that_it_has(tmp_path):
     assert (folder / "joint.json").stat().st_mtime_ns == written
 
 
+def test_a_choice_without_a_newer_joint_stands(tmp_path):
+    """Joints that a version did not have yet were not tried: the best of those that were goes on."""
+    with pytest.raises(Stopped):
+        run(experiment(), tmp_path, device="cpu", stop=(tmp_path / "joint.json").exists)
+    path = tmp_path / "joint.json"
+    kept = parse_sealed(path.read_bytes())
+    chosen = max(kept, key=lambda joint: (kept[joint]["accuracy"], -kept[joint]["loss"]))
+    other = next(joint for joint in reversed(JOINTS) if joint != chosen)
+    path.write_text(seal({joint: figure for joint, figure in kept.items() if joint != other}))
+    assert run(experiment(), tmp_path, device="cpu").places == chosen
+
+
 @pytest.mark.parametrize(
     "damage", [lambda text: text.replace("0.", "1.", 1), lambda text: text[:20], lambda _: seal({"agree": 1})]
 )

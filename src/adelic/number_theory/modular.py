@@ -12,8 +12,8 @@ from adelic.data.drawn import Draw, DrawnTask
 from adelic.errors import ConfigurationError
 from adelic.number_theory.drawing import answers_with, coprime, objects
 from adelic.number_theory.spaces import digits_of, for_residues
-from adelic.number_theory.symbols import split
 from adelic.numbers import AdeleSpace, is_prime
+from adelic.numbers.primes import split
 from adelic.storage.options import check_fields, option
 
 _FURTHER = 1000

@@ -7,6 +7,8 @@ chapter IV (Hasse–Minkowski) for the zeros.
 import numpy as np
 from numpy.typing import NDArray
 
+from adelic.numbers.primes import split
+
 Integers = NDArray[np.int64]
 REAL = 0
 """Stands for the real place, where a prime stands for another one."""
@@ -37,24 +39,9 @@ def hilbert_symbol(a: Integers, b: Integers, p: int) -> Integers:
         # ε(u) = (u − 1)/2 and ω(u) = (u² − 1)/8 modulo 2, which depend on u modulo 8 alone
         u, v = u % 8, v % 8
         exponent = (u // 2) * (v // 2) + alpha * ((v * v - 1) // 8) + beta * ((u * u - 1) // 8)
-        return 1 - 2 * (exponent % 2)
+        return np.asarray(1 - 2 * (exponent % 2))
     sign = 1 - 2 * ((alpha * beta * ((p - 1) // 2)) % 2)
     return sign * np.where(beta % 2, legendre(u, p), 1) * np.where(alpha % 2, legendre(v, p), 1)
-
-
-def split(a: Integers, p: int) -> tuple[Integers, Integers]:
-    """Return the valuations of integers at a prime, and their unit parts.
-
-    >>> valuations, units = split(np.array([12, -8, 5]), 2)
-    >>> valuations.tolist(), units.tolist()
-    ([2, 3, 0], [3, -1, 5])
-    """
-    units = np.array(a, dtype=np.int64)
-    valuations = np.zeros_like(units)
-    while (divisible := (units % p == 0) & (units != 0)).any():
-        units[divisible] //= p
-        valuations[divisible] += 1
-    return valuations, units
 
 
 def legendre(u: Integers, p: int) -> Integers:

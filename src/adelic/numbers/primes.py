@@ -3,6 +3,10 @@
 from collections.abc import Iterable
 from itertools import islice
 from math import isqrt, log
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 _BASES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
 _PROVEN = (
@@ -111,3 +115,29 @@ def valuation(n: int, p: int) -> int:
         return 0
     k = 2 * valuation(n, p * p)  # by squares, so that numbers of thousands of digits take few divisions
     return k if n // p**k % p else k + 1
+
+
+def split(numbers: ArrayLike, p: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the valuations of integers at a prime, and their unit parts; of 0 both are 0.
+
+    Args:
+        numbers: int64, or objects of int, which may have any size.
+        p: a prime.
+
+    Returns:
+        int64, and units of the numbers' type, both of their shape.
+
+    >>> valuations, units = split([12, -8, 5, 0], 2)
+    >>> valuations.tolist(), units.tolist()
+    ([2, 3, 0, 0], [3, -1, 5, 0])
+    """
+    units = np.array(numbers)
+    if units.dtype != object:
+        units = units.astype(np.int64)
+    valuations = np.zeros(units.shape, dtype=np.int64)
+    divides = np.asarray((units % p == 0) & (units != 0))
+    while divides.any():
+        units[divides] //= p
+        valuations[divides] += 1
+        divides[divides] = units[divides] % p == 0
+    return valuations, units

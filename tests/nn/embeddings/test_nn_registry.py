@@ -11,7 +11,7 @@ import torch
 from adelic import nn, training
 from adelic.data import TaskData
 from adelic.errors import UnknownNameError
-from adelic.nn.bodies.local_global import JOINTS
+from adelic.nn.bodies.local_global import JOINTS, OF_TWO_CLASSES
 from adelic.nn.embeddings.adelic import COORDINATES
 from adelic.nn.embeddings.registry import find_embeddings
 from adelic.nn.placewise import PLACES
@@ -117,6 +117,7 @@ def test_options_name_embeddings_and_values_that_there_are():
     assert {name for option in described.values() for name in option.of} <= set(nn.EMBEDDINGS)
     assert described["places"].choices == ("flat", *PLACES, *described_embedding.LOCAL_GLOBAL)
     assert described_embedding.JOINTS == JOINTS
+    assert described_embedding.OF_TWO_CLASSES == OF_TWO_CLASSES
     assert described["coordinates"].choices == COORDINATES
 
 

@@ -16,7 +16,7 @@ from adelic.errors import ConfigurationError
 from adelic.numbers import AdeleSpace
 from adelic.training.solvers import solver_class
 from adelic.training.solvers.equations import Equations
-from adelic.training.solvers.parity import ParitySolver, local_classes
+from adelic.training.solvers.parity import ParitySolver, local_classes, local_parts
 
 
 @settings(deadline=None)  # the first is compiled
@@ -65,16 +65,14 @@ def test_equations_that_no_memory_holds_are_refused(monkeypatch):
 )
 def test_local_classes_are_valuations_and_units(numbers, p, modulus):
     power = max([p] + [p**k for k in range(1, 8) if p**k <= modulus])
-    expected_valuations, expected_units = [], []
-    for n in numbers:
-        v = next((v for v in range(1, 120) if n % p**v), 0) - 1  # of 0 all powers divide
-        expected_valuations.append(v)
-        expected_units.append(n // p**v % power if n else 0)
-    real, of_prime = local_classes(np.array([numbers], dtype=object), (p,), modulus)
-    assert real.tolist() == [[(n > 0) - (n < 0) for n in numbers]]
+    expected_valuations = [next((v for v in range(1, 120) if n % p**v), 1) - 1 for n in numbers]  # and of 0 it is 0
+    expected_units = [n // p**v % power for n, v in zip(numbers, expected_valuations, strict=True)]
+    real, of_prime = local_classes(local_parts(np.array([numbers], dtype=object), (p,)), modulus)
+    assert real.tolist() == [[(n > 0) - (n < 0) for n in numbers] + [0] * len(numbers)]
     assert of_prime.tolist() == [expected_valuations + expected_units]
     if all(abs(n) < 2**63 for n in numbers):
-        assert local_classes(np.array([numbers], dtype=np.int64), (p,), modulus)[1].tolist() == of_prime.tolist()
+        again = local_classes(local_parts(np.array([numbers], dtype=np.int64), (p,)), modulus)
+        assert again[1].tolist() == of_prime.tolist()
 
 
 def parities(*, units=8):
@@ -117,6 +115,9 @@ def test_products_of_signs_are_learned_from_their_product(units, modulus):
     told = []
     solver = fitted(asked, 3000, tick=lambda *what: told.append(what))
     assert solver.modulus == modulus  # as coarse as the examples allow
+    assert list(solver.tried) == [2, 4, 8][: modulus.bit_length() - 1]
+    assert solver.tried.pop(modulus) == (solver.n_parameters, 3000)
+    assert all(hold < 3000 for _, hold in solver.tried.values())
     questions, answers = asked.sample(5000, np.random.default_rng(1), "test")
     assert (solver.answer(questions) == answers).mean() > 0.998  # but for high powers that no example has
     assert told[-1][:2] == (3000, 3000)

@@ -34,6 +34,11 @@ class Series:
         return self.experiments[0].questions.task
 
     @property
+    def heading(self) -> str:
+        """Return the name of the task, and what it asks for with its options: what tables call it."""
+        return f"`{self.task}`: {self.asked.title}"
+
+    @property
     def is_usual_gcd(self) -> bool:
         """Return whether these are divisors with log-uniform outcomes, which the pictures show."""
         return self.task == "gcd" and not self.experiments[0].questions.task_options

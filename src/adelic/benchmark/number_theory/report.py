@@ -25,8 +25,8 @@ def to_markdown(plan: Iterable[Series], results: Path) -> str:
     listed = list(plan)
     there = finished(experiments(listed), results)
     parts, without = [], []
-    for heading in dict.fromkeys(map(_heading, listed)):
-        mine = [series for series in listed if _heading(series) == heading]
+    for heading in dict.fromkeys(series.heading for series in listed):
+        mine = [series for series in listed if series.heading == heading]
         found = [[there[one] for one in series.experiments if one in there] for series in mine]
         if any(found):
             parts += [f"### {heading}", _table(mine, found).to_markdown().rstrip()]
@@ -37,10 +37,6 @@ def to_markdown(plan: Iterable[Series], results: Path) -> str:
     if without:
         parts.append(f"Not run: {'; '.join(without)}.")
     return "\n\n".join(parts)
-
-
-def _heading(series: Series) -> str:
-    return f"`{series.task}`: {series.asked.title}"
 
 
 def _table(series: list[Series], found: list[list[Result]]) -> Table:

@@ -42,11 +42,11 @@ def to_summary(plan: Iterable[Series], results: Path) -> Table:
     listed = list(plan)
     there = finished(experiments(listed), results)
     rows = []
-    for title in dict.fromkeys(series.asked.title for series in listed):
+    for heading in dict.fromkeys(series.heading for series in listed):
         mine = {
             series: [there[one] for one in series.experiments if one in there]
             for series in listed
-            if series.asked.title == title
+            if series.heading == heading
         }
         first = next(iter(mine))
         published = next((series.published for series in mine if series.published), NONE)
@@ -54,7 +54,7 @@ def to_summary(plan: Iterable[Series], results: Path) -> Table:
         rules = [result.rule for found in mine.values() for result in found if result.rule is not None]
         counted = learned_in(first.asked)
         rule = f"{100 * np.mean(rules):.2f}" if rules and not counted else NONE
-        rows.append((f"`{first.task}`: {title}", published, *cells, rule))
+        rows.append((heading, published, *cells, rule))
     return Table(("task", "published", *KINDS, "trivial rule"), tuple(rows))
 
 

@@ -17,7 +17,8 @@ from adelic.numbers.features import FeatureLayout, hot_positions, place_size, si
 
 JOINTS = ("agree", "signs", "sum", "product")
 """How the answers of the places become one."""
-_OF_TWO_CLASSES = ("agree", "signs")
+OF_TWO_CLASSES = ("agree", "signs")
+"""Those that tell two classes apart, and no more."""
 _GREATEST = 1 - 1e-6
 """Beyond this size a product of signs counts as certain, so that its logarithm is finite."""
 
@@ -51,7 +52,7 @@ class LocalGlobalClassifier(Fingerprinted):
         n_layers: hidden layers, 1 or more; the first reads the features.
         tied: whether all odd primes share the layers behind the first, and with "valuation-unit" what a valuation
             means: one law at all primes but 2, and each prime learns its units for itself.
-        dropout: of hidden units, in training.
+        dropout: of hidden units, in training; there the factors of "product" at what is like 1 are then not quite 1.
         vocabulary: the numbers that can occur, whose features are then computed once; None for open-ended numbers.
 
     Attributes:
@@ -84,7 +85,7 @@ class LocalGlobalClassifier(Fingerprinted):
         check_sizes(n_classes, length, n_layers)
         if joint not in JOINTS:
             raise UnknownNameError.of("joint", joint, JOINTS)
-        if joint in _OF_TWO_CLASSES and n_classes != 2:
+        if joint in OF_TWO_CLASSES and n_classes != 2:
             raise ConfigurationError(
                 f"joint={joint!r} tells two classes apart, not {n_classes}; use joint='sum' or 'product'"
             )
@@ -110,9 +111,9 @@ class LocalGlobalClassifier(Fingerprinted):
         self.size: torch.Tensor | None
         self.register_buffer("hot", hot, persistent=False)
         self.register_buffer("size", size, persistent=False)
-        hot, size = self._features([[1] * length])
-        self.hot_of_ones: torch.Tensor
-        self.size_of_ones: torch.Tensor
+        hot, size = self._features([[1] * length]) if joint == "product" else (None, None)
+        self.hot_of_ones: torch.Tensor | None
+        self.size_of_ones: torch.Tensor | None
         self.register_buffer("hot_of_ones", hot, persistent=False)
         self.register_buffer("size_of_ones", size, persistent=False)
         sizes = [width] * n_layers + [n_out]
@@ -121,7 +122,7 @@ class LocalGlobalClassifier(Fingerprinted):
         self.dropout = nn.Dropout(dropout)
         self.bias = nn.Parameter(torch.zeros(()))
         self.head = None
-        if joint not in _OF_TWO_CLASSES:
+        if joint not in OF_TWO_CLASSES:
             norm = [nn.LayerNorm(width)] if joint == "sum" else []
             self.head = nn.Sequential(*norm, nn.Linear(n_out, width), nn.ReLU(), nn.Linear(width, n_classes))
         self._begin()
@@ -181,7 +182,9 @@ class LocalGlobalClassifier(Fingerprinted):
         if hot.shape[1] != self.max_length:
             raise ConfigurationError(f"a row of {hot.shape[1]} numbers, where all have max_length={self.max_length}")
         answers = self._answers(hot, size)
-        return answers - self._answers(self.hot_of_ones, self.size_of_ones) if self.joint == "product" else answers
+        if self.hot_of_ones is None or self.size_of_ones is None:
+            return answers
+        return answers - self._answers(self.hot_of_ones, self.size_of_ones)
 
     def _answers(self, hot: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
         """Return what each place answers from features (rows, length, n_primes, levels) and (rows, length, 4)."""
@@ -226,7 +229,7 @@ class LocalGlobalClassifier(Fingerprinted):
         Raises:
             ConfigurationError: the joint is "sum" or "product", whose places give vectors.
         """
-        if self.joint not in _OF_TWO_CLASSES:
+        if self.joint not in OF_TWO_CLASSES:
             raise ConfigurationError(f"with joint={self.joint!r} a place gives a vector; `answers` has them")
         answers = self.answers(numbers)[..., 0]
         said = _objections(answers) if self.joint == "agree" else torch.tanh(answers)

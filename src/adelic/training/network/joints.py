@@ -78,9 +78,13 @@ def _kept(path: Path, joints: list[str]) -> dict[str, dict[str, float]] | None:
         return None
     try:
         found = parse_sealed(content)
-        return {joint: {name: float(found[joint][name]) for name in _FIGURES} for joint in joints}
+        known = [joint for joint in joints if joint in found]  # a version without a joint has not tried it
+        figures = {joint: {name: float(found[joint][name]) for name in _FIGURES} for joint in known}
     except (DamagedTextError, KeyError, TypeError, ValueError):
-        raise RunFolderError(f"{path} is damaged; --restart begins this run anew") from None
+        figures = {}
+    if not figures:
+        raise RunFolderError(f"{path} is damaged; --restart begins this run anew")
+    return figures
 
 
 def _pilot(

@@ -7,6 +7,7 @@ exactly, however many there are of them.
 """
 
 import warnings
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.data.lookup import RowIndex
 from adelic.errors import ConfigurationError
 from adelic.numbers import AdeleSpace
+from adelic.numbers.primes import split
 from adelic.training.network.steps import Tick
 from adelic.training.solvers.base import Solver
 from adelic.training.solvers.equations import Equations
@@ -25,6 +27,8 @@ _CHECKS = 20
 """Fewer examples that follow from the others may do so by chance: each does with probability 1/2."""
 _PART = 1000
 """Equations that are added between two ticks."""
+LocalPart = tuple[int, npt.NDArray[np.int64], npt.NDArray[np.int64]]
+"""A place, 0 for the real one, and two arrays of what it has of rows of numbers."""
 
 
 class ParitySolver(Solver):
@@ -36,8 +40,8 @@ class ParitySolver(Solver):
     with which most hold before one does.
 
     The answer is the parity of a constant and of the bits of all places; a class that no example has adds nothing. It
-    has no network, and nothing is drawn: seed and steps are not used. Where no units are fine enough, or
-    no example confirms what others say, it warns.
+    has no network, and nothing is drawn: seed and steps are not used. Where no units are fine enough, or no example
+    confirms what others say, it warns.
 
     >>> from adelic.data import drawn_task
     >>> curves, parity = drawn_task("root-number").configured(max_prime=7), ParitySolver()
@@ -51,6 +55,8 @@ class ParitySolver(Solver):
     """What units are told modulo, once it is fitted."""
 
     def __init__(self) -> None:
+        self.tried: dict[int, tuple[int, int]] = {}
+        """Of each modulus that was tried how many bits there are, and how many examples hold before one contradicts."""
         self._places: list[tuple[RowIndex, int]] = []
         self._bits = np.zeros(0, dtype=np.uint8)
 
@@ -86,9 +92,11 @@ class ParitySolver(Solver):
             raise ConfigurationError(f"adelic-parity cannot learn {problem.name} from no examples; give at least one")
         self._problem = problem
         self._primes = (problem.space or AdeleSpace()).primes
-        numbers, furthest, count = self._numbers(operands), -1, len(answers)
+        parts, furthest, count = self._parts(operands), -1, len(answers)
+        self.tried = {}
         for modulus in MODULI:
-            places, bits, held, rank = self._solved(numbers, answers, modulus, tick)
+            places, bits, held, rank = self._solved(parts, answers, modulus, tick)
+            self.tried[modulus] = len(bits), held
             if held > furthest:
                 self.modulus, self._places, self._bits, furthest = modulus, places, bits, held
             if held == count:
@@ -107,19 +115,20 @@ class ParitySolver(Solver):
                 stacklevel=2,
             )
 
-    def _numbers(self, operands: Operands) -> Operands:
-        """Return the operands, and what is derived from them, (n, numbers)."""
+    def _parts(self, operands: Operands) -> list[LocalPart]:
+        """Return what each place has of the operands, and of what is derived from them."""
         derive = self._problem.invariants
-        return operands if derive is None else np.concatenate([operands, derive(operands)], axis=1)
+        numbers = operands if derive is None else np.concatenate([operands, derive(operands)], axis=1)
+        return local_parts(numbers, self._primes)
 
     def _solved(
-        self, numbers: Operands, answers: Answers, modulus: int, tick: Tick | None
+        self, parts: list[LocalPart], answers: Answers, modulus: int, tick: Tick | None
     ) -> tuple[list[tuple[RowIndex, int]], npt.NDArray[np.uint8], int, int]:
         """Return classes, and the unknown of the first, of each place; all bits; how many examples hold; their rank."""
         places = []
-        terms = np.zeros((len(numbers), len(self._primes) + 2), dtype=np.int64)
+        terms = np.zeros((len(answers), len(parts) + 1), dtype=np.int64)
         start = 1  # behind the constant
-        for j, of_place in enumerate(local_classes(numbers, self._primes, modulus)):
+        for j, of_place in enumerate(local_classes(parts, modulus)):
             _, first, which = np.unique(RowIndex(of_place).find(of_place), return_index=True, return_inverse=True)
             places.append((RowIndex(of_place[first]), start))
             terms[:, j + 1] = start + which
@@ -160,38 +169,38 @@ class ParitySolver(Solver):
         """Return the unknown of each row's class at each place, (n, places), −1 where no example has the class."""
         if not self._places:
             raise ConfigurationError("adelic-parity has learned nothing yet; call fit first")
-        classes = local_classes(self._numbers(operands), self._primes, self.modulus)
+        classes = local_classes(self._parts(operands), self.modulus)
         at = np.stack([known.find(one) for one, (known, _) in zip(classes, self._places, strict=True)], axis=1)
         return np.where(at < 0, -1, at + [start for _, start in self._places])
 
 
-def local_classes(numbers: Operands, primes: tuple[int, ...], modulus: int) -> list[npt.NDArray[np.int64]]:
-    """Return what each place says of rows of integers: a list of int64 (n, columns), the real place first.
-
-    At the real place that is the sign of each number; at a prime p of each number p^v·u first v, then the residue of u
-    modulo the greatest power of p up to `modulus`, and at least modulo p. Of 0 they are −1 and 0.
+def local_parts(numbers: Operands, primes: Iterable[int]) -> list[LocalPart]:
+    """Return what each place has of rows of integers, the real one first: their signs and 0; at p what `split` says.
 
     Args:
         numbers: (n, k), int64 or objects of int.
         primes: all different.
-        modulus: 1 or more.
-
-    >>> real, at_2, at_3 = local_classes(np.array([[12, -10], [0, 9]]), (2, 3), 4)
-    >>> real.tolist(), at_2.tolist(), at_3.tolist()
-    ([[1, -1], [0, 1]], [[2, 1, 3, 3], [-1, 0, 0, 1]], [[1, 0, 1, 2], [-1, 2, 0, 1]])
     """
-    found = [(numbers > 0).astype(np.int64) - (numbers < 0)]
-    for p in primes:
-        power = p
-        while power * p <= modulus:
+    signs = (numbers > 0).astype(np.int64) - (numbers < 0)
+    return [(0, signs, np.zeros_like(signs)), *((p, *split(numbers, p)) for p in primes)]
+
+
+def local_classes(parts: Iterable[LocalPart], modulus: int) -> list[npt.NDArray[np.int64]]:
+    """Return the class of rows at each place: a list of int64 (n, 2k), rows that are equal where classes are.
+
+    At the real place that is the sign of each number; at a prime p of each number p^v·u first v, then the residue of u
+    modulo the greatest power of p up to `modulus`, and at least modulo p. Of 0 they are 0, as of no other number.
+
+    >>> real, at_2, at_3 = local_classes(local_parts(np.array([[12, -10], [0, 9]]), (2, 3)), 4)
+    >>> real[:, :2].tolist(), at_2.tolist(), at_3.tolist()
+    ([[1, -1], [0, 1]], [[2, 1, 3, 3], [0, 0, 0, 1]], [[1, 0, 1, 2], [0, 2, 0, 1]])
+    """
+    found = []
+    for p, first, second in parts:
+        power = max(p, 1)
+        while p and power * p <= modulus:
             power *= p
-        rest, valuations = numbers.copy(), np.where(numbers == 0, -1, 0)
-        divides = (rest % p == 0) & (rest != 0)
-        while divides.any():
-            rest[divides] //= p
-            valuations[divides] += 1
-            divides[divides] = rest[divides] % p == 0
-        found.append(np.concatenate([valuations, (rest % power).astype(np.int64)], axis=1))
+        found.append(np.concatenate([first, (second % power).astype(np.int64)], axis=1))
     return found
 
 
