@@ -33,6 +33,7 @@ def test_the_page_has_the_figures_of_the_file():
     assert f"({100 * blind['right']['new curves']:.2f} % of new curves)" in section
     assert f"the {1 + blind['moduli']['64']['hold']:,}th example contradicts" in section
     assert f"the solver guesses ({100 * drawn['right']['new curves']:.2f} %)" in section
+    assert f"and modulo 16 the {1 + drawn['moduli']['16']['hold']:,}st example contradicts" in section
     new = found["splits"]["new curves"]
     assert f"Of {new['questions']:,} new curves {new['known']:,} have only classes" in section
     assert f"and {new['right_of_known']:,} of these are right" in section
