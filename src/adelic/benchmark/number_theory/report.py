@@ -22,21 +22,29 @@ def to_markdown(plan: Iterable[Series], results: Path) -> str:
     >>> to_markdown([], Path("results"))
     ''
     """
-    listed = list(plan)
-    there = finished(experiments(listed), results)
-    parts, without = [], []
-    for heading in dict.fromkeys(series.heading for series in listed):
-        mine = [series for series in listed if series.heading == heading]
+    return _joined(_parts(list(plan), results))
+
+
+def _parts(plan: list[Series], results: Path) -> dict[str, str]:
+    """Return what `to_markdown` joins: the tables of each task, by its name, and "notes"."""
+    there = finished(experiments(plan), results)
+    parts: dict[str, list[str]] = {series.task: [] for series in plan}
+    without: dict[str, list[str]] = {series.task: [] for series in plan}
+    for heading in dict.fromkeys(series.heading for series in plan):
+        mine = [series for series in plan if series.heading == heading]
         found = [[there[one] for one in series.experiments if one in there] for series in mine]
         if any(found):
-            parts += [f"### {heading}", _table(mine, found).to_markdown().rstrip()]
+            parts[mine[0].task] += [f"**{heading}**", _table(mine, found).to_markdown().rstrip()]
         else:
-            without.append(heading)
-    if there:
-        parts += _notes(list(there.values()))
-    if without:
-        parts.append(f"Not run: {'; '.join(without)}.")
-    return "\n\n".join(parts)
+            without[mine[0].task].append(heading)
+    for task, headings in without.items():
+        parts[task] += [f"Not run: {'; '.join(headings)}."] if headings else []
+    parts["notes"] = _notes(list(there.values())) if there else []
+    return {name: "\n\n".join(texts) for name, texts in parts.items()}
+
+
+def _joined(parts: dict[str, str]) -> str:
+    return "\n\n".join(filter(None, parts.values()))
 
 
 def _table(series: list[Series], found: list[list[Result]]) -> Table:
@@ -90,9 +98,9 @@ def _notes(results: list[Result]) -> list[str]:
 def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
     """Write table.md, gcd.svg and divisors.svg; fill the places for tables in the page beside the folder.
 
-    The page of the folder docs/number-theory is docs/number-theory.md, and has three places: for a table of all tasks
-    ("all tasks"), for the table of each task ("number theory"), and for that of greatest common divisors that are
-    learned ("divisors learned").
+    The page of the folder docs/number-theory is docs/number-theory.md. It has places for a table of all tasks ("all
+    tasks"), for the tables of each task (its name), for that of greatest common divisors that are learned ("divisors
+    learned"), and for the notes on all tables ("notes").
 
     Args:
         plan: all that the report is about; what was not run is said to be so.
@@ -112,8 +120,8 @@ def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
     ...     [path.name for path in write_report([], Path(name, "results"), Path(name, "report"))]
     ['table.md']
     """
-    table = to_markdown(plan, results)
-    files: dict[Path, str | bytes] = {folder / "table.md": table + "\n"}
+    tables = _parts(plan, results)
+    files: dict[Path, str | bytes] = {folder / "table.md": _joined(tables) + "\n"}
     there = finished(experiments(plan), results)
     divisors = {
         series: found
@@ -126,5 +134,4 @@ def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
             files[folder / name] = figure
     learned = to_table(divisors).to_markdown().rstrip()
     summary = to_summary(plan, results).to_markdown().rstrip()
-    parts = {"all tasks": summary, "number theory": table, "divisors learned": learned}
-    return write_files(files, folder, parts)
+    return write_files(files, folder, {"all tasks": summary, "divisors learned": learned, **tables})
