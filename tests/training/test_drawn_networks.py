@@ -40,7 +40,7 @@ def experiment(task="gcd", *, examples=400, embedding="adelic", recipe=None, see
 def built(config):
     questions = config.data.questions(config.seed)
     asked, _ = next(config.data.tests(config.seed, questions[0]))
-    data = Questions.of(config.data, config.seed, questions, asked)
+    data = Questions.of(config, questions, asked)
     return build_model(config, data, data.objective), data
 
 
@@ -73,6 +73,21 @@ def test_every_embedding_reads_open_ended_numbers(tmp_path, embedding, options):
     assert sum(counts["cases"]) == 200
     assert sum(counts["correct"]) == result.test["correct"]
     assert result.by_class.keys() == {"test", *result.never_seen}
+
+
+@pytest.mark.parametrize("embedding", ["learned", "one-hot", "random"])
+def test_a_vector_a_number_where_numbers_are_few(tmp_path, embedding):
+    """The numbers are 0 to the greatest that can occur; those that training lacks have a vector, too."""
+    data = DrawnData("modular-sum", 300, task_options=("modulus=31", "terms=3"), **CASES)
+    config = replace(experiment(), data=data)
+    assert config.vocabulary is None  # AOE reads any number
+    config = replace(config, model=EmbeddingConfig.of(embedding))
+    assert config.vocabulary == tuple(range(31))
+    result = run(config, tmp_path, device="cpu")
+    network = trained_network(config, tmp_path)
+    again = network(torch.from_numpy(next(data.tests(0, data.questions(0)[0]))[0])).argmax(dim=-1)
+    answers = next(data.tests(0, data.questions(0)[0]))[1]
+    assert (again.numpy() == answers).sum() == result.test["correct"]
 
 
 @pytest.mark.long
@@ -186,11 +201,11 @@ def test_a_run_that_is_stopped_goes_on(tmp_path):
 
 
 def test_validation_test_and_training_have_no_question_in_common():
-    source = DrawnData("gcd", 500, task_options=("limit=2000",), **CASES)
-    task = source.drawn
-    X, y = source.questions(0)
-    asked, _ = next(source.tests(0, X))
-    data = Questions.of(source, 0, (X, y), asked)
+    config = replace(experiment(), data=DrawnData("gcd", 500, task_options=("limit=2000",), **CASES))
+    task = config.data.drawn
+    X, y = config.data.questions(0)
+    asked, _ = next(config.data.tests(0, X))
+    data = Questions.of(config, (X, y), asked)
     parts = [{tuple(key) for key in task.keys(part).tolist()} for part in (X, data.X_validation, asked)]
     assert not parts[0] & parts[1]
     assert not parts[0] & parts[2]

@@ -152,6 +152,19 @@ class DrawnTask:
         return self.variants(**read).task()
 
     @property
+    def numbers(self) -> tuple[int, ...] | None:
+        """Return the numbers that can occur as operands, where they are few enough for a vector each; else None.
+
+        They are those of `vocabulary`, or all from 0 on where there are at most `MOST_CLASSES`.
+
+        >>> from adelic.data import drawn_task
+        >>> drawn_task("modular-sum").configured(modulus=5).numbers, drawn_task("gcd").numbers
+        ((0, 1, 2, 3, 4), None)
+        """
+        is_few = self.operands_are_integers and not (self.signed or self.operators) and self.max_operand < MOST_CLASSES
+        return tuple(range(self.max_operand + 1)) if self.vocabulary is None and is_few else self.vocabulary
+
+    @property
     def never_seen(self) -> tuple[str, ...]:
         """Return the splits whose questions are unlike all in training."""
         return tuple(self.never_seen_titles)

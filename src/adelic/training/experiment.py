@@ -33,6 +33,8 @@ _RECIPES: dict[type[Model], type[Recipe | RandomSearch | Steps]] = {
     SolverConfig: Steps,
 }
 """How each kind of model is trained."""
+_VECTOR_A_NUMBER = ("learned", "one-hot", "random")
+"""The embeddings that have a vector for each number, and so need to know which numbers there are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +87,7 @@ class Experiment:
             )
         if isinstance(self.model, Classical):
             self._check_classical()
-        elif (vocabulary := self._vocabulary) is not None:
+        elif (vocabulary := self.vocabulary) is not None:
             self.check_numbers(vocabulary)
         if self.recipe.symmetries:
             self.data.check_images()
@@ -95,10 +97,12 @@ class Experiment:
                     check_text(key, text)
 
     @property
-    def _vocabulary(self) -> Sequence[int | Fraction] | None:
+    def vocabulary(self) -> tuple[int | Fraction, ...] | None:
         """Return the numbers that a network reads; None where only the data tell, or they are open-ended."""
         if self.view is not None and isinstance(self.data, TaskData):
             return self.view.vocabulary(self.data.n)
+        if isinstance(self.data, DrawnData) and self.model.name in _VECTOR_A_NUMBER:
+            return self.data.drawn.numbers
         return self.data.vocabulary
 
     @property
@@ -147,7 +151,7 @@ class Experiment:
                 f"--places {self.embedding.places} tells two classes apart, and {self.row} has {n_classes}; use "
                 "--places sum or product"
             )
-        if self.questions.vocabulary is None and self.model.name in ("learned", "one-hot", "random"):
+        if self.vocabulary is None and self.model.name in _VECTOR_A_NUMBER:
             raise ConfigurationError(
                 f"{self.row} has too many numbers for --embedding {self.model.name}, which has a vector for each; "
                 "--embedding adelic reads any number"
