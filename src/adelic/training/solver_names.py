@@ -8,6 +8,7 @@ _PLACEWISE_RIVALS = "adelic.training.solvers.rivals.places"
 _TRIVIAL = "adelic.training.solvers.trivial"
 SOLVER_MODULES: dict[str, str] = {
     "adelic-placewise": _PLACEWISE,
+    "adelic-placewise-both-orders": _PLACEWISE,
     "adelic-one-hot": _PLACEWISE,
     "adelic-3-digits": _PLACEWISE,
     "adelic-permuted": _PLACEWISE,
@@ -22,6 +23,7 @@ SOLVER_MODULES: dict[str, str] = {
     "adelic-characters": "adelic.training.solvers.characters",
     "adelic-parity": "adelic.training.solvers.parity",
     "fone": _RIVALS,
+    "fone-both-orders": _RIVALS,
     "xval": _RIVALS,
     "abacus": _RIVALS,
     "base-10": _RIVALS,
@@ -33,6 +35,7 @@ SOLVER_MODULES: dict[str, str] = {
     "base-1000-autoregressive": _AUTOREGRESSIVE,
     "abacus-autoregressive": _AUTOREGRESSIVE,
     "residue-table": _TRIVIAL,
+    "residue-table-both-orders": _TRIVIAL,
     "operation-tables": _TRIVIAL,
     "least-squares": _TRIVIAL,
 }

@@ -1,9 +1,12 @@
 import itertools
 
+import numpy as np
 import pytest
 import torch
 
-from adelic.training.solvers.base import descend, rate_at
+from adelic.number_theory import task
+from adelic.training.solver_names import SOLVER_MODULES
+from adelic.training.solvers.base import BothOrders, Solver, descend, rate_at, solver_class
 
 
 def test_the_learning_rate_rises_and_falls():
@@ -40,3 +43,30 @@ def test_other_parameters_keep_their_own_rate_and_all_of_their_gradient():
     descend(lambda _: 4 * (ours + theirs).sum(), optimizer, 3, peak=0.1, warm_up=1, others=others)
     assert theirs.item() == pytest.approx(-3 * 0.5 * 4)
     assert ours.item() == pytest.approx(-sum(rate_at(step, 3, peak=0.1, warm_up=1) for step in range(3)))
+
+
+def test_both_orders_double_the_examples():
+    """The solver behind is given each example, then each with its operands exchanged; the rest is as it was."""
+
+    class Recording(Solver):
+        n_parameters = 0
+
+        def fit(self, problem, operands, answers, **given):
+            self.given = operands, answers, given
+
+        def answer(self, operands):
+            raise NotImplementedError
+
+    solver, addition = type("Both", (BothOrders, Recording), {})(), task("addition")
+    operands, answers = np.array([[1, 2], [30, 4]]), np.array([3, 34], dtype=object)
+    solver.fit(addition, operands, answers, seed=3, steps=5)
+    assert solver.given[0].tolist() == [[1, 2], [30, 4], [2, 1], [4, 30]]
+    assert solver.given[1].tolist() == [3, 34, 3, 34]
+    assert solver.given[2] == {"seed": 3, "steps": 5, "tick": None}
+    names = [name for name in SOLVER_MODULES if name.endswith("-both-orders")]
+    assert len(names) == 3
+    for name in names:
+        found = solver_class(name)
+        assert found.__mro__[1] is BothOrders
+        assert found.obstacle(addition) is None
+        assert found.obstacle(task("subtraction")) is not None

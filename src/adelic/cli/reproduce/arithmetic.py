@@ -34,12 +34,14 @@ def arithmetic(command: str, /, **given: Any) -> None:
               polynomial, comparison; with --plan also expression, determinant-2, determinant-3,
               polynomial-value, recurrence, linear-system, matrix-program, recurrence-program,
               system-program
-    solvers:  adelic-placewise, adelic-one-hot, adelic-3-digits, adelic-permuted,
-              adelic-chosen-places, adelic-flat, adelic-flat-256, adelic-flat-608 (AOE in and out);
-              crt-composite (places that are not prime); fone, xval, abacus, base-10, base-1000,
+    solvers:  adelic-placewise, adelic-placewise-both-orders, adelic-one-hot, adelic-3-digits,
+              adelic-permuted, adelic-chosen-places, adelic-flat, adelic-flat-256, adelic-flat-608
+              (AOE in and out);
+              crt-composite (places that are not prime); fone, fone-both-orders, xval, abacus, base-10, base-1000,
               fone-placewise, base-10-placewise;
               adelic-program (expressions and programs of several operations);
-              residue-table, operation-tables, least-squares (no networks);
+              residue-table, residue-table-both-orders, operation-tables, least-squares
+              (no networks);
               base-10-autoregressive, base-24-…, base-1000-…, abacus-autoregressive;
               adelic.training.solvers.rivals.published:FoNE (or :ShiftedFoNE, :XVal, :LogXVal, :NumberTokenLoss);
               package.module:Class, a subclass of adelic.training.solvers.Solver of your own

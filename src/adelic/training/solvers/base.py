@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
@@ -78,6 +79,38 @@ class Solver(ABC):
     @abstractmethod
     def n_parameters(self) -> int:
         """Return how many numbers are trained."""
+
+
+class BothOrders(Solver):
+    """What makes a solver learn from each example in both orders, where their order makes no difference.
+
+    It stands before the solver among the bases of a class: `class Mine(BothOrders, MySolver)`.
+
+    >>> from adelic.data import drawn_task
+    >>> BothOrders.obstacle(drawn_task("subtraction"))
+    'the order of its operands makes a difference, or they are not two'
+    """
+
+    @classmethod
+    def obstacle(cls, problem: DrawnTask) -> str | None:
+        """Return why there are not two operands in any order, else what the solver behind says."""
+        if problem.arity != 2 or not problem.commutative:
+            return "the order of its operands makes a difference, or they are not two"
+        return super().obstacle(problem)
+
+    def fit(
+        self,
+        problem: DrawnTask,
+        operands: Operands,
+        answers: Answers,
+        *,
+        seed: int,
+        steps: int,
+        tick: Tick | None = None,
+    ) -> None:
+        """Learn from the examples, and behind them from each with its operands exchanged."""
+        twice = np.concatenate([operands, operands[:, ::-1]]), np.concatenate([answers, answers])
+        super().fit(problem, *twice, seed=seed, steps=steps, tick=tick)  # type: ignore[safe-super]  # of the other base
 
 
 def solver_class(name: str) -> type[Solver]:

@@ -19,7 +19,7 @@ from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.primes import is_prime
 from adelic.training.network.sampler import stream_seed
 from adelic.training.network.steps import Tick
-from adelic.training.solvers.base import Solver, descend
+from adelic.training.solvers.base import BothOrders, Solver, descend
 
 MENDED = 10**6
 """Redundancy of the spaces: wrong digits at any places with a product up to this are mended."""
@@ -222,6 +222,10 @@ class PlacewiseSolver(Solver):
         return sum(p.numel() for p in self._network.parameters()) if self._network else 0
 
 
+class BothOrdersSolver(BothOrders, PlacewiseSolver):
+    """The place-wise solver, trained on the examples in both orders, of problems whose operands may be exchanged."""
+
+
 class OneHotSolver(PlacewiseSolver):
     """The place-wise solver with one-hot digits alone, which tell the network nothing of the places' groups.
 
@@ -404,6 +408,7 @@ def _primes_above(n: int) -> Iterator[int]:
 
 SOLVERS: dict[str, type[Solver]] = {
     "adelic-placewise": PlacewiseSolver,
+    "adelic-placewise-both-orders": BothOrdersSolver,
     "adelic-one-hot": OneHotSolver,
     "adelic-3-digits": ThreeDigitsSolver,
     "adelic-permuted": PermutedSolver,

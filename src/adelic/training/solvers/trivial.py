@@ -16,7 +16,7 @@ from adelic.errors import ConfigurationError
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT, adelic_targets
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.training.network.steps import Tick
-from adelic.training.solvers.base import Solver
+from adelic.training.solvers.base import BothOrders, Solver
 from adelic.training.solvers.placewise import REMEMBERED, space_for, with_remainders, without_padding
 from adelic.training.solvers.program import calls
 
@@ -28,8 +28,9 @@ class ResidueTable(Solver):
     """What was seen at each place: from the operands' first digits to the answer's, and nothing for pairs not seen.
 
     The space is that of the place-wise solver, with more places. A place at which the pair of digits was not seen is
-    erased, and the answer is decoded from the others, if they are enough. Where examples contradict each other, the
-    most frequent digit stands.
+    erased, and the answer is decoded from the others, if they are enough: to any answer that the task has, or else to
+    one that is no larger than those of the examples. Where examples contradict each other, the most frequent digit
+    stands.
 
     >>> from adelic.data import drawn_task
     >>> addition, table = drawn_task("addition"), ResidueTable()
@@ -62,6 +63,7 @@ class ResidueTable(Solver):
     ) -> None:
         """Remember the examples; seed and steps are not used."""
         self._problem, self.space = problem, space_for(problem, mended=REMEMBERED)
+        self._usual = _largest(answers)
         places = self._keys(self._digits(operands))
         digits = self._digits(answers)
         self._tables = []
@@ -95,17 +97,39 @@ class ResidueTable(Solver):
         """
         if not self._tables:
             raise ConfigurationError("nothing is learned yet; call fit first")
-        return _decoded(self.space, self.look_up(self._digits(operands)), self._problem)
+        digits, problem = self.look_up(self._digits(operands)), self._problem
+        answers = _decoded(self.space, digits, problem)
+        left = np.array([answer is None for answer in answers.tolist()], dtype=np.bool_)
+        if problem.modulus is None and left.any():
+            answers[left] = _decoded_up_to(self.space, digits[left], *self._usual)
+        return answers
+
+
+class ResidueTableBothOrders(BothOrders, ResidueTable):
+    """A `ResidueTable` of the examples in both orders, of problems whose operands may be exchanged."""
+
+
+def _largest(answers: Answers) -> tuple[int, int]:
+    """Return the greatest numerator (absolute) and the greatest denominator of numbers, each at least 1."""
+    numbers = answers.tolist()
+    return max((abs(x.numerator) for x in numbers), default=0) or 1, max((x.denominator for x in numbers), default=1)
 
 
 def _decoded(space: AdeleSpace, digits: npt.NDArray[np.int64], problem: DrawnTask) -> Answers:
     """Return the problem's answers from their digits (n, n_primes), None where too few are known."""
-    seen = digits != UNKNOWN_DIGIT
     if math.prod(space.primes) == problem.modulus:  # there are no more places than are needed
         answers = with_remainders(space.primes, digits)
-        answers[~seen.all(axis=-1)] = None
+        answers[(digits == UNKNOWN_DIGIT).any(axis=-1)] = None
         return answers
-    code = RedundantResidueCode(space, problem.max_numerator, problem.max_denominator)
+    return _decoded_up_to(space, digits, problem.max_numerator, problem.max_denominator)
+
+
+def _decoded_up_to(
+    space: AdeleSpace, digits: npt.NDArray[np.int64], max_numerator: int, max_denominator: int
+) -> Answers:
+    """Return the numbers within bounds that have these digits (n, n_primes), None where too few are known."""
+    seen = digits != UNKNOWN_DIGIT
+    code = RedundantResidueCode(space, max_numerator, max_denominator)
     return code.decode(np.where(seen, digits, 0)[..., None], known=seen.astype(np.int64)).values
 
 
@@ -237,6 +261,7 @@ class LeastSquares(Solver):
 
 SOLVERS: dict[str, type[Solver]] = {
     "residue-table": ResidueTable,
+    "residue-table-both-orders": ResidueTableBothOrders,
     "operation-tables": OperationTables,
     "least-squares": LeastSquares,
 }

@@ -27,7 +27,7 @@ def fitted(name, *, steps, seed=0, problem=ADDITION, data=None):
 
 
 def test_the_names():
-    assert list(SOLVERS) == NAMES
+    assert list(SOLVERS) == ["fone", "fone-both-orders", *NAMES[1:]]
     for name, solver in SOLVERS.items():
         assert issubclass(solver, Solver)
         assert solver.name == name

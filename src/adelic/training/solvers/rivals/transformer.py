@@ -24,7 +24,7 @@ from adelic.nn.embeddings.xval import XValEmbedding
 from adelic.nn.heads.rivals import DigitHead, DigitLogits, FourierHead, XValHead
 from adelic.training.network.sampler import stream_seed
 from adelic.training.network.steps import Tick
-from adelic.training.solvers.base import Solver, descend
+from adelic.training.solvers.base import BothOrders, Solver, descend
 
 D_MODEL, N_LAYERS, N_HEADS, D_FEEDFORWARD = 64, 2, 4, 256
 BATCH_SIZE, LEARNING_RATE, WARM_UP = 128, 1e-3, 0.05
@@ -318,6 +318,12 @@ class FoNESolver(TransformerSolver):
         return OneTokenReader(embedding, FourierHead(D_MODEL, n_digits=n_digits), problem.arity, n_digits=n_digits)
 
 
+class FoNEBothOrdersSolver(BothOrders, FoNESolver):
+    """FoNE, trained on the examples in both orders, of problems whose operands may be exchanged."""
+
+    name = "fone-both-orders"
+
+
 class XValSolver(TransformerSolver):
     """xVal: one real number in, one out. Operands and answers have a scale each, fitted to the training data.
 
@@ -385,5 +391,6 @@ def vectors(*shape: int, d_model: int = D_MODEL) -> nn.Parameter:
 
 
 SOLVERS: dict[str, type[Solver]] = {
-    solver.name: solver for solver in (FoNESolver, XValSolver, AbacusSolver, Base10Solver, Base1000Solver)
+    solver.name: solver
+    for solver in (FoNESolver, FoNEBothOrdersSolver, XValSolver, AbacusSolver, Base10Solver, Base1000Solver)
 }
