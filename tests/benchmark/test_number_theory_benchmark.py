@@ -159,15 +159,15 @@ def test_the_page_is_filled_between_its_marks(reproduced, plan_file, tmp_path):
     folder, _ = reproduced
     page = tmp_path / "mine.md"
     marked = "<!-- table: {} -->\nold\n<!-- end of table -->\n"
-    both = marked.format("gcd") + "between\n" + marked.format("divisors learned")
-    rest = "".join(marked.format(name) for name in ("conic", "collatz", "notes"))
+    both = marked.format("task gcd") + "between\n" + marked.format("divisors learned")
+    rest = "".join(marked.format(name) for name in ("task conic", "task collatz", "notes on tables"))
     page.write_text(f"{marked.format('all tasks')}Before\n{both}{rest}after\n", encoding="utf-8")
     benchmark.write_report(benchmark.read_plan(plan_file), folder / "results", tmp_path / "mine")
     text = page.read_text(encoding="utf-8")
     assert text.startswith("<!-- table: all tasks -->\n| task | published |")
-    assert "Before\n<!-- table: gcd -->\n**`gcd`" in text
-    assert "<!-- table: collatz -->\n**`collatz`" in text
-    assert "<!-- table: notes -->\nExact answers in percent" in text
+    assert "Before\n<!-- table: task gcd -->\n**`gcd`" in text
+    assert "<!-- table: task collatz -->\n**`collatz`" in text
+    assert "<!-- table: notes on tables -->\nExact answers in percent" in text
     assert text.endswith("<!-- end of table -->\nafter\n")
     assert "between\n<!-- table: divisors learned -->\n| model | examples | seeds | learned |" in text
     page.write_text("no marks", encoding="utf-8")
@@ -328,7 +328,7 @@ def test_the_page_is_that_of_the_results(tmp_path):
     table = benchmark.to_markdown(whole, ROOT / "results" / "number-theory")
     text = (ROOT / "docs" / "number-theory.md").read_text(encoding="utf-8")
     for task in {series.task for series in whole}:
-        shown = text.split(f"<!-- table: {task} -->\n")[1].split("\n<!-- end of table -->")[0]
+        shown = text.split(f"<!-- table: task {task} -->\n")[1].split("\n<!-- end of table -->")[0]
         assert f"\n\n{shown}\n\n" in f"\n\n{table}"
         assert shown.count("**") == 2 * table.count(f"**`{task}`")
     summary = to_summary(whole, RESULTS).to_markdown().rstrip()

@@ -26,7 +26,7 @@ def to_markdown(plan: Iterable[Series], results: Path) -> str:
 
 
 def _parts(plan: list[Series], results: Path) -> dict[str, str]:
-    """Return what `to_markdown` joins: the tables of each task, by its name, and "notes"."""
+    """Return what `to_markdown` joins, by the names of places in a page: the tables of each task, and the notes."""
     there = finished(experiments(plan), results)
     parts: dict[str, list[str]] = {series.task: [] for series in plan}
     without: dict[str, list[str]] = {series.task: [] for series in plan}
@@ -39,8 +39,9 @@ def _parts(plan: list[Series], results: Path) -> dict[str, str]:
             without[mine[0].task].append(heading)
     for task, headings in without.items():
         parts[task] += [f"Not run: {'; '.join(headings)}."] if headings else []
-    parts["notes"] = _notes(list(there.values())) if there else []
-    return {name: "\n\n".join(texts) for name, texts in parts.items()}
+    notes = _notes(list(there.values())) if there else []
+    places = {f"task {task}": texts for task, texts in parts.items()} | {"notes on tables": notes}
+    return {name: "\n\n".join(texts) for name, texts in places.items()}
 
 
 def _joined(parts: dict[str, str]) -> str:
@@ -99,8 +100,8 @@ def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
     """Write table.md, gcd.svg and divisors.svg; fill the places for tables in the page beside the folder.
 
     The page of the folder docs/number-theory is docs/number-theory.md. It has places for a table of all tasks ("all
-    tasks"), for the tables of each task (its name), for that of greatest common divisors that are learned ("divisors
-    learned"), and for the notes on all tables ("notes").
+    tasks"), for the tables of each task ("task gcd"), for that of greatest common divisors that are learned ("divisors
+    learned"), and for the notes on all of them ("notes on tables").
 
     Args:
         plan: all that the report is about; what was not run is said to be so.
