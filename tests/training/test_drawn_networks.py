@@ -40,7 +40,7 @@ def experiment(task="gcd", *, examples=400, embedding="adelic", recipe=None, see
 def built(config):
     questions = config.data.questions(config.seed)
     asked, _ = next(config.data.tests(config.seed, questions[0]))
-    data = Questions.of(config, questions, asked)
+    data = Questions.of(config.data, config.seed, questions, asked, config.vocabulary)
     return build_model(config, data, data.objective), data
 
 
@@ -205,7 +205,7 @@ def test_validation_test_and_training_have_no_question_in_common():
     task = config.data.drawn
     X, y = config.data.questions(0)
     asked, _ = next(config.data.tests(0, X))
-    data = Questions.of(config, (X, y), asked)
+    data = Questions.of(config.data, 0, (X, y), asked)
     parts = [{tuple(key) for key in task.keys(part).tolist()} for part in (X, data.X_validation, asked)]
     assert not parts[0] & parts[1]
     assert not parts[0] & parts[2]

@@ -10,9 +10,9 @@ import numpy as np
 from adelic.data import Dataset, Holdout, Symmetry
 from adelic.data.dataset import positions
 from adelic.data.protocol import View
+from adelic.data.sources import DrawnData
 from adelic.data.symmetries import Integers
 from adelic.errors import ConfigurationError
-from adelic.training.experiment import Experiment
 from adelic.training.network.sampler import stream_seed
 from adelic.training.runs.objectives import Objective, OneClass, make_objective
 
@@ -131,32 +131,40 @@ class Questions:
     symmetries: Mapping[str, Symmetry]
 
     @classmethod
-    def of(cls, experiment: Experiment, trained_on: tuple[np.ndarray, np.ndarray], asked: np.ndarray) -> "Questions":
-        """Return the questions of a run: those to train on, and more from the same distribution for validation.
+    def of(
+        cls,
+        source: DrawnData,
+        seed: int,
+        trained_on: tuple[np.ndarray, np.ndarray],
+        asked: np.ndarray,
+        vocabulary: tuple[int | Fraction, ...] | None = None,
+    ) -> "Questions":
+        """Return the questions of a source: those to train on, and more from the same distribution for validation.
 
         Args:
-            experiment: the run.
+            source: of the questions.
+            seed: of the run.
             trained_on: operands and answers.
             asked: operands of the test's questions.
+            vocabulary: the numbers that can occur; None where they are open-ended.
 
         Raises:
             ConfigurationError: the answers are numbers, or the operands fractions.
         """
-        source, (X, y) = experiment.questions, trained_on
-        task = source.drawn
+        task, (X, y) = source.drawn, trained_on
         if task.class_names is None or X.dtype != np.int64:
             raise ConfigurationError(
                 f"a network with --embedding learns classes of whole numbers, and {task.name} has "
                 f"{'numbers as answers' if task.class_names is None else 'fractions'}; use --solver"
             )
-        X_validation, y_validation = source.validation(experiment.seed, np.concatenate([X, asked]))
+        X_validation, y_validation = source.validation(seed, np.concatenate([X, asked]))
         return cls(
             X_train=X,
             y_train=y,
             X_validation=X_validation,
             y_validation=y_validation,
             objective=OneClass(len(task.class_names)),
-            vocabulary=experiment.vocabulary,
+            vocabulary=vocabulary,
             holdout=Holdout(X_validation, asked),
             symmetries={},
         )

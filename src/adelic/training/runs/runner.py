@@ -138,7 +138,8 @@ def trained_network(experiment: Experiment, folder: Path) -> Network:
             source, seed = experiment.questions, experiment.seed
             operands, answers = source.questions(seed)
             tests = next(source.tests(seed, operands))
-            return read_network(experiment, Questions.of(experiment, (operands, answers), tests[0]), folder)
+            questions = Questions.of(source, seed, (operands, answers), tests[0], experiment.vocabulary)
+            return read_network(experiment, questions, folder)
         data = experiment.data.load(experiment.seed)
         return read_network(
             experiment, DevelopmentData.of(data, max_rows=experiment.recipe.max_rows, view=experiment.view), folder
@@ -188,7 +189,7 @@ def _asked(experiment: Experiment, around: Surroundings) -> tuple[Result, bytes 
         fitted, n_validation = fit_solver(experiment, operands, answers, tick=around.tick, stop=around.stop), 0
     else:
         with torch.random.fork_rng():
-            questions = Questions.of(experiment, (operands, answers), first[0])
+            questions = Questions.of(source, seed, (operands, answers), first[0], experiment.vocabulary)
             task.check_unseen(operands, questions.X_validation)
             fitted, n_validation = fit_network(experiment, questions, around), len(questions.y_validation)
     start = time.perf_counter()
