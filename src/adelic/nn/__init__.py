@@ -23,7 +23,7 @@ It imports `adelic.numbers`, torch and numba: no data and no files. Names that a
 
 To add an embedding, put a module into `embeddings` (CONTRIBUTING.md has one in ten lines); nothing else needs to know
 it. To add a body, put a subclass of `bodies.classifier.Classifier` into `bodies`, and let
-`adelic.training.configuration` build it.
+`adelic.training.network.fitting.build_model` build it.
 """
 
 from adelic.errors import needs_extra

@@ -6,7 +6,9 @@
 - `allocator`: freed memory that glibc keeps, for training on the CPU.
 - `workers`: several processes for independent parts of a work.
 - `checks`: numbers that a user gives.
+- `options`: a dataclass's fields as the only description of its options: help, choices, bounds.
 - `version`: of this package.
 
-It may import `adelic.errors` alone, and knows neither numbers nor tasks.
+It may import `adelic.errors` alone, and knows neither numbers nor tasks. What layers above need of files, processes or
+options is added to the module it belongs to; `workers` knows no task, only functions.
 """

@@ -1,10 +1,12 @@
 """Layer 4, training: runs of an `Experiment`, each in its run folder, each ending in a `Result`.
 
-The modules that define a run (`experiment`, `embedding`, `models`, `recipes`), its `result`, and `folders`, which reads
-and lists runs, need no torch. `runs` has the runner, `network.steps` the training loop; `network`, `classical` and
-`solvers` fit models; `search` chooses recipes. To add an option, add a field in `embedding` or `recipes`; to add a
-model outside the Transformer, an entry of `classical.models`; to add a solver, a class that `solver_names` names. Of
-adelic, `storage`, `numbers`, `data` and `nn` may be imported.
+The modules that define a run (`experiment`, `embedding`, `models`, `recipes`, and `dimensions` of a search), its
+`result` with `metrics` and `predictions`, and `folders`, which reads and lists runs, need no torch; nor do `kinds` and
+`renamed`, which check texts and read older names, and `signals`, which stops a run between two steps. `runs` has the
+runner, `network.steps` the training loop; `network`, `classical` and `solvers` fit models; `search` chooses recipes. To
+add an option, add a field in `embedding` or `recipes`; to add a model outside the Transformer, an entry of
+`classical.models`; to add a solver, a class that `solver_names` names. Of adelic, `storage`, `numbers`, `data` and `nn`
+may be imported.
 """
 
 import importlib
