@@ -40,6 +40,33 @@ SOLVER_MODULES: dict[str, str] = {
     "least-squares": _TRIVIAL,
 }
 """The module of each solver, in the order of tables; it has a dictionary SOLVERS of its classes by name."""
+TITLES = {
+    "adelic-placewise": "AOE, places apart",
+    "adelic-placewise-both-orders": "AOE, places apart, both orders",
+    "adelic-one-hot": "AOE, one-hot digits, places apart",
+    "adelic-3-digits": "AOE, three digits a prime",
+    "adelic-permuted": "AOE, digits renamed",
+    "adelic-chosen-places": "AOE, places chosen from examples",
+    "crt-composite": "composite moduli, apart",
+    "adelic-flat": "AOE in one vector of 64",
+    "adelic-flat-256": "AOE in one vector of 256",
+    "adelic-flat-608": "AOE in one vector of 608",
+    "fone": "FoNE",
+    "fone-both-orders": "FoNE, both orders",
+    "xval": "xVal",
+    "abacus": "Abacus digits",
+    "base-10": "decimal digits",
+    "base-1000": "digits in base 1,000",
+    "fone-placewise": "FoNE's waves, apart",
+    "base-10-placewise": "decimal digits, apart",
+    "base-10-autoregressive": "decimal digits, one after the other",
+    "base-1000-autoregressive": "base 1,000, one after the other",
+    "abacus-autoregressive": "Abacus digits, one after the other",
+    "residue-table": "table of residues, no network",
+    "residue-table-both-orders": "table of residues, both orders, no network",
+    "least-squares": "least squares, no network",
+}
+"""What figures call them; a solver that is not here has its name."""
 WITHOUT_NETWORK = tuple(name for name, module in SOLVER_MODULES.items() if module == _TRIVIAL)
 """Those that train no network."""
 

@@ -12,7 +12,7 @@ from adelic.benchmark.arithmetic.entries import Entry, in_order, with_most_examp
 from adelic.benchmark.plots import COLOURS, GREY, render, style
 from adelic.benchmark.results import confidence_interval
 from adelic.data import drawn_task
-from adelic.training.solver_names import WITHOUT_NETWORK
+from adelic.training.solver_names import TITLES, WITHOUT_NETWORK
 
 _MARKERS = "osD^vP*X<>"
 _DASHES = ("--", ":", "-.")
@@ -24,7 +24,7 @@ _CURVE = 2  # sizes that make a curve
 def draw_accuracy(entries: Sequence[Entry]) -> bytes | None:
     """Return an SVG of accuracy against the number of examples, a panel a problem; None if no problem has two sizes.
 
-    Lines are means over seeds, bands go from the least to the greatest seed.
+    Lines are means over seeds, and each seed is a dot.
 
     Args:
         entries: with results.
@@ -50,15 +50,9 @@ def draw_accuracy(entries: Sequence[Entry]) -> bytes | None:
                     continue
                 values = [100 * np.array(e.accuracies()) for e in mine]
                 x = [e.examples for e in mine]
-                axes.plot(x, [v.mean() for v in values], label=solver, markersize=4, **look)
-                axes.fill_between(
-                    x,
-                    [v.min() for v in values],
-                    [v.max() for v in values],
-                    color=look["color"],
-                    alpha=0.18,
-                    linewidth=0,
-                )
+                axes.plot(x, [v.mean() for v in values], label=solver, markersize=5, **look)
+                dots = [(size, one) for size, found in zip(x, values, strict=True) for one in found]
+                axes.plot(*zip(*dots, strict=True), ".", color=look["color"], markersize=4, alpha=0.5)
             axes.set_xscale("log")
             ticks = sorted(sizes[name])
             axes.set_xticks(ticks, [f"{size:,}" for size in ticks], fontsize=8)
@@ -117,6 +111,48 @@ def draw_never_seen(entries: Sequence[Entry]) -> bytes | None:
         return render(figure, "svg", transparent=True)
 
 
+def draw_seconds(entries: Sequence[Entry]) -> bytes | None:
+    """Return an SVG of accuracy against seconds of training, a panel a problem; None without results.
+
+    Every entry is a point, its mean over seeds, and each of its seeds a dot. Where one answer in a hundred or more is
+    right the number of its examples stands beside it, in thousands (10k).
+
+    Args:
+        entries: with results, also those of several plans.
+
+    >>> draw_seconds([]) is None
+    True
+    """
+    problems = list(dict.fromkeys(entry.problem for entry in entries))
+    if not problems:
+        return None
+    looks = _looks(entries)
+    with mpl.rc_context(style(GREY)):
+        figure = Figure(figsize=(10.5, 4.2), layout="constrained")
+        panels = figure.subplots(1, len(problems), sharex=True, sharey=True, squeeze=False)[0]
+        axes: Axes
+        for axes, name in zip(panels, problems, strict=True):
+            for entry in (e for e in entries if e.problem == name):
+                look = looks[entry.solver] | {"linestyle": "none"}
+                seconds = [result.seconds for result in entry.results]
+                values = [100 * value for value in entry.accuracies()]
+                centre = float(np.mean(seconds)), float(np.mean(values))
+                axes.plot(*centre, label=entry.solver, markersize=7, **look)
+                axes.plot(seconds, values, ".", color=look["color"], markersize=4, alpha=0.5)
+                if centre[1] >= 1:
+                    text = f"{entry.examples // 1000}k"
+                    axes.annotate(text, centre, (5, 4), textcoords="offset points", fontsize=7, color=GREY)
+            axes.set_xscale("log")
+            axes.xaxis.set_major_formatter(lambda second, _: f"{second:g}")
+            axes.set_title(drawn_task(name).title, fontsize=10, loc="left")
+            axes.set_xlabel("seconds of training")
+            axes.set_ylim(-3, 108)
+            axes.grid(visible=True, color=GREY, alpha=0.25)
+        figure.axes[0].set_ylabel("exact answers (%)")
+        _add_legend(figure)
+        return render(figure, "svg", transparent=True)
+
+
 def _looks(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
     """Return how each solver is drawn: AOE's variants in one colour with different dashes, each rival in another.
 
@@ -143,10 +179,11 @@ def _looks(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
 def _add_legend(figure: Figure) -> None:
     """Name every solver once, under the panels."""
     named = {label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels())}  # noqa: B905
+    titles = [TITLES.get(name, name) for name in named]
     figure.legend(
         list(named.values()),
-        list(named),
+        titles,
         loc="outside lower center",
-        ncols=max(1, min(len(named), _LEGEND_WIDTH // (6 + max(map(len, named))))),
+        ncols=max(1, min(len(named), _LEGEND_WIDTH // (6 + max(map(len, titles))))),
         frameon=False,
     )
