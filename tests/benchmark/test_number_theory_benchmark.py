@@ -301,6 +301,37 @@ def test_a_table_that_goes_into_a_pipe_is_not_read_again(reproduced, plan_file, 
     assert read.get(timeout=60).startswith("**`")
 
 
+def test_a_first_look_leaves_the_results_and_pages_of_the_whole_alone(works, tmp_path, monkeypatch, plan_file):
+    """With --examples results and report have folders of their own, in a clone too."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").mkdir()
+    page = tmp_path / "docs" / "number-theory.md"
+    page.write_text("as it was", encoding="utf-8")
+    given = ("collatz", "--plan", plan_file, "--examples", 20, "--workers", 1)
+    out = works("reproduce", "number-theory", *given)
+    table = Path("results", "number-theory-small-20-examples", "report", "table.md")
+    assert f"wrote {table}" in out
+    assert "xVal, a solver | 20 |" in table.read_text(encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == "as it was"
+    assert [path.name for path in Path("results").iterdir()] == ["number-theory-small-20-examples"]
+
+
+def test_the_whole_plan_writes_its_page_in_a_clone_alone(works, tmp_path, monkeypatch):
+    """Where there is no page to fill, the report stands beside the results."""
+    plan = SMALL[SMALL.index("[[collatz.run]]") :]
+    read_plan = benchmark.read_plan
+    monkeypatch.setattr("adelic.benchmark.number_theory.read_plan", lambda _: read_plan(tmp_path / "plan"))
+    (tmp_path / "plan").write_text(plan, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    out = works("reproduce", "number-theory", "--workers", 1)
+    assert f"wrote {Path('results', 'number-theory', 'report', 'table.md')}" in out
+    Path("docs").mkdir()
+    marks = ("all tasks", "divisors learned", "task collatz", "notes on tables")
+    text = "".join(f"<!-- table: {name} -->\n<!-- end of table -->\n" for name in marks)
+    Path("docs", "number-theory.md").write_text(text, encoding="utf-8")
+    assert f"wrote {Path('docs', 'number-theory.md')}" in works("reproduce", "number-theory", "--workers", 1)
+
+
 def test_a_dry_run_prints_commands(works):
     text = works("reproduce", "number-theory", "conic", "--quick", "--dry-run")
     assert text.splitlines()[0].startswith("adelic train conic --examples 20000")

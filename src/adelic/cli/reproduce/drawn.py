@@ -30,8 +30,8 @@ def _command(name: str, module: str, page: str, help_text: str) -> click.Command
     @click.option(
         "--examples",
         type=click.IntRange(1),
-        help="Train on at most this number of questions: a run of another kind, for a first look.  [default: the "
-        "plan's]",
+        help="Train on at most this number of questions, for a first look; the results have folders of their own.  "
+        "[default: the plan's]",
     )
     @plan_options(name, "task and size", page=page)
     @click.pass_obj
@@ -46,6 +46,7 @@ def _command(name: str, module: str, page: str, help_text: str) -> click.Command
             lambda results, report: benchmark.write_report(whole, results, report),
             command=line,
             page=page,
+            examples=given["examples"],
             **how,
         )
 
@@ -86,8 +87,9 @@ _HELP = """\
 
     Finished runs are read, never run again, and a network goes on from its last checkpoint, so the command can be given
     again after Ctrl-C, a kill or a spent --budget. The report is always about the whole plan: what has not been run is
-    said to be "not run". With --quick or --plan, folders are results/{name}-NAME and the folder report in it, unless
-    they are given; otherwise the tables go into docs/{page} and the page docs/{page}.md.
+    said to be "not run". The whole plan has its results in results/{name}, and in a clone its tables go into
+    docs/{page} and the page docs/{page}.md. With --quick, --plan or --examples, folders are results/{name}-NAME and the
+    folder report in it, unless they are given.
 
     \b
     adelic reproduce {name} --quick

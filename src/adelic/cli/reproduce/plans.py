@@ -51,7 +51,8 @@ def plan_options(name: str, row: str, *, page: str) -> Callable[[Command], Comma
             "--report",
             "report_dir",
             type=PATH,
-            help=f"Folder for the tables and figures.  [default: docs/{page}]",
+            help=f"Folder for the tables and figures.  [default: docs/{page} in a clone, else the folder report beside "
+            "the results]",
         ),
         click.option("--dry-run", is_flag=True, help="Print the commands of the runs, and train nothing."),
     )
@@ -64,9 +65,15 @@ def plan_source(*, quick: bool, plan_file: Path | None) -> str | Path:
     return plan_file or ("quick" if quick else "full")
 
 
-def own_results(name: str, source: str | Path) -> Path:
-    """Return the folder for the results of a benchmark's plan, unless another one is given."""
-    return Path("results") / (name if source == "full" else f"{name}-{Path(source).stem}")
+def own_results(name: str, source: str | Path, examples: int | None = None) -> Path:
+    """Return the folder for the results of a benchmark's plan, unless another one is given.
+
+    >>> own_results("columns", "full").as_posix(), own_results("columns", "quick", 200).as_posix()
+    ('results/columns', 'results/columns-quick-200-examples')
+    """
+    of_plan = [] if source == "full" else [Path(source).stem]
+    fewer = [] if examples is None else [f"{examples}-examples"]
+    return Path("results", "-".join([name, *of_plan, *fewer]))
 
 
 def run_and_report(
@@ -83,6 +90,7 @@ def run_and_report(
     results_dir: Path | None,
     report_dir: Path | None,
     dry_run: bool,
+    examples: int | None = None,
 ) -> None:
     """Run what is left of a plan, write its report, and print its tables; or print the commands alone.
 
@@ -99,6 +107,7 @@ def run_and_report(
         results_dir: folder of the results; None for that of the plan.
         report_dir: folder of the report; None for that of the plan.
         dry_run: whether to print the commands alone.
+        examples: the most examples of a run, where they are fewer than the plan's.
     """
     from adelic import benchmark
     from adelic.benchmark.arithmetic import run_plan
@@ -108,8 +117,9 @@ def run_and_report(
         for experiment in chosen:
             click.echo(experiment.command())
         return
-    results = results_dir or own_results(name, source)
-    report = report_dir or (Path("docs") / page if source == "full" else results / "report")
+    results = results_dir or own_results(name, source, examples)
+    is_whole = source == "full" and examples is None and Path("docs", f"{page}.md").exists()
+    report = report_dir or (Path("docs", page) if is_whole else results / "report")
     with progress_bar(name.replace("-", " ")) as tick:
 
         @contextmanager

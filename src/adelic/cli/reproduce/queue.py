@@ -150,12 +150,12 @@ def _of_arithmetic(what: Mapping[str, Any]) -> tuple[list[Experiment], Path]:
 
 def _of_number_theory(what: Mapping[str, Any]) -> tuple[list[Experiment], Path]:
     source, _, chosen = plan_of("number_theory")(**what)
-    return chosen, own_results("number-theory", source)
+    return chosen, own_results("number-theory", source, what["examples"])
 
 
 def _of_columns(what: Mapping[str, Any]) -> tuple[list[Experiment], Path]:
     source, _, chosen = plan_of("columns")(**what)
-    return chosen, own_results("columns", source)
+    return chosen, own_results("columns", source, what["examples"])
 
 
 _COMMANDS: dict[str, tuple[click.Command, Callable[[Mapping[str, Any]], tuple[list[Experiment], Path]]]] = {
