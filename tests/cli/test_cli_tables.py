@@ -119,3 +119,12 @@ def test_names_that_files_of_runs_cannot_hold_are_refused_before_training(refuse
     message = refused("train", path, "--target", column, *SMALL)
     assert f"{named} has a control character, or is not UTF-8; rename it" in message
     assert not list(Path().rglob("*.safetensors"))
+
+
+def test_the_form_on_a_table_is_the_default_of_the_layer_and_the_command_names_it(works, table):
+    """The paper's form, which tasks have by default, learns nothing of what divides a number."""
+    works("train", table, "--target", "multiple", *SMALL)
+    assert result()["features"] == "combined"
+    assert "--features combined" in result()["command"]
+    works("train", table, "--target", "multiple", *SMALL[:-1], "digits", "--features", "digits")
+    assert json.loads(Path("digits/result.json").read_text(encoding="utf-8"))["features"] == "digits"

@@ -51,7 +51,8 @@ class EmbeddingConfig:
         help="Form of AOE (--embedding adelic) that the network reads: digits (raw, as in the paper), standardized "
         "(mean 0 and variance 1), characters (cos and sin of 2πx/p^k), one-hot-digits, valuation-unit (of p^v·u: v, "
         "and u modulo p, one-hot), multiplicative-characters (v, and the Dirichlet characters of u modulo p) or "
-        "combined (characters, valuation-unit, and the real value in several scales).",
+        "combined (characters, valuation-unit, and the real value in several scales), the default on a table of your "
+        "own.",
         choices=FEATURE_KINDS,
         tried=("digits", "standardized", "characters", "one-hot-digits"),  # others where they are named
         of=_AOE,

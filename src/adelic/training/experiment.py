@@ -213,6 +213,8 @@ class Experiment:
     ) -> "Experiment":
         """Return the run of a network that a recipe's name, and what a user has given beside it, describe.
 
+        On a table of one's own AOE has the form `combined` unless another one is given; on tasks it has the paper's.
+
         Args:
             data: what it is trained on.
             recipe: name of a packaged recipe, or path of a file that `adelic tune` has written.
@@ -229,15 +231,20 @@ class Experiment:
         told = values | changes
         if told.get("body") == "graph" and (unused := sorted({"norm", "pooling", "positional"} & changes.keys())):
             raise ConfigurationError(f"--{unused[0]} plays no part in --body graph; leave it out")
+        kept = stored_embedding(table, recipe)
         chosen = EmbeddingConfig.choose(
-            stored_embedding(table, recipe),
+            kept,
             embedding,
             space=data.space,
             d_model=told.get("d_model", options(Recipe)["d_model"].default),
             **{name: v for name, v in given.items() if name in own},
         )
-        if isinstance(data, TableData) and given.get("fractional_digits") is None:
-            chosen = chosen.holding(data.load(seed).vocabulary)
+        if isinstance(data, TableData):
+            is_told = given.get("features") is not None or "features" in kept
+            if chosen.name == "adelic" and chosen.places == "flat" and not is_told:
+                chosen = replace(chosen, features="combined")  # the default of `nn.AdelicEmbedding`, not the paper's
+            if given.get("fractional_digits") is None:
+                chosen = chosen.holding(data.load(seed).vocabulary)
         return cls(data=data, model=chosen, recipe=complete(recipe, data.row, told), seed=seed)
 
     @property
