@@ -1,3 +1,4 @@
+import builtins
 import io
 import json
 import signal
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adelic import AdeleSpace
+from adelic import AdeleSpace, __main__
 from adelic.cli import main
 from adelic.cli.numbers import decode, encode
 from adelic.errors import DecodingError, PrecisionError
@@ -126,6 +127,8 @@ def test_coordinates(works):
         (["3", "1//2"], "'1//2' is not a number"),
         (["True"], "is not a number"),
         (["1\n2"], "is not a number"),
+        (["1", "-pi"], "'-pi' is not a fraction; --floats shortest, exact or limit:1000 reads it as a float"),
+        (["1e10000000"], "write all its digits, as an integer or a fraction"),
         (["7/5", "--fractional-digits", "0"], "--fractional-digits 1 would hold it"),
         (["1/25", "--fractional-digits", "1"], "--fractional-digits 2 would hold it, and --primes 3,7,11,13,17,19,23 "),
         (["3", "1/1024", "--precision", "5"], "1/1024 needs 10 digits after the point, which --precision 5 does not"),
@@ -203,7 +206,7 @@ def test_json_that_says_nothing(refused, text):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["1.4"], "prime"),
+        (["1.4"], "there are no digits"),
         (["x", "2:1"], "'x' is not a real value"),
         (["nan", "2:1"], "'nan' is not a real value"),
         (["inf", "2:1"], "'inf' is not a real value"),
@@ -366,3 +369,25 @@ assert not heavy, heavy
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert done.stdout.startswith("22/7\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("[1]", "it is not an object"), ('{"primes": [2]}', "it has no 'precision'"), ("{", "Expecting property")],
+)
+def test_json_of_another_kind(refused, text, words):
+    line = refused("decode", stdin=text)
+    assert f"this is not the JSON of `adelic encode --json`: {words}" in line
+
+
+def test_ctrl_c_while_the_command_line_is_imported(monkeypatch):
+    def interrupted(name, *others, **more):
+        if name == "adelic.cli":
+            raise KeyboardInterrupt
+        return imported(name, *others, **more)
+
+    imported = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", interrupted)
+    with pytest.raises(SystemExit) as caught:
+        __main__.main()
+    assert caught.value.code == 130

@@ -21,6 +21,7 @@ from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 
 _REAL_DIGITS = 17  # which tell every float64 from its neighbours
 _LONGEST_PRIME = 20
+_CONSTANTS = {"pi": math.pi, "e": math.e}
 
 
 @click.command(context_settings={"ignore_unknown_options": True})  # so that -3 is a number
@@ -60,6 +61,10 @@ def encode(
     from adelic.numbers.choice import fitting_space
 
     refuse_options(numbers)
+    if not floats and (constant := next((text for text in numbers if text.lstrip("+-") in _CONSTANTS), None)):
+        raise EncodingError(
+            f"{constant!r} is not a fraction; --floats shortest, exact or limit:1000 reads it as a float"
+        )
     values = [_as_float(number) for number in numbers] if floats else list(numbers)
     policy = floats or "error"
     digits = DEFAULT_PRECISION if precision is None else precision
@@ -82,7 +87,7 @@ def encode(
 
 def _as_float(number: str) -> str | float:
     """Return the float that a text means: pi, e, or a number with a point or an exponent; another text unchanged."""
-    constant = {"pi": math.pi, "e": math.e}.get(number.lstrip("+-"))
+    constant = _CONSTANTS.get(number.lstrip("+-"))
     if constant is not None:
         return -constant if number.startswith("-") else constant
     is_float = any(sign in number for sign in ".eE")
@@ -156,6 +161,8 @@ def decode(coordinates: tuple[str, ...], file: IO[str] | None) -> None:
 def _read_coordinates(coordinates: tuple[str, ...]) -> AdeleArray:
     """Return the adele that a command line writes."""
     value, radius = _read_real(coordinates[0])
+    if len(coordinates) == 1:
+        raise DecodingError("there are no digits to decode; write PRIME:EXPANSION behind the real value, as 2:…11011")
     primes, expansions = [], []
     for text in coordinates[1:]:
         prime, colon, expansion = text.partition(":")
@@ -204,7 +211,9 @@ def _read_json(stream: IO[str]) -> AdeleArray:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         if isinstance(error, AdelicError):
             raise
-        raise DecodingError(f"this is not the JSON of `adelic encode --json` ({shortened(str(error))})") from None
+        why = {KeyError: f"it has no {error}", TypeError: "it is not an object, or a part of it is of another kind"}
+        shown = why.get(type(error), shortened(str(error)))
+        raise DecodingError(f"this is not the JSON of `adelic encode --json`: {shown}") from None
 
 
 def _read_reals(found: Any) -> Any:

@@ -284,7 +284,8 @@ class AdeleArray(NumberArray):
             raise DecodingError(
                 f"the digits{at_position(position)} alone determine no rational number: none with numerator and "
                 f"denominator up to about 2^{bound.bit_length() // 2} has them{are}; a real value "
-                "tells which, and RedundantResidueCode(space, max_numerator, max_denominator) takes other bounds"
+                "tells which, or more digits; in Python RedundantResidueCode(space, max_numerator, max_denominator) "
+                "takes other bounds"
             )
         return q
 

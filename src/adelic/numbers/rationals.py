@@ -335,7 +335,8 @@ def _parse(value: Any, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int
 
 def _exponent_error(value: Any) -> EncodingError:
     return EncodingError(
-        f"{describe(value)} has an exponent beyond ±{_MAX_EXPONENT}: refused, it would fill the memory; pass an int"
+        f"{describe(value)} has an exponent beyond ±{_MAX_EXPONENT}: refused, it would fill the memory; write all its "
+        "digits, as an integer or a fraction"
     )
 
 
