@@ -18,6 +18,7 @@ from adelic.errors import (
     EncodingError,
     PrecisionError,
     RangeError,
+    SpaceError,
     UnknownNameError,
     VocabularyError,
 )
@@ -592,3 +593,16 @@ def test_features_of_a_byte_each_are_converted_with_the_module():
     assert len(near.look_up(torch.arange(2)).unique(dim=0)) == 2
     with pytest.raises(ConfigurationError, match=r"in torch\.bfloat16 give two numbers"):
         near.to(torch.bfloat16)
+
+
+def test_later_values_of_a_column_may_have_more_digits_after_the_point():
+    """The error of a value that does not fit names the option, and with it the value is read exactly."""
+    embedding = AdelicEmbedding.for_column([1.25, 2.5], 32, show=False)
+    with pytest.raises(PrecisionError, match="fractional_digits=4 would hold it"):
+        embedding([1.3333])
+    wider = AdelicEmbedding.for_column([1.25, 2.5], 32, show=False, fractional_digits=4)
+    assert wider([1.3333, 2.5]).shape == (2, 32)
+    assert (wider.space.fractional_digits, wider.space.max_precision) == (4, embedding.space.max_precision + 2)
+    for wrong in (-1, 1.5, "two"):
+        with pytest.raises(SpaceError, match="fractional_digits"):
+            AdelicEmbedding.for_column([1.25, 2.5], 32, show=False, fractional_digits=wrong)

@@ -229,21 +229,33 @@ class AdelicEmbedding(NumberEmbedding):
 
     @classmethod
     def for_column(
-        cls, column: Any, d_model: int = 128, *, floats: str = "shortest", show: bool = True, **options: Any
+        cls,
+        column: Any,
+        d_model: int = 128,
+        *,
+        floats: str = "shortest",
+        fractional_digits: int | None = None,
+        show: bool = True,
+        **options: Any,
     ) -> Self:
         """Return an embedding for the numbers of a column, and of others like them; print what was chosen.
 
-        It takes the column's values themselves, and later ones, in batches of any shape; there is no vocabulary.
+        It takes the column's values themselves, and later ones, in batches of any shape; there is no vocabulary. Later
+        values may be larger. They may not have more digits after the point than the column's: `fractional_digits` says
+        how many there can be.
 
         Args:
             column: a pandas or polars series, an array or a list: integers, fractions, prices, dates, with gaps.
             d_model: length of a vector.
             floats: what a float that is not an integer stands for, as for `AdeleSpace.encode`.
+            fractional_digits: digits after the point at each prime (of a decimal, as many as it has decimals); by
+                default as many as the column needs.
             show: whether to print what was chosen, `adelic.numbers.columns.choice.ColumnChoice`.
             options: of the embedding, in place of what would be chosen.
 
         Raises:
             EncodingError: a value is not a number, or there is none.
+            SpaceError: `fractional_digits` is negative, or no integer.
 
         >>> embedding = AdelicEmbedding.for_column([19.99, 5, None, 249.5], d_model=32)
         4 rows, 3 different decimals from 5 to 249.5, 1 missing
@@ -254,7 +266,7 @@ class AdelicEmbedding(NumberEmbedding):
         >>> embedding([[7.25, None]]).shape
         torch.Size([1, 2, 32])
         """
-        choice = choose_for_column(column, floats=floats)
+        choice = choose_for_column(column, floats=floats, fractional_digits=fractional_digits)
         chosen: dict[str, Any] = {"space": choice.space, "coordinates": choice.coordinates}
         chosen |= {"floats": floats, "missing": choice.missing > 0}
         if options.get("features") in (None, "combined"):

@@ -88,15 +88,17 @@ class ColumnChoice:
         return "\n".join(f"{line} (as given)" if line.partition(":")[0] in by_user else line for line in lines)
 
 
-def choose_for_column(values: Any, *, floats: str = "shortest") -> ColumnChoice:
+def choose_for_column(values: Any, *, floats: str = "shortest", fractional_digits: int | None = None) -> ColumnChoice:
     """Return how a column of numbers is to be read.
 
     Args:
         values: a pandas or polars series, an array or a list: integers, fractions, decimals, dates, with gaps.
         floats: what a float that is not an integer stands for, as for `AdeleSpace.encode`.
+        fractional_digits: digits after the point at each prime; by default as many as the column needs.
 
     Raises:
         EncodingError: a value is not a number, or there is none.
+        SpaceError: `fractional_digits` is negative, or no integer.
 
     >>> choose_for_column([0.5, 19.99, 3]).kind, choose_for_column(["1/3", 2]).kind
     ('decimals', 'fractions')
@@ -111,6 +113,10 @@ def choose_for_column(values: Any, *, floats: str = "shortest") -> ColumnChoice:
     reals = rationals_to_floats(n, m)
     is_date = column.dtype.kind == "M" or (column.dtype.kind == "O" and _is_date(_first(array, kept)))
     kind, space = _kind_and_space(n, m)
+    if fractional_digits is not None:
+        before = space.max_precision - space.fractional_digits
+        after = fractional_digits if hasattr(fractional_digits, "__index__") else 0  # the space refuses what is none
+        space = AdeleSpace(space.primes, before + max(int(after), 0), fractional_digits)
     deviation = float(reals.std())
     return ColumnChoice(
         kind="dates" if is_date else kind,
