@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adelic.data.drawn import Answers, Draw, DrawnTask, Operands
+from adelic.numbers.columns.reading import objects
 
 COMPOSITE_MODULUS = math.prod((3, 5, 7, 11, 13, 17, 19, 23, 29))
 """3,234,846,615, a product of nine primes: residues and inverses modulo it are those at nine places."""
@@ -65,7 +66,7 @@ def _fractions(low: int, high: int) -> Draw:
         numerators = rng.integers(low, high, (n, 2)) * rng.choice([-1, 1], (n, 2))
         denominators = rng.integers(1, _MAX_DENOMINATOR + 1, (n, 2))
         pairs = zip(numerators.ravel().tolist(), denominators.ravel().tolist(), strict=True)
-        return _objects([Fraction(a, b) for a, b in pairs]).reshape(n, 2)
+        return objects([Fraction(a, b) for a, b in pairs]).reshape(n, 2)
 
     return draw
 
@@ -83,20 +84,13 @@ def _terms(least: int, most: int, low: int, high: int, neutral: int) -> Draw:
     return draw
 
 
-def _objects(values: list[Any]) -> Answers:
-    """Return exact numbers as an array of objects."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
 def _exact(function: Callable[[Operands], Operands]) -> Callable[[Operands], Answers]:
     """Return the function computed with Python's integers, which can have any size."""
     return lambda operands: np.asarray(function(operands.astype(object)), dtype=object)
 
 
 def _inverses(modulus: int) -> Callable[[Operands], Answers]:
-    return lambda operands: _objects([pow(x, -1, modulus) for x in operands[:, 0].tolist()])
+    return lambda operands: objects([pow(x, -1, modulus) for x in operands[:, 0].tolist()])
 
 
 def _greater(operands: Operands) -> Answers:

@@ -7,7 +7,7 @@ Source: Charton and Narayanan, "Transformers know more than they can tell: learn
 from dataclasses import dataclass
 
 from adelic.data.drawn import Answers, Draw, DrawnTask, Operands
-from adelic.number_theory.drawing import objects
+from adelic.numbers.columns.reading import objects
 from adelic.storage.options import check_fields, option
 
 _FURTHER = 1000

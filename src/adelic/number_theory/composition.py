@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from adelic.data.drawn import REFERENCE, Answers, Draw, DrawnTask, Operands
-from adelic.number_theory.drawing import objects
+from adelic.numbers.columns.reading import objects
 
 OPERATORS: tuple[Callable[[Any, Any], Any], ...] = (operator.add, operator.sub, operator.mul, Fraction)
 """What −1, −2, … stand for in an expression; no solver is told."""

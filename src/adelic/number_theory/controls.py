@@ -10,7 +10,8 @@ import numpy as np
 
 from adelic.data.drawn import MOST_CLASSES, Draw, DrawnTask, Operands
 from adelic.errors import ConfigurationError
-from adelic.number_theory.drawing import answers_with, objects
+from adelic.number_theory.drawing import answers_with
+from adelic.numbers.columns.reading import objects
 from adelic.storage.options import check_fields, option
 
 _NOISE = 200

@@ -69,14 +69,3 @@ def coprime(p: int, low: int, high: Any, n: int, rng: np.random.Generator) -> ND
 def answers_with(function: Callable[[Operands], Any]) -> Callable[[Operands], Answers]:
     """Return a function of operands whose answers are int64 indices of classes."""
     return lambda operands: np.asarray(function(operands)).astype(np.int64)
-
-
-def objects(values: Any) -> Answers:
-    """Return exact numbers as an array of objects.
-
-    >>> objects([10**30, 2]).dtype
-    dtype('O')
-    """
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found

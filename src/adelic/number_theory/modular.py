@@ -10,9 +10,10 @@ import numpy as np
 
 from adelic.data.drawn import Draw, DrawnTask
 from adelic.errors import ConfigurationError
-from adelic.number_theory.drawing import answers_with, coprime, objects
+from adelic.number_theory.drawing import answers_with, coprime
 from adelic.number_theory.spaces import digits_of, for_residues
 from adelic.numbers import AdeleSpace, is_prime
+from adelic.numbers.columns.reading import objects
 from adelic.numbers.primes import split
 from adelic.storage.options import check_fields, option
 

@@ -77,7 +77,11 @@ def _from_polars(series: Any) -> npt.NDArray[Any]:
 
 
 def objects(values: list[Any]) -> npt.NDArray[np.object_]:
-    """Return values as an array of objects with one axis, whatever they are."""
+    """Return values as an array of objects with one axis, whatever they are.
+
+    >>> objects([10**30, 2])
+    array([1000000000000000000000000000000, 2], dtype=object)
+    """
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
