@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from adelic.data.registry import task as find_task
 from adelic.data.registry import tasks
+from adelic.data.sources import choices_of, in_words
 from adelic.errors import AdelicError, needs_extra
 from adelic.storage.options import options
 from adelic.training import CLASSICAL_MODELS, EmbeddingConfig, Recipe, Result
@@ -28,6 +29,7 @@ class Summary:
 
     Attributes:
         results: at least one.
+        file: how the SHA-256 of a table's file begins, where `summarise` has found another one of the same title.
 
     >>> from pathlib import Path
     >>> from adelic.benchmark import read_results
@@ -37,6 +39,7 @@ class Summary:
     """
 
     results: tuple[Result, ...]
+    file: str = ""
 
     # The run's description: the same for all seeds.
 
@@ -66,11 +69,20 @@ class Summary:
         return self.first.contaminated
 
     @property
+    def data(self) -> str:
+        """Return what tells the data from others, as text: models are compared where it is the same, see `data_key`."""
+        return data_key(self.first)
+
+    @property
     def title(self) -> str:
-        """Return the row with its edition (but the published one) and its split: weaving-6 (levels, orbits)."""
+        """Return the row with its edition (but the published one), what else defines the data, and the split.
+
+        weaving-6 (levels, orbits), gcd-200 (limit=5000, drawn), mine (target sold, random).
+        """
         edition = [self.edition] if self.edition not in (None, "published") else []
+        file = [f"file {self.file}"] if self.file else []
         contaminated = ["contaminated"] if self.is_contaminated else []
-        return f"{self.row} ({', '.join([*edition, self.split, *contaminated])})"
+        return f"{self.row} ({', '.join([*edition, *chosen_data(self.first), *file, self.split, *contaminated])})"
 
     @property
     def place(self) -> tuple[bool, str, bool, str]:
@@ -303,7 +315,11 @@ def summarise(results: Iterable[Result]) -> list[Summary]:
     groups: dict[str, list[Result]] = {}
     for result in results:
         groups.setdefault(model_key(result), []).append(result)
-    return [Summary(tuple(group)) for group in groups.values()]
+    found = [Summary(tuple(group)) for group in groups.values()]
+    data: dict[str, set[str]] = {}
+    for summary in found:
+        data.setdefault(summary.title, set()).add(summary.data)
+    return [replace(one, file=_file(one.first)) if len(data[one.title]) > 1 else one for one in found]
 
 
 def run_key(configuration: Mapping[str, Any]) -> str:
@@ -316,14 +332,49 @@ def model_key(result: Result) -> str:
     return run_key({key: value for key, value in result.configuration.items() if key != "seed"})
 
 
+def data_key(result: Result) -> str:
+    """Return what tells the data of a run from others, as text: all that its rows depend on, but for the seed.
+
+    >>> from pathlib import Path
+    >>> from adelic.benchmark import read_results
+    >>> data_key(read_results(Path("results/demo"))[0])
+    '["schubert-4", "published", "published", false, {}]'
+    """
+    about = [result.row, result.edition, result.split, result.contaminated]
+    return json.dumps([*about, choices_of(result.configuration.get("data", {}))], sort_keys=True)
+
+
+def chosen_data(result: Result) -> list[str]:
+    """Return in words what defines the data of a run besides its row, edition and split; [] for most."""
+    return in_words(result.configuration.get("data", {}))
+
+
+def _file(result: Result) -> str:
+    """Return how the SHA-256 of a table's file begins; empty for a task."""
+    return str(result.configuration.get("data", {}).get("sha256", ""))[:8]
+
+
+def have_same_test_rows(first: Result, second: Result) -> bool:
+    """Return whether two runs were judged by the same rows, as far as their results say: older ones lack the SHA-256.
+
+    >>> from pathlib import Path
+    >>> from adelic.benchmark import read_results
+    >>> a, b, c, d = read_results(Path("results/demo"))
+    >>> have_same_test_rows(a, b), have_same_test_rows(a, c), have_same_test_rows(a, replace(b, data_sha256="0"))
+    (True, False, False)
+    """
+    hashes = {result.data_sha256 for result in (first, second)} - {None}
+    return len(hashes) < 2 and first.split_seed == second.split_seed and data_key(first) == data_key(second)
+
+
 def paired(first: Summary, second: Summary) -> tuple[Summary, Summary] | None:
     """Return two models with the runs of the seeds that both have, in the same order; None without common seeds.
 
-    Runs of one seed that have other test rows are left out.
+    Runs of one seed that have other test rows are left out, see `have_same_test_rows`.
     """
     mine, theirs = ({result.seed: result for result in model.results} for model in (first, second))
     pairs = [(mine[seed], theirs[seed]) for seed in sorted(mine.keys() & theirs.keys())]
-    pairs = [(a, b) for a, b in pairs if a.split_seed == b.split_seed]
+    pairs = [(a, b) for a, b in pairs if have_same_test_rows(a, b)]
     return (Summary(tuple(a for a, _ in pairs)), Summary(tuple(b for _, b in pairs))) if pairs else None
 
 

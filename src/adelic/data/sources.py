@@ -438,3 +438,40 @@ def row_of(about: Mapping[str, Any]) -> str:
     """
     size = about.get("n", about.get("examples"))
     return str(about["task"]) if size is None else f"{about['task']}-{size}"
+
+
+_NO_CHOICES = ("task", "n", "examples", "edition", "split", "seed")
+"""What the names of a row, its edition and its split say, and the seed of older runs' splits."""
+_CHANGES_NO_ROW = ("path", "never_seen_cases")
+"""What changes neither the rows to train on nor the test rows: a table's file is known by its SHA-256."""
+
+
+def choices_of(about: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the table `data` of config.toml chooses besides row, edition and split, and rows depend on.
+
+    >>> choices_of({"task": "schubert", "n": 4, "edition": "published", "split": "orbits"})
+    {}
+    >>> choices_of({"task": "gcd", "examples": 200, "test_cases": 10_000, "task_options": ["limit=5000"]})
+    {'task_options': ['limit=5000']}
+    """
+    known = dict(options(DrawnData)) | dict(options(TableData))
+    plain = {name: described.default for name, described in known.items()}
+    without = (*_NO_CHOICES, *_CHANGES_NO_ROW)
+    return {name: value for name, value in about.items() if name not in without and value != plain.get(name)}
+
+
+def in_words(about: Mapping[str, Any]) -> list[str]:
+    """Return the `choices_of` the table `data` of config.toml in words, but for the SHA-256 of a table's file.
+
+    >>> in_words({"task": "gcd", "examples": 200, "test_cases": 500, "task_options": ["limit=5000"]})
+    ['limit=5000', 'test cases 500']
+    >>> in_words({"task": "mine", "target": "sold", "columns": ["price", "size"], "split": "random"})
+    ['target sold', 'columns price and size']
+    """
+    found = choices_of(about)
+    words = list(found.pop("task_options", ()))
+    for name, value in found.items():
+        if name != "sha256":
+            text = " and ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            words.append(f"{name.replace('_', ' ')} {text}")
+    return words
