@@ -7,6 +7,7 @@ from typing import Any
 
 from adelic.benchmark.results import Summary
 from adelic.benchmark.rows import Row, published_rows
+from adelic.training.embedding import embedding_in_paths, embedding_text
 from adelic.training.recipes import recipe_names
 
 
@@ -140,8 +141,10 @@ def recipe_family(summary: Summary) -> str:
     path = PurePath(summary.recipe)
     row = summary.row if summary.edition in (None, "published") else f"{summary.row}-{summary.edition}"
     stem = path.stem.replace(row, "{row}", 1)
-    form = f"{summary.embedding}-{summary.form.replace(', ', '-')}"
-    for written in (form, summary.embedding):
+    table = {**summary.first.configuration.get("embedding", {}), "name": summary.embedding}
+    names = {embedding_in_paths(embedding_text(table, always=form)) for form in ((), ("features",))}
+    names |= {f"{summary.embedding}-{summary.form.replace(', ', '-')}", summary.embedding}
+    for written in sorted(names, key=len, reverse=True):
         if written in stem:
             stem = stem.replace(written, "{embedding}", 1)
             break

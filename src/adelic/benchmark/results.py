@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from adelic.data.registry import task as find_task
 from adelic.data.registry import tasks
-from adelic.data.sources import choices_of, in_words
+from adelic.data.sources import choices_in_words, choices_of
 from adelic.errors import AdelicError, needs_extra
-from adelic.storage.options import options
 from adelic.training import CLASSICAL_MODELS, EmbeddingConfig, Recipe, Result
+from adelic.training.embedding import options_in_words
 from adelic.training.experiment import flatten
 from adelic.training.result import Figures
 
@@ -102,12 +102,15 @@ class Summary:
 
     @property
     def label(self) -> str:
-        """Return the model's name: AOE (digits), AOE (characters, late), periodic (sigma 0.3), boosted trees."""
+        """Return the model's name: AOE (digits), AOE (characters, late), periodic (sigma 0.3), boosted trees.
+
+        Of AOE it says the form alone; where models of a table differ in other options, `named` adds them.
+        """
         if self.embedding in CLASSICAL_MODELS:
             return CLASSICAL_MODELS[self.embedding].title
         if self.embedding == "adelic":
             return f"AOE ({self.form})"
-        words = _rival_options(self.embedding, self.first.configuration.get("embedding", {}))
+        words = options_in_words({**self.first.configuration.get("embedding", {}), "name": self.embedding})
         return self.embedding + (f" ({', '.join(words)})" if words else "")
 
     @property
@@ -346,7 +349,7 @@ def data_key(result: Result) -> str:
 
 def chosen_data(result: Result) -> list[str]:
     """Return in words what defines the data of a run besides its row, edition and split; [] for most."""
-    return in_words(result.configuration.get("data", {}))
+    return choices_in_words(result.configuration.get("data", {}))
 
 
 def _file(result: Result) -> str:
@@ -376,20 +379,6 @@ def paired(first: Summary, second: Summary) -> tuple[Summary, Summary] | None:
     pairs = [(mine[seed], theirs[seed]) for seed in sorted(mine.keys() & theirs.keys())]
     pairs = [(a, b) for a, b in pairs if have_same_test_rows(a, b)]
     return (Summary(tuple(a for a, _ in pairs)), Summary(tuple(b for _, b in pairs))) if pairs else None
-
-
-def _rival_options(name: str, told: Mapping[str, Any]) -> list[str]:
-    """Return the options of a rival in words: those that differ from the defaults, and σ always.
-
-    >>> _rival_options("periodic", {}), _rival_options("fone", {"standardize": True})
-    (['sigma 0.01'], ['standardized'])
-    """
-    plain = {option: o.default for option, o in options(EmbeddingConfig).items() if name in o.of}
-    found = plain | {option: value for option, value in told.items() if option in plain}
-    words = [f"bases {found['bases']}"] if found.get("bases", plain.get("bases")) != plain.get("bases") else []
-    words += ["standardized"] if found.get("standardize") else []
-    words += ["as published"] if found.get("published") else []
-    return words + ([f"sigma {found['sigma']:g}"] if "sigma" in found else [])
 
 
 def right_rows(result: Result) -> npt.NDArray[np.bool_] | None:

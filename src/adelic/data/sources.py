@@ -460,12 +460,12 @@ def choices_of(about: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in about.items() if name not in without and value != plain.get(name)}
 
 
-def in_words(about: Mapping[str, Any]) -> list[str]:
+def choices_in_words(about: Mapping[str, Any]) -> list[str]:
     """Return the `choices_of` the table `data` of config.toml in words, but for the SHA-256 of a table's file.
 
-    >>> in_words({"task": "gcd", "examples": 200, "test_cases": 500, "task_options": ["limit=5000"]})
+    >>> choices_in_words({"task": "gcd", "examples": 200, "test_cases": 500, "task_options": ["limit=5000"]})
     ['limit=5000', 'test cases 500']
-    >>> in_words({"task": "mine", "target": "sold", "columns": ["price", "size"], "split": "random"})
+    >>> choices_in_words({"task": "mine", "target": "sold", "columns": ["price", "size"], "split": "random"})
     ['target sold', 'columns price and size']
     """
     found = choices_of(about)

@@ -12,6 +12,7 @@ from adelic.errors import ConfigurationError, RunFolderError, StorageError, Unkn
 from adelic.storage.checks import shown
 from adelic.storage.files import read_bytes, storage_errors
 from adelic.storage.records import DamagedTextError, parse_toml
+from adelic.training.embedding import embedding_text
 from adelic.training.folders.files import EVENT_FILES, FILES, LOG_FOLDER, kept_lines, read_result
 from adelic.training.folders.progress import read_progress
 from adelic.training.kinds import COUNT, TABLE, TEXT, check_all
@@ -69,9 +70,9 @@ class RunSummary:
 
     @property
     def embedding(self) -> str:
-        """Return the embedding: adelic:digits, adelic:characters:late, learned."""
-        embedding = self.configuration.get("embedding", {})
-        return ":".join(str(embedding[key]) for key in ("name", "features", "places") if key in embedding)
+        """Return the embedding: adelic:digits, adelic:characters:late, base-digits:base=30, learned."""
+        embedding = self.configuration.get("embedding")
+        return embedding_text(embedding) if embedding else ""
 
     @property
     def recipe(self) -> str:
