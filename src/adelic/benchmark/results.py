@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from adelic.benchmark.rows import chosen_data, data_key, have_same_test_rows
 from adelic.data.registry import task as find_task
 from adelic.data.registry import tasks
-from adelic.data.sources import choices_in_words, choices_of
 from adelic.errors import AdelicError, needs_extra
 from adelic.training import CLASSICAL_MODELS, EmbeddingConfig, Recipe, Result
 from adelic.training.embedding import options_in_words
@@ -335,39 +335,9 @@ def model_key(result: Result) -> str:
     return run_key({key: value for key, value in result.configuration.items() if key != "seed"})
 
 
-def data_key(result: Result) -> str:
-    """Return what tells the data of a run from others, as text: all that its rows depend on, but for the seed.
-
-    >>> from pathlib import Path
-    >>> from adelic.benchmark import read_results
-    >>> data_key(read_results(Path("results/demo"))[0])
-    '["schubert-4", "published", "published", false, {}]'
-    """
-    about = [result.row, result.edition, result.split, result.contaminated]
-    return json.dumps([*about, choices_of(result.configuration.get("data", {}))], sort_keys=True)
-
-
-def chosen_data(result: Result) -> list[str]:
-    """Return in words what defines the data of a run besides its row, edition and split; [] for most."""
-    return choices_in_words(result.configuration.get("data", {}))
-
-
 def _file(result: Result) -> str:
     """Return how the SHA-256 of a table's file begins; empty for a task."""
     return str(result.configuration.get("data", {}).get("sha256", ""))[:8]
-
-
-def have_same_test_rows(first: Result, second: Result) -> bool:
-    """Return whether two runs were judged by the same rows, as far as their results say: older ones lack the SHA-256.
-
-    >>> from pathlib import Path
-    >>> from adelic.benchmark import read_results
-    >>> a, b, c, d = read_results(Path("results/demo"))
-    >>> have_same_test_rows(a, b), have_same_test_rows(a, c), have_same_test_rows(a, replace(b, data_sha256="0"))
-    (True, False, False)
-    """
-    hashes = {result.data_sha256 for result in (first, second)} - {None}
-    return len(hashes) < 2 and first.split_seed == second.split_seed and data_key(first) == data_key(second)
 
 
 def paired(first: Summary, second: Summary) -> tuple[Summary, Summary] | None:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from adelic.benchmark.comparison import named
-from adelic.benchmark.results import Summary, chosen_data, right_rows, shown_seconds
-from adelic.benchmark.rows import as_published, further_rows, published_rows
+from adelic.benchmark.results import Summary, right_rows, shown_seconds
+from adelic.benchmark.rows import as_published, chosen_data, further_rows, published_rows
 from adelic.benchmark.table import (
     LOOK_UP_NOTE,
     NONE,

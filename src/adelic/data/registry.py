@@ -45,12 +45,19 @@ def tasks() -> Mapping[str, Task]:
     Raises:
         ConfigurationError: two packages have a task of the same name, stored or drawn, or one that is installed cannot
             be loaded, or names something else than tasks.
+
+    >>> "schubert" in tasks(), "gcd" in tasks()
+    (True, False)
     """
     return _of_all_packages()[0]
 
 
 def drawn_tasks() -> Mapping[str, DrawnTask]:
-    """Return all tasks by name whose questions are drawn; errors are those of `tasks`."""
+    """Return all tasks by name whose questions are drawn; errors are those of `tasks`.
+
+    >>> "schubert" in drawn_tasks(), "gcd" in drawn_tasks()
+    (False, True)
+    """
     return _of_all_packages()[1]
 
 

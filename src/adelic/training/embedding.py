@@ -1,20 +1,17 @@
 """The embedding of a network: its name and its options, checked without torch."""
 
-import re
-import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
-from importlib import resources
 from typing import Any
 
-from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.errors import ConfigurationError
 from adelic.numbers import AdeleSpace
 from adelic.numbers.choice import fitting_space
 from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, PLACE_FEATURES, FeatureLayout
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 from adelic.storage.options import Option, check_fields, check_table, option, options, short, table_of
+from adelic.training.embedding_names import check_embedding
 
 JOINTS = ("agree", "signs", "sum", "product")
 """The joints of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
@@ -434,27 +431,6 @@ def check_owner(what: str, option: str, embedding: str) -> None:
         listed = " and ".join(filter(None, [", ".join(map(repr, names[:-1])), repr(names[-1])]))
         whose = f"embedding{'s' if len(names) > 1 else ''} {listed}"
         raise ConfigurationError(f"{what} belongs to the {whose}, not to {embedding!r}")
-
-
-def check_embedding(name: str) -> None:
-    """Raise `UnknownNameError` unless an embedding has this name; the nearest name is suggested.
-
-    >>> check_embedding("lerned")
-    Traceback (most recent call last):
-    adelic.errors.UnknownNameError: unknown embedding 'lerned'; did you mean 'learned'? embeddings: abacus, adelic, ...
-    """
-    loaded = sys.modules.get("adelic.nn.embeddings.registry")
-    known: Iterable[str] = _embedding_names() if loaded is None else loaded.EMBEDDINGS
-    if name not in known:
-        raise UnknownNameError.of("embedding", name, known)
-
-
-@cache
-def _embedding_names() -> tuple[str, ...]:
-    """Return the names that the modules of `adelic.nn.embeddings` give to classes, read as text: no torch is loaded."""
-    modules = (resources.files("adelic") / "nn" / "embeddings").iterdir()
-    texts = [module.read_text(encoding="utf-8") for module in modules if module.name.endswith(".py")]
-    return tuple(sorted(name for text in texts for name in re.findall(r'(?m)^    name\b[^=\n]*= "(.+)"$', text)))
 
 
 def stored_embedding(table: Any, recipe: str) -> dict[str, Any]:
