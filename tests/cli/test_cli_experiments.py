@@ -313,7 +313,9 @@ def test_models_outside_the_transformer(works, folder):
     again, first = (read_results(folder / name)[0] for name in ("again", "results"))
     assert (again.test, again.configuration) == (first.test, first.configuration)
     listed = json.loads(works("runs", "list", "--json"))
-    assert [(run["embedding"], run["state"]) for run in listed] == [("logistic", "finished"), ("majority", "finished")]
+    runs = [(run["embedding"], run["state"]) for run in listed if run["kind"] == "run"]
+    assert runs == [("logistic", "finished"), ("majority", "finished")]
+    assert [(entry["state"], entry["trials"]) for entry in listed[2:]] == [("finished", 1), ("finished", 1)]
 
 
 def test_both_kinds_of_models_in_one_matrix(works):
