@@ -120,7 +120,8 @@ class EmbeddingConfig:
     gain: float | None = option(
         None,
         default=1.0,
-        help="What the first weights of AOE's projection are multiplied by.",
+        help="With --projection linear: how many times as large as usual the map's first weights are. Above 1, AOE's "
+        "features count for more when training begins; below 1, for less.",
         positive=True,
         of=_AOE,
         unwritten=1.0,
@@ -176,7 +177,8 @@ class EmbeddingConfig:
     modulus: int | None = option(
         None,
         default=257,
-        help="Modulus of the angle of angular.",
+        help="Of --embedding angular: after how many whole numbers its circle closes. A number becomes a point on the "
+        "circle, and numbers with the same remainder modulo this one become the same point.",
         least=2,
         greatest=10**12,
         of=("angular",),
