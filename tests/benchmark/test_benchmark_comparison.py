@@ -4,6 +4,7 @@ import pytest
 
 from adelic.benchmark import Summary, summarise
 from adelic.benchmark.comparison import comparisons, on_most_rows, recipe_family
+from adelic.training import EmbeddingConfig
 
 
 def found(*results):
@@ -92,6 +93,27 @@ def test_the_form_may_be_part_of_the_name_of_a_recipe(result, form):
     assert family.endswith(".toml")
     if form != "-one-hot-digits":
         assert family == "best/{row}-{embedding}.toml"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "file"),
+    [
+        ("base-digits", {"base": 30}, "best/schubert-4-base-digits-base=30.toml"),
+        ("fone", {"bases": "2-5", "standardize": True}, "best/schubert-4-fone-bases=2-5-standardize.toml"),
+        (
+            "adelic",
+            {"gain": 3.0, "projection": "linear"},
+            "best/schubert-4-adelic-digits-projection=linear-gain=3.toml",
+        ),
+        ("periodic", {"sigma": 0.3}, "best/schubert-4-periodic.toml"),  # a search has found it
+    ],
+)
+def test_the_options_may_be_part_of_the_name_of_a_recipe(result, name, options, file):
+    """As `adelic tune` names it: searched recipes of all embeddings are one family."""
+    model = EmbeddingConfig.of(name, **options).as_dict()
+    assert recipe_family(Summary((result(embedding=name, model=model, recipe={"name": file}),))) == (
+        "best/{row}-{embedding}.toml"
+    )
 
 
 def test_models_outside_the_transformer_stand_beside_every_recipe(result, outside):

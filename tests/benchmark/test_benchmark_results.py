@@ -451,6 +451,10 @@ def test_the_edition_and_the_split_are_in_a_rows_name(result):
         ("fone", {"bases": "2-5", "standardize": True}, "fone (bases 2-5, standardized)"),
         ("xval", {"standardize": True}, "xval (standardized)"),
         ("fone", {"bases": "2-5", "published": True}, "fone (bases 2-5, as published)"),
+        ("base-digits", {}, "base-digits"),
+        ("base-digits", {"base": 30}, "base-digits (base 30)"),
+        ("residues", {"n_primes": 25}, "residues (25 primes)"),
+        ("angular", {"modulus": 97}, "angular (modulus 97)"),
         ("learned", {}, "learned"),
     ],
 )

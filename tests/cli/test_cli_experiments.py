@@ -18,6 +18,7 @@ from adelic.data.sources import TableData, TaskData
 from adelic.nn import EMBEDDINGS
 from adelic.storage.options import options
 from adelic.training import EmbeddingConfig, Recipe
+from adelic.training.solver_names import SOLVER_MODULES
 
 QUICK = ["--recipe", "quick", "--epochs", "1", "--n-layers", "1", "--device", "cpu"]
 TRAIN = ["train", "schubert", "--n", "3", "--embedding", "learned", *QUICK]
@@ -33,6 +34,14 @@ def one_thread():
 
 def result_in(folder):
     return json.loads((Path(folder) / "result.json").read_text(encoding="utf-8"))
+
+
+def test_the_help_says_what_each_solver_is(works):
+    words = " ".join(works("train", "--help").partition("--solver TEXT")[2].partition("--steps")[0].split())
+    words = words.replace("- ", "-")  # where a name was broken
+    assert all(re.search(rf"(?<![\w-]){name}(?![\w-])", words) for name in SOLVER_MODULES)
+    assert "adelic-placewise (a small network at each prime)" in words
+    assert "Without a network: residue-table (" in words
 
 
 def test_every_embedding_and_each_option_of_an_experiment_can_be_given():
@@ -313,7 +322,9 @@ def test_models_outside_the_transformer(works, folder):
     again, first = (read_results(folder / name)[0] for name in ("again", "results"))
     assert (again.test, again.configuration) == (first.test, first.configuration)
     listed = json.loads(works("runs", "list", "--json"))
-    assert [(run["embedding"], run["state"]) for run in listed] == [("logistic", "finished"), ("majority", "finished")]
+    runs = [(run["embedding"], run["state"]) for run in listed if run["kind"] == "run"]
+    assert runs == [("logistic", "finished"), ("majority", "finished")]
+    assert [(entry["state"], entry["trials"]) for entry in listed[2:]] == [("finished", 2), ("finished", 1)]
 
 
 def test_both_kinds_of_models_in_one_matrix(works):

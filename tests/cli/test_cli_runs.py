@@ -8,12 +8,13 @@ from pathlib import Path
 
 import click
 import numpy as np
+import optuna
 import pytest
 from PIL import Image
 
 from adelic.cli import options
 from adelic.data.sources import TaskData
-from adelic.training import EmbeddingConfig, Experiment, load_recipe, run
+from adelic.training import Classical, EmbeddingConfig, Experiment, RandomSearch, load_recipe, run
 
 QUICK = ["--recipe", "quick", "--epochs", "2", "--n-layers", "1", "--device", "cpu"]
 TRAIN = ["train", "schubert", "--n", "3", "--embedding", "learned", *QUICK]
@@ -212,7 +213,108 @@ def test_errors(runs, refused, arguments, words):
 def test_an_empty_folder(works):
     Path("runs").mkdir()
     assert json.loads(works("runs", "list", "--json")) == []
+    assert (
+        works("runs", "list") == "there are no runs in runs; `adelic train schubert --n 4 --recipe quick` makes one\n"
+    )
+    (line,) = works("runs", "list", "--searches").splitlines()
+    assert line.startswith("there are no searches in runs; `adelic tune ")
     assert "0 runs" in works("runs", "prune")
+
+
+@pytest.fixture
+def search(runs):
+    """Return the label of the search of a model outside the Transformer, which has two finished runs."""
+    experiments = [
+        Experiment(data=TaskData("schubert", 3), model=Classical(name="majority"), recipe=RandomSearch(), seed=seed)
+        for seed in range(2)
+    ]
+    for experiment in experiments:
+        run(experiment, runs / experiment.label)
+    return experiments[0].search_label
+
+
+@pytest.fixture
+def study(runs):
+    """Return the file of a study of `adelic tune` with one trial, of long ago."""
+    path = runs / "tune" / "mine-study.db"
+    path.parent.mkdir()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(storage=f"sqlite:///{path}", study_name="mine-study", direction="maximize")
+    study.add_trial(optuna.trial.create_trial(value=0.875))
+    os.utime(path, (0, 0))
+    return path
+
+
+def test_show_says_what_a_search_is(runs, works, refused, search, study):
+    for name in (search, runs / search, runs / search / "trials.jsonl"):
+        out = works("runs", "show", name)
+        where = str(runs / search / "trials.jsonl")
+        assert out.startswith(f"{where}: the search of a model outside the Transformer, 1 trial, best validation accur")
+        assert f"it chooses the options of {search}-seed0, {search}-seed1; `adelic runs show` shows each" in out
+    for name in ("mine-study", "mine", study):
+        out = works("runs", "show", name)
+        assert out.startswith(f"{study}: a search of `adelic tune`, 1 trial, best validation accuracy 87.50%, ")
+    shown = json.loads(works("runs", "show", "mine-study", "--json"))
+    assert (shown["kind"], shown["best"], shown["state"]) == ("search", 0.875, "unfinished")
+    assert "is a search, and has no learning curves" in refused("runs", "show", search, "--plot", "curves.png")
+    assert f"{search}-seed0: finished" in works("runs", "show", f"{search}-seed0")
+    beginning = refused("runs", "show", search[:-1])
+    assert f"is the beginning of 3 labels: {search}-seed0, {search}-seed1, {search}" in beginning
+    assert "did you mean 'mine-study'? runs and searches in runs: " in refused("runs", "show", "mine-stdy")
+    study.write_bytes(b"")
+    assert "a search of `adelic tune`, damaged" in works("runs", "show", "mine-study")
+
+
+def test_a_search_is_not_compared_as_its_run(runs, works, refused, search):
+    assert "is a search, not a run; `adelic runs show` shows what it is" in refused("runs", "compare", search, "run-0")
+    assert f"1: {search}-seed0" in works("runs", "compare", f"{search}-seed0", "run-0")
+
+
+def test_list_has_searches_in_json(runs, works, search, study):
+    listed = json.loads(works("runs", "list", "--json"))
+    kinds = {entry["label"]: (entry["kind"], entry["state"]) for entry in listed}
+    assert (
+        kinds.items()
+        >= {
+            "run-0": ("run", "finished"),
+            f"{search}-seed0": ("run", "finished"),
+            search: ("search", "finished"),
+            "mine-study": ("search", "unfinished"),
+        }.items()
+    )
+    alone = json.loads(works("runs", "list", "--json", "--searches"))
+    assert {entry["label"] for entry in alone} == {search, "mine-study"}
+
+
+def test_prune_deletes_searches_with_folders(runs, works, search, study):
+    assert "search" not in works("runs", "prune")
+    assert "left alone, since a search has no checkpoint; --folders deletes it" in works("runs", "prune", search)
+    out = works("runs", "prune", search, "mine-study", "--folders")
+    assert f"would delete search {runs / search / 'trials.jsonl'} (finished, " in out
+    assert f"left alone, since it counts as unfinished; --state unfinished deletes it: {study}" in out
+    assert "of 0 runs and 1 search; --yes deletes" in out
+    assert "of 0 runs;" in works("runs", "prune", search, "--folders", "--older-than", "1")
+    (runs / search / "trials.jsonl.bak").write_text("mine")
+    works("runs", "prune", search, "--folders", "--yes")
+    assert [path.name for path in (runs / search).iterdir()] == ["trials.jsonl.bak"]
+    assert (runs / f"{search}-seed0" / "DONE").exists()
+    assert study.exists()
+    assert "and 1 search" in works("runs", "prune", "--state", "unfinished", "--folders", "--yes")
+    assert not study.parent.exists()
+
+
+def test_a_search_that_may_be_needed_is_not_pruned(runs, works, search, study):
+    """A run that waits for it is not finished, or a study was written to in the last minutes."""
+    (runs / f"{search}-seed1" / "DONE").unlink()
+    os.utime(study)
+    before = tree()
+    works("runs", "prune", search, "--folders", "--yes")
+    out = works("runs", "prune", search, "mine-study", "--state", "unfinished", "--folders", "--yes")
+    assert out.count("left alone, since it may be running") == 2
+    assert tree() == before
+    study.write_bytes(b"")
+    works("runs", "prune", "mine-study", "--state", "damaged", "--folders", "--yes")
+    assert not study.exists()
 
 
 def test_time_left_of_a_resumed_run(monkeypatch):

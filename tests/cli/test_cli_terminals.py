@@ -130,7 +130,7 @@ def test_lists_of_runs_and_mistakes_load_no_torch(tiny_config, tmp_path):
         (folder / name).unlink()  # so that its checkpoint is read
     lines = (
         (["runs", "list"], "mine"),
-        (["runs", "list", "--searches"], "trials"),
+        (["runs", "list", "--searches"], "there are no searches in runs"),
         (["runs", "show", "mine"], "unfinished|epoch 1 of 1"),
         (["runs", "show", "nine"], "did you mean 'mine'"),
         (["rusn", "list"], "did you mean 'runs'"),

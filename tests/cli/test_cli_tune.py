@@ -69,6 +69,10 @@ def test_the_file_is_named_after_a_given_form(works, folder):
     [
         (["fone", "--bases", "2-5", "--standardize"], "fone:bases=2-5:standardize"),
         (["periodic", "--sigma", "0.3", "--published"], "periodic:sigma=0.3:published"),
+        (["base-digits", "--base", "30"], "base-digits:base=30"),
+        (["base-digits", "--base", "10"], "base-digits:base=10"),  # the default, and named
+        (["residues", "--n-primes", "25"], "residues:n_primes=25"),
+        (["adelic", "--projection", "linear", "--gain", "3"], "adelic:projection=linear:gain=3"),
     ],
 )
 def test_the_file_of_a_rival_is_that_which_reproduce_reads(works, folder, options, name):
@@ -80,6 +84,20 @@ def test_the_file_of_a_rival_is_that_which_reproduce_reads(works, folder, option
         "reproduce", "schubert-4", "--embeddings", name, "--recipe", "recipes/{row}-{embedding}.toml", "--dry-run"
     ).splitlines()
     assert f"--recipe recipes/schubert-4-{name.replace(':', '-')}.toml" in line
+
+
+def test_rivals_with_other_options_have_files_of_their_own(works, folder):
+    options = ["--trials", "1", "--search", "norm", "--embedding", "base-digits"]
+    works("tune", *TINY, *options)
+    works("tune", *TINY, *options, "--base", "30")
+    names = [f"schubert-3-base-digits{more}.toml" for more in ("", "-base=30", "-base=30-again")]
+    first, second, third = (folder / "recipes" / name for name in names)
+    assert "base = 10" in first.read_text(encoding="utf-8")
+    assert "base = 30" in second.read_text(encoding="utf-8")
+    second.rename(third)
+    works("tune", "schubert", "--n", "3", "--recipe", third, "--device", "cpu", *options[:4])
+    assert "base = 30" in second.read_text(encoding="utf-8")  # the recipe's embedding is named as a given one
+    assert {path.name for path in (folder / "recipes").iterdir()} == set(names)
 
 
 def test_a_storage_and_an_output(works, folder):

@@ -5,6 +5,11 @@ from pathlib import Path
 
 import pytest
 
+DRAWN = """
+from dataclasses import replace
+from adelic.number_theory import TASKS as THEIRS
+DRAWN = {"schubert": replace(THEIRS["gcd"], name="schubert")}
+"""
 PAGE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 
 
@@ -15,13 +20,13 @@ def adelic_with(tmp_path, forked):
     It returns the status and the two outputs.
     """
 
-    def run(*arguments, name="parity", value="mine.tasks:TASKS"):
+    def run(*arguments, name="parity", value="mine.tasks:TASKS", group="adelic.tasks", more=""):
         (code,) = re.findall(r"```python\n# mine/tasks.py\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
         for folder, file, text in (
             ("mine", "__init__.py", ""),
-            ("mine", "tasks.py", code.replace('name="parity"', f'name="{name}"')),
+            ("mine", "tasks.py", code.replace('name="parity"', f'name="{name}"') + more),
             ("mine-1.0.dist-info", "METADATA", "Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n"),
-            ("mine-1.0.dist-info", "entry_points.txt", f"[adelic.tasks]\nmine = {value}\n"),
+            ("mine-1.0.dist-info", "entry_points.txt", f"[{group}]\nmine = {value}\n"),
         ):
             (tmp_path / folder).mkdir(exist_ok=True)
             (tmp_path / folder / file).write_text(text, encoding="utf-8")
@@ -52,7 +57,23 @@ def test_it_is_listed_beside_ours(adelic_with):
     [
         ({"value": "mine.nothing:TASKS"}, "the tasks 'mine' of mine.nothing:TASKS cannot be loaded"),
         ({"value": "mine.tasks:NOTHING"}, "the tasks 'mine' of mine.tasks:NOTHING cannot be loaded"),
-        ({"name": "schubert"}, "has a task 'schubert', and so has another package; uninstall one"),
+        ({"more": "TASKS ="}, "cannot be loaded (SyntaxError: invalid syntax (tasks.py, line "),
+        ({"more": "1 / 0"}, "cannot be loaded (ZeroDivisionError: division by zero)"),
+        ({"more": "raise SystemExit(3)"}, "cannot be loaded (SystemExit: 3)"),
+        ({"more": "raise ValueError('of two\\nlines')"}, "cannot be loaded (ValueError: of two)"),
+        (
+            {"more": "TASKS = [TASK]"},
+            "have the type list, and must be a mapping from names to tasks, as {TASK.name: TASK}",
+        ),
+        ({"more": "TASKS = None"}, "have the type NoneType, and must be a mapping"),
+        ({"more": "TASKS = {'parity': 3}"}, "'parity' has the type int, and must be a Task; mend"),
+        ({"more": "TASKS = {'odd': TASK}"}, "the task 'parity' stands under the name 'odd'"),
+        (
+            {"group": "adelic.drawn_tasks"},
+            "'parity' has the type Task, and must be a DrawnTask (tasks of the two kinds",
+        ),
+        ({"name": "schubert"}, "has a task 'schubert', and so has "),
+        ({"name": "gcd"}, "has a task 'gcd', and so has "),
     ],
 )
 def test_packages_that_cannot_be_used_are_named(adelic_with, changes, words):
@@ -60,6 +81,14 @@ def test_packages_that_cannot_be_used_are_named(adelic_with, changes, words):
     assert (status, out) == (2, "")
     (line,) = err.splitlines()
     assert words in line
+    assert "the package 'mine'" in line
+
+
+def test_a_drawn_task_hides_no_stored_one(adelic_with):
+    package = {"more": DRAWN, "value": "mine.tasks:DRAWN", "group": "adelic.drawn_tasks"}
+    status, out, err = adelic_with("train", "schubert", "--n", "3", "--recipe", "quick", **package)
+    assert (status, out) == (2, "")
+    assert "mine.tasks:DRAWN of the package 'mine' has a task 'schubert', and so has adelic.acd:TASKS of the" in err
 
 
 @pytest.mark.parametrize("command", ["info", "build", "verify", "export"])

@@ -12,11 +12,11 @@ from adelic.data.sources import TaskData
 from adelic.errors import AdelicError, ConfigurationError, SpaceError
 from adelic.numbers import AdeleSpace
 from adelic.numbers.features import FEATURE_KINDS
-from adelic.storage.options import options
+from adelic.storage.options import _KNOWN, Option, options
 from adelic.storage.records import DamagedTextError
 from adelic.training import EmbeddingConfig, Experiment, load_recipe, run
 from adelic.training.dimensions import apply, check_search, default_search
-from adelic.training.embedding import stored_embedding
+from adelic.training.embedding import embedding_text, options_in_words, stored_embedding
 from adelic.training.kinds import BY_PRIME, check_kind
 from adelic.training.search.tuning import Search
 
@@ -179,3 +179,52 @@ def test_a_run(tmp_path, tiny_config, places, features):
     other = replace(config, model=replace(embedding, primes=None, precision={2: 3, 3: 2, 5: 1}))
     with pytest.raises(AdelicError, match=r"embedding\.precision is '2:3,3:1,5:1' there and '2:3,3:2,5:1' here"):
         run(other, tmp_path / "run", device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "in_names", "in_lists"),
+    [
+        ("learned", {}, "learned", "learned"),
+        ("adelic", {}, "adelic-digits", "adelic:digits"),
+        ("adelic", {"places": "late"}, "adelic-characters-late", "adelic:characters:late"),
+        (
+            "adelic",
+            {"places": "agree", "tied": True},
+            "adelic-valuation-unit-agree-tied",
+            "adelic:valuation-unit:agree:tied",
+        ),
+        (
+            "adelic",
+            {"coordinates": "real", "projection": "linear", "gain": 0.5},
+            "adelic-digits-real-gain0.5",
+            "adelic:digits:projection=linear:coordinates=real:gain=0.5",
+        ),
+        ("adelic", {"primes": (2, 3), "precision": 4}, "adelic-digits", "adelic:digits:primes=2,3:precision=4"),
+        ("adelic", {"precision": GCD}, "adelic-digits", "adelic:digits:primes=2,3,97:precision=2:6,3:4,97:1"),
+        ("base-digits", {}, "base-digits-10", "base-digits"),
+        ("base-digits", {"base": 30}, "base-digits-30", "base-digits:base=30"),
+        ("residues", {"n_primes": 25}, "residues-25", "residues:n_primes=25"),
+        ("angular", {"modulus": 97}, "angular-97", "angular:modulus=97"),
+        ("periodic", {"sigma": 0.3, "published": True}, "periodic-sigma0.3-published", "periodic:sigma=0.3:published"),
+        ("fone", {"bases": "2-5", "standardize": True}, "fone-bases2-5-standardized", "fone:bases=2-5:standardize"),
+    ],
+)
+def test_labels_say_what_is_not_the_default(name, options, in_names, in_lists):
+    """Names of runs are as they have been from the first, so that a run is found again."""
+    found = EmbeddingConfig.of(name, **options)
+    assert found.label == in_names
+    assert embedding_text(found.as_dict()) == in_lists
+    assert embedding_text(tomllib.loads(tomli_w.dumps(found.as_dict()))) == in_lists
+
+
+def test_an_option_that_is_new_is_in_every_label(monkeypatch):
+    """Labels are made from the fields: one more field needs no line elsewhere."""
+    learned = EmbeddingConfig.of("learned")
+    new = {"scale": Option(name="scale", kind=float, default=1.0, of=("learned",))}
+    new |= {"bias": Option(name="bias", kind=bool, default=False, of=("learned",))}
+    monkeypatch.setitem(_KNOWN, EmbeddingConfig, {**options(EmbeddingConfig), **new})
+    table = {"name": "learned", "scale": 0.5, "bias": True}
+    assert embedding_text(table) == "learned:scale=0.5:bias"
+    assert options_in_words(table) == ["scale 0.5", "bias"]
+    monkeypatch.setattr(EmbeddingConfig, "as_dict", lambda self: table)
+    assert learned.label == "learned-scale0.5-bias"

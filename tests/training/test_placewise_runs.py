@@ -52,7 +52,9 @@ def test_stopped_after_every_third_step(config, tmp_path, read_folder, places):
     assert tensors.keys() == others.keys()
     assert all(torch.equal(tensors[key], others[key]) for key in tensors)
     assert (result.places, result.features, result.test) == (places, "characters", expected.test)
-    assert {summary.embedding for summary in list_runs(tmp_path)} == {f"adelic:characters:{places}"}
+    assert {summary.embedding for summary in list_runs(tmp_path)} == {
+        f"adelic:characters:{places}:primes=2,3,5:precision=3"
+    }
 
 
 @pytest.mark.parametrize("places", PLACES)

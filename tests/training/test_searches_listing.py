@@ -53,7 +53,7 @@ def test_what_is_damaged_is_named(tmp_path, name, content, words):
     (found,) = list_searches(tmp_path)
     assert words in found.problem
     assert len(found.problem.splitlines()) == 1
-    assert (found.trials, found.best) == (0, None)
+    assert (found.trials, found.best, found.state) == (0, None, "damaged")
     assert (tmp_path / name).read_bytes() == content
 
 
@@ -69,4 +69,5 @@ def test_the_command(runs):
     assert "finished" not in searches
     assert all(search.label in text for search in list_searches(runs) for text in (both, searches))
     assert [entry["trials"] for entry in json.loads(printed("--searches", "--json"))] == [2, 3]
-    assert [entry["state"] for entry in json.loads(printed("--json"))] == ["finished"]
+    entries = [(entry["kind"], entry["state"]) for entry in json.loads(printed("--json"))]
+    assert entries == [("run", "finished"), ("search", "unfinished"), ("search", "finished")]

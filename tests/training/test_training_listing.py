@@ -37,7 +37,11 @@ def runs(tiny_config, tmp_path):
 def test_list(runs):
     finished, stopped, damaged = list_runs(runs)
     assert (finished.label, finished.state, finished.epoch, finished.epochs) == ("a", "finished", 3, 3)
-    assert (finished.row, finished.embedding, finished.recipe) == ("schubert-3", "adelic:digits", "quick")
+    assert (finished.row, finished.embedding, finished.recipe) == (
+        "schubert-3",
+        "adelic:digits:primes=2,3,5:precision=4",
+        "quick",
+    )
     result = read_result(runs / "a")
     assert finished.accuracy == result.test["accuracy"]
     assert finished.history == result.history

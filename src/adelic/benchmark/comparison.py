@@ -1,4 +1,4 @@
-"""Comparisons: the models that ran on a row, edition and split, with one recipe, on equally many training rows."""
+"""Comparisons: the models that ran on the same data, with one recipe, on equally many training rows."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,12 +7,13 @@ from typing import Any
 
 from adelic.benchmark.results import Summary
 from adelic.benchmark.rows import Row, published_rows
+from adelic.training.embedding import embedding_in_paths, embedding_text
 from adelic.training.recipes import recipe_names
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The models that ran on one row, edition and split under one recipe, on equally many training rows.
+    """The models that ran on the same data (a row, edition and split) under one recipe, on equally many training rows.
 
     Attributes:
         models: name -> runs; the name is the label, with what tells two of the same label apart. The greatest mean test
@@ -140,8 +141,10 @@ def recipe_family(summary: Summary) -> str:
     path = PurePath(summary.recipe)
     row = summary.row if summary.edition in (None, "published") else f"{summary.row}-{summary.edition}"
     stem = path.stem.replace(row, "{row}", 1)
-    form = f"{summary.embedding}-{summary.form.replace(', ', '-')}"
-    for written in (form, summary.embedding):
+    table = {**summary.first.configuration.get("embedding", {}), "name": summary.embedding}
+    names = {embedding_in_paths(embedding_text(table, always=form)) for form in ((), ("features",))}
+    names |= {f"{summary.embedding}-{summary.form.replace(', ', '-')}", summary.embedding}
+    for written in sorted(names, key=len, reverse=True):
         if written in stem:
             stem = stem.replace(written, "{embedding}", 1)
             break
@@ -171,11 +174,11 @@ def comparisons(summaries: Iterable[Summary]) -> list[Comparison]:
 
     Models that no recipe trains (the majority class, boosted trees) stand beside those of every recipe.
     """
-    groups: dict[tuple[str, int], dict[str, list[Summary]]] = {}  # row with edition and split, rows -> recipe -> models
+    groups: dict[tuple[str, int], dict[str, list[Summary]]] = {}  # data, training rows -> recipe -> models
     for summary in summaries:
         if summary.has_one_class_a_row:
             recipe = recipe_family(summary) if summary.is_network else ""
-            data = (summary.title, summary.max_rows)
+            data = (summary.data, summary.max_rows)
             groups.setdefault(data, {}).setdefault(recipe, []).append(summary)
     found = []
     for (_, max_rows), recipes in groups.items():
@@ -199,7 +202,7 @@ def on_most_rows(found: Iterable[Comparison]) -> list[Comparison]:
     """Return, for each row and recipe, the comparison on the most training rows, in the given order."""
     most: dict[tuple[str, str], Comparison] = {}
     for comparison in found:
-        key = (comparison.first.title, comparison.recipe)
+        key = (comparison.first.data, comparison.recipe)
         if key not in most or _size(comparison) > _size(most[key]):
             most[key] = comparison
     return list(most.values())

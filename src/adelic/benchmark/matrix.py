@@ -15,6 +15,7 @@ from adelic.storage.files import read_bytes
 from adelic.storage.options import options
 from adelic.training import Classical, EmbeddingConfig, Experiment, RandomSearch, Result
 from adelic.training.classical.fitting import trials_done
+from adelic.training.embedding import embedding_in_paths
 from adelic.training.solvers import solver_class
 
 
@@ -87,7 +88,8 @@ def plan(
     configs = []
     for name, task, n in _sizes(rows, edition):
         for text in chosen_embeddings:
-            path = recipe.replace("{row}", _with_edition(name, edition)).replace("{embedding}", text.replace(":", "-"))
+            path = recipe.replace("{row}", _with_edition(name, edition))
+            path = path.replace("{embedding}", embedding_in_paths(text))
             embedding, given = parse_embedding(text)
             one = Experiment.choose(
                 TaskData(task, n, edition, split), recipe=path, embedding=embedding, **(changes or {}), **given

@@ -227,7 +227,7 @@ def row_sections(found: list[Comparison]) -> list[RowSection]:
     """Return the sections of all rows and recipes, in the given order."""
     sections = []
     for i, comparison in enumerate(on_most_rows(found)):
-        same = [c for c in found if (c.first.title, c.recipe) == (comparison.first.title, comparison.recipe)]
+        same = [c for c in found if (c.first.data, c.recipe) == (comparison.first.data, comparison.recipe)]
         tests = [contrasts_table([comparison]), differences_table(comparison), changes_table(comparison)]
         sections.append(
             RowSection(
@@ -288,5 +288,5 @@ def further_curves(summaries: Iterable[Summary]) -> list[tuple[str, Part]]:
     rows: dict[str, list[Summary]] = {}
     for summary in summaries:
         if not summary.has_one_class_a_row:
-            rows.setdefault(summary.title, []).append(summary)
-    return [(title, _curves(named(mine), title)) for title, mine in rows.items()]
+            rows.setdefault(summary.data, []).append(summary)
+    return [(mine[0].title, _curves(named(mine), mine[0].title)) for mine in rows.values()]

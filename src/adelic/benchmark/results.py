@@ -7,17 +7,18 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from adelic.benchmark.rows import chosen_data, data_key, have_same_test_rows
 from adelic.data.registry import task as find_task
 from adelic.data.registry import tasks
 from adelic.errors import AdelicError, needs_extra
-from adelic.storage.options import options
 from adelic.training import CLASSICAL_MODELS, EmbeddingConfig, Recipe, Result
+from adelic.training.embedding import options_in_words
 from adelic.training.experiment import flatten
 from adelic.training.result import Figures
 
@@ -28,6 +29,7 @@ class Summary:
 
     Attributes:
         results: at least one.
+        file: how the SHA-256 of a table's file begins, where `summarise` has found another one of the same title.
 
     >>> from pathlib import Path
     >>> from adelic.benchmark import read_results
@@ -37,6 +39,7 @@ class Summary:
     """
 
     results: tuple[Result, ...]
+    file: str = ""
 
     # The run's description: the same for all seeds.
 
@@ -66,11 +69,20 @@ class Summary:
         return self.first.contaminated
 
     @property
+    def data(self) -> str:
+        """Return what tells the data from others, as text: models are compared where it is the same, see `data_key`."""
+        return data_key(self.first)
+
+    @property
     def title(self) -> str:
-        """Return the row with its edition (but the published one) and its split: weaving-6 (levels, orbits)."""
+        """Return the row with its edition (but the published one), what else defines the data, and the split.
+
+        weaving-6 (levels, orbits), gcd-200 (limit=5000, drawn), mine (target sold, random).
+        """
         edition = [self.edition] if self.edition not in (None, "published") else []
+        file = [f"file {self.file}"] if self.file else []
         contaminated = ["contaminated"] if self.is_contaminated else []
-        return f"{self.row} ({', '.join([*edition, self.split, *contaminated])})"
+        return f"{self.row} ({', '.join([*edition, *chosen_data(self.first), *file, self.split, *contaminated])})"
 
     @property
     def place(self) -> tuple[bool, str, bool, str]:
@@ -90,12 +102,15 @@ class Summary:
 
     @property
     def label(self) -> str:
-        """Return the model's name: AOE (digits), AOE (characters, late), periodic (sigma 0.3), boosted trees."""
+        """Return the model's name: AOE (digits), AOE (characters, late), periodic (sigma 0.3), boosted trees.
+
+        Of AOE it says the form alone; where models of a table differ in other options, `named` adds them.
+        """
         if self.embedding in CLASSICAL_MODELS:
             return CLASSICAL_MODELS[self.embedding].title
         if self.embedding == "adelic":
             return f"AOE ({self.form})"
-        words = _rival_options(self.embedding, self.first.configuration.get("embedding", {}))
+        words = options_in_words({**self.first.configuration.get("embedding", {}), "name": self.embedding})
         return self.embedding + (f" ({', '.join(words)})" if words else "")
 
     @property
@@ -303,7 +318,11 @@ def summarise(results: Iterable[Result]) -> list[Summary]:
     groups: dict[str, list[Result]] = {}
     for result in results:
         groups.setdefault(model_key(result), []).append(result)
-    return [Summary(tuple(group)) for group in groups.values()]
+    found = [Summary(tuple(group)) for group in groups.values()]
+    data: dict[str, set[str]] = {}
+    for summary in found:
+        data.setdefault(summary.title, set()).add(summary.data)
+    return [replace(one, file=_file(one.first)) if len(data[one.title]) > 1 else one for one in found]
 
 
 def run_key(configuration: Mapping[str, Any]) -> str:
@@ -316,29 +335,20 @@ def model_key(result: Result) -> str:
     return run_key({key: value for key, value in result.configuration.items() if key != "seed"})
 
 
+def _file(result: Result) -> str:
+    """Return how the SHA-256 of a table's file begins; empty for a task."""
+    return str(result.configuration.get("data", {}).get("sha256", ""))[:8]
+
+
 def paired(first: Summary, second: Summary) -> tuple[Summary, Summary] | None:
     """Return two models with the runs of the seeds that both have, in the same order; None without common seeds.
 
-    Runs of one seed that have other test rows are left out.
+    Runs of one seed that have other test rows are left out, see `have_same_test_rows`.
     """
     mine, theirs = ({result.seed: result for result in model.results} for model in (first, second))
     pairs = [(mine[seed], theirs[seed]) for seed in sorted(mine.keys() & theirs.keys())]
-    pairs = [(a, b) for a, b in pairs if a.split_seed == b.split_seed]
+    pairs = [(a, b) for a, b in pairs if have_same_test_rows(a, b)]
     return (Summary(tuple(a for a, _ in pairs)), Summary(tuple(b for _, b in pairs))) if pairs else None
-
-
-def _rival_options(name: str, told: Mapping[str, Any]) -> list[str]:
-    """Return the options of a rival in words: those that differ from the defaults, and σ always.
-
-    >>> _rival_options("periodic", {}), _rival_options("fone", {"standardize": True})
-    (['sigma 0.01'], ['standardized'])
-    """
-    plain = {option: o.default for option, o in options(EmbeddingConfig).items() if name in o.of}
-    found = plain | {option: value for option, value in told.items() if option in plain}
-    words = [f"bases {found['bases']}"] if found.get("bases", plain.get("bases")) != plain.get("bases") else []
-    words += ["standardized"] if found.get("standardize") else []
-    words += ["as published"] if found.get("published") else []
-    return words + ([f"sigma {found['sigma']:g}"] if "sigma" in found else [])
 
 
 def right_rows(result: Result) -> npt.NDArray[np.bool_] | None:

@@ -271,7 +271,7 @@ def sizes_tables(found: Sequence[Comparison]) -> list[Table]:
     """
     groups: dict[tuple[str, str], list[Comparison]] = {}
     for comparison in found:
-        groups.setdefault((comparison.first.title, comparison.recipe), []).append(comparison)
+        groups.setdefault((comparison.first.data, comparison.recipe), []).append(comparison)
     return [_sizes_table(sizes) for sizes in groups.values() if len(sizes) > 1]
 
 

@@ -1,15 +1,21 @@
 """The rows of the tables, with what was published for them: the 13 of the paper's table, and further ones.
 
-Further rows are those of ACD tasks that have several targets a row, or a number to predict.
+Further rows are those of ACD tasks that have several targets a row, or a number to predict. Rows of drawn tasks and
+of tables of your own are no rows of these tables; their data depends on more than the name of the row.
 """
 
+import json
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
+from adelic.data.sources import DrawnData, TableData
 from adelic.errors import UnknownNameError
+from adelic.storage.options import options
+from adelic.training.result import Result
 
 
 @dataclass(frozen=True)
@@ -179,3 +185,71 @@ def split_row(name: str) -> tuple[str, int]:
         raise UnknownNameError.of("row", name, known)
     task, _, n = name.rpartition("-")
     return task, int(n)
+
+
+def data_key(result: Result) -> str:
+    """Return what tells the data of a run from others, as text: all that its rows depend on, but for the seed.
+
+    >>> from pathlib import Path
+    >>> from adelic.benchmark import read_results
+    >>> data_key(read_results(Path("results/demo"))[0])
+    '["schubert-4", "published", "published", false, {}]'
+    """
+    about = [result.row, result.edition, result.split, result.contaminated]
+    return json.dumps([*about, _choices(result.configuration.get("data", {}))], sort_keys=True)
+
+
+def chosen_data(result: Result) -> list[str]:
+    """Return in words what defines the data of a run besides its row, edition and split; [] for most."""
+    return _choices_in_words(result.configuration.get("data", {}))
+
+
+def have_same_test_rows(first: Result, second: Result) -> bool:
+    """Return whether two runs were judged by the same rows, as far as their results say: older ones lack the SHA-256.
+
+    >>> from dataclasses import replace
+    >>> from pathlib import Path
+    >>> from adelic.benchmark import read_results
+    >>> a, b, c, d = read_results(Path("results/demo"))
+    >>> have_same_test_rows(a, b), have_same_test_rows(a, c), have_same_test_rows(a, replace(b, data_sha256="0"))
+    (True, False, False)
+    """
+    hashes = {result.data_sha256 for result in (first, second)} - {None}
+    return len(hashes) < 2 and first.split_seed == second.split_seed and data_key(first) == data_key(second)
+
+
+_NO_CHOICES = ("task", "n", "examples", "edition", "split", "seed")
+"""What the names of a row, its edition and its split say, and the seed of older runs' splits."""
+_CHANGES_NO_ROW = ("path", "never_seen_cases")
+"""What changes neither the rows to train on nor the test rows: a table's file is known by its SHA-256."""
+
+
+def _choices(about: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the table `data` of config.toml chooses besides row, edition and split, and rows depend on.
+
+    >>> _choices({"task": "schubert", "n": 4, "edition": "published", "split": "orbits"})
+    {}
+    >>> _choices({"task": "gcd", "examples": 200, "test_cases": 10_000, "task_options": ["limit=5000"]})
+    {'task_options': ['limit=5000']}
+    """
+    known = dict(options(DrawnData)) | dict(options(TableData))
+    plain = {name: described.default for name, described in known.items()}
+    without = (*_NO_CHOICES, *_CHANGES_NO_ROW)
+    return {name: value for name, value in about.items() if name not in without and value != plain.get(name)}
+
+
+def _choices_in_words(about: Mapping[str, Any]) -> list[str]:
+    """Return in words what a table `data` of config.toml chooses, see `_choices`, but for the SHA-256 of a file.
+
+    >>> _choices_in_words({"task": "gcd", "examples": 200, "test_cases": 500, "task_options": ["limit=5000"]})
+    ['limit=5000', 'test cases 500']
+    >>> _choices_in_words({"task": "mine", "target": "sold", "columns": ["price", "size"], "split": "random"})
+    ['target sold', 'columns price and size']
+    """
+    found = _choices(about)
+    words = list(found.pop("task_options", ()))
+    for name, value in found.items():
+        if name != "sha256":
+            text = " and ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            words.append(f"{name.replace('_', ' ')} {text}")
+    return words

@@ -7,7 +7,7 @@ import numpy as np
 
 from adelic.benchmark.comparison import named
 from adelic.benchmark.results import Summary, right_rows, shown_seconds
-from adelic.benchmark.rows import as_published, further_rows, published_rows
+from adelic.benchmark.rows import as_published, chosen_data, further_rows, published_rows
 from adelic.benchmark.table import (
     LOOK_UP_NOTE,
     NONE,
@@ -88,7 +88,7 @@ def _told_apart(summaries: list[Summary]) -> list[str]:
     """Return the names of a row's models: of those with the same label and training, with what else differs."""
     groups: dict[tuple[str, str], list[Summary]] = {}
     for summary in summaries:
-        groups.setdefault((summary.title, recipe_text(summary)), []).append(summary)
+        groups.setdefault((summary.data, recipe_text(summary)), []).append(summary)
     names = {id(summary): name for group in groups.values() for name, summary in named(group).items()}
     return [names[id(summary)] for summary in summaries]
 
@@ -210,6 +210,8 @@ def _error(summary: Summary, metric: str) -> str:
 def single_runs(results: Iterable[Result]) -> Table:
     """Return a line a run, in the given order: what was run, on what, its test figures, its cost, its predictions.
 
+    `row` is followed by what else defines the data, as "gcd-200 (limit=5000)" and "mine (target sold)".
+
     `model` is the name in the other tables, and `options` what defines the embedding or was found in a search, as JSON.
     `right` has a bit for each row of the test split, in the split's order, whether the model answers it rightly:
     hexadecimal, the most significant bit first, the last byte filled with zeros, so that the number of ones is that of
@@ -228,10 +230,15 @@ _SINGLE_RUN_COLUMNS = (
 )
 
 
+def _row(run: Summary) -> str:
+    chosen = chosen_data(run.first)
+    return f"{run.row} ({', '.join(chosen)})" if chosen else run.row
+
+
 def _single_run(result: Result) -> tuple[str, ...]:
     run, right = Summary((result,)), right_rows(result)
     cells = (
-        *(run.row, run.edition, run.split, run.is_contaminated, run.label, json.dumps(run.options, sort_keys=True)),
+        *(_row(run), run.edition, run.split, run.is_contaminated, run.label, json.dumps(run.options, sort_keys=True)),
         *(run.recipe, run.has_images, result.seed, result.split_seed, run.train_rows, result.rows["test"]),
         *(result.test.get(metric) for metric in METRICS),
         *(result.majority, result.lookup, result.rule, result.parameters, result.flops, run.tokens),

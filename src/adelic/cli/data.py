@@ -59,7 +59,7 @@ Options = tuple[tuple[str, str], ...]
 
 
 _AUDITED_QUESTIONS = 20_000
-"""So many questions of a drawn task are audited."""
+"""Number of questions of a drawn task that an audit reads where no other number is given."""
 
 
 def _title(task: str, size: dict[str, Any]) -> str:

@@ -24,7 +24,7 @@ from adelic.training.experiment import Experiment
 from adelic.training.models import SolverConfig, Steps
 from adelic.training.recipes import Recipe
 from adelic.training.result import Result
-from adelic.training.solver_names import SOLVER_MODULES
+from adelic.training.solver_names import solvers_in_words
 
 _SOLVER = "adelic-placewise"
 recipe_options = stack(
@@ -64,8 +64,9 @@ tensorboard_option = click.option(
 @field_options(DrawnData)
 @click.option(
     "--solver",
-    help=f"Of a drawn task: {', '.join(SOLVER_MODULES)}, or package.module:Class of your own.  "
-    "[default: adelic-placewise]",
+    help="Model that learns a drawn task from questions and answers with exact numbers, in place of a network with an "
+    f"--embedding. {solvers_in_words()}. A model of your own is "
+    "package.module:Class.  [default: adelic-placewise]",
 )
 @field_options(Steps)
 @click.option(

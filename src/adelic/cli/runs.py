@@ -33,7 +33,8 @@ _FIGURES = {
 def runs() -> None:
     """List, show and compare runs, and delete old ones.
 
-    A run is named by its label, the beginning of its label, or the path of its folder.
+    A run is named by its label, the beginning of its label, or the path of its folder; so is a search, which `show` and
+    `prune` know, too.
 
     \b
     adelic runs list
@@ -51,7 +52,7 @@ def list_command(runs_dir: Path, *, searches: bool, as_json: bool) -> None:
     """List the runs with their state, accuracy on the test split, size on disk and age; and the searches.
 
     Searches are those of `adelic tune` and of models outside the Transformer, with the best validation accuracy so far;
-    with --searches they are listed alone.
+    with --searches they are listed alone. With --json, "kind" says which entry is a run and which a search.
 
     \b
     adelic runs list
@@ -61,9 +62,10 @@ def list_command(runs_dir: Path, *, searches: bool, as_json: bool) -> None:
     from adelic import training
 
     found = [] if searches else training.list_runs(runs_dir)
-    searched = training.list_searches(runs_dir) if searches or not as_json else []
+    searched = training.list_searches(runs_dir)
     if as_json:
-        click.echo(json.dumps([entry.as_dict() for entry in (searched if searches else found)], indent=2))
+        entries = [run.as_dict() for run in found] + [search.as_dict() for search in searched]
+        click.echo(json.dumps(entries, indent=2))
         return
     rows = []
     for run in found:
@@ -72,11 +74,16 @@ def list_command(runs_dir: Path, *, searches: bool, as_json: bool) -> None:
         rows.append(
             (run.label, _state(run), accuracy, _age(run), run.row, run.embedding, run.recipe, seed, _size(run.size))
         )
-    if not searches:
+    if rows:
         columns = ("label", "state", "accuracy", "age", "row", "embedding", "recipe", "seed", "size")
         print_table(columns, rows, needed=columns[:3], whole=columns[:1], more="--json")
-    if searches or searched:
+    elif not searches:
+        say(f"there are no runs in {plain(str(runs_dir))}; `adelic train schubert --n 4 --recipe quick` makes one")
+    if searched:
         _print_searches(searched)
+    elif searches:
+        tuned = "`adelic tune schubert --n 4 --recipe quick --epochs 10`"
+        say(f"there are no searches in {plain(str(runs_dir))}; {tuned} makes one")
 
 
 def _print_searches(found: "list[SearchSummary]") -> None:
@@ -95,15 +102,19 @@ def _print_searches(found: "list[SearchSummary]") -> None:
 @plot_option
 @json_option
 def show(label: str, runs_dir: Path, plot: Path | None, *, as_json: bool) -> None:
-    """Show the run LABEL: state, figures, learning curves, configuration.
+    """Show the run LABEL: state, figures, learning curves, configuration; or what the search LABEL is.
 
     \b
     adelic runs show schubert-4-adelic
     adelic runs show runs/mine --plot curves.png
+    adelic runs show schubert-4-mlp-search
     """
     from adelic import training
 
-    run = training.find_run(label, runs_dir)
+    run = training.find_any(label, runs_dir)
+    if isinstance(run, training.SearchSummary):
+        _show_search(run, plot, as_json=as_json)
+        return
     if plot:
         _plot([run], plot)
     if as_json:
@@ -137,6 +148,31 @@ def show(label: str, runs_dir: Path, plot: Path | None, *, as_json: bool) -> Non
     click.echo()
     for key, value in _flat(run.configuration):
         click.echo(f"{plain(key)} = {json.dumps(value)}")
+
+
+def _show_search(search: "SearchSummary", plot: Path | None, *, as_json: bool) -> None:
+    """Say what a search is, how far it has come, and what goes on with it."""
+    from adelic.training.folders.searches import runs_of
+
+    if plot:
+        raise ConfigurationError(
+            f"{search.label} is a search, and has no learning curves to plot; `adelic tune --plot` draws its trials"
+        )
+    if as_json:
+        click.echo(json.dumps(search.as_dict(), indent=2))
+        return
+    kind = "a search of `adelic tune`" if search.is_study else "the search of a model outside the Transformer"
+    best = "" if search.best is None else f", best validation accuracy {search.best:.2%}"
+    trials = f"{search.trials:,} trial{'' if search.trials == 1 else 's'}{best}"
+    age = _duration(time.time() - search.changed)
+    said = search.state if search.problem else trials
+    say(f"{plain(str(search.path))}: {kind}, {said}, {_size(search.size)}, last written {age} ago")
+    if search.problem:
+        say(f"problem: {plain(search.problem)}")
+    if search.is_study:
+        say("the same `adelic tune` command goes on with it, and writes its best recipe")
+    elif labels := runs_of(search):
+        say(f"it chooses the options of {', '.join(map(plain, labels))}; `adelic runs show` shows each")
 
 
 @runs.command()
@@ -190,7 +226,7 @@ def compare(labels: tuple[str, ...], runs_dir: Path, plot: Path | None) -> None:
     default=0.0,
     help="Prune only runs that were last written to at least this many days ago.  [default: 0]",
 )
-@click.option("--folders", is_flag=True, help="Delete whole runs, not their checkpoints alone.")
+@click.option("--folders", is_flag=True, help="Delete whole runs, not their checkpoints alone; and searches.")
 @click.option("--yes", is_flag=True, help="Delete; without it, only say what would be deleted.")
 def prune(
     labels: tuple[str, ...], runs_dir: Path, states: tuple[str, ...], older_than: float, *, folders: bool, yes: bool
@@ -201,6 +237,9 @@ def prune(
     the last ten minutes and is not finished may be running, and is left alone. Other files than a run's are never
     deleted.
 
+    With --folders, searches are deleted, too. That of a model outside the Transformer is finished with the runs that
+    wait for it; one of `adelic tune` always counts as unfinished, as more trials may follow: --state unfinished.
+
     \b
     adelic runs prune
     adelic runs prune --yes
@@ -209,7 +248,11 @@ def prune(
     from adelic import training
     from adelic.training.folders import listing
 
-    found = [training.find_run(label, runs_dir) for label in labels] if labels else training.list_runs(runs_dir)
+    everything = [training.find_any(label, runs_dir) for label in labels]
+    if not labels:
+        everything = [*training.list_runs(runs_dir), *(training.list_searches(runs_dir) if folders else ())]
+    found = [entry for entry in everything if not isinstance(entry, training.SearchSummary)]
+    searched = [entry for entry in everything if isinstance(entry, training.SearchSummary)]
     freed, count = 0, 0
     for run in {run.folder.resolve(): run for run in found}.values():
         age = max(0.0, time.time() - run.changed)  # a clock was wrong
@@ -228,8 +271,38 @@ def prune(
             f"{'deleted' if yes else 'would delete'} {part} {plain(str(run.folder))} ({_state(run)}, {_size(size)})"
         )
         freed, count = freed + size, count + 1
-    outcome = f"{_size(freed)} of {count} {'run' if count == 1 else 'runs'}"
+    sizes = [
+        _prune_search(search, states, older_than, is_named=bool(labels), folders=folders, yes=yes)
+        for search in {search.path.resolve(): search for search in searched}.values()
+    ]
+    gone = [size for size in sizes if size is not None]
+    outcome = f"{_size(freed + sum(gone))} of {count} {'run' if count == 1 else 'runs'}"
+    outcome += f" and {len(gone)} {'search' if len(gone) == 1 else 'searches'}" if gone else ""
     click.echo(f"deleted {outcome}" if yes else f"would delete {outcome}; --yes deletes")
+
+
+def _prune_search(
+    search: "SearchSummary", states: tuple[str, ...], older_than: float, *, is_named: bool, folders: bool, yes: bool
+) -> int | None:
+    """Delete a search if its state and age are asked for, or say that; return its size, None where it stays."""
+    from adelic.training.folders.searches import delete_search
+
+    where, why = plain(str(search.path)), ""
+    if not folders:
+        why = "since a search has no checkpoint; --folders deletes it"
+    elif search.state not in states:
+        why = f"since it counts as {search.state}; --state {search.state} deletes it"
+    elif search.may_be_running:
+        click.echo(f"left alone, since it may be running: {where}")
+        return None
+    if why or max(0.0, time.time() - search.changed) < older_than * 86400:
+        if why and is_named:
+            click.echo(f"left alone, {why}: {where}")
+        return None
+    if yes:
+        delete_search(search)
+    click.echo(f"{'deleted' if yes else 'would delete'} search {where} ({search.state}, {_size(search.size)})")
+    return search.size
 
 
 def _state(run: "RunSummary") -> str:

@@ -14,6 +14,9 @@ from adelic.errors import ConfigurationError
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.checks import check_count
 from adelic.training import dimensions as space
+from adelic.training.embedding import embedding_in_paths, embedding_text, stored_embedding
+from adelic.training.experiment import Experiment
+from adelic.training.recipes import stored
 
 if TYPE_CHECKING:
     from adelic.training import StudyResult
@@ -44,7 +47,9 @@ _SHOWN = 10  # trials in the table
 @click.option("--storage", help="SQLite file, or URL of a database, for the study.  [default: RUNS-DIR/tune/STUDY.db]")
 @click.option("--runs-dir", type=PATH, default="runs", show_default=True, help="Folder for the files of studies.")
 @click.option(
-    "--output", type=PATH, help="File for the best recipe.  [default: recipes/TASK-N[-EDITION]-EMBEDDING[-FORM].toml]"
+    "--output",
+    type=PATH,
+    help="File for the best recipe.  [default: recipes/TASK-N[-EDITION]-EMBEDDING[-OPTIONS].toml]",
 )
 @click.option("--plot", "picture", type=PATH, help="Also draw the study into this PNG or SVG file.")
 @device_option
@@ -106,12 +111,8 @@ def tune(
     name = config.model.name
     chosen = space.default_search(config.embedding, fixed=fixed) if search is None else search
     plan = training.Search(config=config, dimensions=space.check_search(chosen, name, fixed=fixed), pruning=pruning)
-    # As adelic reproduce --embeddings names it: that is what {embedding} stands for in the path of a recipe.
-    form = [part for part in (given["features"], given["places"]) if part is not None]
-    form += [f"{option}={given[option]}" for option in ("bases", "sigma") if given[option] is not None]
-    form += [option for option in ("standardize", "published") if given[option]]
     row = "-".join(filter(None, [config.row, None if config.data.edition == "published" else config.data.edition]))
-    path = output or Path("recipes") / f"{'-'.join([row, name, *form])}.toml"
+    path = output or Path("recipes") / f"{row}-{_name_of(config, given)}.toml"
     tuning.check_output(path, plan)
     if picture is not None:
         from adelic.training.search.study_plots import check_plot, write_plot
@@ -131,6 +132,20 @@ def tune(
 
 
 tune.help = cleandoc(str(tune.help)).replace("DIMENSIONS", space.dimensions_table())
+
+
+def _name_of(config: Experiment, given: dict[str, Any]) -> str:
+    """Return the embedding in the name of a recipe's file, as `adelic reproduce --embeddings` names it.
+
+    It says what was given, and what the recipe stores with another value than the default. What an embedding has chosen
+    for itself, as the digits after the point that a table's numbers need, it does not.
+    """
+    table = config.embedding.as_dict()
+    kept = stored_embedding(stored(config.recipe.name, config.row)[1], config.recipe.name)
+    asked = {name for name, value in given.items() if value is not None}
+    known = asked | {"name"} | (kept.keys() if kept.get("name") == table["name"] else set())
+    said = {name: value for name, value in table.items() if name in known}
+    return embedding_in_paths(embedding_text(said, always=asked))
 
 
 def _show(study: "StudyResult") -> None:

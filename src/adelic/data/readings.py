@@ -13,7 +13,7 @@ Reading = Callable[[Operands], NDArray[np.int64]]
 MODULI = (*range(2, 13), 16, 25, 100)
 """An operand is read modulo each of these."""
 JOINT_MODULI = {2: (2, 3, 4, 5, 6), 3: (2, 3)}
-"""So many operands are read modulo each of these jointly."""
+"""Number of operands that are read together -> the moduli by which they are."""
 READ_OPERANDS = 5
 """Of a question with more operands the first ones are read."""
 _EIGHTHS = 8

@@ -16,7 +16,7 @@ import importlib
 import pkgutil
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType, ModuleType
 from typing import Any
 
@@ -39,35 +39,76 @@ def tasks_of(package: ModuleType) -> Mapping[str, Task]:
     return MappingProxyType({task.name: task for task in tasks})
 
 
-@cache
 def tasks() -> Mapping[str, Task]:
     """Return all tasks by name whose rows are stored.
 
     Raises:
-        ConfigurationError: two packages have a task of the same name, or one that is installed cannot be loaded.
+        ConfigurationError: two packages have a task of the same name, stored or drawn, or one that is installed cannot
+            be loaded, or names something else than tasks.
+
+    >>> "schubert" in tasks(), "gcd" in tasks()
+    (True, False)
     """
-    return _of_all_packages("adelic.tasks")
+    return _of_all_packages()[0]
+
+
+def drawn_tasks() -> Mapping[str, DrawnTask]:
+    """Return all tasks by name whose questions are drawn; errors are those of `tasks`.
+
+    >>> "schubert" in drawn_tasks(), "gcd" in drawn_tasks()
+    (False, True)
+    """
+    return _of_all_packages()[1]
 
 
 @cache
-def drawn_tasks() -> Mapping[str, DrawnTask]:
-    """Return all tasks by name whose questions are drawn; errors are those of `tasks`."""
-    return _of_all_packages("adelic.drawn_tasks")
+def _of_all_packages() -> tuple[Mapping[str, Task], Mapping[str, DrawnTask]]:
+    """Return the stored and the drawn tasks; both are read at once, since a name means one task of either kind."""
+    stored: dict[str, Any] = {}
+    drawn: dict[str, Any] = {}
+    owners: dict[str, EntryPoint] = {}
+    for group, kind, found in (("adelic.tasks", Task, stored), ("adelic.drawn_tasks", DrawnTask, drawn)):
+        for entry in entry_points(group=group):
+            added = _loaded(entry, kind)
+            for name in sorted(owners.keys() & added.keys()):
+                raise ConfigurationError(
+                    f"{entry.value} of {_package(entry)} has a task {name!r}, and so has {owners[name].value} of "
+                    f"{_package(owners[name])}; rename one of the two, or uninstall one of the packages"
+                )
+            owners |= dict.fromkeys(added, entry)
+            found.update(added)
+    return MappingProxyType(stored), MappingProxyType(drawn)
 
 
-def _of_all_packages(group: str) -> Mapping[str, Any]:
-    found: dict[str, Any] = {}
-    for entry in entry_points(group=group):
-        try:
-            added = entry.load()
-        except (ImportError, AttributeError) as error:
+def _loaded(entry: EntryPoint, kind: type[Task | DrawnTask]) -> Mapping[str, Any]:
+    """Return the tasks that an entry point names, all of a kind and under their own names."""
+    where = f"the tasks {entry.name!r} of {entry.value}"
+    remedy = f"mend or uninstall {_package(entry)}"
+    try:
+        added = entry.load()
+    except (Exception, SystemExit) as error:  # whatever a module of another package does while it is imported
+        reason = (str(error).splitlines() or [""])[0]
+        if not isinstance(error, ImportError | AttributeError):
+            reason = f"{type(error).__name__}: {reason}"
+        raise ConfigurationError(f"{where} cannot be loaded ({reason}); {remedy}") from None
+    if not isinstance(added, Mapping):
+        raise ConfigurationError(
+            f"{where} have the type {type(added).__name__}, and must be a mapping from names to tasks, as "
+            f"{{TASK.name: TASK}}; {remedy}"
+        )
+    for name, task in added.items():
+        if not isinstance(task, kind):
+            group = " (tasks of the two kinds are named in two groups)" if isinstance(task, Task | DrawnTask) else ""
             raise ConfigurationError(
-                f"the tasks {entry.name!r} of {entry.value} cannot be loaded ({error}); mend or uninstall that package"
-            ) from None
-        for name in found.keys() & added.keys():
-            raise ConfigurationError(f"{entry.value} has a task {name!r}, and so has another package; uninstall one")
-        found |= added
-    return MappingProxyType(found)
+                f"{where}: {name!r} has the type {type(task).__name__}, and must be a {kind.__name__}{group}; {remedy}"
+            )
+        if task.name != name:
+            raise ConfigurationError(f"{where}: the task {task.name!r} stands under the name {name!r}; {remedy}")
+    return added
+
+
+def _package(entry: EntryPoint) -> str:
+    return "that package" if entry.dist is None else f"the package {entry.dist.name!r}"
 
 
 def task(name: str) -> Task:

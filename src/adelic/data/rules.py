@@ -22,7 +22,7 @@ TREE_DEPTH = 4
 MOST_ANSWERS = 300
 """Answers that are numbers, and of which more are known, are not classes: no reading tells them."""
 _FITTED_ROWS = 10_000
-"""So many questions are enough for the coefficients of a linear function."""
+"""Number of questions to which a linear function is fitted: more of them hardly change its coefficients."""
 _GREATEST_FLOAT = 2**1000
 """Numbers up to this one have float64s, and so have their multiples."""
 

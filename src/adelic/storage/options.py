@@ -38,6 +38,8 @@ class Option:
         of: the models that have this option; () where all have it.
         unwritten: the value that files leave out: what every run had before there was this option. Others are written,
             but for None.
+        in_names: how names of runs say a value, as "sigma{}"; None for the option's name and the value, "" for nothing.
+        in_labels: how labels in reports say it, as "sigma {}"; None for the option's name and the value.
         in_files: whether errors have its name as files do, with underscores.
     """
 
@@ -58,6 +60,8 @@ class Option:
     note: str = ""
     of: tuple[str, ...] = ()
     unwritten: Any = None
+    in_names: str | None = None
+    in_labels: str | None = None
     in_files: bool = False
 
     @property
@@ -207,6 +211,44 @@ class Option:
             return [f"--{'' if value else 'no-'}{self.dashed}"]
         text = ",".join(map(str, value)) if self.kind is tuple else "none" if value is None else str(_written(value))
         return [f"--{self.dashed}", text]
+
+    def in_name(self, value: Any) -> str:
+        """Return how the name of a run says a value; empty where it does not.
+
+        >>> Option(name="sigma", kind=float).in_name(0.30), Option(name="base", in_names="{}").in_name(30)
+        ('sigma0.3', '30')
+        """
+        plain = f"{'' if value else 'no-'}{self.name}" if self.kind is bool else f"{self.name}{{}}"
+        return (plain if self.in_names is None else self.in_names).format(short(value))
+
+    def in_label(self, value: Any) -> str:
+        """Return how the label of a model in a report says a value.
+
+        >>> Option(name="sigma", kind=float).in_label(0.30), Option(name="n_primes", in_labels="{} primes").in_label(25)
+        ('sigma 0.3', '25 primes')
+        """
+        words = self.name.replace("_", " ")
+        plain = f"{'' if value else 'no '}{words}" if self.kind is bool else f"{words} {{}}"
+        return (plain if self.in_labels is None else self.in_labels).format(short(value))
+
+
+_MOST_ENTRIES = 8
+
+
+def short(value: Any) -> str:
+    """Return a value in a label: of a list, or of numbers by prime, that is long, the first entries and the last.
+
+    >>> short(0.30), short(None), short([2, 3, 5]), short([2, 3, 5, 7, 11, 13, 17, 19, 23])
+    ('0.3', 'none', '2,3,5', '2,3,..,23')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}"
+    entries = ["none"] if value is None else str(_written(value)).split(",")
+    if isinstance(value, list | tuple):
+        entries = list(map(str, value))
+    return ",".join(entries if len(entries) <= _MOST_ENTRIES else [*entries[:2], "..", entries[-1]])
 
 
 def _whole(value: Any) -> int:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from adelic.training.embedding import EmbeddingConfig
     from adelic.training.experiment import Experiment
     from adelic.training.folders.files import read_result
-    from adelic.training.folders.listing import RunSummary, find_run, list_runs
+    from adelic.training.folders.listing import RunSummary, find_any, find_run, list_runs
     from adelic.training.folders.searches import SearchSummary, list_searches
     from adelic.training.models import Classical, RandomSearch, SolverConfig, Steps
     from adelic.training.network.distributed import run_distributed
@@ -39,7 +39,7 @@ _MODULES = {
     "recipes": ("Recipe", "load_recipe", "recipe_names"),
     "result": ("Result",),
     "folders.files": ("read_result",),
-    "folders.listing": ("RunSummary", "find_run", "list_runs"),
+    "folders.listing": ("RunSummary", "find_any", "find_run", "list_runs"),
     "runs.runner": ("run", "trained_network"),
     "folders.searches": ("SearchSummary", "list_searches"),
     "search.tuning": ("Search", "StudyResult", "tune"),
@@ -59,6 +59,7 @@ __all__ = [
     "SolverConfig",
     "Steps",
     "StudyResult",
+    "find_any",
     "find_run",
     "list_runs",
     "list_searches",

@@ -1,20 +1,17 @@
 """The embedding of a network: its name and its options, checked without torch."""
 
-import re
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
-from importlib import resources
 from typing import Any
 
-from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.errors import ConfigurationError
 from adelic.numbers import AdeleSpace
 from adelic.numbers.choice import fitting_space
 from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, PLACE_FEATURES, FeatureLayout
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
-from adelic.storage.options import Option, check_fields, check_table, option, options, table_of
+from adelic.storage.options import Option, check_fields, check_table, option, options, short, table_of
+from adelic.training.embedding_names import check_embedding
 
 JOINTS = ("agree", "signs", "sum", "product")
 """The joints of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
@@ -56,6 +53,7 @@ class EmbeddingConfig:
         choices=FEATURE_KINDS,
         tried=("digits", "standardized", "characters", "one-hot-digits"),  # others where they are named
         of=_AOE,
+        in_names="{}",
     )
     projection: str | None = option(
         None,
@@ -63,14 +61,7 @@ class EmbeddingConfig:
         choices=("linear",),
         tried=("none", "linear"),
         of=_AOE,
-    )
-    gain: float | None = option(
-        None,
-        default=1.0,
-        help="What the first weights of AOE's projection are multiplied by.",
-        positive=True,
-        of=_AOE,
-        unwritten=1.0,
+        in_names="",
     )
     primes: tuple[int, ...] | None = option(
         None,
@@ -79,6 +70,7 @@ class EmbeddingConfig:
         tried=tuple(range(2, len(DEFAULT_PRIMES) + 1)),
         note="first primes",
         of=_AOE,
+        in_names="",
     )
     precision: int | Mapping[int, int] | None = option(
         None,
@@ -87,12 +79,14 @@ class EmbeddingConfig:
         tried=(4, 6, 8, 12, DEFAULT_PRECISION),
         note="digits",
         of=_AOE,
+        in_names="",
     )
     fractional_digits: int | None = option(
         None,
         default=0,
         help="How many of these digits stand after the point, for numbers whose denominator a prime divides.",
         of=_AOE,
+        in_names="",
     )
     places: str | None = option(
         None,
@@ -105,6 +99,7 @@ class EmbeddingConfig:
         choices=("flat", "apart", "late", "axial", *LOCAL_GLOBAL),
         of=_AOE,
         unwritten="flat",
+        in_names="{}",
     )
     coordinates: str | None = option(
         None,
@@ -113,6 +108,7 @@ class EmbeddingConfig:
         choices=("all", "real", "p-adic"),
         of=_AOE,
         unwritten="all",
+        in_names="{}",
     )
     tied: bool | None = option(
         None,
@@ -121,6 +117,15 @@ class EmbeddingConfig:
         "first layer.",
         of=_AOE,
         unwritten=False,
+    )
+    gain: float | None = option(
+        None,
+        default=1.0,
+        help="With --projection linear: how many times as large as usual the map's first weights are. Above 1, AOE's "
+        "features count for more when training begins; below 1, for less.",
+        positive=True,
+        of=_AOE,
+        unwritten=1.0,
     )
     bases: str | None = option(
         None,
@@ -138,6 +143,8 @@ class EmbeddingConfig:
         tried=(False, True),
         of=("fone", "xval"),
         unwritten=False,
+        in_names="standardized",
+        in_labels="standardized",
     )
     sigma: float | None = option(
         None,
@@ -156,6 +163,7 @@ class EmbeddingConfig:
         greatest=10**6,
         tried=(10, 30, 1000),
         of=("base-digits",),
+        in_names="{}",
     )
     n_primes: int | None = option(
         None,
@@ -164,14 +172,18 @@ class EmbeddingConfig:
         least=1,
         greatest=1000,
         of=("residues",),
+        in_names="{}",
+        in_labels="{} primes",
     )
     modulus: int | None = option(
         None,
         default=257,
-        help="Modulus of the angle of angular.",
+        help="Of --embedding angular: after how many whole numbers its circle closes. A number becomes a point on the "
+        "circle, and numbers with the same remainder modulo this one become the same point.",
         least=2,
         greatest=10**12,
         of=("angular",),
+        in_names="{}",
     )
     published: bool | None = option(
         None,
@@ -179,6 +191,7 @@ class EmbeddingConfig:
         help="Build fone, xval or periodic as their authors' code does; docs/rivals.md lists the differences.",
         of=("fone", "periodic", "xval"),
         unwritten=False,
+        in_labels="as published",
     )
 
     def __post_init__(self) -> None:
@@ -262,7 +275,7 @@ class EmbeddingConfig:
         >>> EmbeddingConfig.choose({"name": "adelic", "precision": 3}, features="characters").options()["precision"]
         3
         >>> EmbeddingConfig.choose({}, space=AdeleSpace((2, 3), 5), d_model=16).options()
-        {'features': 'digits', 'projection': None, 'gain': 1.0, 'primes': (2, 3), 'precision': 5, ...}
+        {'features': 'digits', 'projection': None, 'primes': (2, 3), 'precision': 5, ...}
         """
         kept = {key: value for key, value in table.items() if key != "name"}
         chosen = name or table.get("name", "adelic")
@@ -312,18 +325,83 @@ class EmbeddingConfig:
         >>> EmbeddingConfig(name="fone").label, EmbeddingConfig(name="fone", bases="2-5", standardize=True).label
         ('fone', 'fone-bases2-5-standardized')
         """
-        parts = [self.name, self.features, self.places, "tied" if self.tied else None, self.coordinates]
-        parts += [] if self.gain in (None, 1) else [f"gain{self.gain:g}"]
-        rivals = {"bases": f"bases{self.bases}", "standardize": "standardized", "published": "published"}
-        rivals |= {"base": f"{self.base}", "n_primes": f"{self.n_primes}", "modulus": f"{self.modulus}"}
-        if self.sigma is not None:
-            rivals["sigma"] = f"sigma{self.sigma:g}"
-        parts += [rivals[name] for name in table_of(self) if name in rivals]
-        return "-".join(part for part in parts if part not in (None, "flat", "all"))
+        said = labelled(self.as_dict(), always=_ALWAYS_IN_NAMES)
+        parts = [options(EmbeddingConfig)[name].in_name(value) for name, value in said.items()]
+        return "-".join([self.name, *filter(None, parts)])
 
     def as_dict(self) -> dict[str, Any]:
         """Return the table of config.toml."""
         return {"name": self.name, **table_of(self)}
+
+
+_FORM = ("features", "places")
+"""The options that stand first in every label, without their names."""
+_ALWAYS_IN_NAMES = ("features", "base", "n_primes", "modulus")
+"""The options that names of runs have had from the first, whatever their values are."""
+
+
+def labelled(table: Mapping[str, Any], *, always: Collection[str] = ()) -> dict[str, Any]:
+    """Return the options that a label of an embedding says: those of other values than the defaults, AOE's form first.
+
+    Every label is made of them: the names of runs and of searched recipes, lists of runs, and reports.
+
+    Args:
+        table: of the embedding, as config.toml has it; options that it lacks have their defaults.
+        always: options that are said whatever their values are, if the embedding has them.
+
+    >>> labelled({"name": "base-digits", "base": 30}), labelled({"name": "base-digits", "base": 10})
+    ({'base': 30}, {})
+    >>> labelled({"name": "adelic", "primes": [2, 3], "places": "late"}, always=("features",))
+    {'features': 'digits', 'places': 'late', 'primes': [2, 3]}
+    """
+    known = [described for described in options(EmbeddingConfig).values() if table["name"] in described.of]
+    found = {}
+    for described in sorted(known, key=lambda described: described.name not in _FORM):
+        plain = list(described.default) if isinstance(described.default, tuple) else described.default
+        value = table.get(described.name, plain)
+        if value != plain or (described.name in always and value is not False):
+            found[described.name] = value
+    return found
+
+
+def embedding_text(table: Mapping[str, Any], *, always: Collection[str] = ("features",)) -> str:
+    """Return an embedding as `adelic reproduce --embeddings` takes it, but for long lists, which are abridged.
+
+    Args:
+        table: as for `labelled`.
+        always: as for `labelled`.
+
+    >>> embedding_text({"name": "adelic", "features": "characters", "places": "late"})
+    'adelic:characters:late'
+    >>> embedding_text({"name": "fone", "bases": "2-5", "standardize": True}), embedding_text({"name": "learned"})
+    ('fone:bases=2-5:standardize', 'learned')
+    """
+    words = [table["name"]]
+    for name, value in labelled(table, always=always).items():
+        words.append(name if value is True else short(value) if name in _FORM else f"{name}={short(value)}")
+    return ":".join(words)
+
+
+def embedding_in_paths(text: str) -> str:
+    """Return a text for `adelic reproduce --embeddings` as a part of paths: what {embedding} stands for in a recipe's.
+
+    >>> embedding_in_paths("adelic:characters:late"), embedding_in_paths("periodic:sigma=0.3")
+    ('adelic-characters-late', 'periodic-sigma=0.3')
+    """
+    return text.replace(":", "-")
+
+
+def options_in_words(table: Mapping[str, Any]) -> list[str]:
+    """Return the options that a report says of an embedding, in words; σ always, and last.
+
+    >>> options_in_words({"name": "periodic", "published": True})
+    ['as published', 'sigma 0.01']
+    >>> options_in_words({"name": "residues", "n_primes": 25}), options_in_words({"name": "residues", "n_primes": 100})
+    (['25 primes'], [])
+    """
+    said = labelled(table, always=("sigma",))
+    known = options(EmbeddingConfig)
+    return [known[name].in_label(said[name]) for name in sorted(said, key=lambda name: name == "sigma")]
 
 
 def owners(option: str) -> tuple[str, ...]:
@@ -356,27 +434,6 @@ def check_owner(what: str, option: str, embedding: str) -> None:
         listed = " and ".join(filter(None, [", ".join(map(repr, names[:-1])), repr(names[-1])]))
         whose = f"embedding{'s' if len(names) > 1 else ''} {listed}"
         raise ConfigurationError(f"{what} belongs to the {whose}, not to {embedding!r}")
-
-
-def check_embedding(name: str) -> None:
-    """Raise `UnknownNameError` unless an embedding has this name; the nearest name is suggested.
-
-    >>> check_embedding("lerned")
-    Traceback (most recent call last):
-    adelic.errors.UnknownNameError: unknown embedding 'lerned'; did you mean 'learned'? embeddings: abacus, adelic, ...
-    """
-    loaded = sys.modules.get("adelic.nn.embeddings.registry")
-    known: Iterable[str] = _embedding_names() if loaded is None else loaded.EMBEDDINGS
-    if name not in known:
-        raise UnknownNameError.of("embedding", name, known)
-
-
-@cache
-def _embedding_names() -> tuple[str, ...]:
-    """Return the names that the modules of `adelic.nn.embeddings` give to classes, read as text: no torch is loaded."""
-    modules = (resources.files("adelic") / "nn" / "embeddings").iterdir()
-    texts = [module.read_text(encoding="utf-8") for module in modules if module.name.endswith(".py")]
-    return tuple(sorted(name for text in texts for name in re.findall(r'(?m)^    name\b[^=\n]*= "(.+)"$', text)))
 
 
 def stored_embedding(table: Any, recipe: str) -> dict[str, Any]:

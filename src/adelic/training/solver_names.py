@@ -70,6 +70,47 @@ TITLES = {
 WITHOUT_NETWORK = tuple(name for name, module in SOLVER_MODULES.items() if module == _TRIVIAL)
 """Those that train no network."""
 
+_IN_WORDS = {
+    "AOE with its places apart": {
+        "adelic-placewise": "a small network at each prime",
+        "adelic-chosen-places": "the same, at primes that it chooses from the examples",
+        "adelic-program": "the same for expressions and programs",
+        "adelic-context": "the same where the operands' last binary digits choose the operation",
+        "adelic-hybrid": "the same where also the operands' sizes do",
+        "adelic-characters": "for long sums modulo a number",
+        "adelic-parity": "for answers that are products of signs",
+    },
+    "Numbers written in another way, for a Transformer": {
+        "adelic-flat": "AOE in one vector, as in its paper",
+        "fone": "Fourier features",
+        "xval": "one real number",
+        "abacus": "decimal digits with their places",
+        "base-10": "decimal digits",
+        "base-1000": "digits in base 1,000",
+        "base-10-autoregressive": "decimal digits that are answered one after the other",
+    },
+    "Without a network": {
+        "residue-table": "remembers which remainders led to which",
+        "operation-tables": "the same for each operation of an expression",
+        "least-squares": "a polynomial of degree 2",
+    },
+}
+"""What the solvers are, by what they have in common; the others are variants of these."""
+
+
+def solvers_in_words() -> str:
+    """Return what the solvers are, for the help of a command.
+
+    >>> solvers_in_words()[:78]
+    'AOE with its places apart: adelic-placewise (a small network at each prime), a'
+    """
+    known = {name for group in _IN_WORDS.values() for name in group}
+    parts = [
+        f"{title}: {', '.join(f'{name} ({words})' for name, words in group.items())}"
+        for title, group in _IN_WORDS.items()
+    ]
+    return ". ".join([*parts, f"Variants of these: {', '.join(name for name in SOLVER_MODULES if name not in known)}"])
+
 
 def check_solver(name: str) -> None:
     """Raise `UnknownNameError` unless a text names a solver; the nearest name is suggested.

@@ -13,7 +13,7 @@ from adelic.cli.report import print_runs, results_option, write_report
 from adelic.errors import Interrupted
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.options import options
-from adelic.training.embedding import check_embedding
+from adelic.training.embedding_names import check_embedding
 from adelic.training.experiment import Experiment
 from adelic.training.models import RandomSearch
 from adelic.training.recipes import Recipe

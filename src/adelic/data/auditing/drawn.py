@@ -21,7 +21,7 @@ from adelic.storage.options import options
 from adelic.storage.provenance import machine, source_commit, versions
 
 MOST_CLASSES = 10
-"""So many classes of a split are listed, the most frequent ones."""
+"""Greatest number of classes of a split that are listed, the most frequent ones."""
 
 
 def audit_drawn(source: DrawnData, *, seed: int = 0, progress: Progress | None = None) -> dict[str, Any]:

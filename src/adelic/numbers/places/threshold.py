@@ -9,7 +9,7 @@ FEW = 32
 """With fewer numbers than this, Python and NumPy are quicker than loading the compiled kernels."""
 
 NUMPY_DIGITS = 100_000_000
-"""So many digits of integers NumPy finds in less time than it takes to load the compiled kernels."""
+"""Number of digits of integers that NumPy finds in about the time that it takes to load the compiled kernels."""
 
 _CALL = 1_000
 """How many digits NumPy would find while one of its operations begins."""

@@ -12,16 +12,16 @@ from adelic.errors import ConfigurationError, RunFolderError, StorageError, Unkn
 from adelic.storage.checks import shown
 from adelic.storage.files import read_bytes, storage_errors
 from adelic.storage.records import DamagedTextError, parse_toml
-from adelic.training.folders.files import EVENT_FILES, FILES, LOG_FOLDER, kept_lines, read_result
+from adelic.training.embedding import embedding_text
+from adelic.training.folders.files import ACTIVE_SECONDS, EVENT_FILES, FILES, LOG_FOLDER, kept_lines, read_result
 from adelic.training.folders.progress import read_progress
+from adelic.training.folders.searches import SearchSummary, search_at, search_files, search_summary
 from adelic.training.kinds import COUNT, TABLE, TEXT, check_all
 from adelic.training.metrics import history
 from adelic.training.renamed import with_todays_names
 from adelic.training.result import Result, check_configuration, check_sum, read_done
 
 STATES = ("finished", "unfinished", "damaged")
-ACTIVE_SECONDS = 600.0
-"""An unfinished run that was written to within this time may be running: it saves at least once a minute, or a step."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,9 +69,9 @@ class RunSummary:
 
     @property
     def embedding(self) -> str:
-        """Return the embedding: adelic:digits, adelic:characters:late, learned."""
-        embedding = self.configuration.get("embedding", {})
-        return ":".join(str(embedding[key]) for key in ("name", "features", "places") if key in embedding)
+        """Return the embedding: adelic:digits, adelic:characters:late, base-digits:base=30, learned."""
+        embedding = self.configuration.get("embedding")
+        return embedding_text(embedding) if embedding else ""
 
     @property
     def recipe(self) -> str:
@@ -106,6 +106,7 @@ class RunSummary:
     def as_dict(self) -> dict[str, Any]:
         """Return the summary for JSON."""
         return {
+            "kind": "run",
             "label": self.label,
             "folder": str(self.folder),
             "row": self.row,
@@ -164,25 +165,61 @@ def find_run(name: str, runs: Path) -> RunSummary:
 
     Raises:
         UnknownNameError: no run has this name; the nearest label is suggested.
-        ConfigurationError: several labels begin so.
+        ConfigurationError: several labels begin so, or it is the name of a search.
         StorageError: a folder cannot be read.
 
     >>> find_run("mine", Path("no such folder"))
     Traceback (most recent call last):
     adelic.errors.UnknownNameError: unknown run 'mine'; runs in no such folder: none
     """
+    found = find_any(name, runs, searches_by_beginning=False)
+    if isinstance(found, SearchSummary):
+        raise ConfigurationError(f"{name!r} is a search, not a run; `adelic runs show` shows what it is")
+    return found
+
+
+def find_any(name: str, runs: Path, *, searches_by_beginning: bool = True) -> RunSummary | SearchSummary:
+    """Return the run or the search with a label, or a label that begins so if only one does, or with a path.
+
+    Args:
+        name: a label, the beginning of one, or the path of a run folder, or of a search's file or folder.
+        runs: the folder of run folders.
+        searches_by_beginning: whether the beginning of a search's label, which its runs have too, names it.
+
+    Raises:
+        UnknownNameError: neither a run nor a search has this name; the nearest label is suggested.
+        ConfigurationError: several labels begin so.
+        StorageError: a folder cannot be read.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     search = Path(folder) / "schubert-4-mlp-search-1" / "trials.jsonl"
+    ...     search.parent.mkdir()
+    ...     _ = search.write_text('{"accuracy": 0.75}')
+    ...     found = find_any("schubert-4", Path(folder))
+    >>> found.label, found.trials, found.best
+    ('schubert-4-mlp-search-1', 1, 0.75)
+    """
     with storage_errors(f"cannot read the run {shown(name)}", "`adelic runs list` lists the runs"):
-        for folder in (runs / name, Path(name)):
-            if name and is_run_folder(folder):
-                return summary(folder)
+        for path in (runs / name, Path(name)) if name else ():
+            if is_run_folder(path):
+                return summary(path)
+        searches = search_files(runs)
+        if name in searches:
+            return search_summary(searches[name])
+        for path in (runs / name, Path(name)) if name else ():
+            if (search := search_at(path)) is not None:
+                return search
         folders = {run.name: run for run in run_folders(runs)}
-        labels = list(folders)
+        labels = [*folders, *(searches if searches_by_beginning else ())]
     fitting = [label for label in labels if name and label.startswith(name)]
     if len(fitting) > 1:
         raise ConfigurationError(f"{name!r} is the beginning of {len(fitting)} labels: {', '.join(fitting[:9])}")
     if not fitting:
-        raise UnknownNameError.of("run", name, labels, listed=f"runs in {runs}")
-    return summary(folders[fitting[0]])
+        what = "runs and searches" if len(labels) > len(folders) else "runs"
+        raise UnknownNameError.of("run", name, labels, listed=f"{what} in {runs}")
+    (label,) = fitting
+    return summary(folders[label]) if label in folders else search_summary(searches[label])
 
 
 def summary(folder: Path) -> RunSummary:

@@ -32,7 +32,7 @@ from adelic.training.solvers.base import solver_class
 from adelic.training.solvers.fitting import fit_solver
 
 _RULE_QUESTIONS = 50_000
-"""So many of the training questions, the first ones, show the trivial rules for a drawn task."""
+"""Number of training questions, the first ones, from which the trivial rules of a drawn task are learned."""
 
 
 def run(
