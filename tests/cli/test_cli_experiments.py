@@ -17,7 +17,7 @@ from adelic.cli.experiments import train
 from adelic.data.sources import TableData, TaskData
 from adelic.nn import EMBEDDINGS
 from adelic.storage.options import options
-from adelic.training import EmbeddingConfig, Recipe
+from adelic.training import EmbeddingConfig, Recipe, read_result
 from adelic.training.solver_names import SOLVER_MODULES
 
 QUICK = ["--recipe", "quick", "--epochs", "1", "--n-layers", "1", "--device", "cpu"]
@@ -502,3 +502,9 @@ def test_a_solver_that_cannot_be_imported_leaves_nothing_behind(refused, tmp_pat
     told = refused("train", "gcd", "--examples", 100, "--solver", "adelic.nothing:y", "--run-dir", folder)
     assert "cannot be imported" in told
     assert not folder.exists()
+
+
+def test_rows_that_the_paper_lacks_have_a_recipe(works, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    works("train", "schubert", "--n", 3, "--epochs", 1, "--device", "cpu", "--run-dir", "run")
+    assert "--recipe compact" in read_result(Path("run")).command

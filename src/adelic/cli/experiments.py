@@ -22,7 +22,7 @@ from adelic.storage.options import options
 from adelic.training.embedding import EmbeddingConfig
 from adelic.training.experiment import Experiment
 from adelic.training.models import SolverConfig, Steps
-from adelic.training.recipes import Recipe
+from adelic.training.recipes import Recipe, default_recipe
 from adelic.training.result import Result
 from adelic.training.solver_names import solvers_in_words
 
@@ -31,8 +31,8 @@ recipe_options = stack(
     click.option(
         "--recipe",
         help="How to train: paper (as printed, with our choices listed in docs/paper.md), quick or compact (ours), "
-        "fresh (ours, for drawn tasks), or a file that `adelic tune` wrote, as recipes/mine.toml.  [default: paper; "
-        "compact for a table, fresh for a drawn task]",
+        "fresh (ours, for drawn tasks), or a file that `adelic tune` wrote, as recipes/mine.toml.  [default: paper "
+        "for the paper's rows, fresh for a drawn task, else compact]",
     ),
     field_options(Recipe, default="the recipe's"),
 )
@@ -225,8 +225,7 @@ def experiment(task: str, embedding: str | None, recipe: str | None, seed: int, 
         recipe_of = Steps() if steps is None else Steps(steps=steps)
         return Experiment(data=data, model=SolverConfig(name=solver or _SOLVER), recipe=recipe_of, seed=seed)
     _refuse({"solver": solver, "steps": steps}, f"is for drawn tasks, and {task!r} is not one; a recipe has --epochs")
-    name = recipe or ("compact" if isinstance(data, TableData) else "paper")
-    return Experiment.choose(data, recipe=name, embedding=embedding, seed=seed, **rest)
+    return Experiment.choose(data, recipe=recipe or default_recipe(data.row), embedding=embedding, seed=seed, **rest)
 
 
 def _refuse(given: dict[str, Any], why: str) -> None:

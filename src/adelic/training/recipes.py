@@ -223,6 +223,15 @@ def recipe_names() -> tuple[str, ...]:
     return tuple(_tables())
 
 
+def default_recipe(row: str) -> str:
+    """Return the recipe of a row where none is named: "paper" for the paper's rows, else "compact".
+
+    >>> default_recipe("schubert-4"), default_recipe("kl-5"), default_recipe("mine")
+    ('paper', 'compact', 'compact')
+    """
+    return "paper" if row in _tables()["paper"]["rows"] else "compact"
+
+
 def load_recipe(name: str, row: str, **changes: Any) -> Recipe:
     """Return a recipe for a row.
 
