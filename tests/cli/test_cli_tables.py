@@ -3,12 +3,15 @@
 import json
 import os
 import shlex
+import signal
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from adelic.cli import experiments
 from adelic.training import read_result
 
 SMALL = ("--recipe", "quick", "--epochs", "2", "--n-layers", "1", "--batch-size", "32")
@@ -46,6 +49,47 @@ def test_train(works, table, options):
     second = json.loads(Path("again/result.json").read_text(encoding="utf-8"))
     assert second["test"] == found["test"]
     assert "mine" in works("runs", "list", "--runs-dir", ".")
+
+
+@contextmanager
+def interrupting(title):
+    """Stand in for the progress bar: press Ctrl-C once an epoch is done."""
+    pressed = []
+
+    def tick(done, total, text):
+        if done and not pressed:
+            pressed.append(done)
+            signal.raise_signal(signal.SIGINT)
+
+    yield tick
+
+
+@pytest.mark.parametrize(
+    "options", [("--columns", "n"), ("--columns", "n,other", "--groups", "group", "--answer", "classes")], ids=str
+)
+def test_a_stopped_run_goes_on(adelic, works, table, monkeypatch, options):
+    command = ("train", table, "--target", "multiple", *options, *SMALL)
+    with monkeypatch.context() as patch:
+        patch.setattr(experiments, "progress_bar", interrupting)
+        outcome = adelic(*command)
+    assert outcome.status == 128 + signal.SIGINT, outcome.err
+    assert not Path("run/result.json").exists()
+    out = works(*command)
+    first = result()
+    assert first["configuration"]["data"]["columns"] == options[1].split(",")
+    shown = works(*command)  # it is done, and the command shows its result
+    assert shown.splitlines()[0] == out.splitlines()[0]
+    assert result() == first
+    assert 'data.target = "multiple"' in works("runs", "show", "run", "--runs-dir", ".")
+    works("report", "--runs-dir", ".", "--output", "report.html")
+    assert "mine" in Path("report.html").read_text(encoding="utf-8")
+
+
+def test_an_answer_that_is_none_is_not_given(works, table):
+    works("train", table, "--target", "multiple", *SMALL, "--answer", "none")
+    assert "answer" not in result()["configuration"]["data"]
+    assert "--answer" not in result()["command"]
+    works("train", table, "--target", "multiple", *SMALL)  # the same run
 
 
 def test_numbers_as_answers(works, table):

@@ -40,9 +40,17 @@ def test_a_table_by_its_file(table):
 def test_files_of_configurations_hold_them(table, options):
     for data in (TableData(str(table), "kind", **options), TaskData("schubert", 4, "corrected", "orbits")):
         told = tomllib.loads(tomli_w.dumps(data.as_dict()))
-        told = {key: tuple(value) if isinstance(value, list) else value for key, value in told.items()}
+        assert told == data.as_dict()
         assert type(data)(**{key: value for key, value in told.items() if "path" not in told or key != "task"}) == data
         assert row_of(data.as_dict()) == data.row
+
+
+def test_options_of_a_table_are_checked(table):
+    assert TableData(str(table), "kind", columns="a") == TableData(str(table), "kind", columns=["a"])
+    assert TableData(str(table), "kind", answer="none") == TableData(str(table), "kind")
+    assert TableData(str(table), "kind", groups="none").groups == "none"  # a column may be called so
+    with pytest.raises(ConfigurationError, match="columns=3 must be a list of names"):
+        TableData(str(table), "kind", columns=3)
 
 
 def test_another_content_is_another_table(table):

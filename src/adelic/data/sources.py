@@ -125,14 +125,15 @@ class TableData:
     Attributes:
         path: of the file: CSV, JSON lines or Parquet.
         target: the column that is predicted.
-        columns: the number columns; None for all others.
+        columns: the number columns, or one of them; None for all others.
         split: "random", or a column that says train, validation or test.
         groups: a column; rows of equal value stay in one part.
-        answer: "classes" or "number"; None leaves it to the values.
+        answer: "classes" or "number"; None, or "none", leaves it to the values.
         sha256: of the file, so that a run does not go on with another content; read from it if None.
 
     Raises:
         StorageError: the file cannot be read.
+        ConfigurationError: `columns` are not names.
         UnknownNameError: there is no such kind of answer.
 
     >>> import tempfile
@@ -169,8 +170,10 @@ class TableData:
 
     def __post_init__(self) -> None:
         """Check what can be checked without the file."""
-        if self.answer is not None:
-            options(TableData)["answer"].check(self.answer)
+        if isinstance(self.columns, str):
+            object.__setattr__(self, "columns", (self.columns,))
+        for name in ("columns", "answer"):  # not in `groups`: a column may be called none
+            object.__setattr__(self, name, options(TableData)[name].check(getattr(self, name)))
         if self.sha256 is None:
             object.__setattr__(self, "sha256", self._digest())
 
@@ -205,8 +208,9 @@ class TableData:
         return from_table(read_table(self.path), **options, seed=seed, name=self.task)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the table `data` of config.toml, without what is None."""
-        return {"task": self.task} | {name: value for name, value in asdict(self).items() if value is not None}
+        """Return the table `data` of config.toml, as it is read back: without what is None, tuples as lists."""
+        found = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return {"task": self.task} | {name: value for name, value in found.items() if value is not None}
 
     def arguments(self) -> list[str]:
         """Return what names these data on the command line."""
