@@ -132,10 +132,18 @@ def test_decimals_get_the_window_that_they_need(works, refused, table):
     [
         ((), "mine.csv is a table: name the column to predict with --target"),
         (("--target", "multipel"), "did you mean 'multiple'"),
-        (("--target", "other", "--columns", "n"), "'other' has '1/19'; a number that is predicted is whole"),
+        (("--target", "other", "--columns", "n"), "'other' has '1/19' in line 3; a number that is predicted is whole"),
+        (("--target", "other", "--columns", "n"), "or predict its values as classes (--answer classes)"),
         (("--target", "multiple", "--n", "4"), "--n belongs to a task"),
         (("--target", "multiple", "--columns", "n,m"), "unknown column 'm'"),
-        (("--target", "group"), "'multiple' has 'yes' in row 0 (counted from 0), which is not a number"),
+        (("--target", "group"), "'multiple' has 'yes' in line 2, which is not a number"),
+        (
+            ("--target", "multiple", "--columns", "n,multiple"),
+            "--columns n,multiple has the target 'multiple' among them",
+        ),
+        (("--target", "multiple", "--columns", "n,n"), "--columns n,n names 'n' twice"),
+        (("--target", "multiple", "--split", "n"), "column 'n', line 2: unknown part '0'"),
+        (("--target", "n", "--columns", "group", "--answer", "classes"), "predict it as a number (--answer number)"),
         (("--target", "multiple", "--symmetries"), "has no symmetries"),
         (("--target", "multiple", "--recipe", "paper"), "does not set learning_rate or epochs for mine; pass"),
     ],
@@ -144,6 +152,16 @@ def test_what_is_refused(refused, table, options, words):
     small = [word for word in SMALL if "--recipe" not in options or word not in ("--recipe", "quick", "--epochs", "2")]
     assert words in refused("train", table, *small, *options)
     assert not Path("run").exists() or not list(Path("run").iterdir())
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_name_options(adelic, table):
+    table.write_text("n,y\n" + "".join(f"{i},{max(i - 40, 0)}\n" for i in range(100)), encoding="utf-8")
+    outcome = adelic("train", table, "--target", "y", *SMALL)
+    assert outcome.status == 0
+    (line,) = [line for line in outcome.err.splitlines() if "warning" in line]
+    assert "'y' has 60 classes, of which 59 have one row" in line
+    assert "predict it as a number (--answer number)" in line
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="such names are Linux's")
