@@ -104,7 +104,7 @@ def test_a_changed_table_is_another_run(works, refused, table):
     works("train", table, "--target", "multiple", *SMALL)
     table.write_text(table.read_text(encoding="utf-8").replace("239,", "240,"), encoding="utf-8")
     line = refused("train", table, "--target", "multiple", *SMALL)
-    assert "holds a run of another configuration: data.sha256" in line
+    assert "mine.csv has changed since the run in run began; use another --run-dir, or --restart to begin anew" in line
     works("train", table, "--target", "multiple", *SMALL, "--restart")
 
 
