@@ -25,6 +25,7 @@ from adelic.cli.experiments import train
 from adelic.cli.explore import explore
 from adelic.cli.numbers import decode, encode, space
 from adelic.cli.options import SuggestingGroup, plain, with_options
+from adelic.cli.predict import predict
 from adelic.cli.report import report
 from adelic.cli.reproduce import reproduce
 from adelic.cli.runs import runs
@@ -56,12 +57,13 @@ def commands() -> None:
     Learn arithmetic          adelic reproduce arithmetic --quick
     Report the results        adelic report
     List the runs             adelic runs list
+    Predict new rows          adelic predict runs/mine new.csv
 
     For more on a command: adelic COMMAND --help.
     """
 
 
-for command in (encode, decode, explore, space, data_commands, train, tune, reproduce, report, runs):
+for command in (encode, decode, explore, space, data_commands, train, tune, reproduce, report, runs, predict):
     commands.add_command(command)
 
 

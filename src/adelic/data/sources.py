@@ -205,7 +205,9 @@ class TableData:
     def load(self, seed: int) -> Dataset:
         """Return the data."""
         if self._digest() != self.sha256:
-            raise ConfigurationError(f"{self.path} has changed since; give the command anew, with another --run-dir")
+            raise ConfigurationError(
+                f"{self.path} has changed since; put its former content back, or train anew with another --run-dir"
+            )
         options = {name: value for name, value in asdict(self).items() if name not in ("path", "sha256")}
         return from_table(read_table(self.path), **options, seed=seed, name=self.task)
 

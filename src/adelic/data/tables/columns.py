@@ -1,7 +1,7 @@
 """Columns: the values of any kind of table, as Python values, and as exact numbers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -68,7 +68,7 @@ class Coded:
     name: str
     values: list[Any]
     codes: NDArray[np.int64]
-    where: Callable[[int], str]
+    where: Callable[[int], str] = field(repr=False)
 
     @classmethod
     def of(cls, name: str, values: Iterable[Any], where: Callable[[int], str] = in_row) -> "Coded":

@@ -228,8 +228,48 @@ def _too_few(rows: Rows, groups: Coded | None, empty: str) -> ConfigurationError
     )
 
 
-def _tokens(columns: Sequence[Coded]) -> tuple[Integers, tuple[int | Fraction, ...], bool]:
-    """Return tokens (rows, columns), the numbers that occur, and whether tokens are their positions."""
+def ids_of(
+    frame: Any, columns: Sequence[str], vocabulary: Sequence[int | Fraction]
+) -> tuple[NDArray[np.int64], tuple[Fraction, ...]]:
+    """Return the rows of a table for a network: the places of numbers in a vocabulary, and behind it in new numbers.
+
+    Args:
+        frame: as for `from_table`; it needs no target.
+        columns: the number columns, in the order of tokens.
+        vocabulary: the numbers that a network knows.
+
+    Returns:
+        Places, (rows, columns); and the new numbers in the order in which they come.
+
+    Raises:
+        UnknownNameError, ConfigurationError: a column is missing, or a value is not a number; or there are no rows.
+
+    >>> ids_of({"a": [7, "1/2", 8]}, ["a"], vocabulary=(5, 7))
+    (array([[1],
+           [2],
+           [3]]), (Fraction(1, 2), Fraction(8, 1)))
+    """
+    found = columns_of(frame)
+    where = frame.where if isinstance(frame, FileColumns) else in_row
+    for column in columns:
+        if column not in found:
+            raise UnknownNameError.of("column", column, found)
+    coded = [Coded.of(column, found[column], where) for column in columns]
+    if not len(coded[0].codes):
+        raise ConfigurationError("the table has no rows")
+    numbers = _numbers(coded)
+    position = {Fraction(number): i for i, number in enumerate(vocabulary)}
+    new = tuple(dict.fromkeys(q for listed in numbers for q in listed if q not in position))
+    position |= {number: len(vocabulary) + i for i, number in enumerate(new)}
+    ids = [
+        np.array([position[q] for q in listed], np.int64)[column.codes]
+        for column, listed in zip(coded, numbers, strict=True)
+    ]
+    return np.stack(ids, axis=1), new
+
+
+def _numbers(columns: Sequence[Coded]) -> list[list[Fraction]]:
+    """Return the different numbers of each column."""
     numbers: list[list[Fraction]] = []
     for column in columns:
         found = column.numbers()
@@ -240,6 +280,12 @@ def _tokens(columns: Sequence[Coded]) -> tuple[Integers, tuple[int | Fraction, .
                 "the column out, or write numbers for its values"
             )
         numbers.append(found)
+    return numbers
+
+
+def _tokens(columns: Sequence[Coded]) -> tuple[Integers, tuple[int | Fraction, ...], bool]:
+    """Return tokens (rows, columns), the numbers that occur, and whether tokens are their positions."""
+    numbers = _numbers(columns)
     vocabulary = sorted(set().union(*numbers))
     if len(vocabulary) > MOST_NUMBERS:
         raise ConfigurationError(
