@@ -2,7 +2,6 @@
 
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from functools import cache
@@ -17,9 +16,9 @@ from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.data.protocol import View
 from adelic.data.store import file_sha256
 from adelic.data.tables import from_table, is_table, read_table
-from adelic.data.tables.files import ENDINGS, READABLE, check_file, wrong_ending
+from adelic.data.tables.files import ENDINGS, READABLE, check_file, refuse_other_files
 from adelic.data.tables.targets import ANSWERS
-from adelic.errors import AdelicError, ConfigurationError, UnknownNameError
+from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers import AdeleSpace
 from adelic.storage.checks import shown
 from adelic.storage.options import check_fields, option, options
@@ -171,11 +170,10 @@ class TableData:
 
     def __post_init__(self) -> None:
         """Check what can be checked without the file."""
-        given: Any = self.columns
-        if isinstance(given, str):
-            object.__setattr__(self, "columns", (given,))
         for name in ("columns", "answer"):  # not in `groups`: a column may be called none
-            object.__setattr__(self, name, options(TableData)[name].check(getattr(self, name)))
+            given = getattr(self, name)
+            given = (given,) if name == "columns" and isinstance(given, str) else given
+            object.__setattr__(self, name, options(TableData)[name].check(given))
         if self.sha256 is None:
             object.__setattr__(self, "sha256", self._digest())
 
@@ -405,8 +403,7 @@ def source(name: str, **options: Any) -> Source:
 
     Raises:
         UnknownNameError: there is no such task.
-        ConfigurationError: a file is not one of a table, an option belongs to another kind of data, or a table has no
-            target; and what these raise.
+        ConfigurationError: a file is no table's, an option belongs to other data, or a table has no target.
 
     >>> source("schubert", n=None)
     TaskData(task='schubert', n=4, edition='published', split='published')
@@ -421,7 +418,10 @@ def source(name: str, **options: Any) -> Source:
     elif name in registry.drawn_tasks():
         kind = DrawnData
     elif name not in registry.tasks():
-        raise _no_task(name, is_table="target" in given)
+        refuse_other_files(name)
+        unknown = UnknownNameError.of("task", name, [*registry.tasks(), *registry.drawn_tasks()])
+        hint = f"; a table is a file whose name ends in {ENDINGS}" if "target" in given else ""
+        raise UnknownNameError(f"{unknown}{hint}")
     for name_given in given:
         if name_given not in {field.name for field in fields(kind)}:
             owner = next(other for other in _IN_WORDS if name_given in {field.name for field in fields(other)})
@@ -438,16 +438,6 @@ def source(name: str, **options: Any) -> Source:
     task = registry.task(name)
     edition = task.check_edition(given.pop("edition", "published"))
     return TaskData(name, given.pop("n", task.sizes[0]), edition, **given)
-
-
-def _no_task(name: str, *, is_table: bool) -> AdelicError:
-    """Return the error of a name that is neither that of a task nor that of a table's file, as mine.xlsx."""
-    with suppress(OSError, ValueError):  # of a name that no file can have
-        if Path(name).is_file():
-            return wrong_ending(name)
-    unknown = UnknownNameError.of("task", name, [*registry.tasks(), *registry.drawn_tasks()])
-    hint = f"; a table is a file whose name ends in {ENDINGS}" if is_table else ""
-    return UnknownNameError(f"{unknown}{hint}")
 
 
 def row_of(about: Mapping[str, Any]) -> str:

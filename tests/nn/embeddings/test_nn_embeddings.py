@@ -22,8 +22,9 @@ from adelic.errors import (
     VocabularyError,
 )
 from adelic.nn import AdelicEmbedding, LearnedEmbedding, Vocabulary, build_embedding
-from adelic.nn.embeddings.adelic import COORDINATES, loudness
+from adelic.nn.embeddings.adelic import COORDINATES
 from adelic.nn.embeddings.base import greatest_of, rows_differ
+from adelic.nn.embeddings.loudness import loudness
 from adelic.numbers.columns.reading import read_values
 from adelic.numbers.features import (
     FEATURE_KINDS,

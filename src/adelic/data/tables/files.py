@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -79,14 +80,22 @@ def check_file(path: Path) -> None:
     as one of these
     """
     if path.suffix.lower() not in READERS:
-        raise wrong_ending(path)
+        raise _wrong_ending(path)
     with storage_errors(f"cannot read {path}", READABLE):
         if not path.is_file():
             raise StorageError(f"there is no file {path}; name one that exists")
 
 
-def wrong_ending(path: str | Path) -> ConfigurationError:
-    """Return the error of a file whose name does not end as a table's does."""
+def refuse_other_files(name: str) -> None:
+    """Raise ConfigurationError for a file that is there, and whose name does not end as a table's does."""
+    is_there = False
+    with suppress(OSError):  # of a name that no file can have
+        is_there = Path(name).is_file()
+    if is_there:
+        raise _wrong_ending(name)
+
+
+def _wrong_ending(path: str | Path) -> ConfigurationError:
     return ConfigurationError(f"{path} is not a table: its name must end in {ENDINGS}; save it as one of these")
 
 

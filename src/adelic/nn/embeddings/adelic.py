@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError, EncodingError
 from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, check_range, greatest_of, longer, rows_differ
+from adelic.nn.embeddings.loudness import loudness
 from adelic.nn.fingerprint import of_space
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding
 from adelic.nn.vocabulary import Numbers, Vocabulary
@@ -25,7 +26,6 @@ from adelic.numbers.features import (
     FeatureLayout,
     compute_features,
     hot_positions,
-    place_size,
     real_features,
     signed_logarithm,
     standardize,
@@ -74,7 +74,7 @@ class AdelicEmbedding(NumberEmbedding):
         scale: mean and deviation of the numbers that are usual, for "combined": one more feature is the size on that
             scale. `for_column` sets it.
         falloff: of characters and one-hot digits, how great a modulus p^k may be before its features get quiet, see
-            `loudness`. None, the default, is 30 for "combined", and no falloff for the others.
+            `adelic.nn.embeddings.loudness`. None, the default, is 30 for "combined", and no falloff for the others.
         padding_idx: an id whose vector is 0, and stays so, as in `nn.Embedding`. Ids are those of numbers, so that this
             number has none; or take an id behind them, of a vocabulary with `missing=True`.
         floats: without a vocabulary, what a float that is not an integer stands for, as "shortest"; then numbers may be
@@ -437,32 +437,3 @@ class AdelicEmbedding(NumberEmbedding):
         if self.projection is None and self.layout.kind in ("digits", "standardized"):
             return AdelicPositionalEncoding(self.layout, self.d_model, max_length=max_length)
         return super().positional_encoding(max_length)
-
-
-def loudness(layout: FeatureLayout, falloff: float) -> npt.NDArray[np.float32]:
-    """Return the factor 1/√(1 + p^k/falloff) of what depends on q modulo p^k and no lower power, float32 (size,).
-
-    That is a character, or a one-hot digit; other features have the factor 1. A residue is the rarer asked for, and the
-    more examples it takes, the greater its modulus. With equal factors the many high levels are noise as loud as the
-    few low ones, and a network reads neither in time.
-
-    Raises:
-        ConfigurationError: the falloff is not positive and finite, or the form has no such features.
-
-    >>> layout = FeatureLayout("characters", AdeleSpace(primes=(2, 5), precision=3), 3)
-    >>> loudness(layout, 30).round(2)
-    array([1.  , 0.97, 0.97, 0.94, 0.94, 0.89, 0.89, 0.93, 0.93, 0.74, 0.74,
-           0.44, 0.44], dtype=float32)
-    """
-    if layout.kind not in ("characters", "one-hot-digits", "combined") or not 0 < falloff < math.inf:
-        raise ConfigurationError(
-            f"falloff={falloff} is to be above 0, with features='characters', 'one-hot-digits' or 'combined'; leave it "
-            f"out for {layout.kind!r}"
-        )
-    factors = [np.ones(layout.n_real)]
-    for p, count in zip(layout.space.primes, layout.place_levels, strict=True):
-        exponents = np.arange(1, count + 1) - layout.space.fractional_digits
-        of_levels = (1 + np.exp(np.minimum(exponents * math.log(p), 700)) / falloff) ** -0.5  # exp(710) is infinite
-        of_levels = np.repeat(of_levels, p if layout.kind == "one-hot-digits" else 2)
-        factors += [of_levels, np.ones(place_size(layout.kind, p, count) - len(of_levels))]
-    return np.concatenate(factors).astype(np.float32)

@@ -36,6 +36,9 @@ class Predictions:
     Attributes:
         answers: the names of classes, or whole numbers, a row each.
         probabilities: of these classes, as the network has them, (rows,); None of numbers.
+
+    >>> Predictions(("odd", "even"), probabilities=(0.75, 0.5)).answers[0]
+    'odd'
     """
 
     answers: tuple[str | int, ...]
