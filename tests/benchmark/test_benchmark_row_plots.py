@@ -46,6 +46,17 @@ def test_results_without_a_confusion_matrix_say_so(result):
     assert "no confusion matrix" in section.confusion[0][1].text
 
 
+def test_a_confusion_matrix_of_many_classes_is_not_drawn(result):
+    def of(size):
+        return result(confusion=[[int(i == j) for j in range(size)] for i in range(size)], class_names=None)
+
+    (section,) = row_sections(comparisons(summarise([of(400)])))
+    ((_, part),) = section.confusion
+    assert part.svg is None
+    assert "A matrix of 400 classes is not drawn" in part.text
+    assert confusion_matrix(summarise([of(30)])[0], "A title") is not None
+
+
 def test_accuracy_against_training_rows(runs):
     def of(rows):
         counts = {"train": rows, "validation": 6, "test": 17}

@@ -344,7 +344,7 @@ def test_names_stand_in_a_progress_bar_as_they_are(capsys):
 
 def test_a_name_that_ends_like_an_option_is_left_as_it_is():
     steps = click.Option(["--steps"])
-    assert options._with_options("warmup-steps=-1 and steps=0", [steps]) == "warmup-steps=-1 and --steps 0"
+    assert options.with_options("warmup-steps=-1 and steps=0", [steps]) == "warmup-steps=-1 and --steps 0"
 
 
 def test_tensorboard_by_flag(works):

@@ -3,12 +3,15 @@
 import json
 import os
 import shlex
+import signal
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from adelic.cli import experiments
 from adelic.training import read_result
 
 SMALL = ("--recipe", "quick", "--epochs", "2", "--n-layers", "1", "--batch-size", "32")
@@ -48,6 +51,47 @@ def test_train(works, table, options):
     assert "mine" in works("runs", "list", "--runs-dir", ".")
 
 
+@contextmanager
+def interrupting(title):
+    """Stand in for the progress bar: press Ctrl-C once an epoch is done."""
+    pressed = []
+
+    def tick(done, total, text):
+        if done and not pressed:
+            pressed.append(done)
+            signal.raise_signal(signal.SIGINT)
+
+    yield tick
+
+
+@pytest.mark.parametrize(
+    "options", [("--columns", "n"), ("--columns", "n,other", "--groups", "group", "--answer", "classes")], ids=str
+)
+def test_a_stopped_run_goes_on(adelic, works, table, monkeypatch, options):
+    command = ("train", table, "--target", "multiple", *options, *SMALL)
+    with monkeypatch.context() as patch:
+        patch.setattr(experiments, "progress_bar", interrupting)
+        outcome = adelic(*command)
+    assert outcome.status == 128 + signal.SIGINT, outcome.err
+    assert not Path("run/result.json").exists()
+    out = works(*command)
+    first = result()
+    assert first["configuration"]["data"]["columns"] == options[1].split(",")
+    shown = works(*command)  # it is done, and the command shows its result
+    assert shown.splitlines()[0] == out.splitlines()[0]
+    assert result() == first
+    assert 'data.target = "multiple"' in works("runs", "show", "run", "--runs-dir", ".")
+    works("report", "--runs-dir", ".", "--output", "report.html")
+    assert "mine" in Path("report.html").read_text(encoding="utf-8")
+
+
+def test_an_answer_that_is_none_is_not_given(works, table):
+    works("train", table, "--target", "multiple", *SMALL, "--answer", "none")
+    assert "answer" not in result()["configuration"]["data"]
+    assert "--answer" not in result()["command"]
+    works("train", table, "--target", "multiple", *SMALL)  # the same run
+
+
 def test_numbers_as_answers(works, table):
     works("train", table, "--target", "n", "--columns", "other,group", *SMALL)
     found = read_result(Path("run"))
@@ -60,7 +104,7 @@ def test_a_changed_table_is_another_run(works, refused, table):
     works("train", table, "--target", "multiple", *SMALL)
     table.write_text(table.read_text(encoding="utf-8").replace("239,", "240,"), encoding="utf-8")
     line = refused("train", table, "--target", "multiple", *SMALL)
-    assert "holds a run of another configuration: data.sha256" in line
+    assert "mine.csv has changed since the run in run began; use another --run-dir, or --restart to begin anew" in line
     works("train", table, "--target", "multiple", *SMALL, "--restart")
 
 
@@ -88,10 +132,18 @@ def test_decimals_get_the_window_that_they_need(works, refused, table):
     [
         ((), "mine.csv is a table: name the column to predict with --target"),
         (("--target", "multipel"), "did you mean 'multiple'"),
-        (("--target", "other", "--columns", "n"), "'other' has '1/19'; a number that is predicted is whole"),
+        (("--target", "other", "--columns", "n"), "'other' has '1/19' in line 3; a number that is predicted is whole"),
+        (("--target", "other", "--columns", "n"), "or predict its values as classes (--answer classes)"),
         (("--target", "multiple", "--n", "4"), "--n belongs to a task"),
         (("--target", "multiple", "--columns", "n,m"), "unknown column 'm'"),
-        (("--target", "group"), "'multiple' has 'yes' in row 0 (counted from 0), which is not a number"),
+        (("--target", "group"), "'multiple' has 'yes' in line 2, which is not a number"),
+        (
+            ("--target", "multiple", "--columns", "n,multiple"),
+            "--columns n,multiple has the target 'multiple' among them",
+        ),
+        (("--target", "multiple", "--columns", "n,n"), "--columns n,n names 'n' twice"),
+        (("--target", "multiple", "--split", "n"), "column 'n', line 2: unknown part '0'"),
+        (("--target", "n", "--columns", "group", "--answer", "classes"), "predict it as a number (--answer number)"),
         (("--target", "multiple", "--symmetries"), "has no symmetries"),
         (("--target", "multiple", "--recipe", "paper"), "does not set learning_rate or epochs for mine; pass"),
     ],
@@ -100,6 +152,16 @@ def test_what_is_refused(refused, table, options, words):
     small = [word for word in SMALL if "--recipe" not in options or word not in ("--recipe", "quick", "--epochs", "2")]
     assert words in refused("train", table, *small, *options)
     assert not Path("run").exists() or not list(Path("run").iterdir())
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_name_options(adelic, table):
+    table.write_text("n,y\n" + "".join(f"{i},{max(i - 40, 0)}\n" for i in range(100)), encoding="utf-8")
+    outcome = adelic("train", table, "--target", "y", *SMALL)
+    assert outcome.status == 0
+    (line,) = [line for line in outcome.err.splitlines() if "warning" in line]
+    assert "'y' has 60 classes, of which 59 have one row" in line
+    assert "predict it as a number (--answer number)" in line
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="such names are Linux's")

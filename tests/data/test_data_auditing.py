@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from adelic import acd
+from adelic import acd, data
 from adelic.data import LookUp
 from adelic.data.auditing import stored as auditing
 from adelic.data.dataset import Dataset
@@ -213,3 +213,24 @@ def test_provenance():
 def test_a_data_set_without_test_rows_is_not_audited():
     with pytest.raises(ConfigurationError, match="mheight 4 is too small to be audited: its test split is empty"):
         acd.audit("mheight", n=4)
+
+
+@pytest.mark.parametrize("price", [["1/2", "7/3"], ["4", "9"]], ids=["fractions", "whole numbers"])
+def test_a_table_of_ones_own(price):
+    frame = {"price": price * 100, "n": range(200), "cheap": ["yes", "no"] * 100}
+    d = data.from_table(frame, target="cheap", name="mine")
+    found = json.loads(json.dumps(data.audit(d)))
+    scores = {finding["name"]: finding["test"] for finding in found["findings"]}
+    assert (found["task"], found["n"], found["split"], found["command"]) == ("mine", None, "random", None)
+    assert scores["best single token: price"] == scores["logistic regression (one-hot)"] == 1
+    assert found["rows"] == d.provenance["rows"]
+    assert found["overlap"]["rows"]["test"]["rows"] == 0
+    assert "| mine, random | 50.0 |" in auditing.to_markdown([found, found | {"n": 3, "edition": "published"}])
+    for chosen in ({"n": 4}, {"seed": 1}, {"split": "orbits"}, {"edition": "leaky"}, {"labelling": "random"}):
+        with pytest.raises(ConfigurationError, match="chooses among stored data; leave it out beside a data set"):
+            data.audit(d, **chosen)
+
+
+def test_a_data_set_is_audited_as_its_task_is():
+    by_name, given = data.audit("weaving", n=5), data.audit(acd.load("weaving", n=5))
+    assert given | {"command": by_name["command"]} == by_name

@@ -40,9 +40,17 @@ def test_a_table_by_its_file(table):
 def test_files_of_configurations_hold_them(table, options):
     for data in (TableData(str(table), "kind", **options), TaskData("schubert", 4, "corrected", "orbits")):
         told = tomllib.loads(tomli_w.dumps(data.as_dict()))
-        told = {key: tuple(value) if isinstance(value, list) else value for key, value in told.items()}
+        assert told == data.as_dict()
         assert type(data)(**{key: value for key, value in told.items() if "path" not in told or key != "task"}) == data
         assert row_of(data.as_dict()) == data.row
+
+
+def test_options_of_a_table_are_checked(table):
+    assert TableData(str(table), "kind", columns="a") == TableData(str(table), "kind", columns=["a"])
+    assert TableData(str(table), "kind", answer="none") == TableData(str(table), "kind")
+    assert TableData(str(table), "kind", groups="none").groups == "none"  # a column may be called so
+    with pytest.raises(ConfigurationError, match="columns=3 must be a list of names"):
+        TableData(str(table), "kind", columns=3)
 
 
 def test_another_content_is_another_table(table):
@@ -59,6 +67,14 @@ def test_another_content_is_another_table(table):
         ("schubert", {"n": 100}, TaskSizeError, "schubert n=100"),
         ("schubert", {"n": 1.5}, TaskSizeError, "whole number"),
         ("schubrt", {}, UnknownNameError, "did you mean 'schubert'"),
+        ("schubrt", {"target": "y"}, UnknownNameError, "did you mean 'schubert'"),
+        (
+            "none.tsv",
+            {"target": "y"},
+            UnknownNameError,
+            r"a table is a file whose name ends in \.csv, \.jsonl or \.parq",
+        ),
+        ("x" * 5000, {"target": "y"}, UnknownNameError, "unknown task"),
         ("schubert", {"edition": "corected"}, UnknownNameError, "did you mean 'corrected'"),
         ("schubert", {"split": "orbit"}, UnknownNameError, "did you mean 'orbits'"),
         ("lattice", {"split": "orbits"}, ConfigurationError, "has no symmetries"),
@@ -75,6 +91,16 @@ def test_bad_sources(name, options, error, words):
     with pytest.raises(error, match=words) as caught:
         source(name, **options)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["mine.tsv", "mine.txt", "mine.xlsx", "mine"])
+def test_files_that_are_no_tables(tmp_path, name):
+    (tmp_path / name).write_text("a\ty\n", encoding="utf-8")
+    for options in ({}, {"target": "y"}):
+        with pytest.raises(
+            ConfigurationError, match=r"must end in \.csv, \.jsonl or \.parquet; save it as one of these"
+        ):
+            source(str(tmp_path / name), **options)
 
 
 def test_images_are_for_orbits_alone(table):

@@ -184,7 +184,7 @@ def test_seeds_draw_other_parts_of_the_same_rows():
 def test_targets(values, class_names):
     frame = {"x": range(100), "y": values}
     if class_names is None:
-        with pytest.raises(ConfigurationError, match=r"'y' has 0\.5; a number that is predicted is whole"):
+        with pytest.raises(ConfigurationError, match=r"'y' has 0\.5 in row 0 .*; a number that is predicted is whole"):
             data.from_table(frame, target="y")
         assert data.from_table(frame, target="y", answer="classes").class_names == ("1/2", "3/2")
         return
@@ -214,18 +214,54 @@ def test_numbers_as_answers():
         ({"odd": [*["yes"] * 199, None]}, {}, ConfigurationError, "'odd' has no value in row 199"),
         ({}, {"target": "even"}, UnknownNameError, "unknown column 'even'"),
         ({}, {"columns": ["prise"]}, UnknownNameError, "did you mean 'price'"),
-        ({}, {"columns": ["odd"]}, ConfigurationError, "no column to predict 'odd' from"),
+        ({}, {"columns": ["odd"]}, ConfigurationError, "columns=odd has the target 'odd' among them; leave it out"),
+        ({}, {"columns": ["price", "odd"]}, ConfigurationError, "columns=price,odd has the target 'odd' among them"),
+        ({}, {"columns": ["price", "price"]}, ConfigurationError, "columns=price,price names 'price' twice"),
+        ({}, {"columns": [["price"]]}, ConfigurationError, r"columns=\['price'\] must be the name of one column"),
+        ({}, {"target": ["odd", "price"]}, ConfigurationError, r"target=.* the name of one column; a data set has one"),
+        ({}, {"groups": ["count"]}, ConfigurationError, r"groups=\['count'\] must be the name of one column"),
         ({}, {"columns": []}, ConfigurationError, "no column to predict 'odd' from"),
         ({}, {"split": "sometimes"}, UnknownNameError, "unknown column 'sometimes'"),
-        ({}, {"split": "odd"}, UnknownNameError, "unknown part 'no'"),
+        ({}, {"split": "odd"}, UnknownNameError, r"column 'odd', row 0 .*: unknown part 'no'"),
         ({}, {"groups": "customer"}, UnknownNameError, "unknown column 'customer'"),
         ({}, {"answer": "clases"}, UnknownNameError, "did you mean 'classes'"),
-        ({}, {"answer": "number"}, ConfigurationError, "'odd' has 'no'; a number that is predicted is whole"),
+        (
+            {},
+            {"answer": "number"},
+            ConfigurationError,
+            r"'odd' has 'no' in row 0 .*predict .* as classes \(answer=classes\)",
+        ),
         ({}, {"seed": -1}, ConfigurationError, "seed must be a whole number"),
         ({"group": [*[1] * 199, None]}, {"groups": "group"}, ConfigurationError, "'group' has no value in row 199"),
         (dict.fromkeys(("price", "count", "odd"), ()), {}, ConfigurationError, "the table has no rows"),
         ({"count": range(3)}, {}, ConfigurationError, "equally long"),
         ({"price": ["1"] * 200, "count": [1] * 200}, {}, ConfigurationError, "1 different rows of 200 are too few"),
+        (
+            {"who": [i % 5 for i in range(200)]},
+            {"groups": "who"},
+            ConfigurationError,
+            "column 'who' has 5 groups, and at least 6 are needed; add groups",
+        ),
+        (
+            {"who": [max(i - 190, 0) for i in range(200)]},
+            {"groups": "who"},
+            ConfigurationError,
+            "column 'who' has 10 groups of too unequal sizes; divide the largest ones",
+        ),
+        (
+            {"odd": [*["yes", "no"] * 99, "yes", "NA"]},
+            {},
+            ConfigurationError,
+            "'odd' has 'NA' in row 199 .*; leave the",
+        ),
+        ({"odd": [*["1", "0"] * 99, "1", "nan"]}, {}, ConfigurationError, "'odd' has 'nan' in row 199"),
+        ({"odd": [*["1", "0"] * 99, "1", " "]}, {}, ConfigurationError, "'odd' has no value in row 199"),
+        ({"odd": [f"name {i}" for i in range(200)]}, {}, ConfigurationError, "another value in each of the 200 rows"),
+        ({"odd": [i + 0.5 for i in range(200)]}, {"answer": "classes"}, ConfigurationError, "name another target$"),
+        ({"odd": range(200)}, {"answer": "classes"}, ConfigurationError, r"predict it as a number \(answer=number\)"),
+        ({"odd": [i + 0.5 for i in range(200)]}, {}, ConfigurationError, "multiply the column by 10, or predict"),
+        ({"odd": ["5/9", "1/27"] * 100}, {"answer": "number"}, ConfigurationError, "multiply the column by 27, or"),
+        ({"odd": [10**30, 1] * 100}, {"answer": "number"}, ConfigurationError, "divide or round the column, or"),
     ],
 )
 def test_bad_tables(changes, options, error, words):
@@ -242,6 +278,9 @@ def test_bad_tables(changes, options, error, words):
         ([[], []], [0, 1], "rows of one length"),
         ([[1]] * 3, [0, 1], "y has 2 values for 3 rows"),
         ([1, 2], [0, 1], r"X must be rows of numbers, \(rows, length\), not \[1, 2\]"),
+        ([[1], [2]], [[0, 1], [1, 1]], r"y must have one target for each row, \(rows,\), not \[0, 1\] for the first"),
+        ([[1], [2]], np.array([[0, 1], [1, 1]]), r"y must have one target .* make a data set for each target"),
+        ([[1], [2]], pd.DataFrame({"a": [0, 1]}), "y must have one target"),
     ],
 )
 def test_bad_arrays(X, y, words):
@@ -292,13 +331,20 @@ def test_what_is_no_table(frame):
         ("mine.csv", b"a,b\n", "has no rows"),
         ("mine.csv", b"a,a\n1,2\n", "names the column 'a' twice"),
         ("mine.csv", b"a,b\n1,2\n1\n", "line 3 has 1 values and the header has 2"),
-        ("mine.csv", b"a,b\n1,\xff\n", "is not a table: 'utf-8' codec"),
+        ("mine.csv", b"a,b\n1,\xff\n", "is not UTF-8 text; save it as UTF-8"),
+        ("mine.csv", "a,b\n1,2\n".encode("utf-16"), "save it as UTF-8"),
+        ("mine.csv", "a,b\n1,2\n".encode("utf-16-le"), "save it as UTF-8"),
+        ("mine.csv", b"a;b\n1;2\n", "its header is the one column 'a;b'; separate columns by commas"),
+        ("mine.csv", b"a\tb\n1,5\t2\n", "separate columns by commas"),
+        ("mine.csv", b'a,b\n"1\n",2\n1\n', "line 4 has 1 values"),
         ("mine.csv", b'a,b\n1,"2\n', "is not a table: unexpected end of data"),
         ("mine.jsonl", b'{"a": 1}\n[2]\n', "line 2 is not an object"),
         ("mine.jsonl", b'{"a": 1}\n{"b": 1}\n', "line 2 is not an object with the keys of the first"),
         ("mine.jsonl", b"[" * 100_000, "is not a table"),
+        ("mine.jsonl", b'{"a": 1}\n\n{"a": 1,}\n', "line 3 is not JSON: .* at column"),
+        ("mine.jsonl", b'{"a": 1e99999999999999999999}\n', "line 1 has a number whose exponent"),
         ("mine.parquet", b"PAR1", "is not a table"),
-        ("mine.txt", b"1 2", r"its name must end in \.csv, \.jsonl, \.parquet"),
+        ("mine.txt", b"1 2", r"its name must end in \.csv, \.jsonl or \.parquet; save it"),
     ],
 )
 def test_bad_files(tmp_path, name, content, words):
@@ -307,6 +353,42 @@ def test_bad_files(tmp_path, name, content, words):
     with pytest.raises(ConfigurationError, match=words) as caught:
         read_table(path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("mine.csv", 'a,y\n1,p\n"\n2",q\n\nx,p\n', "column 'a' has 'x' in line 6, which is not a number"),
+        ("mine.csv", "a,y\n1,p\n2,q\n,p\n", "column 'a' has no value in line 4; fill it in"),
+        ("mine.csv", "a,y\n1,0\n2,1\n3,NA\n", "the target 'y' has 'NA' in line 4"),
+        ("mine.jsonl", '{"a": 1, "y": 0}\n\n{"a": [2], "y": 1}\n', r"column 'a' has \[2\] in line 3"),
+    ],
+)
+def test_errors_name_the_line_of_a_file(tmp_path, name, content, words):
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=words):
+        data.from_table(read_table(path), target="y")
+
+
+def test_classes_of_one_row_are_warned_of():
+    frame = {"x": range(100), "y": [*["a", "b"] * 20, *(f"name {i}" for i in range(60))]}
+    with pytest.warns(UserWarning, match="'y' has 62 classes, of which 60 have one row"):
+        data.from_table(frame, target="y")
+
+
+def test_a_class_may_be_called_none():
+    assert data.from_table(plain() | {"odd": ["none", "some"] * 100}, target="odd").class_names == ("none", "some")
+
+
+def test_six_groups_of_equal_size_are_enough():
+    for count in (6, 7, 8):
+        frame = {
+            "x": range(10 * count),
+            "y": [i % 2 for i in range(10 * count)],
+            "who": [i // 10 for i in range(10 * count)],
+        }
+        assert all(data.from_table(frame, target="y", groups="who").provenance["rows"].values())
 
 
 def test_a_file_that_is_not_there(tmp_path):

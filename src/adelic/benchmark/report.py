@@ -251,8 +251,14 @@ def _confusion(comparison: Comparison) -> list[tuple[str, Part]]:
     for kinds in (("AOE",), ("rival", "outside")):
         name = comparison.best(*kinds)
         if name is not None:
-            svg = confusion_matrix(comparison.models[name], f"Confusion matrix of {name}: {comparison.title}")
-            parts.append((name, Part(svg, "" if svg else "These results hold no confusion matrix.")))
+            model = comparison.models[name]
+            svg = confusion_matrix(model, f"Confusion matrix of {name}: {comparison.title}")
+            reason = "These results hold no confusion matrix."
+            if model.confusion is not None:
+                reason = (
+                    f"A matrix of {len(model.confusion)} classes is not drawn; result.json of a run has its counts."
+                )
+            parts.append((name, Part(svg, "" if svg else reason)))
     return parts
 
 

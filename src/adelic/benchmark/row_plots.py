@@ -31,14 +31,18 @@ from adelic.benchmark.results import Summary
 _SHADES = LinearSegmentedColormap.from_list("shades", [(COLOURS[0], 0.0), (COLOURS[0], 0.55)])
 
 
+MOST_CLASSES_DRAWN = 30
+"""A confusion matrix of more classes has too many cells to be read, or to be drawn in seconds."""
+
+
 def confusion_matrix(summary: Summary, title: str) -> str | None:
     """Return a model's confusion matrix as an SVG element: shade and percentage by true class, mean count over seeds.
 
     Returns:
-        None if a result lacks the matrix.
+        None if a result lacks the matrix, or it is of more than `MOST_CLASSES_DRAWN` classes.
     """
     counts = summary.confusion
-    if counts is None:
+    if counts is None or len(counts) > MOST_CLASSES_DRAWN:
         return None
     totals = counts.sum(axis=1, keepdims=True)
     rates = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)

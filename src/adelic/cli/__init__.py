@@ -24,7 +24,8 @@ from adelic.cli.data import data_commands
 from adelic.cli.experiments import train
 from adelic.cli.explore import explore
 from adelic.cli.numbers import decode, encode, space
-from adelic.cli.options import SuggestingGroup, plain
+from adelic.cli.options import SuggestingGroup, plain, with_options
+from adelic.cli.predict import predict
 from adelic.cli.report import report
 from adelic.cli.reproduce import reproduce
 from adelic.cli.runs import runs
@@ -56,12 +57,13 @@ def commands() -> None:
     Learn arithmetic          adelic reproduce arithmetic --quick
     Report the results        adelic report
     List the runs             adelic runs list
+    Predict new rows          adelic predict runs/mine new.csv
 
     For more on a command: adelic COMMAND --help.
     """
 
 
-for command in (encode, decode, explore, space, data_commands, train, tune, reproduce, report, runs):
+for command in (encode, decode, explore, space, data_commands, train, tune, reproduce, report, runs, predict):
     commands.add_command(command)
 
 
@@ -156,4 +158,7 @@ def _fail(message: str, status: int) -> NoReturn:
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
-    click.echo(f"adelic: warning: {plain(one_line(str(message)))}", err=True)
+    text, context = str(message), click.get_current_context(silent=True)
+    if context is not None:
+        text = with_options(text, context.command.params)
+    click.echo(f"adelic: warning: {plain(one_line(text))}", err=True)

@@ -219,13 +219,13 @@ def in_terms_of_options(command: Command) -> Command:
         try:
             return command(*arguments, **named)
         except AdelicError as error:
-            error.args = (_with_options(str(error), click.get_current_context().command.params),)
+            error.args = (with_options(str(error), click.get_current_context().command.params),)
             raise
 
     return run
 
 
-def _with_options(text: str, parameters: list[click.Parameter]) -> str:
+def with_options(text: str, parameters: list[click.Parameter]) -> str:
     """Return an error's text with --fractional-digits 1 for fractional_digits=1, --primes 2,3 for primes=(2, 3)."""
     text = re.sub(r"\bprimes=\(([\d, ]+)\)", lambda match: "primes=" + match[1].replace(" ", "").strip(","), text)
     text = re.sub(r"\bprecision=\{([\d:, -]+)\}", lambda match: "precision=" + match[1].replace(" ", ""), text)

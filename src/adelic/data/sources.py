@@ -16,8 +16,8 @@ from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.data.protocol import View
 from adelic.data.store import file_sha256
 from adelic.data.tables import from_table, is_table, read_table
-from adelic.data.tables.files import READABLE, check_file
-from adelic.data.tables.making import ANSWERS
+from adelic.data.tables.files import ENDINGS, READABLE, check_file, refuse_other_files
+from adelic.data.tables.targets import ANSWERS
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers import AdeleSpace
 from adelic.storage.checks import shown
@@ -125,14 +125,15 @@ class TableData:
     Attributes:
         path: of the file: CSV, JSON lines or Parquet.
         target: the column that is predicted.
-        columns: the number columns; None for all others.
+        columns: the number columns, or one of them; None for all others.
         split: "random", or a column that says train, validation or test.
         groups: a column; rows of equal value stay in one part.
-        answer: "classes" or "number"; None leaves it to the values.
+        answer: "classes" or "number"; None, or "none", leaves it to the values.
         sha256: of the file, so that a run does not go on with another content; read from it if None.
 
     Raises:
         StorageError: the file cannot be read.
+        ConfigurationError: `columns` are not names.
         UnknownNameError: there is no such kind of answer.
 
     >>> import tempfile
@@ -169,8 +170,10 @@ class TableData:
 
     def __post_init__(self) -> None:
         """Check what can be checked without the file."""
-        if self.answer is not None:
-            options(TableData)["answer"].check(self.answer)
+        for name in ("columns", "answer"):  # not in `groups`: a column may be called none
+            given = getattr(self, name)
+            given = (given,) if name == "columns" and isinstance(given, str) else given
+            object.__setattr__(self, name, options(TableData)[name].check(given))
         if self.sha256 is None:
             object.__setattr__(self, "sha256", self._digest())
 
@@ -200,13 +203,16 @@ class TableData:
     def load(self, seed: int) -> Dataset:
         """Return the data."""
         if self._digest() != self.sha256:
-            raise ConfigurationError(f"{self.path} has changed since; give the command anew, with another --run-dir")
+            raise ConfigurationError(
+                f"{self.path} has changed since; put its former content back, or train anew with another --run-dir"
+            )
         options = {name: value for name, value in asdict(self).items() if name not in ("path", "sha256")}
         return from_table(read_table(self.path), **options, seed=seed, name=self.task)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the table `data` of config.toml, without what is None."""
-        return {"task": self.task} | {name: value for name, value in asdict(self).items() if value is not None}
+        """Return the table `data` of config.toml, as it is read back: without what is None, tuples as lists."""
+        found = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return {"task": self.task} | {name: value for name, value in found.items() if value is not None}
 
     def arguments(self) -> list[str]:
         """Return what names these data on the command line."""
@@ -396,7 +402,8 @@ def source(name: str, **options: Any) -> Source:
         options: fields of `TaskData`, `DrawnData` or `TableData`; for a task without n, the smallest published size.
 
     Raises:
-        ConfigurationError: an option belongs to another kind of data, or a table has no target; and what these raise.
+        UnknownNameError: there is no such task.
+        ConfigurationError: a file is no table's, an option belongs to other data, or a table has no target.
 
     >>> source("schubert", n=None)
     TaskData(task='schubert', n=4, edition='published', split='published')
@@ -410,6 +417,11 @@ def source(name: str, **options: Any) -> Source:
         kind = TableData
     elif name in registry.drawn_tasks():
         kind = DrawnData
+    elif name not in registry.tasks():
+        refuse_other_files(name)
+        unknown = UnknownNameError.of("task", name, [*registry.tasks(), *registry.drawn_tasks()])
+        hint = f"; a table is a file whose name ends in {ENDINGS}" if "target" in given else ""
+        raise UnknownNameError(f"{unknown}{hint}")
     for name_given in given:
         if name_given not in {field.name for field in fields(kind)}:
             owner = next(other for other in _IN_WORDS if name_given in {field.name for field in fields(other)})
@@ -423,8 +435,6 @@ def source(name: str, **options: Any) -> Source:
         if "target" not in given:
             raise ConfigurationError(f"{name} is a table: name the column to predict with --target")
         return TableData(name, **given)
-    if name not in registry.tasks():
-        raise UnknownNameError.of("task", name, [*registry.tasks(), *registry.drawn_tasks()])
     task = registry.task(name)
     edition = task.check_edition(given.pop("edition", "published"))
     return TaskData(name, given.pop("n", task.sizes[0]), edition, **given)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from adelic.training.network.sampler import ClassBalancedSampler
     from adelic.training.recipes import Recipe, load_recipe, recipe_names
     from adelic.training.result import Result
+    from adelic.training.runs.predicting import Predictions, predict
     from adelic.training.runs.runner import run, trained_network
     from adelic.training.search.tuning import Search, StudyResult, tune
 
@@ -40,6 +41,7 @@ _MODULES = {
     "result": ("Result",),
     "folders.files": ("read_result",),
     "folders.listing": ("RunSummary", "find_any", "find_run", "list_runs"),
+    "runs.predicting": ("Predictions", "predict"),
     "runs.runner": ("run", "trained_network"),
     "folders.searches": ("SearchSummary", "list_searches"),
     "search.tuning": ("Search", "StudyResult", "tune"),
@@ -50,6 +52,7 @@ __all__ = [
     "Classical",
     "EmbeddingConfig",
     "Experiment",
+    "Predictions",
     "RandomSearch",
     "Recipe",
     "Result",
@@ -64,6 +67,7 @@ __all__ = [
     "list_runs",
     "list_searches",
     "load_recipe",
+    "predict",
     "read_result",
     "recipe_names",
     "run",

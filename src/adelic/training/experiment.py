@@ -397,6 +397,11 @@ def _digest(table: dict[str, Any]) -> str:
 def check_same(experiment: Experiment, path: Path) -> None:
     """Raise `RunFolderError` unless a config.toml holds this experiment."""
     for key, (theirs, ours) in _differences(experiment, path).items():
+        if key == "data.sha256" and isinstance(experiment.data, TableData):
+            raise RunFolderError(
+                f"{experiment.data.path} has changed since the run in {path.parent} began; use another --run-dir, or "
+                "--restart to begin anew"
+            )
         raise RunFolderError(
             f"{path.parent} holds a run of another configuration: {key} is {theirs!r} there and {ours!r} here; use "
             "another --run-dir, or --restart to begin anew"

@@ -607,3 +607,52 @@ def test_later_values_of_a_column_may_have_more_digits_after_the_point():
     for wrong in (-1, 1.5, "two"):
         with pytest.raises(SpaceError, match="fractional_digits"):
             AdelicEmbedding.for_column([1.25, 2.5], 32, show=False, fractional_digits=wrong)
+
+
+EXTENDED = {
+    **{f"adelic, {kind}, {projection}": ("adelic", {"features": kind, "projection": projection, "precision": 8})
+       for kind, projection in VARIANTS if kind != "standardized"},
+    "abacus": ("abacus", {"max_digits": 3}),
+    "base-digits": ("base-digits", {"max_digits": 3}),
+    "residues": ("residues", {}),
+    "angular": ("angular", {}),
+    "fone": ("fone", {}),
+    "xval": ("xval", {}),
+    "periodic": ("periodic", {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXTENDED)
+def test_numbers_behind_a_vocabulary(name):
+    """Their vectors are those of the same weights in an embedding whose vocabulary has them from the start."""
+    kind, options = EXTENDED[name]
+    if kind == "adelic":
+        options = {key: value for key, value in options.items() if key != "precision"}
+        options["space"] = AdeleSpace((2, 3), 8)
+    made = nn.EMBEDDINGS[kind](Vocabulary([5, 17, -2]), d_model=64, **options)
+    before = made(torch.tensor([[0, 1, 2]]))
+    longer = nn.EMBEDDINGS[kind](Vocabulary([5, 17, -2, 40, -31]), d_model=64, **options)
+    made.extend([40, -31])
+    if hasattr(made, "scale") and isinstance(made.scale, torch.Tensor):
+        longer.shift, longer.scale = made.shift, made.scale  # which the numbers of training decide
+        longer.table = longer.features([5, 17, -2, 40, -31])
+    longer.load_state_dict({k: v for k, v in made.state_dict().items() if "extra_state" not in k}, strict=False)
+    ids = torch.tensor([[0, 1, 2, 3, 4]])
+    torch.testing.assert_close(made(ids), longer(ids), rtol=0, atol=0)
+    torch.testing.assert_close(made(torch.tensor([[0, 1, 2]])), before, rtol=0, atol=1e-6)
+    assert made.vocabulary.numbers == longer.vocabulary.numbers
+
+
+def test_numbers_that_cannot_be_added():
+    for made in (LearnedEmbedding([5, 7]), nn.EMBEDDINGS["one-hot"]([5, 7]), nn.EMBEDDINGS["random"]([5, 7])):
+        with pytest.raises(
+            ConfigurationError, match=f"8 is not in the vocabulary, and {made.name} has a vector for each"
+        ):
+            made.extend([8])
+    with pytest.raises(ConfigurationError, match="'standardized' are relative to it"):
+        AdelicEmbedding([5, 7], 64, features="standardized").extend([8])
+    for vocabulary in (None, Vocabulary([5, 7], missing=True)):
+        with pytest.raises(ConfigurationError, match="without ids for missing"):
+            AdelicEmbedding(vocabulary, 64).extend([8])
+    with pytest.raises(VocabularyError, match="7 occurs twice"):
+        AdelicEmbedding([5, 7], 64).extend([7])

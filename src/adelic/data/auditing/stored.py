@@ -64,7 +64,7 @@ class Finding:
 
 
 def audit(
-    name: str,
+    name: str | Dataset,
     *,
     n: int | None = None,
     edition: str = "published",
@@ -76,26 +76,54 @@ def audit(
 ) -> dict[str, Any]:
     """Return what trivial rules and simple models score on a data set, and what leaks across its splits.
 
-    Arguments and errors are those of `adelic.acd.load`; a data set without test rows is a ConfigurationError.
+    Arguments and errors are those of `adelic.acd.load`; a data set without test rows is a ConfigurationError. In place
+    of a name stands a data set as well, as `from_table` makes one, and no other argument but `progress` with it. Of a
+    table with fractions the models see the places of numbers in the vocabulary.
 
     Returns:
         A dictionary ready for JSON: task, n, edition, split, options, seed, rows, orbits (how many, where they were
         divided), findings (a list of {"name", "test", "everywhere"}, accuracies from 0 to 1), duplicates, symmetries
         (shares of the test rows), overlap ({"rows", "images"}, each by "validation" and "test" a number of "rows" and
         their "share"), lookup ({"rows", "images"}, accuracies on test), command, versions, machine, commit,
-        data_sha256. For a task without symmetries there is no "images".
+        data_sha256. For a task without symmetries there is no "images". For a data set that is given, command is None,
+        and other things may be.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     found = audit("weaving", n=5, edition="leaky", cache=folder)
     >>> {f["name"]: f["test"] for f in found["findings"]}["cue: first row lacks"], found["overlap"]["images"]["test"]
     (1.0, {'rows': 9, 'share': 0.375})
+
+    >>> from adelic import data
+    >>> frame = {"day": range(700), "weekday": [day % 7 for day in range(700)]}
+    >>> found = audit(data.from_table(frame, target="weekday", name="days"))
+    >>> found["task"], found["lookup"], found["overlap"]["rows"]["test"]["rows"]
+    ('days', {'rows': 0.14285714285714285}, 0)
     """
+    if isinstance(name, Dataset):
+        given = {"n": n, "cache": cache, **options} | ({} if edition == "published" else {"edition": edition})
+        given |= ({} if split == "published" else {"split": split}) | ({"seed": seed} if seed else {})
+        for option, value in given.items():
+            if value is not None:
+                raise ConfigurationError(
+                    f"{option}={value!r} chooses among stored data; leave it out beside a data set"
+                )
+        return _audited(name, None, progress)
     task = registry.task(name)
     d = load(name, n=n, edition=edition, split=split, seed=seed, cache=cache, progress=progress, workers=1, **options)
-    size = d.provenance["n"]
+    parts = ["adelic", "data", "audit", task.name, "--n", str(d.provenance["n"]), "--edition", edition]
+    parts += ["--split", split] if split != "published" else []
+    parts += ["--seed", str(seed)] if seed else []
+    parts += [word for option, choice in options.items() for word in ("--option", f"{option}={choice}")]
+    return _audited(d, shlex.join(parts), progress)
+
+
+def _audited(d: Dataset, command: str | None, progress: Progress | None) -> dict[str, Any]:
+    """Return the audit of a data set."""
+    about = {"task": "data", "seed": 0, "options": {}, **d.provenance}
     if not len(d.X_test):
-        raise ConfigurationError(f"{name} {size} is too small to be audited: its test split is empty")
+        size = "" if about.get("n") is None else f" {about['n']}"
+        raise ConfigurationError(f"{about['task']}{size} is too small to be audited: its test split is empty")
     steps = 5
 
     def report(done: int, what: str) -> None:
@@ -103,9 +131,9 @@ def audit(
             progress(done, steps, what)
 
     report(0, "trivial rules")
-    findings = list(_rules(d, task.cues))
+    findings = list(_rules(d, d.cues))
     report(1, "models")
-    findings += _models(d, seed)
+    findings += _models(d, about["seed"])
     report(2, "duplicates")
     duplicates = _duplicates(d)
     report(3, "symmetries")
@@ -117,29 +145,18 @@ def audit(
             X, y = images(d.X_train, d.y_train, chosen)
             overlap[what], lookup[what] = _overlap(d, X), _look_up(d, X, y)
     report(5, "done")
-    parts = ["adelic", "data", "audit", name, "--n", str(size), "--edition", edition]
-    parts += ["--split", split] if split != "published" else []
-    parts += ["--seed", str(seed)] if seed else []
-    parts += [word for option, choice in options.items() for word in ("--option", f"{option}={choice}")]
     return {
-        "task": name,
-        "n": size,
-        "edition": edition,
-        "split": split,
-        "options": d.provenance["options"],
-        "seed": seed,
-        "rows": d.provenance["rows"],
-        "orbits": d.provenance["orbits"],
+        **{name: about.get(name) for name in ("task", "n", "edition", "split", "options", "seed", "rows", "orbits")},
         "findings": [{"name": f.name, "test": f.test, "everywhere": f.everywhere} for f in findings],
         "duplicates": duplicates,
         "symmetries": symmetries,
         "overlap": overlap,
         "lookup": lookup,
-        "command": shlex.join(parts),
+        "command": command,
         "versions": versions("numpy", "scikit-learn"),
         "machine": machine(),
         "commit": source_commit(),
-        "data_sha256": d.provenance["sha256"],
+        "data_sha256": about.get("sha256"),
     }
 
 
@@ -175,9 +192,10 @@ def _rules(d: Dataset, cues: Mapping[str, Any]) -> Iterator[Finding]:
     yield finding("majority class", np.zeros(len(train), np.int8), np.zeros(len(test), np.int8))
     for name, cue in cues.items():
         yield finding(f"cue: {name}", cue(train), cue(test))
-    tokens = [finding(f"token {i + 1}", train[:, i], test[:, i]) for i in range(train.shape[1])]
+    columns = d.provenance.get("columns", range(1, train.shape[1] + 1))
+    tokens = [finding(str(column), train[:, i], test[:, i]) for i, column in enumerate(columns)]
     best = max(tokens, key=lambda found: found.everywhere or 0.0)
-    yield Finding(f"best single token: {best.name.removeprefix('token ')}", best.test, best.everywhere)
+    yield Finding(f"best single token: {best.name}", best.test, best.everywhere)
 
 
 def _models(d: Dataset, seed: int) -> Iterator[Finding]:
@@ -192,13 +210,14 @@ def _models(d: Dataset, seed: int) -> Iterator[Finding]:
     rng = np.random.default_rng(seed)
     X = np.concatenate([d.X_train, d.X_validation])
     targets = _learnt_and_tested(d)
+    tokens = np.arange(len(d.vocabulary)) if d.is_coded else np.array(d.vocabulary)
     shown = max(MODEL_ROWS // len(targets), FEWEST_MODEL_ROWS)
     train = rng.permutation(len(X))[:shown]
     test = rng.permutation(len(d.X_test))[:shown]
     models: dict[str, Callable[[], Any]] = {
         "logistic regression (raw)": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=300)),
         "logistic regression (one-hot)": lambda: make_pipeline(
-            OneHotEncoder(categories=[np.array(d.vocabulary)] * X.shape[1], handle_unknown="ignore"),
+            OneHotEncoder(categories=[tokens] * X.shape[1], handle_unknown="ignore"),
             LogisticRegression(max_iter=300),
         ),
         f"decision tree (depth {TREE_DEPTH})": lambda: DecisionTreeClassifier(max_depth=TREE_DEPTH, random_state=0),
@@ -302,7 +321,7 @@ def to_markdown(audits: Iterable[Mapping[str, Any]]) -> str:
 
 def _place(a: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return where an audit stands in the table: the published split before the orbits."""
-    return a["task"], a["n"], a["edition"], [*a["options"].values()], a["split"] != "published"
+    return a["task"], a["n"] or 0, a["edition"] or "", [*a["options"].values()], a["split"] != "published"
 
 
 def _line(a: Mapping[str, Any]) -> str:
@@ -315,9 +334,11 @@ def _line(a: Mapping[str, Any]) -> str:
         return f"{100 * finding['test']:.1f}{name}"
 
     leaks, overlaps, lookup = a["symmetries"], a["overlap"], a["lookup"]
-    split = [a["split"]] if a["split"] != "published" else []
+    split = [a["split"]] if a["split"] not in ("published", None) else []
+    named = f"{a['task']} {a['n']}" if a["n"] is not None else a["task"]
+    edition = [a["edition"]] if a["edition"] is not None else []
     cells = [
-        ", ".join([f"{a['task']} {a['n']}", a["edition"], *a["options"].values(), *split]),
+        ", ".join([named, *edition, *a["options"].values(), *split]),
         best("majority"),
         best("cue: "),
         best("best single token"),

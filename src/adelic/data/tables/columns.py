@@ -1,7 +1,7 @@
 """Columns: the values of any kind of table, as Python values, and as exact numbers."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +11,18 @@ from numpy.typing import NDArray
 from adelic.errors import AdelicError, ConfigurationError
 from adelic.numbers import rationals
 from adelic.numbers.describe import describe
+
+NO_VALUES = {"nan", "-nan", "na", "n/a", "<na>", "#n/a", "#na", "null", "nat"}
+"""How tables spell that there is no value, in small letters. Not among them is none, which can be a class."""
+
+
+def in_row(row: int) -> str:
+    """Return where a row stands in a table that is no file.
+
+    >>> in_row(3)
+    'row 3 (counted from 0)'
+    """
+    return f"row {row} (counted from 0)"
 
 
 def columns_of(frame: Any) -> dict[str, Sequence[Any]]:
@@ -40,48 +52,81 @@ def _listed(values: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class Coded:
-    """A column: its different values, and which of them each row has."""
+    """A column: its different values, and which of them each row has.
 
+    Attributes:
+        name: of the column.
+        values: the different ones, in the order in which they come first.
+        codes: the place in `values` of each row's value, (rows,).
+        where: the words for a row in messages, as "line 4".
+
+    >>> column = Coded.of("kind", ["b", "a", "b"])
+    >>> column.values, column.codes.tolist(), column.first("a")
+    (['b', 'a'], [0, 1, 0], 'row 1 (counted from 0)')
+    """
+
+    name: str
     values: list[Any]
     codes: NDArray[np.int64]
+    where: Callable[[int], str] = field(repr=False)
 
     @classmethod
-    def of(cls, name: str, values: Iterable[Any]) -> "Coded":
+    def of(cls, name: str, values: Iterable[Any], where: Callable[[int], str] = in_row) -> "Coded":
         """Return the column of some values; ConfigurationError, with the column's name, if one is missing."""
         index: dict[Any, int] = {}
         codes = []
         for row, value in enumerate(values):
             if _is_missing(value):
                 raise ConfigurationError(
-                    f"column {name!r} has no value in row {row} (counted from 0); fill it in, or leave the row out"
+                    f"column {name!r} has no value in {where(row)}; fill it in, or leave the row out"
                 )
             try:
                 codes.append(index.setdefault((type(value), value), len(index)))
             except TypeError:
                 raise ConfigurationError(
-                    f"column {name!r} has {describe(value)} in row {row} (counted from 0), which is not a single value"
+                    f"column {name!r} has {describe(value)} in {where(row)}, which is not a single value"
                 ) from None
-        return cls([value for _, value in index], np.array(codes, np.int64))
+        return cls(name, [value for _, value in index], np.array(codes, np.int64), where)
+
+    def first(self, value: Any) -> str:
+        """Return where a value stands first."""
+        code = next(i for i, other in enumerate(self.values) if other is value or other == value)
+        return self.where(int(np.argmax(self.codes == code)))
 
     def numbers(self) -> list[Fraction] | None:
         """Return the values as numbers; None unless all are numbers."""
-        try:
-            plain = [int(value) if isinstance(value, bool | np.bool_) else value for value in self.values]
-            parsed = rationals.read(plain, floats="shortest")
-        except AdelicError:
-            return None
-        return [parsed.fraction(i) for i in range(len(plain))] if parsed.shape == (len(plain),) else None
+        return _numbers(self.values)
 
-    def first_that_is_no_number(self) -> tuple[int, Any]:
-        """Return the row and value of the first entry that is not a number."""
-        bad = next(i for i, value in enumerate(self.values) if Coded([value], self.codes[:0]).numbers() is None)
-        return int(np.argmax(self.codes == bad)), self.values[bad]
+    def first_that_is_no_number(self) -> Any:
+        """Return the first value that is not a number."""
+        return next(value for value in self.values if _numbers([value]) is None)
+
+    def refuse_spellings_of_no_value(self) -> None:
+        """Raise ConfigurationError where a text says that there is no value: it would be a class of its own."""
+        for value in self.values:
+            if isinstance(value, str) and value.strip().lower() in NO_VALUES:
+                raise ConfigurationError(
+                    f"the target {self.name!r} has {value!r} in {self.first(value)}, which says that there is no "
+                    "value; leave the row out, or, if it is a class, give it another name"
+                )
+
+
+def _numbers(values: Sequence[Any]) -> list[Fraction] | None:
+    """Return values as numbers; None unless all are numbers."""
+    try:
+        plain = [int(value) if isinstance(value, bool | np.bool_) else value for value in values]
+        parsed = rationals.read(plain, floats="shortest")
+    except AdelicError:
+        return None
+    return [parsed.fraction(i) for i in range(len(plain))] if parsed.shape == (len(plain),) else None
 
 
 def _is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN, NaT, NA or an empty text."""
+    """Return whether a value is None, NaN, NaT, NA or a text of blanks alone."""
+    if isinstance(value, str):
+        return not value.strip()
     try:
-        return value is None or value == "" or bool(value != value)
+        return value is None or bool(value != value)
     except (TypeError, ArithmeticError):  # NA is neither true nor false, and a signalling NaN cannot be compared
         return True
     except ValueError:  # several values

@@ -3,22 +3,44 @@
 import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from adelic.data.tables.columns import columns_of
+from adelic.data.tables.columns import columns_of, in_row
 from adelic.errors import ConfigurationError, StorageError, needs_extra
 from adelic.storage.files import storage_errors
 
 READABLE = "name a file that exists and is readable"
+_OTHER_SEPARATORS = ";\t|"
 
 
-def read_table(path: str | Path) -> dict[str, Sequence[Any]]:
+class FileColumns(dict[str, Sequence[Any]]):
+    """The columns of a file by name, and where their rows stand in it.
+
+    Attributes:
+        lines: the line of each row, from 1; None where the file has no lines.
+
+    >>> FileColumns({"a": [7]}, lines=[2]).where(0), FileColumns({"a": [7]}).where(0)
+    ('line 2', 'row 0 (counted from 0)')
+    """
+
+    def __init__(self, columns: Mapping[str, Sequence[Any]], lines: Sequence[int] | None = None) -> None:
+        super().__init__(columns)
+        self.lines = lines
+
+    def where(self, row: int) -> str:
+        """Return where a row stands, for messages."""
+        return in_row(row) if self.lines is None else f"line {self.lines[row]}"
+
+
+def read_table(path: str | Path) -> FileColumns:
     r"""Return the columns of a file: CSV (with a header line), JSON lines (an object a line) or Parquet.
 
-    Numbers in CSV and JSON are read from their text, so that no digit is lost.
+    Numbers in CSV and JSON are read from their text, so that no digit is lost. The text is UTF-8, and commas separate
+    the columns of CSV.
 
     Raises:
         StorageError: there is no such file, or it cannot be read.
@@ -36,6 +58,8 @@ def read_table(path: str | Path) -> dict[str, Sequence[Any]]:
     with storage_errors(f"cannot read {path}", READABLE):
         try:
             found = READERS[path.suffix.lower()](path)
+        except UnicodeDecodeError:
+            raise ConfigurationError(f"{path} is not UTF-8 text; save it as UTF-8") from None
         except (ValueError, RecursionError, csv.Error) as error:
             raise ConfigurationError(f"{path} is not a table: {str(error).splitlines()[0]}") from None
     if not found or not len(next(iter(found.values()))):
@@ -52,13 +76,27 @@ def check_file(path: Path) -> None:
 
     >>> check_file(Path("mine.xlsx"))
     Traceback (most recent call last):
-    adelic.errors.ConfigurationError: mine.xlsx is not a table: its name must end in .csv, .jsonl, .parquet
+    adelic.errors.ConfigurationError: mine.xlsx is not a table: its name must end in .csv, .jsonl or .parquet; save it
+    as one of these
     """
     if path.suffix.lower() not in READERS:
-        raise ConfigurationError(f"{path} is not a table: its name must end in {', '.join(READERS)}")
+        raise _wrong_ending(path)
     with storage_errors(f"cannot read {path}", READABLE):
         if not path.is_file():
             raise StorageError(f"there is no file {path}; name one that exists")
+
+
+def refuse_other_files(name: str) -> None:
+    """Raise ConfigurationError for a file that is there, and whose name does not end as a table's does."""
+    is_there = False
+    with suppress(OSError):  # of a name that no file can have
+        is_there = Path(name).is_file()
+    if is_there:
+        raise _wrong_ending(name)
+
+
+def _wrong_ending(path: str | Path) -> ConfigurationError:
+    return ConfigurationError(f"{path} is not a table: its name must end in {ENDINGS}; save it as one of these")
 
 
 def is_table(name: str) -> bool:
@@ -70,52 +108,66 @@ def is_table(name: str) -> bool:
     return Path(name).suffix.lower() in READERS
 
 
-def _read_csv(path: Path) -> dict[str, Sequence[Any]]:
+def _read_csv(path: Path) -> FileColumns:
     with path.open(encoding="utf-8-sig", newline="") as file:
         lines = csv.reader(file, strict=True)
         header = next(lines, [])
+        if "\0" in "".join(header):
+            raise ValueError("it has bytes of zeros; save it as UTF-8")
+        if len(header) == 1 and any(sign in header[0] for sign in _OTHER_SEPARATORS):
+            raise ValueError(f"its header is the one column {header[0]!r}; separate columns by commas")
         if len(set(header)) < len(header):
             twice = next(name for name in header if header.count(name) > 1)
             raise ValueError(f"its header names the column {twice!r} twice")
-        rows = []
+        rows, numbers, begun = [], [], lines.line_num + 1
         for row in lines:
             if row and len(row) != len(header):
-                raise ValueError(f"line {lines.line_num} has {len(row)} values and the header has {len(header)}")
-            rows += [row] if row else []
-    return dict(zip(header, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}
+                raise ValueError(f"line {begun} has {len(row)} values and the header has {len(header)}")
+            if row:
+                rows.append(row)
+                numbers.append(begun)  # a text in quotes may have several lines
+            begun = lines.line_num + 1
+    return FileColumns(dict(zip(header, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}, numbers)
 
 
-def _read_json_lines(path: Path) -> dict[str, Sequence[Any]]:
+def _read_json_lines(path: Path) -> FileColumns:
     found: dict[str, Any] = {}
-    with path.open(encoding="utf-8") as file:
+    with path.open(encoding="utf-8-sig") as file:
         lines = [(number, line) for number, line in enumerate(file, 1) if line.strip()]
     for number, line in lines:
-        row = json.loads(line, parse_float=Decimal, parse_int=_whole)
+        try:
+            row = json.loads(line, parse_float=Decimal, parse_int=_whole)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"line {number} is not JSON: {error.msg} at column {error.colno}") from None
+        except ArithmeticError:
+            raise ValueError(f"line {number} has a number whose exponent is beyond what can be read") from None
         if not isinstance(row, dict) or (found and row.keys() != found.keys()):
             raise ValueError(f"line {number} is not an object with the keys of the first line")
         for key, value in row.items():
             found.setdefault(key, []).append(value)
-    return found
+    return FileColumns(found, [number for number, _ in lines])
 
 
 def _whole(text: str) -> Any:
     return int(text) if len(text) < 4000 else Fraction(Decimal(text))  # Python's own bound on digits is 4300
 
 
-def _read_parquet(path: Path) -> dict[str, Sequence[Any]]:
+def _read_parquet(path: Path) -> FileColumns:
     with needs_extra("Parquet", "data"):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
     try:
-        return columns_of(pq.read_table(path, partitioning=None))
+        return FileColumns(columns_of(pq.read_table(path, partitioning=None)))
     except pa.ArrowException as error:
         raise ValueError(str(error)) from None
 
 
-READERS: Mapping[str, Callable[[Path], dict[str, Sequence[Any]]]] = {
+READERS: Mapping[str, Callable[[Path], FileColumns]] = {
     ".csv": _read_csv,
     ".jsonl": _read_json_lines,
     ".parquet": _read_parquet,
 }
 """Ending of a file's name -> its reader."""
+ENDINGS = f"{', '.join([*READERS][:-1])} or {[*READERS][-1]}"
+"""These endings in words."""

@@ -12,21 +12,21 @@ from adelic.data.dataset import Dataset
 from adelic.data.protocol import Rows
 from adelic.data.splits import SPLITS, TEST, TRAIN, VALIDATION, part_sizes, split_orbits
 from adelic.data.symmetries import Integers, orbits
-from adelic.data.tables.columns import Coded, columns_of
+from adelic.data.tables.columns import Coded, columns_of, in_row
+from adelic.data.tables.files import FileColumns
+from adelic.data.tables.targets import ANSWERS, targets_of
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers.describe import describe
 from adelic.storage.checks import check_seed
 from adelic.storage.provenance import versions
 
-ANSWERS = ("classes", "number")
-"""What a target can be."""
-MOST_CLASSES = 100
-"""Whole numbers with at most this many different values are classes, unless the user says that they are numbers."""
 MOST_NUMBERS = 1 << 20
 """How many different numbers the columns may have: each gets a row of the embedding's table."""
 PART_NAMES = {"train": TRAIN, "validation": VALIDATION, "valid": VALIDATION, "val": VALIDATION, "dev": VALIDATION}
 PART_NAMES |= {"test": TEST}
 """What a column of parts may say."""
+LEAST_GROUPS = 6
+"""So many groups of equal size are enough for each part to have one."""
 _BOUND = 1 << 62
 
 
@@ -56,9 +56,9 @@ def from_table(
         name: of the table, for labels.
 
     Raises:
-        UnknownNameError: there is no such column.
-        ConfigurationError: a value is missing or not a number, the target has one value only or is not a whole number,
-            or a part is empty.
+        UnknownNameError: there is no such column, or a column of parts says something else.
+        ConfigurationError: a value is missing or not a number, the target has one value only, another one in each row,
+            or is not a whole number, or a part is empty.
 
     >>> frame = {"x": range(100), "half": [x // 2 for x in range(100)], "odd": [bool(x % 2) for x in range(100)]}
     >>> d = from_table(frame, target="odd", groups="half", columns=["x"])
@@ -66,23 +66,42 @@ def from_table(
     ((72, 1), (8, 1), (20, 1))
     """
     found = columns_of(frame)
-    columns = [columns] if isinstance(columns, str) else columns
-    for wanted in (target, *(columns or ()), *([] if split == "random" else [split]), *([groups] if groups else [])):
-        if wanted not in found:
-            raise UnknownNameError.of("column", wanted, found)
-    used = [c for c in found if c not in (target, split, groups)] if columns is None else list(dict.fromkeys(columns))
-    if not used or target in used:
-        raise ConfigurationError(f"there is no column to predict {target!r} from; columns: {', '.join(found)}")
+    where = frame.where if isinstance(frame, FileColumns) else in_row
+    used = _chosen(found, target, columns, split, groups)
     return _dataset(
-        {column: found[column] for column in used},
-        found[target],
-        target=target,
-        parts=None if split == "random" else Coded.of(split, found[split]),
-        groups=None if groups is None else Coded.of(groups, found[groups]),
+        [Coded.of(column, found[column], where) for column in used],
+        Coded.of(target, found[target], where),
+        parts=None if split == "random" else Coded.of(split, found[split], where),
+        groups=None if groups is None else Coded.of(groups, found[groups], where),
         answer=answer,
         seed=seed,
         about={"task": name, "split": split, "title": f"{target} from {', '.join(used)}"},
     )
+
+
+def _chosen(found: Mapping[str, Sequence[Any]], target: Any, columns: Any, split: Any, groups: Any) -> list[str]:
+    """Return the names of the number columns, after a check of all names that a caller gives."""
+    listed = [columns] if isinstance(columns, str) else columns
+    for option, wanted in (
+        ("target", target),
+        *(("columns", column) for column in listed or ()),
+        *([] if split == "random" else [("split", split)]),
+        *([] if groups is None else [("groups", groups)]),
+    ):
+        if not isinstance(wanted, str):
+            only = "; a data set has one target" if option == "target" else ""
+            raise ConfigurationError(f"{option}={describe(wanted)} must be the name of one column{only}")
+        if wanted not in found:
+            raise UnknownNameError.of("column", wanted, found)
+    used = [c for c in found if c not in (target, split, groups)] if listed is None else list(listed)
+    if target in used:
+        raise ConfigurationError(f"columns={','.join(used)} has the target {target!r} among them; leave it out there")
+    if len(set(used)) < len(used):
+        twice = next(column for column in used if used.count(column) > 1)
+        raise ConfigurationError(f"columns={','.join(used)} names {twice!r} twice; name each column once")
+    if not used:
+        raise ConfigurationError(f"there is no column to predict {target!r} from; columns: {', '.join(found)}")
+    return used
 
 
 def from_arrays(
@@ -118,10 +137,15 @@ def from_arrays(
     lengths = {len(row) for row in rows}
     if len(lengths) != 1 or not max(lengths):
         raise ConfigurationError(f"X must be rows of one length, at least 1, not of {sorted(lengths) or 'none'}")
+    targets = list(y)
+    if getattr(y, "ndim", 1) != 1 or any(isinstance(value, list | tuple | np.ndarray) for value in targets):
+        raise ConfigurationError(
+            f"y must have one target for each row, (rows,), not {describe(targets[0])} for the first one; make a data "
+            "set for each target"
+        )
     return _dataset(
-        {f"x{i}": list(column) for i, column in enumerate(zip(*rows, strict=True))},
-        list(y),
-        target="y",
+        [Coded.of(f"x{i}", column) for i, column in enumerate(zip(*rows, strict=True))],
+        Coded.of("y", targets),
         parts=None if isinstance(split, str) else Coded.of("split", split),
         groups=None if groups is None else Coded.of("groups", groups),
         answer=answer,
@@ -131,10 +155,9 @@ def from_arrays(
 
 
 def _dataset(
-    columns: Mapping[str, Sequence[Any]],
-    answers: Sequence[Any],
+    columns: Sequence[Coded],
+    target: Coded,
     *,
-    target: str,
     parts: Coded | None,
     groups: Coded | None,
     answer: str | None,
@@ -145,15 +168,14 @@ def _dataset(
     seed = check_seed(seed)
     if answer is not None and answer not in ANSWERS:
         raise UnknownNameError.of("answer", answer, ANSWERS)
-    n_rows = len(next(iter(columns.values())))
+    n_rows = len(columns[0].codes)
     if not n_rows:
         raise ConfigurationError("the table has no rows")
-    asked = Coded.of(target, answers)
-    for what, column in (("y", asked), ("split", parts), ("groups", groups)):
+    for what, column in (("y", target), ("split", parts), ("groups", groups)):
         if column is not None and len(column.codes) != n_rows:
             raise ConfigurationError(f"{what} has {len(column.codes)} values for {n_rows} rows")
     X, vocabulary, is_coded = _tokens(columns)
-    y, class_names = _targets(asked, target, answer)
+    y, class_names = targets_of(target, answer)
     rng = np.random.default_rng(seed)
     rows = Rows(X, y, groups=None if groups is None else groups.codes)
     if parts is None:
@@ -162,12 +184,7 @@ def _dataset(
         of_row = _given(parts, rows, rng, stratify=class_names is not None)
     counts = part_sizes(of_row)
     if not all(counts.values()):
-        empty = next(part for part, count in counts.items() if not count)
-        different = len(np.unique(X, axis=0))
-        raise ConfigurationError(
-            f"{different:,} different rows of {len(y):,} are too few: the part {empty} is empty; add rows, or a column "
-            "that says train, validation or test"
-        )
+        raise _too_few(rows, groups, next(part for part, count in counts.items() if not count))
     content = [
         X.tobytes(),
         y.tobytes(),
@@ -179,8 +196,8 @@ def _dataset(
         "n": None,
         "edition": None,
         "seed": seed,
-        "columns": list(columns),
-        "target": target,
+        "columns": [column.name for column in columns],
+        "target": target.name,
         "rows": counts,
         "sha256": hashlib.sha256(b"".join(content)).hexdigest(),
         "versions": versions("numpy"),
@@ -196,20 +213,80 @@ def _dataset(
     )
 
 
-def _tokens(columns: Mapping[str, Sequence[Any]]) -> tuple[Integers, tuple[int | Fraction, ...], bool]:
-    """Return tokens (rows, columns), the numbers that occur, and whether tokens are their positions."""
-    coded = {name: Coded.of(name, values) for name, values in columns.items()}
-    numbers: dict[str, list[Fraction]] = {}
-    for name, column in coded.items():
+def _too_few(rows: Rows, groups: Coded | None, empty: str) -> ConfigurationError:
+    """Return the error of a table too small to be divided: one of its parts is empty."""
+    remedy = "or a column that says train, validation or test"
+    if groups is not None:
+        count = len(groups.values)
+        trouble = f"{count:,} groups, and at least {LEAST_GROUPS} are needed; add groups"
+        if count >= LEAST_GROUPS:
+            trouble = f"{count:,} groups of too unequal sizes; divide the largest ones"
+        return ConfigurationError(f"column {groups.name!r} has {trouble}, {remedy} (the part {empty} is empty)")
+    different = len(np.unique(rows.X, axis=0))
+    return ConfigurationError(
+        f"{different:,} different rows of {len(rows.y):,} are too few: the part {empty} is empty; add rows, {remedy}"
+    )
+
+
+def ids_of(
+    frame: Any, columns: Sequence[str], vocabulary: Sequence[int | Fraction]
+) -> tuple[NDArray[np.int64], tuple[Fraction, ...]]:
+    """Return the rows of a table for a network: the places of numbers in a vocabulary, and behind it in new numbers.
+
+    Args:
+        frame: as for `from_table`; it needs no target.
+        columns: the number columns, in the order of tokens.
+        vocabulary: the numbers that a network knows.
+
+    Returns:
+        Places, (rows, columns); and the new numbers in the order in which they come.
+
+    Raises:
+        UnknownNameError, ConfigurationError: a column is missing, or a value is not a number; or there are no rows.
+
+    >>> ids_of({"a": [7, "1/2", 8]}, ["a"], vocabulary=(5, 7))
+    (array([[1],
+           [2],
+           [3]]), (Fraction(1, 2), Fraction(8, 1)))
+    """
+    found = columns_of(frame)
+    where = frame.where if isinstance(frame, FileColumns) else in_row
+    for column in columns:
+        if column not in found:
+            raise UnknownNameError.of("column", column, found)
+    coded = [Coded.of(column, found[column], where) for column in columns]
+    if not len(coded[0].codes):
+        raise ConfigurationError("the table has no rows")
+    numbers = _numbers(coded)
+    position = {Fraction(number): i for i, number in enumerate(vocabulary)}
+    new = tuple(dict.fromkeys(q for listed in numbers for q in listed if q not in position))
+    position |= {number: len(vocabulary) + i for i, number in enumerate(new)}
+    ids = [
+        np.array([position[q] for q in listed], np.int64)[column.codes]
+        for column, listed in zip(coded, numbers, strict=True)
+    ]
+    return np.stack(ids, axis=1), new
+
+
+def _numbers(columns: Sequence[Coded]) -> list[list[Fraction]]:
+    """Return the different numbers of each column."""
+    numbers: list[list[Fraction]] = []
+    for column in columns:
         found = column.numbers()
         if found is None:
-            row, value = column.first_that_is_no_number()
+            value = column.first_that_is_no_number()
             raise ConfigurationError(
-                f"column {name!r} has {describe(value)} in row {row} (counted from 0), which is not a number; leave "
+                f"column {column.name!r} has {describe(value)} in {column.first(value)}, which is not a number; leave "
                 "the column out, or write numbers for its values"
             )
-        numbers[name] = found
-    vocabulary = sorted(set().union(*numbers.values()))
+        numbers.append(found)
+    return numbers
+
+
+def _tokens(columns: Sequence[Coded]) -> tuple[Integers, tuple[int | Fraction, ...], bool]:
+    """Return tokens (rows, columns), the numbers that occur, and whether tokens are their positions."""
+    numbers = _numbers(columns)
+    vocabulary = sorted(set().union(*numbers))
     if len(vocabulary) > MOST_NUMBERS:
         raise ConfigurationError(
             f"the columns have {len(vocabulary):,} different numbers; at most {MOST_NUMBERS:,} are possible: round "
@@ -219,8 +296,8 @@ def _tokens(columns: Mapping[str, Sequence[Any]]) -> tuple[Integers, tuple[int |
     position = {number: i for i, number in enumerate(vocabulary)}
     X = np.stack(
         [
-            np.array([position[q] if is_coded else int(q) for q in numbers[name]], np.int64)[column.codes]
-            for name, column in coded.items()
+            np.array([position[q] if is_coded else int(q) for q in found], np.int64)[column.codes]
+            for column, found in zip(columns, numbers, strict=True)
         ],
         axis=1,
     )
@@ -228,34 +305,6 @@ def _tokens(columns: Mapping[str, Sequence[Any]]) -> tuple[Integers, tuple[int |
     kinds = (np.int8, np.int16, np.int32, np.int64)
     dtype = next(k for k in kinds if np.iinfo(k).min <= least and greatest <= np.iinfo(k).max)
     return X.astype(dtype), tuple(q if q.denominator != 1 else int(q) for q in vocabulary), is_coded
-
-
-def _targets(column: Coded, name: str, answer: str | None) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
-    """Return the targets, (rows,), and the names of the classes if they are classes."""
-    numbers = None if all(isinstance(value, bool | np.bool_) for value in column.values) else column.numbers()
-    whole = numbers is not None and all(q.denominator == 1 and abs(q) < _BOUND for q in numbers)
-    if answer is None:
-        distinct = len(set(numbers)) if numbers is not None else 0
-        answer = "classes" if numbers is None or (whole and distinct <= MOST_CLASSES) else "number"
-    if answer == "number":
-        if numbers is None or not whole:
-            bad = column.first_that_is_no_number()[1] if numbers is None else _first_broken(column, numbers)
-            raise ConfigurationError(
-                f"the target {name!r} has {describe(bad)}; a number that is predicted is whole and below 2**62: "
-                "multiply the column by a power of ten, or predict classes"
-            )
-        return np.array([int(q) for q in numbers], np.int64)[column.codes], None
-    values = column.values if numbers is None else numbers
-    named = sorted({(value if numbers is not None else 0, str(value)) for value in values})
-    position = {text: i for i, (_, text) in enumerate(named)}
-    if len(position) < 2:
-        raise ConfigurationError(f"the target {name!r} is {named[0][1]!r} in every row; there is nothing to learn")
-    codes = np.array([position[str(value)] for value in values], np.int64)
-    return codes[column.codes], tuple(position)
-
-
-def _first_broken(column: Coded, numbers: list[Fraction]) -> Any:
-    return next(v for v, q in zip(column.values, numbers, strict=True) if q.denominator != 1 or abs(q) >= _BOUND)
 
 
 def _drawn(rows: Rows, rng: np.random.Generator, *, stratify: bool) -> NDArray[np.int8]:
@@ -270,7 +319,8 @@ def _given(column: Coded, rows: Rows, rng: np.random.Generator, *, stratify: boo
     """Return the part of each row as a column says; if no row says validation, a twelfth of train validates."""
     for value in column.values:
         if value not in PART_NAMES:
-            raise UnknownNameError.of("part", str(value), SPLITS, listed="a split's column says")
+            unknown = UnknownNameError.of("part", str(value), SPLITS, listed="a column of parts says")
+            raise UnknownNameError(f"column {column.name!r}, {column.first(value)}: {unknown}")
     of_row = np.array([PART_NAMES[value] for value in column.values], np.int8)[column.codes]
     if not np.any(of_row == VALIDATION):
         inside = np.flatnonzero(of_row == TRAIN)

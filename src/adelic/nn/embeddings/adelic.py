@@ -1,7 +1,7 @@
 """AOE: the adele of a number as its vector."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError, EncodingError
-from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, check_range, greatest_of, rows_differ
+from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, check_range, greatest_of, longer, rows_differ
 from adelic.nn.embeddings.loudness import loudness
 from adelic.nn.fingerprint import of_space
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding
@@ -20,7 +20,7 @@ from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers import AdeleArray, AdeleSpace, rationals
 from adelic.numbers.columns.choice import NO_GAPS, choose_for_column
 from adelic.numbers.columns.reading import read_values
-from adelic.numbers.describe import at_position
+from adelic.numbers.describe import at_position, describe
 from adelic.numbers.features import (
     HOT_KINDS,
     FeatureLayout,
@@ -74,7 +74,7 @@ class AdelicEmbedding(NumberEmbedding):
         scale: mean and deviation of the numbers that are usual, for "combined": one more feature is the size on that
             scale. `for_column` sets it.
         falloff: of characters and one-hot digits, how great a modulus p^k may be before its features get quiet, see
-            `loudness`. None, the default, is 30 for "combined", and no falloff for the others.
+            `adelic.nn.embeddings.loudness`. None, the default, is 30 for "combined", and no falloff for the others.
         padding_idx: an id whose vector is 0, and stays so, as in `nn.Embedding`. Ids are those of numbers, so that this
             number has none; or take an id behind them, of a vocabulary with `missing=True`.
         floats: without a vocabulary, what a float that is not an integer stands for, as "shortest"; then numbers may be
@@ -150,12 +150,7 @@ class AdelicEmbedding(NumberEmbedding):
         # Without a vocabulary the table is empty, and says on which device and in which type the vectors are wanted.
         table, real = torch.empty(0, d_model), None
         if vocabulary is not None:
-            adeles = self.space.encode(vocabulary.pair)
-            if self._is_hot and falloff is None:  # a byte each, but for the real feature
-                table = torch.from_numpy(compute_features(adeles, self.layout, dtype=np.uint8))
-                real = torch.from_numpy(real_features(features, adeles.real)).float()
-            else:
-                table = self._features(adeles)
+            table, real = self._tables(vocabulary)
         n_special = int(missing) if vocabulary is None else vocabulary.n_ids - len(vocabulary)
         self.special = nn.Parameter(_FIRST_STD * torch.randn(n_special, d_model)) if n_special else None
         self.table: torch.Tensor
@@ -248,8 +243,7 @@ class AdelicEmbedding(NumberEmbedding):
             column: a pandas or polars series, an array or a list: integers, fractions, prices, dates, with gaps.
             d_model: length of a vector.
             floats: what a float that is not an integer stands for, as for `AdeleSpace.encode`.
-            fractional_digits: digits after the point at each prime (of a decimal, as many as it has decimals); by
-                default as many as the column needs.
+            fractional_digits: digits after the point at each prime; by default as many as the column needs.
             show: whether to print what was chosen, `adelic.numbers.columns.choice.ColumnChoice`.
             options: of the embedding, in place of what would be chosen.
 
@@ -292,6 +286,29 @@ class AdelicEmbedding(NumberEmbedding):
                 f"there is no number{position}; an embedding made with missing=True has a vector for it"
             )
         return parsed, is_missing
+
+    def _tables(self, vocabulary: Vocabulary) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Return the features of a vocabulary's numbers; hot ones in a byte each, and the real one of each beside."""
+        adeles = self.space.encode(vocabulary.pair)
+        if not self._is_hot or self._loudness is not None:
+            return self._features(adeles), None
+        table = torch.from_numpy(compute_features(adeles, self.layout, dtype=np.uint8))
+        return table, torch.from_numpy(real_features(self.layout.kind, adeles.real)).float()
+
+    def extend(self, numbers: Sequence[Any]) -> None:
+        """Add numbers behind those of the vocabulary, see `NumberEmbedding.extend`."""
+        if self.layout.kind == "standardized":
+            raise ConfigurationError(
+                f"{describe(numbers[0])} is not in the vocabulary, and features='standardized' are relative to it; "
+                "other features take any number"
+            )
+        vocabulary = longer(self.vocabulary, numbers)
+        table, real = self._tables(Vocabulary(numbers))
+        self.vocabulary = vocabulary
+        self.table = torch.cat([self.table, table.to(self.table)])
+        if self.real is not None and real is not None:
+            self.real = torch.cat([self.real, real.to(self.real)])
+        self._greatest = max(self._greatest, greatest_of(self._of_floats))
 
     def _of_real(self, numbers: Rationals) -> torch.Tensor:
         """Return the features of the real place alone: those at primes are 0, and no digit is computed."""

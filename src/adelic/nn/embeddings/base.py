@@ -2,7 +2,7 @@
 
 import itertools
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import torch
@@ -14,6 +14,7 @@ from adelic.nn.fingerprint import Fingerprinted, of_vocabulary
 from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.tensors import check_plain
 from adelic.nn.vocabulary import Numbers, Vocabulary
+from adelic.numbers.describe import describe
 
 _BLOCK = 256  # rows: of 1,000 features a megabyte, which stays in cache
 
@@ -79,6 +80,32 @@ class NumberEmbedding(Fingerprinted):
         """Return the vectors of the vocabulary, (numbers, d_model), where neither training nor loading changes them."""
         return None
 
+    def extend(self, numbers: Sequence[Any]) -> None:
+        """Add numbers behind those of the vocabulary; their vectors are what the weights make of them.
+
+        Args:
+            numbers: different ones, none of them in the vocabulary; at least one.
+
+        Raises:
+            ConfigurationError: the embedding has a vector of its own for each number; or it has no vocabulary, or one
+                with ids for missing or unknown numbers.
+            AdelicError: a number has no such features, as for `forward` without a vocabulary.
+
+        >>> from adelic import nn
+        >>> embedding = nn.AdelicEmbedding([5, 7], d_model=16)
+        >>> embedding.extend([9])
+        >>> embedding.vocabulary, embedding(torch.tensor([2])).shape
+        (Vocabulary([5, 7, 9]), torch.Size([1, 16]))
+        >>> nn.LearnedEmbedding([5, 7], d_model=16).extend([8])
+        Traceback (most recent call last):
+        adelic.errors.ConfigurationError: 8 is not in the vocabulary, and learned has a vector for each number of it...
+        """
+        name = getattr(self, "name", type(self).__name__)
+        raise ConfigurationError(
+            f"{describe(numbers[0])} is not in the vocabulary, and {name} has a vector for each number of it; an "
+            "embedding that reads any number, as adelic, takes others, too"
+        )
+
     def positional_encoding(self, max_length: int) -> PositionalEncoding:
         """Return the positional encoding that goes with this embedding."""
         return SinusoidalPositionalEncoding(self.d_model, max_length=max_length)
@@ -101,6 +128,17 @@ def needed(vocabulary: Numbers | None, what: str) -> Vocabulary:
     if vocabulary is None:
         raise ConfigurationError(f"{what} has one vector a number, so it needs a vocabulary")
     return Vocabulary.of(vocabulary)
+
+
+def longer(vocabulary: Vocabulary | None, numbers: Sequence[Any]) -> Vocabulary:
+    """Return a vocabulary with more numbers behind its own.
+
+    >>> longer(Vocabulary([5, 7]), ["1/2"]).ids(["1/2", 7])
+    tensor([2, 1])
+    """
+    if vocabulary is None or vocabulary.n_ids > len(vocabulary):
+        raise ConfigurationError("numbers are added to a vocabulary without ids for missing and unknown ones")
+    return Vocabulary([*vocabulary.numbers, *numbers])
 
 
 def greatest_of(features: torch.Tensor) -> float:

@@ -7,6 +7,7 @@ what the code computes.
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import torch
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError, RangeError
-from adelic.nn.embeddings.base import NumberEmbedding
+from adelic.nn.embeddings.base import NumberEmbedding, longer
 from adelic.numbers import rationals
 from adelic.numbers.describe import at_position, describe
 from adelic.numbers.places.real import nearest_floats
@@ -42,6 +43,11 @@ class FeatureEmbedding(NumberEmbedding):
         # Without a vocabulary the table is empty, and says on which device the vectors are wanted.
         numbers = [] if self.vocabulary is None else list(self.vocabulary.numbers)
         self.register_buffer("table", self.features(numbers), persistent=False)
+
+    def extend(self, numbers: Sequence[Any]) -> None:
+        """Add numbers behind those of the vocabulary, see `NumberEmbedding.extend`."""
+        self.vocabulary = longer(self.vocabulary, numbers)
+        self.table = torch.cat([self.table, self.features(list(numbers)).to(self.table)])
 
     @abstractmethod
     def features(self, numbers: Any) -> torch.Tensor:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -130,9 +131,12 @@ def trained_network(experiment: Experiment, folder: Path) -> Network:
     """
     if not experiment.is_network:
         raise ConfigurationError(f"{experiment.model.name} is not a network; networks have an --embedding")
-    if read_result(folder) is None:
+    result = read_result(folder)
+    if result is None:
         raise RunFolderError(f"{folder} holds no finished run; this makes it one: {experiment.command()}")
     check_same(experiment, folder / "config.toml")
+    if experiment.embedding.places == "auto":  # validation has chosen
+        experiment = replace(experiment, model=replace(experiment.embedding, places=result.places))
     with torch.random.fork_rng():
         if isinstance(experiment.data, DrawnData):
             source, seed = experiment.questions, experiment.seed

@@ -1,0 +1,61 @@
+"""`adelic predict`: what a trained run says of new rows."""
+
+import csv
+import io
+from pathlib import Path
+
+import click
+
+from adelic.cli.options import FileName, in_terms_of_options
+from adelic.cli.runs import runs_option
+from adelic.errors import ConfigurationError
+from adelic.storage.files import atomic_write, storage_errors
+
+PREDICTION, PROBABILITY = "prediction", "probability"
+_FILE = FileName(path_type=Path)
+
+
+@click.command()
+@click.argument("run")
+@click.argument("table", type=_FILE)
+@runs_option
+@click.option("--output", type=_FILE, help="CSV file to write.  [default: the standard output]")
+@in_terms_of_options
+def predict(run: str, table: Path, runs_dir: Path, output: Path | None) -> None:
+    """Predict the target of new rows by a finished RUN on a table of your own.
+
+    TABLE has the new rows: a file (CSV, JSON lines or Parquet) with the number columns that the run was trained on,
+    under the same names. The target and other columns may be there or not. Out comes a CSV of all its columns and one
+    more, prediction; where the target is a class also probability, how sure the network is of it.
+
+    RUN is named by its label, the beginning of its label, or the path of its folder; `adelic runs list` lists the
+    runs. The table that the run was trained on has to be where it was, and unchanged.
+
+    Numbers that did not occur in training are read by their digits, or as the embedding has it. Those with a vector for
+    each number (learned, one-hot, random) know no others, and the command says so.
+
+    \b
+    adelic train examples/days.csv --target weekday --features one-hot-digits --epochs 3 --run-dir runs/days
+    adelic predict runs/days examples/days.csv --output predicted.csv
+    """
+    from adelic import training
+    from adelic.data.tables import read_table
+
+    frame = read_table(table)
+    for name in (PREDICTION, PROBABILITY):
+        if name in frame:
+            raise ConfigurationError(f"{table} has a column {name!r} already; rename it there")
+    found = training.predict(training.find_run(run, runs_dir).folder, frame)
+    columns = {**frame, PREDICTION: found.answers}
+    if found.probabilities is not None:
+        columns[PROBABILITY] = found.probabilities
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    if output is None:
+        click.echo(text.getvalue(), nl=False)
+        return
+    with storage_errors(f"cannot write {output}", "choose another --output"):
+        atomic_write(output, text.getvalue().encode())
+    click.echo(f"wrote {output}: {len(found.answers):,} rows")

@@ -1,0 +1,137 @@
+"""Predictions of a finished run on rows that it has not seen: of a network that was trained on a table of one's own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from adelic.data.sources import TableData, row_of
+from adelic.data.tables.making import ids_of
+from adelic.errors import ConfigurationError, PrecisionError, RunFolderError
+from adelic.nn import SequenceClassifier
+from adelic.numbers.describe import describe
+from adelic.numbers.primes import valuation
+from adelic.storage.files import read_bytes
+from adelic.storage.options import check_table
+from adelic.storage.records import DamagedTextError, parse_toml
+from adelic.training.embedding import EmbeddingConfig, stored_embedding
+from adelic.training.experiment import Experiment
+from adelic.training.network.fitting import Network
+from adelic.training.recipes import Recipe
+from adelic.training.renamed import with_todays_names
+from adelic.training.runs.objectives import OneClass, make_objective
+from adelic.training.runs.runner import trained_network
+
+_ROWS_AT_ONCE = 1024
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a network says of rows.
+
+    Attributes:
+        answers: the names of classes, or whole numbers, a row each.
+        probabilities: of these classes, as the network has them, (rows,); None of numbers.
+
+    >>> Predictions(("odd", "even"), probabilities=(0.75, 0.5)).answers[0]
+    'odd'
+    """
+
+    answers: tuple[str | int, ...]
+    probabilities: tuple[float, ...] | None
+
+
+def predict(folder: str | Path, frame: Any) -> Predictions:
+    r"""Return what the network of a finished run on a table predicts for other rows.
+
+    The table of the run has to be where it was, and unchanged: its columns, classes and numbers are read from it.
+    Numbers that are not in it get the vectors that their digits, or other features, give them; an embedding with a
+    vector for each number has none for them.
+
+    Args:
+        folder: of the run.
+        frame: a table as for `from_table`, with the number columns of the run; other columns are ignored.
+
+    Raises:
+        RunFolderError: the run is not finished, or its files are damaged.
+        ConfigurationError: it is not a network's on a table; the table has changed; a value is not a number, or not
+            one of those that the embedding has vectors for.
+        UnknownNameError: a column is missing.
+        PrecisionError: a number has more digits after the point, at a prime, than the run has.
+
+    >>> import tempfile
+    >>> from adelic import data, training
+    >>> digits = {"features": "one-hot-digits", "projection": "linear", "primes": (2, 3), "precision": 4}
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     path, folder = Path(place) / "mine.csv", Path(place) / "run"
+    ...     lines = "".join(f"{n},{'odd' if n % 2 else 'even'}\n" for n in range(200))
+    ...     _ = path.write_text("n,kind\n" + lines, encoding="utf-8")
+    ...     table = data.TableData(str(path), target="kind")
+    ...     run = training.Experiment.choose(table, recipe="quick", epochs=10, batch_size=8, n_layers=1, **digits)
+    ...     _ = training.run(run, folder, device="cpu")
+    ...     training.predict(folder, {"n": [7, 1000, 2001]}).answers
+    ('odd', 'even', 'odd')
+    """
+    folder = Path(folder)
+    experiment = _of_table(folder)
+    network = trained_network(experiment, folder)
+    data = experiment.data.load(experiment.seed)
+    ids, new = ids_of(frame, data.provenance["columns"], data.vocabulary)
+    if new:
+        _check_digits(experiment.embedding, new)
+        _extend(network, new)
+    objective = make_objective(data)
+    with torch.inference_mode():
+        found = [objective.predictions(network(part)) for part in torch.split(torch.from_numpy(ids), _ROWS_AT_ONCE)]
+    predictions = torch.cat(found).numpy()
+    answers: Sequence[int] = objective.answers(predictions).tolist()
+    if not isinstance(objective, OneClass) or data.class_names is None:
+        return Predictions(tuple(answers), None)
+    return Predictions(tuple(data.class_names[i] for i in answers), tuple(np.round(predictions[:, 1], 6).tolist()))
+
+
+def _of_table(folder: Path) -> Experiment:
+    """Return the experiment of a run folder, of a network on a table."""
+    path = folder / "config.toml"
+    try:
+        found = with_todays_names(parse_toml(read_bytes(path) or b""))
+    except DamagedTextError as error:
+        raise RunFolderError(f"{path} is damaged: {error}; --restart begins this run anew") from None
+    about = found.get("data")
+    if not isinstance(about, dict):
+        raise RunFolderError(f"{folder} holds no run; `adelic runs list` lists the runs")
+    if "path" not in about:
+        raise ConfigurationError(f"{folder} is a run on {row_of(about)}; predictions are for tables of your own")
+    recipe = {key: value for key, value in found["recipe"].items() if key != "name"}
+    return Experiment(
+        data=TableData(**{key: value for key, value in about.items() if key != "task"}),
+        model=EmbeddingConfig(**stored_embedding(found["embedding"], str(path))),
+        recipe=Recipe(name=found["recipe"]["name"], **check_table(Recipe, recipe, f"{path} [recipe]")),
+        seed=found["seed"],
+    )
+
+
+def _check_digits(embedding: EmbeddingConfig, new: Sequence[Fraction]) -> None:
+    """Raise PrecisionError for a number with more digits after the point than the run has."""
+    for q in new:
+        needed = max((valuation(q.denominator, p) for p in embedding.primes or ()), default=0)
+        if needed > (embedding.fractional_digits or 0):
+            raise PrecisionError(
+                f"{describe(q)} needs {needed} digits after the point, and the run has {embedding.fractional_digits}; "
+                f"train another one with --fractional-digits {needed}"
+            )
+
+
+def _extend(network: Network, new: Sequence[Fraction]) -> None:
+    """Let a network read more numbers, whose ids are behind those that it knows."""
+    if not isinstance(network, SequenceClassifier):
+        raise ConfigurationError(
+            f"{describe(new[0])} does not occur in the table of the run, and its network knows no others; "
+            "one with --places flat and --body sequence reads any number"
+        )
+    network.embedding.extend(new)
+    network.folded = None  # it has the vectors of the numbers that were known

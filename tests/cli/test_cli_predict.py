@@ -1,0 +1,67 @@
+"""`adelic predict`: new rows by a run on a table of one's own."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+TRAIN = ("train", "mine.csv", "--recipe", "quick", "--epochs", "1", "--n-layers", "1", "--device", "cpu")
+
+
+@pytest.fixture
+def table(folder):
+    """A table in the working folder, and new rows."""
+    lines = "".join(f"{n},{n % 7}/2,{'odd' if n % 2 else 'even'}\n" for n in range(80))
+    Path("mine.csv").write_text(f"n,half,kind\n{lines}", encoding="utf-8")
+    Path("new.csv").write_text('half,n,note\n9/2,100,"a, b"\n1.5,-3,\n', encoding="utf-8")
+
+
+def rows(text):
+    return list(csv.DictReader(text.splitlines()))
+
+
+def test_new_rows(works, table):
+    works(*TRAIN, "--target", "kind", "--columns", "n,half", "--run-dir", "runs/mine")
+    found = rows(works("predict", "mine", "new.csv"))
+    assert [list(row) for row in found] == [["half", "n", "note", "prediction", "probability"]] * 2
+    assert [(row["half"], row["n"], row["note"]) for row in found] == [("9/2", "100", "a, b"), ("1.5", "-3", "")]
+    assert all(row["prediction"] in ("odd", "even") and 0.5 <= float(row["probability"]) <= 1 for row in found)
+    assert works("predict", "runs/mine", "new.csv", "--output", "out.csv") == "wrote out.csv: 2 rows\n"
+    assert rows(Path("out.csv").read_text(encoding="utf-8")) == found
+
+
+def test_numbers_as_answers(works, table):
+    works(*TRAIN, "--target", "n", "--columns", "half", "--answer", "number", "--run-dir", "runs/mine")
+    found = rows(works("predict", "mine", "new.csv"))
+    assert "probability" not in found[0]
+    assert all(abs(int(row["prediction"])) < 80 for row in found)
+
+
+def test_what_is_refused(works, refused, table):
+    command = (*TRAIN, "--target", "kind", "--columns", "n,half", "--run-dir")
+    works(*command, "runs/mine")
+    works(*command, "runs/learned", "--embedding", "learned")
+    works(*command, "runs/places", "--features", "characters", "--places", "late")
+    works(*TRAIN[:1], "schubert", "--n", "3", *TRAIN[2:], "--run-dir", "runs/task")
+    assert "100 is not in the vocabulary, and learned has a vector" in refused("predict", "learned", "new.csv")
+    assert "one with --places flat and --body sequence reads any number" in refused("predict", "places", "new.csv")
+    assert "runs/task is a run on schubert-3; predictions are for tables" in refused("predict", "task", "new.csv")
+    assert "unknown run 'none'" in refused("predict", "none", "new.csv")
+    assert "there is no file none.csv" in refused("predict", "mine", "none.csv")
+    for content, words in (
+        ("n,note\n1,2\n", "unknown column 'half'"),
+        ("n,half\n1,2\n3,x\n", "column 'half' has 'x' in line 3, which is not a number"),
+        ("n,half\n1,\n", "column 'half' has no value in line 2"),
+        (
+            "n,half\n1,1/8\n",
+            "1/8 needs 3 digits after the point, and the run has 1; train another one with --fractional-digits 3",
+        ),
+        ("n,half,prediction\n1,2,3\n", "new.csv has a column 'prediction' already; rename it there"),
+    ):
+        Path("new.csv").write_text(content, encoding="utf-8")
+        assert words in refused("predict", "mine", "new.csv")
+    Path("mine.csv").write_text("n,half,kind\n", encoding="utf-8")
+    Path("new.csv").write_text("n,half\n1,2\n", encoding="utf-8")
+    assert "mine.csv has changed since; put its former content back" in refused("predict", "mine", "new.csv")
+    (Path("runs/mine") / "DONE").unlink()
+    assert "runs/mine holds no finished run" in refused("predict", "mine", "new.csv")
