@@ -377,8 +377,9 @@ def test_classes_of_one_row_are_warned_of():
         data.from_table(frame, target="y")
 
 
-def test_a_class_may_be_called_none():
-    assert data.from_table(plain() | {"odd": ["none", "some"] * 100}, target="odd").class_names == ("none", "some")
+def test_names_that_look_like_no_value():
+    for names in (("none", "some"), ("Na", "Ne"), ("Nan", "Pat")):  # sodium and neon, and people
+        assert data.from_table(plain() | {"odd": names * 100}, target="odd").class_names == names
 
 
 def test_six_groups_of_equal_size_are_enough():

@@ -12,8 +12,27 @@ from adelic.errors import AdelicError, ConfigurationError
 from adelic.numbers import rationals
 from adelic.numbers.describe import describe
 
-NO_VALUES = {"nan", "-nan", "na", "n/a", "<na>", "#n/a", "#na", "null", "nat"}
-"""How tables spell that there is no value, in small letters. Not among them is none, which can be a class."""
+NO_VALUES = frozenset(
+    {
+        "nan",
+        "NaN",
+        "NAN",
+        "-nan",
+        "-NaN",
+        "na",
+        "NA",
+        "n/a",
+        "N/A",
+        "<NA>",
+        "#NA",
+        "#N/A",
+        "null",
+        "Null",
+        "NULL",
+        "NaT",
+    }
+)
+"""How tables spell that there is no value. Not among them are none and Na, which can be classes."""
 
 
 def in_row(row: int) -> str:
@@ -104,7 +123,7 @@ class Coded:
     def refuse_spellings_of_no_value(self) -> None:
         """Raise ConfigurationError where a text says that there is no value: it would be a class of its own."""
         for value in self.values:
-            if isinstance(value, str) and value.strip().lower() in NO_VALUES:
+            if isinstance(value, str) and value.strip() in NO_VALUES:
                 raise ConfigurationError(
                     f"the target {self.name!r} has {value!r} in {self.first(value)}, which says that there is no "
                     "value; leave the row out, or, if it is a class, give it another name"
