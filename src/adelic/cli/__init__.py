@@ -52,12 +52,12 @@ def commands() -> None:
     Choose primes and digits  adelic space 0.1 2.75 19.99 --operations 2
     List the data sets        adelic data list
     Train one model           adelic train schubert --n 4 --embedding adelic --recipe quick
+    Predict new rows          adelic predict runs/mine new.csv
     Search a recipe           adelic tune schubert --n 4 --embedding adelic --recipe quick --trials 20
     Run a matrix of models    adelic reproduce schubert-4 weaving-6 --embeddings adelic,learned --seeds 0-4
     Learn arithmetic          adelic reproduce arithmetic --quick
     Report the results        adelic report
     List the runs             adelic runs list
-    Predict new rows          adelic predict runs/mine new.csv
 
     For more on a command: adelic COMMAND --help.
     """
