@@ -71,7 +71,7 @@ def test_encode_reports_the_error_of_an_approximation(works, refused):
     text = works("encode", "pi", "2", "--floats", "limit:10", "--json", "--primes", "2,3")
     assert json.loads(text)["approximation_error"] == [pytest.approx(0.00126448926), 0]
     assert works("decode", stdin=text).split() == ["22/7", "2"]
-    assert "'pi' is not a number" in refused("encode", "pi")
+    assert "'pi' is not a fraction; --floats shortest" in refused("encode", "pi")
     assert "is not a policy" in refused("encode", "1", "--floats", "round")
     assert "'seven' is not a number" in refused("encode", "seven", "--floats", "exact")
 

@@ -12,7 +12,8 @@ from adelic.errors import AdelicError, ConfigurationError
 from adelic.numbers import rationals
 from adelic.numbers.describe import describe
 
-NO_VALUES = frozenset("nan NaN NAN -nan -NaN na NA n/a N/A <NA> #NA #N/A null Null NULL NaT".split())
+NO_VALUES = {"nan", "NaN", "NAN", "-nan", "-NaN", "na", "NA", "n/a", "N/A", "<NA>", "#NA", "#N/A"}
+NO_VALUES |= {"null", "Null", "NULL", "NaT"}
 """How tables spell that there is no value. Not among them are none and Na, which can be classes."""
 
 
