@@ -108,10 +108,10 @@ def test_every_link_leads_somewhere(pages):
 
 
 def public_modules():
-    """Yield the modules that users import; an integration is one that says what it offers."""
+    """Yield the modules that users import, not those of commands; an integration is one that says what it offers."""
     yield "adelic"
     for module in pkgutil.iter_modules(adelic.__path__, "adelic."):
-        if module.name not in ("adelic.cli", "adelic.integrations"):
+        if module.name not in ("adelic.__main__", "adelic.cli", "adelic.integrations"):
             yield module.name
     yield "adelic.nn.functional"
     yield "adelic.benchmark.arithmetic"
