@@ -48,9 +48,14 @@ TITLES = {
     "adelic-permuted": "AOE, digits renamed",
     "adelic-chosen-places": "AOE, places chosen from examples",
     "crt-composite": "composite moduli, apart",
+    "adelic-program": "AOE, places apart, for expressions and programs",
     "adelic-flat": "AOE in one vector of 64",
     "adelic-flat-256": "AOE in one vector of 256",
     "adelic-flat-608": "AOE in one vector of 608",
+    "adelic-context": "AOE, places apart, operations chosen by the last binary digits",
+    "adelic-hybrid": "AOE, places apart, operations chosen by sizes and digits",
+    "adelic-characters": "AOE, characters multiplied along a row, for sums modulo a number",
+    "adelic-parity": "AOE, bits of classes, for answers that are products of signs",
     "fone": "FoNE",
     "fone-both-orders": "FoNE, both orders",
     "xval": "xVal",
@@ -60,56 +65,26 @@ TITLES = {
     "fone-placewise": "FoNE's waves, apart",
     "base-10-placewise": "decimal digits, apart",
     "base-10-autoregressive": "decimal digits, one after the other",
+    "base-24-autoregressive": "base 24, one after the other",
     "base-1000-autoregressive": "base 1,000, one after the other",
     "abacus-autoregressive": "Abacus digits, one after the other",
     "residue-table": "table of residues, no network",
     "residue-table-both-orders": "table of residues, both orders, no network",
+    "operation-tables": "tables of residues for expressions, no network",
     "least-squares": "least squares, no network",
 }
-"""What figures call them; a solver that is not here has its name."""
+"""What each solver is, in a few words: for figures and help."""
 WITHOUT_NETWORK = tuple(name for name, module in SOLVER_MODULES.items() if module == _TRIVIAL)
 """Those that train no network."""
 
-_IN_WORDS = {
-    "AOE with its places apart": {
-        "adelic-placewise": "a small network at each prime",
-        "adelic-chosen-places": "the same, at primes that it chooses from the examples",
-        "adelic-program": "the same for expressions and programs",
-        "adelic-context": "the same where the operands' last binary digits choose the operation",
-        "adelic-hybrid": "the same where also the operands' sizes do",
-        "adelic-characters": "for long sums modulo a number",
-        "adelic-parity": "for answers that are products of signs",
-    },
-    "Numbers written in another way, for a Transformer": {
-        "adelic-flat": "AOE in one vector, as in its paper",
-        "fone": "Fourier features",
-        "xval": "one real number",
-        "abacus": "decimal digits with their places",
-        "base-10": "decimal digits",
-        "base-1000": "digits in base 1,000",
-        "base-10-autoregressive": "decimal digits that are answered one after the other",
-    },
-    "Without a network": {
-        "residue-table": "remembers which remainders led to which",
-        "operation-tables": "the same for each operation of an expression",
-        "least-squares": "a polynomial of degree 2",
-    },
-}
-"""What the solvers are, by what they have in common; the others are variants of these."""
-
 
 def solvers_in_words() -> str:
-    """Return what the solvers are, for the help of a command.
+    """Return the solvers and what they are, for the help of a command.
 
-    >>> solvers_in_words()[:78]
-    'AOE with its places apart: adelic-placewise (a small network at each prime), a'
+    >>> solvers_in_words()[:82]
+    'adelic-placewise (AOE, places apart), adelic-placewise-both-orders (AOE, places apa'
     """
-    known = {name for group in _IN_WORDS.values() for name in group}
-    parts = [
-        f"{title}: {', '.join(f'{name} ({words})' for name, words in group.items())}"
-        for title, group in _IN_WORDS.items()
-    ]
-    return ". ".join([*parts, f"Variants of these: {', '.join(name for name in SOLVER_MODULES if name not in known)}"])
+    return ", ".join(f"{name} ({TITLES[name]})" for name in SOLVER_MODULES)
 
 
 def check_solver(name: str) -> None:

@@ -59,10 +59,10 @@ def test_both_orders_double_the_examples():
 
     solver, addition = type("Both", (BothOrders, Recording), {})(), task("addition")
     operands, answers = np.array([[1, 2], [30, 4]]), np.array([3, 34], dtype=object)
-    solver.fit(addition, operands, answers, seed=3, steps=5)
+    solver.fit(addition, operands, answers, seed=3, steps=5, tick=print)
     assert solver.given[0].tolist() == [[1, 2], [30, 4], [2, 1], [4, 30]]
     assert solver.given[1].tolist() == [3, 34, 3, 34]
-    assert solver.given[2] == {"seed": 3, "steps": 5, "tick": None}
+    assert solver.given[2] == {"seed": 3, "steps": 5, "tick": print}
     names = [name for name in SOLVER_MODULES if name.endswith("-both-orders")]
     assert len(names) == 3
     for name in names:

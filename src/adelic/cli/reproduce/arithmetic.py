@@ -1,5 +1,7 @@
 """`adelic reproduce arithmetic`: the arithmetic benchmark."""
 
+import textwrap
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +36,11 @@ def arithmetic(command: str, /, **given: Any) -> None:
               polynomial, comparison; with --plan also expression, determinant-2, determinant-3,
               polynomial-value, recurrence, linear-system, matrix-program, recurrence-program,
               system-program
-    solvers:  adelic-placewise, adelic-placewise-both-orders, adelic-one-hot, adelic-3-digits,
-              adelic-permuted, adelic-chosen-places, adelic-flat, adelic-flat-256, adelic-flat-608
-              (AOE in and out);
-              crt-composite (places that are not prime); fone, fone-both-orders, xval, abacus, base-10, base-1000,
-              fone-placewise, base-10-placewise;
-              adelic-program (expressions and programs of several operations);
-              residue-table, residue-table-both-orders, operation-tables, least-squares
-              (no networks);
-              base-10-autoregressive, base-24-…, base-1000-…, abacus-autoregressive;
-              adelic.training.solvers.rivals.published:FoNE (or :ShiftedFoNE, :XVal, :LogXVal, :NumberTokenLoss);
-              package.module:Class, a subclass of adelic.training.solvers.Solver of your own
+    solvers:  SOLVERS
+
+    `adelic train --help` says what each solver is. Rivals as their authors published them are
+    adelic.training.solvers.rivals.published:FoNE (or :ShiftedFoNE, :XVal, :LogXVal, :NumberTokenLoss), and one of your
+    own is package.module:Class, a subclass of adelic.training.solvers.Solver.
 
     Finished runs are read, never run again, so the command can be given again after Ctrl-C, a kill or a spent --budget.
     The report is always about the whole plan: what has not been run is said to be "not run". With --quick or --plan,
@@ -69,6 +65,10 @@ def arithmetic(command: str, /, **given: Any) -> None:
         page="arithmetic",
         **how,
     )
+
+
+_SOLVERS = textwrap.fill(", ".join(SOLVER_MODULES), width=84, subsequent_indent=" " * 10, break_on_hyphens=False)
+arithmetic.help = cleandoc(str(arithmetic.help)).replace("SOLVERS", _SOLVERS)
 
 
 def plan_of_arithmetic(

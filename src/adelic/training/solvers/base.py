@@ -98,19 +98,10 @@ class BothOrders(Solver):
             return "the order of its operands makes a difference, or they are not two"
         return super().obstacle(problem)
 
-    def fit(
-        self,
-        problem: DrawnTask,
-        operands: Operands,
-        answers: Answers,
-        *,
-        seed: int,
-        steps: int,
-        tick: Tick | None = None,
-    ) -> None:
+    def fit(self, problem: DrawnTask, operands: Operands, answers: Answers, **how: Any) -> None:
         """Learn from the examples, and behind them from each with its operands exchanged."""
         twice = np.concatenate([operands, operands[:, ::-1]]), np.concatenate([answers, answers])
-        super().fit(problem, *twice, seed=seed, steps=steps, tick=tick)  # type: ignore[safe-super]  # of the other base
+        super().fit(problem, *twice, **how)  # type: ignore[safe-super]  # of the other base
 
 
 def solver_class(name: str) -> type[Solver]:
