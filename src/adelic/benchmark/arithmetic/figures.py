@@ -17,7 +17,8 @@ from adelic.training.solver_names import TITLES, WITHOUT_NETWORK
 _MARKERS = "osD^vP*X<>"
 _DASHES = ("--", ":", "-.")
 _PANELS = 3
-_LEGEND_WIDTH = 130  # characters, with the lines before the names
+_PANEL_HEIGHT = 2.9  # inches, without the legend
+_LEGEND_WIDTH, _LEGEND_LINE = 130, 0.22  # characters, with the lines before the names; inches
 _CURVE = 2  # sizes that make a curve
 
 
@@ -41,7 +42,7 @@ def draw_accuracy(entries: Sequence[Entry]) -> bytes | None:
         return None
     looks = _looks(entries)
     with mpl.rc_context(style(GREY)):
-        figure = Figure(figsize=(10.5, 3.6), layout="constrained")
+        figure = Figure(figsize=(10.5, _PANEL_HEIGHT), layout="constrained")
         axes: Axes
         for axes, name in zip(figure.subplots(1, len(panels), sharey=True, squeeze=False)[0], panels, strict=True):
             for solver, look in looks.items():
@@ -87,7 +88,7 @@ def draw_never_seen(entries: Sequence[Entry]) -> bytes | None:
     looks = _looks(entries)
     offsets = np.linspace(-0.3, 0.3, len(looks)) if len(looks) > 1 else np.zeros(1)
     with mpl.rc_context(style(GREY)):
-        figure = Figure(figsize=(10.5, 1.3 + 0.5 * len(rows)), layout="constrained")
+        figure = Figure(figsize=(10.5, 0.7 + 0.5 * len(rows)), layout="constrained")
         axes = figure.subplots()
         for offset, (solver, look) in zip(offsets, looks.items(), strict=True):
             points = []
@@ -128,7 +129,7 @@ def draw_seconds(entries: Sequence[Entry]) -> bytes | None:
         return None
     looks = _looks(entries)
     with mpl.rc_context(style(GREY)):
-        figure = Figure(figsize=(10.5, 4.2), layout="constrained")
+        figure = Figure(figsize=(10.5, _PANEL_HEIGHT), layout="constrained")
         panels = figure.subplots(1, len(problems), sharex=True, sharey=True, squeeze=False)[0]
         axes: Axes
         for axes, name in zip(panels, problems, strict=True):
@@ -177,13 +178,9 @@ def _looks(entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
 
 
 def _add_legend(figure: Figure) -> None:
-    """Name every solver once, under the panels."""
+    """Name every solver once, under the panels, and make the figure higher by as much as that takes."""
     named = {label: handle for axes in figure.axes for handle, label in zip(*axes.get_legend_handles_labels())}  # noqa: B905
     titles = [TITLES.get(name, name) for name in named]
-    figure.legend(
-        list(named.values()),
-        titles,
-        loc="outside lower center",
-        ncols=max(1, min(len(named), _LEGEND_WIDTH // (6 + max(map(len, titles))))),
-        frameon=False,
-    )
+    columns = max(1, min(len(named), _LEGEND_WIDTH // (6 + max(map(len, titles)))))
+    figure.set_figheight(figure.get_figheight() + _LEGEND_LINE * -(-len(named) // columns))
+    figure.legend(list(named.values()), titles, loc="outside lower center", ncols=columns, frameon=False)
