@@ -26,7 +26,7 @@ PART_NAMES = {"train": TRAIN, "validation": VALIDATION, "valid": VALIDATION, "va
 PART_NAMES |= {"test": TEST}
 """What a column of parts may say."""
 LEAST_GROUPS = 6
-"""So many groups of equal size are enough for each part to have one."""
+"""With this number of groups of equal size each part has one."""
 _BOUND = 1 << 62
 
 
