@@ -81,8 +81,8 @@ WITHOUT_NETWORK = tuple(name for name, module in SOLVER_MODULES.items() if modul
 def solvers_in_words() -> str:
     """Return the solvers and what they are, for the help of a command.
 
-    >>> solvers_in_words()[:82]
-    'adelic-placewise (AOE, places apart), adelic-placewise-both-orders (AOE, places apa'
+    >>> solvers_in_words().split("), ")[0]
+    'adelic-placewise (AOE, places apart'
     """
     return ", ".join(f"{name} ({TITLES[name]})" for name in SOLVER_MODULES)
 
