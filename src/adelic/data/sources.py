@@ -155,9 +155,7 @@ class TableData:
         help="Of a table: random, or the name of a column that says train, validation or test.  [default: published; "
         "random for a table]",
     )
-    groups: str | None = option(
-        None, help="A column of a table, none as well if one is called so; rows of equal value stay in one part."
-    )
+    groups: str | None = option(None, help="A column of a table; rows with the same value in it stay in one part.")
     answer: str | None = option(
         None, help="Whether a table's target is classes or a number.  [default: told by its values]", choices=ANSWERS
     )
