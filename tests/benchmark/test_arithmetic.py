@@ -196,7 +196,7 @@ PLANS = sorted((Path(__file__).parents[2] / "benchmarks").glob("arithmetic_*.tom
 def test_steps_never_fall_as_examples_rise(plan):
     curves = {}
     for entry in read_plan(plan):
-        curves.setdefault((entry.data.task, entry.model.name), set()).add((entry.data.examples, entry.steps))
+        curves.setdefault((entry.data.task, entry.model.name), set()).add((entry.data.examples, entry.steps.steps))
     assert PLANS
     for points in curves.values():
         steps = [count for _, count in sorted(points)]
@@ -206,7 +206,7 @@ def test_steps_never_fall_as_examples_rise(plan):
 def test_a_plan_of_ones_own():
     plan = read_plan("plan.toml")
     assert len(plan) == (3 * 2 + 1) * 2
-    assert {(e.data.examples, e.steps) for e in plan} == {(10, 10), (50, 20)}
+    assert {(e.data.examples, e.steps.steps) for e in plan} == {(10, 10), (50, 20)}
     (chosen,) = choose(plan, problems=["addition"], examples=[50], seeds=[1])
     assert (chosen.row, chosen.seed) == ("addition-50", 1)
     assert chosen.command() == (

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adelic import acd
+from adelic import acd, data
 from adelic.data.exporting import ENDINGS, formats
+from adelic.data.tables import read_table
 
 
 def test_list(works, monkeypatch):
@@ -82,6 +83,39 @@ def test_audit_of_a_drawn_task(works, folder, monkeypatch):
     again = works(*shlex.split(found["command"])[1:], "--output", "again.json")
     assert again.replace("again", "found") == out
     assert json.loads((folder / "again.json").read_text(encoding="utf-8")) == found
+
+
+def test_audit_of_a_table(works, refused, folder):
+    rows = [(x, x % 3, x // 2) for x in range(120)]
+    (folder / "mine.csv").write_text("x,kind,pair\n" + "".join(f"{x},k{k},{pair}\n" for x, k, pair in [*rows, *rows]))
+    given = ("mine.csv", "--target", "kind", "--columns", "x", "--groups", "pair")
+    out = works("data", "audit", *given, "--seed", "2", "--output", "found.json")
+    found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
+    d = data.from_table(read_table("mine.csv"), target="kind", columns="x", groups="pair", seed=2, name="mine")
+    assert found == data.audit(d) | {"command": f"adelic data audit {' '.join(given)} --seed 2"}
+    assert "duplicate rows: 120; test rows known outside test: 0.00 %" in out
+    assert "test rows among training rows: 0 of " in out
+    assert "its sign alone" not in out
+    assert works(*shlex.split(found["command"])[1:], "--output", "found.json") == out
+    given = ("mine.csv", "--target", "x", "--columns", "pair", "--answer", "number")
+    assert "x is a number, and rules and models" in works("data", "audit", *given)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ((), "name the column to predict with --target"),
+        (("--target", "knd"), "did you mean 'kind'"),
+        (("--target", "kind", "--n", "4"), "--n belongs to a task"),
+        (("--target", "kind", "--option", "a=b"), "mine.csv is a table of your own, which has none"),
+        (("--target", "kind", "--groups", "par"), "unknown column 'par'"),
+        (("--target", "kind", "--examples", "5"), "--examples belongs to a drawn task"),
+    ],
+)
+def test_audit_refuses_what_a_table_does_not_have(refused, folder, given, words):
+    (folder / "mine.csv").write_text("x,kind\n" + "".join(f"{x},k{x % 2}\n" for x in range(50)))
+    assert words in refused("data", "audit", "mine.csv", *given)
+    assert "there is no file other.csv" in refused("data", "audit", "other.csv", "--target", "kind")
 
 
 def test_audit_refuses_options_of_the_other_kind_of_task(refused):

@@ -50,8 +50,8 @@ def test_what_is_refused(works, refused, table):
     assert "there is no file none.csv" in refused("predict", "mine", "none.csv")
     for content, words in (
         ("n,note\n1,2\n", "unknown column 'half'"),
-        ("n,half\n1,2\n3,x\n", "column 'half' has 'x' in line 3, which is not a number"),
-        ("n,half\n1,\n", "column 'half' has no value in line 2"),
+        ("n,half\n1,2\n3,x\n", "column 'half' has 'x' in row 2 (line 3), which is not a number"),
+        ("n,half\n1,\n", "column 'half' has no value in row 1 (line 2)"),
         (
             "n,half\n1,1/8\n",
             "1/8 needs 3 digits after the point, and the run has 1; train another one with --fractional-digits 3",

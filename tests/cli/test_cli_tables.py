@@ -92,6 +92,16 @@ def test_an_answer_that_is_none_is_not_given(works, table):
     works("train", table, "--target", "multiple", *SMALL)  # the same run
 
 
+def test_groups_may_be_a_column_that_is_called_none(works, refused, table):
+    words = "unknown column 'none'; columns: n, other, multiple, group; --groups none names a column: leave it out"
+    assert words in refused("train", table, "--target", "multiple", *SMALL, "--groups", "none")
+    text = table.read_text(encoding="utf-8")
+    table.write_text(text.replace("group", "none", 1), encoding="utf-8")
+    works("train", table, "--target", "multiple", *SMALL, "--groups", "none")
+    assert result()["configuration"]["data"]["groups"] == "none"
+    works(*shlex.split(result()["command"])[1:], "--device", "cpu", "--run-dir", "run")  # the same run
+
+
 def test_numbers_as_answers(works, table):
     works("train", table, "--target", "n", "--columns", "other,group", *SMALL)
     found = read_result(Path("run"))
@@ -132,17 +142,20 @@ def test_decimals_get_the_window_that_they_need(works, refused, table):
     [
         ((), "mine.csv is a table: name the column to predict with --target"),
         (("--target", "multipel"), "did you mean 'multiple'"),
-        (("--target", "other", "--columns", "n"), "'other' has '1/19' in line 3; a number that is predicted is whole"),
+        (
+            ("--target", "other", "--columns", "n"),
+            "'other' has '1/19' in row 2 (line 3); a number that is predicted is whole",
+        ),
         (("--target", "other", "--columns", "n"), "or predict its values as classes (--answer classes)"),
         (("--target", "multiple", "--n", "4"), "--n belongs to a task"),
         (("--target", "multiple", "--columns", "n,m"), "unknown column 'm'"),
-        (("--target", "group"), "'multiple' has 'yes' in line 2, which is not a number"),
+        (("--target", "group"), "'multiple' has 'yes' in row 1 (line 2), which is not a number"),
         (
             ("--target", "multiple", "--columns", "n,multiple"),
             "--columns n,multiple has the target 'multiple' among them",
         ),
         (("--target", "multiple", "--columns", "n,n"), "--columns n,n names 'n' twice"),
-        (("--target", "multiple", "--split", "n"), "column 'n', line 2: unknown part '0'"),
+        (("--target", "multiple", "--split", "n"), "column 'n', row 1 (line 2): unknown part '0'"),
         (("--target", "n", "--columns", "group", "--answer", "classes"), "predict it as a number (--answer number)"),
         (("--target", "multiple", "--symmetries"), "has no symmetries"),
         (("--target", "multiple", "--recipe", "paper"), "does not set learning_rate or epochs for mine; pass"),

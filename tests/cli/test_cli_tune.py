@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from adelic.training.dimensions import DIMENSIONS
+from adelic.training.dimensions import DIMENSIONS, OF_SOLVERS
 from adelic.training.search import tuning
 
 TINY = ["schubert", "--n", "3", "--recipe", "quick", "--epochs", "1", "--n-layers", "1", "--device", "cpu"]
@@ -57,6 +57,38 @@ def test_the_hint_names_the_data_that_the_recipe_was_found_with(works, folder):
     hint = f"train with it: adelic train schubert --n 3 --edition corrected --split orbits --recipe {file}"
     assert out.splitlines()[-1] == hint
     works(*hint.removeprefix("train with it: adelic ").split(), "--device", "cpu", "--epochs", "1")
+
+
+def test_tune_a_drawn_task_and_train_with_it(works, folder):
+    """The trained network is the best trial's: the same questions, seed and weights."""
+    data = ["gcd", "--examples", "300", "--test-cases", "100", "--task-options", "limit=2000"]
+    sizes = ["--batch-size", "50", "--n-layers", "1", "--n-heads", "2", "--d-model", "16", "--device", "cpu"]
+    out = works(
+        "tune", *data, *sizes, "--embedding", "base-digits", "--epochs", "2", "--search", "learning-rate", "--trials", 2
+    )
+    assert "2 trials, 0 of them pruned (*); 600 rows trained on in" in out
+    file = Path("recipes/gcd-300-limit-2000-base-digits.toml")
+    hint = out.splitlines()[-1].removeprefix("train with it: adelic ")
+    assert hint == f"train {' '.join(data)} --recipe {file}"
+    works(*hint.split(), "--device", "cpu", "--run-dir", "mine", "--never-seen-cases", "50")
+    result = json.loads(Path("mine/result.json").read_text(encoding="utf-8"))
+    best = tomllib.loads(file.read_text(encoding="utf-8"))["study"]["best"]
+    assert result["validation"]["accuracy"] == best["validation_accuracy"]
+
+
+def test_tune_a_solver_and_train_with_it(works, folder):
+    data = ["addition", "--examples", "300", "--test-cases", "100", "--confirmation-cases", "100"]
+    options = ["--search", "steps=0.5:1.0,learning-rate", "--trials", "2", "--steps", "20"]
+    out = works("tune", *data, "--solver", "fone-placewise", *options)
+    assert "2 trials, 0 of them pruned (*); trained in" in out
+    hint = out.splitlines()[-1].removeprefix("train with it: adelic ")
+    found = tomllib.loads(Path("recipes/addition-300-fone-placewise.toml").read_text(encoding="utf-8"))
+    rate, steps = found["recipe"]["learning_rate"], found["recipe"]["steps"]
+    assert hint == f"train {' '.join(data)} --solver fone-placewise --steps {steps} --learning-rate {rate} --seed 0"
+    works(*hint.split(), "--run-dir", "mine")
+    result = json.loads(Path("mine/result.json").read_text(encoding="utf-8"))
+    assert result["configuration"]["recipe"] == {"name": "steps", "steps": steps, "learning_rate": rate}
+    assert result["command"] == f"adelic {hint}"
 
 
 def test_the_file_is_named_after_a_given_form(works, folder):
@@ -122,8 +154,10 @@ def test_the_recorded_command_repeats_the_study(works, options):
 
 def test_help_lists_every_dimension(works):
     out = works("tune", "--help")
-    for name, dimension in DIMENSIONS.items():
-        line = next(line for line in out.splitlines() if line.split()[:1] == [name])
+    lines = [line for line in out.splitlines() if not line.startswith("  --")]
+    for name, dimension in [*DIMENSIONS.items(), *OF_SOLVERS.items()]:
+        line = next(line for line in lines if line.split()[:1] == [name])
+        lines.remove(line)
         assert str(dimension) in line
         assert ("*" in line.split()) == dimension.starred
 

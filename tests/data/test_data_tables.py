@@ -224,6 +224,7 @@ def test_numbers_as_answers():
         ({}, {"split": "sometimes"}, UnknownNameError, "unknown column 'sometimes'"),
         ({}, {"split": "odd"}, UnknownNameError, r"column 'odd', row 0 .*: unknown part 'no'"),
         ({}, {"groups": "customer"}, UnknownNameError, "unknown column 'customer'"),
+        ({}, {"groups": "none"}, UnknownNameError, "unknown column 'none'; .*; groups=none names a column: leave it"),
         ({}, {"answer": "clases"}, UnknownNameError, "did you mean 'classes'"),
         (
             {},
@@ -358,10 +359,10 @@ def test_bad_files(tmp_path, name, content, words):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("mine.csv", 'a,y\n1,p\n"\n2",q\n\nx,p\n', "column 'a' has 'x' in line 6, which is not a number"),
-        ("mine.csv", "a,y\n1,p\n2,q\n,p\n", "column 'a' has no value in line 4; fill it in"),
-        ("mine.csv", "a,y\n1,0\n2,1\n3,NA\n", "the target 'y' has 'NA' in line 4"),
-        ("mine.jsonl", '{"a": 1, "y": 0}\n\n{"a": [2], "y": 1}\n', r"column 'a' has \[2\] in line 3"),
+        ("mine.csv", 'a,y\n1,p\n"\n2",q\n\nx,p\n', r"column 'a' has 'x' in row 3 \(line 6\), which is not a number"),
+        ("mine.csv", "a,y\n1,p\n2,q\n,p\n", r"column 'a' has no value in row 3 \(line 4\); fill it in"),
+        ("mine.csv", "a,y\n1,0\n2,1\n3,NA\n", r"the target 'y' has 'NA' in row 3 \(line 4\)"),
+        ("mine.jsonl", '{"a": 1, "y": 0}\n\n{"a": [2], "y": 1}\n', r"column 'a' has \[2\] in row 2 \(line 3\)"),
     ],
 )
 def test_errors_name_the_line_of_a_file(tmp_path, name, content, words):
@@ -369,6 +370,19 @@ def test_errors_name_the_line_of_a_file(tmp_path, name, content, words):
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ConfigurationError, match=words):
         data.from_table(read_table(path), target="y")
+
+
+def test_errors_of_parquet_count_rows_as_those_of_csv_do(tmp_path):
+    pq.write_table(pa.table({"a": ["1", "2", "x"], "y": ["p", "q", "p"]}), tmp_path / "mine.parquet")
+    with pytest.raises(ConfigurationError, match=r"column 'a' has 'x' in row 3 \(counted from 1\), which"):
+        data.from_table(read_table(tmp_path / "mine.parquet"), target="y")
+
+
+def test_a_date_beyond_those_of_python_names_its_column(tmp_path):
+    day = pa.array([0, 1 << 50], pa.timestamp("ms"))
+    pq.write_table(pa.table({"a": [1, 2], "day": day}), tmp_path / "mine.parquet")
+    with pytest.raises(ConfigurationError, match=r"column 'day' has a value that Python cannot hold \("):
+        read_table(tmp_path / "mine.parquet")
 
 
 def test_classes_of_one_row_are_warned_of():

@@ -21,6 +21,7 @@ from adelic.training.network.loop import _tokens
 from adelic.training.network.sampler import PassSampler
 from adelic.training.runs import runner
 from adelic.training.runs.development import Questions
+from adelic.training.runs.runner import development
 
 SMALL = {"epochs": 2, "batch_size": 64, "n_layers": 1, "n_heads": 2, "d_model": 16, "d_feedforward": 32}
 CASES = {"test_cases": 200, "never_seen_cases": 100}
@@ -38,9 +39,7 @@ def experiment(task="gcd", *, examples=400, embedding="adelic", recipe=None, see
 
 
 def built(config):
-    questions = config.data.questions(config.seed)
-    asked, _ = next(config.data.tests(config.seed, questions[0]))
-    data = Questions.of(config.data, config.seed, questions, asked, config.vocabulary)
+    data = development(config)
     return build_model(config, data, data.objective), data
 
 

@@ -153,7 +153,9 @@ def test_valuations_are_searched_where_they_are_named():
     """Searches of before there was this form try what they tried."""
     later = {"valuation-unit", "multiplicative-characters", "combined"}
     assert set(options(EmbeddingConfig)["features"].tried) == set(FEATURE_KINDS) - later
-    assert check_search(["features=valuation-unit:digits"], "adelic") == ("features=valuation-unit:digits",)
+    assert check_search(["features=valuation-unit:digits"], EmbeddingConfig.of("adelic")) == (
+        "features=valuation-unit:digits",
+    )
 
 
 def test_results_hold_digits_by_prime():

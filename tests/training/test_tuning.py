@@ -265,7 +265,7 @@ def test_several_targets_can_be_searched_on(search, tmp_path):
 def test_a_value_is_given_or_searched():
     assert "norm" not in default_search(EmbeddingConfig.of("learned"), fixed=("norm",))
     with pytest.raises(ConfigurationError, match="'norm' is both given and searched"):
-        check_search(["norm"], "learned", fixed=("norm",))
+        check_search(["norm"], EmbeddingConfig.of("learned"), fixed=("norm",))
 
 
 def test_a_part_of_a_dimension_is_searched(search, tmp_path):
@@ -308,7 +308,7 @@ def test_every_value_of_every_dimension_makes_a_run():
 def test_the_form_of_every_embedding_is_searched(embedding, own):
     chosen = default_search(EmbeddingConfig.of(embedding))
     assert chosen == ("learning-rate", "batch-size", "warmup-steps", "norm", "dropout", *own)
-    assert check_search(chosen, embedding) == chosen
+    assert check_search(chosen, EmbeddingConfig.of(embedding)) == chosen
     assert default_search(EmbeddingConfig.of(embedding), fixed=own) == chosen[:5]
 
 
@@ -344,7 +344,7 @@ def test_the_place_wise_model_is_searched_where_it_exists():
     config = Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("adelic", places="late"), recipe=recipe)
     chosen = default_search(config.embedding)
     assert "projection" not in chosen
-    for text in check_search(chosen, "adelic"):
+    for text in check_search(chosen, config.embedding):
         name, dimension = parse_dimension(text)
         for value in dimension.bounds or dimension.tried:
             assert apply(config, {name: value}).embedding.places == "late"

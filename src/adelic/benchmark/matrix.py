@@ -237,7 +237,7 @@ def outstanding_work(config: Experiment, runs: Path) -> float:
     True
     """
     if config.is_solver:
-        return float(config.steps)
+        return float(config.steps.steps)
     data = config.data
     if isinstance(data, DrawnData):
         done, whole, _ = progress(config, runs)

@@ -7,18 +7,43 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 from rich.console import Console
 from rich.table import Table
 
 from adelic.cli.audits import print_questions, print_rows
-from adelic.cli.options import NAMES, OPTION, FileName, SuggestingGroup, in_terms_of_options, progress_bar, stack
+from adelic.cli.options import (
+    NAMES,
+    OPTION,
+    FileName,
+    SuggestingGroup,
+    field_options,
+    in_terms_of_options,
+    progress_bar,
+    stack,
+)
 from adelic.cli.tables import print_table
+from adelic.data.sources import TableData, TaskData
 from adelic.errors import ConfigurationError
+from adelic.storage.checks import check_seed
 
 if TYPE_CHECKING:
     from adelic import data
 
+_seed_option = click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Seed of what is drawn at random: negative examples, labellings, splits.",
+)
+_options_option = click.option(
+    "--option",
+    "options",
+    type=OPTION,
+    multiple=True,
+    metavar="NAME=CHOICE",
+    help="Set an option that this task has; `adelic data info TASK` lists them. Can be given several times.",
+)
 data_options = stack(
     click.option("--n", type=int, help="Size n of the task's objects.  [default: the smallest published]"),
     click.option(
@@ -34,21 +59,8 @@ data_options = stack(
         help="How rows are divided into train, validation and test: published, or orbits (equivalent rows stay in one "
         "part).",
     ),
-    click.option(
-        "--seed",
-        type=int,
-        default=0,
-        show_default=True,
-        help="Seed of what is drawn at random: negative examples, labellings, splits.",
-    ),
-    click.option(
-        "--option",
-        "options",
-        type=OPTION,
-        multiple=True,
-        metavar="NAME=CHOICE",
-        help="Set an option that this task has; `adelic data info TASK` lists them. Can be given several times.",
-    ),
+    _seed_option,
+    _options_option,
 )
 workers_option = click.option(
     "--workers", type=int, default=1, show_default=True, help="Number of processes that generate rows."
@@ -203,23 +215,16 @@ questions_options = stack(
 
 @data_commands.command()
 @click.argument("task")
-@data_options
+@field_options(TaskData, TableData, default="")
+@_seed_option
+@_options_option
 @questions_options
 @click.option("--output", type=FileName(path_type=Path, dir_okay=False), help="Also write the audit here, as JSON.")
-@click.pass_context
 @in_terms_of_options
-def audit(
-    context: click.Context,
-    task: str,
-    options: Options,
-    output: Path | None,
-    examples: int | None,
-    test_cases: int | None,
-    never_seen_cases: int | None,
-    task_options: tuple[str, ...] | None,
-    **size: Any,
-) -> None:
+def audit(task: str, options: Options, output: Path | None, seed: int, **given: Any) -> None:
     """Show how trivial rules, simple models and look-up score on TASK, and how many test rows leak.
+
+    TASK is the name of a task, or the file of a table of your own, as for `adelic train`.
 
     Of a drawn task, whose questions are never stored: how often each class occurs, how trivial rules score that read
     sizes, signs, residues and digits off the operands, and how many numbers of the test occur in training.
@@ -229,30 +234,33 @@ def audit(
     adelic data audit mheight --n 8 --split orbits
     adelic data audit weaving --n 6 --edition leaky --output results/audit/weaving-6-leaky.json
     adelic data audit gcd --task-options limit=100000 --examples 5000
+    adelic data audit mine.csv --target sold
     """
     from adelic import data
     from adelic.storage.files import atomic_write
 
-    counts = {"examples": examples, "test_cases": test_cases, "never_seen_cases": never_seen_cases}
-    if task in data.drawn_tasks():
-        if options:
-            raise ConfigurationError(f"--option is for tasks whose rows are stored; {task} has --task-options")
-        seed = size.pop("seed")
-        given = {name: v for name, v in size.items() if context.get_parameter_source(name) != ParameterSource.DEFAULT}
-        counts = {name: _AUDITED_QUESTIONS if count is None else count for name, count in counts.items()}
-        questions = data.source(task, **given, **counts, task_options=task_options)
-        assert isinstance(questions, data.DrawnData)
-        with progress_bar(f"auditing {task}") as tick:
-            found = data.audit_drawn(questions, seed=seed, progress=tick)
-        print_questions(found)
-    else:
-        drawn = {**counts, "task_options": task_options}
-        if any(value is not None for value in drawn.values()):
-            data.source(task, **drawn)  # which refuses them
-        chosen = _chosen(task, options)
-        with progress_bar(f"auditing {task}") as tick:
-            found = data.audit(task, progress=tick, **size, **chosen)
-        print_rows(found)
+    check_seed(seed)
+    is_drawn = task in data.drawn_tasks()
+    if is_drawn:
+        counts = ("examples", "test_cases", "never_seen_cases")
+        given |= {name: _AUDITED_QUESTIONS for name in counts if given[name] is None}
+    chosen = data.source(task, **given)
+    if options and not isinstance(chosen, TaskData):
+        instead = f"{task} has --task-options" if is_drawn else f"{task} is a table of your own, which has none"
+        raise ConfigurationError(f"--option is for tasks whose rows are stored; {instead}")
+    with progress_bar(f"auditing {task}") as tick:
+        if isinstance(chosen, data.DrawnData):
+            found = data.audit_drawn(chosen, seed=seed, progress=tick)
+        elif isinstance(chosen, TableData):
+            command = ["adelic", "data", "audit", *chosen.arguments(), *(["--seed", str(seed)] if seed else [])]
+            rows = chosen.load(seed)
+            found = data.audit(rows, progress=tick) | {"command": shlex.join(command)}
+        else:
+            about: dict[str, Any] = {"n": chosen.n, "edition": chosen.edition, "split": chosen.split, "seed": seed}
+            found = data.audit(task, progress=tick, **about, **_chosen(task, options))
+    (print_questions if is_drawn else print_rows)(found)
+    if isinstance(chosen, TableData) and rows.class_names is None:
+        click.echo(f"{chosen.target} is a number, and rules and models were asked for its sign alone")
     if output is not None:
         atomic_write(output, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
         click.echo(f"wrote {output}")

@@ -27,17 +27,16 @@ from adelic.training.result import Result
 from adelic.training.solver_names import solvers_in_words
 
 _SOLVER = "adelic-placewise"
-recipe_options = stack(
-    click.option(
-        "--recipe",
-        help="How to train: paper (as printed, with our choices listed in docs/paper.md), quick or compact (ours), "
-        "fresh (ours, for drawn tasks), or a file that `adelic tune` wrote, as recipes/mine.toml.  [default: paper "
-        "for the paper's rows, fresh for a drawn task, else compact]",
-    ),
-    field_options(Recipe, default="the recipe's"),
+_recipe_option = click.option(
+    "--recipe",
+    help="How to train: paper (as printed, with our choices listed in docs/paper.md), quick or compact (ours), "
+    "fresh (ours, for drawn tasks), or a file that `adelic tune` wrote, as recipes/mine.toml.  [default: paper "
+    "for the paper's rows, fresh for a drawn task, else compact]",
 )
+recipe_options = stack(_recipe_option, field_options(Recipe, default="the recipe's"))
 model_options = stack(
     field_options(TaskData, TableData, default=""),
+    field_options(DrawnData),
     click.option(
         "--embedding",
         help="How numbers become vectors: adelic, learned, random, one-hot, fone, xval, periodic, or abacus (for "
@@ -45,7 +44,14 @@ model_options = stack(
         "on a circle).  [default: the recipe's, else adelic]",
     ),
     field_options(EmbeddingConfig),
-    recipe_options,
+    click.option(
+        "--solver",
+        help="Model that learns a drawn task from questions and answers with exact numbers, in place of a network with "
+        f"an --embedding. {solvers_in_words()}. A model of your own is "
+        "package.module:Class.  [default: adelic-placewise]",
+    ),
+    _recipe_option,
+    field_options(Recipe, Steps, default="the recipe's"),
 )
 device_option = click.option(
     "--device",
@@ -61,14 +67,6 @@ tensorboard_option = click.option(
 @click.command()
 @click.argument("task")
 @model_options
-@field_options(DrawnData)
-@click.option(
-    "--solver",
-    help="Model that learns a drawn task from questions and answers with exact numbers, in place of a network with an "
-    f"--embedding. {solvers_in_words()}. A model of your own is "
-    "package.module:Class.  [default: adelic-placewise]",
-)
-@field_options(Steps)
 @click.option(
     "--seed",
     type=int,
@@ -221,9 +219,10 @@ def experiment(task: str, embedding: str | None, recipe: str | None, seed: int, 
         if solver is None and any(value is not None for value in of_network.values()):
             _refuse({"steps": steps}, "is for --solver; a network has --epochs, which share the --examples")
             return Experiment.choose(data, recipe=recipe or "fresh", embedding=embedding, seed=seed, **rest)
+        rate = of_network.pop("learning_rate", None)
         _refuse(of_network, "is for networks, and a --solver has none of it: leave out one of the two")
-        recipe_of = Steps() if steps is None else Steps(steps=steps)
-        return Experiment(data=data, model=SolverConfig(name=solver or _SOLVER), recipe=recipe_of, seed=seed)
+        how = Steps(learning_rate=rate) if steps is None else Steps(steps=steps, learning_rate=rate)
+        return Experiment(data=data, model=SolverConfig(name=solver or _SOLVER), recipe=how, seed=seed)
     _refuse({"solver": solver, "steps": steps}, f"is for drawn tasks, and {task!r} is not one; a recipe has --epochs")
     return Experiment.choose(data, recipe=recipe or default_recipe(data.row), embedding=embedding, seed=seed, **rest)
 

@@ -10,7 +10,7 @@ import click
 from adelic.cli.experiments import device_option, experiment, model_options
 from adelic.cli.options import NAMES, PATH, in_terms_of_options, progress_bar
 from adelic.cli.tables import print_table
-from adelic.errors import ConfigurationError
+from adelic.data.sources import DrawnData
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.checks import check_count
 from adelic.training import dimensions as space
@@ -69,13 +69,17 @@ def tune(
     device: str,
     **given: Any,
 ) -> None:
-    """Search the best recipe for TASK and one embedding.
+    """Search the best recipe for TASK and one embedding, or for a drawn task and one --solver.
 
-    It is written to a file that --recipe takes.
+    It is written to a file that --recipe takes; a solver takes what was found as options.
 
     A trial trains once, on the training split, for at most --epochs (by default the recipe's) with proposed values,
     and is judged by its best accuracy on the validation split; no search ever sees the test split. Give every embedding
     the same --trials, --epochs and --seed, and the budgets are equal. What an option gives is kept, not searched.
+
+    On a drawn task a trial trains on each of the --examples once, or --passes times, and is judged by --test-cases
+    further questions, none of which is a test question. A solver trains for at most --steps in each trial, and is
+    judged at its end, so that no trial is pruned.
 
     \b
     DIMENSIONS
@@ -93,6 +97,8 @@ def tune(
     adelic tune schubert --n 4 --recipe quick --epochs 10 --trials 20 --embedding learned
     adelic tune weaving --n 6 --recipe quick --search learning-rate=1e-4:1e-2,norm --features characters
     adelic tune mheight --n 8 --recipe quick --storage postgresql://me@machine/studies
+    adelic tune gcd --examples 20000 --embedding adelic --search learning-rate,batch-size --trials 8
+    adelic tune addition --examples 1000 --solver fone --steps 2000 --trials 8
     adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
     """
     check_count("trials", trials, greatest=space.MOST_TRIALS)  # before what takes seconds to load
@@ -103,16 +109,14 @@ def tune(
     from adelic.training.search import tuning
 
     config = experiment(task, embedding, recipe, seed, given)
-    if not config.is_network:
-        raise ConfigurationError(
-            f"{task!r} is a drawn task, whose solvers have no recipe to search; see `adelic train`"
-        )
     fixed = space.names_of({name for name, value in given.items() if value is not None} - {"epochs"})
     name = config.model.name
-    chosen = space.default_search(config.embedding, fixed=fixed) if search is None else search
-    plan = training.Search(config=config, dimensions=space.check_search(chosen, name, fixed=fixed), pruning=pruning)
-    row = "-".join(filter(None, [config.row, None if config.data.edition == "published" else config.data.edition]))
-    path = output or Path("recipes") / f"{row}-{_name_of(config, given)}.toml"
+    if search is None:
+        defined = () if config.data.space is None else ("primes", "precision")  # the task's definition asks for them
+        search = space.default_search(config.model, fixed={*fixed, *defined})
+    dimensions = space.check_search(search, config.model, fixed=fixed)
+    plan = training.Search(config=config, dimensions=dimensions, pruning=pruning)
+    path = output or Path("recipes") / f"{_row_of(config)}-{_name_of(config, given)}.toml"
     tuning.check_output(path, plan)
     if picture is not None:
         from adelic.training.search.study_plots import check_plot, write_plot
@@ -128,18 +132,29 @@ def tune(
     if picture is not None:
         write_plot(study, picture)
         click.echo(f"wrote {picture}")
-    click.echo(f"train with it: {shlex.join(['adelic', 'train', *config.data.arguments(), '--recipe', str(path)])}")
+    words = ["adelic", "train", *config.data.arguments(), "--recipe", str(path)]
+    click.echo(f"train with it: {shlex.join(words) if config.is_network else study.config.command()}")
 
 
 tune.help = cleandoc(str(tune.help)).replace("DIMENSIONS", space.dimensions_table())
 
 
+def _row_of(config: Experiment) -> str:
+    """Return the data in the name of a recipe's file: row and edition; of a drawn task, its options too."""
+    if isinstance(config.data, DrawnData):
+        return config.data.label
+    edition = None if config.data.edition == "published" else config.data.edition
+    return "-".join(filter(None, [config.row, edition]))
+
+
 def _name_of(config: Experiment, given: dict[str, Any]) -> str:
-    """Return the embedding in the name of a recipe's file, as `adelic reproduce --embeddings` names it.
+    """Return the solver, or the embedding as `adelic reproduce --embeddings` names it, in the name of a recipe's file.
 
     It says what was given, and what the recipe stores with another value than the default. What an embedding has chosen
     for itself, as the digits after the point that a table's numbers need, it does not.
     """
+    if config.is_solver:
+        return config.model.label
     table = config.embedding.as_dict()
     kept = stored_embedding(stored(config.recipe.name, config.row)[1], config.recipe.name)
     asked = {name for name, value in given.items() if value is not None}
@@ -150,20 +165,18 @@ def _name_of(config: Experiment, given: dict[str, Any]) -> str:
 
 def _show(study: "StudyResult") -> None:
     """Print the best trials."""
-    rows = []
+    rows, has_epochs = [], study.config.is_network  # a solver has none
     ranked = sorted(study.trials, key=lambda t: (t.state == "complete", t.accuracy or 0.0, -(t.loss or 0.0)))[::-1]
     for trial in ranked[:_SHOWN]:
         accuracy = "–" if trial.accuracy is None else f"{100 * trial.accuracy:.2f} %"
         values = [f"{v:.3g}" if isinstance(v, float) else str(v) for v in trial.values.values()]
-        rows.append((str(trial.number), accuracy, f"{trial.epochs}{_mark(trial.state)}", *values))
-    columns = ("trial", "validation", "epochs", *study.search.space)
+        mark = "*" if trial.state == "pruned" else ""
+        rows.append((str(trial.number), accuracy, *([f"{trial.epochs}{mark}"] if has_epochs else []), *values))
+    columns = ("trial", "validation", *(["epochs"] if has_epochs else []), *study.search.space)
     print_table(columns, rows, needed=columns[:3])
     pruned = sum(trial.state == "pruned" for trial in study.trials)
+    samples = f"{sum(t.samples for t in study.trials)} rows trained on" if has_epochs else "trained"
     click.echo(
-        f"{len(study.trials)} trials, {pruned} of them pruned (*); {sum(t.samples for t in study.trials)} rows trained "
-        f"on in {sum(t.seconds for t in study.trials):.0f} s; best: trial {study.best.number}"
+        f"{len(study.trials)} trials, {pruned} of them pruned (*); {samples} in "
+        f"{sum(t.seconds for t in study.trials):.0f} s; best: trial {study.best.number}"
     )
-
-
-def _mark(state: str) -> str:
-    return "*" if state == "pruned" else ""

@@ -57,11 +57,11 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
     """Encode number columns as adeles: the real value, and the p-adic digits at some primes.
 
     The lowest digit at p is the number modulo p, the lowest k digits are the number modulo p^k: what models that
-    compare and add real values do not see.
+    compare and add real values do not see. Nothing is learned from the data but the scale of "standardized".
 
-    Input is a matrix, or a pandas or polars data frame, of integers of any size, floats, `Fraction`, `Decimal` and text
-    such as "7/5". Floats that are integers, as in columns of integers with missing entries, are these integers. Columns
-    are encoded one by one, and nothing is learned from the data but the scale of `features="standardized"`.
+    Input is a matrix, or a pandas or polars data frame, of integers of any size, floats, `Fraction`, `Decimal`, dates
+    and text such as "7/5". Floats that are integers, as in columns of integers with gaps, are these integers. A date is
+    its number of days since 1 January 1970, and a whole number in place of one is read as such a number, too.
 
     Args:
         primes: the primes of the adele space.
@@ -128,7 +128,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         """Return an encoder, not fitted, for the numbers of a column; print what was chosen.
 
         Primes, digits and digits after the point are those that the column needs, and where entries are missing,
-        handle_missing is "indicator".
+        handle_missing is "indicator". Whole numbers in place of dates are numbers of days, and it prints that.
 
         Args:
             column: a pandas or polars series, an array or a list: integers, fractions, prices, dates, with gaps.

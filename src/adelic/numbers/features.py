@@ -112,7 +112,12 @@ class FeatureLayout:
 
 
 def compute_features(
-    adeles: AdeleArray, layout: FeatureLayout, *, scale: tuple[float, float] | None = None, dtype: Any = np.float32
+    adeles: AdeleArray,
+    layout: FeatureLayout,
+    *,
+    scale: tuple[float, float] | None = None,
+    real: bool = True,
+    dtype: Any = np.float32,
 ) -> npt.NDArray[Any]:
     """Return the features of adeles, float32 (*, layout.size).
 
@@ -132,6 +137,7 @@ def compute_features(
         adeles: the numbers, (*).
         layout: what is wanted.
         scale: mean and deviation of the numbers that are usual, for "combined"; without them that feature is 0.
+        real: whether to look at the real value, which may be too great for its features; they are 0 otherwise.
         dtype: np.uint8 for `HOT_KINDS` takes a quarter of the memory; the first feature, which it cannot hold, is 0.
 
     Raises:
@@ -148,7 +154,9 @@ def compute_features(
     """
     space = layout.space
     if layout.kind in ("digits", "standardized"):
-        coordinates = adeles.tensor()[..., space.max_precision - layout.levels :]
+        around = [*[(0, 0)] * len(adeles.shape), (1, 0), (0, 0)]
+        coordinates = adeles.tensor() if real else np.pad(adeles.digits.astype(np.float32), around)
+        coordinates = coordinates[..., space.max_precision - layout.levels :]
         if not space.window.is_uniform:
             coordinates = coordinates[..., layout.is_present]
         return coordinates.reshape(*adeles.shape, layout.size)
@@ -167,8 +175,8 @@ def compute_features(
             end = start + place_size(layout.kind, p, count)
             rows[:, start:end] = place_features(layout.kind, block.digits[:, j, ::-1][:, :count], p)
             start = end
-    real = real_features(layout.kind, adeles.real, scale)
-    out[..., : layout.n_real] = real if dtype is np.float32 else 0
+    is_wanted = real and dtype is np.float32
+    out[..., : layout.n_real] = real_features(layout.kind, adeles.real, scale) if is_wanted else 0
     return out
 
 
@@ -401,17 +409,6 @@ def _fractional_parts(digits: npt.NDArray[Any], p: int) -> npt.NDArray[np.float6
         part = (part + digits[..., k]) / p  # (x mod p^k)/p^k from the level before
         parts[..., k] = part
     return parts
-
-
-def standardize(features: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Return features, (rows, size), with mean 0 and variance 1 a coordinate; constant coordinates become 0.
-
-    >>> standardize(np.array([[0, 5], [2, 5]], dtype=np.float32))
-    array([[-1.,  0.], [ 1.,  0.]], dtype=float32)
-    """
-    wide = features.astype(np.float64)
-    deviation = wide.std(axis=0)
-    return np.asarray((wide - wide.mean(axis=0)) / np.where(deviation == 0, 1, deviation), dtype=np.float32)
 
 
 def hot_positions(adeles: AdeleArray, layout: FeatureLayout) -> npt.NDArray[np.int64]:

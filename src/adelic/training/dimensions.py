@@ -9,7 +9,8 @@ from adelic.numbers.features import PLACE_FEATURES
 from adelic.numbers.window import DEFAULT_PRIMES
 from adelic.storage.options import Option, options
 from adelic.training.embedding import EmbeddingConfig, check_owner
-from adelic.training.experiment import Experiment
+from adelic.training.experiment import Experiment, Model
+from adelic.training.models import SolverConfig, Steps
 from adelic.training.recipes import Recipe
 
 MOST_TRIALS = 1_000_000
@@ -23,26 +24,40 @@ DIMENSIONS: dict[str, Option] = {
 
 The architecture is not among them: the table compares embeddings in one and the same encoder.
 """
+OF_SOLVERS: dict[str, Option] = {described.dashed: described for described in options(Steps).values()}
+"""Those of solvers, which have no others."""
+
+
+def dimensions_of(model: Model) -> Mapping[str, Option]:
+    """Return the dimensions of a network, or of a solver, by name.
+
+    >>> list(dimensions_of(SolverConfig(name="fone")))
+    ['steps', 'learning-rate']
+    """
+    return OF_SOLVERS if isinstance(model, SolverConfig) else DIMENSIONS
 
 
 def dimensions_table() -> str:
     """Return the dimensions and their values as text, a line each; a star marks those that have to be named.
 
+    Those of solvers are the last.
+
     >>> print(dimensions_table().splitlines()[3])
     norm              post, pre
     """
     lines = []
-    for name, dimension in DIMENSIONS.items():
-        whose = f" ({', '.join(dimension.of)})" if dimension.of else ""
+    for name, dimension in [*DIMENSIONS.items(), *OF_SOLVERS.items()]:
+        owners = ("solvers",) if dimension is OF_SOLVERS.get(name) else dimension.of
+        whose = f" ({', '.join(owners)})" if owners else ""
         lines.append(f"{name + (' *' if dimension.starred else ''):16}  {dimension}{whose}")
     return "\n".join(lines)
 
 
-def default_search(embedding: EmbeddingConfig, *, fixed: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the dimensions that are searched for an embedding by default, restricted to what it can take.
+def default_search(model: Model, *, fixed: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the dimensions that are searched for an embedding or a solver by default, restricted to what it can take.
 
     Args:
-        embedding: the embedding.
+        model: the embedding, or the solver.
         fixed: names of dimensions whose value the user has given.
 
     >>> default_search(EmbeddingConfig.of("learned"))
@@ -54,22 +69,26 @@ def default_search(embedding: EmbeddingConfig, *, fixed: Collection[str] = ()) -
     >>> default_search(EmbeddingConfig.of("adelic", places="late"))[5:]
     ('features=characters:one-hot-digits:digits', 'primes', 'precision')
     """
-    shared = (embedding.name,)
-    if isinstance(embedding.precision, Mapping):  # which names its primes
+    known = dimensions_of(model)
+    if isinstance(model, EmbeddingConfig) and isinstance(model.precision, Mapping):  # which names its primes
         fixed = {*fixed, "primes", "precision"}
-    names = [name for name, d in DIMENSIONS.items() if not d.starred and embedding.name in (d.of or shared)]
+    names = [name for name, d in known.items() if not d.starred and model.name in (d.of or (model.name,))]
     chosen = [name for name in names if name not in fixed]
-    if embedding.places in (None, "flat"):
+    if not isinstance(model, EmbeddingConfig) or model.places in (None, "flat"):
         return tuple(chosen)
     tried = [kind for kind in PLACE_FEATURES if kind in DIMENSIONS["features"].tried]
     parts = {"features": f"features={':'.join(tried)}"}
     return tuple(parts.get(name, name) for name in chosen if name != "projection")
 
 
-def parse_dimension(text: str) -> tuple[str, Option]:
+def parse_dimension(text: str, known: Mapping[str, Option] = DIMENSIONS) -> tuple[str, Option]:
     """Return a dimension's name, and the dimension, restricted to the part that stands behind "=" if there is one.
 
     A part of a range is a narrower range, given by two values, or three and more values, which become the choices.
+
+    Args:
+        text: as learning-rate=1e-4:1e-3.
+        known: all dimensions by name, see `dimensions_of`.
 
     Raises:
         UnknownNameError: the dimension is unknown.
@@ -81,9 +100,9 @@ def parse_dimension(text: str) -> tuple[str, Option]:
     '0.01, 0.1, 1.0'
     """
     name, is_part, part = text.partition("=")
-    if name not in DIMENSIONS:
-        raise UnknownNameError.of("dimension", name, DIMENSIONS)
-    dimension = DIMENSIONS[name]
+    if name not in known:
+        raise UnknownNameError.of("dimension", name, known)
+    dimension = known[name]
     if not is_part:
         return name, dimension
     values = part.split(":")
@@ -95,36 +114,38 @@ def parse_dimension(text: str) -> tuple[str, Option]:
                 part_of = {"bounds": numbers} if len(numbers) == 2 else {"bounds": None, "tried": numbers}
                 return name, replace(dimension, **part_of)
         else:
-            known = {str(choice).lower(): choice for choice in (*dimension.tried, *dimension.choices)}
-            return name, replace(dimension, tried=tuple(dict.fromkeys(known[value.lower()] for value in values)))
+            named = {str(choice).lower(): choice for choice in (*dimension.tried, *dimension.choices)}
+            return name, replace(dimension, tried=tuple(dict.fromkeys(named[value.lower()] for value in values)))
     except (ValueError, KeyError):
         pass
     example = ":".join(map(str, dimension.bounds or dimension.tried[:2]))
     raise ConfigurationError(f"{text!r} is not a part of {name} ({dimension}); write {name}={example}, or {name} alone")
 
 
-def check_search(search: Collection[str], embedding: str, *, fixed: Collection[str] = ()) -> tuple[str, ...]:
-    """Return dimensions, or parts of them, each once and in the order of `DIMENSIONS`.
+def check_search(search: Collection[str], model: Model, *, fixed: Collection[str] = ()) -> tuple[str, ...]:
+    """Return dimensions, or parts of them, each once and in the order of `dimensions_of`.
 
     Raises:
         UnknownNameError: a dimension is unknown.
         ConfigurationError: no dimension is named, or one is named twice, belongs to another embedding, has a value that
             is given, or lacks the part that is named.
 
-    >>> check_search(["norm", "learning-rate=1e-4:1e-3", "norm"], "learned")
+    >>> check_search(["norm", "learning-rate=1e-4:1e-3", "norm"], EmbeddingConfig.of("learned"))
     ('learning-rate=1e-4:1e-3', 'norm')
     """
     texts: dict[str, str] = {}
+    known = dimensions_of(model)
     for text in search:
-        name, dimension = parse_dimension(text)
+        name, dimension = parse_dimension(text, known)
         if texts.setdefault(name, text) != text:
             raise ConfigurationError(f"{name!r} is searched twice, as {texts[name]!r} and {text!r}; name it once")
-        check_owner(f"the dimension {name!r}", dimension.name, embedding)
+        if dimension.of:
+            check_owner(f"the dimension {name!r}", dimension.name, model.name)
         if name in fixed:
             raise ConfigurationError(f"{name!r} is both given and searched; drop --{name}, or leave it out of --search")
     if not search:
-        raise ConfigurationError(f"there is nothing to search; dimensions: {', '.join(DIMENSIONS)}")
-    return tuple(texts[name] for name in DIMENSIONS if name in texts)
+        raise ConfigurationError(f"there is nothing to search; dimensions: {', '.join(known)}")
+    return tuple(texts[name] for name in known if name in texts)
 
 
 def apply(config: Experiment, values: Mapping[str, Any]) -> Experiment:
@@ -144,17 +165,15 @@ def apply(config: Experiment, values: Mapping[str, Any]) -> Experiment:
     recipe: dict[str, Any] = {}
     own: dict[str, Any] = {}
     for name, value in values.items():
-        dimension = DIMENSIONS[name]
+        dimension = dimensions_of(config.model)[name]
         chosen = dimension.drawn(value)
-        if name == "epochs":
-            chosen = max(1, round(value * config.network_recipe.epochs))
+        if name in ("epochs", "steps"):
+            chosen = max(1, round(value * getattr(config.recipe, name)))
         elif name == "primes":
             chosen = DEFAULT_PRIMES[:value]
         (own if dimension.of else recipe)[dimension.name] = chosen
-    embedding = config.embedding
-    if own:
-        embedding = replace(embedding, **own)
-    return replace(config, recipe=replace(config.network_recipe, **recipe), model=embedding)
+    model = replace(config.embedding, **own) if own else config.model
+    return replace(config, recipe=replace(config.recipe, **recipe), model=model)
 
 
 def names_of(fields: Collection[str]) -> tuple[str, ...]:

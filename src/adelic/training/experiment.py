@@ -264,10 +264,10 @@ class Experiment:
         return self.data
 
     @property
-    def steps(self) -> int:
-        """Return a solver's steps of training."""
+    def steps(self) -> Steps:
+        """Return the recipe of a solver."""
         assert isinstance(self.recipe, Steps)
-        return self.recipe.steps
+        return self.recipe
 
     @property
     def embedding(self) -> EmbeddingConfig:
@@ -354,8 +354,9 @@ class Experiment:
             without: fields of the embedding to leave out.
         """
         if self.is_solver:
-            steps = options(Steps)["steps"].words(self.steps)
-            return [*self.data.arguments(), "--solver", self.model.name, *steps, "--seed", str(self.seed)]
+            of_steps = ((described, getattr(self.recipe, name)) for name, described in options(Steps).items())
+            words = [word for described, value in of_steps if value is not None for word in described.words(value)]
+            return [*self.data.arguments(), "--solver", self.model.name, *words, "--seed", str(self.seed)]
         name, recipe, model = self.recipe.name, self.network_recipe, self.embedding
         try:
             values, table = stored(name, self.row)

@@ -100,9 +100,9 @@ class SolverConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Steps:
-    """The recipe of a solver: how many steps it is trained for; the solver decides everything else.
+    """The recipe of a solver: for how many steps it is trained, and how fast; the solver decides everything else.
 
-    The `help` of the attribute describes it.
+    The attributes are options, and the `help` of each describes it.
 
     Raises:
         ConfigurationError: a value makes no sense.
@@ -111,14 +111,25 @@ class Steps:
     {'name': 'steps', 'steps': 800}
     """
 
-    steps: int = option(500, help="Number of steps that a solver is trained for.", least=1, greatest=10**9)
+    steps: int = option(
+        500,
+        help="Number of steps that a solver is trained for.  [default: 500]",
+        least=1,
+        greatest=10**9,
+        tried=(0.25, 0.5, 1.0),
+        starred=True,
+        note="of --steps",
+    )
+    learning_rate: float | None = option(
+        None, help="A solver has one of its own by default.", positive=True, bounds=(1e-4, 1e-1)
+    )
 
     name = "steps"
     symmetries = False
     max_rows = None
 
     def __post_init__(self) -> None:
-        """Check the value."""
+        """Check the values."""
         check_fields(self)
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Columns are read exactly, whatever holds them, and what is chosen for them holds them."""
 
 import datetime
+import math
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,6 +13,8 @@ import pytest
 from adelic.errors import AdelicError, EncodingError
 from adelic.numbers.columns.choice import choose_for_column
 from adelic.numbers.columns.reading import read_column, read_values
+from adelic.numbers.features import FEATURE_KINDS
+from adelic.numbers.space import AdeleSpace
 
 DAYS = [datetime.date(2024, 1, 1), datetime.date(1969, 12, 31)]
 
@@ -135,3 +138,49 @@ def test_the_space_holds_the_column(values, kind):
     assert "form: combined\nscale: mean" in str(choice)
     assert "scale" not in choice.text(form="digits", missing="")  # which no other form reads
     assert all(len(line) <= 120 for line in str(choice).splitlines())
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        (DAYS, ""),
+        ([None, "2024-01-01", 19_000], " (rows with one: 1)"),
+        ([7, 2024, "2024-01-01"], " (rows with one: 2)"),
+    ],
+)
+def test_whole_numbers_in_place_of_dates_are_said_to_be_days(values, found):
+    choice = choose_for_column(values)
+    assert choice.kind == "dates"
+    assert str(choice).splitlines()[1] == f"whole numbers in place of dates: read as days since 1970-01-01{found}"
+    assert "in place of dates" not in str(choose_for_column([7, 2024]))
+
+
+def test_numbers_beyond_a_float_have_p_adic_coordinates_alone(capsys):
+    from adelic.nn import AdelicEmbedding
+
+    column = [10**400, -(10**500), 3]
+    with pytest.raises(
+        EncodingError, match=r"beyond float64; scale .* leave the real value out \(coordinates='p-adic'"
+    ):
+        AdelicEmbedding.for_column(column, 16)
+    embedding = AdelicEmbedding.for_column(column, 16, coordinates="p-adic", features="digits", projection="linear")
+    assert (
+        "integers from below -1e308 to above 1e308\nspace: primes 2, 3, 5, 7, 11, 13, 17 with"
+        in capsys.readouterr().out
+    )
+    small = AdelicEmbedding.for_column([1, 2], 16, coordinates="p-adic", show=False)
+    period = math.prod(small.space.primes) ** small.space.max_precision
+    np.testing.assert_array_equal(*(small([[x]]).detach().numpy() for x in (5, 5 + period * 10**400)))
+    assert embedding([column]).isfinite().all()
+
+
+@pytest.mark.parametrize("features", FEATURE_KINDS)
+def test_a_vocabulary_beyond_a_float(features):
+    """Features at primes are those of the same numbers modulo the product of the powers of primes."""
+    from adelic.nn import AdelicEmbedding
+
+    space = AdeleSpace((2, 3, 5), 3)
+    period = 30**3
+    kept = {"space": space, "features": features, "coordinates": "p-adic", "d_model": 120}
+    great = AdelicEmbedding([7 + period * 10**400, 8], **kept).table
+    np.testing.assert_array_equal(great, AdelicEmbedding([7, 8], **kept).table)

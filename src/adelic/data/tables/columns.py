@@ -37,17 +37,23 @@ def columns_of(frame: Any) -> dict[str, Sequence[Any]]:
         raise ConfigurationError(
             f"{describe(frame)} is not a table; pass a DataFrame, or a mapping from names to values"
         )
-    found: dict[str, Sequence[Any]] = {str(name): _listed(frame[name]) for name in names}
+    found: dict[str, Sequence[Any]] = {str(name): _listed(str(name), frame[name]) for name in names}
     lengths = {len(values) for values in found.values()}
     if len(found) < len(list(names)) or len(lengths) > 1:
         raise ConfigurationError("the columns of a table have different names, and are equally long")
     return found
 
 
-def _listed(values: Any) -> list[Any]:
+def _listed(name: str, values: Any) -> list[Any]:
     for method in ("to_pylist", "tolist", "to_list"):  # pyarrow, NumPy and pandas, polars
         if hasattr(values, method):
-            return list(getattr(values, method)())
+            try:
+                return list(getattr(values, method)())
+            except (ValueError, OverflowError) as error:  # of pyarrow: Python's dates end with the year 9999
+                reason = str(error).splitlines()[0]
+                raise ConfigurationError(
+                    f"column {name!r} has a value that Python cannot hold ({reason}); drop the column from the table"
+                ) from None
     return list(values)
 
 
@@ -59,7 +65,7 @@ class Coded:
         name: of the column.
         values: the different ones, in the order in which they come first.
         codes: the place in `values` of each row's value, (rows,).
-        where: the words for a row in messages, as "line 4".
+        where: the words for a row in messages, as "row 3 (line 4)".
 
     >>> column = Coded.of("kind", ["b", "a", "b"])
     >>> column.values, column.codes.tolist(), column.first("a")

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from adelic.data.tables.columns import columns_of, in_row
+from adelic.data.tables.columns import columns_of
 from adelic.errors import ConfigurationError, StorageError, needs_extra
 from adelic.storage.files import storage_errors
 
@@ -24,7 +24,7 @@ class FileColumns(dict[str, Sequence[Any]]):
         lines: the line of each row, from 1; None where the file has no lines.
 
     >>> FileColumns({"a": [7]}, lines=[2]).where(0), FileColumns({"a": [7]}).where(0)
-    ('line 2', 'row 0 (counted from 0)')
+    ('row 1 (line 2)', 'row 1 (counted from 1)')
     """
 
     def __init__(self, columns: Mapping[str, Sequence[Any]], lines: Sequence[int] | None = None) -> None:
@@ -32,8 +32,8 @@ class FileColumns(dict[str, Sequence[Any]]):
         self.lines = lines
 
     def where(self, row: int) -> str:
-        """Return where a row stands, for messages."""
-        return in_row(row) if self.lines is None else f"line {self.lines[row]}"
+        """Return where a row stands, for messages: files count rows from 1."""
+        return f"row {row + 1} ({'counted from 1' if self.lines is None else f'line {self.lines[row]}'})"
 
 
 def read_table(path: str | Path) -> FileColumns:

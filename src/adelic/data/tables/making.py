@@ -92,7 +92,8 @@ def _chosen(found: Mapping[str, Sequence[Any]], target: Any, columns: Any, split
             only = "; a data set has one target" if option == "target" else ""
             raise ConfigurationError(f"{option}={describe(wanted)} must be the name of one column{only}")
         if wanted not in found:
-            raise UnknownNameError.of("column", wanted, found)
+            hint = f"; {option}={wanted} names a column: leave it out for none" if wanted.lower() == "none" else ""
+            raise UnknownNameError(f"{UnknownNameError.of('column', wanted, found)}{hint}")
     used = [c for c in found if c not in (target, split, groups)] if listed is None else list(listed)
     if target in used:
         raise ConfigurationError(f"columns={','.join(used)} has the target {target!r} among them; leave it out there")

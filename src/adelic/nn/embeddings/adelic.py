@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError, EncodingError
 from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, check_range, greatest_of, longer, rows_differ
+from adelic.nn.embeddings.features import standardize
 from adelic.nn.embeddings.loudness import loudness
 from adelic.nn.fingerprint import of_space
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding
@@ -28,7 +29,6 @@ from adelic.numbers.features import (
     hot_positions,
     real_features,
     signed_logarithm,
-    standardize,
 )
 from adelic.numbers.places.real import nearest_floats
 from adelic.numbers.rationals import Rationals
@@ -70,7 +70,7 @@ class AdelicEmbedding(NumberEmbedding):
         projection: None, or "linear" for a trained linear map from all features to d_model, which "combined" always
             has.
         gain: what the projection's first weights, those of `nn.Linear`, are multiplied by.
-        coordinates: "all"; "real" or "p-adic" leaves those of the other places at 0, to see what each is worth.
+        coordinates: "all"; "real" or "p-adic" leaves the others at 0. With "p-adic" numbers may be beyond a float.
         scale: mean and deviation of the numbers that are usual, for "combined": one more feature is the size on that
             scale. `for_column` sets it.
         falloff: of characters and one-hot digits, how great a modulus p^k may be before its features get quiet, see
@@ -236,19 +236,19 @@ class AdelicEmbedding(NumberEmbedding):
         """Return an embedding for the numbers of a column, and of others like them; print what was chosen.
 
         It takes the column's values themselves, and later ones, in batches of any shape; there is no vocabulary. Later
-        values may be larger. They may not have more digits after the point than the column's: `fractional_digits` says
-        how many there can be.
+        values may be larger, but have no more digits after the point than the column's, or `fractional_digits`. A date
+        is its number of days since 1 January 1970, and so is a whole number in place of one: 2024 is a day in 1975.
 
         Args:
             column: a pandas or polars series, an array or a list: integers, fractions, prices, dates, with gaps.
             d_model: length of a vector.
-            floats: what a float that is not an integer stands for, as for `AdeleSpace.encode`.
+            floats: what a float that is not an integer stands for.
             fractional_digits: digits after the point at each prime; by default as many as the column needs.
             show: whether to print what was chosen, `adelic.numbers.columns.choice.ColumnChoice`.
             options: of the embedding, in place of what would be chosen.
 
         Raises:
-            EncodingError: a value is not a number, or there is none.
+            EncodingError: a value is not a number, there is none, or one is beyond float64 and has a real coordinate.
             SpaceError: `fractional_digits` is negative, or no integer.
 
         >>> embedding = AdelicEmbedding.for_column([19.99, 5, None, 249.5], d_model=32)
@@ -260,7 +260,8 @@ class AdelicEmbedding(NumberEmbedding):
         >>> embedding([[7.25, None]]).shape
         torch.Size([1, 2, 32])
         """
-        choice = choose_for_column(column, floats=floats, fractional_digits=fractional_digits)
+        real = options.get("coordinates") != "p-adic"
+        choice = choose_for_column(column, floats=floats, fractional_digits=fractional_digits, real=real)
         chosen: dict[str, Any] = {"space": choice.space, "coordinates": choice.coordinates}
         chosen |= {"floats": floats, "missing": choice.missing > 0}
         if options.get("features") in (None, "combined"):
@@ -319,13 +320,12 @@ class AdelicEmbedding(NumberEmbedding):
 
     def _features(self, adeles: AdeleArray) -> torch.Tensor:
         """Return the features of adeles, padded to d_model unless a projection does that."""
-        flat = compute_features(adeles, self.layout, scale=self.scale)
+        flat = compute_features(adeles, self.layout, scale=self.scale, real=self.coordinates != "p-adic")
         if self._loudness is not None:
             flat *= self._loudness
-        if self.layout.kind == "standardized":
-            flat = standardize(flat)
-        if self.coordinates != "all":
-            flat[..., slice(self.layout.n_real, None) if self.coordinates == "real" else slice(self.layout.n_real)] = 0
+        flat = standardize(flat) if self.layout.kind == "standardized" else flat
+        if self.coordinates == "real":
+            flat[..., self.layout.n_real :] = 0
         padding = 0 if self.projection is not None else self.d_model - self.layout.size
         if padding:
             flat = np.pad(flat, [(0, 0)] * (flat.ndim - 1) + [(0, padding)])

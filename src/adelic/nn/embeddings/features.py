@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch.nn import functional
 
@@ -154,3 +155,14 @@ def _reals(numbers: Any) -> np.ndarray:
             f"{number}{position} is beyond float64, so that its real value cannot be a feature; scale the numbers"
         )
     return values.reshape(parsed.shape)
+
+
+def standardize(features: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return features, (rows, size), with mean 0 and variance 1 a coordinate; constant coordinates become 0.
+
+    >>> standardize(np.array([[0, 5], [2, 5]], dtype=np.float32))
+    array([[-1.,  0.], [ 1.,  0.]], dtype=float32)
+    """
+    wide = features.astype(np.float64)
+    deviation = wide.std(axis=0)
+    return np.asarray((wide - wide.mean(axis=0)) / np.where(deviation == 0, 1, deviation), dtype=np.float32)

@@ -30,10 +30,11 @@ class ColumnChoice:
     Attributes:
         kind: "integers", "dates", "decimals", "fractions" or "measurements".
         space: primes and digits; of measurements, whose digits are noise, the default space.
-        coordinates: "all", or "real" for measurements.
-        scale: mean and deviation of the numbers.
+        coordinates: "all", or "real" for measurements; "p-adic" where a user says so.
+        scale: mean and deviation of the numbers; None where one is beyond float64.
         rows, missing, distinct: how many rows there are, without a number, and different numbers.
-        least, greatest: of the numbers, float64.
+        least, greatest: of the numbers, float64; infinite beyond it.
+        whole: among dates, how many rows have a whole number, read as days since 1 January 1970 as dates are.
 
     >>> print(choose_for_column([1999, 250, None, 12000]))
     4 rows, 3 different integers from 250 to 12,000, 1 missing
@@ -46,12 +47,13 @@ class ColumnChoice:
     kind: str
     space: AdeleSpace
     coordinates: str
-    scale: tuple[float, float]
+    scale: tuple[float, float] | None
     rows: int
     missing: int
     distinct: int
     least: float
     greatest: float
+    whole: int = 0
 
     def __str__(self) -> str:
         """Return the lines, for an embedding in its default form."""
@@ -66,9 +68,12 @@ class ColumnChoice:
             given: which of "space", "coordinates", "form", "scale" and "missing" the user gave; that is said.
         """
         gaps = f", {self.missing:,} missing" if self.missing else ""
-        reach = f"from {self.least:,.10g} to {self.greatest:,.10g}"
+        reach = f"from {_shown(self.least)} to {_shown(self.greatest)}"
         named = "dates, days since 1970-01-01" if self.kind == "dates" else self.kind
         lines = [f"{self.rows:,} rows, {self.distinct:,} different {named} {reach}{gaps}"]
+        if self.kind == "dates":
+            found = f" (rows with one: {self.whole:,})" if self.whole else ""
+            lines.append(f"whole numbers in place of dates: read as days since 1970-01-01{found}")
         if self.coordinates == "real" and "coordinates" in given:
             lines.append("space: the real value alone")
         elif self.coordinates == "real":
@@ -79,25 +84,29 @@ class ColumnChoice:
         else:
             after = f", {self.space.fractional_digits} of them after the point" if self.space.fractional_digits else ""
             primes = ", ".join(map(str, self.space.primes))
-            lines.append(f"space: primes {primes} with up to {self.space.max_precision} digits{after}")
+            alone = ", without the real value" if self.coordinates == "p-adic" else ""
+            lines.append(f"space: primes {primes} with up to {self.space.max_precision} digits{after}{alone}")
         lines.append(f"form: {form}")
-        if form == "combined":
+        if form == "combined" and self.scale is not None and self.coordinates != "p-adic":
             lines.append(f"scale: mean {self.scale[0]:,.6g}, deviation {self.scale[1]:,.6g}")
         lines.append(f"missing: {missing}")
         by_user = {"space" if name == "coordinates" else name for name in given}
         return "\n".join(f"{line} (as given)" if line.partition(":")[0] in by_user else line for line in lines)
 
 
-def choose_for_column(values: Any, *, floats: str = "shortest", fractional_digits: int | None = None) -> ColumnChoice:
+def choose_for_column(
+    values: Any, *, floats: str = "shortest", fractional_digits: int | None = None, real: bool = True
+) -> ColumnChoice:
     """Return how a column of numbers is to be read.
 
     Args:
         values: a pandas or polars series, an array or a list: integers, fractions, decimals, dates, with gaps.
         floats: what a float that is not an integer stands for, as for `AdeleSpace.encode`.
         fractional_digits: digits after the point at each prime; by default as many as the column needs.
+        real: whether the real value is a coordinate.
 
     Raises:
-        EncodingError: a value is not a number, or there is none.
+        EncodingError: a value is not a number, or there is none, or its real value matters and is beyond float64.
         SpaceError: `fractional_digits` is negative, or no integer.
 
     >>> choose_for_column([0.5, 19.99, 3]).kind, choose_for_column(["1/3", 2]).kind
@@ -110,44 +119,38 @@ def choose_for_column(values: Any, *, floats: str = "shortest", fractional_digit
     if not kept.any():
         raise EncodingError("the column has no number to choose by; give one with at least one")
     n, m = numbers.numerators[kept], numbers.denominators[kept]
-    reals = rationals_to_floats(n, m)
-    is_date = column.dtype.kind == "M" or (column.dtype.kind == "O" and _is_date(_first(array, kept)))
+    reals = nearest_floats(Rationals(n, m, n.shape))
+    if real and not np.isfinite(reals).all():
+        raise EncodingError(
+            "a number of the column is beyond float64; scale the numbers, or leave the real value out "
+            "(coordinates='p-adic' of an embedding)"
+        )
+    is_date = [True] if column.dtype.kind == "M" else []
+    if column.dtype.kind == "O":
+        is_date = [_is_date(value) for value in array.reshape(-1)[kept]]
     kind, space = _kind_and_space(n, m)
     if fractional_digits is not None:
         before = space.max_precision - space.fractional_digits
         after = fractional_digits if hasattr(fractional_digits, "__index__") else 0  # the space refuses what is none
         space = AdeleSpace(space.primes, before + max(int(after), 0), fractional_digits)
-    deviation = float(reals.std())
+    with np.errstate(over="ignore", invalid="ignore"):
+        scale = float(reals.mean()), float(reals.std()) or 1.0
     return ColumnChoice(
-        kind="dates" if is_date else kind,
+        kind="dates" if any(is_date) else kind,
         space=space,
         coordinates="real" if kind == "measurements" else "all",
-        scale=(float(reals.mean()), deviation if deviation > 0 else 1.0),
+        scale=scale if np.isfinite(scale).all() else None,
         rows=len(kept),
         missing=int((~kept).sum()),
         distinct=len(set(zip(n.tolist(), m.tolist(), strict=True))),
         least=float(reals.min()),
         greatest=float(reals.max()),
+        whole=is_date.count(False) if any(is_date) else 0,
     )
 
 
-def rationals_to_floats(n: npt.NDArray[Any], m: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Return the nearest float64 of fractions.
-
-    Raises:
-        EncodingError: one is beyond float64.
-
-    >>> rationals_to_floats(np.array([1, 3]), np.array([2, 1]))
-    array([0.5, 3. ])
-    """
-    found = nearest_floats(Rationals(n, m, n.shape))
-    if not np.isfinite(found).all():
-        raise EncodingError("a number of the column is beyond float64; scale the numbers")
-    return found
-
-
-def _first(array: npt.NDArray[Any], kept: npt.NDArray[np.bool_]) -> Any:
-    return array.reshape(-1)[np.flatnonzero(kept)[0]]
+def _shown(value: float) -> str:
+    return f"{value:,.10g}" if np.isfinite(value) else f"{'above' if value > 0 else 'below'} {np.sign(value):.0f}e308"
 
 
 def _is_date(value: Any) -> bool:

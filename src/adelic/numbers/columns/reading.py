@@ -93,6 +93,7 @@ def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
     Floats that are integers a float of their type is sure to hold (below 2^53 for float64) are these integers, whatever
     the policy: tables store integers so. Other floats follow the policy. Truth values are 1 and 0. A date, also as the
     text "2026-11-23", is its number of days since 1 January 1970, in its own time zone; with a time of day it is none.
+    Nothing tells a whole number beside dates from such a number of days.
 
     Args:
         values: integers, floats, truth values, dates, text or objects, (rows,).

@@ -108,6 +108,27 @@ def run(
         )
 
 
+def development(experiment: Experiment) -> DevelopmentData | Questions:
+    """Return what a search, or a network's training, may see of an experiment's data: all but the test's answers.
+
+    Raises:
+        ConfigurationError: there are no validation rows; a network does not learn such answers.
+
+    >>> from adelic.training import EmbeddingConfig, load_recipe
+    >>> data = DrawnData("gcd", 100, test_cases=10)
+    >>> config = Experiment(data=data, model=EmbeddingConfig.of("adelic"), recipe=load_recipe("fresh", data.row))
+    >>> found = development(config)
+    >>> found.X_train.shape, found.X_validation.shape, found.holdout.test.shape
+    ((100, 2), (10, 2), (10, 2))
+    """
+    source, seed = experiment.data, experiment.seed
+    if isinstance(source, DrawnData):
+        trained_on = source.questions(seed)
+        asked, _ = next(source.tests(seed, trained_on[0]))
+        return Questions.of(source, seed, trained_on, asked, experiment.vocabulary)
+    return DevelopmentData.of(source.load(seed), max_rows=experiment.recipe.max_rows, view=experiment.view)
+
+
 def trained_network(experiment: Experiment, folder: Path) -> Network:
     """Return the network of a finished run, with the weights that its result was measured with, on the CPU.
 
@@ -138,16 +159,7 @@ def trained_network(experiment: Experiment, folder: Path) -> Network:
     if experiment.embedding.places == "auto":  # validation has chosen
         experiment = replace(experiment, model=replace(experiment.embedding, places=result.places))
     with torch.random.fork_rng():
-        if isinstance(experiment.data, DrawnData):
-            source, seed = experiment.questions, experiment.seed
-            operands, answers = source.questions(seed)
-            tests = next(source.tests(seed, operands))
-            questions = Questions.of(source, seed, (operands, answers), tests[0], experiment.vocabulary)
-            return read_network(experiment, questions, folder)
-        data = experiment.data.load(experiment.seed)
-        return read_network(
-            experiment, DevelopmentData.of(data, max_rows=experiment.recipe.max_rows, view=experiment.view), folder
-        )
+        return read_network(experiment, development(experiment), folder)
 
 
 def _run(experiment: Experiment, around: Surroundings) -> Result:
@@ -163,15 +175,15 @@ def _run(experiment: Experiment, around: Surroundings) -> Result:
     for name in data.class_names or ():
         check_text("the class", name)
     with torch.random.fork_rng():
-        development = DevelopmentData.of(data, max_rows=experiment.recipe.max_rows, view=experiment.view)
+        seen = DevelopmentData.of(data, max_rows=experiment.recipe.max_rows, view=experiment.view)
         fit = fit_network if experiment.is_network else fit_classical
-        fitted = fit(experiment, development, around)
+        fitted = fit(experiment, seen, around)
         # Here, once, for the model that was chosen, and nowhere else in this package, test rows are read.
         figures, predictions = fitted.evaluate(data.X_test, data.y_test)
         data = training_subset(data, experiment.recipe.max_rows, experiment.seed)
         counts = {"train": len(data.y_train), "validation": len(data.y_validation), "test": len(data.y_test)}
         assert fitted.remembered is not None  # of stored rows
-        judgement = judged(development.objective, data, predictions, fitted.remembered)
+        judgement = judged(seen.objective, data, predictions, fitted.remembered)
         result = _result(experiment, fitted, figures, counts, judgement | {"data_sha256": data.provenance["sha256"]})
     return world.lead(lambda: finish(around.folder, result, fitted.metrics))
 

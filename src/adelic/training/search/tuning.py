@@ -2,8 +2,9 @@
 
 A trial is one training with proposed values. All trials of a study have the same data, the same seed (so the same
 initial weights and the same stream of sampled rows) and the same budget: at most `epochs` times the rows of the
-training split. Studies of two embeddings with equal `trials` and `epochs` have equal budgets, though one embedding may
-have more dimensions of its own to search.
+training split; on a drawn task, its questions as often as there are passes; of a solver, its steps. Studies of two
+embeddings with equal `trials` and `epochs` have equal budgets, though one embedding may have more dimensions of its own
+to search.
 """
 
 import hashlib
@@ -14,16 +15,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import tomli_w
 import torch
 
 from adelic.data import training_rows
+from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, needs_extra
 from adelic.storage.checks import check_count
 from adelic.storage.files import is_stream, read_bytes
 from adelic.storage.options import Option
 from adelic.storage.provenance import source_commit, versions
-from adelic.training.dimensions import MOST_TRIALS, apply, check_search, parse_dimension
+from adelic.training.dimensions import MOST_TRIALS, apply, check_search, dimensions_of, parse_dimension
+from adelic.training.embedding import EmbeddingConfig
 from adelic.training.experiment import Experiment
 from adelic.training.network.fitting import begin, check_memory
 from adelic.training.network.joints import with_best_joint
@@ -31,13 +35,17 @@ from adelic.training.network.steps import Tick
 from adelic.training.network.world import ALONE
 from adelic.training.recipes import read_recipe_file
 from adelic.training.renamed import first_form, first_names, todays_names
-from adelic.training.runs.development import DevelopmentData
+from adelic.training.runs.development import DevelopmentData, Questions
 from adelic.training.runs.folder import choose_device, device_name
+from adelic.training.runs.runner import development
+from adelic.training.solvers.fitting import fit_solver, solver_for
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 PRUNING = ("median", "hyperband", "none")
+_UNUSED = {"epochs", "sampling-power"}
+"""Dimensions that make no difference where questions are drawn, or are refused there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,17 +53,17 @@ class Search:
     """The definition of a study: a run, and the dimensions of it that are varied.
 
     Attributes:
-        config: the run whose dimensions are varied; its epochs are the budget of every trial, its seed that of every
-            training and of the proposals.
-        dimensions: names of `adelic.training.dimensions.DIMENSIONS`, or parts of them, as "batch-size=32:64"; the
+        config: the run whose dimensions are varied; its epochs, or a solver's steps, are the budget of every trial, its
+            seed that of every training and of the proposals.
+        dimensions: names of `adelic.training.dimensions.dimensions_of`, or parts of them, as "batch-size=32:64"; the
             others keep their values.
         pruning: "median" (a trial stops when it is below the median of the former ones at the same epoch),
-            "hyperband" or "none".
+            "hyperband" or "none". Solvers have no epochs, and their trials come to their end.
 
     Raises:
         UnknownNameError: a dimension or the pruning is unknown.
-        ConfigurationError: a dimension belongs to another embedding, or no dimension is given; or images of rows are
-            among what is searched, and the split does not allow them.
+        ConfigurationError: a dimension belongs to another embedding, or makes no sense on these data, or no dimension
+            is given; or images of rows are among what is searched, and the split does not allow them.
 
     >>> from adelic.data import TaskData
     >>> from adelic.training import EmbeddingConfig, load_recipe
@@ -71,9 +79,14 @@ class Search:
 
     def __post_init__(self) -> None:
         """Check the names."""
-        found = check_search(self.dimensions, self.config.embedding.name)
-        object.__setattr__(self, "dimensions", found)
-        if isinstance(self.config.embedding.precision, Mapping) and "primes" in self.space:
+        model = self.config.model
+        object.__setattr__(self, "dimensions", check_search(self.dimensions, model))
+        if isinstance(self.config.data, DrawnData) and (unused := _UNUSED & self.space.keys()):
+            raise ConfigurationError(
+                f"{min(unused)} is not searched on a drawn task, where each question is trained on as often as "
+                "--passes says; leave it out of --search"
+            )
+        if isinstance(model, EmbeddingConfig) and isinstance(model.precision, Mapping) and "primes" in self.space:
             raise ConfigurationError(
                 "primes are not searched where --precision names them, with digits for each; leave them out, or give "
                 "one number for all"
@@ -92,7 +105,8 @@ class Search:
     @property
     def space(self) -> dict[str, Option]:
         """Return what is searched, by name."""
-        return dict(map(parse_dimension, self.dimensions))
+        known = dimensions_of(self.config.model)
+        return dict(parse_dimension(text, known) for text in self.dimensions)
 
     @property
     def name(self) -> str:
@@ -103,9 +117,10 @@ class Search:
             self.pruning,
         ]
         digest = hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()[:8]
-        config = self.config
+        config, model = self.config, self.config.model
         recipe = Path(config.recipe.name).stem
-        return f"{config.data.label}-{config.embedding.name}-{recipe}-seed{config.seed}-{digest}"
+        name = model.name if config.is_network else model.label
+        return f"{config.data.label}-{name}-{recipe}-seed{config.seed}-{digest}"
 
     def command(self, trials: int) -> str:
         """Return the command line that repeats this search; if none can, a sentence that says so."""
@@ -123,8 +138,9 @@ class TrialResult:
     Attributes:
         number: in the study, from 0.
         state: "complete" or "pruned".
-        accuracy, loss: on the validation split, of the epoch with the best accuracy; None if no epoch was finished.
-        epochs, samples: how many were trained on.
+        accuracy, loss: on the validation split, of the epoch with the best accuracy; None if no epoch was finished. A
+            solver's accuracy is the share of answers that are exactly right, and it has no loss.
+        epochs, samples: how many were trained on; 0 for a solver.
         seconds: of training and validation.
         reason: why the values could not be trained with; "" if they could.
         values: of the dimensions.
@@ -154,7 +170,7 @@ class StudyResult:
         trials: the finished trials.
         n_failed: how many trials were killed or interrupted; they were repeated.
         device: where the last ones ran, in words.
-        data_sha256: of the data.
+        data_sha256: of the data; empty of a drawn task, whose questions follow from the rest.
 
     >>> from adelic.data import TaskData
     >>> from adelic.training import EmbeddingConfig, load_recipe
@@ -194,11 +210,11 @@ class StudyResult:
             "name": self.search.name,
             "command": self.search.command(len(self.trials)),
             **base.data.as_dict(),
-            "data_sha256": self.data_sha256,
+            **({"data_sha256": self.data_sha256} if self.data_sha256 else {}),
             "seed": base.seed,
             "searched": {name: str(dimension) for name, dimension in self.search.space.items()},
             "pruning": self.search.pruning,
-            "epochs_per_trial": base.network_recipe.epochs,
+            **({"epochs_per_trial": base.network_recipe.epochs} if base.is_network else {}),
             "complete": sum(t.state == "complete" for t in self.trials),
             "pruned": sum(t.state == "pruned" for t in self.trials),
             "failed": self.n_failed,
@@ -207,12 +223,13 @@ class StudyResult:
             "device": self.device,
             "commit": source_commit() or "",
             "versions": versions("torch", "numpy", "optuna"),
-            "best": {"trial": best.number, "validation_accuracy": best.accuracy, "validation_loss": best.loss},
+            "best": {"trial": best.number, "validation_accuracy": best.accuracy}
+            | ({} if best.loss is None else {"validation_loss": best.loss}),
             "trials": [trial.as_dict() for trial in self.trials],
         }
         note = f"Chosen by `adelic tune` after {len(self.trials)} trials, by validation accuracy, with one seed."
         return f"# {note}\n" + tomli_w.dumps(
-            {"recipe": recipe, "embedding": config.embedding.as_dict(), "study": study}
+            {"recipe": recipe, "embedding" if config.is_network else "solver": config.model.as_dict(), "study": study}
         )
 
 
@@ -251,12 +268,9 @@ def tune(
     check_count("trials", trials, greatest=MOST_TRIALS)
     with needs_extra("searching", "tune"):
         from adelic.training.search.studies import run_study
-    torch_device = choose_device(device)
-    check_memory(search.config, torch_device)
-    config = search.config
-    data = DevelopmentData.of(config.data.load(config.seed), max_rows=config.recipe.max_rows, view=config.view)
-    training_rows(data, symmetries=search.tries_images)  # the guard, before there is a study
-    epochs = config.network_recipe.epochs
+    config, torch_device = search.config, choose_device(device if search.config.is_network else "cpu")
+    train, sha256 = (_network_trials if config.is_network else _solver_trials)(search, torch_device)
+    epochs = config.network_recipe.epochs if config.is_network else 1
 
     def progress(finished: list["FrozenTrial"], epoch: int) -> None:
         if tick:
@@ -270,12 +284,12 @@ def tune(
 
     found = run_study(
         search.name,
-        lambda values, *how: train_trial(apply(search.config, todays_names(values)), data, torch_device, *how),
+        lambda values, *how: train(apply(config, todays_names(values)), *how),
         first_names(search.space),
         storage=storage,
         trials=trials,
         epochs=epochs,
-        seed=search.config.seed,
+        seed=config.seed,
         pruning=search.pruning,
         progress=progress,
     )
@@ -288,16 +302,48 @@ def tune(
         trials=tuple(results),
         n_failed=sum(trial.state.name == "FAIL" for trial in found),
         device=device_name(torch_device),
-        data_sha256=data.sha256,
+        data_sha256=sha256,
     )
+
+
+Report = Callable[[int, float, dict[str, Any]], None]
+Between = Callable[[], None]
+_Trial = Callable[[Experiment, Report, Between], float]
+
+
+def _network_trials(search: Search, device: torch.device) -> tuple[_Trial, str]:
+    """Return what trains one trial of a network, and the SHA-256 of its data."""
+    check_memory(search.config, device)
+    data = development(search.config)
+    training_rows(data, symmetries=search.tries_images)  # the guard, before there is a study
+    sha256 = data.sha256 if isinstance(data, DevelopmentData) else ""
+    return lambda config, report, between: train_trial(config, data, device, report, between), sha256
+
+
+def _solver_trials(search: Search, device: torch.device) -> tuple[_Trial, str]:
+    """Return what trains one trial of a solver, and no SHA-256: the questions follow from task and seed."""
+    solver_for(search.config, changes_rate="learning-rate" in search.space)
+    source, seed = search.config.questions, search.config.seed
+    operands, answers = source.questions(seed)
+    asked, _ = next(source.tests(seed, operands))
+    questions, wanted = source.validation(seed, np.concatenate([operands, asked]))
+    source.drawn.check_unseen(operands, questions)
+
+    def train(config: Experiment, report: Report, between: Between) -> float:
+        fitted = fit_solver(config, operands, answers, tick=lambda *_: between())
+        accuracy: float = fitted.evaluate(questions, wanted)[0]["accuracy"]
+        report(1, accuracy, {"seconds": round(fitted.seconds, 3)})
+        return accuracy
+
+    return train, ""
 
 
 def train_trial(
     config: Experiment,
-    data: DevelopmentData,
+    data: DevelopmentData | Questions,
     device: torch.device,
-    report: Callable[[int, float, dict[str, Any]], None],
-    between: Callable[[], None] | None = None,
+    report: Report,
+    between: Between | None = None,
 ) -> float:
     """Train one trial; return the best validation accuracy of its epochs.
 
@@ -322,7 +368,7 @@ def train_trial(
                 figures = {
                     "loss": -negative_loss,
                     "epochs": progress.epoch,
-                    "samples": progress.epoch * len(data.y_train),
+                    "samples": _rows_of(config, len(data.y_train), progress.epoch),
                     "seconds": round(progress.seconds, 3),
                 }
                 report(progress.epoch, accuracy, figures)
@@ -330,6 +376,13 @@ def train_trial(
             batch = config.network_recipe.batch_size
             raise ConfigurationError(f"the memory of {device} cannot hold batch-size={batch}") from None
     return accuracy
+
+
+def _rows_of(config: Experiment, n: int, epochs: int) -> int:
+    """Return how many of n rows some epochs draw; those of a drawn task share its questions."""
+    if isinstance(config.data, DrawnData):
+        return round(n * config.network_recipe.passes * epochs / config.network_recipe.epochs)
+    return n * epochs
 
 
 def check_output(path: Path, search: Search) -> None:

@@ -23,6 +23,9 @@ class Solver(ABC):
 
     A class needs no arguments to be built. A solver is built, fitted and asked in one process, on one core.
 
+    Attributes:
+        learning_rate: the highest one of the training, which a user may change before `fit`; None where there is none.
+
     >>> class Constant(Solver):
     ...     def fit(self, problem, operands, answers, *, seed, steps, tick=None):
     ...         self.said = answers[0]
@@ -36,6 +39,8 @@ class Solver(ABC):
     >>> solver.answer(np.array([[1, 2], [4, 3]])).tolist(), solver.n_parameters, solver.obstacle(comparison)
     ([1, 1], 1, None)
     """
+
+    learning_rate: float | None = None
 
     @classmethod
     def obstacle(cls, problem: DrawnTask) -> str | None:

@@ -27,7 +27,7 @@ from adelic.training.solvers.base import Solver, descend
 _BASE = 8
 """Of the frequencies: a point may be off by an eighth of half the circle, and its exponent is still told."""
 _HIDDEN = 16
-_BATCH, _LEARNING_RATE, _WARM_UP = 256, 1e-2, 20
+_BATCH, _WARM_UP = 256, 20
 _HELD_OUT = 0.2
 _GREATEST_TABLE = 10**7
 """The units of greater primes have no table of logarithms."""
@@ -115,6 +115,8 @@ class CharactersSolver(Solver):
     the product of a row: the same, its inverse, or its square.
     """
 
+    learning_rate: float = 1e-2
+
     def __init__(self) -> None:
         self._group: CyclicGroup | None = None
         self._network: nn.Module | None = None
@@ -159,7 +161,8 @@ class CharactersSolver(Solver):
             network = _built(group, seed)
             inputs, targets = (group.characters(exponents[order]) for exponents in (rows, told))
             n_held = max(1, round(_HELD_OUT * len(order)))
-            _train(network, inputs[n_held:], targets[n_held:], seed=seed, steps=steps, tick=tick)
+            examples = inputs[n_held:], targets[n_held:]
+            _train(network, *examples, seed=seed, steps=steps, peak=self.learning_rate, tick=tick)
             with torch.no_grad():
                 loss = functional.mse_loss(network(_with_one(inputs[:n_held])), targets[:n_held]).item()
             trials.append((loss, len(trials), group, network))
@@ -208,17 +211,24 @@ def _with_one(points: torch.Tensor) -> torch.Tensor:
 
 
 def _train(
-    network: nn.Module, inputs: torch.Tensor, targets: torch.Tensor, *, seed: int, steps: int, tick: Tick | None
+    network: nn.Module,
+    inputs: torch.Tensor,
+    targets: torch.Tensor,
+    *,
+    seed: int,
+    steps: int,
+    peak: float,
+    tick: Tick | None,
 ) -> None:
     """Train on examples, drawn with replacement."""
     generator = torch.Generator().manual_seed(stream_seed(seed, "sampler"))
-    optimizer = torch.optim.Adam(network.parameters(), lr=_LEARNING_RATE, fused=True)
+    optimizer = torch.optim.Adam(network.parameters(), lr=peak, fused=True)
 
     def loss(step: int) -> torch.Tensor:
         rows = torch.randint(len(inputs), (_BATCH,), generator=generator)
         return functional.mse_loss(network(_with_one(inputs[rows])), targets[rows])
 
-    descend(loss, optimizer, steps, tick, peak=_LEARNING_RATE, warm_up=_WARM_UP)
+    descend(loss, optimizer, steps, tick, peak=peak, warm_up=_WARM_UP)
 
 
 SOLVERS: dict[str, type[Solver]] = {"adelic-characters": CharactersSolver}

@@ -21,7 +21,7 @@ from adelic.training.solvers.placewise import decoded, mean_size, space_for
 _DEEPEST = 2**18
 """Most balls of the deepest level."""
 _OPERATIONS, _HIDDEN, _WIDTH = 16, 64, 64
-_BATCH, _LEARNING_RATE, _WARM_UP = 256, 2e-2, 100
+_BATCH, _WARM_UP = 256, 100
 _BALLS_RATE, _BALLS_START = 0.1, 1e-4
 _HARD, _SCOUTED, _KEPT = 128, 1024, 2048
 """Rows of a batch that are among the hardest; rows a step whose loss is looked at; hardest rows that are kept."""
@@ -82,6 +82,7 @@ class ContextSolver(Solver):
     """
 
     prime: ClassVar[int] = 2
+    learning_rate: float = 2e-2
 
     def __init__(self) -> None:
         self._network: ContextNetwork | None = None
@@ -118,7 +119,7 @@ class ContextSolver(Solver):
             torch.manual_seed(stream_seed(seed, "initialisation"))
             self._network = ContextNetwork(self._space, problem.arity, self._context(operands))
         inputs, targets = self._inputs(operands), _targets(self._space, answers)
-        _train(self._network, *inputs, targets, seed=seed, steps=steps, tick=tick)
+        _train(self._network, *inputs, targets, seed=seed, steps=steps, peak=self.learning_rate, tick=tick)
 
     def _context(self, operands: Operands) -> BallContext | SizeContext:
         """Return an untrained context for such operands."""
@@ -180,6 +181,7 @@ def _train(
     *,
     seed: int,
     steps: int,
+    peak: float,
     tick: Tick | None,
 ) -> None:
     """Train on the examples, half of each batch from the hardest."""
@@ -192,7 +194,7 @@ def _train(
         others.append(torch.optim.Adagrad(balls, lr=_BALLS_RATE, initial_accumulator_value=_BALLS_START))
     else:
         dense.extend(network.context.parameters())
-    optimizer = torch.optim.AdamW(dense, lr=_LEARNING_RATE, betas=(0.9, 0.99), weight_decay=0.0, fused=True)
+    optimizer = torch.optim.AdamW(dense, lr=peak, betas=(0.9, 0.99), weight_decay=0.0, fused=True)
     scouts = list(range(network.body.space.n_primes))[-_SCOUTS:]
 
     def losses(logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
@@ -215,7 +217,7 @@ def _train(
 
     # Said aloud that it is off, else torch warns that it is.
     with torch.sparse.check_sparse_tensor_invariants(False):  # type: ignore[no-untyped-call]
-        descend(loss, optimizer, steps, tick, peak=_LEARNING_RATE, warm_up=_WARM_UP, others=others)
+        descend(loss, optimizer, steps, tick, peak=peak, warm_up=_WARM_UP, others=others)
 
 
 def _depth(prime: int, examples: int) -> int:

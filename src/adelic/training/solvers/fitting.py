@@ -45,14 +45,13 @@ def fit_solver(
 
     Raises:
         UnknownNameError: the solver is unknown.
-        ConfigurationError: it cannot be imported, cannot express the task, or its answers have another shape.
+        ConfigurationError: it cannot be imported, cannot express the task, has no learning rate to change, or its
+            answers have another shape.
         WorkerError: a solver of your own has raised another error.
         Stopped: `stop` asked to stop.
     """
-    asked = experiment.questions.drawn
-    kind = solver_class(experiment.model.name)
-    if obstacle := kind.obstacle(asked):
-        raise ConfigurationError(f"{experiment.model.name} cannot express {asked.name}: {obstacle}")
+    asked, how = experiment.questions.drawn, experiment.steps
+    kind = solver_for(experiment, changes_rate=how.learning_rate is not None)
 
     def between(done: int, steps: int, text: str) -> None:
         if tick is not None:
@@ -62,7 +61,9 @@ def fit_solver(
 
     start, processor = time.perf_counter(), time.process_time()
     solver = _own(experiment, kind)
-    _own(experiment, solver.fit, asked, operands, answers, seed=experiment.seed, steps=experiment.steps, tick=between)
+    if how.learning_rate is not None:
+        solver.learning_rate = how.learning_rate
+    _own(experiment, solver.fit, asked, operands, answers, seed=experiment.seed, steps=how.steps, tick=between)
     return Fitted(
         evaluate=lambda X, y: _judge(experiment, solver, X, y),
         remembered=None,
@@ -76,6 +77,26 @@ def fit_solver(
         history={name: [] for name in CURVES},
         further={"processor_seconds": round(time.process_time() - processor, 3)},
     )
+
+
+def solver_for(experiment: Experiment, *, changes_rate: bool) -> type[Solver]:
+    """Return the class of an experiment's solver.
+
+    Args:
+        experiment: of a drawn task.
+        changes_rate: whether it is given another learning rate than its own.
+
+    Raises:
+        UnknownNameError: the solver is unknown.
+        ConfigurationError: it cannot be imported, cannot express the task, or has no learning rate to change.
+    """
+    name, asked = experiment.model.name, experiment.questions.drawn
+    kind = solver_class(name)
+    if obstacle := kind.obstacle(asked):
+        raise ConfigurationError(f"{name} cannot express {asked.name}: {obstacle}")
+    if changes_rate and kind.learning_rate is None:
+        raise ConfigurationError(f"{name} trains nothing with a learning rate; leave learning-rate out")
+    return kind
 
 
 def _judge(

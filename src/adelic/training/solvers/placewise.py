@@ -129,6 +129,7 @@ class PlacewiseSolver(Solver):
     features: ClassVar[tuple[str, ...]] = _FEATURES
     mended: ClassVar[int] = MENDED
     rows_at_once: ClassVar[int] = 5_000
+    learning_rate: float = LEARNING_RATE
     is_cautious: ClassVar[bool] = False
 
     def __init__(self) -> None:
@@ -168,15 +169,15 @@ class PlacewiseSolver(Solver):
         trials = {}
         for features in self.features if len(self.features) > 1 else ():
             network = self._built(features, trimmed, answers, seed)
-            pilot = max(1, round(_PILOT * steps))
-            _train(network, self._loss(network, inputs, targets), rest, seed=seed, steps=pilot, tick=None)
+            pilot, loss = max(1, round(_PILOT * steps)), self._loss(network, inputs, targets)
+            _train(network, loss, rest, seed=seed, steps=pilot, peak=self.learning_rate)
             with torch.no_grad():
                 prediction = network(*_rows(inputs, held_out))
                 trials[features] = network.loss(prediction, _rows(targets, held_out)).item()
         best = min(trials, key=trials.__getitem__) if trials else self.features[0]
         self._network = self._built(best, trimmed, answers, seed)
         loss, lessons = self._loss(self._network, inputs, targets), self._lessons(order, lengths)
-        _train(self._network, loss, lessons, seed=seed, steps=steps, tick=tick)
+        _train(self._network, loss, lessons, seed=seed, steps=steps, peak=self.learning_rate, tick=tick)
 
     def _lessons(self, rows: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """Return which of the examples, of these lengths, the network is trained on."""
@@ -312,16 +313,23 @@ class ThreeDigitsSolver(PlacewiseSolver):
 
 
 def _train(
-    network: PlacewiseNetwork, loss: RowsLoss, rows: torch.Tensor, *, seed: int, steps: int, tick: Tick | None
+    network: PlacewiseNetwork,
+    loss: RowsLoss,
+    rows: torch.Tensor,
+    *,
+    seed: int,
+    steps: int,
+    peak: float,
+    tick: Tick | None = None,
 ) -> None:
     """Train on some rows of the examples, drawn with replacement."""
     generator = torch.Generator().manual_seed(stream_seed(seed, "sampler"))
-    optimizer = torch.optim.AdamW(network.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=peak, weight_decay=WEIGHT_DECAY, fused=True)
 
     def of_batch(step: int) -> torch.Tensor:
         return loss(rows[torch.randint(len(rows), (BATCH_SIZE,), generator=generator)], generator)
 
-    descend(of_batch, optimizer, steps, tick, peak=LEARNING_RATE, warm_up=WARM_UP)
+    descend(of_batch, optimizer, steps, tick, peak=peak, warm_up=WARM_UP)
 
 
 def decoded(space: AdeleSpace, logits: torch.Tensor, problem: DrawnTask, *, is_cautious: bool = False) -> Answers:

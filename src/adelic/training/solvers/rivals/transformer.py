@@ -225,7 +225,8 @@ class TransformerSolver(Solver):
     """
 
     name: str
-    batch_size, learning_rate, weight_decay = BATCH_SIZE, LEARNING_RATE, 0.0
+    batch_size, weight_decay = BATCH_SIZE, 0.0
+    learning_rate: float = LEARNING_RATE
 
     def __init__(self) -> None:
         self._reader: Reader | None = None
