@@ -18,7 +18,8 @@ import psutil
 import pytest
 from click.testing import CliRunner
 
-from adelic.benchmark.arithmetic import choose, gather, read_plan, run_plan, to_markdown, write_report
+from adelic.benchmark.arithmetic import gather, read_plan, to_markdown, write_report
+from adelic.benchmark.drawn import choose, experiments, run_plan
 from adelic.benchmark.engines import Budget, EmbeddedEngine, Execution, WorkersEngine
 from adelic.benchmark.files import finished
 from adelic.cli import commands, main
@@ -157,7 +158,7 @@ def lines(results=Path("results")):
 
 def test_the_packaged_plans():
     own = "own_solvers:Linear"
-    full = read_plan("full", own_solvers=[own])
+    full = experiments(read_plan("full", own_solvers=[own]))
     for name in ("addition", "subtraction", "multiplication"):
         mine = {(e.model.name, e.data.examples, e.seed) for e in full if e.data.task == name}
         flat = (own, "adelic-flat", "fone", "xval", "abacus", "base-10", "base-1000")
@@ -186,7 +187,7 @@ def test_the_packaged_plans():
     cases = {(e.data.test_cases, e.data.confirmation_cases, e.data.never_seen_cases) for e in full}
     assert cases == {(10_000, 100_000, 2_000)}
     assert len({e.label for e in full}) == len(full)
-    assert len(read_plan("quick")) < 100
+    assert len(experiments(read_plan("quick"))) < 100
 
 
 PLANS = sorted((Path(__file__).parents[2] / "benchmarks").glob("arithmetic_*.toml"))
@@ -195,7 +196,7 @@ PLANS = sorted((Path(__file__).parents[2] / "benchmarks").glob("arithmetic_*.tom
 @pytest.mark.parametrize("plan", ["quick", "full", *PLANS], ids=lambda plan: Path(plan).stem)
 def test_steps_never_fall_as_examples_rise(plan):
     curves = {}
-    for entry in read_plan(plan):
+    for entry in experiments(read_plan(plan)):
         curves.setdefault((entry.data.task, entry.model.name), set()).add((entry.data.examples, entry.steps.steps))
     assert PLANS
     for points in curves.values():
@@ -205,9 +206,9 @@ def test_steps_never_fall_as_examples_rise(plan):
 
 def test_a_plan_of_ones_own():
     plan = read_plan("plan.toml")
-    assert len(plan) == (3 * 2 + 1) * 2
-    assert {(e.data.examples, e.steps.steps) for e in plan} == {(10, 10), (50, 20)}
-    (chosen,) = choose(plan, problems=["addition"], examples=[50], seeds=[1])
+    assert len(experiments(plan)) == (3 * 2 + 1) * 2
+    assert {(e.data.examples, e.steps.steps) for e in experiments(plan)} == {(10, 10), (50, 20)}
+    (chosen,) = experiments(choose(plan, tasks=["addition"], examples=[50], seeds=[1]))
     assert (chosen.row, chosen.seed) == ("addition-50", 1)
     assert chosen.command() == (
         "adelic train addition --examples 50 --test-cases 200 --confirmation-cases 500 --never-seen-cases 100 "
@@ -255,9 +256,9 @@ def test_a_plan_that_is_none(folder, change, words):
 
 def test_nothing_left_of_a_plan():
     with pytest.raises(ConfigurationError, match="no run"):
-        choose(read_plan("plan.toml"), problems=["sum"])
+        choose(read_plan("plan.toml"), tasks=["sum"])
     with pytest.raises(UnknownNameError, match="did you mean 'sum'"):
-        choose(read_plan("plan.toml"), problems=["summ"])
+        choose(read_plan("plan.toml"), tasks=["summ"])
     with pytest.raises(ConfigurationError, match=r"there is no plan 'other\.toml'"):
         read_plan("other.toml")
 
@@ -316,7 +317,7 @@ def test_a_result_is_read_as_it_was_written():
 
 @forks
 def test_a_plan_is_run_once_and_resumed():
-    plan, seen = read_plan("plan.toml"), []
+    plan, seen = experiments(read_plan("plan.toml")), []
 
     @contextmanager
     def show(index, count, one):
@@ -441,7 +442,11 @@ def finish(folder, before):
     """Run what is left, by the same solver in less of a hurry to sleep; what there was is not run again."""
     (folder / "own_solvers.py").write_text(SOLVERS.replace("time.sleep(600 if seed else 0)", "pass"))
     left = run_plan(
-        read_plan("plan.toml"), runs=Path("runs"), results=STOPPED, workers=1, on_run=lambda *_: nullcontext()
+        experiments(read_plan("plan.toml")),
+        runs=Path("runs"),
+        results=STOPPED,
+        workers=1,
+        on_run=lambda *_: nullcontext(),
     )
     after = lines(STOPPED)
     assert (left, len(after)) == (0, 4)
@@ -532,7 +537,7 @@ def test_the_command_writes_the_report(folder):
 def test_what_was_not_run_is_said_to_be_so(folder):
     plan = read_plan("plan.toml")
     assert to_markdown(gather(plan, Path("results"))) == "not run"
-    run_all(choose(plan, problems=["addition"], examples=[10], seeds=[1]))
+    run_all(experiments(choose(plan, tasks=["addition"], examples=[10], seeds=[1])))
     table = to_markdown(gather(plan, Path("results")))
     assert "| a + b, 6 digits | 10 | **100** (1 of 2 seeds) |" in table
     assert "| a · b, 6 digits | 10 | not run |" in table

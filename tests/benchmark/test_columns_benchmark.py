@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from adelic.benchmark import columns as benchmark
+from adelic.benchmark import drawn
 from adelic.benchmark.files import finished, read_results
 from adelic.cli import commands
 from adelic.columns import TASKS
@@ -72,7 +73,7 @@ def test_a_plan_is_run_in_part_then_to_the_end(tmp_path):
     assert "2 seeds" in whole
     assert all(path.stat().st_mtime_ns == time for path, time in kept.items())
     plan = benchmark.read_plan(tmp_path / "small.toml")
-    there = finished(benchmark.experiments(plan), tmp_path / "results")
+    there = finished(drawn.experiments(plan), tmp_path / "results")
     assert len(there) == 6
     learned = next(line for line in whole.splitlines() if line.startswith("| learned"))
     assert learned.split("|")[3].strip() == "—"
@@ -98,6 +99,6 @@ def test_the_page_has_the_table_of_the_committed_results():
     )
     assert not others
     assert shown == benchmark.to_markdown(benchmark.read_plan(ROOT / plan), ROOT / folder)
-    assert len(read_results(ROOT / folder)) == len(benchmark.experiments(benchmark.read_plan(ROOT / plan)))
-    planned = set(benchmark.experiments(benchmark.read_plan("full")))
+    assert len(read_results(ROOT / folder)) == len(drawn.experiments(benchmark.read_plan(ROOT / plan)))
+    planned = set(drawn.experiments(benchmark.read_plan("full")))
     assert len(finished(planned, results)) == len(read_results(results))  # each is of the plan

@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from adelic.benchmark import drawn
 from adelic.benchmark import number_theory as benchmark
+from adelic.benchmark.drawn.scores import accuracy, constant, learned, least_class
 from adelic.benchmark.files import finished, read_results
 from adelic.benchmark.matrix import outstanding_work
 from adelic.benchmark.number_theory.divisors import draw_divisors, to_table
-from adelic.benchmark.number_theory.scores import accuracy, constant, learned, least_class
 from adelic.benchmark.number_theory.summary import KINDS, to_summary
 from adelic.errors import ConfigurationError, UnknownNameError
 
@@ -96,14 +97,14 @@ def test_packaged_plans_are_of_known_tasks_and_models():
     }
     controls = {"sorting", "maximum", "floor-quotient", "decimal-digit", "noisy-sum", "residue"}
     assert {series.task for series in full} == learned | controls
-    assert len({one.label for one in benchmark.experiments(full)}) == sum(len(s.experiments) for s in full)
+    assert len({one.label for one in drawn.experiments(full)}) == sum(len(s.experiments) for s in full)
     for series in full:  # five seeds of ours, three of rivals, one of a series that another replaces
         assert len(series.experiments) in (3, 5)
     assert all(len(series.experiments) == 1 for series in benchmark.read_plan("quick"))
 
 
 def test_experiments_come_seed_by_seed(plan_file):
-    seeds = [one.seed for one in benchmark.experiments(benchmark.read_plan(plan_file))]
+    seeds = [one.seed for one in drawn.experiments(benchmark.read_plan(plan_file))]
     assert seeds == [0, 0, 0, 0, 1]
 
 
@@ -113,7 +114,7 @@ def test_a_plan_is_run_in_parts(reproduced, plan_file):
     assert "ot run" not in second.split("Exact answers")[0]
     assert len(read_results(folder / "results")) == 5
     whole = benchmark.read_plan(plan_file)
-    assert len(finished(benchmark.experiments(whole), folder / "results")) == 5
+    assert len(finished(drawn.experiments(whole), folder / "results")) == 5
     files = {path.name for path in (folder / "report").iterdir()}
     assert files == {"table.md", "gcd.svg", "divisors.svg"}
 
@@ -281,7 +282,7 @@ def test_what_the_command_refuses(refused, tmp_path):
     assert "no run of these tasks and seeds" in refused("reproduce", "number-theory", "gcd", "--quick", "--seeds", 7)
     assert "number-theory comes first" in refused("reproduce", "--quick", "number-theory")
     with pytest.raises(UnknownNameError):
-        benchmark.choose(benchmark.read_plan("quick"), tasks=["lattice"])
+        drawn.choose(benchmark.read_plan("quick"), tasks=["lattice"])
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are POSIX")

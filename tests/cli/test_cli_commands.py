@@ -13,8 +13,7 @@ from click.testing import CliRunner
 import adelic as package
 from adelic.cli import commands
 from adelic.cli.options import FileName
-from adelic.cli.reproduce.arithmetic import arithmetic
-from adelic.cli.reproduce.drawn import columns, number_theory
+from adelic.cli.reproduce.drawn import arithmetic, columns, number_theory
 from adelic.cli.reproduce.queue import queue
 
 

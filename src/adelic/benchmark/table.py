@@ -14,6 +14,7 @@ from adelic.benchmark.results import Summary, confidence_interval
 
 NONE = "–"
 NOT_RUN = "not run"
+IMPOSSIBLE = "—"
 ONE_CLASS = "†"
 ONE_SPLIT = "‡"
 EACH_SEED = "each seed"

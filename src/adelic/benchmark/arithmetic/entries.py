@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from adelic.benchmark.drawn.plans import Series, experiments
 from adelic.benchmark.files import finished
 from adelic.benchmark.results import confidence_interval
-from adelic.benchmark.table import NOT_RUN
+from adelic.benchmark.table import IMPOSSIBLE, NOT_RUN
 from adelic.data import drawn_task
-from adelic.training import Experiment, Result
+from adelic.training import Result
 from adelic.training.solvers import SOLVER_MODULES, solver_class
-
-IMPOSSIBLE = "—"
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f}" if share in (0, 1) else f"{min(100 * share, 99.9):.1f}"
 
 
-def gather(experiments: Iterable[Experiment], results: Path) -> list[Entry]:
+def gather(plan: Iterable[Series], results: Path) -> list[Entry]:
     """Return the entries of a plan with the results that a folder has; in the plan's order.
 
     Raises:
@@ -96,16 +95,14 @@ def gather(experiments: Iterable[Experiment], results: Path) -> list[Entry]:
     >>> gather([], Path("results"))
     []
     """
-    groups: dict[tuple[str, str, int], list[Experiment]] = {}
-    for one in experiments:
-        groups.setdefault((one.data.task, one.model.name, one.questions.examples), []).append(one)
-    there = finished((one for group in groups.values() for one in group), results)
+    listed = list(plan)
+    there = finished(experiments(listed), results)
     entries = []
-    for (name, solver, examples), group in groups.items():
-        found = tuple(there[one] for one in group if one in there)
+    for one in listed:
+        found = tuple(there[run] for run in one.experiments if run in there)
         # A solver is imported only where its results are missing from a table that has others.
-        reason = None if found or not there else solver_class(solver).obstacle(drawn_task(name))
-        entries.append(Entry(name, solver, examples, len(group), found, reason))
+        reason = None if found or not there else solver_class(one.model).obstacle(drawn_task(one.task))
+        entries.append(Entry(one.task, one.model, one.examples, len(one.experiments), found, reason))
     return entries
 
 

@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from adelic.benchmark.arithmetic.entries import IMPOSSIBLE, Entry, gather, in_groups, with_most_examples
+from adelic.benchmark.arithmetic.entries import Entry, gather, in_groups, with_most_examples
 from adelic.benchmark.arithmetic.figures import draw_accuracy, draw_never_seen
+from adelic.benchmark.drawn import Series
 from adelic.benchmark.files import write_files
 from adelic.benchmark.results import costs
-from adelic.benchmark.table import NOT_RUN, Table
+from adelic.benchmark.table import IMPOSSIBLE, NOT_RUN, Table
 from adelic.data import drawn_task
-from adelic.training import Experiment
 
 PLANNED_NOT = ""
 
@@ -96,7 +96,7 @@ def _list(values: Iterable[Any]) -> str:
     return " and ".join(f"{value:,}" if isinstance(value, int) else str(value) for value in values)
 
 
-def write_report(experiments: list[Experiment], results: Path, folder: Path) -> list[Path]:
+def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
     """Write tables, a summary in JSON and figures; fill the table of the page beside the folder.
 
     They are table.md, summary.json, accuracy.svg, never-seen.svg and, of solvers that are asked some of the problems
@@ -104,7 +104,7 @@ def write_report(experiments: list[Experiment], results: Path, folder: Path) -> 
     between `<!-- table: arithmetic -->` and `<!-- end of table -->` is replaced.
 
     Args:
-        experiments: all that the report is about; what was not run is said to be so.
+        plan: all that the report is about; what was not run is said to be so.
         results: folder of the result files.
         folder: of the report; made if it is missing.
 
@@ -121,7 +121,7 @@ def write_report(experiments: list[Experiment], results: Path, folder: Path) -> 
     ...     [path.name for path in write_report([], Path(name, "results"), Path(name, "report"))]
     ['table.md', 'summary.json']
     """
-    entries = gather(experiments, results)
+    entries = gather(plan, results)
     table = to_markdown(entries)
     files: dict[Path, str | bytes] = {
         folder / "table.md": table + "\n",

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from adelic.benchmark.arithmetic.entries import IMPOSSIBLE
+from adelic.benchmark.drawn.plans import Series, experiments
+from adelic.benchmark.drawn.scores import accuracy, constant
 from adelic.benchmark.files import finished, write_files
-from adelic.benchmark.number_theory.plans import Series, experiments
-from adelic.benchmark.number_theory.scores import accuracy, constant
 from adelic.benchmark.results import costs
-from adelic.benchmark.table import Table, shown
+from adelic.benchmark.table import IMPOSSIBLE, Table, shown
 from adelic.training import Result
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from adelic.benchmark.number_theory.plans import Series
-from adelic.benchmark.number_theory.scores import LEARNED
+from adelic.benchmark.drawn.plans import Series
+from adelic.benchmark.drawn.scores import LEARNED
 from adelic.benchmark.plots import GREY, render, style
 from adelic.benchmark.table import Table
 from adelic.training import Result

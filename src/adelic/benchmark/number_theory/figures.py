@@ -9,8 +9,8 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from adelic.benchmark.number_theory.plans import Series
-from adelic.benchmark.number_theory.scores import learned
+from adelic.benchmark.drawn.plans import Series
+from adelic.benchmark.drawn.scores import learned
 from adelic.benchmark.plots import GREY, render, style
 from adelic.training import Result
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
+from adelic.benchmark.drawn.plans import Series, experiments
+from adelic.benchmark.drawn.scores import accuracy, constant, learned, learned_in, least_class
 from adelic.benchmark.files import finished, write_files
 from adelic.benchmark.number_theory.divisors import draw_divisors, to_table
 from adelic.benchmark.number_theory.figures import draw_gcd
-from adelic.benchmark.number_theory.plans import Series, experiments
-from adelic.benchmark.number_theory.scores import accuracy, constant, learned, learned_in, least_class
 from adelic.benchmark.number_theory.summary import to_summary
 from adelic.benchmark.results import BUSY_NOTE, costs, shown_seconds
 from adelic.benchmark.table import Table, shown

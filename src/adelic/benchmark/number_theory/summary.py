@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from adelic.benchmark.drawn.plans import Series, experiments
+from adelic.benchmark.drawn.scores import accuracy, learned, learned_in
 from adelic.benchmark.files import finished
-from adelic.benchmark.number_theory.plans import Series, experiments
-from adelic.benchmark.number_theory.scores import accuracy, learned, learned_in
 from adelic.benchmark.table import NONE, NOT_RUN, Table, shown
 from adelic.training import Experiment, Result
 

@@ -1,19 +1,16 @@
 """`adelic reproduce`: matrices of runs, the benchmarks with a plan, and a queue of all these.
 
-`rows` is for the data set's rows, `arithmetic` and `drawn` are for benchmarks with a plan, which `plans` runs and
-reports, and `queue` takes such commands from a file. One more benchmark with a plan is a command like those of `drawn`,
-and an entry of `_BENCHMARKS` here.
+`rows` is for the data set's rows, `drawn` is for benchmarks with a plan, which `plans` runs and reports, and `queue`
+takes such commands from a file. One more benchmark with a plan is a command like those of `drawn`.
 """
 
 import click
 
-from adelic.cli.reproduce.arithmetic import arithmetic
-from adelic.cli.reproduce.drawn import columns, number_theory
+from adelic.cli.reproduce.drawn import BENCHMARKS
 from adelic.cli.reproduce.queue import queue
 from adelic.cli.reproduce.rows import rows
 
 __all__ = ["reproduce"]
-_BENCHMARKS = {"arithmetic": arithmetic, "number-theory": number_theory, "columns": columns}
 
 
 class Reproduce(click.Command):
@@ -23,7 +20,7 @@ class Reproduce(click.Command):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
     ) -> click.Context:
         """Return the context of the command that the arguments mean."""
-        for name, command in _BENCHMARKS.items():
+        for name, command in BENCHMARKS.items():
             if args[:1] == [name]:
                 return command.make_context(f"{info_name} {name}", args[1:], parent, **extra)
             if name in args:

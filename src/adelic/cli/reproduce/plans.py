@@ -110,7 +110,7 @@ def run_and_report(
         examples: the most examples of a run, where they are fewer than the plan's.
     """
     from adelic import benchmark
-    from adelic.benchmark.arithmetic import run_plan
+    from adelic.benchmark.drawn import run_plan
     from adelic.storage.workers import cores
 
     if dry_run:

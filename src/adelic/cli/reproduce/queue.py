@@ -2,17 +2,14 @@
 
 import os
 import shlex
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from adelic.cli.options import DURATION, PATH
-from adelic.cli.reproduce.arithmetic import arithmetic, plan_of_arithmetic
-from adelic.cli.reproduce.drawn import columns, number_theory, plan_of
+from adelic.cli.reproduce.drawn import BENCHMARKS, plan_of
 from adelic.cli.reproduce.plans import own_results
 from adelic.cli.reproduce.rows import rows, runs_of_rows, show_run
 from adelic.errors import AdelicError, ConfigurationError
@@ -127,7 +124,8 @@ def _line(words: list[str]) -> Line:
     """Return a command of a queue."""
     if words[:2] != _PREFIX:
         raise ConfigurationError(f"{shlex.join(words)!r} does not begin with {shlex.join(_PREFIX)!r}")
-    command, of_options = _COMMANDS.get(words[2] if words[2:] else "", (rows, _of_rows))
+    benchmark = words[2] if words[2:] else ""
+    command = BENCHMARKS.get(benchmark, rows)
     with command.make_context("reproduce", words[2 if command is rows else 3 :]) as context:
         for name in context.params:
             if name in _OF_THE_QUEUE and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
@@ -135,31 +133,9 @@ def _line(words: list[str]) -> Line:
                 raise ConfigurationError(f"{option.opts[0]} does not belong into a queue, which says it for all lines")
         what = {name: value for name, value in context.params.items() if name not in _OF_THE_QUEUE}
         given = what.pop("results_dir")
-        runs, own = of_options(what)
+        if command is rows:
+            runs, own = runs_of_rows(**what), Path("results")
+        else:
+            source, _, runs = plan_of(benchmark)(**what)
+            own = own_results(benchmark, source, what.get("examples"))
     return Line(shlex.join(words), runs, given or own)
-
-
-def _of_rows(what: Mapping[str, Any]) -> tuple[list[Experiment], Path]:
-    return runs_of_rows(**what), Path("results")
-
-
-def _of_arithmetic(what: Mapping[str, Any]) -> tuple[list[Experiment], Path]:
-    source, _, chosen = plan_of_arithmetic(**what)
-    return chosen, own_results("arithmetic", source)
-
-
-def _of_number_theory(what: Mapping[str, Any]) -> tuple[list[Experiment], Path]:
-    source, _, chosen = plan_of("number_theory")(**what)
-    return chosen, own_results("number-theory", source, what["examples"])
-
-
-def _of_columns(what: Mapping[str, Any]) -> tuple[list[Experiment], Path]:
-    source, _, chosen = plan_of("columns")(**what)
-    return chosen, own_results("columns", source, what["examples"])
-
-
-_COMMANDS: dict[str, tuple[click.Command, Callable[[Mapping[str, Any]], tuple[list[Experiment], Path]]]] = {
-    "arithmetic": (arithmetic, _of_arithmetic),
-    "number-theory": (number_theory, _of_number_theory),
-    "columns": (columns, _of_columns),
-}
