@@ -35,9 +35,9 @@ class ParitySolver(Solver):
     """One unknown bit for each class at each place; the examples are equations modulo 2.
 
     A class at a prime p is, of each operand p^v·u, v and the residue of u; at the real place it is each operand's sign.
-    Where the task has `invariants`, they count as operands: of root numbers the discriminant, whose unit counts, too, at
-    all primes. From 5 on theory asks for its valuation alone, beside the classes of a and b (Rohrlich's formulas). So
-    there are more bits than there need be, and more examples are needed to know them; what is known is as right.
+    Where the task has `invariants`, they count as operands: of root numbers the discriminant, whose unit counts, too,
+    at all primes. From 5 on theory asks for its valuation alone, beside the classes of a and b (Rohrlich's formulas).
+    So there are more bits than there need be, and more examples are needed to know them; what is known is as right.
     Primes are those that the task asks for. Units are told as coarsely as the examples allow: modulo the first of
     `MODULI` with which no equation contradicts those before it, or with which most hold before one does.
 
