@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from adelic.cli import experiments
+from adelic.data.sources import TableData
 from adelic.training import read_result
 
 SMALL = ("--recipe", "quick", "--epochs", "2", "--n-layers", "1", "--batch-size", "32")
@@ -203,3 +204,73 @@ def test_the_form_on_a_table_is_the_default_of_the_layer_and_the_command_names_i
     assert "--features combined" in result()["command"]
     works("train", table, "--target", "multiple", *SMALL[:-1], "digits", "--features", "digits")
     assert json.loads(Path("digits/result.json").read_text(encoding="utf-8"))["features"] == "digits"
+
+
+@pytest.mark.parametrize("model", ["majority", "lookup", "logistic", "trees"])
+def test_a_model_outside_the_transformer(works, table, model):
+    """It is in the list, its command repeats it, and `adelic predict` says what its result says of the test rows."""
+    given = ("train", table, "--target", "multiple", "--model", model, "--trials", "2", "--seed", "1")
+    out = works(*given, "--run-dir", "runs/mine")
+    found = read_result(Path("runs/mine"))
+    trials = [] if model in ("majority", "lookup") else ["--trials", "2"]
+    words = ["adelic", "train", "mine.csv", "--target", "multiple", "--model", model, *(trials or ["--trials", "1"])]
+    assert shlex.split(found.command) == [*words, "--seed", "1"]
+    assert works(*shlex.split(found.command)[1:], "--run-dir", "runs/mine") == out
+    listed = works("runs", "list", "--json")
+    assert {"mine"} <= {entry["label"] for entry in json.loads(listed) if entry["kind"] == "run"}
+    d = TableData("mine.csv", target="multiple").load(seed=1)
+    lines = [",".join(str(d.vocabulary[i]) for i in row) for row in d.X_test]
+    Path("new.csv").write_text("\n".join([",".join(d.provenance["columns"]), *lines]), encoding="utf-8")
+    works("predict", "runs/mine", "new.csv", "--output", "said.csv")
+    said = [line.split(",")[-2] for line in Path("said.csv").read_text(encoding="utf-8").splitlines()[1:]]
+    _, predictions = found.answers()
+    assert said == [found.class_names[i] for i in predictions]
+
+
+def test_a_stopped_search_of_a_table_goes_on(adelic, works, table, monkeypatch):
+    command = ("train", table, "--target", "multiple", "--model", "logistic", "--trials", "3", "--run-dir", "run")
+    with monkeypatch.context() as patch:
+        patch.setattr(experiments, "progress_bar", interrupting)
+        outcome = adelic(*command)
+    assert outcome.status == 128 + signal.SIGINT, outcome.err
+    assert "after 1 of 3 trials" in outcome.err
+    (trials,) = Path().glob("*/trials.jsonl")
+    first = trials.read_text(encoding="utf-8")
+    works(*command)
+    assert trials.read_text(encoding="utf-8").startswith(first)
+    assert len(result()["search"]["trials"]) == 3
+
+
+def test_new_numbers_of_a_model_outside_the_transformer(works, refused, table):
+    given = ("--target", "multiple", "--columns", "n", "--trials", "1")
+    works("train", table, *given, "--model", "lookup", "--run-dir", "run")
+    Path("new.csv").write_text("n\n1000\n1/3\n", encoding="utf-8")
+    first, second = works("predict", "run", "new.csv").splitlines()[1:]
+    assert first.split(",")[1:] == second.split(",")[1:] == ["no", first.split(",")[2]]  # the most frequent class
+    works("train", table, *given, "--model", "logistic", "--run-dir", "dense")
+    words = "1000 does not occur in the table of the run, and its search has chosen inputs=one-hot"
+    assert words in refused("predict", "dense", "new.csv")
+
+
+def test_trees_read_new_numbers_where_categories_are_too_many(works, table):
+    table.write_text("n,big\n" + "".join(f"{n},{'yes' if n > 150 else 'no'}\n" for n in range(300)), encoding="utf-8")
+    works("train", table, "--target", "big", "--model", "trees", "--trials", "1", "--run-dir", "run")
+    Path("new.csv").write_text("n\n1000\n1/3\n", encoding="utf-8")
+    assert [line.split(",")[1] for line in works("predict", "run", "new.csv").splitlines()[1:]] == ["yes", "no"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("--model", "tres"), "did you mean 'trees'"),
+        (("--model", "trees", "--epochs", "3"), "--epochs plays no part in --model trees"),
+        (("--model", "trees", "--embedding", "adelic"), "--embedding plays no part in --model trees"),
+        (("--model", "trees", "--columns", "other", "--symmetries"), "no symmetries that keep labels"),
+        (("--model", "trees", "--tensorboard"), "--tensorboard is for networks, and trees is none"),
+        (("--trials", "3"), "--trials belongs to --model"),
+        (("--model", "trees", "--trials", "0"), "--trials 0 must be"),
+    ],
+)
+def test_what_models_outside_the_transformer_refuse(refused, table, given, words):
+    assert words in refused("train", table, "--target", "multiple", *given)
+    assert not Path("runs").exists()

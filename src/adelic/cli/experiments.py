@@ -21,7 +21,7 @@ from adelic.storage.checks import check_seed
 from adelic.storage.options import options
 from adelic.training.embedding import EmbeddingConfig
 from adelic.training.experiment import Experiment
-from adelic.training.models import SolverConfig, Steps
+from adelic.training.models import Classical, RandomSearch, SolverConfig, Steps
 from adelic.training.recipes import Recipe, default_recipe
 from adelic.training.result import Result
 from adelic.training.solver_names import solvers_in_words
@@ -67,6 +67,12 @@ tensorboard_option = click.option(
 @click.command()
 @click.argument("task")
 @model_options
+@click.option(
+    "--model",
+    help="Model outside the Transformer, in place of a network with an --embedding: majority, lookup, logistic, mlp or "
+    "trees. Of a recipe's options it has --max-rows and --symmetries.",
+)
+@click.option("--trials", type=int, help=options(RandomSearch)["trials"].help + " Of --model.  [default: 20]")
 @click.option(
     "--seed",
     type=int,
@@ -132,6 +138,9 @@ def train(
     Ctrl-C and SIGTERM save the run after the current step. The same command goes on from there; after a kill, from the
     last checkpoint, which is at most a minute old. A solver's run is not saved before its end, and begins anew.
 
+    With --model, --trials random draws of the model's options are compared on the validation split, in one search for
+    all seeds, and the best one is scored on the test split; a killed search goes on after its last trial.
+
     A run with --schedule constant can be given more epochs later: the same command with its --run-dir and more --epochs
     goes on from its end, and comes to what it would have come to with that number at once. With --schedule cosine,
     which all recipes have, each epoch's learning rate depends on their number; a longer run then begins anew.
@@ -148,6 +157,7 @@ def train(
     adelic train schubert --n 4 --recipe quick --device cpu --devices 2
     adelic train schubert --n 4 --recipe quick --schedule constant --epochs 40 --run-dir runs/mine
     adelic train mine.csv --target sold --epochs 20
+    adelic train mine.csv --target sold --model trees
     adelic train addition --examples 1000 --solver adelic-placewise --steps 400
     adelic train gcd --examples 100000 --embedding base-digits --base 30
     """
@@ -159,8 +169,8 @@ def train(
     from adelic import training
 
     config = experiment(task, embedding, recipe, seed, given)
-    if tensorboard and config.is_solver:
-        raise ConfigurationError(f"--tensorboard is for networks, and {task!r} is a drawn task; leave it out")
+    if tensorboard and not config.is_network:
+        raise ConfigurationError(f"--tensorboard is for networks, and {config.model.name} is none; leave it out")
     folder = run_dir or Path("runs") / config.label
     chosen = None if given["primes"] or given["precision"] else _proposed(config)
     # torchrun and a cluster's nodes start this command more than once; one process speaks.
@@ -214,6 +224,14 @@ def experiment(task: str, embedding: str | None, recipe: str | None, seed: int, 
     of_data = [name for kind in (TaskData, TableData, DrawnData) for name in options(kind)]
     data = source(task, **{name: rest.pop(name) for name in dict.fromkeys(of_data) if name in rest})
     solver, steps = rest.pop("solver", None), rest.pop("steps", None)
+    model, trials = rest.pop("model", None), rest.pop("trials", None)
+    if model is not None:
+        search = {"trials": trials, **{name: rest.pop(name) for name in ("max_rows", "symmetries")}}
+        others = {"embedding": embedding, "recipe": recipe, "solver": solver, "steps": steps, **rest}
+        _refuse(others, f"plays no part in --model {model}; leave out one of the two")
+        how = RandomSearch(**{name: value for name, value in search.items() if value is not None})
+        return Experiment(data=data, model=Classical(name=model), recipe=how, seed=seed)
+    _refuse({"trials": trials}, "belongs to --model")
     if isinstance(data, DrawnData):
         of_network = {"embedding": embedding, "recipe": recipe, **rest}
         if solver is None and any(value is not None for value in of_network.values()):
@@ -221,8 +239,8 @@ def experiment(task: str, embedding: str | None, recipe: str | None, seed: int, 
             return Experiment.choose(data, recipe=recipe or "fresh", embedding=embedding, seed=seed, **rest)
         rate = of_network.pop("learning_rate", None)
         _refuse(of_network, "is for networks, and a --solver has none of it: leave out one of the two")
-        how = Steps(learning_rate=rate) if steps is None else Steps(steps=steps, learning_rate=rate)
-        return Experiment(data=data, model=SolverConfig(name=solver or _SOLVER), recipe=how, seed=seed)
+        of_solver = Steps(learning_rate=rate) if steps is None else Steps(steps=steps, learning_rate=rate)
+        return Experiment(data=data, model=SolverConfig(name=solver or _SOLVER), recipe=of_solver, seed=seed)
     _refuse({"solver": solver, "steps": steps}, f"is for drawn tasks, and {task!r} is not one; a recipe has --epochs")
     return Experiment.choose(data, recipe=recipe or default_recipe(data.row), embedding=embedding, seed=seed, **rest)
 

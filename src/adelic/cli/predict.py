@@ -26,13 +26,14 @@ def predict(run: str, table: Path, runs_dir: Path, output: Path | None) -> None:
 
     TABLE has the new rows: a file (CSV, JSON lines or Parquet) with the number columns that the run was trained on,
     under the same names. The target and other columns may be there or not. Out comes a CSV of all its columns and one
-    more, prediction; where the target is a class also probability, how sure the network is of it.
+    more, prediction; where the target is a class also probability, how sure the model is of it.
 
     RUN is named by its label, the beginning of its label, or the path of its folder; `adelic runs list` lists the
     runs. The table that the run was trained on has to be where it was, and unchanged.
 
     Numbers that did not occur in training are read by their digits, or as the embedding has it. Those with a vector for
-    each number (learned, one-hot, random) know no others, and the command says so.
+    each number (learned, one-hot, random) know no others, and the command says so. A model outside the Transformer
+    (train --model) is fitted once more for this, to the same rows.
 
     \b
     adelic train examples/days.csv --target weekday --features one-hot-digits --epochs 3 --run-dir runs/days

@@ -338,14 +338,14 @@ class Experiment:
             devices: how many processes took part on a machine.
             nodes: how many machines took part.
         """
-        is_search = isinstance(self.model, Classical)
-        arguments = self._search_arguments() if is_search else self.arguments()
+        of_row = isinstance(self.model, Classical) and isinstance(self.data, TaskData)
+        arguments = self._search_arguments() if of_row else self.arguments()
         if arguments is None:
             return "adelic.training.run, with the configuration that stands in this result"
         for flag, count in (("--devices", devices), ("--nodes", nodes)):
             if count > 1:
                 arguments += [flag, str(count)]
-        return shlex.join(["adelic", "reproduce" if is_search else "train", *arguments])
+        return shlex.join(["adelic", "reproduce" if of_row else "train", *arguments])
 
     def arguments(self, *, without: Collection[str] = ()) -> list[str] | None:
         """Return the words behind `adelic train` in the command line of this run; None if no command line defines it.
@@ -353,10 +353,11 @@ class Experiment:
         Args:
             without: fields of the embedding to leave out.
         """
-        if self.is_solver:
-            of_steps = ((described, getattr(self.recipe, name)) for name, described in options(Steps).items())
-            words = [word for described, value in of_steps if value is not None for word in described.words(value)]
-            return [*self.data.arguments(), "--solver", self.model.name, *words, "--seed", str(self.seed)]
+        if not self.is_network:
+            told = ((described, getattr(self.recipe, field)) for field, described in options(type(self.recipe)).items())
+            words = [word for described, value in told if value not in (None, False) for word in described.words(value)]
+            flag = "--solver" if self.is_solver else "--model"
+            return [*self.data.arguments(), flag, self.model.name, *words, "--seed", str(self.seed)]
         name, recipe, model = self.recipe.name, self.network_recipe, self.embedding
         try:
             values, table = stored(name, self.row)
@@ -376,10 +377,8 @@ class Experiment:
                 parts += described.words(value)
         return [*parts, "--seed", str(self.seed)]
 
-    def _search_arguments(self) -> list[str] | None:
-        """Return the words behind `adelic reproduce`; None for a table, which that command does not take."""
-        if not isinstance(self.data, TaskData):
-            return None
+    def _search_arguments(self) -> list[str]:
+        """Return the words behind `adelic reproduce`."""
         parts = [self.row, "--models", self.model.name]
         for name, described in options(RandomSearch).items():
             value = getattr(self.recipe, name)

@@ -100,6 +100,17 @@ def fit_classical(experiment: Experiment, data: DevelopmentData, around: Surroun
     )
 
 
+def refitted(experiment: Experiment, data: DevelopmentData, options: dict[str, Any]) -> FittedModel:
+    """Return the model of a finished run once more, fitted to the same rows with the options that its search chose.
+
+    Args:
+        experiment: the run, on a table, whose rows have no images.
+        data: its rows.
+        options: of the model, as the result has them.
+    """
+    return _fit(experiment.model.name, options, data, experiment.seed, lambda: None)
+
+
 def _with_images(experiment: Experiment, data: DevelopmentData) -> DevelopmentData:
     """Return the data with all images of the training rows where they are wanted.
 

@@ -110,6 +110,20 @@ def make_inputs(form: str, data: DevelopmentData) -> Callable[[Rows], Array]:
     return numbers
 
 
+def reads_any_number(options: Options, n_numbers: int) -> bool:
+    """Return whether a fitted model reads numbers that its training data lack.
+
+    Args:
+        options: of the model.
+        n_numbers: how many different numbers its data have.
+
+    >>> reads_any_number({"inputs": "standardized"}, 9), reads_any_number({"inputs": "one-hot"}, 9)
+    (True, False)
+    """
+    form = options.get("inputs")
+    return form != "one-hot" and (form != "categories" or n_numbers > _MOST_CATEGORIES)
+
+
 def cross_entropy(probabilities: Array, labels: Array) -> float:
     """Return the mean of −log of the true class's probability, which is at least `LEAST_PROBABILITY`.
 
@@ -217,7 +231,7 @@ def _fit_trees(options: Options, data: DevelopmentData, seed: int, between: Call
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     # More numbers than a categorical feature may have are read as ordered ones.
-    is_categorical = options["inputs"] == "categories" and len(data.vocabulary) <= _MOST_CATEGORIES
+    is_categorical = options["inputs"] == "categories" and not reads_any_number(options, len(data.vocabulary))
     inputs = make_inputs("categories" if is_categorical else "integers", data)
     estimator = HistGradientBoostingClassifier(
         learning_rate=options["learning_rate"],

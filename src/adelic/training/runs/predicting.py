@@ -1,7 +1,7 @@
-"""Predictions of a finished run on rows that it has not seen: of a network that was trained on a table of one's own."""
+"""Predictions of a finished run on a table of one's own for other rows: of a network, or of a model outside it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,26 +16,30 @@ from adelic.nn import SequenceClassifier
 from adelic.numbers.describe import describe
 from adelic.numbers.primes import valuation
 from adelic.storage.files import read_bytes
-from adelic.storage.options import check_table
+from adelic.storage.options import check_table, options
 from adelic.storage.records import DamagedTextError, parse_toml
+from adelic.training.classical.fitting import refitted
+from adelic.training.classical.models import reads_any_number
 from adelic.training.embedding import EmbeddingConfig, stored_embedding
 from adelic.training.experiment import Experiment
+from adelic.training.models import Classical, RandomSearch
 from adelic.training.network.fitting import Network
 from adelic.training.recipes import Recipe
 from adelic.training.renamed import with_todays_names
+from adelic.training.runs.development import DevelopmentData
 from adelic.training.runs.objectives import OneClass, make_objective
-from adelic.training.runs.runner import trained_network
+from adelic.training.runs.runner import finished_result, trained_network
 
 _ROWS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a network says of rows.
+    """What a network, or another model, says of rows.
 
     Attributes:
         answers: the names of classes, or whole numbers, a row each.
-        probabilities: of these classes, as the network has them, (rows,); None of numbers.
+        probabilities: of these classes, as the model has them, (rows,); None of numbers.
 
     >>> Predictions(("odd", "even"), probabilities=(0.75, 0.5)).answers[0]
     'odd'
@@ -46,11 +50,11 @@ class Predictions:
 
 
 def predict(folder: str | Path, frame: Any) -> Predictions:
-    r"""Return what the network of a finished run on a table predicts for other rows.
+    r"""Return what the model of a finished run on a table predicts for other rows.
 
     The table of the run has to be where it was, and unchanged: its columns, classes and numbers are read from it.
     Numbers that are not in it get the vectors that their digits, or other features, give them; an embedding with a
-    vector for each number has none for them.
+    vector for each number has none for them. A model outside the Transformer is fitted once more, to the same rows.
 
     Args:
         folder: of the run.
@@ -58,8 +62,8 @@ def predict(folder: str | Path, frame: Any) -> Predictions:
 
     Raises:
         RunFolderError: the run is not finished, or its files are damaged.
-        ConfigurationError: it is not a network's on a table; the table has changed; a value is not a number, or not
-            one of those that the embedding has vectors for.
+        ConfigurationError: it is not on a table; the table has changed; a value is not a number, or not one of those
+            that the model knows.
         UnknownNameError: a column is missing.
         PrecisionError: a number has more digits after the point, at a prime, than the run has.
 
@@ -78,6 +82,8 @@ def predict(folder: str | Path, frame: Any) -> Predictions:
     """
     folder = Path(folder)
     experiment = _of_table(folder)
+    if isinstance(experiment.model, Classical):
+        return _by_classical(experiment, folder, frame)
     network = trained_network(experiment, folder)
     data = experiment.data.load(experiment.seed)
     ids, new = ids_of(frame, data.provenance["columns"], data.vocabulary)
@@ -95,7 +101,7 @@ def predict(folder: str | Path, frame: Any) -> Predictions:
 
 
 def _of_table(folder: Path) -> Experiment:
-    """Return the experiment of a run folder, of a network on a table."""
+    """Return the experiment of a run folder, on a table."""
     path = folder / "config.toml"
     try:
         found = with_todays_names(parse_toml(read_bytes(path) or b""))
@@ -107,12 +113,42 @@ def _of_table(folder: Path) -> Experiment:
     if "path" not in about:
         raise ConfigurationError(f"{folder} is a run on {row_of(about)}; predictions are for tables of your own")
     recipe = {key: value for key, value in found["recipe"].items() if key != "name"}
+    data = TableData(**{key: value for key, value in about.items() if key != "task"})
+    if found["recipe"]["name"] == RandomSearch.name:
+        own = {key: value for key, value in recipe.items() if key in options(RandomSearch)}
+        model, search = Classical(name=found["embedding"]["name"]), RandomSearch(**own)
+        return Experiment(data=data, model=model, recipe=search, seed=found["seed"])
     return Experiment(
-        data=TableData(**{key: value for key, value in about.items() if key != "task"}),
+        data=data,
         model=EmbeddingConfig(**stored_embedding(found["embedding"], str(path))),
         recipe=Recipe(name=found["recipe"]["name"], **check_table(Recipe, recipe, f"{path} [recipe]")),
         seed=found["seed"],
     )
+
+
+def _by_classical(experiment: Experiment, folder: Path, frame: Any) -> Predictions:
+    """Return what a model outside the Transformer, fitted once more, predicts for the rows of a table."""
+    result = finished_result(experiment, folder)
+    chosen = (result.search or {})["chosen"]
+    data = experiment.data.load(experiment.seed)
+    assert data.class_names is not None  # other models than networks have classes
+    ids, new = ids_of(frame, data.provenance["columns"], data.vocabulary)
+    if new and not reads_any_number(chosen, len(data.vocabulary)):
+        raise ConfigurationError(
+            f"{describe(new[0])} does not occur in the table of the run, and its search has chosen "
+            f"inputs={chosen['inputs']}, which know no others; a network with --embedding adelic reads any number"
+        )
+    rows = DevelopmentData.of(data, max_rows=experiment.recipe.max_rows)
+    rows = replace(
+        rows,
+        X_train=rows.ids(rows.X_train),
+        X_validation=rows.ids(rows.X_validation),
+        vocabulary=(*rows.vocabulary, *new),
+        is_coded=True,
+    )
+    found = refitted(experiment, rows, chosen).probabilities(ids)
+    names = tuple(data.class_names[i] for i in found.argmax(axis=1))
+    return Predictions(names, tuple(np.round(found.max(axis=1).astype(np.float64), 6).tolist()))
 
 
 def _check_digits(embedding: EmbeddingConfig, new: Sequence[Fraction]) -> None:

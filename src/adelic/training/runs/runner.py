@@ -152,14 +152,24 @@ def trained_network(experiment: Experiment, folder: Path) -> Network:
     """
     if not experiment.is_network:
         raise ConfigurationError(f"{experiment.model.name} is not a network; networks have an --embedding")
-    result = read_result(folder)
-    if result is None:
-        raise RunFolderError(f"{folder} holds no finished run; this makes it one: {experiment.command()}")
-    check_same(experiment, folder / "config.toml")
+    result = finished_result(experiment, folder)
     if experiment.embedding.places == "auto":  # validation has chosen
         experiment = replace(experiment, model=replace(experiment.embedding, places=result.places))
     with torch.random.fork_rng():
         return read_network(experiment, development(experiment), folder)
+
+
+def finished_result(experiment: Experiment, folder: Path) -> Result:
+    """Return the result of an experiment's finished run.
+
+    Raises:
+        RunFolderError: the run is not finished, or of another configuration.
+    """
+    result = read_result(folder)
+    if result is None:
+        raise RunFolderError(f"{folder} holds no finished run; this makes it one: {experiment.command()}")
+    check_same(experiment, folder / "config.toml")
+    return result
 
 
 def _run(experiment: Experiment, around: Surroundings) -> Result:
