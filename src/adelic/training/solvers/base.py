@@ -9,8 +9,9 @@ import numpy as np
 import torch
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.protocol import Progress as Tick
 from adelic.errors import ConfigurationError
-from adelic.training.network.steps import Tick, take_steps
+from adelic.training.network.steps import take_steps
 from adelic.training.recipes import cosine
 from adelic.training.solver_names import SOLVER_MODULES, check_solver
 

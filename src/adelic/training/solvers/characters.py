@@ -17,11 +17,11 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.protocol import Progress as Tick
 from adelic.errors import ConfigurationError
 from adelic.nn.placewise import PlacewiseMLP
 from adelic.numbers.primes import is_prime, primitive_root
 from adelic.training.network.sampler import stream_seed
-from adelic.training.network.steps import Tick
 from adelic.training.solvers.base import Solver, descend
 
 _BASE = 8

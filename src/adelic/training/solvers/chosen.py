@@ -8,12 +8,12 @@ import numpy as np
 import torch
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.protocol import Progress as Tick
 from adelic.errors import ConfigurationError
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT, adelic_targets
 from adelic.numbers import AdeleSpace
 from adelic.numbers.primes import is_prime
 from adelic.training.network.sampler import stream_seed
-from adelic.training.network.steps import Tick
 from adelic.training.solvers.base import Solver
 from adelic.training.solvers.placewise import HELD_OUT, PlacewiseSolver, encoded, space_for, without_padding
 

@@ -10,11 +10,11 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.protocol import Progress as Tick
 from adelic.errors import ConfigurationError
 from adelic.nn import AdelicLoss, AdelicPrediction, BallContext, ContextPlacewise, SizeContext, adelic_targets
 from adelic.numbers import AdeleSpace
 from adelic.training.network.sampler import stream_seed
-from adelic.training.network.steps import Tick
 from adelic.training.solvers.base import Solver, descend
 from adelic.training.solvers.placewise import decoded, mean_size, space_for
 

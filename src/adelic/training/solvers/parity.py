@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.data.lookup import RowIndex
+from adelic.data.protocol import Progress as Tick
 from adelic.errors import ConfigurationError
 from adelic.numbers import AdeleSpace
 from adelic.numbers.primes import split
-from adelic.training.network.steps import Tick
 from adelic.training.solvers.base import Solver
 from adelic.training.solvers.equations import Equations
 

@@ -12,10 +12,10 @@ import numpy.typing as npt
 import torch
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.protocol import Progress as Tick
 from adelic.errors import ConfigurationError
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT, adelic_targets
 from adelic.numbers import AdeleSpace, RedundantResidueCode
-from adelic.training.network.steps import Tick
 from adelic.training.solvers.base import BothOrders, Solver
 from adelic.training.solvers.placewise import REMEMBERED, space_for, with_remainders, without_padding
 from adelic.training.solvers.program import calls

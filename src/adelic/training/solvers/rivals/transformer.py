@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.protocol import Progress as Tick
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import Backend, Noise, current
 from adelic.nn.base_digits import count_digits, to_digits
@@ -23,7 +24,6 @@ from adelic.nn.embeddings.fone import FoNEEmbedding
 from adelic.nn.embeddings.xval import XValEmbedding
 from adelic.nn.heads.rivals import DigitHead, DigitLogits, FourierHead, XValHead
 from adelic.training.network.sampler import stream_seed
-from adelic.training.network.steps import Tick
 from adelic.training.solvers.base import BothOrders, Solver, descend
 
 D_MODEL, N_LAYERS, N_HEADS, D_FEEDFORWARD = 64, 2, 4, 256
