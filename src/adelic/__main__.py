@@ -2,7 +2,7 @@
 
 import sys
 
-INTERRUPTED = 130
+from adelic.errors import INTERRUPTED
 
 
 def main() -> None:

@@ -5,6 +5,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Self
 
+INTERRUPTED = 130
+"""The exit code of a command that Ctrl-C has ended: 128 and the number of the signal, as shells have it."""
+
 
 class AdelicError(Exception):
     """Base of every error that adelic raises for what its caller did or for what the machine refused.

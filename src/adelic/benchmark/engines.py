@@ -19,6 +19,7 @@ import torch
 from joblib.externals.loky import ProcessPoolExecutor
 
 from adelic import training
+from adelic.data.protocol import Progress as Tick
 from adelic.errors import (
     AdelicError,
     ConfigurationError,
@@ -31,7 +32,6 @@ from adelic.errors import (
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.workers import check_workers
 from adelic.training import Experiment, Result
-from adelic.training.network.steps import Tick
 from adelic.training.signals import Stopped, cause, deferred_signals
 
 OnRun = Callable[[int, int, Experiment], AbstractContextManager[Tick | None]]

@@ -31,11 +31,10 @@ from adelic.cli.reproduce import reproduce
 from adelic.cli.runs import runs
 from adelic.cli.tune import tune
 from adelic.cli.versions import version_option
-from adelic.errors import AdelicError, Interrupted
+from adelic.errors import INTERRUPTED, AdelicError, Interrupted
 from adelic.numbers.describe import one_line
 
 USER_ERROR = 2
-INTERRUPTED = 130
 UNREAD = 1  # as click and Rich end when nobody reads the standard output any more, and as Python's documentation has it
 SAVING = (("train",), ("tune",), ("reproduce",), ("data", "build"))
 """The commands that save what is finished while they work."""

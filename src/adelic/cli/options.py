@@ -21,12 +21,12 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from adelic.data.protocol import Progress as Tick
 from adelic.errors import AdelicError, UnknownNameError
 from adelic.numbers.describe import describe, shortened
 from adelic.storage.options import Option, options
 
 Command = Callable[..., Any]
-Tick = Callable[[int, int, str], None]
 _LONGEST_RANGE = 10_000
 _SECONDS_A_LINE, _SECONDS_IN_AN_EPOCH = 10.0, 60.0
 

@@ -185,10 +185,8 @@ class Recipe:
         >>> [round(recipe.learning_rate_at(epoch, step=epoch), 3) for epoch in range(4)]
         [1.0, 0.854, 0.5, 0.146]
         """
-        rate = self.learning_rate * min(1.0, (step + 1) / (self.warmup_steps + 1))
-        if self.schedule == "cosine":
-            rate *= cosine(epoch, self.epochs)
-        return rate
+        left = cosine(epoch, self.epochs) if self.schedule == "cosine" else 1.0
+        return rate_at(step, peak=self.learning_rate, warm_up=self.warmup_steps + 1, left=left, multiplied=True)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the name and the values, for TOML, but for those that files leave out.
@@ -206,6 +204,24 @@ def cosine(done: int, of: int) -> float:
     [1.0, 0.854, 0.5, 0.146, 0.0]
     """
     return (1 + math.cos(math.pi * done / of)) / 2
+
+
+def rate_at(step: int, *, peak: float, warm_up: int, left: float, multiplied: bool) -> float:
+    """Return the learning rate of a step: it rises over the first `warm_up` steps, and falls as `left` says.
+
+    Args:
+        step: from 0.
+        peak: the highest rate.
+        warm_up: steps after which nothing holds it down any more.
+        left: the share of it that the fall leaves, as of `cosine`.
+        multiplied: whether rise and fall are multiplied, as recipes have it; else the lesser one counts, as solvers do.
+
+    >>> [round(rate_at(step, peak=1.0, warm_up=2, left=cosine(step, 4), multiplied=False), 3) for step in range(4)]
+    [0.5, 0.854, 0.5, 0.146]
+    """
+    risen = min(1.0, (step + 1) / warm_up)
+    # Two rules, and they differ while the rate rises alone: with one of them, results of the other would come out anew.
+    return peak * risen * left if multiplied else peak * min(risen, left)
 
 
 @cache

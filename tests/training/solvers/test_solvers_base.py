@@ -5,16 +5,22 @@ import pytest
 import torch
 
 from adelic.number_theory import task
+from adelic.training.recipes import cosine, rate_at
 from adelic.training.solver_names import SOLVER_MODULES
-from adelic.training.solvers.base import BothOrders, Solver, descend, rate_at, solver_class
+from adelic.training.solvers.base import BothOrders, Course, Solver, descend, solver_class
+
+
+def rate_of(step, steps, *, peak, warm_up):
+    """The rate of a solver's step."""
+    return rate_at(step, peak=peak, warm_up=warm_up, left=cosine(step, steps), multiplied=False)
 
 
 def test_the_learning_rate_rises_and_falls():
-    found = [rate_at(step, 100, peak=1e-3, warm_up=5) for step in range(100)]
+    found = [rate_of(step, 100, peak=1e-3, warm_up=5) for step in range(100)]
     assert found[:5] == pytest.approx([0.2e-3, 0.4e-3, 0.6e-3, 0.8e-3, 1e-3], rel=0.01)
     assert all(b < a for a, b in itertools.pairwise(found[5:]))
     assert 0 < found[-1] < 1e-6
-    assert rate_at(0, 1, peak=1e-3, warm_up=1) == 1e-3
+    assert rate_of(0, 1, peak=1e-3, warm_up=1) == 1e-3
 
 
 def test_gradients_are_cut_to_norm_1_and_rates_are_the_schedules():
@@ -22,15 +28,9 @@ def test_gradients_are_cut_to_norm_1_and_rates_are_the_schedules():
     weights = torch.nn.Parameter(torch.zeros(2))
     told = []
     optimizer = torch.optim.SGD([weights], lr=100.0)
-    descend(
-        lambda step: weights @ torch.tensor([3.0, 4.0]),
-        optimizer,
-        4,
-        lambda *what: told.append(what),
-        peak=0.1,
-        warm_up=2,
-    )
-    total = sum(rate_at(step, 4, peak=0.1, warm_up=2) for step in range(4))
+    course = Course(seed=0, steps=4, learning_rate=0.1, tick=lambda *what: told.append(what))
+    descend(lambda step: weights @ torch.tensor([3.0, 4.0]), optimizer, course, warm_up=2)
+    total = sum(rate_of(step, 4, peak=0.1, warm_up=2) for step in range(4))
     assert weights.tolist() == pytest.approx([-0.6 * total, -0.8 * total])
     assert [(done, of) for done, of, _ in told] == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert told[0][2] == "loss 0"
@@ -40,9 +40,15 @@ def test_other_parameters_keep_their_own_rate_and_all_of_their_gradient():
     ours, theirs = torch.nn.Parameter(torch.zeros(1)), torch.nn.Parameter(torch.zeros(1))
     others = [torch.optim.SGD([theirs], lr=0.5)]
     optimizer = torch.optim.SGD([ours], lr=1.0)
-    descend(lambda _: 4 * (ours + theirs).sum(), optimizer, 3, peak=0.1, warm_up=1, others=others)
+    descend(
+        lambda _: 4 * (ours + theirs).sum(),
+        optimizer,
+        Course(seed=0, steps=3, learning_rate=0.1),
+        warm_up=1,
+        others=others,
+    )
     assert theirs.item() == pytest.approx(-3 * 0.5 * 4)
-    assert ours.item() == pytest.approx(-sum(rate_at(step, 3, peak=0.1, warm_up=1) for step in range(3)))
+    assert ours.item() == pytest.approx(-sum(rate_of(step, 3, peak=0.1, warm_up=1) for step in range(3)))
 
 
 def test_both_orders_double_the_examples():

@@ -85,5 +85,5 @@ def test_obstacles_and_errors():
     assert CompositeSolver.obstacle(task("subtraction")) is None
     assert CompositeSolver.obstacle(task("sum")) == "crt-composite reads 2 operands at most"
     assert CompositeSolver.obstacle(task("fraction-addition")) == "crt-composite has no fractions"
-    with pytest.raises(ConfigurationError, match="crt-composite has learned nothing yet"):
+    with pytest.raises(ConfigurationError, match="nothing is learned yet; call fit first"):
         CompositeSolver().answer(np.array([[1, 2]]))

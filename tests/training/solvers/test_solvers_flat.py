@@ -33,7 +33,7 @@ def test_fractions_are_learned_by_heart():
 def test_positions_and_the_token_of_the_answer_start_as_the_rivals_do(name):
     """At a standard deviation of 0.02; with 1 the layers' results beside them are small."""
     solver, operands, _ = fitted(name, "addition", examples=10, steps=1)
-    reader, width = solver._reader, WIDTHS[name]
+    reader, width = solver._network, WIDTHS[name]
     assert reader.positions.shape == (2, width)
     assert reader.answer.shape == (1, width)
     for vectors in (reader.positions, reader.answer):

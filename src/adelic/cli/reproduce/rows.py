@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from adelic.cli.experiments import device_option, recipe_options, tensorboard_option
-from adelic.cli.options import DURATION, INTEGERS, NAMES, PATH, Given, Tick, progress_bar
+from adelic.cli.options import DURATION, INTEGERS, NAMES, PATH, Given, progress_bar
 from adelic.cli.report import print_runs, results_option, write_report
+from adelic.data.protocol import Progress as Tick
 from adelic.errors import Interrupted
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.options import options

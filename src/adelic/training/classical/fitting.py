@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from adelic.data import LookUp, training_rows
+from adelic.data.protocol import Progress as Tick
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError, needs_extra
 from adelic.storage.files import atomic_write, read_bytes, sole_user
 from adelic.storage.provenance import versions
@@ -25,7 +26,6 @@ from adelic.training.classical.models import Fitted as FittedModel
 from adelic.training.experiment import Experiment
 from adelic.training.folders.searches import TRIALS
 from adelic.training.network.sampler import stream_seed
-from adelic.training.network.steps import Tick
 from adelic.training.runs.development import DevelopmentData
 from adelic.training.runs.fitted import Fitted, Surroundings
 from adelic.training.runs.folder import device_name

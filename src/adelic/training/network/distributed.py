@@ -28,12 +28,12 @@ import torch
 from torch import nn
 from torch.distributed import FileStore  # type: ignore[attr-defined]
 
+from adelic.data.protocol import Progress as Tick
 from adelic.errors import AdelicError, ConfigurationError, Interrupted, WorkerError, needs_extra
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.checks import check_count
 from adelic.storage.workers import check_processes
 from adelic.training.experiment import Experiment
-from adelic.training.network.steps import Tick
 from adelic.training.network.world import World
 from adelic.training.result import Result
 from adelic.training.runs.folder import choose_device

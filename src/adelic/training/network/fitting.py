@@ -14,6 +14,7 @@ import torch
 
 from adelic.data import LookUp
 from adelic.data.guard import Guarded, training_rows
+from adelic.data.protocol import Progress as Tick
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
 from adelic.nn import EMBEDDINGS, LocalGlobalClassifier, PlacewiseClassifier, SequenceClassifier, Vocabulary
@@ -35,7 +36,6 @@ from adelic.training.network.generators import set_generator_states
 from adelic.training.network.joints import with_best_joint
 from adelic.training.network.loop import Split, Trainer
 from adelic.training.network.sampler import stream_seed
-from adelic.training.network.steps import Tick
 from adelic.training.network.tensorboard import TensorBoardLog
 from adelic.training.network.world import ALONE, World
 from adelic.training.runs.fitted import Fitted, Surroundings

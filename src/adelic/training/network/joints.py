@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from adelic.data.protocol import Progress as Tick
 from adelic.errors import Interrupted, RunFolderError
 from adelic.storage.files import atomic_write, read_bytes
 from adelic.storage.records import DamagedTextError, parse_sealed, seal
@@ -11,7 +12,6 @@ from adelic.training.embedding import JOINTS, OF_TWO_CLASSES
 from adelic.training.experiment import Experiment
 from adelic.training.folders.files import JOINT
 from adelic.training.network.loop import Trainer
-from adelic.training.network.steps import Tick
 from adelic.training.network.world import World
 from adelic.training.runs.objectives import Objective, OneClass
 from adelic.training.signals import Stopped, cause, deferred_signals

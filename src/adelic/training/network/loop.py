@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from adelic.data.protocol import Progress as Tick
 from adelic.nn.backend import PLAIN, Backend, Noise
 from adelic.training.folders.progress import Progress
 from adelic.training.network.checkpoint import Weights
@@ -18,7 +19,7 @@ from adelic.training.network.compiling import Compiled, is_wanted
 from adelic.training.network.divergence import divergence
 from adelic.training.network.generators import generator_states
 from adelic.training.network.sampler import ClassBalancedSampler, PassSampler, stream_seed
-from adelic.training.network.steps import Tick, take_steps
+from adelic.training.network.steps import take_steps
 from adelic.training.network.workers import Workers
 from adelic.training.network.world import ALONE, World
 from adelic.training.recipes import Recipe

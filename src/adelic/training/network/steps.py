@@ -5,9 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 from torch import nn
 
-Tick = Callable[[int, int, str], None]
-"""Called with (steps done, steps in all, text)."""
-
 
 def take_steps(
     steps: Iterable[int],

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from adelic.training.network.steps import Tick
+from adelic.data.protocol import Progress as Tick
 from adelic.training.network.world import ALONE, World
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from adelic.data import Dataset
+from adelic.data.protocol import Progress as Tick
 from adelic.data.rules import best_rule, question_rules
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, RunFolderError
@@ -21,7 +22,6 @@ from adelic.training.folders.files import read_result
 from adelic.training.kinds import check_text
 from adelic.training.metrics import counted, counted_by_class, most_frequent
 from adelic.training.network.fitting import Network, fit_network, read_network
-from adelic.training.network.steps import Tick
 from adelic.training.network.world import ALONE, World
 from adelic.training.predictions import pack_answers
 from adelic.training.result import Result

@@ -20,6 +20,7 @@ import tomli_w
 import torch
 
 from adelic.data import training_rows
+from adelic.data.protocol import Progress as Tick
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, needs_extra
 from adelic.storage.checks import check_count
@@ -31,7 +32,6 @@ from adelic.training.embedding import EmbeddingConfig
 from adelic.training.experiment import Experiment
 from adelic.training.network.fitting import begin, check_memory
 from adelic.training.network.joints import with_best_joint
-from adelic.training.network.steps import Tick
 from adelic.training.network.world import ALONE
 from adelic.training.recipes import read_recipe_file
 from adelic.training.renamed import first_form, first_names, todays_names

@@ -2,18 +2,24 @@
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import torch
+from torch import nn
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.protocol import Progress as Tick
 from adelic.errors import ConfigurationError
-from adelic.training.network.steps import Tick, take_steps
-from adelic.training.recipes import cosine
+from adelic.training.network.sampler import stream_seed
+from adelic.training.network.steps import take_steps
+from adelic.training.recipes import cosine, rate_at
 from adelic.training.solver_names import SOLVER_MODULES, check_solver
 
+T = TypeVar("T")
 _CLIP = 1.0
 _TICKS = 100
 
@@ -86,6 +92,100 @@ class Solver(ABC):
         """Return how many numbers are trained."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """How long a solver is trained, and from what its random numbers come.
+
+    Attributes:
+        seed, steps, tick: as of `Solver.fit`.
+        learning_rate: the highest one; None for a solver that has none.
+    """
+
+    seed: int
+    steps: int
+    learning_rate: float | None = None
+    tick: Tick | None = None
+
+    @property
+    def peak(self) -> float:
+        """Return the highest learning rate, of a solver that has one."""
+        assert self.learning_rate is not None
+        return self.learning_rate
+
+    def initialisation(self) -> AbstractContextManager[None]:
+        """Return a context in which torch's numbers are those of initial weights."""
+        return seeded(stream_seed(self.seed, "initialisation"))
+
+    def sampler(self) -> torch.Generator:
+        """Return the generator of batches."""
+        return torch.Generator().manual_seed(stream_seed(self.seed, "sampler"))
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Have torch's random numbers begin at a seed, and afterwards go on as if they had not."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+class CheckedSolver(Solver):
+    """A solver that refuses what it cannot express, and too few examples; a subclass says in `learn` how it learns.
+
+    Attributes:
+        least_examples: how many it needs.
+    """
+
+    least_examples: ClassVar[int] = 1
+    _network: nn.Module | None = None
+
+    def fit(
+        self,
+        problem: DrawnTask,
+        operands: Operands,
+        answers: Answers,
+        *,
+        seed: int,
+        steps: int,
+        tick: Tick | None = None,
+    ) -> None:
+        """Learn from examples.
+
+        Raises:
+            ConfigurationError: the representation cannot express the problem, or there are too few examples.
+        """
+        if obstacle := self.obstacle(problem):
+            raise ConfigurationError(f"{problem.name} cannot be learned: {obstacle}; use another solver")
+        if len(operands) < self.least_examples:
+            raise ConfigurationError(
+                f"examples={len(operands)} leaves too few to learn {problem.name} from; give at least "
+                f"{self.least_examples}"
+            )
+        self._problem = problem
+        course = Course(seed=seed, steps=steps, learning_rate=self.learning_rate, tick=tick)
+        self.learn(problem, operands, answers, course)
+
+    @abstractmethod
+    def learn(self, problem: DrawnTask, operands: Operands, answers: Answers, course: Course) -> None:
+        """Learn from examples, which are enough."""
+
+    @property
+    def n_parameters(self) -> int:
+        """Return how many numbers are trained; 0 before `fit`, and without a network."""
+        return sum(p.numel() for p in self._network.parameters() if p.requires_grad) if self._network else 0
+
+
+def learned(found: T | None) -> T:
+    """Return what a solver has learned.
+
+    Raises:
+        ConfigurationError: there is nothing, since it was not fitted.
+    """
+    if found is None:
+        raise ConfigurationError("nothing is learned yet; call fit first")
+    return found
+
+
 class BothOrders(Solver):
     """What makes a solver learn from each example in both orders, where their order makes no difference.
 
@@ -138,22 +238,11 @@ def solver_class(name: str) -> type[Solver]:
     return found
 
 
-def rate_at(step: int, steps: int, *, peak: float, warm_up: int) -> float:
-    """Return the learning rate of a step: it rises over the first `warm_up` steps, and falls to 0 as a cosine.
-
-    >>> [round(1e5 * rate_at(step, 8, peak=1e-3, warm_up=1)) for step in range(8)]
-    [100, 96, 85, 69, 50, 31, 15, 4]
-    """
-    return peak * min((step + 1) / warm_up, cosine(step, steps))
-
-
 def descend(
     loss: Callable[[int], torch.Tensor],
     optimizer: torch.optim.Optimizer,
-    steps: int,
-    tick: Tick | None = None,
+    course: Course,
     *,
-    peak: float,
     warm_up: int,
     others: Sequence[torch.optim.Optimizer] = (),
 ) -> None:
@@ -162,9 +251,7 @@ def descend(
     Args:
         loss: from the number of a step to the loss of its batch.
         optimizer: of what is trained, in one group.
-        steps: how many there are.
-        tick: called with (steps done, steps, text) about a hundred times.
-        peak: the greatest learning rate, see `rate_at`.
+        course: how many steps there are, and how fast; its tick is called about a hundred times.
         warm_up: steps over which it is reached.
         others: see `take_steps`.
     """
@@ -175,10 +262,10 @@ def descend(
         return value
 
     def after(step: int, value: torch.Tensor) -> None:
-        if tick and (step + 1) % max(1, steps // _TICKS) == 0:
-            tick(step + 1, steps, f"loss {value.item():.3g}")
+        if course.tick and (step + 1) % max(1, course.steps // _TICKS) == 0:
+            course.tick(step + 1, course.steps, f"loss {value.item():.3g}")
 
     def rate(step: int) -> float:
-        return rate_at(step, steps, peak=peak, warm_up=warm_up)
+        return rate_at(step, peak=course.peak, warm_up=warm_up, left=cosine(step, course.steps), multiplied=False)
 
-    take_steps(range(steps), backward, optimizer, rate, after, others=others, greatest_norm=_CLIP)
+    take_steps(range(course.steps), backward, optimizer, rate, after, others=others, greatest_norm=_CLIP)

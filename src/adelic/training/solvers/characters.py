@@ -17,12 +17,9 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
-from adelic.errors import ConfigurationError
 from adelic.nn.placewise import PlacewiseMLP
 from adelic.numbers.primes import is_prime, primitive_root
-from adelic.training.network.sampler import stream_seed
-from adelic.training.network.steps import Tick
-from adelic.training.solvers.base import Solver, descend
+from adelic.training.solvers.base import CheckedSolver, Course, Solver, descend, learned
 
 _BASE = 8
 """Of the frequencies: a point may be off by an eighth of half the circle, and its exponent is still told."""
@@ -107,7 +104,7 @@ def units_modulo(q: int) -> CyclicGroup:
     return CyclicGroup("products", q - 1, lambda residues: logarithms[residues], lambda exponents: powers[exponents])
 
 
-class CharactersSolver(Solver):
+class CharactersSolver(CheckedSolver):
     """The characters of rows modulo q, a small network at each, which gives the answer's.
 
     The law is built in, not learned: a row is read by the product of its terms' characters. Which of two groups, sums
@@ -116,10 +113,8 @@ class CharactersSolver(Solver):
     """
 
     learning_rate: float = 1e-2
-
-    def __init__(self) -> None:
-        self._group: CyclicGroup | None = None
-        self._network: nn.Module | None = None
+    least_examples = 2  # one is held out
+    _group: CyclicGroup | None = None
 
     @classmethod
     def obstacle(cls, problem: DrawnTask) -> str | None:
@@ -130,39 +125,21 @@ class CharactersSolver(Solver):
             return f"its moduli go up to {_GREATEST_MODULUS:,}"
         return None if problem.operands_are_integers else "its characters are of integers"
 
-    def fit(
-        self,
-        problem: DrawnTask,
-        operands: Operands,
-        answers: Answers,
-        *,
-        seed: int,
-        steps: int,
-        tick: Tick | None = None,
-    ) -> None:
-        """Learn from examples.
-
-        Raises:
-            ConfigurationError: there are fewer than two examples, or the task's answers are not residues.
-        """
-        if obstacle := self.obstacle(problem):
-            raise ConfigurationError(f"{obstacle}; adelic-placewise learns {problem.name}")
-        if len(operands) < 2:
-            raise ConfigurationError(f"{len(operands)} examples are too few to hold some out; give at least 2")
+    def learn(self, problem: DrawnTask, operands: Operands, answers: Answers, course: Course) -> None:
+        """Learn from examples, of which some are held out."""
         assert problem.modulus is not None
         self._modulus = problem.modulus
         read, wanted = self._residues(operands), self._residues(answers)
-        order = np.random.default_rng(seed).permutation(len(read))
+        order = np.random.default_rng(course.seed).permutation(len(read))
         trials: list[tuple[float, int, CyclicGroup, nn.Module]] = []
         for group in _groups(self._modulus):
             rows, told = group.of_rows(read), group.exponents(wanted)
             if min(rows.min(), told.min()) < 0:
                 continue
-            network = _built(group, seed)
+            network = _built(group, course)
             inputs, targets = (group.characters(exponents[order]) for exponents in (rows, told))
             n_held = max(1, round(_HELD_OUT * len(order)))
-            examples = inputs[n_held:], targets[n_held:]
-            _train(network, *examples, seed=seed, steps=steps, peak=self.learning_rate, tick=tick)
+            _train(network, inputs[n_held:], targets[n_held:], course)
             with torch.no_grad():
                 loss = functional.mse_loss(network(_with_one(inputs[:n_held])), targets[:n_held]).item()
             trials.append((loss, len(trials), group, network))
@@ -178,19 +155,13 @@ class CharactersSolver(Solver):
         Raises:
             ConfigurationError: `fit` was not called.
         """
-        if self._network is None or self._group is None:
-            raise ConfigurationError("nothing is learned yet; call fit first")
-        rows = self._group.of_rows(self._residues(operands))
+        network, group = learned(self._network), learned(self._group)
+        rows = group.of_rows(self._residues(operands))
         is_read = rows >= 0
         found = np.full(len(rows), None, dtype=object)
-        points = self._network(_with_one(self._group.characters(rows[is_read])))
-        found[is_read] = self._group.elements(self._group.told(points)).tolist()
+        points = network(_with_one(group.characters(rows[is_read])))
+        found[is_read] = group.elements(group.told(points)).tolist()
         return found
-
-    @property
-    def n_parameters(self) -> int:
-        """Return how many numbers are trained; 0 before `fit`."""
-        return sum(p.numel() for p in self._network.parameters()) if self._network else 0
 
 
 def _groups(q: int) -> list[CyclicGroup]:
@@ -199,10 +170,9 @@ def _groups(q: int) -> list[CyclicGroup]:
     return [integers_modulo(q), units_modulo(q)] if has_units else [integers_modulo(q)]
 
 
-def _built(group: CyclicGroup, seed: int) -> PlacewiseMLP:
+def _built(group: CyclicGroup, course: Course) -> PlacewiseMLP:
     """Return an untrained network at each character: from 1, cos and sin to cos and sin."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(stream_seed(seed, "initialisation"))
+    with course.initialisation():
         return PlacewiseMLP(len(group.frequencies), 3, _HIDDEN, 2)
 
 
@@ -210,25 +180,16 @@ def _with_one(points: torch.Tensor) -> torch.Tensor:
     return functional.pad(points, (1, 0), value=1.0)
 
 
-def _train(
-    network: nn.Module,
-    inputs: torch.Tensor,
-    targets: torch.Tensor,
-    *,
-    seed: int,
-    steps: int,
-    peak: float,
-    tick: Tick | None,
-) -> None:
+def _train(network: nn.Module, inputs: torch.Tensor, targets: torch.Tensor, course: Course) -> None:
     """Train on examples, drawn with replacement."""
-    generator = torch.Generator().manual_seed(stream_seed(seed, "sampler"))
-    optimizer = torch.optim.Adam(network.parameters(), lr=peak, fused=True)
+    generator = course.sampler()
+    optimizer = torch.optim.Adam(network.parameters(), lr=course.peak, fused=True)
 
     def loss(step: int) -> torch.Tensor:
         rows = torch.randint(len(inputs), (_BATCH,), generator=generator)
         return functional.mse_loss(network(_with_one(inputs[rows])), targets[rows])
 
-    descend(loss, optimizer, steps, tick, peak=peak, warm_up=_WARM_UP)
+    descend(loss, optimizer, course, warm_up=_WARM_UP)
 
 
 SOLVERS: dict[str, type[Solver]] = {"adelic-characters": CharactersSolver}

@@ -8,13 +8,11 @@ import numpy as np
 import torch
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
-from adelic.errors import ConfigurationError
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT, adelic_targets
 from adelic.numbers import AdeleSpace
 from adelic.numbers.primes import is_prime
 from adelic.training.network.sampler import stream_seed
-from adelic.training.network.steps import Tick
-from adelic.training.solvers.base import Solver
+from adelic.training.solvers.base import Course, Solver, learned
 from adelic.training.solvers.placewise import HELD_OUT, PlacewiseSolver, encoded, space_for, without_padding
 
 _GREATEST_MODULUS = 1000
@@ -53,49 +51,31 @@ class ChosenPlacesSolver(PlacewiseSolver):
         primes: of the places that were kept.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.primes: tuple[int, ...] = ()
+    least_examples = 3  # some are held out twice
+    primes: tuple[int, ...] = ()
 
     def _space_for(self, problem: DrawnTask) -> AdeleSpace:
         return AdeleSpace(self.primes, precision=1)
 
-    def fit(
-        self,
-        problem: DrawnTask,
-        operands: Operands,
-        answers: Answers,
-        *,
-        seed: int,
-        steps: int,
-        tick: Tick | None = None,
-    ) -> None:
-        """Learn from examples; the problem's modulus is not looked at.
-
-        Raises:
-            ConfigurationError: there are fewer than three examples.
-        """
-        if len(operands) < 3:
-            raise ConfigurationError(f"{len(operands)} examples are too few to hold some out twice; give at least 3")
+    def learn(self, problem: DrawnTask, operands: Operands, answers: Answers, course: Course) -> None:
+        """Learn from examples; the problem's modulus is not looked at."""
         untold = replace(problem, modulus=None)
-        order = np.random.default_rng(stream_seed(seed, "places")).permutation(len(operands))
+        order = np.random.default_rng(stream_seed(course.seed, "places")).permutation(len(operands))
         held_out, rest = np.split(order, [max(1, round(HELD_OUT * len(order)))])
         self.primes = candidates(untold, answers)
-        super().fit(untold, operands[rest], answers[rest], seed=seed, steps=steps)
+        super().learn(untold, operands[rest], answers[rest], replace(course, tick=None))
         shares = self._shares(operands[held_out], answers[held_out])
         kept = tuple(p for p, share in zip(self.primes, shares, strict=True) if share < 1 / 2)
         self.primes = kept or self.primes
         product = math.prod(self.primes)
         is_modulus = product <= 2 * problem.max_numerator * problem.max_denominator
-        known = replace(untold, modulus=product if is_modulus else None)
-        super().fit(known, operands, answers, seed=seed, steps=steps, tick=tick)
+        super().learn(replace(untold, modulus=product if is_modulus else None), operands, answers, course)
 
     @torch.no_grad()
     def _shares(self, operands: Operands, answers: Answers) -> Iterable[float]:
         """Return, for each prime, the mean cross-entropy of the answers' digits over log p, that of guessing."""
-        assert self._network is not None
         trimmed, lengths = without_padding(operands, self._problem)
-        losses = -self._network(*encoded(self._space, trimmed), lengths).logits[:, :, 0].log_softmax(dim=-1)
+        losses = -learned(self._network)(*encoded(self._space, trimmed), lengths).logits[:, :, 0].log_softmax(dim=-1)
         digits = adelic_targets(self._space, answers)[1][..., 0]
         is_known = digits != UNKNOWN_DIGIT
         of_digits = losses.gather(-1, digits.clamp(min=0)[..., None])[..., 0] * is_known

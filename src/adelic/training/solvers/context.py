@@ -10,12 +10,9 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
-from adelic.errors import ConfigurationError
 from adelic.nn import AdelicLoss, AdelicPrediction, BallContext, ContextPlacewise, SizeContext, adelic_targets
 from adelic.numbers import AdeleSpace
-from adelic.training.network.sampler import stream_seed
-from adelic.training.network.steps import Tick
-from adelic.training.solvers.base import Solver, descend
+from adelic.training.solvers.base import CheckedSolver, Course, Solver, descend, learned
 from adelic.training.solvers.placewise import decoded, mean_size, space_for
 
 _DEEPEST = 2**18
@@ -70,7 +67,7 @@ class ContextNetwork(nn.Module):
         return value
 
 
-class ContextSolver(Solver):
+class ContextSolver(CheckedSolver):
     """First digits at many primes, at each a network of its own, and the digits at 2 say which operation it does.
 
     Half of every batch are among the hardest rows so far, by the loss at two places, which a look at many more rows
@@ -83,9 +80,7 @@ class ContextSolver(Solver):
 
     prime: ClassVar[int] = 2
     learning_rate: float = 2e-2
-
-    def __init__(self) -> None:
-        self._network: ContextNetwork | None = None
+    _network: ContextNetwork | None = None
 
     @classmethod
     def obstacle(cls, problem: DrawnTask) -> str | None:
@@ -94,32 +89,13 @@ class ContextSolver(Solver):
             return "a context is made of one or two operands"
         return None if problem.operands_are_integers else "a context is made of integers"
 
-    def fit(
-        self,
-        problem: DrawnTask,
-        operands: Operands,
-        answers: Answers,
-        *,
-        seed: int,
-        steps: int,
-        tick: Tick | None = None,
-    ) -> None:
-        """Learn from examples.
-
-        Raises:
-            ConfigurationError: there are no examples, or the problem has longer rows or fractions as operands.
-        """
-        if obstacle := self.obstacle(problem):
-            raise ConfigurationError(f"{obstacle}, and {problem.name} has others; adelic-placewise has them")
-        if not len(operands):
-            raise ConfigurationError(f"{problem.name} cannot be learned from no examples; give at least one")
-        self._problem = problem
+    def learn(self, problem: DrawnTask, operands: Operands, answers: Answers, course: Course) -> None:
+        """Learn from examples."""
         self._space = space_for(problem)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(stream_seed(seed, "initialisation"))
+        with course.initialisation():
             self._network = ContextNetwork(self._space, problem.arity, self._context(operands))
         inputs, targets = self._inputs(operands), _targets(self._space, answers)
-        _train(self._network, *inputs, targets, seed=seed, steps=steps, peak=self.learning_rate, tick=tick)
+        _train(self._network, *inputs, targets, course)
 
     def _context(self, operands: Operands) -> BallContext | SizeContext:
         """Return an untrained context for such operands."""
@@ -143,18 +119,11 @@ class ContextSolver(Solver):
         Raises:
             ConfigurationError: `fit` was not called.
         """
-        if self._network is None:
-            raise ConfigurationError("nothing is learned yet; call fit first")
-        found = [np.empty(0, dtype=object)]
+        network, found = learned(self._network), [np.empty(0, dtype=object)]
         for first in range(0, len(operands), _CHUNK):
-            logits = self._network(*self._inputs(operands[first : first + _CHUNK]))
+            logits = network(*self._inputs(operands[first : first + _CHUNK]))
             found.append(decoded(self._space, logits[:, :, None], self._problem))
         return np.concatenate(found)
-
-    @property
-    def n_parameters(self) -> int:
-        """Return how many numbers are trained; 0 before `fit`."""
-        return sum(p.numel() for p in self._network.parameters()) if self._network else 0
 
 
 class HybridSolver(ContextSolver):
@@ -174,19 +143,10 @@ class HybridSolver(ContextSolver):
 
 
 def _train(
-    network: ContextNetwork,
-    seen: torch.Tensor,
-    digits: torch.Tensor,
-    targets: torch.Tensor,
-    *,
-    seed: int,
-    steps: int,
-    peak: float,
-    tick: Tick | None,
+    network: ContextNetwork, seen: torch.Tensor, digits: torch.Tensor, targets: torch.Tensor, course: Course
 ) -> None:
     """Train on the examples, half of each batch from the hardest."""
-    generator = torch.Generator().manual_seed(stream_seed(seed, "sampler"))
-    n_rows = len(seen)
+    generator, n_rows = course.sampler(), len(seen)
     epochs, hard = _Epochs(n_rows, generator), _Hardest(n_rows, min(_KEPT, 1 + n_rows // 4), generator)
     dense, others = list(network.body.parameters()), []
     if isinstance(network.context, BallContext):
@@ -194,7 +154,7 @@ def _train(
         others.append(torch.optim.Adagrad(balls, lr=_BALLS_RATE, initial_accumulator_value=_BALLS_START))
     else:
         dense.extend(network.context.parameters())
-    optimizer = torch.optim.AdamW(dense, lr=peak, betas=(0.9, 0.99), weight_decay=0.0, fused=True)
+    optimizer = torch.optim.AdamW(dense, lr=course.peak, betas=(0.9, 0.99), weight_decay=0.0, fused=True)
     scouts = list(range(network.body.space.n_primes))[-_SCOUTS:]
 
     def losses(logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
@@ -203,7 +163,7 @@ def _train(
         return of_places.sum(dim=1)
 
     def loss(step: int) -> torch.Tensor:
-        if step < _UNTOLD * steps:
+        if step < _UNTOLD * course.steps:
             batch = epochs.draw(_BATCH)
             return network.loss(network(seen[batch], digits[batch]), targets[batch])
         scouted = epochs.draw(_SCOUTED)
@@ -217,7 +177,7 @@ def _train(
 
     # Said aloud that it is off, else torch warns that it is.
     with torch.sparse.check_sparse_tensor_invariants(False):  # type: ignore[no-untyped-call]
-        descend(loss, optimizer, steps, tick, peak=peak, warm_up=_WARM_UP, others=others)
+        descend(loss, optimizer, course, warm_up=_WARM_UP, others=others)
 
 
 def _depth(prime: int, examples: int) -> int:

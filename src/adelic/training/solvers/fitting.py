@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from adelic.data.drawn import Answers, Operands
+from adelic.data.protocol import Progress as Tick
 from adelic.errors import AdelicError, ConfigurationError, WorkerError
 from adelic.storage.provenance import machine, versions
 from adelic.training.experiment import Experiment
 from adelic.training.kinds import CURVES
 from adelic.training.metrics import counted
-from adelic.training.network.steps import Tick
 from adelic.training.runs.fitted import Fitted
 from adelic.training.signals import Stopped
 from adelic.training.solver_names import SOLVER_MODULES

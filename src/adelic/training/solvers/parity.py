@@ -14,11 +14,10 @@ import numpy.typing as npt
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.data.lookup import RowIndex
-from adelic.errors import ConfigurationError
+from adelic.data.protocol import Progress as Tick
 from adelic.numbers import AdeleSpace
 from adelic.numbers.primes import split
-from adelic.training.network.steps import Tick
-from adelic.training.solvers.base import Solver
+from adelic.training.solvers.base import CheckedSolver, Course, Solver, learned
 from adelic.training.solvers.equations import Equations
 
 MODULI = (2, 4, 8, 16, 32, 64)
@@ -31,7 +30,7 @@ LocalPart = tuple[int, npt.NDArray[np.int64], npt.NDArray[np.int64]]
 """A place, 0 for the real one, and two arrays of what it has of rows of numbers."""
 
 
-class ParitySolver(Solver):
+class ParitySolver(CheckedSolver):
     """One unknown bit for each class at each place; the examples are equations modulo 2.
 
     A class at a prime p is, of each operand p^v·u, v and the residue of u; at the real place it is each operand's sign.
@@ -59,7 +58,7 @@ class ParitySolver(Solver):
     def __init__(self) -> None:
         self.tried: dict[int, tuple[int, int]] = {}
         """Of each modulus that was tried how many bits there are, and how many examples hold before one contradicts."""
-        self._places: list[tuple[RowIndex, int]] = []
+        self._places: list[tuple[RowIndex, int]] | None = None
         self._bits = np.zeros(0, dtype=np.uint8)
 
     @classmethod
@@ -75,29 +74,17 @@ class ParitySolver(Solver):
         """Return how many bits there are."""
         return len(self._bits)
 
-    def fit(
-        self,
-        problem: DrawnTask,
-        operands: Operands,
-        answers: Answers,
-        *,
-        seed: int,
-        steps: int,
-        tick: Tick | None = None,
-    ) -> None:
+    def learn(self, problem: DrawnTask, operands: Operands, answers: Answers, course: Course) -> None:
         """Solve the equations of the examples, with units as coarse as they allow.
 
         Raises:
-            ConfigurationError: there are no examples, or the memory cannot hold the equations.
+            ConfigurationError: the memory cannot hold the equations.
         """
-        if not len(operands):
-            raise ConfigurationError(f"adelic-parity cannot learn {problem.name} from no examples; give at least one")
-        self._problem = problem
         self._primes = (problem.space or AdeleSpace()).primes
         parts, furthest, count = self._parts(operands), -1, len(answers)
         self.tried = {}
         for modulus in MODULI:
-            places, bits, held, rank = self._solved(parts, answers, modulus, tick)
+            places, bits, held, rank = self._solved(parts, answers, modulus, course.tick)
             self.tried[modulus] = len(bits), held
             if held > furthest:
                 self.modulus, self._places, self._bits, furthest = modulus, places, bits, held
@@ -169,11 +156,10 @@ class ParitySolver(Solver):
 
     def _looked_up(self, operands: Operands) -> npt.NDArray[np.int64]:
         """Return the unknown of each row's class at each place, (n, places), −1 where no example has the class."""
-        if not self._places:
-            raise ConfigurationError("adelic-parity has learned nothing yet; call fit first")
+        places = learned(self._places)
         classes = local_classes(self._parts(operands), self.modulus)
-        at = np.stack([known.find(one) for one, (known, _) in zip(classes, self._places, strict=True)], axis=1)
-        return np.where(at < 0, -1, at + [start for _, start in self._places])
+        at = np.stack([known.find(one) for one, (known, _) in zip(classes, places, strict=True)], axis=1)
+        return np.where(at < 0, -1, at + [start for _, start in places])
 
 
 def local_parts(numbers: Operands, primes: Iterable[int]) -> list[LocalPart]:

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,15 +12,13 @@ import torch
 from torch import nn
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
-from adelic.errors import ConfigurationError
 from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction, PlaceEmbedding, PlacewiseMLP
 from adelic.nn.heads.adelic import adelic_targets
 from adelic.nn.placewise import N_CHARACTERS, stack_places
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.primes import is_prime
 from adelic.training.network.sampler import stream_seed
-from adelic.training.network.steps import Tick
-from adelic.training.solvers.base import BothOrders, Solver, descend
+from adelic.training.solvers.base import BothOrders, CheckedSolver, Course, Solver, descend, learned, seeded
 
 MENDED = 10**6
 """Redundancy of the spaces: wrong digits at any places with a product up to this are mended."""
@@ -119,7 +118,7 @@ class PlacewiseNetwork(nn.Module):
         return torch.cat([real, places], dim=1)
 
 
-class PlacewiseSolver(Solver):
+class PlacewiseSolver(CheckedSolver):
     """First digits at many primes, and at each a network of its own.
 
     Which features the network reads is chosen on examples held out in a short trial of each; then it is trained on all.
@@ -131,9 +130,8 @@ class PlacewiseSolver(Solver):
     rows_at_once: ClassVar[int] = 5_000
     learning_rate: float = LEARNING_RATE
     is_cautious: ClassVar[bool] = False
-
-    def __init__(self) -> None:
-        self._network: PlacewiseNetwork | None = None
+    least_examples = 2  # one is held out
+    _network: PlacewiseNetwork | None = None
 
     @classmethod
     def obstacle(cls, problem: DrawnTask) -> str | None:
@@ -142,42 +140,27 @@ class PlacewiseSolver(Solver):
             return "folding is done with first digits"
         return None
 
-    def fit(
-        self,
-        problem: DrawnTask,
-        operands: Operands,
-        answers: Answers,
-        *,
-        seed: int,
-        steps: int,
-        tick: Tick | None = None,
-    ) -> None:
-        """Learn from examples.
-
-        Raises:
-            ConfigurationError: there are fewer than two examples.
-        """
-        if len(operands) < 2:
-            raise ConfigurationError(f"{len(operands)} examples are too few to hold some out; give at least 2")
+    def learn(self, problem: DrawnTask, operands: Operands, answers: Answers, course: Course) -> None:
+        """Learn from examples, of which some are held out."""
         self._problem = problem
         self._space = self._space_for(problem)
         trimmed, lengths = without_padding(operands, problem)
         inputs = (*encoded(self._space, trimmed), lengths)
         targets = adelic_targets(self._space, answers)
-        order = torch.from_numpy(np.random.default_rng(seed).permutation(len(operands)))
+        order = torch.from_numpy(np.random.default_rng(course.seed).permutation(len(operands)))
         held_out, rest = order.tensor_split([max(1, round(HELD_OUT * len(order)))])
         trials = {}
         for features in self.features if len(self.features) > 1 else ():
-            network = self._built(features, trimmed, answers, seed)
-            pilot, loss = max(1, round(_PILOT * steps)), self._loss(network, inputs, targets)
-            _train(network, loss, rest, seed=seed, steps=pilot, peak=self.learning_rate)
+            network = self._built(features, trimmed, answers, course.seed)
+            pilot = replace(course, steps=max(1, round(_PILOT * course.steps)), tick=None)
+            _train(network, self._loss(network, inputs, targets), rest, pilot)
             with torch.no_grad():
                 prediction = network(*_rows(inputs, held_out))
                 trials[features] = network.loss(prediction, _rows(targets, held_out)).item()
         best = min(trials, key=trials.__getitem__) if trials else self.features[0]
-        self._network = self._built(best, trimmed, answers, seed)
+        self._network = self._built(best, trimmed, answers, course.seed)
         loss, lessons = self._loss(self._network, inputs, targets), self._lessons(order, lengths)
-        _train(self._network, loss, lessons, seed=seed, steps=steps, peak=self.learning_rate, tick=tick)
+        _train(self._network, loss, lessons, course)
 
     def _lessons(self, rows: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """Return which of the examples, of these lengths, the network is trained on."""
@@ -192,10 +175,12 @@ class PlacewiseSolver(Solver):
 
     def _built(self, features: str, operands: Operands, answers: Answers, seed: int) -> PlacewiseNetwork:
         """Return an untrained network; the units of its real places are fitted to the examples."""
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+        with seeded(seed):
             embedding = self._embedding(features, mean_size(operands), seed)
-            return PlacewiseNetwork(embedding, operands.shape[1], answer_scale=mean_size(answers))
+            return self._around(embedding, operands.shape[1], answer_scale=mean_size(answers))
+
+    def _around(self, embedding: PlaceEmbedding, arity: int, *, answer_scale: float) -> PlacewiseNetwork:
+        return PlacewiseNetwork(embedding, arity, answer_scale=answer_scale)
 
     def _embedding(self, features: str, real_scale: float, seed: int) -> PlaceEmbedding:
         return PlaceEmbedding(self._space, features, real_scale=real_scale)
@@ -207,20 +192,13 @@ class PlacewiseSolver(Solver):
         Raises:
             ConfigurationError: `fit` was not called.
         """
-        if self._network is None:
-            raise ConfigurationError("nothing is learned yet; call fit first")
-        network, problem = self._network, self._problem
+        network, problem = learned(self._network), self._problem
         found = [np.empty(0, dtype=object)]
         for first in range(0, len(operands), self.rows_at_once):
             part, lengths = without_padding(operands[first : first + self.rows_at_once], problem)
             logits = network(*encoded(self._space, part), lengths).logits
             found.append(decoded(self._space, logits, problem, is_cautious=self.is_cautious))
         return np.concatenate(found)
-
-    @property
-    def n_parameters(self) -> int:
-        """Return how many numbers are trained; 0 before `fit`."""
-        return sum(p.numel() for p in self._network.parameters()) if self._network else 0
 
 
 class BothOrdersSolver(BothOrders, PlacewiseSolver):
@@ -312,24 +290,15 @@ class ThreeDigitsSolver(PlacewiseSolver):
     precision = 3
 
 
-def _train(
-    network: PlacewiseNetwork,
-    loss: RowsLoss,
-    rows: torch.Tensor,
-    *,
-    seed: int,
-    steps: int,
-    peak: float,
-    tick: Tick | None = None,
-) -> None:
+def _train(network: PlacewiseNetwork, loss: RowsLoss, rows: torch.Tensor, course: Course) -> None:
     """Train on some rows of the examples, drawn with replacement."""
-    generator = torch.Generator().manual_seed(stream_seed(seed, "sampler"))
-    optimizer = torch.optim.AdamW(network.parameters(), lr=peak, weight_decay=WEIGHT_DECAY, fused=True)
+    generator = course.sampler()
+    optimizer = torch.optim.AdamW(network.parameters(), lr=course.peak, weight_decay=WEIGHT_DECAY, fused=True)
 
     def of_batch(step: int) -> torch.Tensor:
         return loss(rows[torch.randint(len(rows), (BATCH_SIZE,), generator=generator)], generator)
 
-    descend(of_batch, optimizer, steps, tick, peak=peak, warm_up=WARM_UP)
+    descend(of_batch, optimizer, course, warm_up=WARM_UP)
 
 
 def decoded(space: AdeleSpace, logits: torch.Tensor, problem: DrawnTask, *, is_cautious: bool = False) -> Answers:

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import torch
 from torch import nn
 
-from adelic.data.drawn import REFERENCE, Answers, DrawnTask, Operands
+from adelic.data.drawn import REFERENCE, DrawnTask
 from adelic.errors import EncodingError
 from adelic.nn import AdelicLoss, AdelicPrediction, PlaceEmbedding, PlacewiseMLP
 from adelic.nn.placewise import N_CHARACTERS
 from adelic.training.solvers.base import Solver
-from adelic.training.solvers.placewise import HIDDEN, PlacewiseNetwork, PlacewiseSolver, mean_size
+from adelic.training.solvers.placewise import HIDDEN, PlacewiseNetwork, PlacewiseSolver
 
 _SHARPER = 5.0
 """How much faster the logarithm of a gain is learned than other weights: digits of large primes are close together."""
@@ -134,11 +134,8 @@ class ProgramSolver(PlacewiseSolver):
         """Return None for expressions."""
         return None if problem.operators else "its questions are not expressions"
 
-    def _built(self, features: str, operands: Operands, answers: Answers, seed: int) -> PlacewiseNetwork:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            embedding = self._embedding(features, mean_size(operands), seed)
-            return ExpressionNetwork(embedding, self._problem.operators, answer_scale=mean_size(answers))
+    def _around(self, embedding: PlaceEmbedding, arity: int, *, answer_scale: float) -> PlacewiseNetwork:
+        return ExpressionNetwork(embedding, self._problem.operators, answer_scale=answer_scale)
 
     def _lessons(self, rows: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         return rows[lengths[rows] == lengths[rows].min()]

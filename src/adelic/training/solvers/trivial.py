@@ -12,11 +12,9 @@ import numpy.typing as npt
 import torch
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
-from adelic.errors import ConfigurationError
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT, adelic_targets
 from adelic.numbers import AdeleSpace, RedundantResidueCode
-from adelic.training.network.steps import Tick
-from adelic.training.solvers.base import BothOrders, Solver
+from adelic.training.solvers.base import BothOrders, CheckedSolver, Course, Solver, learned
 from adelic.training.solvers.placewise import REMEMBERED, space_for, with_remainders, without_padding
 from adelic.training.solvers.program import calls
 
@@ -24,7 +22,7 @@ _MAX_OPERANDS = 2
 _DEGREE = 2
 
 
-class ResidueTable(Solver):
+class ResidueTable(CheckedSolver):
     """What was seen at each place: from the operands' first digits to the answer's, and nothing for pairs not seen.
 
     The space is that of the place-wise solver, with more places. A place at which the pair of digits was not seen is
@@ -39,10 +37,7 @@ class ResidueTable(Solver):
     ([Fraction(777777, 1)], 0)
     """
 
-    n_parameters = 0
-
-    def __init__(self) -> None:
-        self._tables: list[npt.NDArray[np.int64]] = []
+    _tables: list[npt.NDArray[np.int64]] | None = None
 
     @classmethod
     def obstacle(cls, problem: DrawnTask) -> str | None:
@@ -51,16 +46,7 @@ class ResidueTable(Solver):
             return "operation-tables has expressions"
         return None if problem.arity <= _MAX_OPERANDS else f"the table is of {_MAX_OPERANDS} operands at most"
 
-    def fit(
-        self,
-        problem: DrawnTask,
-        operands: Operands,
-        answers: Answers,
-        *,
-        seed: int,
-        steps: int,
-        tick: Tick | None = None,
-    ) -> None:
+    def learn(self, problem: DrawnTask, operands: Operands, answers: Answers, course: Course) -> None:
         """Remember the examples; seed and steps are not used."""
         self._problem, self.space = problem, space_for(problem, mended=REMEMBERED)
         self._usual = _largest(answers)
@@ -87,7 +73,7 @@ class ResidueTable(Solver):
     def look_up(self, digits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the answers' digits (n, n_primes) for operands' (n, arity, n_primes), `UNKNOWN_DIGIT` if not seen."""
         keys = self._keys(digits)
-        return np.stack([table[keys[:, j]] for j, table in enumerate(self._tables)], axis=-1)
+        return np.stack([table[keys[:, j]] for j, table in enumerate(learned(self._tables))], axis=-1)
 
     def answer(self, operands: Operands) -> Answers:
         """Return the numbers, None where too few places were seen.
@@ -95,8 +81,7 @@ class ResidueTable(Solver):
         Raises:
             ConfigurationError: `fit` was not called.
         """
-        if not self._tables:
-            raise ConfigurationError("nothing is learned yet; call fit first")
+        learned(self._tables)  # else there is no space either
         digits, problem = self.look_up(self._digits(operands)), self._problem
         answers = _decoded(self.space, digits, problem)
         left = np.array([answer is None for answer in answers.tolist()], dtype=np.bool_)
@@ -133,7 +118,7 @@ def _decoded_up_to(
     return code.decode(np.where(seen, digits, 0)[..., None], known=seen.astype(np.int64)).values
 
 
-class OperationTables(Solver):
+class OperationTables(CheckedSolver):
     """A `ResidueTable` for each operator, of the expressions that have but one; longer ones ask them in turn.
 
     Where a pair of digits was not seen the place is erased, and stays so up to the answer.
@@ -145,33 +130,21 @@ class OperationTables(Solver):
     ([Fraction(2576, 1)], 0)
     """
 
-    n_parameters = 0
-
-    def __init__(self) -> None:
-        self._tables: list[ResidueTable] = []
+    _tables: list[ResidueTable] | None = None
 
     @classmethod
     def obstacle(cls, problem: DrawnTask) -> str | None:
         """Return None for expressions."""
         return None if problem.operators else "its questions are not expressions"
 
-    def fit(
-        self,
-        problem: DrawnTask,
-        operands: Operands,
-        answers: Answers,
-        *,
-        seed: int,
-        steps: int,
-        tick: Tick | None = None,
-    ) -> None:
+    def learn(self, problem: DrawnTask, operands: Operands, answers: Answers, course: Course) -> None:
         """Remember the examples with one operator; seed and steps are not used."""
-        self._problem, self._tables = problem, []
+        self._tables = []
         is_one = (operands != 0).sum(axis=1) == 3
         pairs = np.where(operands[:, :2] < 0, operands[:, :1], operands[:, :2])  # a reference is to the first operand
         for k in range(1, problem.operators + 1):
             rows, table = is_one & (operands[:, 2] == -k), ResidueTable()
-            table.fit(problem, pairs[rows], answers[rows], seed=seed, steps=steps)
+            table.learn(problem, pairs[rows], answers[rows], course)
             self._tables.append(table)
 
     def answer(self, operands: Operands) -> Answers:
@@ -180,21 +153,20 @@ class OperationTables(Solver):
         Raises:
             ConfigurationError: `fit` was not called.
         """
-        if not self._tables:
-            raise ConfigurationError("nothing is learned yet; call fit first")
+        tables = learned(self._tables)
         operands, _ = without_padding(operands, self._problem)
-        space, rows = self._tables[0].space, np.arange(len(operands))
+        space, rows = tables[0].space, np.arange(len(operands))
         values = adelic_targets(space, np.maximum(operands, 0))[1][..., 0].numpy()  # (n, columns, n_primes)
         answers = values[:, 0].copy()
-        for column, left, right in calls(torch.from_numpy(operands), len(self._tables)):
-            for k, table in enumerate(self._tables, start=1):
+        for column, left, right in calls(torch.from_numpy(operands), len(tables)):
+            for k, table in enumerate(tables, start=1):
                 mine = rows[operands[:, column] == -k]
                 one, other = values[mine, left.numpy()[mine]], values[mine, right.numpy()[mine]]
                 values[mine, column] = answers[mine] = table.look_up(np.stack([one, other], axis=1))
         return _decoded(space, answers, self._problem)
 
 
-class LeastSquares(Solver):
+class LeastSquares(CheckedSolver):
     """A polynomial of degree 2 in the operands' real values, by least squares, rounded to the nearest integer.
 
     It is computed in float64: answers above 2^53 are beyond it.
@@ -206,24 +178,14 @@ class LeastSquares(Solver):
     ([-123451], 6)
     """
 
-    def __init__(self) -> None:
-        self._weights: npt.NDArray[np.float64] | None = None
+    _weights: npt.NDArray[np.float64] | None = None
 
     @classmethod
     def obstacle(cls, problem: DrawnTask) -> str | None:
         """Return why answers cannot be rounded: they are fractions."""
         return None if problem.answers_are_integers else "answers are rounded to integers"
 
-    def fit(
-        self,
-        problem: DrawnTask,
-        operands: Operands,
-        answers: Answers,
-        *,
-        seed: int,
-        steps: int,
-        tick: Tick | None = None,
-    ) -> None:
+    def learn(self, problem: DrawnTask, operands: Operands, answers: Answers, course: Course) -> None:
         """Fit the polynomial; seed and steps are not used."""
         values: npt.NDArray[np.float64] = operands.astype(np.float64)
         self._scale = np.abs(values).max(axis=0, initial=1.0)
@@ -248,9 +210,8 @@ class LeastSquares(Solver):
         Raises:
             ConfigurationError: `fit` was not called.
         """
-        if self._weights is None:
-            raise ConfigurationError("nothing is learned yet; call fit first")
-        values = np.rint(self._columns(operands.astype(np.float64)) @ self._weights)
+        weights = learned(self._weights)  # else there is no scale either
+        values = np.rint(self._columns(operands.astype(np.float64)) @ weights)
         return np.array([int(value) for value in values], dtype=object)
 
     @property

@@ -38,7 +38,7 @@ def test_digits_are_said_one_after_the_other(name):
     solver = fitted(
         name, steps=2, problem=problem, operands=np.array([[999, 1], [0, 999]]), answers=np.array([998, -999], object)
     )
-    reader = solver._reader
+    reader = solver._network
     ((_, inputs),) = reader.groups(np.array([[123, 7], [5, 800]]))
     with torch.no_grad():
         said = reader.decode(inputs)
@@ -66,7 +66,7 @@ def test_one_digit_addition_is_learned(name):
 @pytest.mark.parametrize("name", SOLVERS)
 def test_all_is_drawn_from_the_seed(name):
     first, again, other = (fitted(name, steps=3, seed=seed) for seed in (1, 1, 2))
-    weights = [torch.cat([p.flatten() for p in s._reader.parameters()]) for s in (first, again, other)]
+    weights = [torch.cat([p.flatten() for p in s._network.parameters()]) for s in (first, again, other)]
     assert torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[0], weights[2])
 

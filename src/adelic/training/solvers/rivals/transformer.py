@@ -14,7 +14,6 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
-from adelic.errors import ConfigurationError
 from adelic.nn.backend import Backend, Noise, current
 from adelic.nn.base_digits import count_digits, to_digits
 from adelic.nn.bodies.encoder import EncoderLayer
@@ -23,8 +22,7 @@ from adelic.nn.embeddings.fone import FoNEEmbedding
 from adelic.nn.embeddings.xval import XValEmbedding
 from adelic.nn.heads.rivals import DigitHead, DigitLogits, FourierHead, XValHead
 from adelic.training.network.sampler import stream_seed
-from adelic.training.network.steps import Tick
-from adelic.training.solvers.base import BothOrders, Solver, descend
+from adelic.training.solvers.base import BothOrders, CheckedSolver, Course, Solver, descend, learned
 
 D_MODEL, N_LAYERS, N_HEADS, D_FEEDFORWARD = 64, 2, 4, 256
 BATCH_SIZE, LEARNING_RATE, WARM_UP = 128, 1e-3, 0.05
@@ -216,7 +214,7 @@ class DigitReader(Reader):
         return torch.cat([of_sign, of_digits], dim=1) + self.numbers[numbers, None]
 
 
-class TransformerSolver(Solver):
+class TransformerSolver(CheckedSolver):
     """A solver that trains a `Reader`.
 
     Attributes:
@@ -227,9 +225,7 @@ class TransformerSolver(Solver):
     name: str
     batch_size, weight_decay = BATCH_SIZE, 0.0
     learning_rate: float = LEARNING_RATE
-
-    def __init__(self) -> None:
-        self._reader: Reader | None = None
+    _network: Reader | None = None
 
     @classmethod
     def obstacle(cls, problem: DrawnTask) -> str | None:
@@ -242,33 +238,14 @@ class TransformerSolver(Solver):
     def _read(self, problem: DrawnTask, operands: Operands, answers: Answers) -> Reader:
         """Return an untrained reader for a problem, its scales and lengths fitted to the training data."""
 
-    def fit(
-        self,
-        problem: DrawnTask,
-        operands: Operands,
-        answers: Answers,
-        *,
-        seed: int,
-        steps: int,
-        tick: Tick | None = None,
-    ) -> None:
-        """Learn from examples, drawn with replacement.
-
-        Raises:
-            ConfigurationError: the problem has fractions, or there are no examples.
-        """
-        obstacle = self.obstacle(problem)
-        if obstacle:
-            raise ConfigurationError(f"{obstacle}, which {problem.name} needs; an adelic solver has them")
-        if not len(operands):
-            raise ConfigurationError(f"{self.name} cannot learn {problem.name} from no examples; give at least one")
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(stream_seed(seed, "initialisation"))
+    def learn(self, problem: DrawnTask, operands: Operands, answers: Answers, course: Course) -> None:
+        """Learn from examples, drawn with replacement."""
+        with course.initialisation():
             reader = self._read(problem, operands, answers)
         ((_, inputs),) = reader.groups(operands)
         targets = reader.targets(answers)
-        generator = torch.Generator().manual_seed(stream_seed(seed, "sampler"))
-        noise_seed = stream_seed(seed, "dropout") % 2**32
+        generator = course.sampler()
+        noise_seed = stream_seed(course.seed, "dropout") % 2**32
         parameters = [p for p in reader.parameters() if p.requires_grad]
         optimizer = torch.optim.AdamW(parameters, lr=self.learning_rate, weight_decay=self.weight_decay, fused=True)
 
@@ -278,9 +255,9 @@ class TransformerSolver(Solver):
                 return reader.loss(tuple(t[rows] for t in inputs), tuple(t[rows] for t in targets))
 
         reader.train()
-        warm_up = max(1, round(WARM_UP * steps))
-        descend(loss, optimizer, steps, tick, peak=self.learning_rate, warm_up=warm_up)
-        self._reader = reader.eval()
+        warm_up = max(1, round(WARM_UP * course.steps))
+        descend(loss, optimizer, course, warm_up=warm_up)
+        self._network = reader.eval()
 
     @torch.no_grad()
     def answer(self, operands: Operands) -> Answers:
@@ -290,19 +267,13 @@ class TransformerSolver(Solver):
             ConfigurationError: `fit` was not called.
             EncodingError: an operand is a fraction, or longer than the problem's longest.
         """
-        if self._reader is None:
-            raise ConfigurationError(f"{self.name} has learned nothing yet; call fit first")
+        reader = learned(self._network)
         found = np.empty(len(operands), dtype=object)
-        for rows, inputs in self._reader.groups(operands) if len(operands) else []:
+        for rows, inputs in reader.groups(operands) if len(operands) else []:
             for first in range(0, len(rows), _ROWS):
                 part = slice(first, first + _ROWS)
-                found[rows[part]] = self._reader.decode(tuple(t[part] for t in inputs))
+                found[rows[part]] = reader.decode(tuple(t[part] for t in inputs))
         return found
-
-    @property
-    def n_parameters(self) -> int:
-        """Return how many numbers are trained; 0 before `fit`."""
-        return sum(p.numel() for p in self._reader.parameters() if p.requires_grad) if self._reader else 0
 
 
 class FoNESolver(TransformerSolver):
