@@ -98,7 +98,8 @@ def rows_from(first: int, n: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
                 if filled == len(rows):
                     rows = np.concatenate((rows, np.empty_like(rows)))
                     labels = np.concatenate((labels, np.empty_like(labels)))
-                rows[filled] = w
+                for place in range(n):  # a slice has numba compile the texts of its errors, which takes seconds
+                    rows[filled, place] = w[place]
                 labels[filled] = least - 1
                 filled += 1
             depth -= 1

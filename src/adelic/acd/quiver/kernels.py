@@ -144,6 +144,13 @@ def canonical_order(b: Int64, best: Int64, neighbours: Int64, weights: Hashes, d
 
 
 @njit(cache=True)
+def copy(source: Int64, target: Int64) -> None:
+    """Copy the entries of a vector: in `target[:] = source`, numba compiles the texts of errors, which takes seconds."""
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+@njit(cache=True)
 def search(
     b: Int64, best: Int64, root_colours: Int64, root_target: int,
     neighbours: Int64, weights: Hashes, degrees: Int64, keys: Hashes,
@@ -153,8 +160,11 @@ def search(
     order, colours, orbits = np.empty((n, n), np.int64), np.empty((n, n), np.int64), np.empty((n, n), np.int64)
     target, child = np.empty(n, np.int64), np.empty(n, np.int64)  # the cell that branches; the place of the child
     best_path, image = np.empty(n, np.int64), np.empty(n, np.int64)
-    order[0], colours[0], target[0], child[0] = best, root_colours, root_target, root_target - 1
-    orbits[0] = np.arange(n)
+    copy(best, order[0])
+    copy(root_colours, colours[0])
+    target[0], child[0] = root_target, root_target - 1
+    for v in range(n):
+        orbits[0, v] = v
     has_leaf = False
     level = 0
     while level >= 0:
@@ -164,18 +174,20 @@ def search(
             continue
         child[level] = place
         below = level + 1
-        order[below], colours[below] = order[level], colours[level]
+        copy(order[level], order[below])
+        copy(colours[level], colours[below])
         individualise(order[below], colours[below], target[level], place)
         first = refine(order[below], colours[below], neighbours, weights, degrees, keys)
         if first < n:
             target[below], child[below] = first, first - 1
-            orbits[below] = np.arange(n)
+            for v in range(n):
+                orbits[below, v] = v
             level = below
             continue
         sign = compared(b, order[below], best) if has_leaf else -1
         if sign < 0:
             has_leaf = True
-            best[:] = order[below]
+            copy(order[below], best)
             for above in range(below):
                 best_path[above] = order[above, child[above]]
         elif sign == 0:
@@ -268,7 +280,7 @@ def symmetrizers(matrices: Int64) -> Int64:
             if size <= 0:
                 numerators[:] = size
                 break
-        result[index] = numerators
+        copy(numerators, result[index])
     return result
 
 

@@ -98,7 +98,8 @@ def _add(
             first = 64 * word + _lowest_bit(equation[word])
             if not is_led[first]:
                 is_led[first], row_sums[first] = True, total
-                rows[first, word:] = equation[word:]
+                for k in range(word, words):  # a slice has numba compile the texts of its errors, which takes seconds
+                    rows[first, k] = equation[k]
                 break
             for k in range(word, words):
                 equation[k] ^= rows[first, k]
