@@ -145,7 +145,7 @@ def canonical_order(b: Int64, best: Int64, neighbours: Int64, weights: Hashes, d
 
 @njit(cache=True)
 def copy(source: Int64, target: Int64) -> None:
-    """Copy the entries of a vector: in `target[:] = source`, numba compiles the texts of errors, which takes seconds."""
+    """Copy a vector: of `target[:] = source` numba compiles the texts of its errors, too, which takes seconds."""
     for i in range(len(source)):
         target[i] = source[i]
 
