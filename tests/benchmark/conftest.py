@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from joblib.externals.loky.backend import context
+from matplotlib.figure import Figure
 
 from adelic.benchmark import Budget
 from adelic.training import Result, run
@@ -25,6 +26,12 @@ class Steps(Budget):
 @pytest.fixture
 def steps():
     return Steps
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Compose figures without drawing them, which takes most of the time of a test that does not look at them."""
+    monkeypatch.setattr(Figure, "savefig", lambda figure, out, **options: out.write(b"<svg></svg>"))
 
 
 @pytest.fixture(scope="module")

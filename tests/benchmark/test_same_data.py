@@ -13,6 +13,7 @@ from adelic.benchmark.significance import paired_difference
 from adelic.data.sources import DrawnData, TableData
 
 ACCURACIES = (0.5, 0.6, 0.8)
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 
 @pytest.fixture
