@@ -9,9 +9,8 @@ python benchmarks/arithmetic_seconds.py    # writes docs/arithmetic/seconds.svg
 import sys
 from pathlib import Path
 
-from adelic.benchmark import arithmetic
-from adelic.benchmark.arithmetic.entries import Entry
 from adelic.benchmark.arithmetic.figures import draw_seconds
+from adelic.benchmark.drawn import Series, gather, read_plan
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "arithmetic" / "seconds.svg"
@@ -20,22 +19,21 @@ OURS, RIVALS = "adelic-placewise", ("fone", "xval", "abacus", "base-10", "base-1
 """Of the first plan; of the second all are drawn."""
 
 
-def entries() -> list[Entry]:
-    """Return the entries of both plans with results, of sums and products."""
-    full = arithmetic.gather(arithmetic.read_plan("full"), ROOT / "results" / "arithmetic")
-    longer = arithmetic.read_plan(ROOT / "benchmarks" / "arithmetic_long.toml")
+def series() -> list[Series]:
+    """Return the series of both plans with results, of sums and products."""
+    full = gather(read_plan("full", "arithmetic"), ROOT / "results" / "arithmetic")
+    longer = gather(read_plan(ROOT / "benchmarks" / "arithmetic_long.toml"), ROOT / "results" / "arithmetic-long")
     chosen = [
-        entry
-        for entry in full
-        if (entry.solver == OURS and entry.examples == 1000) or (entry.solver in RIVALS and entry.examples >= 10_000)
+        one
+        for one in full
+        if (one.model == OURS and one.examples == 1000) or (one.model in RIVALS and one.examples >= 10_000)
     ]
-    both = [*chosen, *arithmetic.gather(longer, ROOT / "results" / "arithmetic-long")]
-    return [entry for entry in both if entry.results and entry.problem in PROBLEMS]
+    return [one for one in (*chosen, *longer) if one.results and one.task in PROBLEMS]
 
 
 def main() -> None:
     """Draw the picture."""
-    picture = draw_seconds(entries())
+    picture = draw_seconds(series())
     if picture is None:
         sys.exit("there are no results")
     PICTURE.write_bytes(picture)

@@ -25,8 +25,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from adelic.benchmark.drawn import read_plan
 from adelic.benchmark.files import fill
-from adelic.benchmark.number_theory import read_plan
 from adelic.benchmark.plots import COLOURS, GREY, render, style
 from adelic.benchmark.table import Table
 from adelic.data import drawn_task
@@ -69,7 +69,7 @@ def main() -> None:
 
 def the_experiment() -> Experiment:
     """Return the local–global series of the plan that is best by validation, seed 0."""
-    (series,) = (one for one in read_plan("full") if one.task == "conic" and one.label == SERIES)
+    (series,) = (one for one in read_plan("full", "number-theory") if one.task == "conic" and one.label == SERIES)
     return series.experiments[0]
 
 

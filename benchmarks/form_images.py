@@ -19,7 +19,7 @@ import common
 import numpy as np
 import numpy.typing as npt
 
-from adelic.benchmark.number_theory import read_plan
+from adelic.benchmark.drawn import read_plan
 from adelic.data.sources import DrawnData
 
 SERIES = {"conic": "80 passes", "ternary-form": "16 passes"}
@@ -36,7 +36,10 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=common.RESULTS / "form_images.json")
     given = parser.parse_args()
     (*chosen,) = (
-        one for one in read_plan("full") for task, end in SERIES.items() if one.task == task and one.label.endswith(end)
+        one
+        for one in read_plan("full", "number-theory")
+        for task, end in SERIES.items()
+        if one.task == task and one.label.endswith(end)
     )
     tasks = {one.task: counted(one.experiments[0].questions) for one in chosen if one.label.startswith("local–global")}
     common.write(given.output, "form_images.py", ("adelic", "numpy"), {"seed": 0, "tasks": tasks})

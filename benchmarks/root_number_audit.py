@@ -24,7 +24,7 @@ import common
 import numpy as np
 import numpy.typing as npt
 
-from adelic.benchmark.number_theory import read_plan
+from adelic.benchmark.drawn import read_plan
 from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.data.lookup import RowIndex
 from adelic.data.sources import DrawnData
@@ -38,7 +38,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=common.RESULTS / "root_number_audit.json")
     given = parser.parse_args()
-    of_parity = [one.experiments[0] for one in read_plan("full") if one.task == "root-number"]
+    of_parity = [one.experiments[0] for one in read_plan("full", "number-theory") if one.task == "root-number"]
     first = next(one for one in of_parity if one.model.name == "adelic-parity")
     common.write(
         given.output,

@@ -27,6 +27,7 @@ import numpy as np
 
 from adelic import benchmark
 from adelic.benchmark import arithmetic, columns
+from adelic.benchmark.drawn import gather, read_plan
 from adelic.benchmark.report import figures
 from adelic.benchmark.results import confidence_interval
 from adelic.benchmark.run_tables import single_runs
@@ -150,10 +151,8 @@ def fill(match: re.Match[str]) -> str:
 
 def of_plan(match: re.Match[str]) -> str:
     """Return the table of a plan of a benchmark between its marks, which name the plan and the results."""
-    if match[2] == "columns":
-        return f"{match[1]}{columns.to_markdown(columns.read_plan(match[3]), Path(match[4]))}\n{match[5]}"
-    entries = arithmetic.gather(arithmetic.read_plan(match[3]), Path(match[4]))
-    return f"{match[1]}{arithmetic.to_markdown(entries)}\n{match[5]}"
+    show = {"arithmetic": arithmetic.show, "columns": columns.show}[match[2]]
+    return f"{match[1]}{show(gather(read_plan(match[3]), Path(match[4]))).text}\n{match[5]}"
 
 
 @cache

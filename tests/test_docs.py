@@ -19,9 +19,8 @@ import pytest
 from click.testing import CliRunner
 
 from adelic import acd, number_theory
-from adelic.benchmark import published_rows
-from adelic.benchmark.arithmetic import gather, read_plan
-from adelic.benchmark.arithmetic import to_markdown as to_arithmetic_table
+from adelic.benchmark import arithmetic, published_rows
+from adelic.benchmark.drawn import gather, read_plan
 from adelic.cli import commands
 from adelic.data import DrawnData, audit_drawn
 from adelic.data.auditing.drawn import to_lines
@@ -169,7 +168,7 @@ def test_the_table_of_arithmetic_is_made_from_the_committed_results(name, plan, 
     page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     shown = re.search(r"<!-- table: arithmetic -->\n(.*?)\n<!-- end of table -->", page, flags=re.DOTALL)
     assert shown is not None
-    assert shown[1] == to_arithmetic_table(gather(read_plan(plan), ROOT / "results" / results))
+    assert shown[1] == arithmetic.show(gather(read_plan(plan, "arithmetic"), ROOT / "results" / results)).text
     for figure in re.findall(rf"\]\(({name}/[^)]+)\)", page):
         assert (ROOT / "docs" / figure).exists()
 
@@ -180,7 +179,7 @@ def test_the_table_of_another_plan_is_made_from_the_committed_results(name):
     shown = re.findall(r"<!-- table: arithmetic (\S+) (\S+) -->\n(.*?)\n<!-- end of table -->", page, flags=re.DOTALL)
     assert shown
     for plan, results, table in shown:
-        assert table == to_arithmetic_table(gather(read_plan(ROOT / plan), ROOT / results))
+        assert table == arithmetic.show(gather(read_plan(ROOT / plan), ROOT / results)).text
 
 
 def blocks(page, language):

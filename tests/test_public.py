@@ -15,6 +15,7 @@ MODULES = (
     "adelic.training",
     "adelic.benchmark",
     "adelic.benchmark.arithmetic",
+    "adelic.benchmark.drawn",
     "adelic.number_theory",
     "adelic.training.solvers",
     "adelic.integrations.sklearn",

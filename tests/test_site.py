@@ -115,6 +115,7 @@ def public_modules():
             yield module.name
     yield "adelic.nn.functional"
     yield "adelic.benchmark.arithmetic"
+    yield "adelic.benchmark.drawn"
     yield "adelic.training.solvers"
     from adelic import integrations
 

@@ -6,30 +6,25 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from adelic.benchmark import columns as benchmark
-from adelic.benchmark import drawn
-from adelic.benchmark.files import finished, read_results
+from adelic.benchmark.columns import show
+from adelic.benchmark.drawn import experiments, gather, read_plan
+from adelic.benchmark.files import finished
 from adelic.cli import commands
 from adelic.columns import TASKS
-from adelic.errors import ConfigurationError
 from adelic.numbers.features import FEATURE_KINDS
 
 ROOT = Path(__file__).parents[2]
 SMALL = """
-[every-task]
+[[part]]
 tasks = ["weekday", "magnitude"]
 seeds = 2
-data = { examples = 200, test_cases = 50, confirmation_cases = 50 }
+examples = [200]
+data = { test_cases = 50, confirmation_cases = 50 }
 recipe = { epochs = 1, d_model = 16, n_layers = 1, n_heads = 2, d_feedforward = 16 }
-
-[[every-task.run]]
-label = "characters"
-embedding = { name = "adelic", features = "characters", projection = "linear" }
-
-[[every-task.run]]
-label = "learned"
-tasks = ["weekday"]
-embedding = { name = "learned" }
+run = [
+    { label = "characters", embedding = { name = "adelic", features = "characters", projection = "linear" } },
+    { label = "learned", tasks = ["weekday"], embedding = { name = "learned" } },
+]
 """
 
 
@@ -42,7 +37,7 @@ def reproduced(folder, *further):
 
 
 def test_the_full_plan_has_every_form_on_every_task_that_can_have_it():
-    full = benchmark.read_plan("full")
+    full = read_plan("full", "columns")
     assert {series.task for series in full} == set(TASKS)
     forms = {}
     for series in full:
@@ -55,7 +50,7 @@ def test_the_full_plan_has_every_form_on_every_task_that_can_have_it():
 
 
 def test_models_have_equal_questions_and_recipes():
-    full = benchmark.read_plan("full")
+    full = read_plan("full", "columns")
     assert len({(series.examples, series.experiments[0].recipe) for series in full}) == 1
 
 
@@ -72,8 +67,8 @@ def test_a_plan_is_run_in_part_then_to_the_end(tmp_path):
     assert "one seed" not in whole
     assert "2 seeds" in whole
     assert all(path.stat().st_mtime_ns == time for path, time in kept.items())
-    plan = benchmark.read_plan(tmp_path / "small.toml")
-    there = finished(drawn.experiments(plan), tmp_path / "results")
+    plan = read_plan(tmp_path / "small.toml")
+    there = finished(experiments(plan), tmp_path / "results")
     assert len(there) == 6
     learned = next(line for line in whole.splitlines() if line.startswith("| learned"))
     assert learned.split("|")[3].strip() == "—"
@@ -81,16 +76,9 @@ def test_a_plan_is_run_in_part_then_to_the_end(tmp_path):
     assert (tmp_path / "report" / "table.md").read_text(encoding="utf-8").startswith("| model | weekday | magnitude |")
 
 
-def test_a_run_of_an_unknown_key_is_refused(tmp_path):
-    path = tmp_path / "small.toml"
-    path.write_text(SMALL.replace('label = "learned"', 'label = "learned"\nsedes = 3'), encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="no key sedes"):
-        benchmark.read_plan(path)
-
-
 def test_the_page_has_the_table_of_the_committed_results():
     results = ROOT / "results" / "columns"
-    table = benchmark.to_markdown(benchmark.read_plan("full"), results)
+    table = show(gather(read_plan("full", "columns"), results)).text
     page = (ROOT / "docs" / "features.md").read_text(encoding="utf-8")
     assert f"<!-- table: columns -->\n{table}\n<!-- end of table -->" in page
     assert (ROOT / "docs" / "features" / "table.md").read_text(encoding="utf-8") == table + "\n"
@@ -98,7 +86,4 @@ def test_the_page_has_the_table_of_the_committed_results():
         r"<!-- table: columns (\S+) (\S+) -->\n(.*?)\n<!-- end of table -->", page, flags=re.DOTALL
     )
     assert not others
-    assert shown == benchmark.to_markdown(benchmark.read_plan(ROOT / plan), ROOT / folder)
-    assert len(read_results(ROOT / folder)) == len(drawn.experiments(benchmark.read_plan(ROOT / plan)))
-    planned = set(drawn.experiments(benchmark.read_plan("full")))
-    assert len(finished(planned, results)) == len(read_results(results))  # each is of the plan
+    assert shown == show(gather(read_plan(ROOT / plan), ROOT / folder)).text

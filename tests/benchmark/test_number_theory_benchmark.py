@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adelic.benchmark import drawn
-from adelic.benchmark import number_theory as benchmark
-from adelic.benchmark.drawn.scores import accuracy, constant, learned, least_class
+from adelic.benchmark.drawn import choose, experiments, gather, read_plan, write_report
+from adelic.benchmark.drawn.scores import constant, learned, least_class
 from adelic.benchmark.files import finished, read_results
 from adelic.benchmark.matrix import outstanding_work
+from adelic.benchmark.number_theory import show
 from adelic.benchmark.number_theory.divisors import draw_divisors, to_table
 from adelic.benchmark.number_theory.summary import KINDS, to_summary
 from adelic.errors import ConfigurationError, UnknownNameError
@@ -24,33 +24,38 @@ from adelic.errors import ConfigurationError, UnknownNameError
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results" / "number-theory"
 SMALL = """
-[[gcd.run]]
+seeds = 1
+recipe = { epochs = 2, d_model = 16, n_layers = 1, n_heads = 2, d_feedforward = 16 }
+data = { test_cases = 100, never_seen_cases = 100 }
+
+[[part]]
+tasks = ["gcd"]
+examples = [300]
+
+[[part.run]]
 label = "ours"
 seeds = 2
 published = "91 of 100 [1]"
-data = { examples = 300, test_cases = 100, never_seen_cases = 100 }
 embedding = { name = "adelic", features = "one-hot-digits", projection = "linear", precision = { 2 = 3, 3 = 2, 5 = 1 } }
-recipe = { epochs = 2, d_model = 16, n_layers = 1, n_heads = 2, d_feedforward = 16 }
 
-[[gcd.run]]
+[[part.run]]
 label = "xVal"
-seeds = 1
-data = { examples = 300, test_cases = 100, never_seen_cases = 100 }
 embedding = { name = "xval" }
-recipe = { epochs = 2, d_model = 16, n_layers = 1, n_heads = 2, d_feedforward = 16 }
 
-[[conic.run]]
+[[part]]
 label = "local–global"
-seeds = 1
-data = { examples = 200, test_cases = 100, never_seen_cases = 100, task_options = ["max_prime=13"] }
+tasks = ["conic"]
+examples = [200]
+data = { task_options = ["max_prime=13"] }
 embedding = { name = "adelic", places = "agree", precision = { 2 = 3, 3 = 2, 5 = 2, 7 = 2 } }
-recipe = { epochs = 1, d_model = 8, n_layers = 1 }
+recipe = { epochs = 1, d_model = 8 }
 
-[[collatz.run]]
+[[part]]
 label = "xVal, a solver"
-seeds = 1
-data = { examples = 50, test_cases = 20, never_seen_cases = 20, task_options = ["limit=1000"] }
-solver = "xval"
+tasks = ["collatz"]
+examples = [50]
+data = { test_cases = 20, never_seen_cases = 20, task_options = ["limit=1000"] }
+solvers = ["xval"]
 steps = 2
 """
 
@@ -81,7 +86,7 @@ def reproduced(plan_file, forked_workers):
 
 
 def test_packaged_plans_are_of_known_tasks_and_models():
-    full = benchmark.read_plan("full")
+    full = read_plan("full", "number-theory")
     learned = {
         "gcd",
         "squarefree",
@@ -97,15 +102,10 @@ def test_packaged_plans_are_of_known_tasks_and_models():
     }
     controls = {"sorting", "maximum", "floor-quotient", "decimal-digit", "noisy-sum", "residue"}
     assert {series.task for series in full} == learned | controls
-    assert len({one.label for one in drawn.experiments(full)}) == sum(len(s.experiments) for s in full)
+    assert len({one.label for one in experiments(full)}) == sum(len(s.experiments) for s in full)
     for series in full:  # five seeds of ours, three of rivals, one of a series that another replaces
         assert len(series.experiments) in (3, 5)
-    assert all(len(series.experiments) == 1 for series in benchmark.read_plan("quick"))
-
-
-def test_experiments_come_seed_by_seed(plan_file):
-    seeds = [one.seed for one in drawn.experiments(benchmark.read_plan(plan_file))]
-    assert seeds == [0, 0, 0, 0, 1]
+    assert all(len(series.experiments) == 1 for series in read_plan("quick", "number-theory"))
 
 
 def test_a_plan_is_run_in_parts(reproduced, plan_file):
@@ -113,8 +113,8 @@ def test_a_plan_is_run_in_parts(reproduced, plan_file):
     assert "ot run" in first
     assert "ot run" not in second.split("Exact answers")[0]
     assert len(read_results(folder / "results")) == 5
-    whole = benchmark.read_plan(plan_file)
-    assert len(finished(drawn.experiments(whole), folder / "results")) == 5
+    whole = read_plan(plan_file)
+    assert len(finished(experiments(whole), folder / "results")) == 5
     files = {path.name for path in (folder / "report").iterdir()}
     assert files == {"table.md", "gcd.svg", "divisors.svg"}
 
@@ -127,7 +127,7 @@ def test_the_table_says_what_the_results_do(reproduced, plan_file):
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[:3] == ["xVal", "300", "1"]
     splits = ["test", *xval.never_seen]
-    assert cells[3:-3] == [f"{100 * accuracy(xval, split):.2f}" for split in splits]
+    assert cells[3:-3] == [f"{100 * xval.figures(split)['accuracy']:.2f}" for split in splits]
     assert cells[-3] == str(learned(xval, "stratified"))
     ours = next(line for line in table.splitlines() if line.startswith("| ours |"))
     assert " to " in ours or re.search(r"\| 2 \|", ours)  # two seeds: a range
@@ -145,15 +145,15 @@ def test_each_choice_of_options_has_a_table_and_the_best_trivial_rule_stands_in_
     assert "best trivial rule |" not in collatz  # its answers are numbers
     assert "up to 1,000**\n" in collatz  # a limit of the plan, not the default
     plan = tmp_path / "two.toml"
-    run = "[[modular-sum.run]]\nlabel = 'x'\nseeds = 1\nsolver = 'fone'\nsteps = 1\n"
-    plan.write_text("".join(f"{run}data = {{ task_options = ['terms={n}'] }}\n" for n in (8, 2, 8)), encoding="utf-8")
-    table = benchmark.to_markdown(benchmark.read_plan(plan), folder / "results")
+    part = "[[part]]\ntasks = ['modular-sum']\nseeds = 1\nsolvers = ['fone']\nsteps = 1\n"
+    plan.write_text("".join(f"{part}data = {{ task_options = ['terms={n}'] }}\n" for n in (8, 2, 8)), encoding="utf-8")
+    table = show(gather(read_plan(plan), folder / "results")).text
     sums = "; ".join(f"`modular-sum`: the sum of {n} numbers modulo 257" for n in (8, 2))
     assert table == f"Not run: {sums}."
 
 
 def to_text(plan_file, folder):
-    return benchmark.to_markdown(benchmark.read_plan(plan_file), folder / "results") + "\n"
+    return show(gather(read_plan(plan_file), folder / "results")).text + "\n"
 
 
 def test_the_page_is_filled_between_its_marks(reproduced, plan_file, tmp_path):
@@ -163,7 +163,7 @@ def test_the_page_is_filled_between_its_marks(reproduced, plan_file, tmp_path):
     both = marked.format("task gcd") + "between\n" + marked.format("divisors learned")
     rest = "".join(marked.format(name) for name in ("task conic", "task collatz", "notes on tables"))
     page.write_text(f"{marked.format('all tasks')}Before\n{both}{rest}after\n", encoding="utf-8")
-    benchmark.write_report(benchmark.read_plan(plan_file), folder / "results", tmp_path / "mine")
+    write_report(show, read_plan(plan_file), folder / "results", tmp_path / "mine")
     text = page.read_text(encoding="utf-8")
     assert text.startswith("<!-- table: all tasks -->\n| task | published |")
     assert "Before\n<!-- table: task gcd -->\n**`gcd`" in text
@@ -173,12 +173,12 @@ def test_the_page_is_filled_between_its_marks(reproduced, plan_file, tmp_path):
     assert "between\n<!-- table: divisors learned -->\n| model | examples | seeds | learned |" in text
     page.write_text("no marks", encoding="utf-8")
     with pytest.raises(ConfigurationError, match="a line <!-- table: all tasks -->"):
-        benchmark.write_report(benchmark.read_plan(plan_file), folder / "results", tmp_path / "mine")
+        write_report(show, read_plan(plan_file), folder / "results", tmp_path / "mine")
 
 
 def test_the_table_of_all_tasks(reproduced, plan_file):
     folder, _ = reproduced
-    table = to_summary(benchmark.read_plan(plan_file), folder / "results")
+    table = to_summary(gather(read_plan(plan_file), folder / "results"))
     assert table.columns == ("task", "published", *KINDS, "trivial rule")
     gcd, conic, collatz = table.rows
     assert (gcd[0].split(":")[0], gcd[1], gcd[2], gcd[5]) == ("`gcd`", "91 of 100 [1]", "–", "–")
@@ -188,7 +188,7 @@ def test_the_table_of_all_tasks(reproduced, plan_file):
     assert re.fullmatch(r"\d+\.\d\d \(local–global\)", conic[2])
     assert re.fullmatch(r"\d+\.\d\d", conic[5])
     assert collatz[4].endswith(" (xVal, a solver)")
-    nothing = to_summary(benchmark.read_plan(plan_file), folder / "none")
+    nothing = to_summary(gather(read_plan(plan_file), folder / "none"))
     assert [row[2:] for row in nothing.rows] == [
         ("–", "not run", "not run", "–"),
         ("not run", "–", "–", "–"),
@@ -198,7 +198,7 @@ def test_the_table_of_all_tasks(reproduced, plan_file):
 
 def test_of_each_kind_the_best_series_stands_in_the_table_of_all_tasks():
     """The committed results, read without the plan: of the Möbius function, conics and sorting."""
-    rows = {row[0].split(":")[0]: row for row in to_summary(benchmark.read_plan("full"), RESULTS).rows}
+    rows = {row[0].split(":")[0]: row for row in to_summary(gather(read_plan("full", "number-theory"), RESULTS)).rows}
     for task, column, chosen in (
         ("moebius", 2, lambda words: "--places" in words),
         ("moebius", 4, lambda words: "--embedding adelic" not in words),
@@ -220,26 +220,25 @@ def test_which_divisors_are_learned(plan_file, result):
     def stratified(cases, correct):  # the last class is "greater"
         return result(by_class={"stratified": {"cases": [*cases, 7], "correct": [*correct, 0]}})
 
-    ours, xval, *_ = benchmark.read_plan(plan_file)
+    ours, xval, *_ = read_plan(plan_file)
     ten, every = [1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 40, 50, 64, 80, 100], range(1, 101)
     in_base_10 = stratified([20] * 100, [20 if k in ten else 5 if k == 6 else 0 for k in every])
     nearly, missed = stratified([20] * 100, [18] + [20] * 99), stratified([20] * 100, [20] * 99 + [18])
-    table = to_table({ours: [nearly, missed], xval: [in_base_10]})
+    both = [replace(ours, results=(nearly, missed)), replace(xval, results=(in_base_10,))]
+    table = to_table(both)
     assert table.columns[-3:] == ("GCD divides a power of 10", "a power of 30, not of 10", "neither")
     assert table.rows[0] == ("ours", "300", "2", "all", "99.3", "100.0", "100.0")  # 38 of 40 are 95 %
     assert table.rows[1] == ("xVal", "300", "1", ", ".join(map(str, ten)), "100.0", "1.3", "0.0")
-    assert to_table({ours: [missed]}).rows[0][3] == "all but 100"
-    assert to_table({ours: [stratified([0] * 100, [0] * 100)]}).rows[0][3:] == ("none", "", "", "")
-    picture = draw_divisors({ours: [nearly, missed], xval: [in_base_10]}).decode()
+    assert to_table([replace(ours, results=(missed,))]).rows[0][3] == "all but 100"
+    assert to_table([replace(ours, results=(stratified([0] * 100, [0] * 100),))]).rows[0][3:] == ("none", "", "", "")
+    picture = draw_divisors(both).decode()
     assert "ours (300 pairs)" in picture
-    assert draw_divisors({}) is None
+    assert draw_divisors([]) is None
 
 
 def test_scores(result):
     cases = {"test": {"cases": [4, 6, 0], "correct": [4, 1, 0]}, "new": {"cases": [1, 20, 20], "correct": [0, 19, 18]}}
     result = result(accuracy=0.5, majority=0.4, never_seen={"new": {"accuracy": 0.75}}, by_class=cases)
-    assert accuracy(result, "test") == 0.5
-    assert accuracy(result, "new") == 0.75
     assert constant(result, "test") == 0.6
     assert constant(result, "new") == 20 / 41
     assert constant(replace(result, by_class=None), "test") == 0.4
@@ -249,31 +248,13 @@ def test_scores(result):
 
 
 def test_the_longest_run_comes_last_with_a_budget(plan_file, tmp_path):
-    plan = {series.label: series.experiments[0] for series in benchmark.read_plan(plan_file)}
+    plan = {series.label: series.experiments[0] for series in read_plan(plan_file)}
     whole = plan["ours"]
-    (few,) = benchmark.read_plan(plan_file)[0].at_most(100).seeds([0]).experiments
+    (few,) = read_plan(plan_file)[0].at_most(100).seeds([0]).experiments
     assert 0 < outstanding_work(few, tmp_path) < outstanding_work(whole, tmp_path)
     (tmp_path / whole.label).mkdir()
     (tmp_path / whole.label / "metrics.jsonl").write_text("{}\n", encoding="utf-8")  # one of two epochs is done
     assert outstanding_work(whole, tmp_path) == outstanding_work(plan["xVal"], tmp_path) / 2
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[[gcd.run]]\nlabel = 'x'\nseeds = 1\nrecipes = {}\n", "a run has no key recipes"),
-        ("[[gdc.run]]\n", "did you mean 'gcd'"),
-        ("[gcd]\n", "is not a plan"),
-        ("gcd = ", "is not a plan"),
-        ("[[gcd.run]]\nlabel='x'\nseeds=1\ndata={examples=0}\nembedding={name='fone'}\n", "examples=0"),
-        ("[[gcd.run]]\nlabel='x'\nseeds=1\ndata={examples=9}\nembedding={name='learned'}\n", "too many numbers"),
-    ],
-)
-def test_what_is_no_plan(tmp_path, text, message):
-    path = tmp_path / "plan.toml"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigurationError, match=message):
-        benchmark.read_plan(path)
 
 
 def test_what_the_command_refuses(refused, tmp_path):
@@ -282,7 +263,7 @@ def test_what_the_command_refuses(refused, tmp_path):
     assert "no run of these tasks and seeds" in refused("reproduce", "number-theory", "gcd", "--quick", "--seeds", 7)
     assert "number-theory comes first" in refused("reproduce", "--quick", "number-theory")
     with pytest.raises(UnknownNameError):
-        drawn.choose(benchmark.read_plan("quick"), tasks=["lattice"])
+        choose(read_plan("quick", "number-theory"), tasks=["lattice"])
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are POSIX")
@@ -319,9 +300,8 @@ def test_a_first_look_leaves_the_results_and_pages_of_the_whole_alone(works, tmp
 
 def test_the_whole_plan_writes_its_page_in_a_clone_alone(works, tmp_path, monkeypatch):
     """Where there is no page to fill, the report stands beside the results."""
-    plan = SMALL[SMALL.index("[[collatz.run]]") :]
-    read_plan = benchmark.read_plan
-    monkeypatch.setattr("adelic.benchmark.number_theory.read_plan", lambda _: read_plan(tmp_path / "plan"))
+    plan = "seeds = 1\n" + SMALL[SMALL.rindex("[[part]]") :]
+    monkeypatch.setattr("adelic.benchmark.drawn.read_plan", lambda *_, **__: read_plan(tmp_path / "plan"))
     (tmp_path / "plan").write_text(plan, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     out = works("reproduce", "number-theory", "--workers", 1)
@@ -340,7 +320,7 @@ def test_a_dry_run_prints_commands(works):
 
 
 def test_fewer_examples_are_another_run(plan_file):
-    series = benchmark.read_plan(plan_file)[0]
+    series = read_plan(plan_file)[0]
     small = series.at_most(100)
     assert small.examples == 100
     assert small.experiments[0].label != series.experiments[0].label
@@ -349,29 +329,29 @@ def test_fewer_examples_are_another_run(plan_file):
 
 def test_the_table_of_the_demo_is_that_of_the_results():
     """What `make demo` printed when its results were committed."""
-    table = benchmark.to_markdown(benchmark.read_plan("quick"), ROOT / "results" / "number-theory-quick")
+    table = show(gather(read_plan("quick", "number-theory"), ROOT / "results" / "number-theory-quick")).text
     text = (ROOT / "docs" / "demo.md").read_text(encoding="utf-8")
     assert f"<!-- table: number theory -->\n{table}\n<!-- end of table -->" in text
     assert "not run" not in table
 
 
 def test_the_page_is_that_of_the_results(tmp_path):
-    whole = benchmark.read_plan("full")
-    table = benchmark.to_markdown(whole, ROOT / "results" / "number-theory")
+    whole = read_plan("full", "number-theory")
+    table = show(gather(whole, ROOT / "results" / "number-theory")).text
     text = (ROOT / "docs" / "number-theory.md").read_text(encoding="utf-8")
     for task in {series.task for series in whole}:
         shown = text.split(f"<!-- table: task {task} -->\n")[1].split("\n<!-- end of table -->")[0]
         assert f"\n\n{shown}\n\n" in f"\n\n{table}"
         assert shown.count("**") == 2 * table.count(f"**`{task}`")
-    summary = to_summary(whole, RESULTS).to_markdown().rstrip()
+    summary = to_summary(gather(whole, RESULTS)).to_markdown().rstrip()
     assert f"<!-- table: all tasks -->\n{summary}\n<!-- end of table -->" in text
     assert (ROOT / "docs" / "number-theory" / "table.md").read_text(encoding="utf-8") == table + "\n"
-    made = benchmark.write_report(whole, ROOT / "results" / "number-theory", tmp_path / "report")
+    made = write_report(show, whole, ROOT / "results" / "number-theory", tmp_path / "report")
     for path in made[1:]:
         assert path.read_bytes() == (ROOT / "docs" / "number-theory" / path.name).read_bytes()
     assert [path.name for path in made] == ["table.md", "gcd.svg", "divisors.svg"]
     shutil.copy(ROOT / "docs" / "number-theory.md", tmp_path / "report.md")
-    benchmark.write_report(whole, ROOT / "results" / "number-theory", tmp_path / "report")
+    write_report(show, whole, ROOT / "results" / "number-theory", tmp_path / "report")
     assert (tmp_path / "report.md").read_text(encoding="utf-8") == text
 
 

@@ -16,15 +16,13 @@ def script(monkeypatch):
 
 
 def test_rivals_have_their_longest_trainings(script):
-    drawn = script.entries()
-    assert {entry.problem for entry in drawn} == {"addition", "multiplication"}
-    ours = [entry for entry in drawn if entry.solver.startswith("adelic-placewise")]
-    assert {entry.examples for entry in ours} == {1000}
-    longest = {
-        entry.solver: max(result.seconds for result in entry.results) for entry in drawn if entry.problem == "addition"
-    }
+    drawn = script.series()
+    assert {one.task for one in drawn} == {"addition", "multiplication"}
+    ours = [one for one in drawn if one.model.startswith("adelic-placewise")]
+    assert {one.examples for one in ours} == {1000}
+    longest = {one.model: max(result.seconds for result in one.results) for one in drawn if one.task == "addition"}
     assert all(seconds > 10 * longest["adelic-placewise"] for name, seconds in longest.items() if name in TRAINED_LONG)
-    best = {entry.solver: max(entry.accuracies()) for entry in drawn if entry.problem == "addition"}
+    best = {one.model: max(one.accuracies()) for one in drawn if one.task == "addition"}
     assert all(best[name] > 0.99 for name in TRAINED_LONG - {"base-1000-autoregressive"})
 
 

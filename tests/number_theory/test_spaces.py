@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adelic import AdeleSpace, number_theory
-from adelic.benchmark.number_theory import read_plan
+from adelic.benchmark.drawn import read_plan
 from adelic.number_theory.root_numbers import local_root_numbers
 from adelic.number_theory.spaces import digits_of, for_divisors, for_residues, for_square_classes, primes_up_to
 from adelic.training.solvers.parity import local_classes, local_parts
@@ -115,7 +115,7 @@ def test_the_benchmark_has_written_what_tasks_ask_for():
     Sums, one prime and controls have rows with other places, to see what these do.
     """
     said = {}
-    for series in read_plan("full"):
+    for series in read_plan("full", "number-theory"):
         one = series.experiments[0]
         if one.is_network and one.model.name == "adelic" and "primes up to 307" not in series.label:
             said.setdefault(series.task, set()).add(one.embedding.space() == one.data.space)

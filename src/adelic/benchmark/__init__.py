@@ -10,7 +10,8 @@
 | `run_tables`, `row_tables`, `contrasts` | make the tables |
 | `plots`, `row_plots` | draw the figures |
 | `report` | puts tables and figures together: pages, CSV, HTML |
-| `arithmetic`, `number_theory`, `columns` | the benchmarks of drawn tasks and number columns: plans, tables, figures |
+| `drawn` | what the benchmarks of drawn tasks share: plans, running them, reports |
+| `arithmetic`, `number_theory`, `columns` | these benchmarks: plans as data, tables, figures |
 
 All of it may import `adelic.training` and what lies below that, and no module of the layers above. A result is an
 `adelic.training.Result`, which alone knows the keys of its file. To add a table, write a function that returns a

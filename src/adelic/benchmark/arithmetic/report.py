@@ -1,61 +1,75 @@
-"""The report: tables in Markdown, a summary in JSON, figures, and the table of a page of documentation."""
+"""What the arithmetic benchmark shows: tables in Markdown, a summary in JSON, figures."""
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
-from adelic.benchmark.arithmetic.entries import Entry, gather, in_groups, with_most_examples
+import numpy as np
+
 from adelic.benchmark.arithmetic.figures import draw_accuracy, draw_never_seen
-from adelic.benchmark.drawn import Series
-from adelic.benchmark.files import write_files
-from adelic.benchmark.results import costs
+from adelic.benchmark.arithmetic.groups import in_groups, with_most_examples
+from adelic.benchmark.drawn import Report, Series
+from adelic.benchmark.results import confidence_interval, costs
 from adelic.benchmark.table import IMPOSSIBLE, NOT_RUN, Table
-from adelic.data import drawn_task
 
 PLANNED_NOT = ""
 
 
-def to_markdown(entries: Iterable[Entry]) -> str:
-    """Return the tables with their notes: questions as in training, and questions unlike those.
+def show(series: list[Series]) -> Report:
+    """Return the report: a table of questions as in training, one of questions unlike those, and figures.
 
-    Solvers that are asked less than half of the problems have tables of their own.
+    Solvers that are asked less than half of the tasks have tables of their own, and with AOE's places apart the figure
+    variants.svg.
 
-    >>> to_markdown([])
+    Args:
+        series: as `adelic.benchmark.drawn.gather` has them.
+
+    >>> show([]).text
     'not run'
     """
-    listed = list(entries)
-    if not any(entry.results for entry in listed):
-        return NOT_RUN
-    parts = []
-    for solvers, heading in zip(in_groups(listed), ("", "Solvers that are asked some of the problems:"), strict=True):
-        tables = _tables([entry for entry in listed if entry.solver in solvers], solvers)
-        parts += [heading, *tables] if heading and tables else tables
-    return "\n\n".join([*parts, *_notes(listed)])
+    run = [one for one in series if one.results]
+    many, few = in_groups(series)
+    asked_much = [one for one in run if one.model in many]
+    of_few = {one.task for one in series if one.model in few}
+    variants = [one for one in run if one.task in of_few and one.model in ("adelic-placewise", *few)] if few else []
+    return Report(
+        {"arithmetic": _text(series, many, few) if run else NOT_RUN},
+        files={
+            "summary.json": lambda: json.dumps([_summary(one) for one in series], indent=2) + "\n",
+            "accuracy.svg": lambda: draw_accuracy(asked_much),
+            "never-seen.svg": lambda: draw_never_seen(asked_much),
+            "variants.svg": lambda: draw_accuracy(variants),
+        },
+    )
 
 
-def _tables(listed: list[Entry], solvers: list[str]) -> list[str]:
-    """Return the tables of some solvers' entries, with what stands between them; nothing without entries."""
-    if not listed:
-        return []
-    by_key = {(entry.problem, entry.examples, entry.solver): entry for entry in listed}
-    largest = {(entry.problem, entry.solver): entry for entry in with_most_examples(listed)}
-    sizes: dict[str, set[int]] = {}
-    for entry in listed:
-        sizes.setdefault(entry.problem, set()).add(entry.examples)
+def _text(series: list[Series], many: list[str], few: list[str]) -> str:
+    """Return the tables of the solvers that are asked much, of the others, and notes."""
+    parts = _tables([one for one in series if one.model in many], many)
+    if few:
+        of_few = _tables([one for one in series if one.model in few], few)
+        parts += ["Solvers that are asked some of the problems:", *of_few]
+    return "\n\n".join([*parts, *_notes(series)])
 
-    def cells(found: Iterable[Entry | None], split: str) -> list[str]:
-        return [PLANNED_NOT if entry is None else entry.text(split) for entry in found]
+
+def _tables(series: list[Series], solvers: list[str]) -> list[str]:
+    """Return the tables of some solvers' series, with what stands between them."""
+    by_key = {(one.title, one.examples, one.model): one for one in series}
+    largest = with_most_examples(series)
+    asked = {one.title: one.asked for one in series}
+
+    def cells(found: Iterable[Series | None], split: str) -> list[str]:
+        return [PLANNED_NOT if one is None else cell(one, split) for one in found]
 
     seen = [
-        (drawn_task(name).title, f"{size:,}", *cells((by_key.get((name, size, solver)) for solver in solvers), "test"))
-        for name, found in sizes.items()
-        for size in sorted(found)
+        (title, f"{size:,}", *cells((by_key.get((title, size, solver)) for solver in solvers), "test"))
+        for title in asked
+        for size in sorted({one.examples for one in series if one.title == title})
     ]
     unlike = [
-        (drawn_task(name).never_seen_titles[split], *cells((largest.get((name, solver)) for solver in solvers), split))
-        for name in sizes
-        for split in drawn_task(name).never_seen
+        (task.never_seen_titles[split], *cells((largest.get((title, solver)) for solver in solvers), split))
+        for title, task in asked.items()
+        for split in task.never_seen
     ]
     parts = [Table(("problem", "examples", *solvers), tuple(seen)).to_markdown().rstrip()]
     if unlike:
@@ -64,79 +78,79 @@ def _tables(listed: list[Entry], solvers: list[str]) -> list[str]:
     return parts
 
 
-def _notes(entries: list[Entry]) -> list[str]:
+def cell(series: Series, split: str = "test") -> str:
+    """Return the accuracy in percent as a table shows it: mean ± half width of the 95 % interval, or the range.
+
+    >>> from adelic.benchmark.drawn import read_plan
+    >>> cell(read_plan("quick", "arithmetic")[0])
+    'not run'
+    """
+    if series.obstacle:
+        return IMPOSSIBLE
+    values = series.accuracies(split)
+    if not values:
+        return NOT_RUN
+    interval = confidence_interval(values)
+    text = percent(float(np.mean(values))) + (f" ± {100 * interval:.1f}" if interval else "")
+    if interval is None and min(values) < max(values):  # two seeds
+        text += f" [{percent(min(values))}, {percent(max(values))}]"
+    text = f"**{text}**" if min(values) == 1 else text
+    n_planned = len(series.experiments)
+    return text if len(values) == n_planned else f"{text} ({len(values)} of {n_planned} seeds)"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent with one decimal; "100" is exactly all, and "0" nothing at all.
+
+    >>> [percent(share) for share in (1, 0.99996, 0.5, 0.0001, 0)]
+    ['100', '99.9', '50.0', '0.0', '0']
+    """
+    return f"{100 * share:.0f}" if share in (0, 1) else f"{min(100 * share, 99.9):.1f}"
+
+
+def _notes(series: list[Series]) -> list[str]:
     """Return what stands under the tables."""
-    results = [result for entry in entries for result in entry.results]
+    results = [result for one in series for result in one.results]
     data = [result.configuration["data"] for result in results]
-    cases, more = (sorted({table[name] for table in data}) for name in ("test_cases", "confirmation_cases"))
+    cases, more = (
+        " and ".join(f"{count:,}" for count in sorted({table[name] for table in data}))
+        for name in ("test_cases", "confirmation_cases")
+    )
     notes = [
         "Answers that are exactly right, in percent: the mean over the seeds ± half the width of its 95 % confidence "
-        f"interval (Student's t), on {_list(cases)} questions that were not trained on, {_list(more)} where the first "
+        f"interval (Student's t), on {cases} questions that were not trained on, {more} where the first "
         "of them are all answered right. **Bold**: no mistake, whatever the seed. Blank: not planned."
     ]
     reasons: dict[str, list[str]] = {}
-    for entry in entries:
-        if entry.obstacle:
-            reasons.setdefault(f"{entry.solver}: {entry.obstacle}", []).append(drawn_task(entry.problem).name)
+    parameters: dict[str, list[int]] = {}
+    for one in series:
+        if one.obstacle:
+            reasons.setdefault(f"{one.model}: {one.obstacle}", []).append(one.task)
+        parameters.setdefault(one.model, []).extend(result.parameters for result in one.results)
     if reasons:
         words = "; ".join(f"{reason} ({', '.join(dict.fromkeys(names))})" for reason, names in reasons.items())
         notes.append(f"{IMPOSSIBLE} cannot be expressed. {words}.")
-    parameters: dict[str, tuple[int, int]] = {}
-    for entry in entries:
-        counts = [result.parameters for result in entry.results]
-        if counts:
-            low, high = parameters.get(entry.solver, (counts[0], counts[0]))
-            parameters[entry.solver] = (min(low, *counts), max(high, *counts))
-    sizes = ", ".join(f"{s} {low:,}" + (f"–{high:,}" if high > low else "") for s, (low, high) in parameters.items())
-    notes.append(f"Trained numbers: {sizes}.")
-    return [*notes, costs(results)]
+    ranges = {solver: (min(counts), max(counts)) for solver, counts in parameters.items() if counts}
+    sizes = ", ".join(f"{s} {low:,}" + (f"–{high:,}" if high > low else "") for s, (low, high) in ranges.items())
+    return [*notes, f"Trained numbers: {sizes}.", costs(results)]
 
 
-def _list(values: Iterable[Any]) -> str:
-    return " and ".join(f"{value:,}" if isinstance(value, int) else str(value) for value in values)
+def _summary(series: Series) -> dict[str, Any]:
+    """Return a series for summary.json."""
 
+    def figures(split: str) -> dict[str, Any]:
+        values = series.accuracies(split)
+        return {"accuracy": float(np.mean(values)), "interval": confidence_interval(values), "least": min(values)}
 
-def write_report(plan: list[Series], results: Path, folder: Path) -> list[Path]:
-    """Write tables, a summary in JSON and figures; fill the table of the page beside the folder.
-
-    They are table.md, summary.json, accuracy.svg, never-seen.svg and, of solvers that are asked some of the problems
-    only, variants.svg. The page of the folder docs/arithmetic is docs/arithmetic.md. If it is there, what stands in it
-    between `<!-- table: arithmetic -->` and `<!-- end of table -->` is replaced.
-
-    Args:
-        plan: all that the report is about; what was not run is said to be so.
-        results: folder of the result files.
-        folder: of the report; made if it is missing.
-
-    Returns:
-        The paths of the files; figures are drawn where there is something to show.
-
-    Raises:
-        ConfigurationError: the page lacks these marks.
-        RunFolderError: a result's file is damaged.
-        StorageError: a file cannot be written.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as name:
-    ...     [path.name for path in write_report([], Path(name, "results"), Path(name, "report"))]
-    ['table.md', 'summary.json']
-    """
-    entries = gather(plan, results)
-    table = to_markdown(entries)
-    files: dict[Path, str | bytes] = {
-        folder / "table.md": table + "\n",
-        folder / "summary.json": json.dumps([entry.as_dict() for entry in entries], indent=2) + "\n",
+    results = series.results
+    about = {"problem": series.task, "solver": series.model, "examples": series.examples, "seeds": len(results)}
+    if series.obstacle:
+        return about | {"obstacle": series.obstacle}
+    if not results:
+        return about
+    return about | {
+        "test": figures("test") | {"cases": [result.test["cases"] for result in results]},
+        "never_seen": {split: figures(split) for split in results[0].never_seen or {}},
+        "parameters": results[0].parameters,
+        "training_seconds": float(np.mean([result.seconds for result in results])),
     }
-    run = [entry for entry in entries if entry.results]
-    many, few = in_groups(entries)
-    asked_much = [entry for entry in run if entry.solver in many]
-    of_few = {entry.problem for entry in entries if entry.solver in few}
-    variants = [entry for entry in run if entry.problem in of_few and entry.solver in ("adelic-placewise", *few)]
-    for name, figure in (
-        ("accuracy.svg", draw_accuracy(asked_much)),
-        ("never-seen.svg", draw_never_seen(asked_much)),
-        ("variants.svg", draw_accuracy(variants) if few else None),
-    ):
-        if figure is not None:
-            files[folder / name] = figure
-    return write_files(files, folder, {"arithmetic": table})

@@ -1,9 +1,12 @@
-"""What the benchmarks of drawn tasks share: plans of runs, and the scores of a run.
+"""What the benchmarks of drawn tasks share: plans of runs, the scores of a run, and how a report is written.
 
-`plans` reads a plan and runs what is left of it, `scores` says what a result got right. A further benchmark is a folder
-beside this one, with its plans and its report: `adelic.benchmark.arithmetic`, `number_theory` and `columns` are such.
+`plans` reads a plan and runs what is left of it, `scores` says what a result got right, and `report` writes what a
+benchmark shows. A further benchmark is a folder beside this one with two plans, full.toml and quick.toml, and a
+function `show` from series to a `Report`; its command is one more of `adelic.cli.reproduce.drawn`. Such are
+`adelic.benchmark.arithmetic`, `number_theory` and `columns`.
 """
 
-from adelic.benchmark.drawn.plans import Series, choose, experiments, read_plan, run_plan
+from adelic.benchmark.drawn.plans import Series, choose, experiments, gather, read_plan, run_plan
+from adelic.benchmark.drawn.report import Report, write_report
 
-__all__ = ["Series", "choose", "experiments", "read_plan", "run_plan"]
+__all__ = ["Report", "Series", "choose", "experiments", "gather", "read_plan", "run_plan", "write_report"]

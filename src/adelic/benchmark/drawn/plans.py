@@ -3,27 +3,25 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from importlib import resources
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from adelic.benchmark.engines import Budget, OnRun, WorkersEngine
+from adelic.benchmark.files import finished
 from adelic.benchmark.matrix import outstanding, run_matrix
 from adelic.data import DrawnData, DrawnTask, drawn_task
 from adelic.errors import AdelicError, ConfigurationError
 from adelic.storage.checks import check_count
 from adelic.storage.files import read_bytes
 from adelic.storage.records import DamagedTextError, parse_toml
-from adelic.training import EmbeddingConfig, Experiment, SolverConfig, Steps, load_recipe
-from adelic.training.solvers import SOLVER_MODULES
+from adelic.training import EmbeddingConfig, Experiment, Recipe, Result, SolverConfig, Steps, load_recipe
+from adelic.training.solvers import solver_class
 
 MOST_RUNS = 1_000_000
 PACKAGED = ("full", "quick")
 _OWN = "own"
-_EVERY = "every-task"
-_CASES = ("test_cases", "confirmation_cases", "never_seen_cases")
-_OF_PARTS = {"seeds", "steps", "part", *_CASES}
-_PART = {"problems", "solvers", "examples"}
-_RUN = {"label", "data", "embedding", "recipe", "solver", "steps", "seeds", "published"}
+_KEYS = {"tasks", "label", "published", "seeds", "examples", "data", "solvers", "steps", "embedding", "recipe"}
 
 
 @dataclass(frozen=True)
@@ -31,14 +29,22 @@ class Series:
     """The runs of one model on one task, which differ in the seed alone.
 
     Attributes:
-        label: of the model, in words; of a solver in a part, its name.
+        label: of the model, in words, or its name.
         experiments: one a seed.
         published: the figure that others have published for this task, in words; None where it stands at no run.
+        results: of those that were run, see `gather`.
+        obstacle: why the solver cannot express the task, so that there are no results; None where it can.
+
+    >>> series = read_plan("quick", "number-theory")[0]
+    >>> series.task, series.model, series.examples, series.label
+    ('gcd', 'adelic', 60000, 'local–global, valuations and units')
     """
 
     label: str
     experiments: tuple[Experiment, ...]
     published: str | None = None
+    results: tuple[Result, ...] = ()
+    obstacle: str | None = None
 
     @property
     def task(self) -> str:
@@ -48,17 +54,22 @@ class Series:
     @property
     def heading(self) -> str:
         """Return the name of the task, and what it asks for with its options: what tables call it."""
-        return f"`{self.task}`: {self.asked.title}"
+        return f"`{self.task}`: {self.title}"
 
     @property
-    def is_usual_gcd(self) -> bool:
-        """Return whether these are divisors with log-uniform outcomes, which the pictures show."""
-        return self.task == "gcd" and not self.experiments[0].questions.task_options
+    def title(self) -> str:
+        """Return what the task asks for, with its options."""
+        return self.asked.title
 
     @property
     def asked(self) -> DrawnTask:
         """Return the task with its options."""
         return self.experiments[0].questions.drawn
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Return the options of the task that are not its defaults."""
+        return self.experiments[0].questions.task_options
 
     @property
     def model(self) -> str:
@@ -69,6 +80,10 @@ class Series:
     def examples(self) -> int:
         """Return how many questions are trained on."""
         return self.experiments[0].questions.examples
+
+    def accuracies(self, split: str = "test") -> list[float]:
+        """Return the share of exact answers on a split, one a seed that was run."""
+        return [result.figures(split)["accuracy"] for result in self.results]
 
     def at_most(self, examples: int) -> "Series":
         """Return the series with this number of questions to train on, or fewer where it has fewer."""
@@ -82,48 +97,46 @@ class Series:
         return replace(self, experiments=tuple(one for one in self.experiments if one.seed in wanted))
 
 
-def read_plan(source: str | Path, package: str, *, own_solvers: Iterable[str] = ()) -> list[Series]:
+def read_plan(source: str | Path, benchmark: str = "", *, own_solvers: Iterable[str] = ()) -> list[Series]:
     """Return the series of a plan, each once, in the order of tables.
 
-    A plan's file lists runs in one of three ways, which may stand beside each other:
+    A plan's file lists parts, [[part]], and each part may list runs, `run`; without them it is one. What stands above
+    the parts holds for all of them, and what a part says for its runs; of what is said twice the latter counts, in
+    tables key by key. A run has:
 
-    - A table for each task, and in it a list `run` of tables: `label`, `seeds` (how many, from 0), `data` (fields of
-      `adelic.data.DrawnData`), and either `embedding` (fields of `EmbeddingConfig`, with its name) and `recipe`
-      (changes to the recipe "fresh"), or `solver` and `steps`. AOE has the primes and digits that the task asks for
-      unless others stand there. One of the runs on a task, with its options, may have `published`: the figure that
-      others have published for it, in words.
-    - Where all models are run on all tasks, one table `every-task`: `tasks`, what the runs have in common (`seeds`,
-      `data`, `recipe`), and a list `run` of tables, each with what it has of its own, and with `tasks` where it is for
-      some of them only.
-    - Of solvers, which have no options, tables [[part]] with `problems`, `examples` and optionally `solvers` (all by
-      default): every solver is run on every problem from each number of examples. Beside them stand `seeds`,
-      optionally `test_cases`, `confirmation_cases` and `never_seen_cases`, and a table [steps]: in it each solver, or
-      `default`, has a table from numbers of examples to numbers of steps; a size that is not listed has the steps of
-      the next smaller one that is.
+    - `tasks`: names; a run of its own, some of its part's. All runs of a part are made on one task, then on the next;
+    - `examples`: a list of how many questions to train on, and `data`: further fields of `adelic.data.DrawnData`;
+    - `seeds`: how many, from 0;
+    - `solvers`: a list of names, of which "own" stands for those of one's own, and `steps` of their training: a number,
+      or a table in which each solver, or `default`, has a table from numbers of examples to numbers of steps, and a
+      size that is not listed has the steps of the next smaller one that is;
+    - or, for a network, `embedding`: fields of `EmbeddingConfig`, with its name, and `recipe`: changes to the recipe
+      "fresh". AOE has the primes and digits that the task asks for unless others stand there;
+    - `label`: of the model in words, by default its name; and `published`, at one of the runs on a task with its
+      options: the figure that others have published for it, in words.
 
     The modules of solvers that a plan names are imported when it is run, so a plan is code.
 
     Args:
-        source: "full" or "quick", which stand in the package, or the path of a file.
-        package: of the packaged plans.
-        own_solvers: further solvers ("module:Class"), for the parts that name no solvers, or "own".
+        source: "full" or "quick" of a benchmark, or the path of a file.
+        benchmark: its name, as "number-theory".
+        own_solvers: solvers ("module:Class") that stand in for "own".
 
     Raises:
         ConfigurationError: the file is missing, or says something else, or names no task or model.
 
-    >>> [series.task for series in read_plan("quick", "adelic.benchmark.number_theory")][0]
+    >>> [series.task for series in read_plan("quick", "number-theory")][0]
     'gcd'
     """
     if source in PACKAGED:
-        content: bytes | None = resources.files(package).joinpath(f"{source}.toml").read_bytes()
+        folder = resources.files(f"adelic.benchmark.{benchmark.replace('-', '_')}")
+        content: bytes | None = folder.joinpath(f"{source}.toml").read_bytes()
     else:
         content = read_bytes(Path(source))
     if content is None:
         raise ConfigurationError(f"there is no plan {str(source)!r}; name a TOML file")
     try:
-        tables = parse_toml(content)
-        of_parts = {key: tables.pop(key) for key in _OF_PARTS & set(tables)}
-        return list(dict.fromkeys([*_of_parts(of_parts, list(own_solvers)), *_of_runs(tables)]))
+        return list(dict.fromkeys(_series(parse_toml(content), list(own_solvers))))
     except AdelicError as error:
         raise ConfigurationError(f"the plan {source}: {error}") from None
     except DamagedTextError as error:
@@ -132,84 +145,75 @@ def read_plan(source: str | Path, package: str, *, own_solvers: Iterable[str] = 
         raise ConfigurationError(f"{source} is not a plan ({type(error).__name__}: {error})") from None
 
 
-def _of_parts(table: dict[str, Any], own_solvers: list[str]) -> Iterator[Series]:
-    """Yield the series of a plan's parts."""
-    if not table:
-        return
-    cases = {key: table[key] for key in _CASES if key in table}
-    seeds = check_count("seeds", table["seeds"], least=0, greatest=MOST_RUNS)
+def _series(plan: dict[str, Any], own_solvers: list[str]) -> Iterator[Series]:
+    """Yield the series of a parsed plan."""
     count = 0
-    for part in table["part"]:
-        if set(part) - _PART:
-            raise ConfigurationError(f"a part has the keys problems, solvers, examples, not {', '.join(sorted(part))}")
-        named = part.get("solvers", [*SOLVER_MODULES, _OWN])
-        solvers = [*(solver for solver in named if solver != _OWN), *(own_solvers if _OWN in named else [])]
-        models = [SolverConfig(name=solver) for solver in solvers]
-        count += len(part["problems"]) * len(models) * len(part["examples"]) * seeds
-        if count > MOST_RUNS:
-            raise ConfigurationError(f"seeds={seeds} make {count:,} runs of this plan; {MOST_RUNS:,} are the most")
-        for name in part["problems"]:
-            drawn_task(name)
-            for model in models:
-                for examples in part["examples"]:
-                    recipe = Steps(steps=_steps(table["steps"], model.name, examples))
-                    data = DrawnData(name, examples, **cases)
-                    runs = (Experiment(data=data, model=model, recipe=recipe, seed=seed) for seed in range(seeds))
-                    yield Series(model.name, tuple(runs))
-
-
-def _steps(table: dict[str, dict[str, int]], solver: str, examples: int) -> int:
-    """Return the steps of training for a number of examples."""
-    listed = {int(size): steps for size, steps in table.get(solver, table["default"]).items()}
-    reached = [size for size in listed if size <= examples]
-    if not reached:
-        raise ConfigurationError(f"[steps] gives no number of steps for {solver} with {examples} examples")
-    return listed[max(reached)]
-
-
-def _of_runs(tables: dict[str, Any]) -> Iterator[Series]:
-    """Yield the series of a plan's runs."""
-    for task, run in _runs(tables):
+    for task, run in _runs(plan):
         drawn_task(task)
-        if set(run) - _RUN:
-            raise ConfigurationError(f"a run has no key {', '.join(sorted(set(run) - _RUN))}")
-        data = DrawnData(task, **{key: _tuple(value) for key, value in run["data"].items()})
-        runs = tuple(_experiment(run, data, seed) for seed in range(run["seeds"]))
-        yield Series(run["label"], runs, run.get("published"))
+        named = run.get("solvers", [None])
+        solvers = [*(name for name in named if name != _OWN), *(own_solvers if _OWN in named else [])]
+        sizes = run.get("examples", [DrawnData.examples])
+        seeds = check_count("seeds", run["seeds"], least=1, greatest=MOST_RUNS)
+        count += len(solvers) * len(sizes) * seeds
+        if count > MOST_RUNS:
+            raise ConfigurationError(f"seeds={seeds} make more than {MOST_RUNS:,} runs of this plan; give fewer")
+        for solver, examples in product(solvers, sizes):
+            data = DrawnData(task, examples, **_fields(run.get("data", {})))
+            model, recipe = _network(run, data) if solver is None else _trained(solver, run["steps"], examples)
+            runs = (Experiment(data=data, model=model, recipe=recipe, seed=seed) for seed in range(seeds))
+            yield Series(run.get("label", model.name), tuple(runs), run.get("published"))
 
 
-def _runs(tables: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the runs of a plan's tables, each behind its task."""
-    for name, table in tables.items():
-        if not isinstance(table, dict):
-            raise ConfigurationError(f"a plan has no key {name}")
-        if name != _EVERY:
-            yield from ((name, run) for run in table["run"])
-            continue
-        common = {key: value for key, value in table.items() if key not in ("tasks", "run")}
-        for task in table["tasks"]:
-            for run in table["run"]:
-                own = {key: value for key, value in run.items() if key != "tasks"}
-                if task in run.get("tasks", table["tasks"]):
-                    yield task, common | own
+def _runs(plan: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what each run has, its own and of its part and plan, behind each of its tasks."""
+    parts = plan.pop("part", [])
+    plan = _over({}, plan)
+    for part in parts:
+        runs = part.pop("run", [{}])
+        common = _over(plan, part)
+        for task in common["tasks"]:
+            for own in runs:
+                run = _over(common, own)
+                if ("solvers" in run) == ("embedding" in run):
+                    raise ConfigurationError("a run needs either solvers or an embedding")
+                if further := sorted(set(run["tasks"]) - set(common["tasks"])):
+                    raise ConfigurationError(f"a run has tasks that its part lacks: {', '.join(further)}")
+                if task in run["tasks"]:
+                    yield task, run
 
 
-def _experiment(run: dict[str, Any], data: DrawnData, seed: int) -> Experiment:
-    if "solver" in run:
-        return Experiment(
-            data=data, model=SolverConfig(name=run["solver"]), recipe=Steps(steps=run["steps"]), seed=seed
-        )
-    given = {key: _tuple(value) for key, value in run["embedding"].items()}
-    if "precision" in given and isinstance(given["precision"], dict):
+def _over(common: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """Return what holds for a part or a run: its own counts, in tables key by key."""
+    if unknown := sorted(set(own) - _KEYS):
+        raise ConfigurationError(f"a plan has no key {', '.join(unknown)}")
+    tables = {key: common.get(key, {}) | value for key, value in own.items() if isinstance(value, dict)}
+    return common | own | tables
+
+
+def _trained(solver: str, steps: Any, examples: int) -> tuple[SolverConfig, Steps]:
+    """Return a solver, and its steps of training for a number of examples."""
+    if isinstance(steps, dict):
+        listed = {int(size): count for size, count in steps[solver if solver in steps else "default"].items()}
+        reached = [size for size in listed if size <= examples]
+        if not reached:
+            raise ConfigurationError(f"[steps] gives no number of steps for {solver} with {examples} examples")
+        steps = listed[max(reached)]
+    return SolverConfig(name=solver), Steps(steps=steps)
+
+
+def _network(run: dict[str, Any], data: DrawnData) -> tuple[EmbeddingConfig, Recipe]:
+    """Return the embedding and the recipe of a network."""
+    given = _fields(run["embedding"])
+    if isinstance(given.get("precision"), dict):
         given["precision"] = {int(p): digits for p, digits in given["precision"].items()}
         given.setdefault("primes", tuple(given["precision"]))
     recipe = load_recipe("fresh", data.row, **run.get("recipe", {}))
-    model = EmbeddingConfig.choose({}, space=data.space, d_model=recipe.d_model, **given)
-    return Experiment(data=data, model=model, recipe=recipe, seed=seed)
+    return EmbeddingConfig.choose({}, space=data.space, d_model=recipe.d_model, **given), recipe
 
 
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def _fields(table: dict[str, Any]) -> dict[str, Any]:
+    """Return fields of a configuration, with tuples for TOML's lists."""
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
 
 
 def choose(
@@ -226,7 +230,7 @@ def choose(
         UnknownNameError: a task or solver is unknown.
         ConfigurationError: no run is left.
 
-    >>> plan = read_plan("full", "adelic.benchmark.arithmetic")
+    >>> plan = read_plan("full", "arithmetic")
     >>> len(experiments(choose(plan, tasks=["addition"], solvers=["fone"], examples=[100])))
     5
     """
@@ -256,6 +260,28 @@ def experiments(plan: Iterable[Series]) -> list[Experiment]:
     """
     listed = [(one.seed, i, one) for i, series in enumerate(plan) for one in series.experiments]
     return [one for _, _, one in sorted(listed, key=lambda entry: entry[:2])]
+
+
+def gather(plan: Iterable[Series], folder: Path) -> list[Series]:
+    """Return the series with the results that a folder has.
+
+    Raises:
+        RunFolderError: a file is damaged.
+        ConfigurationError: a solver cannot be imported.
+
+    >>> {len(series.results) for series in gather(read_plan("quick", "columns"), Path("no folder"))}
+    {0}
+    """
+    listed = list(plan)
+    there = finished(experiments(listed), folder)
+    found = []
+    for series in listed:
+        results = tuple(there[one] for one in series.experiments if one in there)
+        # A solver is imported only where its results are missing from a table that has others.
+        is_open = there and not results and series.experiments[0].is_solver
+        obstacle = solver_class(series.model).obstacle(series.asked) if is_open else None
+        found.append(replace(series, results=results, obstacle=obstacle))
+    return found
 
 
 def run_plan(

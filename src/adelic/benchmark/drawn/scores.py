@@ -1,4 +1,8 @@
-"""Figures of one result on a drawn task: accuracies, classes that are learned, the worst class."""
+"""Figures of results on a drawn task: what needs no model, classes that are learned, the worst class."""
+
+from collections.abc import Iterable
+
+import numpy as np
 
 from adelic.data import DrawnTask
 from adelic.training import Result
@@ -6,11 +10,6 @@ from adelic.training import Result
 LEARNED = 0.95
 """The share of right answers from which a class counts as learned, as in the source of the task gcd."""
 _MANY_CLASSES = 10
-
-
-def accuracy(result: Result, split: str) -> float:
-    """Return the share of exact answers on a split."""
-    return result.figures(split)["accuracy"]
 
 
 def constant(result: Result, split: str) -> float | None:
@@ -28,6 +27,30 @@ def constant(result: Result, split: str) -> float | None:
         cases = result.by_class[split]["cases"]
         return max(cases) / sum(cases)
     return result.majority if split == "test" else None
+
+
+def constants(results: Iterable[Result], split: str) -> float | None:
+    """Return the mean of `constant` over results; None where none keeps it."""
+    return _mean(constant(result, split) for result in results)
+
+
+def rules(results: Iterable[Result]) -> float | None:
+    """Return the mean share of right test answers that the best trivial rule has; None in older results."""
+    return _mean(result.rule for result in results)
+
+
+def _mean(rates: Iterable[float | None]) -> float | None:
+    kept = [rate for rate in rates if rate is not None]
+    return float(np.mean(kept)) if kept else None
+
+
+def in_percent(rate: float | None, digits: int = 2) -> str:
+    """Return a rate in percent; nothing for None.
+
+    >>> in_percent(0.5234), in_percent(0.5, 1), in_percent(None)
+    ('52.34', '50.0', '')
+    """
+    return "" if rate is None else f"{100 * rate:.{digits}f}"
 
 
 def learned_in(asked: DrawnTask) -> str | None:

@@ -3,14 +3,14 @@
 In base B the last digits of a number say whether a divisor of a power of B divides it, and nothing else does so simply.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from adelic.benchmark.drawn.plans import Series
+from adelic.benchmark.drawn import Series
 from adelic.benchmark.drawn.scores import LEARNED
 from adelic.benchmark.plots import GREY, render, style
 from adelic.benchmark.table import Table
@@ -54,22 +54,22 @@ def group(k: int) -> str:
     return next(name for name, bases in _GROUPS.items() if all(divides_power(k, base) for base in bases))
 
 
-def to_table(found: Mapping[Series, Sequence[Result]]) -> Table:
+def to_table(series: Sequence[Series]) -> Table:
     """Return which GCDs each series has learned, and its right answers by what the GCD divides, in percent.
 
     Args:
-        found: results of each series, one or more.
+        series: with results.
     """
     rows = []
-    for series, results in found.items():
-        cases, correct = counted(results)
+    for one in series:
+        cases, correct = counted(one.results)
         of_groups = []
         for name in _GROUPS:
             members = [k for k in range(len(cases)) if group(k + 1) == name]
             asked = cases[members].sum()
             of_groups.append(f"{100 * correct[members].sum() / asked:.1f}" if asked else "")
         learned = listed(is_learned(cases, correct))
-        rows.append((series.label, f"{series.examples:,}", f"{len(results)}", learned, *of_groups))
+        rows.append((one.label, f"{one.examples:,}", f"{len(one.results)}", learned, *of_groups))
     return Table(("model", "examples", "seeds", "learned", *_GROUPS), tuple(rows))
 
 
@@ -87,18 +87,18 @@ def listed(learned: NDArray[np.bool_]) -> str:
     return of or "none"
 
 
-def draw_divisors(found: Mapping[Series, Sequence[Result]]) -> bytes | None:
+def draw_divisors(series: Sequence[Series]) -> bytes | None:
     """Return an SVG: a row a series, a column a GCD, the darker the fewer are right; a dot says that it is learned.
 
     Args:
-        found: results of each series, one or more.
+        series: with results.
 
-    >>> draw_divisors({}) is None
+    >>> draw_divisors([]) is None
     True
     """
-    if not found:
+    if not series:
         return None
-    cases, correct = (np.stack(counts) for counts in zip(*map(counted, found.values()), strict=True))
+    cases, correct = (np.stack(counts) for counts in zip(*(counted(one.results) for one in series), strict=True))
     n_series, n_divisors = cases.shape
     with mpl.rc_context(style(GREY)):
         figure = Figure(figsize=(10.5, 1.6 + 0.3 * n_series), layout="constrained")
@@ -106,7 +106,7 @@ def draw_divisors(found: Mapping[Series, Sequence[Result]]) -> bytes | None:
         image = axes.pcolormesh(100 * correct / np.maximum(cases, 1), vmin=0, vmax=100, cmap=_MAP)
         rows, columns = np.nonzero(is_learned(cases, correct))
         axes.plot(columns + 0.5, rows + 0.5, ".", color="black", markersize=4)
-        names = [f"{one.label} ({one.examples:,} pairs)" for one in found]
+        names = [f"{one.label} ({one.examples:,} pairs)" for one in series]
         axes.set_yticks(np.arange(n_series) + 0.5, names, fontsize=8)
         ticks = [k for k in range(1, n_divisors + 1) if k == 1 or k % 10 == 0]
         axes.set_xticks(np.array(ticks) - 0.5, [str(k) for k in ticks])

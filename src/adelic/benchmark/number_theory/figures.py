@@ -1,6 +1,6 @@
 """The picture of greatest common divisors: accuracy against pairs, and how many divisors are learned."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import matplotlib as mpl
 import numpy as np
@@ -9,26 +9,25 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from adelic.benchmark.drawn.plans import Series
+from adelic.benchmark.drawn import Series
 from adelic.benchmark.drawn.scores import learned
 from adelic.benchmark.plots import GREY, render, style
-from adelic.training import Result
 
 _OURS = "adelic"
 _DASHES = ("-", "--", ":", "-.")
 _WARM = ("#D55E00", "#CC79A7", "#E69F00", "#8C564B")
 
 
-def draw_gcd(curves: Mapping[Series, Sequence[Result]]) -> bytes | None:
+def draw_gcd(curves: Sequence[Series]) -> bytes | None:
     """Return an SVG: on the left validation accuracy against pairs, on the right the divisors that are learned.
 
     AOE's forms have cold colours, rivals warm ones. Lines and bars are means over seeds; bands and whiskers go from the
     least to the greatest.
 
     Args:
-        curves: results of each series, one or more, with learning curves.
+        curves: series with results that have learning curves.
 
-    >>> draw_gcd({}) is None
+    >>> draw_gcd([]) is None
     True
     """
     if not curves:
@@ -39,13 +38,13 @@ def draw_gcd(curves: Mapping[Series, Sequence[Result]]) -> bytes | None:
         left: Axes
         right: Axes
         left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-        for i, (series, results) in enumerate(curves.items()):
-            colour, dash = colours[series]
-            lines = 100 * np.array([result.history["validation_accuracy"] for result in results])
+        for i, series in enumerate(curves):
+            colour, dash = colours[series.label]
+            lines = 100 * np.array([result.history["validation_accuracy"] for result in series.results])
             pairs = series.examples * np.arange(1, lines.shape[1] + 1) / lines.shape[1]
             left.plot(pairs, lines.mean(axis=0), color=colour, linestyle=dash, linewidth=1.8)
             left.fill_between(pairs, lines.min(axis=0), lines.max(axis=0), color=colour, alpha=0.18, linewidth=0)
-            counts = np.array([learned(result, "stratified") for result in results])
+            counts = np.array([learned(result, "stratified") for result in series.results])
             right.barh(i, counts.mean(), color=colour, alpha=0.55 if dash != "-" else 0.9, height=0.7)
             said = f"{counts.mean():.1f}".removesuffix(".0")
             right.text(counts.max() + 1.5, i, said, va="center", fontsize=8)
@@ -76,13 +75,13 @@ def _short(count: float) -> str:
     return f"{count / 1e6:g}M" if count >= 1_000_000 else f"{count / 1e3:g}k"
 
 
-def _colours(curves: Mapping[Series, Sequence[Result]]) -> dict[Series, tuple[str, str]]:
-    """Return the colour and the dash of each series: those of one label are equal, AOE's are cold."""
-    names = list(dict.fromkeys((series.label, series.experiments[0].model.name) for series in curves))
+def _colours(curves: Sequence[Series]) -> dict[str, tuple[str, str]]:
+    """Return the colour and the dash of each label: AOE's are cold."""
+    names = list(dict.fromkeys((series.label, series.model) for series in curves))
     ours = [label for label, name in names if name.startswith(_OURS)]
     rivals = [label for label, name in names if not name.startswith(_OURS)]
     shades = mpl.colormaps["viridis"](np.linspace(0, 0.75, max(len(ours), 1)))
     looks = {label: (to_hex(shade), _DASHES[0]) for label, shade in zip(ours, shades, strict=False)}
     for i, label in enumerate(rivals):
         looks[label] = (_WARM[i % len(_WARM)], _DASHES[i // len(_WARM) % len(_DASHES)])
-    return {series: looks[series.label] for series in curves}
+    return looks

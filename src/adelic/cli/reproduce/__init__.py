@@ -1,7 +1,7 @@
 """`adelic reproduce`: matrices of runs, the benchmarks with a plan, and a queue of all these.
 
-`rows` is for the data set's rows, `drawn` is for benchmarks with a plan, which `plans` runs and reports, and `queue`
-takes such commands from a file. One more benchmark with a plan is a command like those of `drawn`.
+`rows` is for the data set's rows, `drawn` for benchmarks with a plan, and `queue` takes such commands from a file. One
+more benchmark with a plan is a command like those of `drawn`.
 """
 
 import click

@@ -2,21 +2,38 @@
 
 import importlib
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
 import click
 
-from adelic.cli.options import INTEGERS, NAMES, Command, stack
-from adelic.cli.reproduce.plans import HOW, plan_options, plan_source, run_and_report
+from adelic.cli.options import DURATION, INTEGERS, NAMES, PATH, Command, progress_bar, stack
 from adelic.data import drawn_task
+from adelic.storage.files import is_stream
+from adelic.storage.workers import cores
 from adelic.training.experiment import Experiment
 from adelic.training.solver_names import SOLVER_MODULES, check_solver
 
-Plan = tuple[str | Path, list[Any], list[Experiment]]
-"""The source of a plan, the series in it, and the runs that were chosen."""
+
+@dataclass(frozen=True)
+class Plan:
+    """What a command is to run, and where its results belong.
+
+    Attributes:
+        series: of the whole plan, which the report is about.
+        chosen: the runs that the options choose.
+        results: folder for the results, unless another one is given.
+        is_full: whether it is the benchmark's own plan, which the documentation shows.
+    """
+
+    series: list[Any]
+    chosen: list[Experiment]
+    results: Path
+    is_full: bool
 
 
 def _command(
@@ -25,8 +42,8 @@ def _command(
     """Return the command of a benchmark.
 
     Args:
-        name: of the benchmark, as in its folders; its module in `adelic.benchmark` has plans and writes the report.
-        page: of the documentation that shows it.
+        name: of the benchmark, as in its folders; its module in `adelic.benchmark` has plans, and says what is shown.
+        page: of the documentation that shows it, and its folder there.
         what: the options that say what to run, of those that `plan_of` takes.
         help_text: of the command, above what is said of all.
         row: what a file of results is for, in words.
@@ -35,59 +52,150 @@ def _command(
 
     @click.command(name, help=f"{cleandoc(help_text)}\n\n{cleandoc(_HELP).format(name=name, page=page, other=other)}")
     @what
-    @plan_options(name, row, page=page)
+    @_shared(name, row, page)
     @click.pass_obj
-    def command(line: str, /, **given: Any) -> None:
-        how = {option: given.pop(option) for option in HOW}
-        source, whole, chosen = plan_of(name)(**given)
-        write_report = _benchmark(name).write_report
-        run_and_report(
-            name,
-            source,
-            chosen,
-            lambda results, report: write_report(whole, results, report),
-            command=line,
-            page=page,
-            examples=given.get("examples"),
-            **how,
-        )
+    def command(
+        line: str,
+        /,
+        workers: int | None,
+        budget: float | None,
+        runs_dir: Path,
+        results_dir: Path | None,
+        report_dir: Path | None,
+        *,
+        dry_run: bool,
+        **given: Any,
+    ) -> None:
+        plan = plan_of(name, **given)
+        if dry_run:
+            for experiment in plan.chosen:
+                click.echo(experiment.command())
+            return
+        results = results_dir or plan.results
+        left = _run(name, plan.chosen, runs_dir, results, workers, budget)
+        is_shown = plan.is_full and Path("docs", f"{page}.md").exists()
+        report = report_dir or (Path("docs", page) if is_shown else results / "report")
+        _write_report(name, plan, results, report)
+        if left:
+            click.echo(f"{left} runs are left. Go on with: {line}")
 
     return command
 
 
-def plan_of(name: str) -> Callable[..., Plan]:
-    """Return the function from a command's options, those that say what to run, to the plan that they mean."""
+def _shared(name: str, row: str, page: str) -> Callable[[Command], Command]:
+    """Return the options that all benchmarks have, see `_command`."""
+    return stack(
+        click.option("--quick", is_flag=True, help="Run a small sample in a few minutes; it has folders of its own."),
+        click.option(
+            "--plan",
+            "plan_file",
+            type=PATH,
+            help="Run a plan of your own, a TOML file. It may name modules, which are imported, so it is code.",
+        ),
+        click.option(
+            "--seeds", type=INTEGERS, help="Run these seeds only, as 0,1,2 or 0-4.  [default: all of the plan]"
+        ),
+        click.option(
+            "--workers", type=int, help="Number of processes, of one thread each.  [default: one for each core]"
+        ),
+        click.option(
+            "--budget", type=DURATION, help="Stop after this time, as 25m or 1h30m; the shortest trainings come first."
+        ),
+        click.option(
+            "--runs-dir", type=PATH, default="runs", show_default=True, help="Folder for the runs, a folder each."
+        ),
+        click.option(
+            "--results-dir",
+            type=PATH,
+            help=f"Folder for the results: a file for each {row}, with a line for each run.  [default: results/{name}]",
+        ),
+        click.option(
+            "--report",
+            "report_dir",
+            type=PATH,
+            help=f"Folder for the tables and figures.  [default: docs/{page} in a clone, else the folder report beside "
+            "the results]",
+        ),
+        click.option("--dry-run", is_flag=True, help="Print the commands of the runs, and train nothing."),
+    )
 
-    def read(
-        *,
-        tasks: tuple[str, ...] | None,
-        plan_file: Path | None,
-        seeds: tuple[int, ...] | None,
-        quick: bool,
-        examples: int | None = None,
-        solvers: tuple[str, ...] | None = None,
-        sizes: tuple[int, ...] | None = None,
-    ) -> Plan:
-        for task in tasks or ():
-            drawn_task(task)  # before torch is loaded
-        for solver in solvers or ():
-            check_solver(solver)
-        benchmark = _benchmark(name)
-        from adelic.benchmark import drawn
 
-        source = plan_source(quick=quick, plan_file=plan_file)
-        own = [solver for solver in solvers or () if solver not in SOLVER_MODULES]
-        whole = benchmark.read_plan(source, own_solvers=own) if own else benchmark.read_plan(source)
-        if examples is not None:
-            whole = [series.at_most(examples) for series in whole]
-        chosen = drawn.choose(whole, tasks=tasks or None, solvers=solvers, examples=sizes, seeds=seeds)
-        return source, whole, drawn.experiments(chosen)
+def plan_of(
+    name: str,
+    *,
+    tasks: tuple[str, ...] | None,
+    plan_file: Path | None,
+    seeds: tuple[int, ...] | None,
+    quick: bool,
+    examples: int | None = None,
+    solvers: tuple[str, ...] | None = None,
+    sizes: tuple[int, ...] | None = None,
+) -> Plan:
+    """Return what the options of a benchmark's command mean, those that say what to run.
 
-    return read
+    Args:
+        name: of the benchmark.
+        tasks: to choose; none for all of the plan.
+        plan_file: in place of the full plan.
+        seeds: to choose; None for all, here and below.
+        quick: whether the quick plan takes the place of the full one.
+        examples: the most that runs train on, where they are fewer than the plan's.
+        solvers: to choose; those of one's own are added to the plan.
+        sizes: numbers of examples to choose.
+    """
+    if quick and plan_file:
+        raise click.UsageError("--quick is a plan, and so is --plan; give one", ctx=click.get_current_context())
+    for task in tasks or ():
+        drawn_task(task)  # before torch is loaded
+    for solver in solvers or ():
+        check_solver(solver)
+    from adelic.benchmark import drawn
+
+    source = plan_file or ("quick" if quick else "full")
+    own = [solver for solver in solvers or () if solver not in SOLVER_MODULES]
+    whole = drawn.read_plan(source, name, own_solvers=own)
+    if examples is not None:
+        whole = [series.at_most(examples) for series in whole]
+    chosen = drawn.choose(whole, tasks=tasks or None, solvers=solvers, examples=sizes, seeds=seeds)
+    words = [] if source == "full" else [Path(source).stem]
+    words += [] if examples is None else [f"{examples}-examples"]
+    return Plan(whole, drawn.experiments(chosen), Path("results", "-".join([name, *words])), is_full=not words)
 
 
-def _benchmark(name: str) -> Any:
-    return importlib.import_module(f"adelic.benchmark.{name.replace('-', '_')}")  # torch is loaded when it is asked for
+def _run(
+    name: str, chosen: list[Experiment], runs: Path, results: Path, workers: int | None, budget: float | None
+) -> int:
+    """Run what is left of a plan, and return how much that still is."""
+    from adelic import benchmark
+    from adelic.benchmark.drawn import run_plan
+
+    with progress_bar(name.replace("-", " ")) as tick:
+
+        @contextmanager
+        def show(index: int, count: int, experiment: Experiment) -> Iterator[None]:
+            yield
+            tick(index + 1, count, f"{experiment.row} {experiment.model.label} seed {experiment.seed}")
+
+        return run_plan(
+            chosen,
+            runs=runs,
+            results=results,
+            workers=cores() if workers is None else workers,
+            budget=None if budget is None else benchmark.Budget(budget),
+            on_run=show,
+        )
+
+
+def _write_report(name: str, plan: Plan, results: Path, report: Path) -> None:
+    """Write the report of a plan, and print its tables."""
+    from adelic.benchmark.drawn import write_report
+
+    benchmark = importlib.import_module(f"adelic.benchmark.{name.replace('-', '_')}")
+    written = write_report(benchmark.show, plan.series, results, report)
+    if not is_stream(written[0]):  # what went into a pipe is gone
+        click.echo(written[0].read_text(encoding="utf-8"))
+    for path in written:
+        click.echo(f"wrote {path}")
 
 
 _HELP = """\

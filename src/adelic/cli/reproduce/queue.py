@@ -10,7 +10,6 @@ from click.core import ParameterSource
 
 from adelic.cli.options import DURATION, PATH
 from adelic.cli.reproduce.drawn import BENCHMARKS, plan_of
-from adelic.cli.reproduce.plans import own_results
 from adelic.cli.reproduce.rows import rows, runs_of_rows, show_run
 from adelic.errors import AdelicError, ConfigurationError
 from adelic.storage.allocator import keep_freed_memory
@@ -136,6 +135,6 @@ def _line(words: list[str]) -> Line:
         if command is rows:
             runs, own = runs_of_rows(**what), Path("results")
         else:
-            source, _, runs = plan_of(benchmark)(**what)
-            own = own_results(benchmark, source, what.get("examples"))
+            plan = plan_of(benchmark, **what)
+            runs, own = plan.chosen, plan.results
     return Line(shlex.join(words), runs, given or own)
