@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,14 @@ def read_folder():
     return read
 
 
-@pytest.fixture
-def finished(tiny_config, tmp_path):
-    """A finished run: its configuration, folder and result."""
-    config, folder = tiny_config(), tmp_path / "finished"
+@pytest.fixture(scope="session")
+def trained(tiny_config, tmp_path_factory):
+    config, folder = tiny_config(), tmp_path_factory.mktemp("trained") / "run"
     return config, folder, run(config, folder, device="cpu")
+
+
+@pytest.fixture
+def finished(trained, tmp_path):
+    """A finished run: its configuration, a folder that is this test's alone, and its result."""
+    config, folder, result = trained
+    return config, shutil.copytree(folder, tmp_path / "finished", copy_function=shutil.copyfile), result

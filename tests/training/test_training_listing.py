@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import signal
 import time
 
@@ -14,10 +15,10 @@ def tree(folder):
     return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-@pytest.fixture
-def runs(tiny_config, tmp_path):
-    """A finished run, one that stopped in an epoch, a damaged one, and what is not a run."""
-    folder = tmp_path / "runs"
+@pytest.fixture(scope="module")
+def trained_runs(tiny_config, tmp_path_factory):
+    """A finished run, and one that stopped in an epoch."""
+    folder = tmp_path_factory.mktemp("trained") / "runs"
     run(tiny_config("adelic", seed=1), folder / "a", device="cpu")
 
     def stop(done, total, text):
@@ -26,6 +27,13 @@ def runs(tiny_config, tmp_path):
 
     with pytest.raises(Interrupted):
         run(tiny_config(seed=2), folder / "b", device="cpu", tick=stop)
+    return folder
+
+
+@pytest.fixture
+def runs(trained_runs, tmp_path):
+    """Those two, a damaged one, and what is not a run, in a folder that is this test's alone."""
+    folder = shutil.copytree(trained_runs, tmp_path / "runs", copy_function=shutil.copyfile)
     (folder / "c").mkdir()
     (folder / "c" / "config.toml").write_text("seed = ")
     (folder / "notes").mkdir()
