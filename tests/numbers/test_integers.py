@@ -41,9 +41,9 @@ def random_digits(length, p):
 def test_digits_and_back(integer, p):
     for length in LENGTHS:
         digits = random_digits(length, p)
-        value = sum(d * p**k for k, d in enumerate(digits[:600])) + p**600 * sum(
-            d * p**k for k, d in enumerate(digits[600:])
-        )
+        value = 0
+        for d in reversed(digits):
+            value = value * p + d
         found = integers.from_digits(digits, p)
         assert type(found) is int
         assert found == value
