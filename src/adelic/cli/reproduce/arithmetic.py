@@ -33,8 +33,8 @@ def arithmetic(command: str, /, **given: Any) -> None:
     \b
     problems: addition, subtraction, multiplication, exact-division, modular-inverse,
               modular-inverse-prime, fraction-addition, fraction-multiplication, sum, product,
-              polynomial, comparison; with --plan also expression, determinant-2, determinant-3,
-              polynomial-value, recurrence, linear-system, matrix-program, recurrence-program,
+              polynomial, comparison; with --plan also expression, infix-expression, determinant-2,
+              determinant-3, polynomial-value, recurrence, linear-system, matrix-program, recurrence-program,
               system-program
     solvers:  SOLVERS
 

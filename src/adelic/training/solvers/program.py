@@ -15,6 +15,7 @@ from adelic.nn.placewise import N_CHARACTERS
 from adelic.training.solvers.base import Solver
 from adelic.training.solvers.placewise import HIDDEN, PlacewiseNetwork, PlacewiseSolver, mean_size
 
+Call = tuple[int, torch.Tensor, torch.Tensor, torch.Tensor]
 _SHARPER = 5.0
 """How much faster the logarithm of a gain is learned than other weights: digits of large primes are close together."""
 
@@ -47,10 +48,13 @@ class ExpressionNetwork(PlacewiseNetwork):
         longest = int(lengths.max())
         real, digits = real[:, :longest], digits[:, :longest]
         values = list(self.embedding((real, digits)).unbind(dim=1))
-        logits = torch.zeros(len(real), *self.head.is_no_digit.expand(-1, 1, -1).shape)
-        for column, left, right in calls(real, len(self.perceptrons)):
+        logits = torch.zeros(len(real), *self.head.is_no_digit.expand(-1, 1, -1).shape) + 0.0 * self.gains.sum()
+        values.append(
+            self._mean_features(AdelicPrediction(real[:, 0], logits.masked_fill(self.head.is_no_digit, -torch.inf)))
+        )
+        for column, called, left, right in self.calls(real):
             for k, (perceptron, gain) in enumerate(zip(self.perceptrons, self.gains, strict=True), start=1):
-                rows = (real[:, column] == -k).nonzero()[:, 0]
+                rows = (called == k).nonzero()[:, 0]
                 if not len(rows):
                     continue
                 read = torch.cat([_of_columns(values, rows, columns[rows]) for columns in (left, right)], dim=-1)
@@ -58,6 +62,11 @@ class ExpressionNetwork(PlacewiseNetwork):
                 values[column] = values[column].index_copy(0, rows, self._mean_features(prediction))
                 logits = logits.index_copy(0, rows, prediction.logits)  # that of a row's last operator stays
         return AdelicPrediction(torch.zeros(len(real)), logits)
+
+    def calls(self, tokens: torch.Tensor) -> Iterator[Call]:
+        """Yield a column, which network each row calls there (the k-th; none for others), and its values' columns."""
+        for column, left, right in calls(tokens, len(self.perceptrons)):
+            yield column, -tokens[:, column], left, right
 
 
 def _of_columns(values: list[torch.Tensor], rows: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
@@ -132,13 +141,16 @@ class ProgramSolver(PlacewiseSolver):
     @classmethod
     def obstacle(cls, problem: DrawnTask) -> str | None:
         """Return None for expressions."""
-        return None if problem.operators else "its questions are not expressions"
+        return None if problem.operators and not problem.is_infix else "its questions are not expressions in postfix"
 
     def _built(self, features: str, operands: Operands, answers: Answers, seed: int) -> PlacewiseNetwork:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             embedding = self._embedding(features, mean_size(operands), seed)
-            return ExpressionNetwork(embedding, self._problem.operators, answer_scale=mean_size(answers))
+            return self._network_of(embedding, mean_size(answers))
+
+    def _network_of(self, embedding: PlaceEmbedding, answer_scale: float) -> ExpressionNetwork:
+        return ExpressionNetwork(embedding, self._problem.operators, answer_scale=answer_scale)
 
     def _lessons(self, rows: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         return rows[lengths[rows] == lengths[rows].min()]

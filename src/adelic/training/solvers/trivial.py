@@ -153,7 +153,7 @@ class OperationTables(Solver):
     @classmethod
     def obstacle(cls, problem: DrawnTask) -> str | None:
         """Return None for expressions."""
-        return None if problem.operators else "its questions are not expressions"
+        return None if problem.operators and not problem.is_infix else "its questions are not expressions in postfix"
 
     def fit(
         self,
