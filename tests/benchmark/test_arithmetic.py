@@ -168,7 +168,7 @@ def test_the_packaged_plans():
         by_entry.setdefault((e.data.task, e.model.name, e.data.examples), []).append(e.seed)
     assert all(seeds == [0, 1, 2, 3, 4] for seeds in by_entry.values())
     of_number_theory = {"adelic-context", "adelic-hybrid", "adelic-characters", "adelic-parity"}
-    of_expressions = {"adelic-program", "operation-tables"}  # which have a plan of their own, too
+    of_expressions = {"adelic-program", "adelic-controller", "operation-tables"}  # which have a plan of their own, too
     one_by_one = {name for name in SOLVER_MODULES if name.endswith("-autoregressive")}  # of plans of one's own
     # Of sums and products alone.
     controls = {"adelic-one-hot", "adelic-3-digits", "adelic-permuted", "adelic-chosen-places", "crt-composite"}

@@ -78,6 +78,12 @@ def run(*tokens):
     return value(len(tokens) - 1)
 
 
+def in_brackets(*tokens):
+    """Return the value of an expression in infix, as Python reads it."""
+    words = {-1: "+", -2: "-", -3: "*", -4: "(", -5: ")", 0: ""}
+    return eval("".join(words.get(token, str(token)) for token in tokens))
+
+
 REFERENCES = {
     "determinant-2": determinant,
     "determinant-3": determinant,
@@ -85,6 +91,7 @@ REFERENCES = {
     "recurrence": term,
     "linear-system": unknown,
     "expression": infix,
+    "infix-expression": in_brackets,
     "matrix-program": run,
     "recurrence-program": run,
     "system-program": run,
@@ -241,7 +248,9 @@ def test_programs_are_trained_on_short_ones_and_no_long_one():
         assert 1 / 8 < len(references) / (len(references) + len(numbers)) < 3 / 16
 
 
-@pytest.mark.parametrize("name", ["expression", "matrix-program", "recurrence-program", "system-program"])
+@pytest.mark.parametrize(
+    "name", ["expression", "infix-expression", "matrix-program", "recurrence-program", "system-program"]
+)
 def test_all_operators_occur_and_no_others(name):
     task = COMPOSITION[name]
     for split in ("train", "test"):

@@ -64,6 +64,7 @@ class DrawnTask:
         operators: how many operations there are, in a question that is an expression in postfix: the numbers −1, −2, …
             among its operands stand for one each, which takes the two values before it. In a program, numbers from
             −101 down are references, see `REFERENCE`. 0 for other questions.
+        is_infix: whether such a question is in infix instead, with brackets, which then are the last two of these.
         vocabulary: the numbers that can occur as operands, where they are few enough for a vector each; else None.
         space: primes, and digits at each, that the definition asks for, since answers depend on them; None where it
             asks for none. A network with AOE has them unless others are given.
@@ -96,6 +97,7 @@ class DrawnTask:
     modulus: int | None = None
     neutral: int | None = None
     operators: int = 0
+    is_infix: bool = False
     class_names: tuple[str, ...] | None = None
     vocabulary: tuple[int, ...] | None = None
     space: AdeleSpace | None = None

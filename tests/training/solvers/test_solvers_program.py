@@ -62,7 +62,7 @@ def test_shapes_need_not_be_trained_on(monkeypatch):
 @pytest.mark.parametrize("name", ["adelic-program", "operation-tables"])
 def test_other_questions_are_no_expressions(name):
     assert solver_class(name).obstacle(drawn_task("expression")) is None
-    assert solver_class(name).obstacle(drawn_task("addition")) == "its questions are not expressions"
+    assert solver_class(name).obstacle(drawn_task("addition")) == "its questions are not expressions in postfix"
 
 
 def test_tables_of_all_pairs_are_exact():

@@ -232,9 +232,9 @@ _ARITHMETIC = """
     \b
     problems: addition, subtraction, multiplication, exact-division, modular-inverse,
               modular-inverse-prime, fraction-addition, fraction-multiplication, sum, product,
-              polynomial, comparison; with --plan also expression, determinant-2, determinant-3,
-              polynomial-value, recurrence, linear-system, matrix-program, recurrence-program,
-              system-program
+              polynomial, comparison; with --plan also expression, infix-expression,
+              determinant-2, determinant-3, polynomial-value, recurrence, linear-system,
+              matrix-program, recurrence-program, system-program
     solvers:  SOLVERS
 
     `adelic train --help` says what each solver is. Rivals as their authors published them are

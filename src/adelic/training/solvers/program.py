@@ -15,6 +15,7 @@ from adelic.nn.placewise import N_CHARACTERS
 from adelic.training.solvers.base import Solver
 from adelic.training.solvers.placewise import HIDDEN, PlacewiseNetwork, PlacewiseSolver
 
+Call = tuple[int, torch.Tensor, torch.Tensor, torch.Tensor]
 _SHARPER = 5.0
 """How much faster the logarithm of a gain is learned than other weights: digits of large primes are close together."""
 
@@ -47,10 +48,13 @@ class ExpressionNetwork(PlacewiseNetwork):
         longest = int(lengths.max())
         real, digits = real[:, :longest], digits[:, :longest]
         values = list(self.embedding((real, digits)).unbind(dim=1))
-        logits = torch.zeros(len(real), *self.head.is_no_digit.expand(-1, 1, -1).shape)
-        for column, left, right in calls(real, len(self.perceptrons)):
+        logits = torch.zeros(len(real), *self.head.is_no_digit.expand(-1, 1, -1).shape) + 0.0 * self.gains.sum()
+        values.append(
+            self._mean_features(AdelicPrediction(real[:, 0], logits.masked_fill(self.head.is_no_digit, -torch.inf)))
+        )
+        for column, called, left, right in self.calls(real):
             for k, (perceptron, gain) in enumerate(zip(self.perceptrons, self.gains, strict=True), start=1):
-                rows = (real[:, column] == -k).nonzero()[:, 0]
+                rows = (called == k).nonzero()[:, 0]
                 if not len(rows):
                     continue
                 read = torch.cat([_of_columns(values, rows, columns[rows]) for columns in (left, right)], dim=-1)
@@ -58,6 +62,11 @@ class ExpressionNetwork(PlacewiseNetwork):
                 values[column] = values[column].index_copy(0, rows, self._mean_features(prediction))
                 logits = logits.index_copy(0, rows, prediction.logits)  # that of a row's last operator stays
         return AdelicPrediction(torch.zeros(len(real)), logits)
+
+    def calls(self, tokens: torch.Tensor) -> Iterator[Call]:
+        """Yield a column, which network each row calls there (the k-th; none for others), and its values' columns."""
+        for column, left, right in calls(tokens, len(self.perceptrons)):
+            yield column, -tokens[:, column], left, right
 
 
 def _of_columns(values: list[torch.Tensor], rows: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
@@ -132,7 +141,7 @@ class ProgramSolver(PlacewiseSolver):
     @classmethod
     def obstacle(cls, problem: DrawnTask) -> str | None:
         """Return None for expressions."""
-        return None if problem.operators else "its questions are not expressions"
+        return None if problem.operators and not problem.is_infix else "its questions are not expressions in postfix"
 
     def _around(self, embedding: PlaceEmbedding, arity: int, *, answer_scale: float) -> PlacewiseNetwork:
         return ExpressionNetwork(embedding, self._problem.operators, answer_scale=answer_scale)

@@ -135,7 +135,7 @@ class OperationTables(CheckedSolver):
     @classmethod
     def obstacle(cls, problem: DrawnTask) -> str | None:
         """Return None for expressions."""
-        return None if problem.operators else "its questions are not expressions"
+        return None if problem.operators and not problem.is_infix else "its questions are not expressions in postfix"
 
     def learn(self, problem: DrawnTask, operands: Operands, answers: Answers, course: Course) -> None:
         """Remember the examples with one operator; seed and steps are not used."""

@@ -4,19 +4,25 @@ Determinants, a polynomial whose coefficients are operands, a linear system, a r
 Programs are expressions that may use a value more than once: matrix products, recurrences and linear systems.
 """
 
-import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from adelic.data.drawn import REFERENCE, Answers, Draw, DrawnTask, Operands
+from adelic.number_theory.composition.notation import (
+    OPERATORS,
+    compiled,
+    infix,
+    infix_value,
+    postfix,
+    shape_of,
+    steps,
+)
 from adelic.numbers.columns.reading import objects
 
-OPERATORS: tuple[Callable[[Any, Any], Any], ...] = (operator.add, operator.sub, operator.mul, Fraction)
-"""What −1, −2, … stand for in an expression; no solver is told."""
-_SYMBOLS = "+-*/"
 _INTEGRAL = 3
 """The first operators, of which an integer comes out."""
 MOST_TERMS = 49
@@ -24,6 +30,7 @@ MOST_TERMS = 49
 _SMALL, _BELOW_1000, _MEDIUM, _LARGE = 99, 999, 9_999, 10**6 - 1
 _COLUMNS, _MOST_OPERANDS = 29, 9
 """Of an expression: a determinant of order 3 written out has 15 operands and 14 operators; others have 9 operands."""
+_INFIX_COLUMNS = 2 * _COLUMNS - 1
 _CROSSED = (1, 1, -1, 1, 1, -1, -1)
 """The shape of (a ∘ b) ∘ (c ∘ d) in postfix, which training never has: 1 for an operand, −1 for an operator."""
 
@@ -86,44 +93,17 @@ def _starts(least: int, most: int) -> Draw:
     return lambda n, rng: rng.integers(low, high + 1, (n, 5))
 
 
-def postfix(*tokens: int) -> int | Fraction:
-    """Return the value of an expression or a program, that of its last token.
+def _bracketed(draw: Draw) -> Draw:
+    """Return draws of the same expressions in infix."""
 
-    Args:
-        tokens: operands from 1 on, −1, −2, … for `OPERATORS`, −100 − k for the value k columns before, then zeros.
+    def drawn(n: int, rng: np.random.Generator) -> Operands:
+        found = np.zeros((n, _INFIX_COLUMNS), dtype=np.int64)
+        for row, tokens in zip(found, draw(n, rng).tolist(), strict=True):
+            written = infix(*tokens)
+            row[: len(written)] = written
+        return found
 
-    Raises:
-        ZeroDivisionError: it divides by 0.
-
-    >>> postfix(2, 3, 4, -3, -2, 0, 0)  # 2 − 3 · 4
-    -10
-    >>> postfix(2, 3, -4, -101, -1)  # 2/3 + 2/3
-    Fraction(4, 3)
-    """
-    stack: list[int | Fraction] = []
-    values: list[int | Fraction] = []
-    for token in filter(None, tokens):
-        if token > 0:
-            stack.append(token)
-        elif token < -REFERENCE:
-            stack.append(values[token + REFERENCE])
-        else:
-            second, first = stack.pop(), stack.pop()
-            stack.append(OPERATORS[-token - 1](first, second))
-        values.append(stack[-1])
-    return values[-1]
-
-
-def shape_of(operations: int, rng: np.random.Generator) -> tuple[int, ...]:
-    """Return a shape in postfix, 1 for an operand and −1 for an operator; how many stand on the left is uniform.
-
-    >>> [shape_of(2, np.random.default_rng(seed)) for seed in (0, 1)]
-    [(1, 1, -1, 1, -1), (1, 1, 1, -1, -1)]
-    """
-    if not operations:
-        return (1,)
-    left = int(rng.integers(operations))
-    return (*shape_of(left, rng), *shape_of(operations - 1 - left, rng), -1)
+    return drawn
 
 
 def _expressions(
@@ -202,49 +182,6 @@ def _solvable(program: Sequence[int | str], *, most: int = _SMALL) -> Draw:
     return _kept(draw, lambda rows: [_value_of(row) is not None for row in rows.tolist()])
 
 
-def compiled(text: str) -> list[int | str]:
-    """Return the tokens of a program, in which letters are operands.
-
-    Args:
-        text: words: a small letter, one of + - * /, :P to name the value before it, and then P to refer to that.
-
-    >>> compiled("a b + :P P *")
-    ['a', 'b', -1, -101, -3]
-    """
-    tokens: list[int | str] = []
-    named: dict[str, int] = {}
-    for word in text.split():
-        if word[0] == ":":
-            named[word[1:]] = len(tokens) - 1
-        elif word in named:
-            tokens.append(-REFERENCE - (len(tokens) - named[word]))
-        else:
-            tokens.append(-1 - _SYMBOLS.index(word) if word in _SYMBOLS else word)
-    return tokens
-
-
-def steps(
-    n: int, c: int | str, d: int | str, before: int | str, last: int | str, sign: int | str = -1
-) -> list[int | str]:
-    """Return the program of n steps from two terms to the next, c·(the last one) + d·(the one before it).
-
-    Args:
-        n: how many steps.
-        c: the factor of the last term.
-        d: the factor of the one before it.
-        before: the first term.
-        last: the second term.
-        sign: −1 to add, −2 to subtract.
-
-    >>> postfix(*steps(48, 1, 1, 1, 1))  # Fibonacci's 50th number, OEIS A000045
-    12586269025
-    """
-    program = [before, last]
-    for step in range(n):
-        program += [c, -REFERENCE - 2, -3, d, -REFERENCE - (12 if step else 6), -3, sign]
-    return program
-
-
 def _recurrences(least: int, most: int) -> Draw:
     """Return draws of recurrences of `least` to `most` steps, with factors from 1 to 3, sums or differences."""
     program = steps(MOST_TERMS, *"cdabs")
@@ -291,6 +228,31 @@ _CHAIN_COLUMNS, _STEPS_COLUMNS, _SYSTEM_COLUMNS = len(_CHAIN), 2 + 7 * MOST_TERM
 def _greatest_term() -> int:
     return _term(MOST_TERMS, 3, 3, _SMALL, _SMALL)
 
+
+_EXPRESSION = DrawnTask(
+    name="expression",
+    title="1 to 3 of + − × in postfix, numbers below 100",
+    never_seen_titles={
+        "crossed": "(a ∘ b) ∘ (c ∘ d), a shape that training lacks",
+        "longer": "6 to 8 of + − × in postfix",
+        "cubic": "ax³ + bx² + cx + d, written out as 6 operations",
+        "determinant": "3 × 3 determinants, written out as 14 operations",
+    },
+    arity=_COLUMNS,
+    draws={
+        "train": _expressions(_trained_on),
+        "crossed": _expressions(lambda rng: _CROSSED),
+        "longer": _expressions(lambda rng: shape_of(int(rng.integers(6, 9)), rng)),
+        "cubic": _written(_CUBIC, "abcdx"),
+        "determinant": _written(_order_3(*"abcdefghi"), "abcdefghi"),
+    },
+    solve=_of_rows(postfix),
+    max_operand=_SMALL,
+    max_numerator=_SMALL**_MOST_OPERANDS,
+    signed=True,
+    neutral=0,
+    operators=_INTEGRAL,
+)
 
 COMPOSITION: Mapping[str, DrawnTask] = {
     p.name: p
@@ -351,29 +313,19 @@ COMPOSITION: Mapping[str, DrawnTask] = {
             max_denominator=2 * _MEDIUM**2,
             signed=True,
         ),
-        DrawnTask(
-            name="expression",
-            title="1 to 3 of + − × in postfix, numbers below 100",
+        _EXPRESSION,
+        replace(
+            _EXPRESSION,
+            name="infix-expression",
+            title="1 to 3 of + − × in infix, with brackets, numbers below 100",
             never_seen_titles={
-                "crossed": "(a ∘ b) ∘ (c ∘ d), a shape that training lacks",
-                "longer": "6 to 8 of + − × in postfix",
-                "cubic": "ax³ + bx² + cx + d, written out as 6 operations",
-                "determinant": "3 × 3 determinants, written out as 14 operations",
+                s: t.replace(" in postfix", "") + ", in infix" for s, t in _EXPRESSION.never_seen_titles.items()
             },
-            arity=_COLUMNS,
-            draws={
-                "train": _expressions(_trained_on),
-                "crossed": _expressions(lambda rng: _CROSSED),
-                "longer": _expressions(lambda rng: shape_of(int(rng.integers(6, 9)), rng)),
-                "cubic": _written(_CUBIC, "abcdx"),
-                "determinant": _written(_order_3(*"abcdefghi"), "abcdefghi"),
-            },
-            solve=_of_rows(postfix),
-            max_operand=_SMALL,
-            max_numerator=_SMALL**_MOST_OPERANDS,
-            signed=True,
-            neutral=0,
-            operators=_INTEGRAL,
+            arity=_INFIX_COLUMNS,
+            draws={split: _bracketed(draw) for split, draw in _EXPRESSION.draws.items()},
+            solve=_of_rows(infix_value),
+            operators=_INTEGRAL + 2,
+            is_infix=True,
         ),
         DrawnTask(
             name="matrix-program",
