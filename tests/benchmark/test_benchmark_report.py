@@ -219,6 +219,7 @@ def test_what_cannot_be_written(tmp_path, where, monkeypatch):
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("undrawn")
 def test_the_page_has_no_ranks_over_rows_and_names_splits_and_contamination(result):
     orbits = result("schubert-4", split="orbits")
     leaky = result("weaving-6", edition="leaky", contaminated=True)
@@ -238,6 +239,7 @@ def test_the_page_has_no_ranks_over_rows_and_names_splits_and_contamination(resu
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_needs_the_result_files_alone(summaries, tmp_path, monkeypatch):
     """No data is built or read: not for class names, nor for lengths."""
 

@@ -40,12 +40,14 @@ def test_the_confusion_matrix_is_the_mean_over_seeds(result):
     assert found.count("–") == size  # a class without rows has no rates
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_results_without_a_confusion_matrix_say_so(result):
     (section,) = row_sections(comparisons(summarise([result(confusion=None)])))
     assert [(name, part.svg) for name, part in section.confusion] == [("AOE (digits)", None)]
     assert "no confusion matrix" in section.confusion[0][1].text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_confusion_matrix_of_many_classes_is_not_drawn(result):
     def of(size):
         return result(confusion=[[int(i == j) for j in range(size)] for i in range(size)], class_names=None)
