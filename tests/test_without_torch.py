@@ -191,6 +191,7 @@ def test_that_many_numbers_take_long_is_said_once(with_extras):
 CPU_BUILD = ", and before it, where there is no GPU, pip install torch --index-url https://download.pytorch.org/whl/cpu"
 
 
+@pytest.mark.usefixtures("cache")  # characters that another test has built would be read
 def test_what_needs_an_extra_names_it(with_extras):
     uses = {
         "from adelic import nn": "adelic.nn needs torch|torch",
