@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from adelic import AdeleSpace
 from adelic.errors import AdelicError, ConfigurationError, RangeError, UnknownNameError
 from adelic.nn import AdelicEmbedding, Vocabulary
-from adelic.numbers.features import FEATURE_KINDS, WITHOUT_COMBINED, FeatureLayout, compute_features, standardize
+from adelic.nn.embeddings.features import standardize
+from adelic.numbers.features import FEATURE_KINDS, WITHOUT_COMBINED, FeatureLayout, compute_features
 
 PRIMES = (2, 3, 7)
 SPACE = AdeleSpace(primes=PRIMES, precision=5)

@@ -390,7 +390,7 @@ def test_the_engine_trains_on_them(tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit) as caught:
         main(["train", "gcd", "--solver", "xval", "--tensorboard"])
     assert caught.value.code == 2
-    assert "--tensorboard is for networks, and 'gcd' is a drawn task" in capsys.readouterr().err
+    assert "--tensorboard is for networks, and xval is none" in capsys.readouterr().err
 
 
 def test_tasks_are_listed():
