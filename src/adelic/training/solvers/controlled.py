@@ -31,7 +31,7 @@ _CALL, _CALL_KEPT = 5, 6
 _PRIMES, _HIDDEN, _BATCH, _ROWS_TO_JUDGE = (3, 5, 7), 16, 128, 500
 _NOISE, _SCALE = 0.05, 2.0  # of the first scores, and how much faster than other weights they are learned
 _HOT, _COLD = 2.0, 0.3  # the first and the last temperature
-_STARTS, _GOOD = 5, 2 / 3  # at most; no further one after this share of right digits, which no wrong order has
+_STARTS, _GOOD = 5, 2 / 3  # at most; no further one after this share of right digits
 _LEAST = 1e-6  # of probabilities in a loss
 
 
