@@ -278,7 +278,8 @@ def test_options_that_do_not_exist_are_found():
 
 SHORTER = {
     "train": ["--epochs", "1", "--max-rows", "64", "--n-layers", "1"],
-    "tune": ["--epochs", "1", "--max-rows", "64", "--n-layers", "1", "--trials", "2"],
+    "tune": ["--epochs", "1", "--max-rows", "64", "--n-layers", "1"],
+    "trials": ["--trials", "2"],
     "reproduce": ["--epochs", "1", "--max-rows", "64", "--n-layers", "1", "--seeds", "0"],
     "models": ["--trials", "1", "--seeds", "0"],
     "solver": ["--steps", "5", "--examples", "100"],
@@ -311,12 +312,13 @@ def shortened(arguments):
         kinds = []
     elif "--solver " in line:
         kinds = ["solver"]
-    elif line.startswith("train ") and arguments[1] in drawn_tasks():
+    elif arguments[0] in ("train", "tune") and arguments[1] in drawn_tasks():
         kinds = ["drawn"]
     elif line.startswith(("reproduce number-theory", "reproduce columns")):
         kinds = ["number theory"]
     elif line.startswith("reproduce arithmetic"):
         kinds = ["arithmetic"]
+    kinds += ["trials"] if line.startswith("tune ") else []
     return [*arguments, *(word for kind in kinds for word in SHORTER[kind])]
 
 
