@@ -39,7 +39,7 @@ def draw(tiny_config, tmp_path):
             trials=results,
             n_failed=0,
             device="cpu",
-            data_sha256="",
+            data_sha256=None,
         )
         with mpl.rc_context({"svg.fonttype": "none"}):
             write_plot(study, tmp_path / "study.svg")

@@ -170,7 +170,7 @@ class StudyResult:
         trials: the finished trials.
         n_failed: how many trials were killed or interrupted; they were repeated.
         device: where the last ones ran, in words.
-        data_sha256: of the data; empty of a drawn task, whose questions follow from the rest.
+        data_sha256: of the data; None of a drawn task, whose questions follow from the rest.
 
     >>> from adelic.data import TaskData
     >>> from adelic.training import EmbeddingConfig, load_recipe
@@ -180,7 +180,7 @@ class StudyResult:
     >>> post = TrialResult(number=0, accuracy=0.5, values={"norm": "post"}, **plain)
     >>> pre = TrialResult(number=1, accuracy=0.7, values={"norm": "pre"}, **plain)
     >>> search = Search(config=config, dimensions=("norm",))
-    >>> study = StudyResult(search=search, trials=(post, pre), n_failed=0, device="cpu", data_sha256="")
+    >>> study = StudyResult(search=search, trials=(post, pre), n_failed=0, device="cpu")
     >>> study.best.number, study.config.recipe.norm, study.to_toml().splitlines()[0]
     (1, 'pre', '# Chosen by `adelic tune` after 2 trials, by validation accuracy, with one seed.')
     """
@@ -189,7 +189,7 @@ class StudyResult:
     trials: tuple[TrialResult, ...]
     n_failed: int
     device: str
-    data_sha256: str
+    data_sha256: str | None = None
 
     @property
     def best(self) -> TrialResult:
@@ -210,7 +210,7 @@ class StudyResult:
             "name": self.search.name,
             "command": self.search.command(len(self.trials)),
             **base.data.as_dict(),
-            **({"data_sha256": self.data_sha256} if self.data_sha256 else {}),
+            **({} if self.data_sha256 is None else {"data_sha256": self.data_sha256}),
             "seed": base.seed,
             "searched": {name: str(dimension) for name, dimension in self.search.space.items()},
             "pruning": self.search.pruning,
@@ -311,16 +311,16 @@ Between = Callable[[], None]
 _Trial = Callable[[Experiment, Report, Between], float]
 
 
-def _network_trials(search: Search, device: torch.device) -> tuple[_Trial, str]:
+def _network_trials(search: Search, device: torch.device) -> tuple[_Trial, str | None]:
     """Return what trains one trial of a network, and the SHA-256 of its data."""
     check_memory(search.config, device)
     data = development(search.config)
     training_rows(data, symmetries=search.tries_images)  # the guard, before there is a study
-    sha256 = data.sha256 if isinstance(data, DevelopmentData) else ""
+    sha256 = data.sha256 if isinstance(data, DevelopmentData) else None
     return lambda config, report, between: train_trial(config, data, device, report, between), sha256
 
 
-def _solver_trials(search: Search, device: torch.device) -> tuple[_Trial, str]:
+def _solver_trials(search: Search, device: torch.device) -> tuple[_Trial, None]:
     """Return what trains one trial of a solver, and no SHA-256: the questions follow from task and seed."""
     solver_for(search.config, changes_rate="learning-rate" in search.space)
     source, seed = search.config.questions, search.config.seed
@@ -335,7 +335,7 @@ def _solver_trials(search: Search, device: torch.device) -> tuple[_Trial, str]:
         report(1, accuracy, {"seconds": round(fitted.seconds, 3)})
         return accuracy
 
-    return train, ""
+    return train, None
 
 
 def train_trial(

@@ -48,8 +48,9 @@ class ExpressionNetwork(PlacewiseNetwork):
         longest = int(lengths.max())
         real, digits = real[:, :longest], digits[:, :longest]
         values = list(self.embedding((real, digits)).unbind(dim=1))
-        logits = torch.zeros(len(real), *self.head.is_no_digit.expand(-1, 1, -1).shape) + 0.0 * self.gains.sum()
-        values.append(
+        logits = torch.zeros(len(real), *self.head.is_no_digit.expand(-1, 1, -1).shape)
+        logits = logits + 0.0 * self.gains.sum()  # so that there is a gradient, 0, where nothing is called
+        values.append(  # an unknown value: all digits alike
             self._mean_features(AdelicPrediction(real[:, 0], logits.masked_fill(self.head.is_no_digit, -torch.inf)))
         )
         for column, called, left, right in self.calls(real):
