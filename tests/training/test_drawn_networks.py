@@ -74,6 +74,24 @@ def test_every_embedding_reads_open_ended_numbers(tmp_path, embedding, options):
     assert result.by_class.keys() == {"test", *result.never_seen}
 
 
+def test_each_epoch_counts_the_classes_that_are_learned(tmp_path):
+    """By questions of its own that have every class equally often: the count is what asking them by hand gives."""
+    config = experiment(examples=2000, recipe={"epochs": 3})
+    result = run(config, tmp_path, device="cpu")
+    data = development(config)
+    X, y = data.every_class
+    assert len(y) == CASES["test_cases"]
+    assert not (X[:, None] == data.X_train).all(axis=2).any()
+    predicted = trained_network(config, tmp_path)(torch.from_numpy(X)).argmax(axis=1).numpy()
+    learned = sum((predicted[y == k] == k).mean() >= 0.95 for k in np.unique(y))
+    assert result.history["learned_classes"][-1] == learned
+    assert len(result.history["learned_classes"]) == 3
+
+
+def test_a_task_of_few_classes_counts_none(tmp_path):
+    assert "learned_classes" not in run(experiment("conic"), tmp_path, device="cpu").history
+
+
 @pytest.mark.parametrize("embedding", ["learned", "one-hot", "random"])
 def test_a_vector_a_number_where_numbers_are_few(tmp_path, embedding):
     """The numbers are 0 to the greatest that can occur; those that training lacks have a vector, too."""

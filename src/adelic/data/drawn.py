@@ -23,6 +23,7 @@ Draw = Callable[[int, np.random.Generator], Operands]
 
 MOST_CLASSES = 1000
 """Whole numbers from 0 on that are answers count as classes where there are at most this many."""
+_MANY_CLASSES = 10
 REFERENCE = 100
 """In a question that is a program, −100 − k stands for the value k columns before."""
 _FRUITLESS_DRAWS = 128_000
@@ -170,6 +171,17 @@ class DrawnTask:
     def never_seen(self) -> tuple[str, ...]:
         """Return the splits whose questions are unlike all in training."""
         return tuple(self.never_seen_titles)
+
+    @property
+    def every_class(self) -> str | None:
+        """Return the split that has every class equally often, by which learned classes are counted; None without one.
+
+        >>> from adelic.data import drawn_task
+        >>> drawn_task("gcd").every_class, drawn_task("conic").every_class
+        ('stratified', None)
+        """
+        is_long = self.class_names is not None and len(self.class_names) > _MANY_CLASSES
+        return "stratified" if is_long and "stratified" in self.draws else None
 
     @property
     def splits(self) -> tuple[str, ...]:

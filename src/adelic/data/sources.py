@@ -341,14 +341,14 @@ class DrawnData:
         """
         return self.drawn.sample(self.examples, self._rng(seed, 0))
 
-    def validation(self, seed: int, trained_on: Operands) -> tuple[Operands, Answers]:
-        """Return `test_cases` questions to follow a training by; none of them is trained on.
+    def validation(self, seed: int, trained_on: Operands, split: str = "test") -> tuple[Operands, Answers]:
+        """Return `test_cases` questions of a split to follow a training by; none of them is trained on.
 
         >>> source = DrawnData("addition", 3, test_cases=2)
         >>> source.validation(0, source.questions(0)[0])[0].shape
         (2, 2)
         """
-        return self.drawn.sample(self.test_cases, self._rng(seed, _VALIDATION), "test", exclude=trained_on)
+        return self.drawn.sample(self.test_cases, self._rng(seed, _VALIDATION), split, exclude=trained_on)
 
     def tests(self, seed: int, trained_on: Operands) -> Iterator[tuple[Operands, Answers]]:
         """Yield the test questions with their answers: the first `test_cases`, then what is left to confirm them.

@@ -83,6 +83,7 @@ CLASS_METRICS = {"balanced_accuracy": RATE, "macro_f1": RATE}
 NUMBER_METRICS = {"exact_match": RATE, "mean_absolute_error": AMOUNT, "mean_squared_error": AMOUNT}
 FIGURES = {**METRICS, **CLASS_METRICS, **NUMBER_METRICS}
 CURVES = {"train_loss": NUMBER.listed(), "validation_loss": NUMBER.listed(), "validation_accuracy": RATE.listed()}
+FURTHER_CURVES = {"learned_classes": COUNT.listed()}
 RANGE = Kind(
     "two whole numbers, the lesser first",
     lambda v: type(v) is list and len(v) == 2 and all(type(x) is int and abs(x) < 1 << 62 for x in v) and v[0] <= v[1],

@@ -9,6 +9,8 @@ import numpy.typing as npt
 from adelic.data.drawn import Answers
 
 Labels = npt.NDArray[np.integer[Any]]
+LEARNED = 0.95
+"""The share of right answers from which a class counts as learned, as in the source of the task gcd."""
 CALIBRATION_BINS = 15
 """Number of bins of the calibration error, that of its authors."""
 
@@ -128,15 +130,19 @@ def confusion(labels: Labels, predictions: Labels, n_classes: int) -> list[list[
 def history(lines: Iterable[dict[str, Any]]) -> dict[str, list[float]]:
     """Return the learning curves of the lines of metrics.jsonl, one value an epoch, for plots.
 
+    Of tasks with a split that has every class equally often there is also the number of classes that are learned.
+
     >>> history([{"epoch": 1, "train_loss": 0.5, "validation": {"loss": 0.625, "accuracy": 0.75}}])
     {'train_loss': [0.5], 'validation_loss': [0.625], 'validation_accuracy': [0.75]}
     """
     epochs = list(lines)
-    return {
+    curves = {
         "train_loss": [round(e["train_loss"], 6) for e in epochs],
         "validation_loss": [round(e["validation"]["loss"], 6) for e in epochs],
         "validation_accuracy": [round(e["validation"]["accuracy"], 6) for e in epochs],
     }
+    counts = [e["learned_classes"] for e in epochs if "learned_classes" in e]  # not in an older run's first epochs
+    return curves | ({"learned_classes": counts} if epochs and len(counts) == len(epochs) else {})
 
 
 def counted(labels: Answers, given: Answers) -> dict[str, float]:
@@ -161,6 +167,21 @@ def counted_by_class(labels: Answers, given: Answers, n_classes: int) -> dict[st
         "cases": np.bincount(of_class, minlength=n_classes).tolist(),
         "correct": np.bincount(of_class[given == labels], minlength=n_classes).tolist(),
     }
+
+
+def is_learned(cases: npt.ArrayLike, correct: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Return which classes have at least 95 % of their questions right; those without a question do not count.
+
+    Args:
+        cases: the number of questions of each class, (n_classes,).
+        correct: how many of them have the right answer, likewise; both as `counted_by_class` returns them.
+
+    >>> is_learned([1, 0, 2], [1, 0, 1]).tolist()
+    [True, False, False]
+    """
+    asked, right = np.asarray(cases), np.asarray(correct)
+    learned: npt.NDArray[np.bool_] = (asked > 0) & (right >= LEARNED * asked)
+    return learned
 
 
 def most_frequent(answers: Answers) -> Any:

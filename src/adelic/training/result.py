@@ -23,6 +23,7 @@ from adelic.training.kinds import (
     CURVES,
     FIGURES,
     FLAG,
+    FURTHER_CURVES,
     MATRIX,
     METRICS,
     NUMBER,
@@ -84,7 +85,7 @@ class Result:
         data_sha256: of the data.
         converged: whether a solver reached its tolerance; None for models without a tolerance.
         search: how the options of a model outside the Transformer were chosen.
-        history: learning curves, one value an epoch.
+        history: learning curves, one value an epoch, see `adelic.training.metrics.history`.
 
     >>> import tempfile
     >>> from adelic.training import Classical, Experiment, RandomSearch, run
@@ -302,6 +303,9 @@ def _check_figures(result: dict[str, Any]) -> None:
     """Raise `DamagedTextError` where a result lacks a figure of its kind of prediction, or has another thing there."""
     check_known(result.get("validation", {}), {"epoch": COUNT}, "validation.")
     check_known(result.get("guess", {}), FIGURES, "guess.")
+    check_known(result["history"], FURTHER_CURVES, "history.")
+    if len({len(curve) for name, curve in result["history"].items() if name in CURVES | FURTHER_CURVES}) > 1:
+        raise DamagedTextError("history has curves of different lengths")
     if "cases" in result["test"]:  # questions of a drawn task
         check_all(result["test"], COUNTED, "test.")
         check_all(result, {"never_seen": TABLE})
@@ -318,8 +322,6 @@ def _check_figures(result: dict[str, Any]) -> None:
     check_all(result["test"], metrics, "test.")
     for name, value in result["test"].items():
         check_kind(value, NUMBER, f"test.{name}")
-    if len({len(result["history"][name]) for name in CURVES}) > 1:
-        raise DamagedTextError("history has curves of different lengths")
     if "exact_match" in result["test"]:  # several targets, or a number
         guess = ("exact_match", "mean_squared_error") if is_number else ("exact_match",)
         check_all(result, {"guess": {name: FIGURES[name] for name in guess}})

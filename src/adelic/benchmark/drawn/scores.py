@@ -4,12 +4,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from adelic.data import DrawnTask
 from adelic.training import Result
-
-LEARNED = 0.95
-"""The share of right answers from which a class counts as learned, as in the source of the task gcd."""
-_MANY_CLASSES = 10
+from adelic.training.metrics import is_learned
 
 
 def constant(result: Result, split: str) -> float | None:
@@ -53,17 +49,6 @@ def in_percent(rate: float | None, digits: int = 2) -> str:
     return "" if rate is None else f"{100 * rate:.{digits}f}"
 
 
-def learned_in(asked: DrawnTask) -> str | None:
-    """Return the split on which learned classes are counted: that which has every class equally often, if there is one.
-
-    >>> from adelic.data import drawn_task
-    >>> learned_in(drawn_task("gcd")), learned_in(drawn_task("conic"))
-    ('stratified', None)
-    """
-    is_long = asked.class_names is not None and len(asked.class_names) > _MANY_CLASSES
-    return "stratified" if is_long and "stratified" in asked.never_seen else None
-
-
 def learned(result: Result, split: str) -> int:
     """Return how many classes have at least 95 % of their questions right; those without a question do not count.
 
@@ -74,8 +59,7 @@ def learned(result: Result, split: str) -> int:
     True
     """
     counts = (result.by_class or {})[split]
-    pairs = zip(counts["cases"], counts["correct"], strict=True)
-    return sum(cases > 0 and correct >= LEARNED * cases for cases, correct in pairs)
+    return int(is_learned(counts["cases"], counts["correct"]).sum())
 
 
 def least_class(result: Result) -> float:

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from adelic.benchmark.drawn import Series
-from adelic.benchmark.drawn.scores import LEARNED
 from adelic.benchmark.plots import GREY, render, style
 from adelic.benchmark.table import Table
 from adelic.training import Result
+from adelic.training.metrics import is_learned
 
 _GROUPS = {"GCD divides a power of 10": (10,), "a power of 30, not of 10": (30,), "neither": ()}
 _MOST_LISTED = 20
@@ -29,11 +29,6 @@ def counted(results: Sequence[Result]) -> tuple[NDArray[np.int64], NDArray[np.in
     counts = [result.by_class["stratified"] for result in results if result.by_class is not None]
     cases, correct = (np.sum([one[key] for one in counts], axis=0)[:-1] for key in ("cases", "correct"))
     return cases, correct
-
-
-def is_learned(cases: NDArray[np.int64], correct: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which GCDs are learned; those without a pair are not."""
-    return (cases > 0) & (correct >= LEARNED * cases)
 
 
 def divides_power(k: int, base: int) -> bool:

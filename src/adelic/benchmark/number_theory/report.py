@@ -1,7 +1,7 @@
 """What the number theory benchmark shows: a table of all tasks, one for each; of greatest common divisors pictures."""
 
 from adelic.benchmark.drawn import Report, Series
-from adelic.benchmark.drawn.scores import constants, in_percent, learned, learned_in, least_class, rules
+from adelic.benchmark.drawn.scores import constants, in_percent, learned, least_class, rules
 from adelic.benchmark.number_theory.divisors import draw_divisors, to_table
 from adelic.benchmark.number_theory.figures import draw_gcd
 from adelic.benchmark.number_theory.summary import to_summary
@@ -53,7 +53,7 @@ def _table(series: list[Series]) -> Table:
     """Return the table of one task: a row a series."""
     asked = series[0].asked
     splits = ("test", *asked.never_seen)
-    is_counted = learned_in(asked)
+    is_counted = asked.every_class
     columns = ["model", "examples", "seeds", *splits]
     if is_counted:
         columns.append("learned, of 100")

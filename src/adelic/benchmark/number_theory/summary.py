@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from adelic.benchmark.drawn import Series
-from adelic.benchmark.drawn.scores import learned, learned_in, rules
+from adelic.benchmark.drawn.scores import learned, rules
 from adelic.benchmark.table import NONE, NOT_RUN, Table, percent, shown
 from adelic.training import Experiment
 
@@ -41,7 +41,7 @@ def to_summary(series: Sequence[Series]) -> Table:
     for heading in dict.fromkeys(one.heading for one in series):
         mine = [one for one in series if one.heading == heading]
         published = next((one.published for one in mine if one.published), NONE)
-        rule = None if learned_in(mine[0].asked) else rules(result for one in mine for result in one.results)
+        rule = None if mine[0].asked.every_class else rules(result for one in mine for result in one.results)
         rows.append((heading, published, *(_best(mine, kind) for kind in KINDS), percent(rule)))
     return Table(("task", "published", *KINDS, "trivial rule"), tuple(rows))
 
@@ -55,9 +55,9 @@ def _best(series: Sequence[Series], kind: str) -> str:
     if not with_figures:
         return NOT_RUN
     best = max(with_figures, key=lambda one: float(np.mean(_figures(one))))
-    return f"{shown(_figures(best), 1 if learned_in(best.asked) else 100)} ({best.label})"
+    return f"{shown(_figures(best), 1 if best.asked.every_class else 100)} ({best.label})"
 
 
 def _figures(series: Series) -> list[float]:
-    counted = learned_in(series.asked)
+    counted = series.asked.every_class
     return [float(learned(result, counted)) for result in series.results] if counted else series.accuracies()

@@ -251,6 +251,8 @@ class TrainingData(ModelData, Guarded, Protocol):
     @property
     def y_validation(self) -> np.ndarray: ...  # noqa: D102
     @property
+    def every_class(self) -> tuple[np.ndarray, np.ndarray] | None: ...  # noqa: D102
+    @property
     def objective(self) -> Objective: ...  # noqa: D102
     def ids(self, X: np.ndarray) -> np.ndarray: ...  # noqa: D102
 
@@ -282,11 +284,13 @@ def make_trainer(
             (data.X_validation, data.y_validation),
         )
     )
+    every_class = data.every_class and Split(narrow_ids(data, data.every_class[0]), data.every_class[1], device)
     return Trainer(
         model,
         experiment.network_recipe,
         train,
         validation,
+        every_class=every_class,
         objective=objective,
         seed=experiment.seed,
         n_images=X.shape[1],

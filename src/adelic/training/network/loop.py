@@ -14,6 +14,7 @@ from torch import nn
 from adelic.data.protocol import Progress as Tick
 from adelic.nn.backend import PLAIN, Backend, Noise
 from adelic.training.folders.progress import Progress
+from adelic.training.metrics import counted_by_class, is_learned
 from adelic.training.network.checkpoint import Weights
 from adelic.training.network.compiling import Compiled, is_wanted
 from adelic.training.network.divergence import divergence
@@ -60,6 +61,9 @@ class Trainer:
     With `fresh`, every row is trained on once, or as often as the recipe has passes, and the epochs share all rows;
     else an epoch draws as many as there are.
 
+    With `every_class`, questions that have every class equally often, each epoch also counts the classes that are
+    learned; nothing is chosen by that.
+
     `train` may have several images of each row, one after the other (`n_images`); an epoch is as long as with one.
 
     # NOTE[paper]: of epochs with equal validation accuracy, the one with the lower validation loss is kept, unless the
@@ -73,6 +77,7 @@ class Trainer:
         train: Split,
         validation: Split,
         *,
+        every_class: Split | None = None,
         objective: Objective,
         seed: int,
         n_images: int = 1,
@@ -86,6 +91,7 @@ class Trainer:
         self.backend = Backend(compute=recipe.compute)
         self.train = train
         self.validation = validation
+        self.every_class = every_class
         self.seed = seed
         self.device = train.labels.device
         self.parameters = [p for p in model.parameters() if p.requires_grad]
@@ -135,6 +141,7 @@ class Trainer:
         if self.recipe.checkpoint == "last" or score > self.progress.best_score:
             self.progress.best_score, self.progress.best_epoch = score, epoch + 1
             self.best = {key: value.detach().clone() for key, value in self.model.state_dict().items()}
+        learned = {} if self.every_class is None else {"learned_classes": self._learned_classes(self.every_class)}
         rate = self.recipe.learning_rate_at(epoch, self.progress.step - 1)
         self.progress.epoch += 1
         self.progress.batch, self.progress.loss, self.progress.generators = 0, 0.0, {}
@@ -144,7 +151,7 @@ class Trainer:
         if tick:
             steps = len(self.sampler)
             tick((epoch + 1) * steps, self.recipe.epochs * steps, f"epoch {epoch + 1}/{self.recipe.epochs}, {came_to}")
-        return {"epoch": epoch + 1, "learning_rate": rate, "train_loss": train_loss, "validation": figures}
+        return {"epoch": epoch + 1, "learning_rate": rate, "train_loss": train_loss, "validation": figures} | learned
 
     def snapshot(self) -> None:
         """Complete `progress` between two steps of an epoch, so that a checkpoint can be written there.
@@ -174,6 +181,12 @@ class Trainer:
     def evaluate(self, split: Split) -> tuple[dict[str, float], np.ndarray]:
         """Return the model's figures on a split, and its objective's predictions."""
         return evaluate(self.model, split, objective=self.objective, backend=self.backend, world=self.world)
+
+    def _learned_classes(self, split: Split) -> int:
+        """Return how many classes are learned, see `is_learned`."""
+        labels, (_, predicted) = split.labels.cpu().numpy(), self.evaluate(split)
+        counts = counted_by_class(labels, self.objective.answers(predicted), int(labels.max()) + 1)
+        return int(is_learned(counts["cases"], counts["correct"]).sum())
 
     def _train(self, epoch: int, tick: Tick | None, between_steps: Callable[[], None] | None) -> float:
         """Take the steps of an epoch that are left; return the mean loss over the whole epoch."""

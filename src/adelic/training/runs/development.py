@@ -37,6 +37,7 @@ class DevelopmentData:
     holdout: Holdout
     is_coded: bool = False
     view: View | None = None
+    every_class = None
 
     @classmethod
     def of(cls, data: Dataset, *, max_rows: int | None = None, view: View | None = None) -> "DevelopmentData":
@@ -116,6 +117,8 @@ class Questions:
     Attributes:
         X_train, y_train: operands, int64 (rows, arity), and classes.
         X_validation, y_validation: questions to follow a training by.
+        every_class: more of these, with every class equally often, to count the classes that are learned; None where
+            the task has no such split.
         objective: the classes.
         vocabulary: the numbers that can occur, None where they are open-ended: then the ids of numbers are the numbers.
         holdout: the questions of validation and test.
@@ -129,6 +132,7 @@ class Questions:
     vocabulary: tuple[int | Fraction, ...] | None
     holdout: Holdout
     symmetries: Mapping[str, Symmetry]
+    every_class: tuple[np.ndarray, np.ndarray] | None = None
 
     @classmethod
     def of(
@@ -157,7 +161,8 @@ class Questions:
                 f"a network with --embedding learns classes of whole numbers, and {task.name} has "
                 f"{'numbers as answers' if task.class_names is None else 'fractions'}; use --solver"
             )
-        X_validation, y_validation = source.validation(seed, np.concatenate([X, asked]))
+        others = np.concatenate([X, asked])
+        X_validation, y_validation = source.validation(seed, others)
         return cls(
             X_train=X,
             y_train=y,
@@ -167,6 +172,7 @@ class Questions:
             vocabulary=vocabulary,
             holdout=Holdout(X_validation, asked),
             symmetries={},
+            every_class=source.validation(seed, others, task.every_class) if task.every_class else None,
         )
 
     def ids(self, X: np.ndarray) -> np.ndarray:
