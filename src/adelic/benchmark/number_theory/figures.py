@@ -1,4 +1,4 @@
-"""The picture of greatest common divisors: accuracy against pairs, and how many divisors are learned."""
+"""The picture of greatest common divisors: how many are learned from how many pairs, and in how many seconds."""
 
 from collections.abc import Sequence
 
@@ -19,10 +19,11 @@ _WARM = ("#D55E00", "#CC79A7", "#E69F00", "#8C564B")
 
 
 def draw_gcd(curves: Sequence[Series]) -> bytes | None:
-    """Return an SVG: on the left validation accuracy against pairs, on the right the divisors that are learned.
+    """Return an SVG of three panels: divisors learned against pairs, right answers against seconds, and both's legend.
 
-    AOE's forms have cold colours, rivals warm ones. Lines and bars are means over seeds; bands and whiskers go from the
-    least to the greatest.
+    The legend is bars: the divisors that are learned at the end. AOE's forms have cold colours, rivals warm ones. Lines
+    and bars are means over the seeds that have such curves; bands and whiskers go from the least to the greatest.
+    Seconds are of one core. All epochs have as many pairs, so an epoch of n has a share of 1/n of them.
 
     Args:
         curves: series with results that have learning curves.
@@ -34,44 +35,69 @@ def draw_gcd(curves: Sequence[Series]) -> bytes | None:
         return None
     colours = _colours(curves)
     with mpl.rc_context(style(GREY)):
-        figure = Figure(figsize=(10.5, 0.8 + max(3.2, 0.32 * len(curves))), layout="constrained")
-        left: Axes
-        right: Axes
-        left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+        figure = Figure(figsize=(12.5, 0.8 + max(3.2, 0.32 * len(curves))), layout="constrained")
+        of_pairs: Axes
+        of_seconds: Axes
+        bars: Axes
+        of_pairs, of_seconds, bars = figure.subplots(1, 3, width_ratios=(3, 3, 2))
         for i, series in enumerate(curves):
-            colour, dash = colours[series.label]
-            lines = 100 * np.array([result.history["validation_accuracy"] for result in series.results])
-            pairs = series.examples * np.arange(1, lines.shape[1] + 1) / lines.shape[1]
-            left.plot(pairs, lines.mean(axis=0), color=colour, linestyle=dash, linewidth=1.8)
-            left.fill_between(pairs, lines.min(axis=0), lines.max(axis=0), color=colour, alpha=0.18, linewidth=0)
-            counts = np.array([learned(result, "stratified") for result in series.results])
-            right.barh(i, counts.mean(), color=colour, alpha=0.55 if dash != "-" else 0.9, height=0.7)
-            said = f"{counts.mean():.1f}".removesuffix(".0")
-            right.text(counts.max() + 1.5, i, said, va="center", fontsize=8)
-            if len(counts) > 1:
-                right.plot([counts.min(), counts.max()], [i, i], color=GREY, linewidth=1.2)
-        left.set_xscale("log")
-        left.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-        left.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
-        left.xaxis.set_minor_locator(NullLocator())
-        left.set_xlabel("pairs trained on")
-        left.set_ylabel("right, of pairs drawn as in training (%)")
-        left.grid(visible=True, color=GREY, alpha=0.25)
-        right.set_yticks(
-            range(len(curves)), [f"{series.label} ({_short(series.examples)})" for series in curves], fontsize=8
-        )
-        right.set_ylim(len(curves) - 0.5, -0.5)
-        right.set_xlim(0, 113)
-        right.set_xlabel("GCDs learned, of 1 to 100")
+            look = colours[series.label]
+            counted = [result for result in series.results if "learned_classes" in result.history]
+            timed = [result for result in series.results if result.processor_seconds is not None]
+            _draw_curve(of_pairs, [result.history["learned_classes"] for result in counted], series.examples, look)
+            accuracies = [[100 * rate for rate in result.history["validation_accuracy"]] for result in timed]
+            seconds = np.mean([result.processor_seconds or 0.0 for result in timed]) if timed else 0.0
+            _draw_curve(of_seconds, accuracies, float(seconds), look)
+            _draw_bar(bars, i, series, look)
+        for axes in (of_pairs, of_seconds):
+            axes.set_xscale("log")
+            axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
+            axes.xaxis.set_minor_locator(NullLocator())
+            axes.set_ylim(0, 103)
+            axes.grid(visible=True, color=GREY, alpha=0.25)
+        of_pairs.set_xlabel("pairs trained on")
+        of_pairs.set_ylabel("GCDs learned, of 1 to 100")
+        of_seconds.set_xlabel("seconds of training, of one core")
+        of_seconds.set_ylabel("right, of pairs drawn as in training (%)")
+        names = [f"{series.label} ({_short(series.examples)})" for series in curves]
+        bars.set_yticks(range(len(curves)), names, fontsize=8)
+        bars.set_ylim(len(curves) - 0.5, -0.5)
+        bars.set_xlim(0, 120)
+        bars.set_xlabel("GCDs learned at the end")
         return render(figure, "svg", transparent=True)
+
+
+def _draw_curve(axes: Axes, lines: Sequence[Sequence[float]], end: float, look: tuple[str, str]) -> None:
+    """Draw the mean of lines, one value an epoch, over equal parts of what training had in the end; nothing of none."""
+    if not lines:
+        return
+    colour, dash = look
+    values = np.array(lines)
+    x = end * np.arange(1, values.shape[1] + 1) / values.shape[1]
+    axes.plot(x, values.mean(axis=0), color=colour, linestyle=dash, linewidth=1.8)
+    axes.fill_between(x, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.18, linewidth=0)
+
+
+def _draw_bar(axes: Axes, i: int, series: Series, look: tuple[str, str]) -> None:
+    """Draw how many divisors are learned at the end."""
+    colour, dash = look
+    counts = np.array([learned(result, "stratified") for result in series.results])
+    axes.barh(i, counts.mean(), color=colour, alpha=0.55 if dash != "-" else 0.9, height=0.7)
+    said = f"{counts.mean():.1f}".removesuffix(".0")
+    axes.text(counts.max() + 1.5, i, said, va="center", fontsize=8)
+    if len(counts) > 1:
+        axes.plot([counts.min(), counts.max()], [i, i], color=GREY, linewidth=1.2)
 
 
 def _short(count: float) -> str:
     """Return a count in few letters.
 
-    >>> _short(3_000_000), _short(300_000)
-    ('3M', '300k')
+    >>> _short(3_000_000), _short(300_000), _short(30)
+    ('3M', '300k', '30')
     """
+    if count < 1_000:
+        return f"{count:g}"
     return f"{count / 1e6:g}M" if count >= 1_000_000 else f"{count / 1e3:g}k"
 
 
