@@ -113,6 +113,7 @@ def test_what_is_no_plan(plan, change, words):
         ("arithmetic", ["arithmetic_composition", "arithmetic_programs", "arithmetic_shapes"], "composition"),
         ("number-theory", ["full"], "number-theory"),
         ("number-theory", ["quick"], "number-theory-quick"),
+        ("number-theory", ["number_theory_sources"], "number-theory-sources"),
         ("columns", ["full"], "columns"),
         ("columns", ["column_forms"], "column-forms"),
     ],
