@@ -22,7 +22,8 @@ from adelic.training.solvers import solver_class
 MOST_RUNS = 1_000_000
 PACKAGED = ("full", "quick")
 _OWN = "own"
-_KEYS = {"tasks", "label", "published", "seeds", "examples", "data", "solvers", "steps", "embedding", "recipe"}
+_KEYS = {"tasks", "label", "published", "seeds", "examples", "data"}
+_KEYS |= {"solvers", "steps", "solver_recipe", "embedding", "recipe"}
 
 
 @dataclass(frozen=True)
@@ -110,10 +111,10 @@ def read_plan(source: str | Path, benchmark: str = "", *, own_solvers: Iterable[
     - `seeds`: how many, from 0;
     - `solvers`: a list of names, of which "own" stands for those of one's own, and `steps` of their training: a number,
       or a table in which each solver, or `default`, has a table from numbers of examples to numbers of steps, and a
-      size that is not listed has the steps of the next smaller one that is;
-    - or, for a network, `embedding`: fields of `EmbeddingConfig`, with its name. AOE has the primes and digits that the
-      task asks for unless others stand there;
-    - `recipe`: changes to the network's recipe "fresh", or to the solvers' own, see `adelic.training.Steps`;
+      size that is not listed has the steps of the next smaller one that is; and `solver_recipe`: fields of
+      `adelic.training.Steps`, whatever else says its steps;
+    - or, for a network, `embedding`: fields of `EmbeddingConfig`, with its name, and `recipe`: changes to the recipe
+      "fresh". AOE has the primes and digits that the task asks for unless others stand there;
     - `label`: of the model in words, by default its name; and `published`, at one of the runs on a task with its
       options: the figure that others have published for it, in words.
 
@@ -201,7 +202,8 @@ def _trained(run: dict[str, Any], solver: str, examples: int) -> tuple[SolverCon
         if not reached:
             raise ConfigurationError(f"[steps] gives no number of steps for {solver} with {examples} examples")
         steps = listed[max(reached)]
-    return SolverConfig(name=solver), Steps(steps=steps, **check_table(Steps, run.get("recipe", {}), "recipe"))
+    further = check_table(Steps, run.get("solver_recipe", {}), "solver_recipe")
+    return SolverConfig(name=solver), Steps(**{"steps": steps, **further})
 
 
 def _network(run: dict[str, Any], data: DrawnData) -> tuple[EmbeddingConfig, Recipe]:
