@@ -118,7 +118,7 @@ def plan() -> str:
             "solvers": [solver],
             "examples": [EXAMPLES],
             "steps": found["recipe"]["steps"],
-            "recipe": {"learning_rate": rate(found)},
+            "solver_recipe": {"learning_rate": rate(found)},
         }
         for (task, solver), found in searches().items()
     ]
