@@ -2,7 +2,7 @@
 
 They stand between <!-- table: NAME --> and <!-- end of table -->. NAME is that of a file of benchmarks/results, or a
 command that prints the table: adelic report --results-dir results/table --markdown --table overview; or "arithmetic"
-or "columns", a plan of that benchmark and its folder of results.
+or "columns", a plan of that benchmark and its folder of results; or "searches", those of arithmetic_searches.py.
 
 Each row of results/table has a page docs/results/ROW.md, which is made where it is missing; mkdocs.yml has to list it.
 
@@ -138,6 +138,8 @@ def fill(match: re.Match[str]) -> str:
     path = RESULTS / f"{name}.json"
     if name in OF_THE_PACKAGE:
         return match[0]
+    if name == "searches":
+        return f"{match[1]}{importlib.import_module('arithmetic_searches').table()}\n{match[3]}"
     if name not in TABLES:
         sys.exit(f"there is no table {name!r}; known: {', '.join(TABLES)}")
     if not path.exists():

@@ -62,6 +62,17 @@ def test_what_runs_have_in_common_is_said_once(plan):
     assert [one.seed for one in experiments(series)] == [0] * 15 + [1] * 14
 
 
+def test_solvers_have_a_recipe(plan):
+    """For all runs of a plan, or of some; what it does not say is the solver's own."""
+    own = '[{ solvers = ["xval"] }, { solvers = ["fone"], solver_recipe = { learning_rate = 3e-4 } }]'
+    part = f'seeds = 1\nsteps = 30\n[[part]]\ntasks = ["addition"]\nrun = {own}'
+    for text, rates in ((part, [None, 3e-4]), (f"solver_recipe = {{ learning_rate = 2e-3 }}\n{part}", [2e-3, 3e-4])):
+        found = [one.experiments[0].recipe for one in read_plan(plan(text))]
+        assert [(recipe.steps, recipe.learning_rate) for recipe in found] == [(30, rate) for rate in rates]
+    [series] = read_plan(plan(part.replace(own, '[{ solvers = ["xval"], solver_recipe = { steps = 9 } }]')))
+    assert series.experiments[0].recipe.steps == 9
+
+
 def test_what_is_said_twice_is_run_once(plan):
     twice = PLAN + PLAN[PLAN.index("[[part]]") :]
     assert read_plan(plan(twice)) == read_plan(plan(PLAN))
@@ -93,6 +104,11 @@ def test_what_is_said_twice_is_run_once(plan):
         (('tasks = ["weekday"]', 'tasks = ["weekdays"]'), "a run has tasks that its part lacks: weekdays"),
         (('tasks = ["weekday"]', 'tasks = ["ratio"]'), "too many numbers"),
         (("test_cases = 300", "cases = 300"), "is not a plan (TypeError"),
+        (
+            ("[10, 60]", "[10, 60]\nsolver_recipe = { epochs = 3 }"),
+            "solver_recipe has an unknown 'epochs'; known: steps, learning_rate",
+        ),
+        (("[10, 60]", "[10, 60]\nsolver_recipe = { learning_rate = 0 }"), "solver_recipe: learning_rate=0 must be"),
     ],
 )
 def test_what_is_no_plan(plan, change, words):

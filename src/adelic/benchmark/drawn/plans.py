@@ -14,6 +14,7 @@ from adelic.data import DrawnData, DrawnTask, drawn_task
 from adelic.errors import AdelicError, ConfigurationError
 from adelic.storage.checks import check_count
 from adelic.storage.files import read_bytes
+from adelic.storage.options import check_table
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic.training import EmbeddingConfig, Experiment, Recipe, Result, SolverConfig, Steps, load_recipe
 from adelic.training.solvers import solver_class
@@ -21,7 +22,8 @@ from adelic.training.solvers import solver_class
 MOST_RUNS = 1_000_000
 PACKAGED = ("full", "quick")
 _OWN = "own"
-_KEYS = {"tasks", "label", "published", "seeds", "examples", "data", "solvers", "steps", "embedding", "recipe"}
+_KEYS = {"tasks", "label", "published", "seeds", "examples", "data"}
+_KEYS |= {"solvers", "steps", "solver_recipe", "embedding", "recipe"}
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,8 @@ def read_plan(source: str | Path, benchmark: str = "", *, own_solvers: Iterable[
     - `seeds`: how many, from 0;
     - `solvers`: a list of names, of which "own" stands for those of one's own, and `steps` of their training: a number,
       or a table in which each solver, or `default`, has a table from numbers of examples to numbers of steps, and a
-      size that is not listed has the steps of the next smaller one that is;
+      size that is not listed has the steps of the next smaller one that is; and `solver_recipe`: fields of
+      `adelic.training.Steps`, whatever else says its steps;
     - or, for a network, `embedding`: fields of `EmbeddingConfig`, with its name, and `recipe`: changes to the recipe
       "fresh". AOE has the primes and digits that the task asks for unless others stand there;
     - `label`: of the model in words, by default its name; and `published`, at one of the runs on a task with its
@@ -159,7 +162,7 @@ def _series(plan: dict[str, Any], own_solvers: list[str]) -> Iterator[Series]:
             raise ConfigurationError(f"seeds={seeds} make more than {MOST_RUNS:,} runs of this plan; give fewer")
         for solver, examples in product(solvers, sizes):
             data = DrawnData(task, examples, **_fields(run.get("data", {})))
-            model, recipe = _network(run, data) if solver is None else _trained(solver, run["steps"], examples)
+            model, recipe = _network(run, data) if solver is None else _trained(run, solver, examples)
             runs = (Experiment(data=data, model=model, recipe=recipe, seed=seed) for seed in range(seeds))
             yield Series(run.get("label", model.name), tuple(runs), run.get("published"))
 
@@ -190,15 +193,17 @@ def _over(common: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     return common | own | tables
 
 
-def _trained(solver: str, steps: Any, examples: int) -> tuple[SolverConfig, Steps]:
-    """Return a solver, and its steps of training for a number of examples."""
+def _trained(run: dict[str, Any], solver: str, examples: int) -> tuple[SolverConfig, Steps]:
+    """Return a solver, and its recipe for a number of examples."""
+    steps = run["steps"]
     if isinstance(steps, dict):
         listed = {int(size): count for size, count in steps[solver if solver in steps else "default"].items()}
         reached = [size for size in listed if size <= examples]
         if not reached:
             raise ConfigurationError(f"[steps] gives no number of steps for {solver} with {examples} examples")
         steps = listed[max(reached)]
-    return SolverConfig(name=solver), Steps(steps=steps)
+    further = check_table(Steps, run.get("solver_recipe", {}), "solver_recipe")
+    return SolverConfig(name=solver), Steps(**{"steps": steps, **further})
 
 
 def _network(run: dict[str, Any], data: DrawnData) -> tuple[EmbeddingConfig, Recipe]:
