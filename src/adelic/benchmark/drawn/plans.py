@@ -112,7 +112,7 @@ def read_plan(source: str | Path, benchmark: str = "", *, own_solvers: Iterable[
     - `solvers`: a list of names, of which "own" stands for those of one's own, and `steps` of their training: a number,
       or a table in which each solver, or `default`, has a table from numbers of examples to numbers of steps, and a
       size that is not listed has the steps of the next smaller one that is; and `solver_recipe`: fields of
-      `adelic.training.Steps`, whatever else says its steps;
+      `adelic.training.Steps`, such as a rate (steps that stand there count, not those of `steps`);
     - or, for a network, `embedding`: fields of `EmbeddingConfig`, with its name, and `recipe`: changes to the recipe
       "fresh". AOE has the primes and digits that the task asks for unless others stand there;
     - `label`: of the model in words, by default its name; and `published`, at one of the runs on a task with its
