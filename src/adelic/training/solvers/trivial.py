@@ -210,7 +210,8 @@ class LeastSquares(CheckedSolver):
         Raises:
             ConfigurationError: `fit` was not called.
         """
-        values = np.rint(self._columns(operands.astype(np.float64)) @ learned(self._weights))
+        weights = learned(self._weights)
+        values = np.rint(self._columns(operands.astype(np.float64)) @ weights)
         return np.array([int(value) for value in values], dtype=object)
 
     @property
