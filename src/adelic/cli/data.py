@@ -12,35 +12,27 @@ from rich.console import Console
 from rich.table import Table
 
 from adelic.cli.audits import print_questions, print_rows
-from adelic.cli.options import NAMES, OPTION, FileName, SuggestingGroup, in_terms_of_options, progress_bar, stack
+from adelic.cli.experiments import seed_option
+from adelic.cli.options import (
+    OPTION,
+    FileName,
+    SuggestingGroup,
+    field_options,
+    in_terms_of_options,
+    progress_bar,
+    stack,
+)
 from adelic.cli.tables import print_table
+from adelic.data.protocol import SPLIT_KINDS
+from adelic.data.sources import DrawnData, TaskData
 from adelic.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from adelic import data
 
 data_options = stack(
-    click.option("--n", type=int, help="Size n of the task's objects.  [default: the smallest published]"),
-    click.option(
-        "--edition",
-        default="published",
-        show_default=True,
-        help="Version of the task's data; `adelic data info TASK` lists them.",
-    ),
-    click.option(
-        "--split",
-        default="published",
-        show_default=True,
-        help="How rows are divided into train, validation and test: published, or orbits (equivalent rows stay in one "
-        "part).",
-    ),
-    click.option(
-        "--seed",
-        type=int,
-        default=0,
-        show_default=True,
-        help="Seed of what is drawn at random: negative examples, labellings, splits.",
-    ),
+    field_options(TaskData, is_filled=True),
+    seed_option,
     click.option(
         "--option",
         "options",
@@ -60,6 +52,7 @@ Options = tuple[tuple[str, str], ...]
 
 _AUDITED_QUESTIONS = 20_000
 """Number of questions of a drawn task that an audit reads where no other number is given."""
+_COUNTS = ("examples", "test_cases", "never_seen_cases")
 
 
 def _title(task: str, size: dict[str, Any]) -> str:
@@ -180,24 +173,8 @@ def _shape(shape: dict[str, Any]) -> str:
 
 
 questions_options = stack(
-    *(
-        click.option(
-            f"--{name}",
-            type=int,
-            help=f"Of a drawn task, the number of {questions}.  [default: {_AUDITED_QUESTIONS:,}]",
-        )
-        for name, questions in (
-            ("examples", "training questions, from which rules are learnt"),
-            ("test-cases", "test questions"),
-            ("never-seen-cases", "questions of each kind unlike those in training, as longer numbers"),
-        )
-    ),
-    click.option(
-        "--task-options",
-        type=NAMES,
-        metavar="NAME=VALUE,…",
-        help="Of a drawn task, its options, as limit=100000,outcomes=uniform.",
-    ),
+    field_options(DrawnData, only=_COUNTS, default=f"{_AUDITED_QUESTIONS:,}"),
+    field_options(DrawnData, only=("task_options",)),
 )
 
 
@@ -213,9 +190,6 @@ def audit(
     task: str,
     options: Options,
     output: Path | None,
-    examples: int | None,
-    test_cases: int | None,
-    never_seen_cases: int | None,
     task_options: tuple[str, ...] | None,
     **size: Any,
 ) -> None:
@@ -233,7 +207,7 @@ def audit(
     from adelic import data
     from adelic.storage.files import atomic_write
 
-    counts = {"examples": examples, "test_cases": test_cases, "never_seen_cases": never_seen_cases}
+    counts = {name: size.pop(name) for name in _COUNTS}
     if task in data.drawn_tasks():
         if options:
             raise ConfigurationError(f"--option is for tasks whose rows are stored; {task} has --task-options")
@@ -316,7 +290,7 @@ def export(
 @click.argument("task", required=False)
 @click.option("--n", type=int, help="Verify this size only.  [default: all published]")
 @click.option("--edition", help="Verify this edition only.  [default: all with published counts]")
-@click.option("--split", type=click.Choice(["published", "orbits"]), help="Verify this split only.  [default: both]")
+@click.option("--split", type=click.Choice(tuple(SPLIT_KINDS)), help="Verify this split only.  [default: both]")
 @workers_option
 def verify(task: str | None, n: int | None, edition: str | None, split: str | None, workers: int) -> None:
     """Generate TASK anew and compare its counts with the published ones.

@@ -1,16 +1,21 @@
-"""Dimensions of a search: the options of a run that it may change, by name, and the values that each can take."""
+"""Searches: the options of a run that one may change, by name, with the values of each; and what defines a search."""
 
+import hashlib
+import json
+import shlex
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers.features import PLACE_FEATURES
 from adelic.numbers.window import DEFAULT_PRIMES
-from adelic.storage.options import Option, options
+from adelic.storage.options import Option, check_fields, option, options
 from adelic.training.embedding import EmbeddingConfig, check_owner
 from adelic.training.experiment import Experiment
 from adelic.training.recipes import Recipe
+from adelic.training.renamed import first_form, first_names
 
 MOST_TRIALS = 1_000_000
 DIMENSIONS: dict[str, Option] = {
@@ -59,7 +64,7 @@ def default_search(embedding: EmbeddingConfig, *, fixed: Collection[str] = ()) -
         fixed = {*fixed, "primes", "precision"}
     names = [name for name, d in DIMENSIONS.items() if not d.starred and embedding.name in (d.of or shared)]
     chosen = [name for name in names if name not in fixed]
-    if embedding.places in (None, "flat"):
+    if embedding.places is None:
         return tuple(chosen)
     tried = [kind for kind in PLACE_FEATURES if kind in DIMENSIONS["features"].tried]
     parts = {"features": f"features={':'.join(tried)}"}
@@ -164,3 +169,88 @@ def names_of(fields: Collection[str]) -> tuple[str, ...]:
     ('learning-rate',)
     """
     return tuple(name for name, dimension in DIMENSIONS.items() if dimension.name in fields)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """The definition of a study: a run, and the dimensions of it that are varied.
+
+    Attributes:
+        config: the run whose dimensions are varied; its epochs are the budget of every trial, its seed that of every
+            training and of the proposals.
+        dimensions: names of `adelic.training.dimensions.DIMENSIONS`, or parts of them, as "batch-size=32:64"; the
+            others keep their values.
+        pruning: by which rule; None for no pruning.
+
+    Raises:
+        UnknownNameError: a dimension or the pruning is unknown.
+        ConfigurationError: a dimension belongs to another embedding, or no dimension is given; or images of rows are
+            among what is searched, and the split does not allow them.
+
+    >>> from adelic.data import TaskData
+    >>> from adelic.training import EmbeddingConfig, load_recipe
+    >>> recipe = load_recipe("quick", "schubert-4", epochs=10)
+    >>> config = Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> Search(config=config, dimensions=("learning-rate", "norm")).name
+    'schubert-4-learned-quick-seed0-...'
+    """
+
+    config: Experiment
+    dimensions: tuple[str, ...]
+    pruning: str | None = option(
+        "median",
+        help="Rule by which poor trials stop early: median (below the median of the former ones at the same epoch), "
+        "hyperband or none.",
+        choices=("median", "hyperband"),
+        none="none",
+    )
+
+    def __post_init__(self) -> None:
+        """Check the names."""
+        found = check_search(self.dimensions, self.config.embedding.name)
+        object.__setattr__(self, "dimensions", found)
+        if isinstance(self.config.embedding.precision, Mapping) and "primes" in self.space:
+            raise ConfigurationError(
+                "primes are not searched where --precision names them, with digits for each; leave them out, or give "
+                "one number for all"
+            )
+        check_fields(self)
+        if self.tries_images:
+            self.config.data.check_images()
+
+    @property
+    def tries_images(self) -> bool:
+        """Return whether a trial may train on images of rows."""
+        searched = self.space.get("symmetries")
+        return any(searched.tried) if searched else self.config.recipe.symmetries
+
+    @property
+    def space(self) -> dict[str, Option]:
+        """Return what is searched, by name."""
+        return dict(map(parse_dimension, self.dimensions))
+
+    @property
+    def pruning_word(self) -> str:
+        """Return the rule of pruning in files and command lines, where no pruning is "none"."""
+        return options(Search)["pruning"].words(self.pruning)[1]
+
+    @property
+    def name(self) -> str:
+        """Return the name of the study, which no other search has: it ends in a digest of all that defines it."""
+        everything = [
+            first_form(self.config.as_dict()),
+            first_names({name: str(dimension) for name, dimension in self.space.items()}),
+            self.pruning_word,
+        ]
+        digest = hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()[:8]
+        config = self.config
+        recipe = Path(config.recipe.name).stem
+        return f"{config.data.label}-{config.embedding.name}-{recipe}-seed{config.seed}-{digest}"
+
+    def command(self, trials: int) -> str:
+        """Return the command line that repeats this search; if none can, a sentence that says so."""
+        arguments = self.config.arguments(without=[d.name for d in self.space.values()])
+        if arguments is None:
+            return "adelic.training.tune, with the configuration that stands here"
+        own = ["--search", ",".join(self.dimensions), "--pruning", self.pruning_word, "--trials", str(trials)]
+        return shlex.join(["adelic", "tune", *arguments, *own])

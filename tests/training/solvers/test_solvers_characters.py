@@ -97,7 +97,7 @@ def test_refusals():
     assert kind.obstacle(task("modular-sum")) is None
     with pytest.raises(ConfigurationError, match="addition cannot be learned: its characters are of residues"):
         kind().fit(task("addition"), np.array([[1, 2]]), np.array([3]), seed=0, steps=1)
-    with pytest.raises(ConfigurationError, match="examples=1 leaves too few .* give at least 2"):
+    with pytest.raises(ConfigurationError, match=r"examples=1 leaves too few .* give at least 2"):
         kind().fit(task("modular-sum"), np.ones((1, 16), np.int64), np.array([16]), seed=0, steps=1)
     with pytest.raises(ConfigurationError, match="call fit first"):
         kind().answer(np.array([[1, 2]]))

@@ -148,7 +148,7 @@ def test_errors():
     solver = ContextSolver()
     with pytest.raises(ConfigurationError, match="call fit first"):
         solver.answer(np.array([[1]]))
-    with pytest.raises(ConfigurationError, match="examples=0 leaves too few .* give at least 1"):
+    with pytest.raises(ConfigurationError, match=r"examples=0 leaves too few .* give at least 1"):
         solver.fit(SMALL, np.empty((0, 1), dtype=np.int64), np.empty(0, dtype=object), seed=0, steps=1)
     with pytest.raises(ConfigurationError, match="fraction-addition cannot be learned: a context is made of integers"):
         solver.fit(task("fraction-addition"), np.empty((0, 2)), np.empty(0), seed=0, steps=1)

@@ -173,6 +173,6 @@ def test_errors():
     solver = solver_class("adelic-placewise")()
     with pytest.raises(ConfigurationError, match="call fit first"):
         solver.answer(np.array([[1, 2]]))
-    with pytest.raises(ConfigurationError, match="examples=1 leaves too few .* give at least 2"):
+    with pytest.raises(ConfigurationError, match=r"examples=1 leaves too few .* give at least 2"):
         solver.fit(task("addition"), np.array([[1, 2]]), np.array([3], dtype=object), seed=0, steps=1)
     assert solver_class("adelic-3-digits").obstacle(task("sum")) == "folding is done with first digits"

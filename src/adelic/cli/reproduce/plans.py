@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from adelic.cli.options import DURATION, INTEGERS, PATH, Command, progress_bar, stack
+from adelic.cli.options import DURATION, INTEGERS, PATH, Command, dry_run_option, progress_bar, runs_option, stack
 from adelic.storage.files import is_stream
 from adelic.training.experiment import Experiment
 
@@ -39,9 +39,7 @@ def plan_options(name: str, row: str, *, page: str) -> Callable[[Command], Comma
         click.option(
             "--budget", type=DURATION, help="Stop after this time, as 25m or 1h30m; the shortest trainings come first."
         ),
-        click.option(
-            "--runs-dir", type=PATH, default="runs", show_default=True, help="Folder for the runs, a folder each."
-        ),
+        runs_option,
         click.option(
             "--results-dir",
             type=PATH,
@@ -54,7 +52,7 @@ def plan_options(name: str, row: str, *, page: str) -> Callable[[Command], Comma
             help=f"Folder for the tables and figures.  [default: docs/{page} in a clone, else the folder report beside "
             "the results]",
         ),
-        click.option("--dry-run", is_flag=True, help="Print the commands of the runs, and train nothing."),
+        dry_run_option,
     )
 
 

@@ -6,10 +6,7 @@ training split. Studies of two embeddings with equal `trials` and `epochs` have 
 have more dimensions of its own to search.
 """
 
-import hashlib
-import json
-import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,98 +19,19 @@ from adelic.data.protocol import Progress as Tick
 from adelic.errors import ConfigurationError, needs_extra
 from adelic.storage.checks import check_count
 from adelic.storage.files import is_stream, read_bytes
-from adelic.storage.options import Option
 from adelic.storage.provenance import source_commit, versions
-from adelic.training.dimensions import MOST_TRIALS, apply, check_search, parse_dimension
+from adelic.training.dimensions import MOST_TRIALS, Search, apply
 from adelic.training.experiment import Experiment
 from adelic.training.network.fitting import begin, check_memory
 from adelic.training.network.joints import with_best_joint
 from adelic.training.network.world import ALONE
 from adelic.training.recipes import read_recipe_file
-from adelic.training.renamed import first_form, first_names, todays_names
+from adelic.training.renamed import first_names, todays_names
 from adelic.training.runs.development import DevelopmentData
 from adelic.training.runs.folder import choose_device, device_name
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
-
-PRUNING = ("median", "hyperband", "none")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Search:
-    """The definition of a study: a run, and the dimensions of it that are varied.
-
-    Attributes:
-        config: the run whose dimensions are varied; its epochs are the budget of every trial, its seed that of every
-            training and of the proposals.
-        dimensions: names of `adelic.training.dimensions.DIMENSIONS`, or parts of them, as "batch-size=32:64"; the
-            others keep their values.
-        pruning: "median" (a trial stops when it is below the median of the former ones at the same epoch),
-            "hyperband" or "none".
-
-    Raises:
-        UnknownNameError: a dimension or the pruning is unknown.
-        ConfigurationError: a dimension belongs to another embedding, or no dimension is given; or images of rows are
-            among what is searched, and the split does not allow them.
-
-    >>> from adelic.data import TaskData
-    >>> from adelic.training import EmbeddingConfig, load_recipe
-    >>> recipe = load_recipe("quick", "schubert-4", epochs=10)
-    >>> config = Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("learned"), recipe=recipe)
-    >>> Search(config=config, dimensions=("learning-rate", "norm")).name
-    'schubert-4-learned-quick-seed0-...'
-    """
-
-    config: Experiment
-    dimensions: tuple[str, ...]
-    pruning: str = "median"
-
-    def __post_init__(self) -> None:
-        """Check the names."""
-        found = check_search(self.dimensions, self.config.embedding.name)
-        object.__setattr__(self, "dimensions", found)
-        if isinstance(self.config.embedding.precision, Mapping) and "primes" in self.space:
-            raise ConfigurationError(
-                "primes are not searched where --precision names them, with digits for each; leave them out, or give "
-                "one number for all"
-            )
-        if self.pruning not in PRUNING:
-            raise ConfigurationError(f"pruning={self.pruning!r} is unknown; use {', '.join(PRUNING)}")
-        if self.tries_images:
-            self.config.data.check_images()
-
-    @property
-    def tries_images(self) -> bool:
-        """Return whether a trial may train on images of rows."""
-        searched = self.space.get("symmetries")
-        return any(searched.tried) if searched else self.config.recipe.symmetries
-
-    @property
-    def space(self) -> dict[str, Option]:
-        """Return what is searched, by name."""
-        return dict(map(parse_dimension, self.dimensions))
-
-    @property
-    def name(self) -> str:
-        """Return the name of the study, which no other search has: it ends in a digest of all that defines it."""
-        everything = [
-            first_form(self.config.as_dict()),
-            first_names({name: str(dimension) for name, dimension in self.space.items()}),
-            self.pruning,
-        ]
-        digest = hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()[:8]
-        config = self.config
-        recipe = Path(config.recipe.name).stem
-        return f"{config.data.label}-{config.embedding.name}-{recipe}-seed{config.seed}-{digest}"
-
-    def command(self, trials: int) -> str:
-        """Return the command line that repeats this search; if none can, a sentence that says so."""
-        arguments = self.config.arguments(without=[d.name for d in self.space.values()])
-        if arguments is None:
-            return "adelic.training.tune, with the configuration that stands here"
-        own = ["--search", ",".join(self.dimensions), "--pruning", self.pruning, "--trials", str(trials)]
-        return shlex.join(["adelic", "tune", *arguments, *own])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +44,7 @@ class TrialResult:
         accuracy, loss: on the validation split, of the epoch with the best accuracy; None if no epoch was finished.
         epochs, samples: how many were trained on.
         seconds: of training and validation.
-        reason: why the values could not be trained with; "" if they could.
+        reason: why the values could not be trained with; None if they could.
         values: of the dimensions.
     """
 
@@ -137,12 +55,12 @@ class TrialResult:
     epochs: int
     samples: int
     seconds: float
-    reason: str
+    reason: str | None
     values: dict[str, Any]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields that are not empty, for TOML."""
-        return {key: value for key, value in vars(self).items() if value not in (None, "")}
+        return {key: value for key, value in vars(self).items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +78,7 @@ class StudyResult:
     >>> from adelic.training import EmbeddingConfig, load_recipe
     >>> recipe = load_recipe("quick", "schubert-4")
     >>> config = Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("learned"), recipe=recipe)
-    >>> plain = {"state": "complete", "loss": 0.5, "epochs": 1, "samples": 62, "seconds": 1.0, "reason": ""}
+    >>> plain = {"state": "complete", "loss": 0.5, "epochs": 1, "samples": 62, "seconds": 1.0, "reason": None}
     >>> post = TrialResult(number=0, accuracy=0.5, values={"norm": "post"}, **plain)
     >>> pre = TrialResult(number=1, accuracy=0.7, values={"norm": "pre"}, **plain)
     >>> search = Search(config=config, dimensions=("norm",))
@@ -197,7 +115,7 @@ class StudyResult:
             "data_sha256": self.data_sha256,
             "seed": base.seed,
             "searched": {name: str(dimension) for name, dimension in self.search.space.items()},
-            "pruning": self.search.pruning,
+            "pruning": self.search.pruning_word,
             "epochs_per_trial": base.network_recipe.epochs,
             "complete": sum(t.state == "complete" for t in self.trials),
             "pruned": sum(t.state == "pruned" for t in self.trials),
@@ -356,6 +274,6 @@ def _result(trial: "FrozenTrial") -> TrialResult:
         epochs=figures.get("epochs", 0),
         samples=figures.get("samples", 0),
         seconds=figures.get("seconds", 0.0),
-        reason=figures.get("reason", ""),
+        reason=figures.get("reason"),
         values=todays_names(trial.params),
     )

@@ -72,7 +72,7 @@ def test_what_they_cannot_express():
         "comparison",
     ]
     operands, answers = ARITHMETIC["subtraction"].sample(4, np.random.default_rng(0))
-    with pytest.raises(ConfigurationError, match="subtraction cannot be learned: .* has no negative numbers"):
+    with pytest.raises(ConfigurationError, match=r"subtraction cannot be learned: .* has no negative numbers"):
         solver("FoNE").fit(ARITHMETIC["subtraction"], operands, answers, seed=0, steps=1)
 
 
