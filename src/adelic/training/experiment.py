@@ -65,8 +65,8 @@ class Experiment:
     recipe: Recipe | RandomSearch | Steps
     seed: int = option(
         0,
-        help="Seed of what is drawn at random: the data's negative examples and parts, the first weights, the rows of "
-        "each step, and what a search proposes.",
+        help="Seed of what is drawn at random: questions, negative examples and parts of the data, the first weights, "
+        "the rows of each step, and what a search proposes.",
         least=0,
         greatest=2**63 - 1,
     )
@@ -121,8 +121,8 @@ class Experiment:
         return self.data.view(name)
 
     @property
-    def needs_all_epochs(self) -> str:
-        """Return why every epoch depends on how many there are; empty where a run may be given more of them later."""
+    def needs_all_epochs(self) -> str | None:
+        """Return why every epoch depends on how many there are; None where a run may be given more of them later."""
         if not isinstance(self.recipe, Recipe):
             return f"{self.model.name} has no epochs"
         if self.recipe.schedule != "constant":
@@ -132,7 +132,7 @@ class Experiment:
             return "the epochs share the questions"
         if self.embedding.places == "auto":
             return "the joint of the places was chosen after a tenth of the epochs"
-        return ""
+        return None
 
     def _check_drawn(self) -> None:
         """Check what a network, or another model, demands of questions that are drawn."""
