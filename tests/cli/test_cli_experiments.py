@@ -523,7 +523,9 @@ def test_help_says_every_name_and_a_field_says_it_once():
             found.setdefault(option.name, {})[path] = getattr(option, "help", None)
     assert len(set(found["seed"].values())) == 1
     assert len(set(found["runs_dir"].values())) == 1
-    assert len(set(found["embedding"].values())) == 1
+    assert all(len(set(found[name].values())) == 1 for name in ("embedding", "recipe", "solver", "steps"))
+    assert found["trials"]["train",] == found["trials"]["reproduce",] != found["trials"]["tune",]
+    assert found["model"]["train",] == found["models"]["reproduce",]
     assert {found[name]["reproduce",] for name in ("edition", "split")} == {
         found[name]["data", "build"] for name in ("edition", "split")
     }

@@ -17,13 +17,16 @@ from adelic.cli.options import (
     NAMES,
     PATH,
     Command,
+    Given,
     dry_run_option,
     progress_bar,
     runs_option,
     stack,
 )
 from adelic.data import drawn_task
+from adelic.data.sources import DrawnData
 from adelic.storage.files import is_stream
+from adelic.storage.options import options
 from adelic.storage.workers import cores
 from adelic.training.experiment import Experiment
 from adelic.training.solver_names import SOLVER_MODULES, check_solver
@@ -258,7 +261,7 @@ _of_networks = stack(
     click.argument("tasks", nargs=-1),
     click.option(
         "--examples",
-        type=click.IntRange(1),
+        type=Given(options(DrawnData)["examples"]),
         help="Train on at most this number of questions, for a first look; the results have folders of their own.  "
         "[default: the plan's]",
     ),
