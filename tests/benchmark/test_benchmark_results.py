@@ -428,7 +428,7 @@ def test_a_table_of_ones_own_has_no_edition(result):
     (line,) = csv.DictReader(io.StringIO(single_runs([run]).to_csv()))
     assert (line["row"], line["edition"], line["split"], line["tokens"]) == ("mine", "", "random", "")
     (section,) = row_sections([part])
-    assert section.efficiency.command == ""  # `adelic reproduce` does not know it
+    assert section.efficiency.command is None  # `adelic reproduce` does not know it
 
 
 def test_the_edition_and_the_split_are_in_a_rows_name(result):

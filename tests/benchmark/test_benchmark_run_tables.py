@@ -174,11 +174,11 @@ def test_no_runs():
 
 
 def test_the_place_wise_model_is_named_and_is_not_the_papers(result):
-    """Results of older versions do not say where places meet: theirs is the flat model."""
-    placewise, older = result("weaving-6", features="characters", places="late"), result("weaving-6").as_dict()
-    del older["places"]
-    older = Result.parse(json.dumps(older).encode(), "an older file")
-    assert [(line_of(r)["model"], line_of(r)["published"]) for r in (placewise, older)] == [
+    """Older results do not say where places meet, or say "flat", which newer ones leave out: the flat model."""
+    placewise, flat = result("weaving-6", features="characters", places="late"), result("weaving-6").as_dict()
+    assert "places" not in flat
+    older = [Result.parse(json.dumps(flat | said).encode(), "an older file") for said in ({}, {"places": "flat"})]
+    assert [(line_of(r)["model"], line_of(r)["published"]) for r in (placewise, *older)] == [
         ("AOE (characters, late)", "–"),
-        ("AOE (digits)", "paper 100.00"),
+        *[("AOE (digits)", "paper 100.00")] * 2,
     ]

@@ -16,8 +16,8 @@ from adelic.cli import commands
 from adelic.cli.experiments import train
 from adelic.data.sources import TableData, TaskData
 from adelic.nn import EMBEDDINGS
-from adelic.storage.options import options
-from adelic.training import EmbeddingConfig, Recipe, read_result
+from adelic.storage.options import name_option, options
+from adelic.training import CLASSICAL_MODELS, Classical, EmbeddingConfig, Recipe, read_result, recipe_names
 from adelic.training.solver_names import SOLVER_MODULES, TITLES
 
 QUICK = ["--recipe", "quick", "--epochs", "1", "--n-layers", "1", "--device", "cpu"]
@@ -508,3 +508,24 @@ def test_rows_that_the_paper_lacks_have_a_recipe(works, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     works("train", "schubert", "--n", 3, "--epochs", 1, "--device", "cpu", "--run-dir", "run")
     assert "--recipe compact" in read_result(Path("run")).command
+
+
+def test_help_says_every_name_and_a_field_says_it_once():
+    """Fields describe options: also those of names, and those that several commands have."""
+    assert all(name in name_option(Classical).help for name in CLASSICAL_MODELS)
+    assert all(name in name_option(Recipe).help for name in recipe_names())
+    found = {}
+    for path in (("train",), ("tune",), ("reproduce",), ("data", "build"), ("data", "audit"), ("data", "export")):
+        command = commands
+        for word in path:
+            command = command.commands[word]
+        for option in command.params:
+            found.setdefault(option.name, {})[path] = getattr(option, "help", None)
+    assert len(set(found["seed"].values())) == 1
+    assert len(set(found["runs_dir"].values())) == 1
+    assert all(len(set(found[name].values())) == 1 for name in ("embedding", "recipe", "solver", "steps"))
+    assert found["trials"]["train",] == found["trials"]["reproduce",] != found["trials"]["tune",]
+    assert found["model"]["train",] == found["models"]["reproduce",]
+    assert {found[name]["reproduce",] for name in ("edition", "split")} == {
+        found[name]["data", "build"] for name in ("edition", "split")
+    }

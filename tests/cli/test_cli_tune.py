@@ -174,7 +174,7 @@ def test_help_lists_every_dimension(works):
         (["--search", ","], "nothing to search"),
         (["--search", "norm,learning-rate", "--learning-rate", "1e-3"], "drop --learning-rate"),
         (["--search", "features", "--embedding", "adelic", "--features", "digits"], "drop --features"),
-        (["--pruning", "all"], "median, hyperband, none"),
+        (["--pruning", "all"], "none, median, hyperband"),
         (["--storage", "nonsense://me:word@there"], "--storage"),
         (["--storage", "file"], "cannot use"),
         (["--storage", "file/x.db"], "cannot write"),

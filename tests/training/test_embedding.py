@@ -15,10 +15,9 @@ from adelic.numbers.features import FEATURE_KINDS
 from adelic.storage.options import _KNOWN, Option, options
 from adelic.storage.records import DamagedTextError
 from adelic.training import EmbeddingConfig, Experiment, load_recipe, run
-from adelic.training.dimensions import apply, check_search, default_search
+from adelic.training.dimensions import Search, apply, check_search, default_search
 from adelic.training.embedding import embedding_text, options_in_words, stored_embedding
 from adelic.training.kinds import BY_PRIME, check_kind
-from adelic.training.search.tuning import Search
 
 GCD = {2: 6, 3: 4, 97: 1}
 

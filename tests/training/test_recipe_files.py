@@ -10,9 +10,9 @@ from adelic.benchmark import plan
 from adelic.data.sources import TaskData
 from adelic.errors import AdelicError, ConfigurationError, SpaceError, StorageError, UnknownNameError
 from adelic.training import EmbeddingConfig, Experiment, Recipe, load_recipe
-from adelic.training.dimensions import apply
+from adelic.training.dimensions import Search, apply
 from adelic.training.recipes import read_recipe_file
-from adelic.training.search.tuning import Search, StudyResult, TrialResult
+from adelic.training.search.tuning import StudyResult, TrialResult
 
 COMMITTED = sorted((Path(__file__).parents[2] / "recipes").rglob("*.toml"))
 VALUES = {"learning-rate": 0.002, "norm": "post", "features": "characters", "primes": 3, "precision": 6}
@@ -27,7 +27,15 @@ def study():
         recipe=load_recipe("quick", "schubert-4", epochs=5, batch_size=32),
     )
     trial = TrialResult(
-        number=0, state="complete", accuracy=0.5, loss=0.7, epochs=5, samples=50, seconds=1.0, reason="", values=VALUES
+        number=0,
+        state="complete",
+        accuracy=0.5,
+        loss=0.7,
+        epochs=5,
+        samples=50,
+        seconds=1.0,
+        reason=None,
+        values=VALUES,
     )
     return StudyResult(
         search=Search(config=config, dimensions=tuple(VALUES)),

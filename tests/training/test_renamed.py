@@ -11,10 +11,10 @@ from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, RunFolderError
 from adelic.storage.records import seal
 from adelic.training import EmbeddingConfig, Experiment, Recipe, load_recipe, run, tune
+from adelic.training.dimensions import Search
 from adelic.training.experiment import check_same
 from adelic.training.folders.listing import list_runs
 from adelic.training.renamed import FIRST_NAMES, first_names, todays_names, with_todays_names
-from adelic.training.search.tuning import Search
 
 COMMITTED = sorted((Path(__file__).parents[2] / "recipes" / "compact").glob("*.toml"))
 OTHER = {"checkpoint": "last", "pooling": "tokens"}

@@ -22,9 +22,9 @@ def runs(tiny_config, tmp_path_factory):
 @pytest.mark.long
 def test_both_kinds_are_listed(runs):
     study, lines = sorted(list_searches(runs), key=lambda search: search.path.suffix)
-    assert (study.label, study.trials, study.problem) == ("mine", 2, "")
+    assert (study.label, study.trials, study.problem) == ("mine", 2, None)
     assert lines.label.startswith("schubert-3-mlp-search-")
-    assert (lines.trials, lines.problem) == (3, "")
+    assert (lines.trials, lines.problem) == (3, None)
     trials = [json.loads(line) for line in lines.path.read_text().splitlines()]
     assert lines.best == max(trial["accuracy"] for trial in trials)
     assert 0 < study.best <= 1

@@ -36,7 +36,7 @@ def study(tmp_path):
             "trials": 4,
             "epochs": 4,
             "seed": 0,
-            "pruning": "none",
+            "pruning": None,
             "progress": silent,
         }
         return studies.run_study("mine", objective, dimensions, **plain | changes)
@@ -100,7 +100,7 @@ def test_what_a_shorter_study_has_tried_is_not_tried_again(study, first):
 
 @pytest.mark.long
 @pytest.mark.parametrize("interrupted", [1, 2, 3, 4])
-@pytest.mark.parametrize("pruning", ["none", "hyperband"])
+@pytest.mark.parametrize("pruning", [None, "hyperband"])
 def test_an_interrupted_study_of_few_combinations_tries_each_once(study, interrupted, pruning):
     begun = []
 
@@ -212,7 +212,7 @@ def test_a_surplus_trial_is_dropped(study):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("pruning", ["median", "hyperband", "none"])
+@pytest.mark.parametrize("pruning", ["median", "hyperband", None])
 def test_pruning(study, pruning):
     """Later trials are ever worse, from their first epoch on."""
     begun, seen = [], []
@@ -226,7 +226,7 @@ def test_pruning(study, pruning):
     trials = study(worse, trials=7, epochs=8, pruning=pruning, progress=lambda f, epoch: seen.append(epoch))
     pruned = [t for t in trials if t.state.name == "PRUNED"]
     assert len(trials) == len(begun) == 7
-    assert bool(pruned) == (pruning != "none")
+    assert bool(pruned) == (pruning is not None)
     assert all(t.user_attrs["figures"]["epochs"] == 8 for t in trials if t not in pruned)
     assert all(2 <= t.user_attrs["figures"]["epochs"] < 8 for t in pruned)
     assert max(seen) == 8

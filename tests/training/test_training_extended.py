@@ -70,4 +70,4 @@ def test_questions_and_chosen_joints_need_all_epochs(tiny_config):
     recipe = load_recipe("fresh", "gcd", schedule="constant")
     drawn = Experiment(data=source("gcd", examples=1000), model=EmbeddingConfig.of("adelic"), recipe=recipe)
     assert drawn.needs_all_epochs == "the epochs share the questions"
-    assert tiny_config(**LATER).needs_all_epochs == ""
+    assert tiny_config(**LATER).needs_all_epochs is None

@@ -31,7 +31,7 @@ def of_solver(name="adelic-placewise", **how):
 
 @pytest.mark.parametrize("passes", [1, 3])
 def test_the_budget_is_each_question_as_often_as_there_are_passes(tmp_path, passes):
-    plan = Search(config=of_network(passes=passes), dimensions=("batch-size=32:64", "norm"), pruning="none")
+    plan = Search(config=of_network(passes=passes), dimensions=("batch-size=32:64", "norm"), pruning=None)
     study = tune(plan, trials=2, storage=tmp_path / "study.db", device="cpu")
     assert [(t.state, t.epochs, t.samples) for t in study.trials] == [("complete", 4, 200 * passes)] * 2
     assert "data_sha256" not in study.to_toml()
@@ -60,7 +60,7 @@ def test_dimensions_that_drawn_tasks_lack(dimension):
 def test_a_trial_of_a_solver_is_the_solver_with_its_values(tmp_path):
     """Fitted by hand with the same questions, it answers as many of the validation's right."""
     config = of_solver()
-    plan = Search(config=config, dimensions=("steps=0.5:1.0", "learning-rate=0.01:0.05"), pruning="none")
+    plan = Search(config=config, dimensions=("steps=0.5:1.0", "learning-rate=0.01:0.05"), pruning=None)
     study = tune(plan, trials=2, storage=tmp_path / "study.db")
     trial, chosen = study.best, study.config.recipe
     assert (chosen.steps, chosen.learning_rate) == (

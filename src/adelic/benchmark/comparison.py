@@ -19,12 +19,12 @@ class Comparison:
         models: name -> runs; the name is the label, with what tells two of the same label apart. The greatest mean test
             accuracy comes first; on contaminated data, which ranks nothing, they are in the order of names.
         recipe: see `recipe_family`.
-        max_rows: most training rows that were allowed, 0 for all.
+        max_rows: most training rows that were allowed; None for all.
     """
 
     models: dict[str, Summary]
     recipe: str
-    max_rows: int = 0
+    max_rows: int | None = None
 
     @property
     def first(self) -> Summary:
@@ -49,7 +49,7 @@ class Comparison:
     @property
     def fewer_rows(self) -> str:
         """Return how many training rows were allowed, where not all were, after a comma: ", 300 training rows"."""
-        return f", {self.max_rows:,} training rows" if self.max_rows else ""
+        return f", {self.max_rows:,} training rows" if self.max_rows is not None else ""
 
     @property
     def published(self) -> Row | None:
@@ -174,7 +174,7 @@ def comparisons(summaries: Iterable[Summary]) -> list[Comparison]:
 
     Models that no recipe trains (the majority class, boosted trees) stand beside those of every recipe.
     """
-    groups: dict[tuple[str, int], dict[str, list[Summary]]] = {}  # data, training rows -> recipe -> models
+    groups: dict[tuple[str, int | None], dict[str, list[Summary]]] = {}  # data, training rows -> recipe -> models
     for summary in summaries:
         if summary.has_one_class_a_row:
             recipe = recipe_family(summary) if summary.is_network else ""
@@ -189,7 +189,7 @@ def comparisons(summaries: Iterable[Summary]) -> list[Comparison]:
             found.append(Comparison(dict(sorted(named(trained + beside).items(), key=_place)), recipe, max_rows))
     order = list(published_rows())
     place = {row: i for i, row in enumerate([*order, *(c.row for c in found if c.row not in order)])}
-    return sorted(found, key=lambda c: (place[c.row], c.first.place, -len(c.models), c.recipe, c.max_rows))
+    return sorted(found, key=lambda c: (place[c.row], c.first.place, -len(c.models), c.recipe, c.max_rows or 0))
 
 
 def _place(item: tuple[str, Summary]) -> tuple[float, str]:
@@ -209,7 +209,7 @@ def on_most_rows(found: Iterable[Comparison]) -> list[Comparison]:
 
 
 def _size(comparison: Comparison) -> float:
-    return comparison.max_rows or float("inf")
+    return float("inf") if comparison.max_rows is None else comparison.max_rows
 
 
 def named(summaries: list[Summary]) -> dict[str, Summary]:

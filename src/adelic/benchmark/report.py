@@ -196,8 +196,8 @@ class Part:
     """
 
     svg: str | None
-    text: str = ""
-    command: str = ""
+    text: str | None = None
+    command: str | None = None
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ def _confusion(comparison: Comparison) -> list[tuple[str, Part]]:
                 reason = (
                     f"A matrix of {len(model.confusion)} classes is not drawn; result.json of a run has its counts."
                 )
-            parts.append((name, Part(svg, "" if svg else reason)))
+            parts.append((name, Part(svg, None if svg else reason)))
     return parts
 
 
@@ -286,7 +286,7 @@ def _cost(comparison: Comparison) -> Part:
 
 def _curves(models: dict[str, Summary], title: str) -> Part:
     svg = learning_curves(models, f"Learning curves of {title}")
-    return Part(svg, "" if svg else "None of these models learns in epochs.")
+    return Part(svg, None if svg else "None of these models learns in epochs.")
 
 
 def further_curves(summaries: Iterable[Summary]) -> list[tuple[str, Part]]:

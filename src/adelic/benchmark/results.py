@@ -39,7 +39,7 @@ class Summary:
     """
 
     results: tuple[Result, ...]
-    file: str = ""
+    file: str | None = None
 
     # The run's description: the same for all seeds.
 
@@ -80,7 +80,7 @@ class Summary:
         weaving-6 (levels, orbits), gcd-200 (limit=5000, drawn), mine (target sold, random).
         """
         edition = [self.edition] if self.edition not in (None, "published") else []
-        file = [f"file {self.file}"] if self.file else []
+        file = [] if self.file is None else [f"file {self.file}"]
         contaminated = ["contaminated"] if self.is_contaminated else []
         return f"{self.row} ({', '.join([*edition, *chosen_data(self.first), *file, self.split, *contaminated])})"
 
@@ -98,7 +98,7 @@ class Summary:
     @property
     def form(self) -> str:
         """Return AOE's form: characters, or with where its places meet: characters, late."""
-        return f"{self.first.features}" + ("" if self.first.places == "flat" else f", {self.first.places}")
+        return f"{self.first.features}" + ("" if self.first.places is None else f", {self.first.places}")
 
     @property
     def label(self) -> str:
@@ -142,9 +142,9 @@ class Summary:
         return "AOE" if self.embedding == "adelic" else "rival"
 
     @property
-    def max_rows(self) -> int:
-        """Return how many training rows were allowed at most, 0 for all."""
-        return int(self.recipe_settings.get("max_rows", 0))
+    def max_rows(self) -> int | None:
+        """Return how many training rows were allowed at most; None for all."""
+        return self.recipe_settings.get("max_rows")
 
     @property
     def has_images(self) -> bool:
@@ -335,9 +335,10 @@ def model_key(result: Result) -> str:
     return run_key({key: value for key, value in result.configuration.items() if key != "seed"})
 
 
-def _file(result: Result) -> str:
-    """Return how the SHA-256 of a table's file begins; empty for a task."""
-    return str(result.configuration.get("data", {}).get("sha256", ""))[:8]
+def _file(result: Result) -> str | None:
+    """Return how the SHA-256 of a table's file begins; None for a task."""
+    digest = result.configuration.get("data", {}).get("sha256")
+    return None if digest is None else str(digest)[:8]
 
 
 def paired(first: Summary, second: Summary) -> tuple[Summary, Summary] | None:

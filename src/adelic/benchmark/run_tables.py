@@ -104,7 +104,7 @@ def _line(summary: Summary, name: str) -> tuple[str, ...]:
         summary.rule,
         *(figure(summary, metric) for metric in ("accuracy", "macro_f1", "loss")),
         _published(
-            summary.row, summary.embedding, summary.edition, summary.split, is_flat=summary.first.places == "flat"
+            summary.row, summary.embedding, summary.edition, summary.split, is_flat=summary.first.places is None
         ),
     )
 
@@ -138,7 +138,7 @@ def recipe_text(summary: Summary) -> str:
     count, is_graph = settings[unit + "s"], summary.reading.get("body") == "graph"
     said = {
         f"{summary.recipe}, {count} {unit}{'s' if count > 1 else ''}": True,
-        f"{summary.max_rows:,} rows": summary.max_rows > 0,
+        f"{summary.max_rows or 0:,} rows": summary.max_rows is not None,
         "symmetries": summary.has_images,
         ", ".join(f"{name} {value}" for name, value in summary.reading.items()): bool(summary.reading),
         "learned positions": settings.get("positional") == "learned" and not is_graph,

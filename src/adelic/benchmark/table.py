@@ -69,7 +69,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
-    title: str = ""
+    title: str | None = None
     names: int = 1
     published: int = 0
     ahead: frozenset[tuple[int, int]] = frozenset()
@@ -87,7 +87,7 @@ class Table:
         Args:
             without: notes to leave out.
         """
-        parts = [f"## {self.title}"] if self.title else []
+        parts = [] if self.title is None else [f"## {self.title}"]
         if self.rows:
             rule = "|" + "---|" * self.names + "---:|" * (len(self.columns) - self.names)
             head, *body = (_markdown_row(row) for row in (self.columns, *self.rows))

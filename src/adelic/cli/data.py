@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from adelic.cli.audits import print_questions, print_rows
+from adelic.cli.experiments import seed_option
 from adelic.cli.options import (
-    NAMES,
     OPTION,
     FileName,
     SuggestingGroup,
@@ -22,20 +22,13 @@ from adelic.cli.options import (
     stack,
 )
 from adelic.cli.tables import print_table
-from adelic.data.sources import TableData, TaskData
+from adelic.data.protocol import SPLIT_KINDS
+from adelic.data.sources import DrawnData, TableData, TaskData
 from adelic.errors import ConfigurationError
-from adelic.storage.checks import check_seed
 
 if TYPE_CHECKING:
     from adelic import data
 
-_seed_option = click.option(
-    "--seed",
-    type=int,
-    default=0,
-    show_default=True,
-    help="Seed of what is drawn at random: negative examples, labellings, splits.",
-)
 _options_option = click.option(
     "--option",
     "options",
@@ -45,21 +38,8 @@ _options_option = click.option(
     help="Set an option that this task has; `adelic data info TASK` lists them. Can be given several times.",
 )
 data_options = stack(
-    click.option("--n", type=int, help="Size n of the task's objects.  [default: the smallest published]"),
-    click.option(
-        "--edition",
-        default="published",
-        show_default=True,
-        help="Version of the task's data; `adelic data info TASK` lists them.",
-    ),
-    click.option(
-        "--split",
-        default="published",
-        show_default=True,
-        help="How rows are divided into train, validation and test: published, or orbits (equivalent rows stay in one "
-        "part).",
-    ),
-    _seed_option,
+    field_options(TaskData, is_filled=True),
+    seed_option,
     _options_option,
 )
 workers_option = click.option(
@@ -72,6 +52,7 @@ Options = tuple[tuple[str, str], ...]
 
 _AUDITED_QUESTIONS = 20_000
 """Number of questions of a drawn task that an audit reads where no other number is given."""
+_COUNTS = ("examples", "test_cases", "never_seen_cases")
 
 
 def _title(task: str, size: dict[str, Any]) -> str:
@@ -192,31 +173,15 @@ def _shape(shape: dict[str, Any]) -> str:
 
 
 questions_options = stack(
-    *(
-        click.option(
-            f"--{name}",
-            type=int,
-            help=f"Of a drawn task, the number of {questions}.  [default: {_AUDITED_QUESTIONS:,}]",
-        )
-        for name, questions in (
-            ("examples", "training questions, from which rules are learnt"),
-            ("test-cases", "test questions"),
-            ("never-seen-cases", "questions of each kind unlike those in training, as longer numbers"),
-        )
-    ),
-    click.option(
-        "--task-options",
-        type=NAMES,
-        metavar="NAME=VALUE,…",
-        help="Of a drawn task, its options, as limit=100000,outcomes=uniform.",
-    ),
+    field_options(DrawnData, only=_COUNTS, default=f"{_AUDITED_QUESTIONS:,}"),
+    field_options(DrawnData, only=("task_options",)),
 )
 
 
 @data_commands.command()
 @click.argument("task")
 @field_options(TaskData, TableData, default="")
-@_seed_option
+@seed_option
 @_options_option
 @questions_options
 @click.option("--output", type=FileName(path_type=Path, dir_okay=False), help="Also write the audit here, as JSON.")
@@ -239,11 +204,9 @@ def audit(task: str, options: Options, output: Path | None, seed: int, **given: 
     from adelic import data
     from adelic.storage.files import atomic_write
 
-    check_seed(seed)
     is_drawn = task in data.drawn_tasks()
     if is_drawn:
-        counts = ("examples", "test_cases", "never_seen_cases")
-        given |= {name: _AUDITED_QUESTIONS for name in counts if given[name] is None}
+        given |= {name: _AUDITED_QUESTIONS for name in _COUNTS if given[name] is None}
     chosen = data.source(task, **given)
     if options and not isinstance(chosen, TaskData):
         instead = f"{task} has --task-options" if is_drawn else f"{task} is a table of your own, which has none"
@@ -324,7 +287,7 @@ def export(
 @click.argument("task", required=False)
 @click.option("--n", type=int, help="Verify this size only.  [default: all published]")
 @click.option("--edition", help="Verify this edition only.  [default: all with published counts]")
-@click.option("--split", type=click.Choice(["published", "orbits"]), help="Verify this split only.  [default: both]")
+@click.option("--split", type=click.Choice(tuple(SPLIT_KINDS)), help="Verify this split only.  [default: both]")
 @workers_option
 def verify(task: str | None, n: int | None, edition: str | None, split: str | None, workers: int) -> None:
     """Generate TASK anew and compare its counts with the published ones.

@@ -11,48 +11,33 @@ from adelic.cli.options import (
     PATH,
     field_options,
     in_terms_of_options,
+    named_option,
     progress_bar,
     stack,
 )
 from adelic.data.sources import DrawnData, TableData, TaskData, source
 from adelic.errors import ConfigurationError
 from adelic.storage.allocator import keep_freed_memory
-from adelic.storage.checks import check_seed
 from adelic.storage.options import options
 from adelic.training.embedding import EmbeddingConfig
 from adelic.training.experiment import Experiment
 from adelic.training.models import Classical, RandomSearch, SolverConfig, Steps
 from adelic.training.recipes import Recipe, default_recipe
 from adelic.training.result import Result
-from adelic.training.solver_names import solvers_in_words
+from adelic.training.solver_names import DEFAULT_SOLVER
 
-_SOLVER = "adelic-placewise"
-_recipe_option = click.option(
-    "--recipe",
-    help="How to train: paper (as printed, with our choices listed in docs/paper.md), quick or compact (ours), "
-    "fresh (ours, for drawn tasks), or a file that `adelic tune` wrote, as recipes/mine.toml.  [default: paper "
-    "for the paper's rows, fresh for a drawn task, else compact]",
-)
-recipe_options = stack(_recipe_option, field_options(Recipe, default="the recipe's"))
+recipe_options = stack(named_option(Recipe, "--recipe"), field_options(Recipe, default="the recipe's"))
 model_options = stack(
     field_options(TaskData, TableData, default=""),
     field_options(DrawnData),
-    click.option(
-        "--embedding",
-        help="How numbers become vectors: adelic, learned, random, one-hot, fone, xval, periodic, or abacus (for "
-        "numbers of several digits); base-digits or residues (a token for each digit or residue), or angular (a point "
-        "on a circle).  [default: the recipe's, else adelic]",
-    ),
+    named_option(EmbeddingConfig, "--embedding"),
     field_options(EmbeddingConfig),
-    click.option(
-        "--solver",
-        help="Model that learns a drawn task from questions and answers with exact numbers, in place of a network with "
-        f"an --embedding. {solvers_in_words()}. A model of your own is "
-        "package.module:Class.  [default: adelic-placewise]",
-    ),
-    _recipe_option,
-    field_options(Recipe, Steps, default="the recipe's"),
+    named_option(SolverConfig, "--solver"),
+    named_option(Recipe, "--recipe"),
+    field_options(Recipe, Steps, only=options(Recipe), default="the recipe's"),
+    field_options(Steps, only=("steps",)),
 )
+seed_option = field_options(Experiment, only=("seed",), is_filled=True)
 device_option = click.option(
     "--device",
     default="auto",
@@ -67,19 +52,9 @@ tensorboard_option = click.option(
 @click.command()
 @click.argument("task")
 @model_options
-@click.option(
-    "--model",
-    help="Model outside the Transformer, in place of a network with an --embedding: majority, lookup, logistic, mlp or "
-    "trees. Of a recipe's options it has --max-rows and --symmetries.",
-)
-@click.option("--trials", type=int, help=options(RandomSearch)["trials"].help + " Of --model.  [default: 20]")
-@click.option(
-    "--seed",
-    type=int,
-    default=0,
-    show_default=True,
-    help="Seed of what is drawn at random: the data's split, the first weights, the rows of each step.",
-)
+@named_option(Classical, "--model")
+@field_options(RandomSearch, only=("trials",))
+@seed_option
 @click.option(
     "--run-dir",
     type=PATH,
@@ -219,7 +194,6 @@ def experiment(task: str, embedding: str | None, recipe: str | None, seed: int, 
         seed: of the run.
         given: the other options of `model_options`, None where not given.
     """
-    check_seed(seed)  # before what takes seconds to load
     rest = dict(given)
     of_data = [name for kind in (TaskData, TableData, DrawnData) for name in options(kind)]
     data = source(task, **{name: rest.pop(name) for name in dict.fromkeys(of_data) if name in rest})
@@ -240,7 +214,7 @@ def experiment(task: str, embedding: str | None, recipe: str | None, seed: int, 
         rate = of_network.pop("learning_rate", None)
         _refuse(of_network, "is for networks, and a --solver has none of it: leave out one of the two")
         of_solver = Steps(learning_rate=rate) if steps is None else Steps(steps=steps, learning_rate=rate)
-        return Experiment(data=data, model=SolverConfig(name=solver or _SOLVER), recipe=of_solver, seed=seed)
+        return Experiment(data=data, model=SolverConfig(name=solver or DEFAULT_SOLVER), recipe=of_solver, seed=seed)
     _refuse({"solver": solver, "steps": steps}, f"is for drawn tasks, and {task!r} is not one; a recipe has --epochs")
     return Experiment.choose(data, recipe=recipe or default_recipe(data.row), embedding=embedding, seed=seed, **rest)
 

@@ -3,7 +3,7 @@
 import math
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -24,7 +24,7 @@ from rich.progress import (
 from adelic.data.protocol import Progress as Tick
 from adelic.errors import AdelicError, UnknownNameError
 from adelic.numbers.describe import describe, shortened
-from adelic.storage.options import Option, options
+from adelic.storage.options import Option, name_option, options
 
 Command = Callable[..., Any]
 _LONGEST_RANGE = 10_000
@@ -145,24 +145,42 @@ class Given(click.ParamType):  # type: ignore[type-arg]
             raise
 
 
-def field_options(*experiments: type, default: str | None = None) -> Callable[[Command], Command]:
+def field_options(
+    *experiments: type, only: Collection[str] = (), default: str | None = None, is_filled: bool = False
+) -> Callable[[Command], Command]:
     """Return the options of the command line that the fields of dataclasses describe, each once, in their order.
 
     A field that several have is described by all of them.
 
     Args:
         experiments: dataclasses with fields of `adelic.storage.options.option`.
+        only: names of fields; by default all.
         default: what the help says of the value where none is given; by default the field's own.
+        is_filled: whether a command gets the field's default where none is given, and not None.
     """
     found: dict[str, list[Option]] = {}
     for kind in experiments:
         for name, described in options(kind).items():
-            found.setdefault(name, []).append(described)
-    return stack(*(_field_option(described, default) for described in found.values()))
+            if not only or name in only:
+                found.setdefault(name, []).append(described)
+    return stack(*(_field_option(described, default, is_filled=is_filled) for described in found.values()))
 
 
-def _field_option(found: list[Option], default: str | None) -> Callable[[Command], Command]:
+def named_option(described: type, flag: str, **how: Any) -> Callable[[Command], Command]:
+    """Return the option for the name of what a dataclass describes: the embedding, the recipe.
+
+    Args:
+        described: with a field of `adelic.storage.options.named`.
+        flag: of the option, as "--embedding".
+        how: what else click is told, such as its type.
+    """
+    return click.option(flag, help=name_option(described).help, **how)
+
+
+def _field_option(found: list[Option], default: str | None, *, is_filled: bool) -> Callable[[Command], Command]:
     first, words = found[0], " ".join(dict.fromkeys(described.help for described in found))
+    if default is None and first.default is None and first.none != "none":
+        default = first.none
     if default is None and first.default is not None:
         default = str(first.default)
         if first.kind is tuple:
@@ -173,9 +191,9 @@ def _field_option(found: list[Option], default: str | None) -> Callable[[Command
         words += f"  [default: {default}]"
     if first.kind is bool:
         return click.option(f"--{first.dashed}/--no-{first.dashed}", default=None, help=words)
-    choices = (*(("none",) if first.has_none else ()), *first.choices)
-    metavar = f"[{'|'.join(choices)}]" if first.choices else None
-    return click.option(f"--{first.dashed}", type=Given(first), metavar=metavar, help=words)
+    metavar = f"[{'|'.join(first.words_for_all)}]" if first.choices else None
+    filled = first.default if is_filled else None
+    return click.option(f"--{first.dashed}", type=Given(first), metavar=metavar, default=filled, help=words)
 
 
 def stack(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -187,6 +205,12 @@ def stack(*decorators: Callable[[Command], Command]) -> Callable[[Command], Comm
         return command
 
     return decorate
+
+
+runs_option = click.option(
+    "--runs-dir", type=PATH, default="runs", show_default=True, help="Folder that holds the runs, a folder each."
+)
+dry_run_option = click.option("--dry-run", is_flag=True, help="Print the commands of the runs, and train nothing.")
 
 
 def space_options(default_primes: str, *, by_prime: bool) -> Callable[[Command], Command]:

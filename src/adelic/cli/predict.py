@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from adelic.cli.options import FileName, in_terms_of_options
-from adelic.cli.runs import runs_option
+from adelic.cli.options import FileName, in_terms_of_options, runs_option
 from adelic.errors import ConfigurationError
 from adelic.storage.files import atomic_write, storage_errors
 

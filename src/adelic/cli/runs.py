@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adelic.cli.options import PATH, SuggestingGroup, plain
+from adelic.cli.options import PATH, SuggestingGroup, plain, runs_option
 from adelic.cli.tables import print_table, say
 from adelic.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from adelic.training import RunSummary, SearchSummary
 
-runs_option = click.option(
-    "--runs-dir", type=PATH, default="runs", show_default=True, help="Folder that holds the runs, a folder each."
-)
 plot_option = click.option("--plot", type=PATH, help="Draw the learning curves into this file: .png, .svg or .pdf.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 _BARS = "▁▂▃▄▅▆▇█"

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adelic.cli.experiments import device_option, experiment, model_options
-from adelic.cli.options import NAMES, PATH, in_terms_of_options, progress_bar
+from adelic.cli.experiments import device_option, experiment, model_options, seed_option
+from adelic.cli.options import NAMES, PATH, Given, field_options, in_terms_of_options, progress_bar, runs_option
 from adelic.cli.tables import print_table
 from adelic.data.sources import DrawnData
 from adelic.storage.allocator import keep_freed_memory
-from adelic.storage.checks import check_count
+from adelic.storage.options import Option
 from adelic.training import dimensions as space
 from adelic.training.embedding import embedding_in_paths, embedding_text, stored_embedding
 from adelic.training.experiment import Experiment
@@ -27,25 +27,22 @@ _SHOWN = 10  # trials in the table
 @click.command()
 @click.argument("task")
 @model_options
+@seed_option
 @click.option(
-    "--seed", type=int, default=0, show_default=True, help="Seed of each training, and of the values that are proposed."
-)
-@click.option(
-    "--trials", type=int, default=20, show_default=True, help="Number of trials in all, of all workers together."
+    "--trials",
+    type=Given(Option(name="trials", kind=int, least=1, greatest=space.MOST_TRIALS)),
+    default=20,
+    show_default=True,
+    help="Number of trials in all, of all workers together.",
 )
 @click.option(
     "--search",
     type=NAMES,
     help="Dimensions to search, whole or in part, as norm,batch-size=32:64.  [default: those without a star]",
 )
-@click.option(
-    "--pruning",
-    default="median",
-    show_default=True,
-    help="Rule by which poor trials stop early: median, hyperband or none.",
-)
+@field_options(space.Search, is_filled=True)
 @click.option("--storage", help="SQLite file, or URL of a database, for the study.  [default: RUNS-DIR/tune/STUDY.db]")
-@click.option("--runs-dir", type=PATH, default="runs", show_default=True, help="Folder for the files of studies.")
+@runs_option
 @click.option(
     "--output",
     type=PATH,
@@ -101,7 +98,6 @@ def tune(
     adelic tune addition --examples 1000 --solver fone --steps 2000 --trials 8
     adelic train schubert --n 4 --recipe recipes/schubert-4-adelic.toml
     """
-    check_count("trials", trials, greatest=space.MOST_TRIALS)  # before what takes seconds to load
     keep_freed_memory()
     from adelic import training
     from adelic.storage.files import atomic_write
@@ -115,7 +111,7 @@ def tune(
         defined = () if config.data.space is None else ("primes", "precision")  # the task's definition asks for them
         search = space.default_search(config.model, fixed={*fixed, *defined})
     dimensions = space.check_search(search, config.model, fixed=fixed)
-    plan = training.Search(config=config, dimensions=dimensions, pruning=pruning)
+    plan = space.Search(config=config, dimensions=dimensions, pruning=pruning)
     path = output or Path("recipes") / f"{_row_of(config)}-{_name_of(config, given)}.toml"
     tuning.check_output(path, plan)
     if picture is not None:

@@ -36,7 +36,7 @@ class Check(NamedTuple):
     published: int
     equal: bool
     source: str
-    why: str = ""
+    why: str | None = None
 
 
 def verify(
@@ -215,7 +215,7 @@ def compared(task: Task, fact: dict[str, Any], rows: Rows) -> list[Check]:
     pairs = [("rows", len(rows.y), fact.get("rows", sum(counts.values())))]
     pairs += [(what, ours.get(what, 0), counts.get(what, 0)) for what in dict.fromkeys([*ours, *counts])]
     return [
-        Check(task.name, n, edition, what, mine, theirs, mine == theirs, fact["source"], why.get(what, ""))
+        Check(task.name, n, edition, what, mine, theirs, mine == theirs, fact["source"], why.get(what))
         for what, mine, theirs in pairs
     ]
 

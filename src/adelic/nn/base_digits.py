@@ -1,11 +1,13 @@
 """Digits of integers in one base, the real-world notation that the rivals of the adeles read and write."""
 
+from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from adelic.errors import EncodingError
+from adelic.errors import ConfigurationError, EncodingError
 from adelic.numbers import rationals
 from adelic.numbers.describe import at_position, describe
 
@@ -23,6 +25,23 @@ def count_digits(number: int, base: int) -> int:
     while bound <= abs(number):
         count, bound = count + 1, bound * base
     return count
+
+
+def most_digits(numbers: Iterable[int | Fraction], base: int, given: int | None) -> int:
+    """Return how many base-B digits an embedding reads: those given, else those that the numbers of a vocabulary need.
+
+    Raises:
+        ConfigurationError: the base has no digits, or no digit is left.
+
+    >>> most_digits([12, -345], 10, None), most_digits([], 10, None), most_digits([12], 10, 5)
+    (3, 10, 5)
+    """
+    if base < 2:
+        raise ConfigurationError(f"base={base} has no digits; base >= 2")
+    found = max((count_digits(int(q), base) for q in numbers), default=OPEN_DIGITS) if given is None else given
+    if found < 1:
+        raise ConfigurationError(f"max_digits={found} leaves no digit; max_digits >= 1")
+    return found
 
 
 def to_digits(

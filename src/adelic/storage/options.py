@@ -25,6 +25,7 @@ class Option:
         kind: int, float, bool, str or tuple; or Mapping, for a whole number or one for each prime, as 2:7,3:5.
         holds: of a tuple, the kind of its entries.
         optional: whether None is a value too: nothing of the kind.
+        none: the text by which a user asks for None; "none" where None is the default, too, and else no text.
         default: the value where none is given; None where one must be.
         help: a sentence for the command line; a field with an empty one is not an option there.
         choices: the texts that there are.
@@ -47,6 +48,7 @@ class Option:
     kind: type = str
     holds: type = str
     optional: bool = False
+    none: str | None = None
     default: Any = None
     help: str = ""
     choices: tuple[str, ...] = ()
@@ -64,14 +66,14 @@ class Option:
     in_labels: str | None = None
     in_files: bool = False
 
-    @property
-    def has_none(self) -> bool:
-        """Return whether a user may ask for nothing of the kind, by the text "none"."""
-        return self.optional and self.default is None
-
     def __str__(self) -> str:
         shown = f"{self.bounds[0]:g} to {self.bounds[1]:g}" if self.bounds else ", ".join(map(str, self.tried))
         return f"{shown} {self.note}".rstrip()
+
+    @property
+    def words_for_all(self) -> tuple[str, ...]:
+        """Return the choices as a user writes them, that of None first."""
+        return self.choices if self.none is None else (self.none, *self.choices)
 
     @property
     def dashed(self) -> str:
@@ -91,7 +93,7 @@ class Option:
         Traceback (most recent call last):
         adelic.errors.ConfigurationError: learning-rate=0 must be a positive number
         """
-        if self.optional and (value is None or (self.has_none and value == "none")):
+        if self.optional and (value is None or value == self.none):
             return None
         if self.kind is int:
             least, greatest = (
@@ -110,8 +112,7 @@ class Option:
         if self.kind is Mapping:
             return self._by_prime(value)
         if self.choices and value not in self.choices:
-            listed = (*(["none"] if self.has_none else []), *self.choices)
-            raise UnknownNameError.of(self.name, value, listed, listed=self.name)
+            raise UnknownNameError.of(self.name, value, self.words_for_all, listed=self.name)
         if not isinstance(value, str):
             raise ConfigurationError(f"{self.dashed}={shown(value)} must be a text")
         return value
@@ -167,7 +168,7 @@ class Option:
         return {p: int(n) for p, n in found.items()}
 
     def parse(self, text: str) -> Any:
-        """Return the value that a text means, checked; "none" stays as it is, for whoever tells it from not given.
+        """Return the value that a text means, checked; that for None stays as it is, which is told so from not given.
 
         Raises:
             ConfigurationError, UnknownNameError: the text means no value of the option.
@@ -175,7 +176,7 @@ class Option:
         >>> Option(name="primes", kind=tuple, holds=int).parse("2,3"), Option(name="epochs", kind=int).parse("3")
         ((2, 3), 3)
         """
-        if self.has_none and text == "none":
+        if text == self.none:
             return text
         value: Any = text
         try:
@@ -209,7 +210,7 @@ class Option:
         """
         if self.kind is bool:
             return [f"--{'' if value else 'no-'}{self.dashed}"]
-        text = ",".join(map(str, value)) if self.kind is tuple else "none" if value is None else str(_written(value))
+        text = ",".join(map(str, value)) if self.kind is tuple else str(self.none if value is None else _written(value))
         return [f"--{self.dashed}", text]
 
     def in_name(self, value: Any) -> str:
@@ -279,6 +280,27 @@ def option(default: Any = MISSING, /, **description: Any) -> Any:
     return field(default=default, metadata={"option": description})
 
 
+def named(**description: Any) -> Any:
+    """Return a dataclass's field for the name of what it describes, with a description as of `option`.
+
+    A command line has an option of its own for it, see `name_option`; the other options do not have it among them.
+    """
+    return field(metadata={"name": description})
+
+
+def name_option(described: type) -> Option:
+    """Return the description of a dataclass's name.
+
+    >>> @dataclass
+    ... class Mine:
+    ...     name: str = named(help="Which one.")
+    >>> name_option(Mine).help, list(options(Mine))
+    ('Which one.', [])
+    """
+    (found,) = (each.metadata["name"] for each in dataclasses.fields(described) if "name" in each.metadata)
+    return Option(**found)
+
+
 def options(described: type) -> Mapping[str, Option]:
     """Return the options among the fields of a dataclass, by name, in their order.
 
@@ -310,6 +332,8 @@ def _read(described: type) -> dict[str, Option]:
             holds = (*typing.get_args(kind), str)[0]
             default = None if each.default is MISSING else each.default
             given = {"default": default} | each.metadata["option"]
+            if optional and given["default"] is None:
+                given.setdefault("none", "none")
             found[each.name] = Option(
                 name=each.name, kind=typing.get_origin(kind) or kind, holds=holds, optional=optional, **given
             )

@@ -16,6 +16,7 @@ from adelic.errors import needs_extra
 
 if TYPE_CHECKING:
     from adelic.training.classical.models import CLASSICAL_MODELS
+    from adelic.training.dimensions import Search
     from adelic.training.embedding import EmbeddingConfig
     from adelic.training.experiment import Experiment
     from adelic.training.folders.files import read_result
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from adelic.training.result import Result
     from adelic.training.runs.predicting import Predictions, predict
     from adelic.training.runs.runner import run, trained_network
-    from adelic.training.search.tuning import Search, StudyResult, tune
+    from adelic.training.search.tuning import StudyResult, tune
 
 _MODULES = {
     "classical.models": ("CLASSICAL_MODELS",),
@@ -44,7 +45,8 @@ _MODULES = {
     "runs.predicting": ("Predictions", "predict"),
     "runs.runner": ("run", "trained_network"),
     "folders.searches": ("SearchSummary", "list_searches"),
-    "search.tuning": ("Search", "StudyResult", "tune"),
+    "dimensions": ("Search",),
+    "search.tuning": ("StudyResult", "tune"),
 }
 __all__ = [
     "CLASSICAL_MODELS",

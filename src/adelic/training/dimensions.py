@@ -1,17 +1,23 @@
-"""Dimensions of a search: the options of a run that it may change, by name, and the values that each can take."""
+"""Searches: the options of a run that one may change, by name, with the values of each; and what defines a search."""
 
+import hashlib
+import json
+import shlex
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers.features import PLACE_FEATURES
 from adelic.numbers.window import DEFAULT_PRIMES
-from adelic.storage.options import Option, options
+from adelic.storage.options import Option, check_fields, option, options
 from adelic.training.embedding import EmbeddingConfig, check_owner
 from adelic.training.experiment import Experiment, Model
 from adelic.training.models import SolverConfig, Steps
 from adelic.training.recipes import Recipe
+from adelic.training.renamed import first_form, first_names
 
 MOST_TRIALS = 1_000_000
 DIMENSIONS: dict[str, Option] = {
@@ -74,7 +80,7 @@ def default_search(model: Model, *, fixed: Collection[str] = ()) -> tuple[str, .
         fixed = {*fixed, "primes", "precision"}
     names = [name for name, d in known.items() if not d.starred and model.name in (d.of or (model.name,))]
     chosen = [name for name in names if name not in fixed]
-    if not isinstance(model, EmbeddingConfig) or model.places in (None, "flat"):
+    if not isinstance(model, EmbeddingConfig) or model.places is None:
         return tuple(chosen)
     tried = [kind for kind in PLACE_FEATURES if kind in DIMENSIONS["features"].tried]
     parts = {"features": f"features={':'.join(tried)}"}
@@ -183,3 +189,99 @@ def names_of(fields: Collection[str]) -> tuple[str, ...]:
     ('learning-rate',)
     """
     return tuple(name for name, dimension in DIMENSIONS.items() if dimension.name in fields)
+
+
+_UNUSED = {"epochs", "sampling-power"}
+"""Dimensions that make no difference where questions are drawn, or are refused there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """The definition of a study: a run, and the dimensions of it that are varied.
+
+    Attributes:
+        config: the run whose dimensions are varied; its epochs, or a solver's steps, are the budget of every trial, its
+            seed that of every training and of the proposals.
+        dimensions: names of `dimensions_of` its model, or parts of them, as "batch-size=32:64"; the others keep their
+            values.
+        pruning: by which rule; None for no pruning. Solvers have no epochs, and their trials come to their end.
+
+    Raises:
+        UnknownNameError: a dimension or the pruning is unknown.
+        ConfigurationError: a dimension belongs to another embedding, or makes no sense on these data, or no dimension
+            is given; or images of rows are among what is searched, and the split does not allow them.
+
+    >>> from adelic.data import TaskData
+    >>> from adelic.training import EmbeddingConfig, load_recipe
+    >>> recipe = load_recipe("quick", "schubert-4", epochs=10)
+    >>> config = Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("learned"), recipe=recipe)
+    >>> Search(config=config, dimensions=("learning-rate", "norm")).name
+    'schubert-4-learned-quick-seed0-...'
+    """
+
+    config: Experiment
+    dimensions: tuple[str, ...]
+    pruning: str | None = option(
+        "median",
+        help="Rule by which poor trials stop early: median (below the median of the former ones at the same epoch), "
+        "hyperband or none.",
+        choices=("median", "hyperband"),
+        none="none",
+    )
+
+    def __post_init__(self) -> None:
+        """Check the names."""
+        model = self.config.model
+        object.__setattr__(self, "dimensions", check_search(self.dimensions, model))
+        if isinstance(self.config.data, DrawnData) and (unused := _UNUSED & self.space.keys()):
+            raise ConfigurationError(
+                f"{min(unused)} is not searched on a drawn task, where each question is trained on as often as "
+                "--passes says; leave it out of --search"
+            )
+        if isinstance(model, EmbeddingConfig) and isinstance(model.precision, Mapping) and "primes" in self.space:
+            raise ConfigurationError(
+                "primes are not searched where --precision names them, with digits for each; leave them out, or give "
+                "one number for all"
+            )
+        check_fields(self)
+        if self.tries_images:
+            self.config.data.check_images()
+
+    @property
+    def tries_images(self) -> bool:
+        """Return whether a trial may train on images of rows."""
+        searched = self.space.get("symmetries")
+        return any(searched.tried) if searched else self.config.recipe.symmetries
+
+    @property
+    def space(self) -> dict[str, Option]:
+        """Return what is searched, by name."""
+        known = dimensions_of(self.config.model)
+        return dict(parse_dimension(text, known) for text in self.dimensions)
+
+    @property
+    def pruning_word(self) -> str:
+        """Return the rule of pruning in files and command lines, where no pruning is "none"."""
+        return options(Search)["pruning"].words(self.pruning)[1]
+
+    @property
+    def name(self) -> str:
+        """Return the name of the study, which no other search has: it ends in a digest of all that defines it."""
+        everything = [
+            first_form(self.config.as_dict()),
+            first_names({name: str(dimension) for name, dimension in self.space.items()}),
+            self.pruning_word,
+        ]
+        digest = hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()[:8]
+        config, model = self.config, self.config.model
+        recipe = Path(config.recipe.name).stem
+        name = model.name if config.is_network else model.label
+        return f"{config.data.label}-{name}-{recipe}-seed{config.seed}-{digest}"
+
+    def command(self, trials: int) -> str:
+        """Return the command line that repeats this search; if none can, a sentence that says so."""
+        arguments = self.config.arguments(without=[d.name for d in self.space.values()])
+        if arguments is None:
+            return "adelic.training.tune, with the configuration that stands here"
+        own = ["--search", ",".join(self.dimensions), "--pruning", self.pruning_word, "--trials", str(trials)]
+        return shlex.join(["adelic", "tune", *arguments, *own])

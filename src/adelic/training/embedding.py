@@ -10,8 +10,8 @@ from adelic.numbers import AdeleSpace
 from adelic.numbers.choice import fitting_space
 from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, PLACE_FEATURES, FeatureLayout
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
-from adelic.storage.options import Option, check_fields, check_table, option, options, short, table_of
-from adelic.training.embedding_names import check_embedding
+from adelic.storage.options import Option, check_fields, check_table, named, option, options, short, table_of
+from adelic.training.embedding_names import check_embedding, embedding_names
 
 JOINTS = ("agree", "signs", "sum", "product")
 """The joints of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
@@ -41,7 +41,11 @@ class EmbeddingConfig:
     ('digits', None)
     """
 
-    name: str
+    name: str = named(
+        help=f"How numbers become vectors: {', '.join(embedding_names())}. Of these, base-digits and residues have a "
+        "token for each digit or residue, abacus is for numbers of several digits, and angular makes a number a point "
+        "on a circle.  [default: the recipe's, else adelic]",
+    )
     features: str | None = option(
         None,
         default="digits",
@@ -90,15 +94,14 @@ class EmbeddingConfig:
     )
     places: str | None = option(
         None,
-        default="flat",
+        none="flat",
         help="Where AOE's places (the real value and the primes) meet: flat (in one vector, as in the paper), apart "
         "(only in the sum of their logits), late (in one layer after the last) or axial (in every layer); or in a "
         "local–global network, a small one at each place: agree (all places must), signs (their product), sum (of "
         "vectors), product (of complex numbers) or auto (the one of these with the best validation after a tenth of "
         "the epochs).",
-        choices=("flat", "apart", "late", "axial", *LOCAL_GLOBAL),
+        choices=("apart", "late", "axial", *LOCAL_GLOBAL),
         of=_AOE,
-        unwritten="flat",
         in_names="{}",
     )
     coordinates: str | None = option(
@@ -203,7 +206,7 @@ class EmbeddingConfig:
                 check_owner(f"--{described.dashed}", name, self.name)
             elif self.name in described.of:
                 object.__setattr__(self, name, self._default(described))
-        if self.features == "combined" and self.places == "flat":
+        if self.features == "combined" and self.places is None:
             object.__setattr__(self, "projection", "linear")  # as AdelicEmbedding has it
         if self.gain not in (None, 1) and self.projection is None:
             raise ConfigurationError(f"gain={self.gain:g} is of the map of --projection linear; add it, or drop --gain")
@@ -217,17 +220,16 @@ class EmbeddingConfig:
         check_embedding(self.name)
 
     def _default(self, described: Option) -> Any:
-        if described.name == "features" and self.places not in (None, "flat"):
+        if described.name == "features" and self.places is not None:
             return "valuation-unit" if self.places in LOCAL_GLOBAL else "characters"
         return described.default
 
     def _check_places(self) -> None:
         """Raise ConfigurationError where a place-wise model is given what belongs to the flat one."""
         if self.tied and self.places not in LOCAL_GLOBAL:
-            raise ConfigurationError(
-                f"--tied belongs to --places {', '.join(LOCAL_GLOBAL[:-1])} or {LOCAL_GLOBAL[-1]}, not to {self.places}"
-            )
-        if self.places == "flat":
+            owners = f"{', '.join(LOCAL_GLOBAL[:-1])} or {LOCAL_GLOBAL[-1]}"
+            raise ConfigurationError(f"--tied belongs to --places {owners}, not to {self.places or 'flat'}")
+        if self.places is None:
             return
         known = HOT_KINDS if self.places in LOCAL_GLOBAL else PLACE_FEATURES
         if self.features not in known:
@@ -286,7 +288,7 @@ class EmbeddingConfig:
             asked |= {"primes": space.primes, "precision": space.precision}
             found = cls.of(chosen, **asked)
             size = FeatureLayout.size_of(str(found.features), space, space.max_precision)
-            is_too_long = d_model is not None and size > d_model and found.places == "flat"
+            is_too_long = d_model is not None and size > d_model and found.places is None
             return replace(found, projection="linear") if is_too_long else found
         return cls.of(chosen, **asked)
 
@@ -334,10 +336,8 @@ class EmbeddingConfig:
         return {"name": self.name, **table_of(self)}
 
 
-_FORM = ("features", "places")
-"""The options that stand first in every label, without their names."""
-_ALWAYS_IN_NAMES = ("features", "base", "n_primes", "modulus")
-"""The options that names of runs have had from the first, whatever their values are."""
+_FORM = ("features", "places")  # first in every label, without their names
+_ALWAYS_IN_NAMES = ("features", "base", "n_primes", "modulus")  # as names of runs have had from the first
 
 
 def labelled(table: Mapping[str, Any], *, always: Collection[str] = ()) -> dict[str, Any]:

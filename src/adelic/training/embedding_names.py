@@ -17,13 +17,13 @@ def check_embedding(name: str) -> None:
     adelic.errors.UnknownNameError: unknown embedding 'lerned'; did you mean 'learned'? embeddings: abacus, adelic, ...
     """
     loaded = sys.modules.get("adelic.nn.embeddings.registry")
-    known: Iterable[str] = _embedding_names() if loaded is None else loaded.EMBEDDINGS
+    known: Iterable[str] = embedding_names() if loaded is None else loaded.EMBEDDINGS
     if name not in known:
         raise UnknownNameError.of("embedding", name, known)
 
 
 @cache
-def _embedding_names() -> tuple[str, ...]:
+def embedding_names() -> tuple[str, ...]:
     """Return the names that the modules of `adelic.nn.embeddings` give to classes, read as text: no torch is loaded."""
     modules = (resources.files("adelic") / "nn" / "embeddings").iterdir()
     texts = [module.read_text(encoding="utf-8") for module in modules if module.name.endswith(".py")]

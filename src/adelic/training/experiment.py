@@ -16,9 +16,8 @@ from typing import Any
 from adelic.data.protocol import View
 from adelic.data.sources import DrawnData, Source, TableData, TaskData
 from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError
-from adelic.storage.checks import check_seed
 from adelic.storage.files import read_bytes
-from adelic.storage.options import options
+from adelic.storage.options import check_fields, option, options
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic.training.embedding import LOCAL_GLOBAL, OF_TWO_CLASSES, EmbeddingConfig, stored_embedding
 from adelic.training.kinds import check_text
@@ -64,11 +63,17 @@ class Experiment:
     data: Source
     model: Model
     recipe: Recipe | RandomSearch | Steps
-    seed: int = 0
+    seed: int = option(
+        0,
+        help="Seed of what is drawn at random: questions, negative examples and parts of the data, the first weights, "
+        "the rows of each step, and what a search proposes.",
+        least=0,
+        greatest=2**63 - 1,
+    )
 
     def __post_init__(self) -> None:
         """Check what the parts demand of each other."""
-        object.__setattr__(self, "seed", check_seed(self.seed))
+        check_fields(self)
         if not isinstance(self.recipe, _RECIPES[type(self.model)]):
             raise ConfigurationError(f"{self.model.name} is not trained by a {type(self.recipe).__name__}")
         if isinstance(self.data, DrawnData):
@@ -77,11 +82,7 @@ class Experiment:
             raise ConfigurationError(f"{self.row} has stored rows, which {self.model.name} does not learn from")
         elif isinstance(self.recipe, Recipe) and self.recipe.passes > 1:
             raise ConfigurationError(f"--passes is for drawn tasks; on {self.row} an epoch is a pass: use --epochs")
-        if (
-            isinstance(self.recipe, Recipe)
-            and self.recipe.body == "graph"
-            and self.embedding.places not in (None, "flat")
-        ):
+        if isinstance(self.recipe, Recipe) and self.recipe.body == "graph" and self.embedding.places is not None:
             raise ConfigurationError(
                 f"--places {self.embedding.places} is a body of its own; leave out --body graph, or use --places flat"
             )
@@ -120,8 +121,8 @@ class Experiment:
         return self.data.view(name)
 
     @property
-    def needs_all_epochs(self) -> str:
-        """Return why every epoch depends on how many there are; empty where a run may be given more of them later."""
+    def needs_all_epochs(self) -> str | None:
+        """Return why every epoch depends on how many there are; None where a run may be given more of them later."""
         if not isinstance(self.recipe, Recipe):
             return f"{self.model.name} has no epochs"
         if self.recipe.schedule != "constant":
@@ -131,7 +132,7 @@ class Experiment:
             return "the epochs share the questions"
         if self.embedding.places == "auto":
             return "the joint of the places was chosen after a tenth of the epochs"
-        return ""
+        return None
 
     def _check_drawn(self) -> None:
         """Check what a network, or another model, demands of questions that are drawn."""
@@ -156,7 +157,7 @@ class Experiment:
                 f"{self.row} has too many numbers for --embedding {self.model.name}, which has a vector for each; "
                 "--embedding adelic reads any number"
             )
-        if self.embedding.places not in (None, "flat", *LOCAL_GLOBAL) and self.questions.vocabulary is None:
+        if self.embedding.places not in (None, *LOCAL_GLOBAL) and self.questions.vocabulary is None:
             raise ConfigurationError(
                 f"--places {self.embedding.places} has a vector a number, and {self.row} has too many numbers for "
                 "that; use --places flat"
@@ -241,7 +242,7 @@ class Experiment:
         )
         if isinstance(data, TableData):
             is_told = given.get("features") is not None or "features" in kept
-            if chosen.name == "adelic" and chosen.places == "flat" and not is_told:
+            if chosen.name == "adelic" and chosen.places is None and not is_told:
                 chosen = replace(chosen, features="combined")  # the default of `nn.AdelicEmbedding`, not the paper's
             if given.get("fractional_digits") is None:
                 chosen = chosen.holding(data.load(seed).vocabulary)

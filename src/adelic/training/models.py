@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from adelic.storage.options import check_fields, option, table_of
-from adelic.training.solver_names import check_solver
+from adelic.storage.options import check_fields, named, option, table_of
+from adelic.training.solver_names import DEFAULT_SOLVER, check_solver, solvers_in_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,10 @@ class Classical:
     'trees'
     """
 
-    name: str
+    name: str = named(
+        help="What to fit in place of a Transformer: majority, lookup, logistic, mlp or trees. Of a recipe's options, "
+        "these models have --max-rows and --symmetries."
+    )
 
     @property
     def label(self) -> str:
@@ -48,7 +51,10 @@ class RandomSearch:
     """
 
     trials: int = option(
-        20, help="Number of random draws of the model's options that are tried.", least=1, greatest=1_000_000
+        20,
+        help="Number of random draws of its options that are tried for each model outside the Transformer.",
+        least=1,
+        greatest=1_000_000,
     )
     max_rows: int | None = option(
         None, help="Train on at most this number of rows, chosen at random.", least=1, greatest=10**9
@@ -82,7 +88,11 @@ class SolverConfig:
     'my_package-solvers-Mine'
     """
 
-    name: str
+    name: str = named(
+        help="Model that learns a drawn task from questions and answers with exact numbers, in place of a network with "
+        f"an --embedding. {solvers_in_words()}. A model of your own is package.module:Class.  [default: "
+        f"{DEFAULT_SOLVER}]",
+    )
 
     def __post_init__(self) -> None:
         """Check the name, without importing the solver."""
@@ -113,7 +123,7 @@ class Steps:
 
     steps: int = option(
         500,
-        help="Number of steps that a solver is trained for.  [default: 500]",
+        help="Number of steps that a solver is trained for.",
         least=1,
         greatest=10**9,
         tried=(0.25, 0.5, 1.0),

@@ -10,7 +10,7 @@ from typing import Any
 
 from adelic.errors import ConfigurationError, StorageError, UnknownNameError
 from adelic.storage.files import read_bytes
-from adelic.storage.options import check_fields, check_table, option, table_of
+from adelic.storage.options import check_fields, check_table, named, option, table_of
 from adelic.storage.records import DamagedTextError, parse_toml
 from adelic.training.renamed import with_todays_names
 
@@ -37,7 +37,11 @@ class Recipe:
         ConfigurationError, UnknownNameError: a value makes no sense.
     """
 
-    name: str
+    name: str = named(
+        help="How to train: paper (as printed, with our choices listed in docs/paper.md), quick or compact (ours), "
+        "fresh (ours, for drawn tasks), or a file that `adelic tune` wrote, as recipes/mine.toml.  [default: paper "
+        "for the paper's rows, fresh for a drawn task, else compact]",
+    )
     learning_rate: float = option(
         help="Highest learning rate of the optimizer (Adam).", positive=True, bounds=(1e-5, 1e-2)
     )

@@ -12,6 +12,9 @@ _TODAYS_NAMES = {first: name for name, first in FIRST_NAMES.items()}
 _NOTHING: dict[str, Any] = {"features": "none", "projection": "none", "primes": [], "precision": 0, "bases": "none"}
 """The value of each option in older files where the embedding lacks the option."""
 
+FIRST_NOTHING = {"features": "none", "places": "flat"}
+"""What older results say where they have nothing."""
+
 
 def todays_names(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return a recipe's table with today's names for its keys; a first name beside today's stays, to be refused.

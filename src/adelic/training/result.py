@@ -42,7 +42,7 @@ from adelic.training.kinds import (
 from adelic.training.models import RandomSearch, Steps
 from adelic.training.predictions import Integers, unpack
 from adelic.training.recipes import Recipe
-from adelic.training.renamed import with_todays_names
+from adelic.training.renamed import FIRST_NOTHING, with_todays_names
 
 _REMEDY = "--restart begins this run anew; without DONE, the same command judges the checkpoint once more"
 Table = Mapping[str, Any]
@@ -58,7 +58,7 @@ class Result:
         contaminated: whether the edition shows a leak.
         embedding: name of the embedding, or of a model outside the Transformer.
         features: AOE's form, or the form in which another model reads numbers; None for models with one form only.
-        places: where AOE's places meet.
+        places: where AOE's places meet; None where they are one vector, which older files call "flat".
         recipe, seed: of the experiment.
         test: figures on the test split: accuracy, loss, and what the kind of prediction has besides.
         validation: accuracy and loss of the weights that were chosen.
@@ -106,7 +106,7 @@ class Result:
     contaminated: Annotated[bool, FLAG] = False
     embedding: Annotated[str, TEXT]
     features: Annotated[str | None, TEXT.or_null()]
-    places: Annotated[str, TEXT] = "flat"
+    places: Annotated[str | None, TEXT.or_null()] = None
     recipe: Annotated[str, TEXT]
     seed: Annotated[int, COUNT]
     test: Annotated[Figures, {"accuracy": RATE}]
@@ -168,7 +168,8 @@ class Result:
             check_all(found, {name: kind for name, kind in kinds.items() if name in needed})
             check_known(found, {name: kind for name, kind in kinds.items() if name not in needed})
             found["configuration"] = with_todays_names(found["configuration"])
-            found["features"] = None if found["features"] == "none" else found["features"]
+            for name, nothing in FIRST_NOTHING.items():
+                found[name] = None if found.get(name) == nothing else found.get(name)
             check_configuration(found["configuration"])
             _check_figures(found)
             if "search" in found:

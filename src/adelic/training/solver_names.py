@@ -41,6 +41,7 @@ SOLVER_MODULES: dict[str, str] = {
     "least-squares": _TRIVIAL,
 }
 """The module of each solver, in the order of tables; it has a dictionary SOLVERS of its classes by name."""
+DEFAULT_SOLVER = "adelic-placewise"
 TITLES = {
     "adelic-placewise": "AOE, places apart",
     "adelic-placewise-both-orders": "AOE, places apart, both orders",

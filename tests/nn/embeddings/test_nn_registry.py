@@ -115,7 +115,7 @@ def test_options_name_embeddings_and_values_that_there_are():
     """The description of an experiment needs no torch, so it repeats a few names: these."""
     described = options(training.EmbeddingConfig)
     assert {name for option in described.values() for name in option.of} <= set(nn.EMBEDDINGS)
-    assert described["places"].choices == ("flat", *PLACES, *described_embedding.LOCAL_GLOBAL)
+    assert described["places"].words_for_all == ("flat", *PLACES, *described_embedding.LOCAL_GLOBAL)
     assert described_embedding.JOINTS == JOINTS
     assert described_embedding.OF_TWO_CLASSES == OF_TWO_CLASSES
     assert described["coordinates"].choices == COORDINATES
@@ -130,10 +130,10 @@ def test_options_name_embeddings_and_values_that_there_are():
         for value in dict.fromkeys(
             [*option.choices, *(option.tried if not option.note else ()), *(option.bounds or ())]
         )
-        if value not in ("flat", *JOINTS)
+        if value not in JOINTS
     ],
 )
 def test_every_value_builds_an_embedding(name, option, value):
     config = training.EmbeddingConfig(name=name, **{option: value})
-    if config.places in (None, "flat"):
+    if config.places is None:
         assert config.name == nn.EMBEDDINGS[name].from_options(VOCABULARY, 256, config.options()).name

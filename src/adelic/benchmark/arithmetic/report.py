@@ -12,8 +12,6 @@ from adelic.benchmark.drawn import Report, Series
 from adelic.benchmark.results import confidence_interval, costs
 from adelic.benchmark.table import IMPOSSIBLE, NOT_RUN, Table
 
-PLANNED_NOT = ""
-
 
 def show(series: list[Series]) -> Report:
     """Return the report: a table of questions as in training, one of questions unlike those, and figures.
@@ -59,7 +57,7 @@ def _tables(series: list[Series], solvers: list[str]) -> list[str]:
     asked = {one.title: one.asked for one in series}
 
     def cells(found: Iterable[Series | None], split: str) -> list[str]:
-        return [PLANNED_NOT if one is None else cell(one, split) for one in found]
+        return ["" if one is None else cell(one, split) for one in found]
 
     seen = [
         (title, f"{size:,}", *cells((by_key.get((title, size, solver)) for solver in solvers), "test"))

@@ -99,7 +99,7 @@ class Series:
         return replace(self, experiments=tuple(one for one in self.experiments if one.seed in wanted))
 
 
-def read_plan(source: str | Path, benchmark: str = "", *, own_solvers: Iterable[str] = ()) -> list[Series]:
+def read_plan(source: str | Path, benchmark: str | None = None, *, own_solvers: Iterable[str] = ()) -> list[Series]:
     """Return the series of a plan, each once, in the order of tables.
 
     A plan's file lists parts, [[part]], and each part may list runs, `run`; without them it is one. What stands above
@@ -122,7 +122,7 @@ def read_plan(source: str | Path, benchmark: str = "", *, own_solvers: Iterable[
 
     Args:
         source: "full" or "quick" of a benchmark, or the path of a file.
-        benchmark: its name, as "number-theory".
+        benchmark: its name, as "number-theory"; None where the source is a path.
         own_solvers: solvers ("module:Class") that stand in for "own".
 
     Raises:
@@ -131,7 +131,7 @@ def read_plan(source: str | Path, benchmark: str = "", *, own_solvers: Iterable[
     >>> [series.task for series in read_plan("quick", "number-theory")][0]
     'gcd'
     """
-    if source in PACKAGED:
+    if benchmark is not None and source in PACKAGED:
         folder = resources.files(f"adelic.benchmark.{benchmark.replace('-', '_')}")
         content: bytes | None = folder.joinpath(f"{source}.toml").read_bytes()
     else:

@@ -11,9 +11,22 @@ from typing import Any
 
 import click
 
-from adelic.cli.options import DURATION, INTEGERS, NAMES, PATH, Command, progress_bar, stack
+from adelic.cli.options import (
+    DURATION,
+    INTEGERS,
+    NAMES,
+    PATH,
+    Command,
+    Given,
+    dry_run_option,
+    progress_bar,
+    runs_option,
+    stack,
+)
 from adelic.data import drawn_task
+from adelic.data.sources import DrawnData
 from adelic.storage.files import is_stream
+from adelic.storage.options import options
 from adelic.storage.workers import cores
 from adelic.training.experiment import Experiment
 from adelic.training.solver_names import SOLVER_MODULES, check_solver
@@ -101,9 +114,7 @@ def _shared(name: str, row: str, page: str) -> Callable[[Command], Command]:
         click.option(
             "--budget", type=DURATION, help="Stop after this time, as 25m or 1h30m; the shortest trainings come first."
         ),
-        click.option(
-            "--runs-dir", type=PATH, default="runs", show_default=True, help="Folder for the runs, a folder each."
-        ),
+        runs_option,
         click.option(
             "--results-dir",
             type=PATH,
@@ -116,7 +127,7 @@ def _shared(name: str, row: str, page: str) -> Callable[[Command], Command]:
             help=f"Folder for the tables and figures.  [default: docs/{page} in a clone, else the folder report beside "
             "the results]",
         ),
-        click.option("--dry-run", is_flag=True, help="Print the commands of the runs, and train nothing."),
+        dry_run_option,
     )
 
 
@@ -250,7 +261,7 @@ _of_networks = stack(
     click.argument("tasks", nargs=-1),
     click.option(
         "--examples",
-        type=click.IntRange(1),
+        type=Given(options(DrawnData)["examples"]),
         help="Train on at most this number of questions, for a first look; the results have folders of their own.  "
         "[default: the plan's]",
     ),

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from adelic.cli.options import DURATION, PATH
+from adelic.cli.options import DURATION, PATH, runs_option
 from adelic.cli.reproduce.drawn import BENCHMARKS, plan_of
 from adelic.cli.reproduce.rows import rows, runs_of_rows, show_run
 from adelic.errors import AdelicError, ConfigurationError
@@ -42,7 +42,7 @@ class Line:
 
 @click.command("reproduce")
 @click.option("--queue", "path", type=PATH, required=True, help="File with a command adelic reproduce … a line.")
-@click.option("--runs-dir", type=PATH, default="runs", show_default=True, help="Folder for the runs, a folder each.")
+@runs_option
 @click.option("--budget", type=DURATION, help="Stop after this time, as 25m or 1h30m.")
 @click.option("--dry-run", is_flag=True, help="Say what each command still has to do, and train nothing.")
 def queue(path: Path, runs_dir: Path, budget: float | None, *, dry_run: bool) -> None:

@@ -8,15 +8,26 @@ from typing import Any
 import click
 
 from adelic.cli.experiments import device_option, recipe_options, tensorboard_option
-from adelic.cli.options import DURATION, INTEGERS, NAMES, PATH, Given, progress_bar
+from adelic.cli.options import (
+    DURATION,
+    INTEGERS,
+    NAMES,
+    PATH,
+    dry_run_option,
+    field_options,
+    named_option,
+    progress_bar,
+    runs_option,
+)
 from adelic.cli.report import print_runs, results_option, write_report
 from adelic.data.protocol import Progress as Tick
+from adelic.data.sources import TaskData
 from adelic.errors import Interrupted
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.options import options
 from adelic.training.embedding_names import check_embedding
 from adelic.training.experiment import Experiment
-from adelic.training.models import RandomSearch
+from adelic.training.models import Classical, RandomSearch
 from adelic.training.recipes import Recipe
 
 
@@ -28,29 +39,12 @@ from adelic.training.recipes import Recipe
     help="Embeddings to train, separated by commas; with AOE's form as adelic:characters:late, with a rival's options "
     "as periodic:sigma=0.3 or fone:standardize.  [default: adelic,learned; none with --models]",
 )
-@click.option(
-    "--models", type=NAMES, help="Models other than the Transformer to fit: majority, lookup, logistic, mlp, trees."
-)
-@click.option(
-    "--trials",
-    type=Given(options(RandomSearch)["trials"]),
-    help="How many random draws of its options are tried for each of --models.  [default: 20]",
-)
+@named_option(Classical, "--models", type=NAMES)
+@field_options(RandomSearch, only=("trials",))
 @click.option("--seeds", type=INTEGERS, default="0", show_default=True, help="Seeds, a run each, as 0,1,2 or 0-4.")
-@click.option(
-    "--edition",
-    default="published",
-    show_default=True,
-    help="Version of the data; `adelic data info TASK` lists a task's.",
-)
-@click.option(
-    "--split",
-    default="published",
-    show_default=True,
-    help="How rows are divided: published, or orbits (equivalent rows stay in one part, as --symmetries needs).",
-)
+@field_options(TaskData, only=("edition", "split"), is_filled=True)
 @recipe_options
-@click.option("--runs-dir", type=PATH, default="runs", show_default=True, help="Folder for the runs, a folder each.")
+@runs_option
 @results_option
 @device_option
 @click.option(
@@ -77,7 +71,7 @@ from adelic.training.recipes import Recipe
 @click.option("--gpus-per-run", type=float, help="GPUs that Ray keeps for each run.  [default: 0]")
 @tensorboard_option
 @click.option("--report", "page", type=PATH, help="Also write a report to this HTML file, as `adelic report` does.")
-@click.option("--dry-run", is_flag=True, help="Print the commands of the runs, and train nothing.")
+@dry_run_option
 @click.pass_obj
 def rows(
     command: str,

@@ -136,3 +136,14 @@ def check_sizes(n_classes: int | Sequence[int] | None, max_length: int, n_layers
             f"n_classes={n_classes}, max_length={max_length}, n_layers={n_layers}: "
             "a classifier needs at least 2, 1 and 1"
         )
+
+
+def check_heads(n_heads: int, d_model: int) -> None:
+    """Raise ConfigurationError unless heads can share a vector.
+
+    >>> check_heads(3, d_model=8)
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: d_model=8 is not divisible by n_heads=3
+    """
+    if n_heads < 1 or d_model % n_heads:
+        raise ConfigurationError(f"d_model={d_model} is not divisible by n_heads={n_heads}")

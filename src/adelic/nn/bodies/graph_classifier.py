@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn.bodies.classifier import check_sizes
+from adelic.nn.bodies.classifier import check_heads, check_sizes
 from adelic.nn.embeddings.base import NumberEmbedding, needed
 from adelic.nn.heads.classes import make_head
 from adelic.nn.tensors import check_plain
@@ -58,8 +58,7 @@ class GraphClassifier(nn.Module):
         super().__init__()
         d = embedding.d_model
         check_sizes(n_classes, max_length, n_layers)
-        if n_heads < 1 or d % n_heads:
-            raise ConfigurationError(f"d_model={d} is not divisible by n_heads={n_heads}")
+        check_heads(n_heads, d_model=d)
         n = math.isqrt(max_length)
         if n * n != max_length:
             raise ConfigurationError(

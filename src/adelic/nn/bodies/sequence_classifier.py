@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn.bodies.classifier import Classifier, Pooling, after_cls, check_sizes, read_size
+from adelic.nn.bodies.classifier import Classifier, Pooling, after_cls, check_heads, check_sizes, read_size
 from adelic.nn.bodies.encoder import SITES, EncoderLayer, Norm
 from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, greatest_of
 from adelic.nn.heads.classes import make_head
@@ -65,8 +65,7 @@ class SequenceClassifier(Classifier):
     ) -> None:
         super().__init__()
         d_model = embedding.d_model
-        if n_heads < 1 or d_model % n_heads:
-            raise ConfigurationError(f"d_model={d_model} is not divisible by n_heads={n_heads}")
+        check_heads(n_heads, d_model=d_model)
         check_sizes(n_classes, max_length, n_layers)
         max_length *= embedding.tokens_per_number
         if norm not in ("post", "pre"):

@@ -1,6 +1,5 @@
 """Abacus: the digits of a number, each bound to its place."""
 
-import math
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -10,7 +9,7 @@ from torch import nn
 
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import current
-from adelic.nn.base_digits import OPEN_DIGITS, count_digits, to_digits
+from adelic.nn.base_digits import count_digits, most_digits, to_digits
 from adelic.nn.embeddings.features import FeatureEmbedding
 from adelic.nn.vocabulary import Numbers, Vocabulary
 
@@ -63,18 +62,12 @@ class AbacusEmbedding(FeatureEmbedding):
         max_offset: int = 0,
     ) -> None:
         super().__init__(vocabulary, d_model)
-        if base < 2:
-            raise ConfigurationError(f"base={base} has no digits; base >= 2")
-        if max_digits is None:
-            numbers = () if self.vocabulary is None else self.vocabulary.numbers
-            max_digits = max((count_digits(math.trunc(q), base) for q in numbers), default=OPEN_DIGITS)
-        if max_digits < 1 or max_offset < 0:
-            raise ConfigurationError(f"max_digits={max_digits}, max_offset={max_offset}: Abacus needs at least 1 and 0")
-        self.base = base
-        self.max_digits = max_digits
-        self.max_offset = max_offset
+        numbers = () if self.vocabulary is None else self.vocabulary.numbers
+        self.base, self.max_digits, self.max_offset = base, most_digits(numbers, base, max_digits), max_offset
+        if max_offset < 0:
+            raise ConfigurationError(f"max_offset={max_offset} leaves no place; max_offset >= 0")
         self.digits = nn.Embedding(base + 1, d_model, padding_idx=base)  # the last for no digit: a vector of zeros
-        self.places = nn.Embedding(max_digits + max_offset, d_model)
+        self.places = nn.Embedding(self.max_digits + max_offset, d_model)
         self.signs = nn.Embedding(3, d_model)
         self._tabulate()
 

@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn.base_digits import OPEN_DIGITS, count_digits, to_digits
+from adelic.nn.base_digits import count_digits, most_digits, to_digits
 from adelic.nn.embeddings.features import FeatureEmbedding
 from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers.primes import first_primes
@@ -72,15 +72,9 @@ class BaseDigitsEmbedding(TokenEmbedding):
         self, vocabulary: Numbers | None, d_model: int = 128, *, base: int = 10, max_digits: int | None = None
     ) -> None:
         super().__init__(vocabulary, d_model)
-        if base < 2:
-            raise ConfigurationError(f"base={base} has no digits; base >= 2")
-        if max_digits is None:
-            numbers = () if self.vocabulary is None else self.vocabulary.numbers
-            max_digits = max((count_digits(int(q), base) for q in numbers), default=OPEN_DIGITS)
-        if max_digits < 1:
-            raise ConfigurationError(f"max_digits={max_digits} leaves no digit; max_digits >= 1")
-        self.base, self.max_digits = base, max_digits
-        self.tokens_per_number = 1 + max_digits
+        numbers = () if self.vocabulary is None else self.vocabulary.numbers
+        self.base, self.max_digits = base, most_digits(numbers, base, max_digits)
+        self.tokens_per_number = 1 + self.max_digits
         self.vectors = nn.Embedding(base + 2, d_model)
         self._tabulate()
 

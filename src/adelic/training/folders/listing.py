@@ -31,7 +31,7 @@ class RunSummary:
     Attributes:
         folder: the run folder; its name is the run's label.
         state: "finished", "unfinished" or "damaged".
-        problem: what is damaged; empty otherwise.
+        problem: what is damaged; None otherwise.
         configuration: the tables of config.toml; empty if that is damaged.
         epoch: epochs done.
         step: steps done of the next epoch, as far as they are saved.
@@ -47,7 +47,7 @@ class RunSummary:
 
     folder: Path
     state: str
-    problem: str = ""
+    problem: str | None = None
     configuration: dict[str, Any]
     epoch: int = 0
     step: int = 0

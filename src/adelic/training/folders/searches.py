@@ -30,7 +30,7 @@ class SearchSummary:
         best: the best validation accuracy; None before the first trial is done.
         size: of the file, bytes.
         changed: when it was last written, seconds since 1970.
-        problem: what is damaged, or which extra is missing; empty otherwise.
+        problem: what is damaged, or which extra is missing; None otherwise.
 
     >>> SearchSummary(label="mine", path=Path("mine.db"), trials=3, best=0.75, size=0, changed=0.0).as_dict()["best"]
     0.75
@@ -43,7 +43,7 @@ class SearchSummary:
     best: float | None = None
     size: int
     changed: float
-    problem: str = ""
+    problem: str | None = None
 
     @property
     def is_study(self) -> bool:

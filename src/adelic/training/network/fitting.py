@@ -107,7 +107,7 @@ def fit_network(experiment: Experiment, data: "TrainingData", around: Surroundin
         metrics=metrics_text(lines),
         further={
             "processor_seconds": round(trainer.progress.processor_seconds, 3),
-            "places": experiment.embedding.places or "flat",
+            "places": experiment.embedding.places,
             "devices": world.devices,
             "nodes": world.nodes,
         },
@@ -199,7 +199,7 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
     if recipe.positional == "learned":
         options["positional"] = "learned"
     with torch.random.fork_rng(devices=[]):  # modules are made on the CPU
-        if embedding.places in (None, "flat"):
+        if embedding.places is None:
             torch.manual_seed(stream_seed(experiment.seed, "embedding"))
             reach = None if vocabulary is not None else int(experiment.questions.drawn.max_operand)
             made = EMBEDDINGS[embedding.name].from_options(vocabulary, recipe.d_model, embedding.options(), reach=reach)

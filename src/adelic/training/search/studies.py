@@ -59,7 +59,7 @@ def run_study(
     trials: int,
     epochs: int,
     seed: int,
-    pruning: str,
+    pruning: str | None,
     progress: Callable[[list[FrozenTrial], int], None],
 ) -> list[FrozenTrial]:
     """Continue a study until its trials are done, whoever does them; return all of them.
@@ -79,7 +79,7 @@ def run_study(
         trials: how many are wanted.
         epochs: the most that a trial reports.
         seed: of the proposals.
-        pruning: "median", "hyperband" or "none".
+        pruning: "median" or "hyperband"; None for none.
         progress: called with the finished trials and the epochs done in the running one.
 
     Raises:
@@ -322,7 +322,7 @@ def _suggest(trial: Trial, name: str, dimension: Option) -> Any:
     return trial.suggest_categorical(name, dimension.tried)
 
 
-def _pruner(pruning: str, epochs: int) -> optuna.pruners.BasePruner:
+def _pruner(pruning: str | None, epochs: int) -> optuna.pruners.BasePruner:
     """Return a pruner that lets every trial live for a quarter of its epochs."""
     patience = max(1, epochs // 4)
     if pruning == "median":

@@ -7,10 +7,7 @@ embeddings with equal `trials` and `epochs` have equal budgets, though one embed
 to search.
 """
 
-import hashlib
-import json
-import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,16 +22,14 @@ from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, needs_extra
 from adelic.storage.checks import check_count
 from adelic.storage.files import is_stream, read_bytes
-from adelic.storage.options import Option
 from adelic.storage.provenance import source_commit, versions
-from adelic.training.dimensions import MOST_TRIALS, apply, check_search, dimensions_of, parse_dimension
-from adelic.training.embedding import EmbeddingConfig
+from adelic.training.dimensions import MOST_TRIALS, Search, apply
 from adelic.training.experiment import Experiment
 from adelic.training.network.fitting import begin, check_memory
 from adelic.training.network.joints import with_best_joint
 from adelic.training.network.world import ALONE
 from adelic.training.recipes import read_recipe_file
-from adelic.training.renamed import first_form, first_names, todays_names
+from adelic.training.renamed import first_names, todays_names
 from adelic.training.runs.development import DevelopmentData, Questions
 from adelic.training.runs.folder import choose_device, device_name
 from adelic.training.runs.runner import development
@@ -42,93 +37,6 @@ from adelic.training.solvers.fitting import fit_solver, solver_for
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
-
-PRUNING = ("median", "hyperband", "none")
-_UNUSED = {"epochs", "sampling-power"}
-"""Dimensions that make no difference where questions are drawn, or are refused there."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Search:
-    """The definition of a study: a run, and the dimensions of it that are varied.
-
-    Attributes:
-        config: the run whose dimensions are varied; its epochs, or a solver's steps, are the budget of every trial, its
-            seed that of every training and of the proposals.
-        dimensions: names of `adelic.training.dimensions.dimensions_of`, or parts of them, as "batch-size=32:64"; the
-            others keep their values.
-        pruning: "median" (a trial stops when it is below the median of the former ones at the same epoch),
-            "hyperband" or "none". Solvers have no epochs, and their trials come to their end.
-
-    Raises:
-        UnknownNameError: a dimension or the pruning is unknown.
-        ConfigurationError: a dimension belongs to another embedding, or makes no sense on these data, or no dimension
-            is given; or images of rows are among what is searched, and the split does not allow them.
-
-    >>> from adelic.data import TaskData
-    >>> from adelic.training import EmbeddingConfig, load_recipe
-    >>> recipe = load_recipe("quick", "schubert-4", epochs=10)
-    >>> config = Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("learned"), recipe=recipe)
-    >>> Search(config=config, dimensions=("learning-rate", "norm")).name
-    'schubert-4-learned-quick-seed0-...'
-    """
-
-    config: Experiment
-    dimensions: tuple[str, ...]
-    pruning: str = "median"
-
-    def __post_init__(self) -> None:
-        """Check the names."""
-        model = self.config.model
-        object.__setattr__(self, "dimensions", check_search(self.dimensions, model))
-        if isinstance(self.config.data, DrawnData) and (unused := _UNUSED & self.space.keys()):
-            raise ConfigurationError(
-                f"{min(unused)} is not searched on a drawn task, where each question is trained on as often as "
-                "--passes says; leave it out of --search"
-            )
-        if isinstance(model, EmbeddingConfig) and isinstance(model.precision, Mapping) and "primes" in self.space:
-            raise ConfigurationError(
-                "primes are not searched where --precision names them, with digits for each; leave them out, or give "
-                "one number for all"
-            )
-        if self.pruning not in PRUNING:
-            raise ConfigurationError(f"pruning={self.pruning!r} is unknown; use {', '.join(PRUNING)}")
-        if self.tries_images:
-            self.config.data.check_images()
-
-    @property
-    def tries_images(self) -> bool:
-        """Return whether a trial may train on images of rows."""
-        searched = self.space.get("symmetries")
-        return any(searched.tried) if searched else self.config.recipe.symmetries
-
-    @property
-    def space(self) -> dict[str, Option]:
-        """Return what is searched, by name."""
-        known = dimensions_of(self.config.model)
-        return dict(parse_dimension(text, known) for text in self.dimensions)
-
-    @property
-    def name(self) -> str:
-        """Return the name of the study, which no other search has: it ends in a digest of all that defines it."""
-        everything = [
-            first_form(self.config.as_dict()),
-            first_names({name: str(dimension) for name, dimension in self.space.items()}),
-            self.pruning,
-        ]
-        digest = hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()[:8]
-        config, model = self.config, self.config.model
-        recipe = Path(config.recipe.name).stem
-        name = model.name if config.is_network else model.label
-        return f"{config.data.label}-{name}-{recipe}-seed{config.seed}-{digest}"
-
-    def command(self, trials: int) -> str:
-        """Return the command line that repeats this search; if none can, a sentence that says so."""
-        arguments = self.config.arguments(without=[d.name for d in self.space.values()])
-        if arguments is None:
-            return "adelic.training.tune, with the configuration that stands here"
-        own = ["--search", ",".join(self.dimensions), "--pruning", self.pruning, "--trials", str(trials)]
-        return shlex.join(["adelic", "tune", *arguments, *own])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +50,7 @@ class TrialResult:
             solver's accuracy is the share of answers that are exactly right, and it has no loss.
         epochs, samples: how many were trained on; 0 for a solver.
         seconds: of training and validation.
-        reason: why the values could not be trained with; "" if they could.
+        reason: why the values could not be trained with; None if they could.
         values: of the dimensions.
     """
 
@@ -153,12 +61,12 @@ class TrialResult:
     epochs: int
     samples: int
     seconds: float
-    reason: str
+    reason: str | None
     values: dict[str, Any]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields that are not empty, for TOML."""
-        return {key: value for key, value in vars(self).items() if value not in (None, "")}
+        return {key: value for key, value in vars(self).items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,7 +84,7 @@ class StudyResult:
     >>> from adelic.training import EmbeddingConfig, load_recipe
     >>> recipe = load_recipe("quick", "schubert-4")
     >>> config = Experiment(data=TaskData("schubert", 4), model=EmbeddingConfig.of("learned"), recipe=recipe)
-    >>> plain = {"state": "complete", "loss": 0.5, "epochs": 1, "samples": 62, "seconds": 1.0, "reason": ""}
+    >>> plain = {"state": "complete", "loss": 0.5, "epochs": 1, "samples": 62, "seconds": 1.0, "reason": None}
     >>> post = TrialResult(number=0, accuracy=0.5, values={"norm": "post"}, **plain)
     >>> pre = TrialResult(number=1, accuracy=0.7, values={"norm": "pre"}, **plain)
     >>> search = Search(config=config, dimensions=("norm",))
@@ -213,7 +121,7 @@ class StudyResult:
             **({} if self.data_sha256 is None else {"data_sha256": self.data_sha256}),
             "seed": base.seed,
             "searched": {name: str(dimension) for name, dimension in self.search.space.items()},
-            "pruning": self.search.pruning,
+            "pruning": self.search.pruning_word,
             **({"epochs_per_trial": base.network_recipe.epochs} if base.is_network else {}),
             "complete": sum(t.state == "complete" for t in self.trials),
             "pruned": sum(t.state == "pruned" for t in self.trials),
@@ -409,6 +317,6 @@ def _result(trial: "FrozenTrial") -> TrialResult:
         epochs=figures.get("epochs", 0),
         samples=figures.get("samples", 0),
         seconds=figures.get("seconds", 0.0),
-        reason=figures.get("reason", ""),
+        reason=figures.get("reason"),
         values=todays_names(trial.params),
     )
