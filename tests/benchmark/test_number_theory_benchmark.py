@@ -130,7 +130,7 @@ def test_the_table_says_what_the_results_do(reproduced, plan_file):
     assert cells[3:-3] == [f"{100 * xval.figures(split)['accuracy']:.2f}" for split in splits]
     assert cells[-3] == str(learned(xval, "stratified"))
     ours = next(line for line in table.splitlines() if line.startswith("| ours |"))
-    assert " to " in ours or re.search(r"\| 2 \|", ours)  # two seeds: a range
+    assert re.search(r" \[[0-9.]+, [0-9.]+\]", ours) or re.search(r"\| 2 \|", ours)  # two seeds: a range
     assert "xVal, a solver" in table
     assert "least class" in table
     assert to_text(plan_file, folder) == table

@@ -188,7 +188,7 @@ def _lines_of(summary: Summary, model: str) -> list[tuple[str, ...]]:
 def _target_cells(runs: list[Figures]) -> dict[str, str]:
     """Return the cells of one target, whose metrics are a table a run."""
     values = {metric: [run[metric] for run in runs] for metric in ("majority", *_RATES.values())}
-    cells = {name: mean_with_interval(values[metric], scale=100, decimals=2) for name, metric in _RATES.items()}
+    cells = {name: mean_with_interval(values[metric]) for name, metric in _RATES.items()}
     return cells | {"majority class and look-up": percent(float(np.mean(values["majority"])))}
 
 

@@ -1,12 +1,12 @@
 """What the number theory benchmark shows: a table of all tasks, one for each; of greatest common divisors pictures."""
 
 from adelic.benchmark.drawn import Report, Series
-from adelic.benchmark.drawn.scores import constants, in_percent, learned, learned_in, least_class, rules
+from adelic.benchmark.drawn.scores import constants, learned, learned_in, least_class, rules
 from adelic.benchmark.number_theory.divisors import draw_divisors, to_table
 from adelic.benchmark.number_theory.figures import draw_gcd
 from adelic.benchmark.number_theory.summary import to_summary
 from adelic.benchmark.results import BUSY_NOTE, costs, shown_seconds
-from adelic.benchmark.table import Table, shown
+from adelic.benchmark.table import Table, mean_with_interval, percent
 from adelic.training import Result
 
 
@@ -63,19 +63,20 @@ def _table(series: list[Series]) -> Table:
     rows = []
     for one in series:
         results = one.results
-        figures = [shown(one.accuracies(split), 100) for split in splits]
+        figures = [mean_with_interval(one.accuracies(split)) for split in splits]
         if is_counted:
-            figures.append(shown([learned(result, is_counted) for result in results], 1))
+            counts = [learned(result, is_counted) for result in results]
+            figures.append(mean_with_interval(counts, scale=1, decimals=int(len(counts) > 1)))
         elif asked.class_names:
-            figures.append(shown([least_class(result) for result in results], 100))
+            figures.append(mean_with_interval([least_class(result) for result in results]))
         seeds = f"{len(results)}" + (f" of {len(one.experiments)}" if len(results) < len(one.experiments) else "")
         costs = [f"{results[0].parameters:,}", shown_seconds(results)] if results else ["", ""]
         rows.append((one.label, f"{one.examples:,}", seeds, *figures, *costs))
     everything = [result for one in series for result in one.results]
     blank = [""] * (len(columns) - 3 - len(splits))
-    named = [in_percent(constants(everything, split)) for split in splits]
+    named = [percent(constants(everything, split), none="") for split in splits]
     rows.append(("best constant answer", "", "", *named, *blank))
-    if rule := in_percent(rules(everything)):
+    if rule := percent(rules(everything), none=""):
         rows.append(("best trivial rule", "", "", rule, *[""] * len(named[1:]), *blank))
     return Table(tuple(columns), tuple(rows))
 

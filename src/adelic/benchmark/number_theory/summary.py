@@ -6,7 +6,7 @@ import numpy as np
 
 from adelic.benchmark.drawn import Series
 from adelic.benchmark.drawn.scores import learned, learned_in, rules
-from adelic.benchmark.table import NONE, NOT_RUN, Table, percent, shown
+from adelic.benchmark.table import NONE, NOT_RUN, Table, mean_with_interval, percent
 from adelic.training import Experiment
 
 KINDS = ("AOE, places apart", "AOE, in a Transformer", "others")
@@ -55,7 +55,8 @@ def _best(series: Sequence[Series], kind: str) -> str:
     if not with_figures:
         return NOT_RUN
     best = max(with_figures, key=lambda one: float(np.mean(_figures(one))))
-    return f"{shown(_figures(best), 1 if learned_in(best.asked) else 100)} ({best.label})"
+    scale, decimals = (1, int(len(best.results) > 1)) if learned_in(best.asked) else (100, 2)
+    return f"{mean_with_interval(_figures(best), scale=scale, decimals=decimals)} ({best.label})"
 
 
 def _figures(series: Series) -> list[float]:
