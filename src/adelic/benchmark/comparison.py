@@ -240,11 +240,8 @@ def changes(comparison: Comparison) -> tuple[str, dict[str, str]]:
     """Return the base of an ablation, and what each model changes of it that changes one thing alone.
 
     The base is the network from which most others of its embedding differ in one setting. A network with another
-    embedding changes one thing, too, if all else is equal.
-
-    Returns:
-        The base's name; name of a model -> its change in words, {"AOE (digits), coordinates=real": "coordinates=real"}.
-        Both are empty without networks.
+    embedding changes one thing, too, if all else is equal. The base's name comes first, then of each such model the
+    change in words, as {"AOE (digits), coordinates=real": "coordinates=real"}; both are empty without networks.
     """
     networks = {name: model for name, model in comparison.models.items() if model.is_network}
     found = {name: _changes(model, networks) for name, model in networks.items()}

@@ -202,16 +202,8 @@ def fitting_space(
 ) -> AdeleSpace:
     """Return the space of some primes and digits, with as many digits after the point as some numbers need.
 
-    Args:
-        values: as for `AdeleSpace.encode`.
-        primes: the primes.
-        precision: digits a prime, a number or by prime, as for `AdeleSpace`.
-        fractional_digits: how many of them stand after the point; as many as are needed when left out.
-        floats: as for `AdeleSpace.encode`.
-
-    Raises:
-        PrecisionError: a number needs as many digits after the point as a prime has digits, or more.
-        SpaceError, EncodingError, DivisionByZeroError: as for `AdeleSpace` and its `encode`.
+    `precision` is as for `AdeleSpace`; errors are those of it and of its `encode`. A number that needs as many digits
+    after the point as a prime has digits, or more, is a PrecisionError.
 
     >>> fitting_space(["7/5", "1/4"], (2, 3, 5), 16).fractional_digits
     2

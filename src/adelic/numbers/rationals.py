@@ -169,13 +169,8 @@ def _limit(floats: str) -> int | None:
 def approximation_errors(values: Any, numbers: Rationals, *, floats: str) -> npt.NDArray[np.float64] | None:
     """Return how far numbers are from the floats that they were read from, or None where nothing was approximated.
 
-    Args:
-        values: what was read.
-        numbers: as what it was read, under the policy.
-        floats: the policy.
-
-    Returns:
-        |number − float|, float64 in the shape of the numbers; 0 where the value was no float or is met exactly.
+    They are |number − float|, float64 in the shape of the numbers, which `values` were read as under the policy; 0
+    where a value was no float or is met exactly.
 
     >>> values = [3.25, 1 / 7]
     >>> approximation_errors(values, read(values, floats="limit:4"), floats="limit:4").round(4)

@@ -170,15 +170,8 @@ def sole_user(folder: Path, *, remedy: str = FOLDER_REMEDY) -> Iterator[None]:
     """Hold a folder against other processes that use this function; one that was missing is made, and not left empty.
 
     The kernel lets go of it when the process ends, however it ends. Where a file system, or Windows, has no such locks,
-    nothing is held.
-
-    Args:
-        folder: the folder.
-        remedy: what the error advises.
-
-    Raises:
-        RunBusyError: another process, or another block, holds the folder.
-        StorageError: the folder cannot be made.
+    nothing is held. A RunBusyError says that another process, or another block, holds the folder, a StorageError that
+    it cannot be made.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as name, sole_user(Path(name)), sole_user(Path(name)):
@@ -240,8 +233,7 @@ def _lock(descriptor: int, path: Path) -> bool:
 def read_bytes(path: Path, *, remedy: str = FOLDER_REMEDY) -> bytes | None:
     """Return the content of a file, or None if there is no such file.
 
-    Raises:
-        StorageError: there is something of this name, but it cannot be read.
+    If it is there but cannot be read, it is a StorageError.
 
     >>> read_bytes(Path("no such file")) is None
     True

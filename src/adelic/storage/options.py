@@ -81,9 +81,6 @@ class Option:
     def check(self, value: Any) -> Any:
         """Return a value in the option's type.
 
-        Raises:
-            ConfigurationError, UnknownNameError: the value is not one of the option's.
-
         >>> Option(name="scaling", choices=("linear", "log")).check("lgo")
         Traceback (most recent call last):
         adelic.errors.UnknownNameError: unknown scaling 'lgo'; did you mean 'log'? scaling: linear, log
@@ -168,9 +165,6 @@ class Option:
 
     def parse(self, text: str) -> Any:
         """Return the value that a text means, checked; "none" stays as it is, for whoever tells it from not given.
-
-        Raises:
-            ConfigurationError, UnknownNameError: the text means no value of the option.
 
         >>> Option(name="primes", kind=tuple, holds=int).parse("2,3"), Option(name="epochs", kind=int).parse("3")
         ((2, 3), 3)
@@ -346,9 +340,6 @@ def table_of(instance: Any) -> dict[str, Any]:
 
 def check_table(described: type, table: Any, where: str) -> dict[str, Any]:
     """Return the options that a table of a file gives to a dataclass, checked.
-
-    Raises:
-        ConfigurationError: it is missing, or has an unknown key, or a value of another kind.
 
     >>> @dataclass
     ... class Mine:

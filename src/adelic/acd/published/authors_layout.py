@@ -55,10 +55,8 @@ class AuthorsLayout:
 def text_files(dataset: Dataset) -> dict[str, tuple[str, Integers, Integers, LineMaker]]:
     """Return path -> (split, tokens, targets, maker of lines) for the files of a data set, train before test.
 
-    Of Grassmannian, rows of the greater class are left out until both classes have equally many in each split.
-
-    Raises:
-        ConfigurationError: the loader reads no such data.
+    Of Grassmannian, rows of the greater class are left out until both classes have equally many in each split. A
+    ConfigurationError says that the loader reads no such data.
 
     >>> import tempfile
     >>> from adelic import acd
@@ -95,12 +93,7 @@ def text_files(dataset: Dataset) -> dict[str, tuple[str, Integers, Integers, Lin
 
 
 def about(dataset: Dataset, rows: int) -> dict[str, Any]:
-    """Return what the description of such files says: how to load them, and what the loader leaves out.
-
-    Args:
-        dataset: the data.
-        rows: how many of its rows are written.
-    """
+    """Return what the description of such files says: how to load them, and what the loader leaves out."""
     provenance = dataset.provenance
     layout = LAYOUTS[provenance["task"]]
     found = {"loader": f"get_dataset({layout.name!r}, {provenance['n']}, folder=...) of github.com/pnnl/ML4AlgComb"}

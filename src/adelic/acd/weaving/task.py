@@ -102,12 +102,8 @@ def reflected(matrices: ArrayLike) -> Integers:
 def triples(X: Integers) -> Integers:
     """Return for each three pseudolines in which order each of them meets the other two.
 
-    Args:
-        X: rows of the published edition, shape (rows, n(n-1)): each pseudoline's row has all others.
-
-    Returns:
-        For a < b < c, in lexicographic order, 4 [a meets b first] + 2 [b meets a first] + [c meets a first], int8 of
-        shape (rows, C(n, 3)). Of a weaving pattern, 0 and 7 alone.
+    From rows of the published edition, (rows, n(n-1)), to int8 (rows, C(n, 3)): for a < b < c, in lexicographic order,
+    4 [a meets b first] + 2 [b meets a first] + [c meets a first]. Of a weaving pattern, 0 and 7 alone.
 
     >>> triples(np.array([[1, 2, 1, 3, 2, 3], [2, 1, 3, 1, 3, 2], [1, 2, 3, 1, 2, 3]])).tolist()
     [[7], [0], [5]]

@@ -28,9 +28,6 @@ def draw_accuracy(series: Sequence[Series]) -> bytes | None:
 
     Lines are means over seeds, and each seed is a dot.
 
-    Args:
-        series: with results.
-
     >>> draw_accuracy([]) is None
     True
     """
@@ -65,9 +62,6 @@ def draw_seconds(series: Sequence[Series]) -> bytes | None:
 
     Every series is a point, its mean over seeds, and each of its seeds a dot. Where one answer in a hundred or more is
     right the number of its examples stands beside it, in thousands (10k).
-
-    Args:
-        series: with results, also those of several plans.
 
     >>> draw_seconds([]) is None
     True
@@ -114,9 +108,6 @@ def draw_never_seen(series: Sequence[Series]) -> bytes | None:
 
     Of each task and solver the series with the most examples counts. Bars are 95 % confidence intervals of the mean
     over seeds.
-
-    Args:
-        series: with results.
 
     >>> draw_never_seen([]) is None
     True

@@ -118,9 +118,6 @@ def after_cls(cls: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
 def read_size(pooling: str, d: int, max_length: int) -> int:
     """Return how many numbers a head reads: the d of [CLS], or those of all tokens.
 
-    Raises:
-        ConfigurationError: there is no such pooling.
-
     >>> read_size("cls", 128, 8), read_size("tokens", 128, 8)
     (128, 1152)
     """

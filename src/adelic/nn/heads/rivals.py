@@ -40,10 +40,7 @@ def number_token_loss(
     "absolute": the mean of Σ_j P(j)·|j − d| over all digits, Wasserstein's distance of P from the digit d; "squared":
     that of (Σ_j P(j)·j − d)².
 
-    Args:
-        logits: float (*, base), of which P is the softmax.
-        digits: int64 (*).
-        distance: which of the two.
+    P is the softmax of the logits, float (*, base); digits are int64 (*).
 
     Source: Zausinger et al., "Regress, don't guess: a regression-like loss on number tokens for language models",
     arXiv:2411.02083, section 3: NTL-WAS and NTL-MSE.

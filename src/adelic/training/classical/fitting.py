@@ -103,10 +103,7 @@ def fit_classical(experiment: Experiment, data: DevelopmentData, around: Surroun
 def refitted(experiment: Experiment, data: DevelopmentData, options: dict[str, Any]) -> FittedModel:
     """Return the model of a finished run once more, fitted to the same rows with the options that its search chose.
 
-    Args:
-        experiment: the run, on a table, whose rows have no images.
-        data: its rows.
-        options: of the model, as the result has them.
+    The run is on a table, whose rows have no images; the options are those in its result.
     """
     return _fit(experiment.model.name, options, data, experiment.seed, lambda: None)
 
@@ -128,13 +125,8 @@ def _trials(experiment: Experiment) -> int:
 def judge(model: FittedModel, X: Array, y: Array, objective: Objective) -> tuple[dict[str, float], Array]:
     """Return a model's figures on a split, and its predictions as `OneClass` has them, float64 (rows, 2).
 
-    Those are a class, of equally probable ones the first, and its probability.
-
-    Args:
-        model: a fitted model.
-        X: rows, (rows, length).
-        y: their classes, (rows,).
-        objective: the task's.
+    Those are a class, of equally probable ones the first, and its probability. Rows are (rows, length), classes
+    (rows,).
     """
     probabilities = model.probabilities(X)
     predictions = np.stack([probabilities.argmax(axis=1), probabilities.max(axis=1)], axis=1, dtype=np.float64)

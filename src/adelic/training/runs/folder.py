@@ -53,10 +53,7 @@ def describe(experiment: Experiment, folder: Path) -> None:
 def finish(folder: Path, result: Result, metrics: bytes | None) -> Result:
     """Write the result, and that the run is done.
 
-    Args:
-        folder: the run folder, which is held.
-        result: for result.json.
-        metrics: of metrics.jsonl, of a run that has one.
+    The folder is held; `metrics` is the content of metrics.jsonl, of a run that has one.
     """
     texts = {"result.json": (json.dumps(result.as_dict(), indent=2) + "\n").encode()}
     if metrics is not None:

@@ -248,12 +248,8 @@ def descend(
 ) -> None:
     """Train in steps, with gradients of norm 1 at most.
 
-    Args:
-        loss: from the number of a step to the loss of its batch.
-        optimizer: of what is trained, in one group.
-        course: how many steps there are, and how fast; its tick is called about a hundred times.
-        warm_up: steps over which it is reached.
-        others: see `take_steps`.
+    The optimizer has one group, whose rate rises over `warm_up` steps; `others` are as for `take_steps`. The course's
+    tick is called about a hundred times.
     """
 
     def backward(step: int) -> torch.Tensor:

@@ -165,9 +165,7 @@ class ParitySolver(CheckedSolver):
 def local_parts(numbers: Operands, primes: Iterable[int]) -> list[LocalPart]:
     """Return what each place has of rows of integers, the real one first: their signs and 0; at p what `split` says.
 
-    Args:
-        numbers: (n, k), int64 or objects of int.
-        primes: all different.
+    Numbers are (n, k), int64 or objects of int.
     """
     signs = (numbers > 0).astype(np.int64) - (numbers < 0)
     return [(0, signs, np.zeros_like(signs)), *((p, *split(numbers, p)) for p in primes)]

@@ -263,9 +263,7 @@ class TransformerSolver(CheckedSolver):
     def answer(self, operands: Operands) -> Answers:
         """Return the most probable integer for each row of operands.
 
-        Raises:
-            ConfigurationError: `fit` was not called.
-            EncodingError: an operand is a fraction, or longer than the problem's longest.
+        Before `fit` it is a ConfigurationError; an operand that is a fraction, or too long, is an EncodingError.
         """
         reader = learned(self._network)
         found = np.empty(len(operands), dtype=object)
