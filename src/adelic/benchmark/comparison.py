@@ -66,10 +66,8 @@ class Comparison:
     def trivial(self, rule: str) -> float | None:
         """Return the mean over all seeds of the test accuracy of a trivial rule, "majority", "lookup" or "rule".
 
-        Where models of a seed had different rows to remember, as with images of rows and without, the best counts.
-
-        Returns:
-            None where an older result lacks it.
+        Where models of a seed had different rows to remember, as with images of rows and without, the best counts. None
+        is returned where an older result lacks it.
         """
         seeds: dict[int, float] = {}
         for model in self.models.values():
@@ -94,10 +92,7 @@ class Comparison:
         """Return the model with the best validation score, None without models; test figures are not used.
 
         With the recipe `paper`, AOE is the paper's form, raw digits in one vector: other forms would be more trials
-        than its rivals have there.
-
-        Args:
-            kinds: of the models to choose from, see `Summary.kind`; all if none is given.
+        than its rivals have there. Kinds to choose from are those of `Summary.kind`; all if none is given.
         """
         return self._best(
             name

@@ -38,8 +38,7 @@ MOST_CLASSES_DRAWN = 30
 def confusion_matrix(summary: Summary, title: str) -> str | None:
     """Return a model's confusion matrix as an SVG element: shade and percentage by true class, mean count over seeds.
 
-    Returns:
-        None if a result lacks the matrix, or it is of more than `MOST_CLASSES_DRAWN` classes.
+    It is None if a result lacks the matrix, or has more than `MOST_CLASSES_DRAWN` classes.
     """
     counts = summary.confusion
     if counts is None or len(counts) > MOST_CLASSES_DRAWN:
@@ -73,8 +72,7 @@ def confusion_matrix(summary: Summary, title: str) -> str | None:
 def efficiency(found: Iterable[Comparison]) -> dict[str, dict[int, Summary]]:
     """Return of a row's comparisons under one recipe the models that ran on several numbers of training rows.
 
-    Returns:
-        Name -> number of training rows -> runs, ascending.
+    Their runs stand under the name and then the number of training rows, ascending.
     """
     sizes: dict[str, dict[int, Summary]] = {}
     for comparison in found:

@@ -220,9 +220,6 @@ def recipe_tables(found: Iterable[Comparison]) -> list[Table]:
     """Return for each recipe that trained networks, and each split, the accuracies of all models on all its rows.
 
     AOE's forms come first, then its rivals, then models outside the Transformer, and the trivial rules last.
-
-    Args:
-        found: one comparison a row and recipe.
     """
     groups: dict[tuple[str, str], list[Comparison]] = {}
     for comparison in found:

@@ -175,8 +175,7 @@ class Contrast:
 def declared_pair(comparison: Comparison) -> tuple[str, str] | None:
     """Return the names of AOE's form that validation chooses, and of the learned vectors that trained on as much.
 
-    Returns:
-        None if one of them is missing, or the data is contaminated.
+    It is None if one of them is missing, or the data is contaminated.
     """
     aoe = comparison.best("AOE")
     if aoe is None or comparison.first.is_contaminated:

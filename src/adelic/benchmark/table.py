@@ -82,11 +82,7 @@ class Table:
         object.__setattr__(self, "notes", tuple(dict.fromkeys((*self.notes, *found))))  # once, in a changed copy too
 
     def to_markdown(self, *, without: Collection[str] = ()) -> str:
-        """Return the table in Markdown, under its heading; "not run" in place of an empty one.
-
-        Args:
-            without: notes to leave out.
-        """
+        """Return the table in Markdown, under its heading; "not run" in place of an empty one."""
         parts = [f"## {self.title}"] if self.title else []
         if self.rows:
             rule = "|" + "---|" * self.names + "---:|" * (len(self.columns) - self.names)
@@ -142,11 +138,8 @@ def mean_with_interval(
 ) -> str:
     """Return a mean as text, with the half width of its confidence interval; of two values with their range.
 
-    Args:
-        values: one a seed; without any the text is "not run".
-        scale: what they are multiplied by; rates are shown in percent.
-        decimals: of all figures.
-        write: how the mean and the range are written, if not like that.
+    Values are one a seed, "not run" is the text without any. They are multiplied by `scale`, since rates are shown in
+    percent; `write` may write the mean and the range otherwise.
 
     >>> mean_with_interval([0.90, 0.92, 0.94]), mean_with_interval([0.5], decimals=1), mean_with_interval([])
     ('92.00 ± 4.97', '50.0', 'not run')

@@ -90,9 +90,6 @@ def write(
     """Store rows and their splits, a group of rows after the other; return the manifest.
 
     The number of orbits stands in the manifest where the split was drawn by orbits.
-
-    Raises:
-        StorageError: the folder cannot be written.
     """
     written = Hashed()
 

@@ -87,8 +87,7 @@ class ColumnFeatures:
     def compute(self, coordinates: Coordinates) -> Floats:
         """Return the features, (rows, size).
 
-        Raises:
-            RangeError: the logarithm of a real value beyond float64 is wanted.
+        Where the logarithm of a real value beyond float64 is wanted, it is a RangeError.
         """
         out = np.empty((len(coordinates.real), self.size))
         out[:, 0] = self.real_feature(coordinates.real)

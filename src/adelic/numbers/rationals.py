@@ -207,8 +207,7 @@ def _refuse_float(value: Any, *, advice: str) -> Fraction:
 def as_array(values: Any) -> npt.NDArray[Any] | None:
     """Return values as a NumPy array when they are an array of some library (NumPy, torch, pandas), else None.
 
-    Raises:
-        EncodingError: an entry of a masked array is masked, or a tensor is sparse, quantized, nested or without data.
+    A masked entry, or a tensor that is sparse, quantized, nested or without data, is an EncodingError.
     """
     if isinstance(values, np.ma.MaskedArray) and np.any(np.ma.getmaskarray(values)):
         position = tuple(int(i) for i in np.argwhere(np.ma.getmaskarray(values))[0])

@@ -202,9 +202,6 @@ def taking_turns(folder: Path, *, remedy: str = FOLDER_REMEDY) -> Iterator[None]
 
     It is for what is read, changed and written within a moment. As with `sole_user`, the kernel ends a turn with its
     process; on a file system without locks nobody waits.
-
-    Raises:
-        StorageError: the folder cannot be made.
     """
     with ExitStack() as held:
         with storage_errors(f"cannot use the folder {folder}", remedy):

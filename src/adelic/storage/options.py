@@ -265,10 +265,8 @@ def _written(value: Any) -> Any:
 def option(default: Any = MISSING, /, **description: Any) -> Any:
     """Return a dataclass's field with a description.
 
-    Args:
-        default: of the field; a field of some models alone is None in others, and says its `default` for those that
-            have it in the description.
-        description: attributes of `Option`; name, kind and whether None is a value follow from the field.
+    `description` has attributes of `Option`; name, kind and whether None is a value follow from the field. A field of
+    some models alone is None in others, and says in the description which `default` it has in those.
     """
     return field(default=default, metadata={"option": description})
 
@@ -311,11 +309,7 @@ def _read(described: type) -> dict[str, Option]:
 
 
 def check_fields(instance: Any) -> None:
-    """Check the options of a frozen dataclass's instance, and put them into their types.
-
-    Raises:
-        ConfigurationError, UnknownNameError: a value is not one of its option's.
-    """
+    """Check the options of a frozen dataclass's instance, and put them into their types."""
     for name, described in options(type(instance)).items():
         object.__setattr__(instance, name, described.check(getattr(instance, name)))
 

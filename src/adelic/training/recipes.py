@@ -270,8 +270,7 @@ def load_recipe(name: str, row: str, **changes: Any) -> Recipe:
 def complete(name: str, row: str, values: dict[str, Any]) -> Recipe:
     """Return the recipe of a name with its values for a row.
 
-    Raises:
-        ConfigurationError: a value is missing, or makes no sense.
+    If one is missing, or makes no sense, it is a ConfigurationError.
     """
     missing = [f for f in ("learning_rate", "epochs") if f not in values]
     if missing:

@@ -54,8 +54,7 @@ class FeatureEmbedding(NumberEmbedding):
     def features(self, numbers: Any) -> torch.Tensor:
         """Return the features of numbers (*,), on the CPU: (*, n_features).
 
-        Raises:
-            EncodingError: a value is not a number, or does not have these features.
+        A value that is not a number, or does not have these features, is an EncodingError.
         """
 
     @abstractmethod

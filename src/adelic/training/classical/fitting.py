@@ -40,14 +40,10 @@ def fit_classical(experiment: Experiment, data: DevelopmentData, around: Surroun
     """Search the options of a model, or continue the search, and fit the model once more with the best.
 
     The search has a folder beside the run folder, with its trials, one a line. Signals, and `stop`, are obeyed between
-    two fits, and between two epochs.
-
-    Raises:
-        ConfigurationError: rows have several targets or a number, or are of one class only to train on.
-        LeakError: a row of validation or test is among the rows to train on.
-        RunFolderError: the search's file is damaged.
-        RunBusyError: another process is at work in it, perhaps with another seed: seeds share a search.
-        Interrupted, Stopped: a signal, or `stop`, asked to stop.
+    two fits, and between two epochs. A ConfigurationError says that rows have several targets or a number, or are of
+    one class only to train on, a LeakError that a row of validation or test is among those to train on, a
+    RunFolderError that the search's file is damaged, and a RunBusyError that another process is at work in it, perhaps
+    with another seed: seeds share a search.
     """
     if not isinstance(data.objective, OneClass):
         raise experiment.not_one_class()
@@ -111,8 +107,7 @@ def refitted(experiment: Experiment, data: DevelopmentData, options: dict[str, A
 def _with_images(experiment: Experiment, data: DevelopmentData) -> DevelopmentData:
     """Return the data with all images of the training rows where they are wanted.
 
-    Raises:
-        LeakError: a row of validation or test is among them.
+    If a row of validation or test is among them, it is a LeakError.
     """
     X, y = training_rows(data, symmetries=experiment.recipe.symmetries)
     return replace(data, X_train=np.concatenate(X), y_train=np.concatenate(y))
@@ -197,8 +192,7 @@ def _score(trial: dict[str, Any]) -> tuple[float, float]:
 def _stored(experiment: Experiment, path: Path) -> list[dict[str, Any]]:
     """Return the trials that are stored.
 
-    Raises:
-        RunFolderError: they are damaged, or another program's.
+    If they are damaged, or another program's, it is a RunFolderError.
     """
     try:
         lines = [json.loads(line) for line in (read_bytes(path) or b"").decode().splitlines()]

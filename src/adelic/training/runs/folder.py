@@ -99,8 +99,7 @@ def _check(folder: Path, experiment: Experiment) -> None:
 def choose_device(name: str) -> torch.device:
     """Return a torch device; "auto" is the GPU where there is one.
 
-    Raises:
-        ConfigurationError: the device cannot be used here.
+    If it cannot be used here, it is a ConfigurationError.
     """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -161,8 +161,7 @@ def trained_network(experiment: Experiment, folder: Path) -> Network:
 def finished_result(experiment: Experiment, folder: Path) -> Result:
     """Return the result of an experiment's finished run.
 
-    Raises:
-        RunFolderError: the run is not finished, or of another configuration.
+    If it is not finished, or of another configuration, it is a RunFolderError.
     """
     result = read_result(folder)
     if result is None:

@@ -184,11 +184,7 @@ class PlacewiseSolver(CheckedSolver):
 
     @torch.no_grad()
     def answer(self, operands: Operands) -> Answers:
-        """Return the number that the digits of each row's answer are decoded to, or None where they are not a codeword.
-
-        Raises:
-            ConfigurationError: `fit` was not called.
-        """
+        """Return the number that the digits of each row's answer are decoded to, or None where they are no codeword."""
         network, problem = learned(self._network), self._problem
         found = [np.empty(0, dtype=object)]
         for first in range(0, len(operands), self.rows_at_once):
