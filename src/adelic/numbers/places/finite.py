@@ -347,6 +347,12 @@ def read_residue(x: FinitePlaces, i: int, j: int, window: Window) -> Residue:
     return Residue(hensel.from_digits(x.digits[i, j].tolist()[::-1], window.primes[j]), int(x.known[i, j]))
 
 
+def read_residues(x: FinitePlaces, window: Window) -> list[Residue]:
+    """Return the coordinates of one number, of shape (), as residues, one a prime."""
+    one = FinitePlaces(x.digits[None], x.known[None])
+    return [read_residue(one, 0, j, window) for j in range(len(window.primes))]
+
+
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return an array as contiguous and read-only, so that each kernel is compiled for one kind of argument."""
     view = np.ascontiguousarray(array).view()
