@@ -304,9 +304,8 @@ class _Leaves:
 
     def need(self, dividing: tuple[int, ...]) -> Fraction:
         """Return the largest 2·|n|·m of a result in a space whose primes, of those in denominators, are `dividing`."""
-        numerators, denominators = self._pairs(dividing)
         scale = prod(p ** self.largest_power(p) for p in dividing)
-        fronts = [_front(numerators, denominators)]
+        fronts = [_pareto(self._pairs(dividing))]
         for leaves in range(2, self.operations + 2):
             pairs = []
             for left in range(1, leaves // 2 + 1):
@@ -323,7 +322,7 @@ class _Leaves:
             need = max(need, need * scale**leaves * leaves / 2**51)
         return need
 
-    def _pairs(self, dividing: tuple[int, ...]) -> tuple[list[int], list[int]]:
+    def _pairs(self, dividing: tuple[int, ...]) -> list[Pair]:
         """Return values as pairs (|n| / p^v · scale, m / p^v), the Pareto-largest ones and few besides."""
         n, m = self._numerators, self._denominators.copy()
         for p in dividing:
@@ -335,8 +334,8 @@ class _Leaves:
         largest = np.maximum.accumulate(size[order])
         kept = order[np.concatenate([[True], size[order][1:] > largest[:-1] - 1e-9])]  # logarithms err by less
         scale = prod(p ** self.largest_power(p) for p in dividing)
-        taken = [int(a) // int(b) for a, b in zip(self._denominators[kept], m[kept], strict=True)]
-        return [max(int(a), 1) * scale // t for a, t in zip(n[kept], taken, strict=True)], [int(b) for b in m[kept]]
+        parts = ([int(x) for x in numbers[kept]] for numbers in (n, self._denominators, m))
+        return [(max(a, 1) * scale // (whole // b), b) for a, whole, b in zip(*parts, strict=True)]
 
 
 def _log2s(n: npt.NDArray[Any], m: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -349,10 +348,6 @@ def _log2s(n: npt.NDArray[Any], m: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 
 def _log2(q: Fraction) -> float:
     return log2(q.numerator) - log2(q.denominator)
-
-
-def _front(numerators: list[int], denominators: list[int]) -> list[Pair]:
-    return _pareto(list(zip(numerators, denominators, strict=True)))
 
 
 def _pareto(pairs: list[Pair]) -> list[Pair]:

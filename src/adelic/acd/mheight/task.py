@@ -101,15 +101,6 @@ def reverse_complemented(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     return np.asarray(X.shape[1] - 1 - X[:, ::-1], X.dtype), y
 
 
-def _place_of_greatest(X: Integers) -> Integers:
-    return np.asarray(X.argmax(axis=1))
-
-
-def _greatest_drop(X: Integers) -> Integers:
-    """Return the greatest w(i) - w(i+1)."""
-    return np.asarray((X[:, :-1] - X[:, 1:]).max(axis=1))
-
-
 def _generate(request: Request) -> Rows:
     from adelic.acd.mheight import kernels
 
@@ -156,9 +147,9 @@ TASK = Task(
     symmetries={"inverse": inverted, "reverse-complement": reverse_complemented},
     cues={
         "first entry": lambda X: X[:, 0],
-        "place of the greatest entry": _place_of_greatest,
+        "place of the greatest entry": lambda X: X.argmax(axis=1),
         "inversions": many.lengths,
-        "greatest drop": _greatest_drop,
+        "greatest drop": lambda X: (X[:, :-1] - X[:, 1:]).max(axis=1),
     },
     facts=files(__package__) / "facts.json",
 )

@@ -94,10 +94,6 @@ def _cue(statistic: Callable[[Integers, Integers, Integers], Integers]) -> Cue:
     return cue
 
 
-def _length_excess(u: Integers, v: Integers, w: Integers) -> Integers:
-    return permutations.lengths(w) - permutations.lengths(u) - permutations.lengths(v)
-
-
 def _descents(u: Integers, v: Integers, w: Integers) -> Integers:
     """Return Des(w) and Des(u) ∪ Des(v) in one number."""
     factors = permutations.descent_sets(u) | permutations.descent_sets(v)
@@ -200,7 +196,7 @@ TASK = Task(
     },
     symmetries={"exchanged factors": exchanged_factors, "reversed points": reversed_points},
     cues={
-        "length": _cue(_length_excess),
+        "length": _cue(lambda u, v, w: permutations.lengths(w) - permutations.lengths(u) - permutations.lengths(v)),
         "descents": _cue(_descents),
         "new descents": _cue(_new_descents),
         "Bruhat order": _cue(_bruhat),
