@@ -18,7 +18,7 @@ from adelic.benchmark.files import finished, read_results
 from adelic.benchmark.matrix import outstanding_work
 from adelic.benchmark.number_theory import show
 from adelic.benchmark.number_theory.divisors import draw_divisors, to_table
-from adelic.benchmark.number_theory.summary import KINDS, to_summary
+from adelic.benchmark.number_theory.report import KINDS, to_summary
 from adelic.errors import ConfigurationError, UnknownNameError
 
 ROOT = Path(__file__).parents[2]

@@ -59,14 +59,9 @@ def atomic_write(path: str | Path, data: Content, *, remedy: str = FOLDER_REMEDY
     device is written to, and stays what it is; so does a file in a folder that takes no other one, which is the only
     case where a crash can leave half a content. Any other thing of this name is refused.
 
-    Args:
-        path: the file.
-        data: its content; text is written as UTF-8, with escapes for what UTF-8 lacks (half a surrogate pair, as stands
-            for a byte in a path that is not UTF-8); a function is called with the open binary file.
-        remedy: what the error advises.
-
-    Raises:
-        StorageError: the file cannot be written; the message names the path, the reason and the remedy.
+    A text is written as UTF-8, with escapes for what UTF-8 lacks (half a surrogate pair, as stands for a byte in a path
+    that is not UTF-8); a function is called with the open binary file. If it cannot be written, a StorageError names
+    the path, the reason and the remedy.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

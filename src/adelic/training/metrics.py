@@ -92,17 +92,7 @@ def majority_rate(train_labels: Labels, labels: Labels) -> float:
     >>> majority_rate(np.array([0, 0, 1]), np.array([0, 1, 1, 1]))
     0.25
     """
-    return float(np.mean(labels == majority_class(train_labels)))
-
-
-def majority_class(labels: Labels) -> int:
-    """Return the most frequent class; of equally frequent ones, the first.
-
-    >>> majority_class(np.array([0, 2, 2]))
-    2
-    """
-    classes, counts = np.unique(labels, return_counts=True)
-    return int(classes[counts.argmax()])
+    return float(np.mean(labels == most_frequent(train_labels)))
 
 
 def confusion(labels: Labels, predictions: Labels, n_classes: int) -> list[list[Any]]:
@@ -155,7 +145,7 @@ def counted_by_class(labels: Answers, given: Answers, n_classes: int) -> dict[st
 
 
 def most_frequent(answers: Answers) -> Any:
-    """Return the most frequent answer, of equally frequent ones the least.
+    """Return the most frequent answer or class, of equally frequent ones the least.
 
     >>> most_frequent(np.array([3, 1, 1, 3]))
     1

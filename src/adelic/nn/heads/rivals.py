@@ -81,8 +81,7 @@ class DigitwiseHead(Fingerprinted):
     def targets(self, numbers: Any, n_digits: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the digits of integers (*,), int64 (*, n_digits), and whether they are negative, float32 (*).
 
-        Raises:
-            EncodingError: a number is a fraction, or has more digits, or a sign where the head knows none.
+        A number that is a fraction, or has more digits, or a sign where the head knows none, is an EncodingError.
         """
         digits, sign = to_digits(numbers, base=self.base, n_digits=n_digits)
         if not self.signed:

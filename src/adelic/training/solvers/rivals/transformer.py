@@ -300,10 +300,10 @@ class XValSolver(TransformerSolver):
     Source: Golkar et al., arXiv:2310.02989.
     """
 
-    name = "xval"
+    name, is_published = "xval", False
 
     def _read(self, problem: DrawnTask, operands: Operands, answers: Answers) -> Reader:
-        embedding = XValEmbedding(None, D_MODEL)
+        embedding = XValEmbedding(None, D_MODEL, published=self.is_published)
         embedding.fit(operands)
         return OneTokenReader(embedding, XValHead(D_MODEL).fit(answers), problem.arity)
 
