@@ -10,12 +10,11 @@ from matplotlib.figure import Figure
 
 from adelic.benchmark.arithmetic.groups import in_order, with_most_examples
 from adelic.benchmark.drawn import Series
-from adelic.benchmark.plots import COLOURS, GREY, render, style
+from adelic.benchmark.plots import COLOURS, DASHES, GREY, render, style
 from adelic.benchmark.results import confidence_interval
 from adelic.training.solver_names import TITLES, WITHOUT_NETWORK
 
 _MARKERS = "osD^vP*X<>"
-_DASHES = ("--", ":", "-.")
 _PANELS = 3
 _PANEL_HEIGHT = 2.9  # inches, without the legend
 _LEGEND_WIDTH, _LEGEND_LINE = 130, 0.22  # characters, with the lines before the names; inches
@@ -147,7 +146,7 @@ def _looks(series: Sequence[Series]) -> Looks:
     """
     solvers = in_order(series)
     rivals = iter(COLOURS[1:] * len(solvers))
-    dashes = iter(_DASHES * len(solvers))
+    dashes = iter(DASHES[1:] * len(solvers))
     looks: Looks = {}
     for i, solver in enumerate(solvers):
         is_ours = solver.startswith("adelic-")
