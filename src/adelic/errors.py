@@ -127,14 +127,9 @@ _CPU_BUILDS = "https://download.pytorch.org/whl/cpu"
 def needs_extra(what: str, extra: str) -> Iterator[None]:
     """Raise `MissingExtraError` where an import in this block fails, naming the extra that brings the library.
 
-    Blocks may be nested: the outermost one has the last word, since it knows what was asked for.
-
-    Args:
-        what: the part of the package that needs the library, such as "adelic.nn".
-        extra: of this package, as pyproject.toml names it.
-
-    Raises:
-        MissingExtraError: an import failed, other than one of adelic's own modules.
+    Blocks may be nested: the outermost one has the last word, since it knows what was asked for. `what` is the part of
+    the package that needs the library, `extra` one of pyproject.toml. Other errors pass, and so do those of adelic's
+    own modules.
 
     >>> with needs_extra("adelic.nn", "torch"):
     ...     import library_that_is_not_there
@@ -163,11 +158,7 @@ class UnknownNameError(AdelicError, LookupError):
     def of(cls, kind: str, name: object, names: Iterable[str], *, listed: str | None = None) -> Self:
         """Return the error for a name that is none of `names`, with the nearest one that is.
 
-        Args:
-            kind: what the name should name, such as "task".
-            name: the unknown name.
-            names: the known ones.
-            listed: how the list of them is introduced; the plural of `kind` if left out.
+        `kind` is what the name should name; `listed` introduces the list of names, and is its plural if left out.
 
         >>> print(UnknownNameError.of("task", "wevaing", ["schubert", "weaving"]))
         unknown task 'wevaing'; did you mean 'weaving'? tasks: schubert, weaving

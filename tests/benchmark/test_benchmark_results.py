@@ -415,8 +415,8 @@ def test_two_seeds_have_their_range_and_one_has_nothing(result):
     assert two.interval("accuracy") is None
     assert two.bars("accuracy") == pytest.approx((0.03, 0.03))
     assert three.bars("accuracy") == (0, 0)
-    assert mean_with_interval([0.9, 0.96], scale=100, decimals=2) == "93.00 [90.00, 96.00]"
-    assert mean_with_interval([0.9], scale=100, decimals=2) == "90.00"
+    assert mean_with_interval([0.9, 0.96]) == "93.00 [90.00, 96.00]"
+    assert mean_with_interval([0.9]) == "90.00"
 
 
 def test_a_table_of_ones_own_has_no_edition(result):

@@ -18,7 +18,7 @@ from adelic.benchmark.files import finished, read_results
 from adelic.benchmark.matrix import outstanding_work
 from adelic.benchmark.number_theory import show
 from adelic.benchmark.number_theory.divisors import draw_divisors, to_table
-from adelic.benchmark.number_theory.summary import KINDS, to_summary
+from adelic.benchmark.number_theory.report import KINDS, to_summary
 from adelic.errors import ConfigurationError, UnknownNameError
 
 ROOT = Path(__file__).parents[2]
@@ -130,7 +130,7 @@ def test_the_table_says_what_the_results_do(reproduced, plan_file):
     assert cells[3:-3] == [f"{100 * xval.figures(split)['accuracy']:.2f}" for split in splits]
     assert cells[-3] == str(learned(xval, "stratified"))
     ours = next(line for line in table.splitlines() if line.startswith("| ours |"))
-    assert " to " in ours or re.search(r"\| 2 \|", ours)  # two seeds: a range
+    assert re.search(r" \[[0-9.]+, [0-9.]+\]", ours) or re.search(r"\| 2 \|", ours)  # two seeds: a range
     assert "xVal, a solver" in table
     assert "least class" in table
     assert to_text(plan_file, folder) == table

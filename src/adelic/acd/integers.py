@@ -13,12 +13,7 @@ from adelic.storage.checks import shown, whole_number
 def read_sequence(values: object, what: str) -> tuple[int, ...]:
     """Return a sequence of whole numbers as a tuple of ints.
 
-    Args:
-        values: any iterable but text, of integers of any type.
-        what: it is, for the message.
-
-    Raises:
-        EncodingError: it is not one.
+    An EncodingError says what is wrong, with `what` for what they are; text is no sequence.
 
     >>> read_sequence(np.array([3, 1]), "a partition"), read_sequence([], "a partition")
     ((3, 1), ())
@@ -40,12 +35,7 @@ def read_sequence(values: object, what: str) -> tuple[int, ...]:
 def read_array(values: Any, what: str) -> Integers:
     """Return an array of whole numbers.
 
-    Args:
-        values: an array of integers, or nested sequences of them.
-        what: it is, for the message.
-
-    Raises:
-        EncodingError: rows have different lengths, or entries are not integers.
+    An EncodingError says what is wrong, with `what` for what they are.
 
     >>> read_array([[1, 2], [3]], "a tableau")
     Traceback (most recent call last):

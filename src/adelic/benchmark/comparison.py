@@ -66,10 +66,8 @@ class Comparison:
     def trivial(self, rule: str) -> float | None:
         """Return the mean over all seeds of the test accuracy of a trivial rule, "majority", "lookup" or "rule".
 
-        Where models of a seed had different rows to remember, as with images of rows and without, the best counts.
-
-        Returns:
-            None where an older result lacks it.
+        Where models of a seed had different rows to remember, as with images of rows and without, the best counts. None
+        is returned where an older result lacks it.
         """
         seeds: dict[int, float] = {}
         for model in self.models.values():
@@ -94,10 +92,7 @@ class Comparison:
         """Return the model with the best validation score, None without models; test figures are not used.
 
         With the recipe `paper`, AOE is the paper's form, raw digits in one vector: other forms would be more trials
-        than its rivals have there.
-
-        Args:
-            kinds: of the models to choose from, see `Summary.kind`; all if none is given.
+        than its rivals have there. Kinds to choose from are those of `Summary.kind`; all if none is given.
         """
         return self._best(
             name
@@ -240,11 +235,8 @@ def changes(comparison: Comparison) -> tuple[str, dict[str, str]]:
     """Return the base of an ablation, and what each model changes of it that changes one thing alone.
 
     The base is the network from which most others of its embedding differ in one setting. A network with another
-    embedding changes one thing, too, if all else is equal.
-
-    Returns:
-        The base's name; name of a model -> its change in words, {"AOE (digits), coordinates=real": "coordinates=real"}.
-        Both are empty without networks.
+    embedding changes one thing, too, if all else is equal. The base's name comes first, then of each such model the
+    change in words, as {"AOE (digits), coordinates=real": "coordinates=real"}; both are empty without networks.
     """
     networks = {name: model for name, model in comparison.models.items() if model.is_network}
     found = {name: _changes(model, networks) for name, model in networks.items()}

@@ -66,8 +66,7 @@ def contrast_text(contrast: Contrast | None, *, with_p: bool = True) -> str:
 def contrasts_table(found: Iterable[Comparison]) -> Table:
     """Return the declared contrast of each row and recipe: AOE minus learned vectors.
 
-    Args:
-        found: one comparison a row and recipe; contaminated ones are left out.
+    Contaminated data is left out.
     """
     lines = [(contrast, line) for contrast, line in map(_contrast_line, found) if contrast is not None]
     return Table(

@@ -68,9 +68,7 @@ def with_finished_runs(results: list[Result], runs: Path) -> list[Result]:
 def finished(experiments: Iterable[Experiment], folder: Path) -> dict[Experiment, Result]:
     """Return the results of experiments in a folder.
 
-    Raises:
-        RunFolderError: a file is damaged.
-        StorageError: it cannot be read.
+    A RunFolderError says that a file is damaged, a StorageError that it cannot be read.
 
     >>> finished([], Path("no folder"))
     {}
@@ -94,11 +92,8 @@ def _read(path: Path) -> Iterator[tuple[str, bytes, Result]]:
 def write_result(folder: Path, config: Experiment, result: Result) -> None:
     """Write a result into the file of its row, in the order of the runs' labels, in place of an older one of the run.
 
-    Several processes may write into one folder.
-
-    Raises:
-        RunFolderError: the file is damaged.
-        StorageError: it cannot be written.
+    Several processes may write into one folder. A RunFolderError says that the file is damaged, a StorageError that it
+    cannot be written.
     """
     path = folder / f"{config.data.label}.jsonl"
     with taking_turns(folder, remedy="choose another --results-dir"):
@@ -118,17 +113,8 @@ def _key(result: Result) -> tuple[str, str, int, str]:
 def write_files(files: Mapping[Path, str | bytes], folder: Path, tables: Mapping[str, str]) -> list[Path]:
     """Write a report's files, and its tables into the page beside its folder (x.md beside x).
 
-    Args:
-        files: paths and contents.
-        folder: of the report; where no page is beside it, none is written.
-        tables: by the names in the page's marks, as `fill` has them.
-
-    Returns:
-        The paths of all files that were written.
-
-    Raises:
-        ConfigurationError: the page lacks the marks.
-        StorageError: a file cannot be read or written.
+    Where no page is beside the folder, none is written. Tables have the names in the page's marks, as `fill` has them;
+    a ConfigurationError says that the page lacks these. Returned are the paths of all files that were written.
 
     >>> write_files({}, Path("no folder"), {"arithmetic": ""})
     []

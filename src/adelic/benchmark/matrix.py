@@ -23,11 +23,8 @@ def parse_embedding(text: str) -> tuple[str, dict[str, Any]]:
     """Return the name and the options of the embedding that a text means: adelic, learned, adelic:characters.
 
     Where the places of AOE meet stands behind its features, or in their place. Other options stand behind their names,
-    as periodic:sigma=0.3 and fone:bases=2-5:standardize.
-
-    Raises:
-        ConfigurationError: the text has too many parts, or the value of an option is out of range.
-        UnknownNameError: a name in it is unknown.
+    as periodic:sigma=0.3 and fone:bases=2-5:standardize. A name that is unknown is an UnknownNameError, anything else
+    that does not fit a ConfigurationError.
 
     >>> parse_embedding("adelic:one-hot-digits:axial"), parse_embedding("adelic:late")
     (('adelic', {'features': 'one-hot-digits', 'places': 'axial'}), ('adelic', {'places': 'late'}))

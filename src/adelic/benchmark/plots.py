@@ -94,14 +94,8 @@ def learning_curves(models: Mapping[str, Summary], title: str) -> str | None:
     """Return the learning curves of models as an SVG element: mean over seeds, band from least to most.
 
     A model outside the Transformer is drawn only where no network is: its epochs are of other batches, so that curves
-    against epochs would not compare the two.
-
-    Args:
-        models: name -> runs, of one row; each run's history has one value an epoch.
-        title: what the figure is, for those who do not see it.
-
-    Returns:
-        None if no model has learned in epochs.
+    against epochs would not compare the two. Each run's history has one value an epoch; None is returned if no model
+    has learned in epochs.
     """
     drawn = looks(models)
     learned = {
@@ -118,14 +112,8 @@ def learning_curves(models: Mapping[str, Summary], title: str) -> str | None:
 def plot_learning_curves(curves: list[Curves], path: Path, *, majority: float | None = None) -> None:
     """Write learning curves as a figure of their own.
 
-    Args:
-        curves: at least one.
-        path: of the figure; the name's end says whether it is a PNG, an SVG or a PDF.
-        majority: accuracy of the most frequent class, where one holds for all.
-
-    Raises:
-        ConfigurationError: the name ends in something else.
-        StorageError: the file cannot be written.
+    The name's end says whether it is a PNG, an SVG or a PDF, and another one is a ConfigurationError. `majority` is the
+    accuracy of the most frequent class, where one holds for all.
     """
     kind = path.suffix.removeprefix(".").lower()
     if kind not in ("png", "svg", "pdf"):
@@ -245,9 +233,8 @@ def mark_majority(axes: Axes, majority: float, text: str) -> None:
 def svg_element(svg: bytes, title: str) -> str:
     """Return an SVG document as an element of a page: no prologue, the page's text colour, unique identifiers.
 
-    Args:
-        svg: the document, drawn with `INK` where the page's text colour belongs.
-        title: unique on the page; read out in place of the figure.
+    It is drawn with `INK` where the page's text colour belongs. The title is unique on the page, and read out in place
+    of the figure.
     """
     text = svg.decode()
     element = text[text.index("<svg") :].replace(INK, "currentColor")

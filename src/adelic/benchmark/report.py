@@ -39,11 +39,8 @@ TABLES = (
 def tables(summaries: list[Summary], *names: str, all_rows: bool = False, row: str | None = None) -> list[Table]:
     """Return the page's tables with these names of `TABLES`, all by default.
 
-    Args:
-        summaries: what was run.
-        names: of tables.
-        all_rows: whether "runs" also lists the paper's rows that were not run.
-        row: where these are the runs of one row, its name; then nothing is said of the paper's other rows.
+    With `all_rows`, "runs" also lists the paper's rows that were not run. Where these are the runs of one `row`,
+    nothing is said of the paper's other rows.
 
     >>> [table.title for table in tables([], "overview", "loss")]
     ['Each row', 'The paper’s table of test losses, and ours']
@@ -105,9 +102,6 @@ def write_report(summaries: list[Summary], page: Path, *, all_rows: bool = False
 
 def check_page(page: Path) -> None:
     """Raise unless a report can have this name.
-
-    Raises:
-        ConfigurationError: a folder has the name, or it does not end in .html.
 
     >>> check_page(Path("report.txt"))
     Traceback (most recent call last):

@@ -356,9 +356,7 @@ def right_rows(result: Result) -> npt.NDArray[np.bool_] | None:
     """Return which rows of the test split were answered rightly, (rows,), in the split's order.
 
     Of several targets a row, all have to be right: their rate is `exact_match`, where `accuracy` is the targets' mean.
-
-    Returns:
-        None where an older result keeps no predictions.
+    None is returned where an older result keeps no predictions.
 
     >>> from pathlib import Path
     >>> from adelic.benchmark import read_results

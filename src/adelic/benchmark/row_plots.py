@@ -38,8 +38,7 @@ MOST_CLASSES_DRAWN = 30
 def confusion_matrix(summary: Summary, title: str) -> str | None:
     """Return a model's confusion matrix as an SVG element: shade and percentage by true class, mean count over seeds.
 
-    Returns:
-        None if a result lacks the matrix, or it is of more than `MOST_CLASSES_DRAWN` classes.
+    It is None if a result lacks the matrix, or has more than `MOST_CLASSES_DRAWN` classes.
     """
     counts = summary.confusion
     if counts is None or len(counts) > MOST_CLASSES_DRAWN:
@@ -73,8 +72,7 @@ def confusion_matrix(summary: Summary, title: str) -> str | None:
 def efficiency(found: Iterable[Comparison]) -> dict[str, dict[int, Summary]]:
     """Return of a row's comparisons under one recipe the models that ran on several numbers of training rows.
 
-    Returns:
-        Name -> number of training rows -> runs, ascending.
+    Their runs stand under the name and then the number of training rows, ascending.
     """
     sizes: dict[str, dict[int, Summary]] = {}
     for comparison in found:
@@ -103,12 +101,7 @@ def far_below(accuracies: Mapping[str, float]) -> list[str]:
 
 
 def cost_scatter(models: Mapping[str, Summary], title: str) -> str:
-    """Return mean test accuracy against mean training time as an SVG element: a point a model.
-
-    Args:
-        models: name -> runs, of one row.
-        title: what the figure is.
-    """
+    """Return mean test accuracy against mean training time as an SVG element: a point a model."""
     # A logarithm needs more than 0, and clocks show no less than a millisecond.
     points = {name: {max(model.seconds, 1e-3): model} for name, model in models.items()}
     return _accuracy_against("training time (s)", points, title)
@@ -123,11 +116,8 @@ def _accuracy_against(
 ) -> str:
     """Return mean test accuracy against a quantity as an SVG element: 95 % intervals as bars, of two seeds their range.
 
-    Args:
-        quantity: what the horizontal axis shows.
-        found: name -> quantity -> runs.
-        title: what the figure is.
-        ticks: of the horizontal axis, where models are curves; None for points.
+    `found` has name -> quantity -> runs. Where models are curves, `ticks` are those of the horizontal axis; else models
+    are points.
     """
     drawn = looks({name: next(iter(runs.values())) for name, runs in found.items()})
     with mpl.rc_context(style(INK)):

@@ -32,11 +32,8 @@ def overview(found: Iterable[Comparison], row: str | None = None) -> Table:
     """Return for each row AOE and learned vectors with the declared contrast, the best rivals, and what is published.
 
     Forms, rivals and recipes are chosen by validation accuracy, of equal ones by loss. All rows of the paper's table
-    have a line; contaminated data is left out.
-
-    Args:
-        found: one comparison a row and recipe.
-        row: the only row that was looked at, by its name, so that nothing is said of the others.
+    have a line; contaminated data is left out. `found` has one comparison a row and recipe; where only one `row` was
+    looked at, nothing is said of the others.
     """
     lines = [_overview_line(title, chosen) for title, chosen in chosen_by_validation(found, row).items()]
     return Table(
@@ -150,12 +147,7 @@ def _form(comparison: Comparison, name: str) -> str:
 def verdict(accuracies: list[float], published: Figure) -> str:
     """Return whether a model is above a published figure: "yes" if its whole interval is above that of the figure.
 
-    Args:
-        accuracies: the model's, one a seed.
-        published: in percent.
-
-    Returns:
-        Else "mean only" if the mean is above the mean, or "no".
+    Else "mean only" if the mean is above the mean, or "no". Accuracies are one a seed, the published figure in percent.
 
     >>> samples = [0.96, 0.97, 0.98], [0.966, 0.967, 0.968], [0.94], [0.96]
     >>> [verdict(sample, Figure(95.0, interval=1.0)) for sample in samples]
@@ -171,12 +163,8 @@ def verdict(accuracies: list[float], published: Figure) -> str:
 def paper_table(found: Sequence[Comparison], metric: str, row: str | None = None) -> Table:
     """Return the paper's table of test accuracies, or of test losses, with ours beside it: a line a row and recipe.
 
-    Ours are those on the published edition and split, which are the paper's.
-
-    Args:
-        found: one comparison a row and recipe.
-        metric: "accuracy" or "loss".
-        row: as for `overview`.
+    Ours are those on the published edition and split, which are the paper's. The metric is "accuracy" or "loss"; other
+    arguments are those of `overview`.
     """
     columns = (
         "row",
@@ -232,9 +220,6 @@ def recipe_tables(found: Iterable[Comparison]) -> list[Table]:
     """Return for each recipe that trained networks, and each split, the accuracies of all models on all its rows.
 
     AOE's forms come first, then its rivals, then models outside the Transformer, and the trivial rules last.
-
-    Args:
-        found: one comparison a row and recipe.
     """
     groups: dict[tuple[str, str], list[Comparison]] = {}
     for comparison in found:
@@ -349,9 +334,7 @@ def _training(model: Summary) -> str:
 def costs_table(found: Iterable[Comparison], row: str | None = None) -> Table:
     """Return what a run of AOE and of learned vectors costs on each row, and the command of the first seed's.
 
-    Args:
-        found: as for `overview`, whose models these are.
-        row: as for `overview`.
+    Arguments are those of `overview`, whose models these are.
 
     >>> costs_table([]).columns[3:6]
     ('tokens, millions', 'FLOPs', 'seconds')
@@ -388,9 +371,6 @@ def _cost(comparison: Comparison, name: str) -> tuple[str, ...]:
 
 def answer(found: Iterable[Comparison]) -> list[str]:
     """Return what the rows say, in sentences; of each row the recipe that validation chooses, as in `overview`.
-
-    Args:
-        found: one comparison a row and recipe.
 
     >>> answer([])
     ['No row with one class was run.']

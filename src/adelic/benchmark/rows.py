@@ -174,9 +174,6 @@ def as_published(name: str) -> str:
 def split_row(name: str) -> tuple[str, int]:
     """Return the task and the size that a row of either table names.
 
-    Raises:
-        UnknownNameError: no row has the name; the nearest one is suggested.
-
     >>> split_row("schubert-4"), split_row("rsk-8")
     (('schubert', 4), ('rsk', 8))
     """

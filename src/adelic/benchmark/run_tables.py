@@ -58,11 +58,8 @@ FURTHER_NOTES = (
 def run_tables(summaries: Iterable[Summary], *, all_rows: bool = False) -> list[Table]:
     """Return the table of the tasks with one class a row, and that of the others if there are results of them.
 
-    The first is left out where all results belong to the second.
-
-    Args:
-        summaries: what was run.
-        all_rows: also say "not run" of the paper's rows and models that were not.
+    The first is left out where all results belong to the second. With `all_rows` it says "not run" of the paper's rows
+    and models that were not.
     """
     found = list(summaries)
     first, second = _lines(found, all_rows=all_rows), _further_lines(found)
@@ -188,7 +185,7 @@ def _lines_of(summary: Summary, model: str) -> list[tuple[str, ...]]:
 def _target_cells(runs: list[Figures]) -> dict[str, str]:
     """Return the cells of one target, whose metrics are a table a run."""
     values = {metric: [run[metric] for run in runs] for metric in ("majority", *_RATES.values())}
-    cells = {name: mean_with_interval(values[metric], scale=100, decimals=2) for name, metric in _RATES.items()}
+    cells = {name: mean_with_interval(values[metric]) for name, metric in _RATES.items()}
     return cells | {"majority class and look-up": percent(float(np.mean(values["majority"])))}
 
 

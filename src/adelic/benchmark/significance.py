@@ -139,10 +139,8 @@ def row_interval(differences: list[npt.NDArray[np.float64]]) -> tuple[float, flo
     """Return the 95 % bootstrap interval of a difference of accuracies: the test rows of each seed are drawn again.
 
     The interval contains the choice of test rows, but not the training: the models are kept. Rows that several seeds
-    test are drawn for each seed, so that the interval is rather too narrow.
-
-    Args:
-        differences: of each seed, (rows,): 1 where the first model alone is right, -1 where the second, else 0.
+    test are drawn for each seed, so that the interval is rather too narrow. Differences are (rows,) for each seed: 1
+    where the first model alone is right, -1 where the second, else 0.
 
     >>> low, high = row_interval([np.array([1.0, 0.0, 0.0, -1.0] * 25), np.array([1.0, 0.0] * 50)])
     >>> low < 0.25 < high, row_interval([np.zeros(5)])
@@ -177,8 +175,7 @@ class Contrast:
 def declared_pair(comparison: Comparison) -> tuple[str, str] | None:
     """Return the names of AOE's form that validation chooses, and of the learned vectors that trained on as much.
 
-    Returns:
-        None if one of them is missing, or the data is contaminated.
+    It is None if one of them is missing, or the data is contaminated.
     """
     aoe = comparison.best("AOE")
     if aoe is None or comparison.first.is_contaminated:

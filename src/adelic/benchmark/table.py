@@ -5,7 +5,7 @@ The report's template renders the same tables as HTML.
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -137,31 +137,36 @@ def figure(summary: Summary, metric: str) -> str:
     return mean_with_interval(summary.values(metric), scale=1 if is_loss else 100, decimals=4 if is_loss else 2)
 
 
-def mean_with_interval(values: Iterable[float], *, scale: float = 1.0, decimals: int) -> str:
+def mean_with_interval(
+    values: Sequence[float], *, scale: float = 100.0, decimals: int = 2, write: Callable[[float], str] | None = None
+) -> str:
     """Return a mean as text, with the half width of its confidence interval; of two values with their range.
 
-    >>> mean_with_interval([0.90, 0.92, 0.94], scale=100, decimals=2), mean_with_interval([0.5], decimals=1)
-    ('92.00 ± 4.97', '0.5')
-    >>> mean_with_interval([0.94, 0.90], scale=100, decimals=2)
+    Values are one a seed, "not run" is the text without any. They are multiplied by `scale`, since rates are shown in
+    percent; `write` may write the mean and the range otherwise.
+
+    >>> mean_with_interval([0.90, 0.92, 0.94]), mean_with_interval([0.5], decimals=1), mean_with_interval([])
+    ('92.00 ± 4.97', '50.0', 'not run')
+    >>> mean_with_interval([94, 90], scale=1)
     '92.00 [90.00, 94.00]'
     """
-    sample = list(values)
-    interval = confidence_interval(sample)
-    text = f"{scale * float(np.mean(sample)):.{decimals}f}"
+    if not values:
+        return NOT_RUN
+    write = write or (lambda value: f"{scale * value:.{decimals}f}")
+    text = write(float(np.mean(values)))
+    interval = confidence_interval(values)
     if interval is not None:
         return f"{text} ± {scale * interval:.{decimals}f}"
-    if len(sample) == 1:
-        return text
-    return f"{text} [{scale * min(sample):.{decimals}f}, {scale * max(sample):.{decimals}f}]"
+    return text if len(values) == 1 else f"{text} [{write(min(values))}, {write(max(values))}]"
 
 
-def percent(rate: float | None) -> str:
-    """Return a rate in percent; a dash for None.
+def percent(rate: float | None, *, decimals: int = 2, none: str = NONE) -> str:
+    """Return a rate in percent; a dash, or other text, for None.
 
-    >>> percent(0.5234), percent(None)
-    ('52.34', '–')
+    >>> percent(0.5234), percent(0.5, decimals=1), percent(None)
+    ('52.34', '50.0', '–')
     """
-    return NONE if rate is None else f"{100 * rate:.2f}"
+    return none if rate is None else f"{100 * rate:.{decimals}f}"
 
 
 def points(difference: float) -> str:
@@ -192,20 +197,3 @@ def p_text(p: float | None) -> str:
     if p is None:
         return NONE
     return "< 0.001" if p < 0.0005 else "1" if p >= 0.9995 else f"{p:.3f}"
-
-
-def shown(values: list[float] | list[int], factor: int, *, digits: int | None = None) -> str:
-    """Return figures of several seeds: mean ± half width of the 95 % interval; of two the range; of one the figure.
-
-    >>> shown([0.5], 100), shown([98, 99], 1), shown([], 1), shown([1.0, 1.0, 1.0], 100)
-    ('50.00', '98 to 99', 'not run', '100.00 ± 0.00')
-    """
-    if not values:
-        return NOT_RUN
-    if digits is None:
-        digits = 2 if factor > 1 else 1
-    interval = confidence_interval([float(value) for value in values])
-    if interval is not None:
-        return f"{factor * float(np.mean(values)):.{digits}f} ± {factor * interval:.{digits}f}"
-    low, high = (f"{factor * value:.{digits if factor > 1 else 0}f}" for value in (min(values), max(values)))
-    return low if low == high else f"{low} to {high}"

@@ -12,15 +12,11 @@ def _any(n: int, rng: np.random.Generator) -> Operands:
     return rng.integers(1, _LIMIT + 1, (n, 1))
 
 
-def _of_12_digits(n: int, rng: np.random.Generator) -> Operands:
-    return rng.integers(_LONG // 10, _LONG, (n, 1))
-
-
 LONG_RESIDUE = DrawnTask(
     name="long-residue",
     title="n mod 7, of an integer of 12 digits",
     arity=1,
-    draws={"train": _of_12_digits},
+    draws={"train": lambda n, rng: rng.integers(_LONG // 10, _LONG, (n, 1))},
     solve=lambda X: X[:, 0] % 7,
     max_operand=_LONG - 1,
     max_numerator=6,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from adelic.data.drawn import Answers, DrawnTask, Operands
+from adelic.data.drawn import DrawnTask, Operands
 
 _LIMIT = 1000
 """Operands are from 0, or 1, up to below this, so that a vector for each can be trained."""
@@ -18,10 +18,6 @@ def _with_divisor(n: int, rng: np.random.Generator) -> Operands:
     """Return pairs that are multiples of 1 … 11, each as often, so that no class is rare."""
     divisor = rng.integers(1, _GREATEST_DIVISOR + 2, (n, 1))
     return divisor * rng.integers(1, (_LIMIT - 1) // divisor + 1, (n, 2))
-
-
-def _capped_gcd(X: Operands) -> Answers:
-    return np.minimum(np.gcd(X[:, 0], X[:, 1]), _GREATEST_DIVISOR + 1) - 1
 
 
 SUM_RESIDUE = DrawnTask(
@@ -51,7 +47,7 @@ GCD_CLASS = DrawnTask(
     title="the greatest common divisor of a and b below 1,000: 1 to 10, or greater",
     arity=2,
     draws={"train": _with_divisor},
-    solve=_capped_gcd,
+    solve=lambda X: np.minimum(np.gcd(X[:, 0], X[:, 1]), _GREATEST_DIVISOR + 1) - 1,
     max_operand=_LIMIT - 1,
     max_numerator=_GREATEST_DIVISOR,
     commutative=True,

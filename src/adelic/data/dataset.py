@@ -216,13 +216,7 @@ def column_names(letter: str, values: Integers) -> list[str]:
 def positions(X: Integers, vocabulary: Sequence[int | Fraction], *, is_coded: bool) -> NDArray[np.int64]:
     """Return the position in a vocabulary of each token; of tokens that are positions already, themselves.
 
-    Args:
-        X: tokens, any shape.
-        vocabulary: the numbers that can occur, in token order.
-        is_coded: whether tokens are positions.
-
-    Raises:
-        VocabularyError: a token is not one of the numbers.
+    A token that is not one of the numbers is a VocabularyError.
 
     >>> positions(np.array([[7, -1]]), (3, -1, 7), is_coded=False).tolist()
     [[2, 1]]

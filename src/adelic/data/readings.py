@@ -34,10 +34,8 @@ def operand_names(arity: int) -> tuple[str, ...]:
 def readings(known: Operands) -> Mapping[str, Reading]:
     """Return what can be read off questions, by name in plain words; each maps operands (n, arity) to int64 (n,).
 
-    That an operand equals another is one of the three values of their comparison.
-
-    Args:
-        known: questions, int64 (m, arity), that say which sizes of operands are usual.
+    That an operand equals another is one of the three values of their comparison. `known`, int64 (m, arity), says which
+    sizes of operands are usual.
 
     >>> of_pairs = readings(np.array([[6, 10], [-15, 5]]))
     >>> of_pairs["a and b modulo 4"](np.array([[6, 10], [-15, 5]])).tolist()

@@ -76,14 +76,8 @@ def _readings(d: Dataset) -> Iterator[tuple[str, Integers, Integers, Integers]]:
 def accuracy_of_rule(cue: Integers, y: Integers, cue_asked: Integers, y_asked: Integers) -> float:
     """Return how often the class most frequent with a cue's value is right; with new values, the most frequent of all.
 
-    Args:
-        cue: what is read off the rows that are known, (rows,).
-        y: their targets, (rows,) or (rows, targets).
-        cue_asked: what is read off the rows that are asked about, (asked,).
-        y_asked: their targets, likewise.
-
-    Returns:
-        The mean over the targets.
+    Cues are (rows,) of what is known and (asked,) of what is asked about, targets likewise, or with one more axis; then
+    it is the mean over the targets.
 
     >>> accuracy_of_rule(np.array([5, 5, 7]), np.array([1, 1, 0]), np.array([5, 7, 9]), np.array([1, 1, 1]))
     0.6666666666666666
@@ -148,10 +142,7 @@ def question_rules(task: DrawnTask, operands: Operands, answers: Answers) -> lis
     The best one is the best on the second half of the questions, learnt from the first half; of equally good ones the
     first. Then each is learnt from all of them.
 
-    Args:
-        task: whose questions they are.
-        operands: of questions to learn from, in the order in which they were drawn, (m, arity), m ≥ 1.
-        answers: theirs, (m,).
+    Operands (m, arity), m ≥ 1, stand in the order in which they were drawn.
 
     >>> from adelic.data import drawn_task
     >>> task, rng = drawn_task("order"), np.random.default_rng(0)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -24,8 +24,30 @@ from adelic.storage.checks import shown
 from adelic.storage.options import check_fields, option, options
 
 
+class _Data:
+    """What the kinds of data of an experiment have in common: how a command names them; most have no images."""
+
+    _named_by: ClassVar[str] = "task"
+    _always_said: ClassVar[str]
+
+    def arguments(self) -> list[str]:
+        """Return what names these data on the command line."""
+        chosen = [getattr(self, self._named_by)]
+        for name, described in options(type(self)).items():
+            value = getattr(self, name)
+            if name == self._always_said or value != described.default:
+                chosen += described.words(value)
+        return chosen
+
+    def check_images(self) -> None:
+        """Raise ConfigurationError unless images of rows may be trained on."""
+        raise ConfigurationError(
+            f"{getattr(self, self._named_by)} has no symmetries that keep labels; use --no-symmetries"
+        )
+
+
 @dataclass(frozen=True)
-class TaskData:
+class TaskData(_Data):
     """The data of a task, see `load`.
 
     Attributes:
@@ -72,6 +94,7 @@ class TaskData:
         return "-".join([self.row, *(name for name in (self.edition, self.split) if name != "published")])
 
     space = None
+    _always_said = "n"
 
     @property
     def vocabulary(self) -> tuple[int | Fraction, ...] | None:
@@ -95,7 +118,7 @@ class TaskData:
     def check_images(self) -> None:
         """Raise ConfigurationError unless images of rows may be trained on."""
         if not registry.task(self.task).symmetries:
-            raise ConfigurationError(f"{self.task} has no symmetries that keep labels; use --no-symmetries")
+            super().check_images()
         if self.split != "orbits":
             raise ConfigurationError(
                 f"--symmetries trains on images of rows, and the split {self.split!r} of {self.task} has test rows "
@@ -110,16 +133,9 @@ class TaskData:
         """Return the table `data` of config.toml."""
         return asdict(self)
 
-    def arguments(self) -> list[str]:
-        """Return what names these data on the command line."""
-        chosen = [self.task, "--n", str(self.n)]
-        for part in ("edition", "split"):
-            chosen += [] if getattr(self, part) == "published" else [f"--{part}", getattr(self, part)]
-        return chosen
-
 
 @dataclass(frozen=True)
-class TableData:
+class TableData(_Data):
     """A table of your own in a file, see `from_table`.
 
     Attributes:
@@ -167,6 +183,7 @@ class TableData:
     space = None
     contaminated = False
     has_one_class_a_row = None
+    _named_by, _always_said = "path", "target"
 
     def __post_init__(self) -> None:
         """Check what can be checked without the file."""
@@ -196,10 +213,6 @@ class TableData:
         """Return the table's name and what is predicted."""
         return f"{self.task}-{self.target}"
 
-    def check_images(self) -> None:
-        """Raise ConfigurationError: a table has no symmetries."""
-        raise ConfigurationError(f"{self.path} has no symmetries that keep labels; use --no-symmetries")
-
     def load(self, seed: int) -> Dataset:
         """Return the data."""
         if self._digest() != self.sha256:
@@ -213,15 +226,6 @@ class TableData:
         """Return the table `data` of config.toml, as it is read back: without what is None, tuples as lists."""
         found = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
         return {"task": self.task} | {name: value for name, value in found.items() if value is not None}
-
-    def arguments(self) -> list[str]:
-        """Return what names these data on the command line."""
-        chosen = [self.path, "--target", self.target]
-        for name, described in options(TableData).items():
-            value = getattr(self, name)
-            if name != "target" and value != described.default:
-                chosen += described.words(value)
-        return chosen
 
 
 @cache
@@ -241,7 +245,7 @@ _VALIDATION = 1000
 
 
 @dataclass(frozen=True)
-class DrawnData:
+class DrawnData(_Data):
     """Questions of a drawn task, see `DrawnTask`.
 
     Attributes:
@@ -286,6 +290,7 @@ class DrawnData:
     split = "drawn"
     contaminated = False
     has_one_class_a_row = False
+    _always_said = "examples"
 
     def __post_init__(self) -> None:
         """Check the name, the counts and the options."""
@@ -323,10 +328,6 @@ class DrawnData:
     def label(self) -> str:
         """Return the row with the options, as a part of file names."""
         return "-".join([self.row, *(text.replace("=", "-") for text in self.task_options)])
-
-    def check_images(self) -> None:
-        """Raise ConfigurationError: questions have no images."""
-        raise ConfigurationError(f"{self.task} has no symmetries that keep labels; use --no-symmetries")
 
     def load(self, seed: int) -> NoReturn:
         """Raise ConfigurationError: there is no data set, see `questions`."""
@@ -375,15 +376,6 @@ class DrawnData:
         """Return the table `data` of config.toml; options of the task stand there if there are some."""
         found = asdict(self) | {"task_options": list(self.task_options)}
         return {name: value for name, value in found.items() if value != []}
-
-    def arguments(self) -> list[str]:
-        """Return what names these data on the command line."""
-        chosen = [self.task]
-        for name, described in options(DrawnData).items():
-            value = getattr(self, name)
-            if name == "examples" or value != described.default:
-                chosen += described.words(value)
-        return chosen
 
 
 Source = TaskData | TableData | DrawnData

@@ -35,13 +35,8 @@ def split_rows(rows: Rows, rng: np.random.Generator, *, stratify: bool = True) -
 
     Rows of a group share their split; of groups (of rows, where there are none) the same shares are drawn.
 
-    Args:
-        rows: the rows; where `rows.test` is given the test rows are these, else they are drawn.
-        rng: the source of the draws.
-        stratify: whether `rows.y` are classes, of each of which a tenth is to validate; groups are drawn regardless.
-
-    Returns:
-        int8, shape (rows,).
+    Where `rows.test` is given the test rows are these, else they are drawn. With `stratify`, `rows.y` are classes, of
+    each of which a tenth is to validate; groups are drawn regardless. The result is int8 (rows,).
 
     >>> y = np.repeat([0, 1], [96, 4])
     >>> split = split_rows(Rows(np.zeros((100, 2), np.int8), y), np.random.default_rng(0))
@@ -66,16 +61,8 @@ def split_orbits(rows: Rows, orbits: Integers, rng: np.random.Generator, *, stra
 
     Of each class a fifth of the rows is for testing and a tenth of the others for validation, as nearly as whole orbits
     allow: orbits are drawn in random order, and one goes to a part if half of it or more still has room there. Rows
-    that share a group (`rows.groups`) share a part, too. `rows.test` is ignored.
-
-    Args:
-        rows: the rows.
-        orbits: the number of each row's orbit, (rows,); all rows of an orbit have one class.
-        rng: the source of the draws.
-        stratify: whether `rows.y` are classes.
-
-    Returns:
-        int8, shape (rows,).
+    that share a group (`rows.groups`) share a part, too. `rows.test` is ignored. `orbits` (rows,) numbers each row's;
+    all rows of one have one class, if `stratify` says that there are classes. The result is int8 (rows,).
 
     >>> rows = Rows(np.zeros((100, 2), np.int8), np.repeat([0, 1], [80, 20]))
     >>> split = split_orbits(rows, np.arange(100) // 4, np.random.default_rng(1))

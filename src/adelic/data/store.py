@@ -90,9 +90,6 @@ def write(
     """Store rows and their splits, a group of rows after the other; return the manifest.
 
     The number of orbits stands in the manifest where the split was drawn by orbits.
-
-    Raises:
-        StorageError: the folder cannot be written.
     """
     written = Hashed()
 
@@ -121,9 +118,8 @@ def write(
 def read(folder: Path, key: Key) -> tuple[Rows, NDArray[np.int8], dict[str, Any]] | None:
     """Return rows, splits and manifest of a stored data set; None if it is not stored, or not completely.
 
-    Raises:
-        DamagedError: manifest and data disagree with each other or with the key; one line that names the file.
-        StorageError: a file exists and cannot be read.
+    A DamagedError of one line says that manifest and data disagree with each other or with the key, a StorageError that
+    a file exists and cannot be read.
     """
     manifest = read_manifest(folder)
     if manifest is None:
@@ -149,9 +145,7 @@ def read(folder: Path, key: Key) -> tuple[Rows, NDArray[np.int8], dict[str, Any]
 def decoding_bytes(rows: int, values: int) -> int:
     """Return the memory that decoding a group of rows takes while it lasts, about 20 bytes for each value in it.
 
-    Args:
-        rows: of the data set.
-        values: tokens and targets of a row.
+    `values` are the tokens and targets of a row.
 
     >>> decoding_bytes(100, 8), decoding_bytes(10**9, 8) == 20 * ROW_GROUP * 8
     (16000, True)
@@ -189,9 +183,6 @@ def _counts(key: Key, y: Integers, split: NDArray[np.int8]) -> dict[str, object]
 
 def file_sha256(path: Path, remedy: str) -> str:
     """Return the SHA-256 of a file.
-
-    Raises:
-        StorageError: it cannot be read; the message ends with the remedy.
 
     >>> file_sha256(Path("no such file"), "look elsewhere")
     Traceback (most recent call last):

@@ -84,9 +84,7 @@ def orbits(X: Integers, y: Integers, symmetries: Mapping[str, Symmetry]) -> NDAr
 def joined(a: Integers, b: Integers) -> Integers:
     """Return numbers that are equal where a is equal, where b is, and where these join one another.
 
-    Args:
-        a: from 0 on, (size,).
-        b: from 0 on, (size,).
+    Both are whole numbers from 0 on, (size,).
 
     >>> joined(np.array([0, 0, 1, 2, 3]), np.array([0, 1, 1, 2, 2])).tolist()
     [0, 0, 0, 1, 1]

@@ -115,12 +115,7 @@ def default_path() -> Path:
 
 
 def write_page(page: str, path: Path) -> None:
-    """Write a page.
-
-    Raises:
-        ConfigurationError: the file's name does not end in .html.
-        StorageError: the file cannot be written.
-    """
+    """Write a page."""
     if path.suffix not in (".html", ".htm"):
         raise ConfigurationError(f"{str(path)!r} is to be a page: give it a name that ends in .html")
     atomic_write(path, page)

@@ -87,8 +87,7 @@ class ColumnFeatures:
     def compute(self, coordinates: Coordinates) -> Floats:
         """Return the features, (rows, size).
 
-        Raises:
-            RangeError: the logarithm of a real value beyond float64 is wanted.
+        Where the logarithm of a real value beyond float64 is wanted, it is a RangeError.
         """
         out = np.empty((len(coordinates.real), self.size))
         out[:, 0] = self.real_feature(coordinates.real)
@@ -106,12 +105,9 @@ class ColumnFeatures:
     def read(self, features: Floats, relative_error: float) -> tuple[Coordinates, Floats]:
         """Return the coordinates that have these features, and how far the real ones may be off.
 
-        Args:
-            features: (rows, size), finite.
-            relative_error: of the feature of the real value, and of logarithms and exponentials.
-
-        Raises:
-            DecodingError: a feature is near that of no digit, or the features do not say all digits.
+        Features are finite, (rows, size); `relative_error` is that of the feature of the real value, and of logarithms
+        and exponentials. A DecodingError says that a feature is near that of no digit, or that they do not say all
+        digits.
 
         >>> layout = ColumnFeatures("one-hot-digits", AdeleSpace(primes=(3,), precision=2))
         >>> coordinates = Coordinates(np.array([5.0]), np.array([[[2, 1]]]))

@@ -33,15 +33,9 @@ def encode_column(
 ) -> Coordinates:
     """Return the coordinates of numbers in the window of digits that the space holds.
 
-    Args:
-        numbers: rationals.
-        space: the space.
-        truncate: where p divides a denominator more often than the window has fractional digits, leave out the digits
-            below the window, at that p alone; otherwise that is an error.
-        real: the nearest float64 of each number, if that is known.
-
-    Raises:
-        PrecisionError: there are digits below the window.
+    Where p divides a denominator more often than the window has fractional digits, `truncate` leaves out the digits
+    below the window, at that p alone; otherwise that is a PrecisionError. `real` has the nearest float64 of each
+    number, if that is known.
 
     >>> from adelic.numbers import rationals
     >>> space = AdeleSpace(primes=(2, 5), precision=4)

@@ -31,18 +31,9 @@ def decode_column(
     Where one integer or float alone is near the real coordinate, it is the number if it has the digits; so windows do
     that hold too few digits to decode, or truncated ones. Otherwise digits and real coordinate determine the number.
 
-    Args:
-        coordinates: of the numbers.
-        radius: how far the real ones may be off, (rows,).
-        space: the space.
-        integral: whether the numbers are known to be integers.
-        floats: the type and the policy of numbers that were floats, else None.
-        exact: whether the real coordinates of floats are these floats.
-        truncate: as for `encode_column`.
-        rows: numbers of the rows, for messages.
-
-    Raises:
-        DecodingError: no number, or more than one, has these coordinates.
+    The real coordinates may be off by `radius` (rows,). `floats` has the type and the policy of numbers that were
+    floats; `exact` says that their real coordinates are these floats; `truncate` is as for `encode_column`, and `rows`
+    numbers the rows in messages. A DecodingError says that no number, or more than one, has these coordinates.
 
     >>> space = AdeleSpace(primes=(7,), precision=1)
     >>> options = {"floats": None, "exact": False, "truncate": True, "rows": np.arange(1)}
@@ -103,13 +94,7 @@ def _decode(
 ) -> list[Fraction]:
     """Return the rationals that have these digits and real values near these.
 
-    Args:
-        coordinates: of the numbers.
-        radius: of the real ones.
-        space: the space.
-        places: which primes (by index) determine the numbers; one set after the other is tried.
-        truncate: as for `encode_column`.
-        rows: for messages.
+    `places` has sets of primes (by index) that determine the numbers; one after the other is tried.
     """
     for chosen in filter(None, places):
         part = space.part(chosen)

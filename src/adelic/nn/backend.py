@@ -103,12 +103,7 @@ class Backend:
         return replace(self, noise=Noise(int(torch.randint(2**62, ())) if p else 0))
 
     def site(self, number: int, p: float) -> Site:
-        """Return a place where dropout acts, for the kernels.
-
-        Args:
-            number: of the place in the model.
-            p: probability that an element is dropped.
-        """
+        """Return a place where dropout acts, for the kernels."""
         assert self.noise is not None
         return Site(self.noise.key(number), self.noise.first_row, p)
 

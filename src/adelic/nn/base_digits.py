@@ -49,17 +49,8 @@ def to_digits(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the base-B digits of |numbers|, least significant first, and the signs.
 
-    Args:
-        numbers: (*,), whatever `AdeleSpace.encode` takes.
-        base: at least 2.
-        n_digits: how many digits there are, those after the point among them.
-        fractional_digits: how many of them stand after the point.
-
-    Returns:
-        digits, int64 (*, n_digits), and signs −1, 0 or 1, int64 (*).
-
-    Raises:
-        EncodingError: a number has more digits, before or after the point.
+    Of `n_digits` digits, `fractional_digits` stand after the point. From numbers (*,), whatever `AdeleSpace.encode`
+    takes, to int64 (*, n_digits) and signs −1, 0 or 1, int64 (*). A number with more digits is an EncodingError.
 
     >>> to_digits([-120, 7], base=10, n_digits=4)
     (array([[0, 2, 1, 0],
@@ -90,10 +81,7 @@ def to_digits(
 def from_digits(digits: npt.NDArray[Any], negative: npt.NDArray[np.bool_], *, base: int) -> npt.NDArray[np.object_]:
     """Return the integers of digits, the inverse of `to_digits`: Python integers in an object array (*,).
 
-    Args:
-        digits: (*, n_digits), least significant first.
-        negative: whether the number is negative, (*,).
-        base: of the digits.
+    Digits are (*, n_digits), least significant first.
 
     >>> from_digits(np.array([[0, 2, 1], [7, 0, 0]]), np.array([True, False]), base=10)
     array([-120, 7], dtype=object)

@@ -50,8 +50,7 @@ class Fingerprinted(nn.Module):
     def set_extra_state(self, state: torch.Tensor) -> None:
         """Compare the fingerprint that came with weights with this module's own.
 
-        Raises:
-            ConfigurationError: they contradict each other, or the state given is not a fingerprint.
+        A ConfigurationError says that they contradict each other, or that there is no fingerprint in the state.
         """
         mine, theirs = _read(self.get_extra_state()), _read(state)
         if theirs is None or mine is None:

@@ -16,14 +16,8 @@ def forward_flops(model: Classifier | GraphClassifier, length: int) -> int:
     A multiplication with an addition counts as two. Norms, softmax, ReLU and look-ups are not counted, as is usual:
     they are a hundredth of the whole. Nothing is computed, only shapes are followed (torch's "meta" device), so that
     weights, mode and random state of the model stay as they are. Counted are torch's plain functions, whose products
-    are those of `adelic.nn.kernels.fused`: of the last layer, only what the head reads is computed.
-
-    Args:
-        model: any classifier of sequences or graphs.
-        length: tokens a row, without [CLS].
-
-    Raises:
-        ConfigurationError: the length exceeds the model's max_length.
+    are those of `adelic.nn.kernels.fused`: of the last layer, only what the head reads is computed. The length is that
+    of a row without [CLS].
 
     >>> from adelic import nn
     >>> embedding = nn.LearnedEmbedding(nn.Vocabulary(range(8)), d_model=16)

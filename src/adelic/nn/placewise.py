@@ -100,8 +100,7 @@ class PlaceEmbedding(Fingerprinted):
         super().__init__()
         if features not in PLACE_FEATURES:
             raise UnknownNameError.of("features", features, PLACE_FEATURES, listed="features")
-        if not 0 < real_scale < math.inf:
-            raise ConfigurationError(f"real_scale={real_scale} must be positive and finite")
+        check_scale(real_scale)
         self.space, self.features, self.real_scale = space, features, real_scale
         self.n_places = 1 + space.n_primes
         columns, most = space.max_precision, max(space.primes)
@@ -357,3 +356,9 @@ class PlacewiseMLP(nn.Module):
                 x = functional.relu(x) if self.activation == "relu" else functional.gelu(x)
         values: torch.Tensor = self.output(x)
         return values
+
+
+def check_scale(real_scale: float) -> None:
+    """Raise `ConfigurationError` unless the unit of the real place is positive and finite."""
+    if not 0 < real_scale < math.inf:
+        raise ConfigurationError(f"real_scale={real_scale} must be positive and finite")

@@ -12,9 +12,7 @@ _CPU = torch.device("cpu")
 def check_plain(values: Any, device: torch.device = _CPU) -> None:
     """Raise `EncodingError` for a sparse, nested or quantized tensor, and for one on meta where values are needed.
 
-    Args:
-        values: what a layer was given; anything but a tensor passes.
-        device: the layer's; on meta, tensors without values are right.
+    The device is the layer's: on meta, tensors without values are right. Anything but a tensor passes.
 
     >>> check_plain(torch.eye(2))
     >>> check_plain(torch.eye(2).to_sparse())

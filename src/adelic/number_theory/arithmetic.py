@@ -93,10 +93,6 @@ def _inverses(modulus: int) -> Callable[[Operands], Answers]:
     return lambda operands: objects([pow(x, -1, modulus) for x in operands[:, 0].tolist()])
 
 
-def _greater(operands: Operands) -> Answers:
-    return (operands[:, 0] > operands[:, 1]).astype(np.int64).astype(object)
-
-
 def _evaluate(x: Operands) -> Operands:
     value: Any = 0
     for coefficient in POLYNOMIAL:
@@ -244,7 +240,7 @@ ARITHMETIC: Mapping[str, DrawnTask] = {
             never_seen_titles={"longer": "a > b (1 or 0; guessing gives 50), 9 to 10 digits"},
             arity=2,
             draws={"train": _SIX_DIGITS, "longer": _LONG},
-            solve=_greater,
+            solve=lambda operands: (operands[:, 0] > operands[:, 1]).astype(np.int64).astype(object),
             max_operand=10**10 - 1,
             max_numerator=1,
         ),

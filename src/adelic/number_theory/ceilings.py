@@ -46,16 +46,8 @@ def moebius_ceiling(
 
     A number's residues say no more that is known to be of use: to go from them to μ(m) is to factor m.
 
-    Args:
-        primes: of the places, different.
-        low: least number.
-        high: greatest number, below 2^63.
-        n: how many numbers are drawn, uniform from low to high, and factored; 2 or more.
-        rng: source of all randomness.
-
-    Raises:
-        ConfigurationError: n, low or high makes no sense.
-        MissingExtraError: python-flint, which factors, is not installed.
+    n numbers, 2 or more, are drawn uniformly from `low` to `high`, below 2^63, and factored. A ConfigurationError says
+    that such numbers make no sense, a MissingExtraError that python-flint, which factors, is not installed.
 
     >>> found = moebius_ceiling((2, 3, 5, 7), high=10**6, n=20_000, rng=np.random.default_rng(0))
     >>> round(found.zeros, 2), round(found.accuracy, 2)

@@ -6,7 +6,7 @@ Source: Charton and Narayanan, "Transformers know more than they can tell: learn
 
 from dataclasses import dataclass
 
-from adelic.data.drawn import Answers, Draw, DrawnTask, Operands
+from adelic.data.drawn import Draw, DrawnTask
 from adelic.numbers.columns.reading import objects
 from adelic.storage.options import check_fields, option
 
@@ -55,7 +55,7 @@ class Collatz:
             arity=1,
             draws={"train": _odd(1, self.limit), "larger": _odd(self.limit + 1, further)},
             never_seen_titles={"larger": f"n from {self.limit:,} to {further:,}"},
-            solve=_long_steps,
+            solve=lambda X: objects([long_step(n) for n in X[:, 0].tolist()]),
             max_operand=further,
             max_numerator=_greatest_step(further),
             variants=Collatz,
@@ -65,10 +65,6 @@ class Collatz:
 def _odd(low: int, high: int) -> Draw:
     """Return draws of one odd number."""
     return lambda n, rng: 2 * rng.integers(low // 2, (high + 1) // 2, (n, 1)) + 1
-
-
-def _long_steps(X: Operands) -> Answers:
-    return objects([long_step(n) for n in X[:, 0].tolist()])
 
 
 def _greatest_step(limit: int) -> int:

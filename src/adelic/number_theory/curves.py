@@ -188,11 +188,7 @@ def related(a: Integers, b: Integers, max_prime: int) -> Integers:
 def trace_table(p: int) -> Integers:
     """Return p minus the number of affine points modulo p of y² = x³ + ax + b: the trace of Frobenius, [a, b].
 
-    Args:
-        p: a prime above 3.
-
-    Returns:
-        int64 (p, p); of singular curves, too.
+    It is int64 (p, p), of singular curves, too; p is above 3.
 
     y² = x³ + x + 1 has the points (0, ±1), (2, ±1), (3, ±1) and (4, ±2) modulo 5:
 

@@ -27,12 +27,7 @@ def held_out(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def from_numbers(draw: Draw, *, held: bool) -> Draw:
-    """Return draws whose rows have no number that is held out, or nothing but such numbers.
-
-    Args:
-        draw: of all numbers.
-        held: whether rows are to have held out numbers alone.
-    """
+    """Return draws whose rows have no number that is held out, or nothing but such numbers."""
 
     def chosen(n: int, rng: np.random.Generator) -> Operands:
         found, missing = [draw(1, rng)[:0]], n
@@ -50,12 +45,7 @@ def from_numbers(draw: Draw, *, held: bool) -> Draw:
 def coprime(p: int, low: int, high: Any, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return n uniform numbers that a prime does not divide.
 
-    Args:
-        p: the prime.
-        low: the least number, 1 or more.
-        high: the greatest number, or an array of n; from `low` to each there is a number that p does not divide.
-        n: how many.
-        rng: source of all randomness.
+    `high` is a number, or an array (n,); from `low`, 1 or more, to each there is a number that p does not divide.
 
     >>> coprime(2, 1, 3, 4, np.random.default_rng(0)).tolist()
     [3, 1, 1, 1]

@@ -25,14 +25,7 @@ _PRIMES, _DIGITS = 100, 2
 def moebius(numbers: Operands) -> Answers:
     """Return the Möbius function: 0 where a square of a prime divides n, else (−1) to the number of its primes.
 
-    Args:
-        numbers: int64, 1 or more, of any shape.
-
-    Returns:
-        int64, of the same shape.
-
-    Raises:
-        MissingExtraError: python-flint, which factors, is not installed.
+    From int64, 1 or more, of any shape to int64. Without python-flint, which factors, it is a MissingExtraError.
 
     >>> moebius(np.array([1, 2, 4, 6, 30, 10**13])).tolist()
     [1, -1, 0, 1, -1, 0]

@@ -32,8 +32,7 @@ _OF_THE_PROCESS = ("SIGINT", "SIGHUP", "SIGQUIT", "SIGALRM")
 def load_pari() -> Any:
     """Import cypari on first use, and leave the process's signal handlers as they were.
 
-    Raises:
-        MissingExtraError: cypari is not installed, or this is its first use and not in the main thread.
+    A MissingExtraError says that it is not installed, or that this is its first use and not in the main thread.
 
     >>> int(load_pari()(6).moebius())
     1
@@ -60,16 +59,8 @@ def root_numbers(a: ArrayLike, b: ArrayLike) -> Answers:
     It takes about 30 µs a curve whose discriminant has small primes alone; others have to be factored, which takes
     about a second where a and b have 19 digits.
 
-    Args:
-        a: int64, of any shape.
-        b: int64; the shapes broadcast.
-
-    Returns:
-        int64, 1 or −1, of the same shape.
-
-    Raises:
-        ConfigurationError: 4a³ + 27b² is 0, so this is not an elliptic curve.
-        MissingExtraError: as `load_pari`.
+    a and b are int64 of any shapes that broadcast, and so are the results, 1 or −1. Where 4a³ + 27b² is 0 there is no
+    elliptic curve, which is a ConfigurationError; a MissingExtraError is as of `load_pari`.
 
     The curves of conductor 37 and of rank 1, 389 and 2, 5077 and 3:
 
@@ -82,18 +73,9 @@ def root_numbers(a: ArrayLike, b: ArrayLike) -> Answers:
 def local_root_numbers(a: ArrayLike, b: ArrayLike, places: Sequence[int]) -> Answers:
     """Return the local root numbers of the curves y² = x³ + ax + b at places.
 
-    Args:
-        a: int64, of any shape.
-        b: int64; the shapes broadcast.
-        places: primes, and `REAL` for the real place.
-
-    Returns:
-        int64, 1 or −1, of the same shape with one more axis: the places. Over `REAL` and all primes of bad reduction
-        their product is the root number.
-
-    Raises:
-        ConfigurationError: 4a³ + 27b² is 0, or a place is not a prime.
-        MissingExtraError: as `load_pari`.
+    Places are primes, and `REAL` for the real one; they are one more axis of the results. Over `REAL` and all primes of
+    bad reduction their product is the root number. Types and errors are those of `root_numbers`; a place that is no
+    prime is a ConfigurationError, too.
 
     >>> local_root_numbers(-16, 16, (REAL, 2, 3, 37)).tolist()
     [-1, 1, 1, 1]

@@ -17,13 +17,7 @@ REAL = 0
 def hilbert_symbol(a: Integers, b: Integers, p: int) -> Integers:
     """Return the Hilbert symbol (a, b) at a place: 1 where a·x² + b·y² = z² has a solution there but 0, else −1.
 
-    Args:
-        a: int64, not 0.
-        b: int64, not 0; the shapes broadcast.
-        p: a prime, or `REAL`.
-
-    Returns:
-        int64, 1 or −1.
+    a and b are int64, not 0, of shapes that broadcast; p is a prime, or `REAL`. Results are int64, 1 or −1.
 
     >>> hilbert_symbol(np.array([-1, 2, 5, 3]), np.array([-1, 7, 5, 5]), 2).tolist()
     [-1, 1, 1, 1]
@@ -60,11 +54,8 @@ def has_zero(a: Integers, b: Integers, c: Integers, primes: tuple[int, ...]) -> 
 
     It has one if and only if it has one at every place; at a prime that does not divide 2abc it always has.
 
-    Args:
-        a: int64, (n,), not 0, as b and c; products of two of them are to stay below 2^63.
-        b: as a.
-        c: as a.
-        primes: all primes that divide one of them; 2 and the real place are looked at anyway.
+    Numbers are int64 (n,), not 0, products of two of them below 2^63. `primes` are all that divide one of them; 2 and
+    the real place are looked at anyway.
 
     >>> one = np.array([1])
     >>> [bool(has_zero(a * one, b * one, -one, (2, 3, 5))[0]) for a, b in ((1, 1), (2, 3), (-1, -1), (5, 5), (2, -1))]

@@ -260,9 +260,7 @@ class AdeleArray(NumberArray):
         return number(decoded.numerator, decoded.denominator)
 
     def _decode_one(self, position: tuple[Any, ...]) -> Fraction:
-        places, real_place = self._finite[position], self._real[position]
-        flat = FinitePlaces(places.digits[None], places.known[None])
-        residues = [finite.read_residue(flat, 0, j, self.space.window) for j in range(self.space.n_primes)]
+        real_place, residues = self._real[position], finite.read_residues(self._finite[position], self.space.window)
         if real_place.is_unmeasured():
             return self._decode_digits(residues, position)
         q = reconstruction.decode(residues, self.space.primes, self.space.fractional_digits, real_place)
@@ -350,15 +348,6 @@ class AdeleArray(NumberArray):
         has_zero_digits = (self._finite.digits == 0).all(axis=(-2, -1))
         return np.asarray(has_zero_digits & self._real.may_be_zero(), dtype=np.bool_)
 
-    __radd__ = __add__
-    __rmul__ = __mul__
-
-    def __rsub__(self, other: Any) -> "AdeleArray":
-        return self._coerce(other) - self
-
-    def __rtruediv__(self, other: Any) -> "AdeleArray":
-        return self._coerce(other) / self
-
     def _ones(self) -> "AdeleArray":
         return self.space.encode(np.ones(self.shape, dtype=np.int64))
 
@@ -375,13 +364,6 @@ class AdeleArray(NumberArray):
         same_digits = finite.agree(self._finite.broadcast_to(shape), right._finite.broadcast_to(shape)).all(axis=-1)
         equal = same_digits & self._real.broadcast_to(shape).overlaps(right._real.broadcast_to(shape))
         return equal if shape else bool(equal)
-
-    def __ne__(self, other: object) -> Any:
-        """Return, element by element, whether two numbers are seen to differ in some coordinate."""
-        equal = self.__eq__(other)
-        return (
-            equal if equal is NotImplemented else np.logical_not(equal) if isinstance(equal, np.ndarray) else not equal
-        )
 
     def __repr__(self) -> str:
         space = self.space

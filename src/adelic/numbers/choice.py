@@ -202,16 +202,8 @@ def fitting_space(
 ) -> AdeleSpace:
     """Return the space of some primes and digits, with as many digits after the point as some numbers need.
 
-    Args:
-        values: as for `AdeleSpace.encode`.
-        primes: the primes.
-        precision: digits a prime, a number or by prime, as for `AdeleSpace`.
-        fractional_digits: how many of them stand after the point; as many as are needed when left out.
-        floats: as for `AdeleSpace.encode`.
-
-    Raises:
-        PrecisionError: a number needs as many digits after the point as a prime has digits, or more.
-        SpaceError, EncodingError, DivisionByZeroError: as for `AdeleSpace` and its `encode`.
+    `precision` is as for `AdeleSpace`; errors are those of it and of its `encode`. A number that needs as many digits
+    after the point as a prime has digits, or more, is a PrecisionError.
 
     >>> fitting_space(["7/5", "1/4"], (2, 3, 5), 16).fractional_digits
     2
@@ -312,9 +304,8 @@ class _Leaves:
 
     def need(self, dividing: tuple[int, ...]) -> Fraction:
         """Return the largest 2·|n|·m of a result in a space whose primes, of those in denominators, are `dividing`."""
-        numerators, denominators = self._pairs(dividing)
         scale = prod(p ** self.largest_power(p) for p in dividing)
-        fronts = [_front(numerators, denominators)]
+        fronts = [_pareto(self._pairs(dividing))]
         for leaves in range(2, self.operations + 2):
             pairs = []
             for left in range(1, leaves // 2 + 1):
@@ -331,7 +322,7 @@ class _Leaves:
             need = max(need, need * scale**leaves * leaves / 2**51)
         return need
 
-    def _pairs(self, dividing: tuple[int, ...]) -> tuple[list[int], list[int]]:
+    def _pairs(self, dividing: tuple[int, ...]) -> list[Pair]:
         """Return values as pairs (|n| / p^v · scale, m / p^v), the Pareto-largest ones and few besides."""
         n, m = self._numerators, self._denominators.copy()
         for p in dividing:
@@ -343,8 +334,8 @@ class _Leaves:
         largest = np.maximum.accumulate(size[order])
         kept = order[np.concatenate([[True], size[order][1:] > largest[:-1] - 1e-9])]  # logarithms err by less
         scale = prod(p ** self.largest_power(p) for p in dividing)
-        taken = [int(a) // int(b) for a, b in zip(self._denominators[kept], m[kept], strict=True)]
-        return [max(int(a), 1) * scale // t for a, t in zip(n[kept], taken, strict=True)], [int(b) for b in m[kept]]
+        parts = ([int(x) for x in numbers[kept]] for numbers in (n, self._denominators, m))
+        return [(max(a, 1) * scale // (whole // b), b) for a, whole, b in zip(*parts, strict=True)]
 
 
 def _log2s(n: npt.NDArray[Any], m: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -357,10 +348,6 @@ def _log2s(n: npt.NDArray[Any], m: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 
 def _log2(q: Fraction) -> float:
     return log2(q.numerator) - log2(q.denominator)
-
-
-def _front(numerators: list[int], denominators: list[int]) -> list[Pair]:
-    return _pareto(list(zip(numerators, denominators, strict=True)))
 
 
 def _pareto(pairs: list[Pair]) -> list[Pair]:

@@ -129,8 +129,7 @@ def check_float32(primes: tuple[int, ...]) -> None:
 def write_real_row(values: npt.NDArray[np.float64], out: npt.NDArray[np.float32], shape: tuple[int, ...]) -> None:
     """Write [0, …, 0, q] into row 0 of `out`, (size, n_primes + 1, precision).
 
-    Raises:
-        RangeError: a value is beyond float32.
+    A value beyond float32 is a RangeError.
     """
     with np.errstate(over="ignore"):
         out[:, 0, :-1] = 0

@@ -16,11 +16,8 @@ def _digit_text(digit: int, p: int) -> str:
 def expansion_text(digits: Sequence[int], p: int, fractional_digits: int = 0, *, terminates: bool = False) -> str:
     """Return known digits, most significant first, as a p-adic expansion.
 
-    Args:
-        digits: the known digits; the last `fractional_digits` of them stand after the point.
-        p: prime.
-        fractional_digits: how many digits stand after the point.
-        terminates: all digits further left are zero, so that leading zeros and "…" are left out.
+    The last `fractional_digits` stand after the point. With `terminates` all digits further left are zero, so that
+    leading zeros and "…" are left out.
 
     >>> expansion_text([1, 1, 0, 1, 1], 2), expansion_text([0, 0, 1, 2], 5, 1, terminates=True)
     ('…11011', '1.2')
@@ -49,9 +46,6 @@ class Expansion(NamedTuple):
 
 def parse_expansion(text: str, p: int) -> Expansion:
     """Return an expansion that is written as by `expansion_text`; one that does not start with "…" ends: zeros follow.
-
-    Raises:
-        DecodingError: the text is not an expansion in base p.
 
     >>> parse_expansion("…00001.2", 5)
     Expansion(digits=[0, 0, 0, 0, 1, 2], fractional_digits=1, terminates=False)

@@ -94,9 +94,7 @@ class FeatureLayout:
     def fit(cls, kind: str, space: AdeleSpace, width: int | None) -> "FeatureLayout":
         """Return the layout with the most levels that fits a width; all of them when the width is None.
 
-        Raises:
-            UnknownNameError: there is no such kind.
-            ConfigurationError: not even one level fits.
+        Where not even one level fits, it is a ConfigurationError.
         """
         if kind not in FEATURE_KINDS:
             raise UnknownNameError.of("features", kind, FEATURE_KINDS, listed="features")
@@ -243,8 +241,7 @@ def place_features(kind: str, digits: npt.NDArray[Any], p: int) -> npt.NDArray[A
 def signed_logarithm(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return sign(q)·ln(1 + |q|) of real values.
 
-    Raises:
-        RangeError: a value is infinite.
+    An infinite one is a RangeError.
 
     >>> signed_logarithm(np.array([0.0, -np.e + 1]))
     array([ 0., -1.])

@@ -60,15 +60,7 @@ def hensel_digits(n: int, m: int, p: int, precision: int) -> list[int]:
 def window_digits(n: int, m: int, p: int, precision: int, fractional_digits: int = 0) -> list[int]:
     """Return the digits of n/m in the window p^(-F) … p^(precision-F-1), lowest first.
 
-    Args:
-        n: numerator.
-        m: positive denominator, coprime to n.
-        p: prime.
-        precision: how many digits the window holds.
-        fractional_digits: F, how many of them stand below p^0.
-
-    Raises:
-        BelowWindowError: p^(F+1) divides the denominator.
+    n and m are coprime, m is positive. A BelowWindowError says that p^(F+1) divides m.
 
     >>> window_digits(7, 5, 5, 4, fractional_digits=1)   # 2·5^(-1) + 1
     [2, 1, 0, 0]
@@ -153,10 +145,7 @@ def multiply(x: Residue, y: Residue, p: int, precision: int, fractional_digits: 
     """Return x · y.
 
     With x known mod p^a and y mod p^b, x·y is known mod p^min(a + v(y), b + v(x)), and F digits move below the window.
-
-    Raises:
-        BelowWindowError: v(x) + v(y) < −F.
-        NothingKnownError: no digit inside the window is determined.
+    A BelowWindowError says that v(x) + v(y) < −F, a NothingKnownError that no digit in the window is determined.
 
     >>> multiply(Residue(7, 4), Residue(1, 4), 5, 4, fractional_digits=1)   # 7/5 · 1/5 = 7/25
     Traceback (most recent call last):
@@ -176,11 +165,9 @@ def multiply(x: Residue, y: Residue, p: int, precision: int, fractional_digits: 
 def divide(x: Residue, y: Residue, p: int, precision: int, fractional_digits: int = 0) -> Residue:
     """Return x / y.
 
-    A quotient is known to the smaller of its arguments' relative precisions: dividing by p^k·unit loses k digits.
-
-    Raises:
-        BelowWindowError: v(x) − v(y) < −F.
-        NothingKnownError: y may be zero, or no digit inside the window is determined.
+    A quotient is known to the smaller of its arguments' relative precisions: dividing by p^k·unit loses k digits. A
+    BelowWindowError says that v(x) − v(y) < −F, a NothingKnownError that y may be zero, or no digit in the window is
+    determined.
 
     >>> divide(Residue(6, 4), Residue(2, 4), 2, 4)
     Residue(value=3, known=3)

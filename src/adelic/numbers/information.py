@@ -56,14 +56,8 @@ def prime_information(
     class. p-values are of the largest standardised information of all primes under 999 permutations of the labels.
     Of more than 20,000 values a random 20,000 are looked at.
 
-    Args:
-        numbers: in lowest terms.
-        labels: a class for each number, (size,) or the shape of the numbers.
-        primes: which primes to look at.
-        seed: of the sample and the permutations.
-
-    Raises:
-        EncodingError: there is not one label for each number, or there are more than 256 classes.
+    `labels` are a class for each number, (size,) or the shape of the numbers, at most 256 classes; else it is an
+    EncodingError. The numbers are in lowest terms; `seed` is that of the sample and the permutations.
 
     Source: P. H. Westfall and S. S. Young, Resampling-based multiple testing (1993), single-step maxT.
 

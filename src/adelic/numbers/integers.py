@@ -101,12 +101,6 @@ def from_digits(digits: list[int], p: int) -> int:
 def divide_modulo(n: int, m: int, p: int, precision: int) -> int:
     """Return n / m modulo p^precision, for m prime to p: Newton's method doubles the digits of 1 / m at each step.
 
-    Args:
-        n: numerator.
-        m: denominator, not divisible by p.
-        p: prime.
-        precision: how many digits.
-
     >>> divide_modulo(7, 5, 3, 1000) * 5 % 3**1000
     7
     """

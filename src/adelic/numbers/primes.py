@@ -120,12 +120,7 @@ def valuation(n: int, p: int) -> int:
 def split(numbers: ArrayLike, p: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return the valuations of integers at a prime, and their unit parts; of 0 both are 0.
 
-    Args:
-        numbers: int64, or objects of int, which may have any size.
-        p: a prime.
-
-    Returns:
-        int64, and units of the numbers' type, both of their shape.
+    From int64, or objects of int of any size, to int64, and units of the numbers' type, both of their shape.
 
     >>> valuations, units = split([12, -8, 5, 0], 2)
     >>> valuations.tolist(), units.tolist()

@@ -169,13 +169,8 @@ def _limit(floats: str) -> int | None:
 def approximation_errors(values: Any, numbers: Rationals, *, floats: str) -> npt.NDArray[np.float64] | None:
     """Return how far numbers are from the floats that they were read from, or None where nothing was approximated.
 
-    Args:
-        values: what was read.
-        numbers: as what it was read, under the policy.
-        floats: the policy.
-
-    Returns:
-        |number − float|, float64 in the shape of the numbers; 0 where the value was no float or is met exactly.
+    They are |number − float|, float64 in the shape of the numbers, which `values` were read as under the policy; 0
+    where a value was no float or is met exactly.
 
     >>> values = [3.25, 1 / 7]
     >>> approximation_errors(values, read(values, floats="limit:4"), floats="limit:4").round(4)
@@ -212,8 +207,7 @@ def _refuse_float(value: Any, *, advice: str) -> Fraction:
 def as_array(values: Any) -> npt.NDArray[Any] | None:
     """Return values as a NumPy array when they are an array of some library (NumPy, torch, pandas), else None.
 
-    Raises:
-        EncodingError: an entry of a masked array is masked, or a tensor is sparse, quantized, nested or without data.
+    A masked entry, or a tensor that is sparse, quantized, nested or without data, is an EncodingError.
     """
     if isinstance(values, np.ma.MaskedArray) and np.any(np.ma.getmaskarray(values)):
         position = tuple(int(i) for i in np.argwhere(np.ma.getmaskarray(values))[0])

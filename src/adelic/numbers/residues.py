@@ -14,15 +14,8 @@ from adelic.numbers.describe import at_position, describe
 def residues(numbers: Any, moduli: Sequence[int]) -> npt.NDArray[np.int64]:
     """Return the residues of integers modulo numbers below 2^63.
 
-    Args:
-        numbers: (*,), whatever `AdeleSpace.encode` takes.
-        moduli: 1 or more each.
-
-    Returns:
-        int64 (*, len(moduli)), each from 0 to the modulus less one.
-
-    Raises:
-        EncodingError: a value is not an integer.
+    From (*,), whatever `AdeleSpace.encode` takes, to int64 (*, len(moduli)), each from 0 to the modulus less one. A
+    value that is not an integer is an EncodingError.
 
     >>> residues([-1, 10**30], (2, 7, 10)).tolist()
     [[1, 6, 9], [0, 1, 0]]

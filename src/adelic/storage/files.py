@@ -59,14 +59,9 @@ def atomic_write(path: str | Path, data: Content, *, remedy: str = FOLDER_REMEDY
     device is written to, and stays what it is; so does a file in a folder that takes no other one, which is the only
     case where a crash can leave half a content. Any other thing of this name is refused.
 
-    Args:
-        path: the file.
-        data: its content; text is written as UTF-8, with escapes for what UTF-8 lacks (half a surrogate pair, as stands
-            for a byte in a path that is not UTF-8); a function is called with the open binary file.
-        remedy: what the error advises.
-
-    Raises:
-        StorageError: the file cannot be written; the message names the path, the reason and the remedy.
+    A text is written as UTF-8, with escapes for what UTF-8 lacks (half a surrogate pair, as stands for a byte in a path
+    that is not UTF-8); a function is called with the open binary file. If it cannot be written, a StorageError names
+    the path, the reason and the remedy.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -170,15 +165,8 @@ def sole_user(folder: Path, *, remedy: str = FOLDER_REMEDY) -> Iterator[None]:
     """Hold a folder against other processes that use this function; one that was missing is made, and not left empty.
 
     The kernel lets go of it when the process ends, however it ends. Where a file system, or Windows, has no such locks,
-    nothing is held.
-
-    Args:
-        folder: the folder.
-        remedy: what the error advises.
-
-    Raises:
-        RunBusyError: another process, or another block, holds the folder.
-        StorageError: the folder cannot be made.
+    nothing is held. A RunBusyError says that another process, or another block, holds the folder, a StorageError that
+    it cannot be made.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as name, sole_user(Path(name)), sole_user(Path(name)):
@@ -209,9 +197,6 @@ def taking_turns(folder: Path, *, remedy: str = FOLDER_REMEDY) -> Iterator[None]
 
     It is for what is read, changed and written within a moment. As with `sole_user`, the kernel ends a turn with its
     process; on a file system without locks nobody waits.
-
-    Raises:
-        StorageError: the folder cannot be made.
     """
     with ExitStack() as held:
         with storage_errors(f"cannot use the folder {folder}", remedy):
@@ -240,8 +225,7 @@ def _lock(descriptor: int, path: Path) -> bool:
 def read_bytes(path: Path, *, remedy: str = FOLDER_REMEDY) -> bytes | None:
     """Return the content of a file, or None if there is no such file.
 
-    Raises:
-        StorageError: there is something of this name, but it cannot be read.
+    If it is there but cannot be read, it is a StorageError.
 
     >>> read_bytes(Path("no such file")) is None
     True

@@ -83,9 +83,6 @@ class Option:
     def check(self, value: Any) -> Any:
         """Return a value in the option's type.
 
-        Raises:
-            ConfigurationError, UnknownNameError: the value is not one of the option's.
-
         >>> Option(name="scaling", choices=("linear", "log")).check("lgo")
         Traceback (most recent call last):
         adelic.errors.UnknownNameError: unknown scaling 'lgo'; did you mean 'log'? scaling: linear, log
@@ -169,9 +166,6 @@ class Option:
 
     def parse(self, text: str) -> Any:
         """Return the value that a text means, checked; that for None stays as it is, which is told so from not given.
-
-        Raises:
-            ConfigurationError, UnknownNameError: the text means no value of the option.
 
         >>> Option(name="primes", kind=tuple, holds=int).parse("2,3"), Option(name="epochs", kind=int).parse("3")
         ((2, 3), 3)
@@ -272,10 +266,8 @@ def _written(value: Any) -> Any:
 def option(default: Any = MISSING, /, **description: Any) -> Any:
     """Return a dataclass's field with a description.
 
-    Args:
-        default: of the field; a field of some models alone is None in others, and says its `default` for those that
-            have it in the description.
-        description: attributes of `Option`; name, kind and whether None is a value follow from the field.
+    `description` has attributes of `Option`; name, kind and whether None is a value follow from the field. A field of
+    some models alone is None in others, and says in the description which `default` it has in those.
     """
     return field(default=default, metadata={"option": description})
 
@@ -341,11 +333,7 @@ def _read(described: type) -> dict[str, Option]:
 
 
 def check_fields(instance: Any) -> None:
-    """Check the options of a frozen dataclass's instance, and put them into their types.
-
-    Raises:
-        ConfigurationError, UnknownNameError: a value is not one of its option's.
-    """
+    """Check the options of a frozen dataclass's instance, and put them into their types."""
     for name, described in options(type(instance)).items():
         object.__setattr__(instance, name, described.check(getattr(instance, name)))
 
@@ -370,9 +358,6 @@ def table_of(instance: Any) -> dict[str, Any]:
 
 def check_table(described: type, table: Any, where: str) -> dict[str, Any]:
     """Return the options that a table of a file gives to a dataclass, checked.
-
-    Raises:
-        ConfigurationError: it is missing, or has an unknown key, or a value of another kind.
 
     >>> @dataclass
     ... class Mine:

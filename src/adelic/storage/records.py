@@ -38,9 +38,7 @@ def sha256(content: bytes) -> str:
 def seal(record: Mapping[str, Any], **layout: Any) -> str:
     """Return a JSON object whose last entry, text_sha256, is the SHA-256 of this very text with 64 zeros in its place.
 
-    Args:
-        record: the object; it has at least one entry.
-        layout: as for `json.dumps`.
+    It has at least one entry; `layout` is as for `json.dumps`.
 
     >>> seal({"rows": 3})
     '{"rows": 3, "text_sha256": "7dd85b52...d46e"}'
@@ -52,9 +50,6 @@ def seal(record: Mapping[str, Any], **layout: Any) -> str:
 
 def parse_object(content: bytes) -> dict[str, Any]:
     """Return the JSON object of a text.
-
-    Raises:
-        DamagedTextError: it is not a JSON object.
 
     >>> parse_object(b"[]")
     Traceback (most recent call last):
@@ -84,12 +79,8 @@ def _has_half_a_character(record: dict[str, Any]) -> bool:
 def parse_sealed(content: bytes, *, older_end: str = "") -> dict[str, Any]:
     """Return the JSON object of a text that `seal` has written, or that is older and has no seal; without the seal.
 
-    Args:
-        content: the text.
-        older_end: the last entry of older texts, if that is as long as a seal; any other one is a damaged seal.
-
-    Raises:
-        DamagedTextError: it is not a JSON object, or does not fit its seal.
+    `older_end` is the last entry of older texts, if that is as long as a seal; any other one is a damaged seal. A text
+    that does not fit its seal, or is no JSON object, is a DamagedTextError.
 
     >>> parse_sealed(seal({"rows": 3}).encode()), parse_sealed(b'{"rows": 3}')
     ({'rows': 3}, {'rows': 3})
@@ -122,9 +113,6 @@ def _last_entry(content: bytes) -> int:
 
 def parse_toml(content: bytes) -> dict[str, Any]:
     """Return the tables of a TOML text.
-
-    Raises:
-        DamagedTextError: it is not TOML, or is nested too deeply.
 
     >>> parse_toml(b"n = " + 5000 * b"[")
     Traceback (most recent call last):
@@ -169,9 +157,6 @@ def checksums(contents: Mapping[str, bytes]) -> str:
 
 def parse_checksums(content: bytes) -> dict[str, str]:
     """Return the SHA-256 of each name that a list has.
-
-    Raises:
-        DamagedTextError: it is not such a list.
 
     >>> parse_checksums(b""), list(parse_checksums(checksums({"a": b""}).encode()))
     ({}, ['a'])

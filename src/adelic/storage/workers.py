@@ -21,10 +21,8 @@ _PROCESS_BYTES = GIBIBYTE // 2
 def map_parts(function: Callable[[Part], Result], parts: Iterable[Part], workers: int = 1) -> Iterator[Result]:
     """Yield function(part) for each part, in the order of the parts.
 
-    Args:
-        function: one that a module defines at its top, so that another process finds it.
-        parts: picklable arguments.
-        workers: how many processes work; one is this process itself.
+    The function is defined at the top of a module, so that another process finds it, and the parts are picklable. One
+    worker is this process itself.
 
     >>> list(map_parts(abs, [-1, 2, -3]))
     [1, 2, 3]
@@ -65,9 +63,6 @@ def cores() -> int:
 
 def check_processes(devices: int) -> None:
     """Raise unless this machine is large enough for as many processes with PyTorch, each for a device.
-
-    Raises:
-        ConfigurationError: it has too few cores, or too little memory that is free.
 
     >>> check_processes(1)
     >>> check_processes(10**6)

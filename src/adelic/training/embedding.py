@@ -343,11 +343,9 @@ _ALWAYS_IN_NAMES = ("features", "base", "n_primes", "modulus")  # as names of ru
 def labelled(table: Mapping[str, Any], *, always: Collection[str] = ()) -> dict[str, Any]:
     """Return the options that a label of an embedding says: those of other values than the defaults, AOE's form first.
 
-    Every label is made of them: the names of runs and of searched recipes, lists of runs, and reports.
-
-    Args:
-        table: of the embedding, as config.toml has it; options that it lacks have their defaults.
-        always: options that are said whatever their values are, if the embedding has them.
+    Every label is made of them: the names of runs and of searched recipes, lists of runs, and reports. The table is as
+    config.toml has it: options that it lacks have their defaults. Those in `always` are said whatever their values are,
+    if the embedding has them.
 
     >>> labelled({"name": "base-digits", "base": 30}), labelled({"name": "base-digits", "base": 10})
     ({'base': 30}, {})
@@ -367,9 +365,7 @@ def labelled(table: Mapping[str, Any], *, always: Collection[str] = ()) -> dict[
 def embedding_text(table: Mapping[str, Any], *, always: Collection[str] = ("features",)) -> str:
     """Return an embedding as `adelic reproduce --embeddings` takes it, but for long lists, which are abridged.
 
-    Args:
-        table: as for `labelled`.
-        always: as for `labelled`.
+    Arguments are those of `labelled`.
 
     >>> embedding_text({"name": "adelic", "features": "characters", "places": "late"})
     'adelic:characters:late'
@@ -417,13 +413,7 @@ def owners(option: str) -> tuple[str, ...]:
 def check_owner(what: str, option: str, embedding: str) -> None:
     """Raise `ConfigurationError` if an option belongs to other embeddings, and not to this one.
 
-    Args:
-        what: the option in the user's words.
-        option: its name, a field of `EmbeddingConfig`.
-        embedding: name of the embedding.
-
-    Raises:
-        ConfigurationError: the option belongs to other embeddings.
+    `what` is the option in the user's words, `option` a field of `EmbeddingConfig`.
 
     >>> check_owner("--sigma", "sigma", "learned")
     Traceback (most recent call last):

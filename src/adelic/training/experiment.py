@@ -412,8 +412,7 @@ def check_same(experiment: Experiment, path: Path) -> None:
 def is_extension(experiment: Experiment, path: Path) -> bool:
     """Return whether a config.toml holds this experiment with fewer epochs, from which it can go on.
 
-    Raises:
-        RunFolderError: it holds it with fewer epochs, and cannot go on from there.
+    If it holds it with fewer epochs, and cannot go on from there, it is a RunFolderError.
     """
     shorter, longer = _differences(experiment, path).get("recipe.epochs", (0, 0))
     if not (type(shorter) is type(longer) is int and 0 < shorter < longer) or len(_differences(experiment, path)) > 1:

@@ -18,10 +18,7 @@ CALIBRATION_BINS = 15
 def classification_metrics(labels: Labels, predictions: Labels, loss: float) -> dict[str, float]:
     """Return accuracy, balanced accuracy (mean recall of the classes that occur), macro-F1 and mean cross-entropy.
 
-    Args:
-        labels: true classes, (rows,).
-        predictions: predicted classes, (rows,).
-        loss: mean cross-entropy.
+    Labels and predictions are (rows,).
 
     >>> classification_metrics(np.array([0, 0, 0, 1]), np.array([0, 0, 0, 0]), 0.5)
     {'accuracy': 0.75, 'balanced_accuracy': 0.5, 'macro_f1': 0.42857142857142855, 'loss': 0.5}
@@ -46,9 +43,7 @@ def calibration_error(confidence: npt.NDArray[np.floating[Any]], is_right: npt.N
 
     Σ over bins of (share of the rows) · |accuracy − mean confidence|; the bins have equal width, (0, 1/15], ….
 
-    Args:
-        confidence: probability of each row's predicted class, (rows,).
-        is_right: whether it is the true one, (rows,).
+    Both are (rows,): the probability of the predicted class, and whether it is the true one.
 
     Source: Guo et al., "On calibration of modern neural networks", arXiv:1706.04599, section 2.
 
@@ -64,9 +59,7 @@ def calibration_error(confidence: npt.NDArray[np.floating[Any]], is_right: npt.N
 def several_classes_metrics(labels: Labels, predictions: Labels) -> dict[str, float]:
     """Return the figures of rows with several targets: means over the targets, and the rate of rows without an error.
 
-    Args:
-        labels: true classes, (rows, n_targets).
-        predictions: predicted classes, likewise.
+    Both are (rows, n_targets).
 
     >>> several_classes_metrics(np.array([[0, 0], [0, 1]]), np.array([[0, 0], [0, 0]]))["exact_match"]
     0.5
@@ -80,9 +73,7 @@ def several_classes_metrics(labels: Labels, predictions: Labels) -> dict[str, fl
 def number_metrics(numbers: Labels, answers: Labels) -> dict[str, float]:
     """Return the figures of answers that are numbers: the rate of right ones, mean absolute and mean squared error.
 
-    Args:
-        numbers: true numbers, (rows,).
-        answers: likewise.
+    Both are (rows,).
 
     >>> number_metrics(np.array([0, 0, 7, -1]), np.array([0, 0, 5, -1]))
     {'accuracy': 0.75, 'exact_match': 0.75, 'mean_absolute_error': 0.5, 'mean_squared_error': 1.0}
@@ -103,17 +94,7 @@ def majority_rate(train_labels: Labels, labels: Labels) -> float:
     >>> majority_rate(np.array([0, 0, 1]), np.array([0, 1, 1, 1]))
     0.25
     """
-    return float(np.mean(labels == majority_class(train_labels)))
-
-
-def majority_class(labels: Labels) -> int:
-    """Return the most frequent class; of equally frequent ones, the first.
-
-    >>> majority_class(np.array([0, 2, 2]))
-    2
-    """
-    classes, counts = np.unique(labels, return_counts=True)
-    return int(classes[counts.argmax()])
+    return float(np.mean(labels == most_frequent(train_labels)))
 
 
 def confusion(labels: Labels, predictions: Labels, n_classes: int) -> list[list[Any]]:
@@ -185,7 +166,7 @@ def is_learned(cases: npt.ArrayLike, correct: npt.ArrayLike) -> npt.NDArray[np.b
 
 
 def most_frequent(answers: Answers) -> Any:
-    """Return the most frequent answer, of equally frequent ones the least.
+    """Return the most frequent answer or class, of equally frequent ones the least.
 
     >>> most_frequent(np.array([3, 1, 1, 3]))
     1

@@ -11,8 +11,22 @@ from adelic.storage.options import check_fields, named, option, table_of
 from adelic.training.solver_names import DEFAULT_SOLVER, check_solver, solvers_in_words
 
 
+class _Table:
+    """A model, or a recipe: a name, and options, which are checked."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        check_fields(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the table of config.toml."""
+        return {"name": self.name, **table_of(self)}
+
+
 @dataclass(frozen=True, kw_only=True)
-class Classical:
+class Classical(_Table):
     """A model outside the Transformer.
 
     Attributes:
@@ -32,13 +46,9 @@ class Classical:
         """Return the model's name."""
         return self.name
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the table of config.toml."""
-        return {"name": self.name}
-
 
 @dataclass(frozen=True, kw_only=True)
-class RandomSearch:
+class RandomSearch(_Table):
     """How the options of a model outside the Transformer are chosen: by random draws, judged by validation.
 
     The attributes are options, and the `help` of each describes it.
@@ -65,17 +75,9 @@ class RandomSearch:
 
     name = "search"
 
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_fields(self)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the table of config.toml."""
-        return {"name": self.name, **table_of(self)}
-
 
 @dataclass(frozen=True, kw_only=True)
-class SolverConfig:
+class SolverConfig(_Table):
     """A solver: a model that learns a drawn task from questions, and answers with exact numbers.
 
     Attributes:
@@ -103,13 +105,9 @@ class SolverConfig:
         """Return the name as a part of file names."""
         return re.sub(r"[^\w-]+", "-", self.name)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the table of config.toml."""
-        return {"name": self.name}
-
 
 @dataclass(frozen=True, kw_only=True)
-class Steps:
+class Steps(_Table):
     """The recipe of a solver: for how many steps it is trained, and how fast; the solver decides everything else.
 
     The attributes are options, and the `help` of each describes it.
@@ -137,11 +135,3 @@ class Steps:
     name = "steps"
     symmetries = False
     max_rows = None
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_fields(self)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the table of config.toml."""
-        return {"name": self.name, **table_of(self)}

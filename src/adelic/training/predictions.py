@@ -13,11 +13,8 @@ Integers = npt.NDArray[np.int64]
 def pack(classes: npt.NDArray[np.integer], n_classes: int) -> str:
     """Return class indices as base64 text of their bits, most significant first, the last byte filled with zeros.
 
-    421 rows of two classes are 53 bytes, 72 letters. Several targets a row stand one after another.
-
-    Args:
-        classes: (rows,) or (rows, targets), 0 <= class < n_classes.
-        n_classes: the number of classes.
+    421 rows of two classes are 53 bytes, 72 letters. Several targets a row stand one after another. They are (rows,) or
+    (rows, targets).
 
     >>> pack(np.array([1, 0, 0, 0, 0, 0, 0, 1]), 2)
     'gQ=='
@@ -32,8 +29,7 @@ def pack(classes: npt.NDArray[np.integer], n_classes: int) -> str:
 def unpack(text: str, shape: tuple[int, ...], n_classes: int) -> Integers:
     """Return the class indices that `pack` has written, in their shape.
 
-    Raises:
-        ValueError: the text is not base64, or holds another number of rows.
+    A text that is not base64, or holds another number of rows, is a ValueError.
 
     >>> unpack("gQ==", (8,), 2).tolist()
     [1, 0, 0, 0, 0, 0, 0, 1]
@@ -54,11 +50,7 @@ def pack_answers(
 ) -> dict[str, Any]:
     """Return what a result keeps of integer answers between two bounds, as `Result.answers` reads it.
 
-    Args:
-        labels: (rows,) or (rows, targets).
-        predictions: likewise.
-        least: the least answer possible.
-        greatest: the greatest one.
+    Both are (rows,) or (rows, targets), between the least and the greatest answer possible.
 
     >>> pack_answers(np.array([[0, -1]]), np.array([[1, -1]]), -1, 1)
     {'shape': [1, 2], 'range': [-1, 1], 'labels': 'QA==', 'predictions': 'gA=='}

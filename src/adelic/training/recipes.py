@@ -213,12 +213,8 @@ def cosine(done: int, of: int) -> float:
 def rate_at(step: int, *, peak: float, warm_up: int, left: float, multiplied: bool) -> float:
     """Return the learning rate of a step: it rises over the first `warm_up` steps, and falls as `left` says.
 
-    Args:
-        step: from 0.
-        peak: the highest rate.
-        warm_up: steps after which nothing holds it down any more.
-        left: the share of it that the fall leaves, as of `cosine`.
-        multiplied: whether rise and fall are multiplied, as recipes have it; else the lesser one counts, as solvers do.
+    `peak` is the highest rate, and `left` the share of it that the fall leaves, as of `cosine`. Rise and fall are
+    `multiplied`, as recipes have it, or the lesser one counts, as solvers do.
 
     >>> [round(rate_at(step, peak=1.0, warm_up=2, left=cosine(step, 4), multiplied=False), 3) for step in range(4)]
     [0.5, 0.854, 0.5, 0.146]
@@ -278,8 +274,7 @@ def load_recipe(name: str, row: str, **changes: Any) -> Recipe:
 def complete(name: str, row: str, values: dict[str, Any]) -> Recipe:
     """Return the recipe of a name with its values for a row.
 
-    Raises:
-        ConfigurationError: a value is missing, or makes no sense.
+    If one is missing, or makes no sense, it is a ConfigurationError.
     """
     missing = [f for f in ("learning_rate", "epochs") if f not in values]
     if missing:
@@ -309,9 +304,7 @@ def stored(name: str, row: str) -> tuple[dict[str, Any], Any]:
 def read_recipe_file(path: str | Path) -> dict[str, Any]:
     """Return the tables of a recipe's file.
 
-    Raises:
-        StorageError: the file does not exist, or cannot be read.
-        ConfigurationError: it is not TOML.
+    A StorageError says that it cannot be read, a ConfigurationError that it is not TOML.
     """
     content = read_bytes(Path(path), remedy="name a recipe, or a file that `adelic tune` has written")
     if content is None:

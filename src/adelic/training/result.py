@@ -268,8 +268,7 @@ def _kinds_of_fields() -> dict[str, Any]:
 def read_done(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each file that a finished run's DONE lists, by name; {} for an older DONE, which is empty.
 
-    Raises:
-        RunFolderError: it is damaged.
+    A damaged one is a RunFolderError.
 
     >>> read_done(Path("no such folder"))
     {}

@@ -116,6 +116,7 @@ def test_what_does_not_fit_together():
     assert (padic(1, 3) == "one") is False
     assert padic(1, 3) != 2
     assert (padic([1, 2], 3) != 2).tolist() == [True, False]
+    assert (padic(1, 3) != padic([1, 2], 3)).tolist() == [False, True]
 
 
 def test_algebraic_numbers_have_coordinates_too():

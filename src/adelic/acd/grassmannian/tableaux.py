@@ -40,13 +40,8 @@ GREATEST_LETTER = 127  # int8
 def read_tableaux(tableaux: ArrayLike, n: int = GREATEST_LETTER) -> tuple[Int8, tuple[int, ...], tuple[int, ...]]:
     """Return tableaux as one batch (count, 3, r), with the shape of that which was given and its batch axes.
 
-    Args:
-        tableaux: whole numbers, shape (*, 3, r) or (*, 12).
-        n: the greatest letter allowed.
-
-    Raises:
-        EncodingError: another shape, entries that are not whole numbers from 1 to n, or a tableau that is not
-            semistandard.
+    They are whole numbers (*, 3, r) or (*, 12), semistandard, of letters 1 to n; an EncodingError says where they are
+    not.
 
     >>> read_tableaux([1, 2, 6, 9, 7, 8, 8, 11, 9, 10, 10, 12])
     (array([[[ 1,  2,  6,  9],
@@ -295,10 +290,7 @@ def tableaux_of_content(content: Sequence[int]) -> Int8:
     """Return all semistandard tableaux in which letter i + 1 occurs content[i] times, in lexicographic order.
 
     They come from the standard tableaux whose descents (i such that i + 1 stands in a lower row) are all between two
-    different letters, when the letters are written down in ascending order.
-
-    Args:
-        content: whole numbers from 0 on, of sum 3·rank.
+    different letters, when the letters are written down in ascending order. The content has the sum 3·rank.
 
     >>> tableaux_of_content((2, 1, 2, 1)).reshape(-1, 6).tolist()
     [[1, 1, 2, 3, 3, 4]]

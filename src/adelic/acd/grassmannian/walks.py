@@ -85,10 +85,7 @@ def walk(n: int, cap: int, rng: np.random.Generator, walkers: int = WALKERS) -> 
     """Yield, step by step and without end, the tableaux that the walkers have just mutated to, ranks up to `cap`.
 
     Each walker begins with the rectangles seed and mutates at a random vertex in each step, unless the new tableau has
-    a rank above the cap: then it stays where it is.
-
-    Yields:
-        int16, shape (walkers that moved, 3, n): contents of rows.
+    a rank above the cap: then it stays where it is. Contents of rows are int16, (walkers that moved, 3, n).
 
     >>> steps = walk(6, 4, np.random.default_rng(0))
     >>> sorted({int(T[:, 0].sum(axis=1).max()) for T, _ in zip(steps, range(50), strict=False)})[-1]
@@ -159,14 +156,9 @@ def least_rounds(m: int) -> int:
 def saturated(m: int, *, cap: int = CAP, seed: int = 0) -> dict[int, Int64]:
     """Return the keys of all cluster variables of ranks 2 to 4 found that use each of the letters 1..m.
 
-    Args:
-        m: 6 to 12; no cluster variable of rank 2 has fewer letters, and no tableau of rank 4 has more.
-        cap: the greatest rank that the walkers may pass through, 4 or more.
-        seed: of the random walks; once they are saturated the result does not depend on it.
-
-    Returns:
-        By rank, ascending keys, closed under promotion and evacuation. Nothing proves that they are all; see
-        `adelic.acd.grassmannian`.
+    m is 6 to 12: no cluster variable of rank 2 has fewer letters, and no tableau of rank 4 has more. Walkers pass
+    through ranks up to `cap`, 4 or more; once they are saturated the seed makes no difference. Keys ascend, by rank,
+    and are closed under promotion and evacuation; nothing proves that they are all, see `adelic.acd.grassmannian`.
 
     >>> {rank: len(found) for rank, found in saturated(8).items()}
     {2: 0, 3: 24, 4: 0}

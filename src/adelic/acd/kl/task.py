@@ -253,16 +253,6 @@ def _length_difference(X: Integers) -> Integers:
     return _by_chunks(lambda x, w: many.lengths(w) - many.lengths(x) + most, X)
 
 
-def _below(X: Integers) -> Integers:
-    """Return 1 where x <= w, and so the constant term is 1, else 0."""
-    return _by_chunks(lambda x, w: many.bruhat_below(x, w).astype(np.int8), X)
-
-
-def _equal(X: Integers) -> Integers:
-    """Return 1 where x = w, else 0."""
-    return _by_chunks(lambda x, w: (x == w).all(axis=1).astype(np.int8), X)
-
-
 def _estimate(n: int, edition: str) -> Estimate:
     """Return the exact row count; beyond n = 50 that of n = 50, as a lower bound."""
     size = min(n, 50)
@@ -297,7 +287,11 @@ TASK = Task(
     estimate=_estimate,
     generate=_generate,
     symmetries={"inverses": _inverted, "conjugates by w0": _conjugated},
-    cues={"length difference": _length_difference, "Bruhat order": _below, "equal": _equal},
+    cues={
+        "length difference": _length_difference,
+        "Bruhat order": lambda X: _by_chunks(lambda x, w: many.bruhat_below(x, w).astype(np.int8), X),  # constant term
+        "equal": lambda X: _by_chunks(lambda x, w: (x == w).all(axis=1).astype(np.int8), X),
+    },
     tally=_tally,
     facts=files(__package__) / "facts.json",
 )

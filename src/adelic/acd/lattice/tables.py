@@ -19,8 +19,7 @@ Indices = NDArray[np.intp]
 def all_paths(n: int) -> Int8:
     """Return all lattice paths with n ones and n-1 zeros, in ascending lexicographic order.
 
-    Returns:
-        int8, shape (Catalan(n-1), 2n-1).
+    They are int8, (Catalan(n-1), 2n-1).
 
     >>> all_paths(3).tolist()
     [[1, 1, 0, 1, 0], [1, 1, 1, 0, 0]]
@@ -139,11 +138,8 @@ def covers_in_one_order(
 ) -> tuple[tuple[Indices, Indices], tuple[Indices, Indices]]:
     """Return the covers of the matching order and of the Lagrange order, without the dropped lower paths.
 
-    Dropped are the last path, 1^n 0^(n-1), and whatever path has a cover that it shares in both orders.
-
-    Args:
-        matching: the places in the matching order, by path, all paths in ascending lexicographic order.
-        lagrange: the places in the Lagrange order.
+    Dropped are the last path, 1^n 0^(n-1), and whatever path has a cover that it shares in both orders. Arguments are
+    the places of all paths, in ascending lexicographic order, in the two orders.
 
     >>> covers_in_one_order(np.array([0, 1, 2]), np.array([1, 0, 2]))
     ((array([0, 1]), array([1, 2])), (array([0, 1]), array([2, 0])))

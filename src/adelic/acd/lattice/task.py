@@ -137,11 +137,7 @@ def covers(path: Iterable[int], *, order: str, edition: str = "corrected") -> li
 def heights(X: Integers) -> Integers:
     """Return for each row the heights of its two paths after each step, and their differences.
 
-    Args:
-        X: rows (lower path, upper path), shape (rows, 2(2n - 1)).
-
-    Returns:
-        Heights of the first path, of the second, and second less first, shape (rows, 3(2n - 1)).
+    From (rows, 2(2n - 1)) to (rows, 3(2n - 1)): heights of the first path, of the second, and second less first.
 
     >>> heights(np.array([[1, 1, 0, 1, 0, 1, 1, 1, 0, 0]])).tolist()
     [[1, 2, 1, 2, 1, 1, 2, 3, 2, 1, 0, 0, 2, 0, 0]]

@@ -75,9 +75,7 @@ def inverted(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     least of them does not, for the label is that of a power of q in P_(1,w) (see the module's source), and P_(1,w) is
     the same for w and its inverse. The tests compare all rows for n <= 8.
 
-    Args:
-        X: rows, shape (rows, n).
-        y: labels, shape (rows,).
+    Rows are (rows, n), labels (rows,).
 
     >>> inverted(np.array([[3, 0, 4, 1, 2]]), np.array([0]))
     (array([[1, 3, 4, 0, 2]]), array([0]))
@@ -91,23 +89,12 @@ def reverse_complemented(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     An occurrence of 4231 at i < j < k < l becomes one at the reflected places, and so does one of 3412, in which the 3
     and the 2 change parts: the new 3 is n - 1 - a_l, the new 2 is n - 1 - a_i, and the height a_i - a_l is what it was.
 
-    Args:
-        X: rows, shape (rows, n).
-        y: labels, shape (rows,).
+    Rows are (rows, n), labels (rows,).
 
     >>> reverse_complemented(np.array([[3, 0, 4, 1, 2]]), np.array([0]))
     (array([[2, 3, 0, 4, 1]]), array([0]))
     """
     return np.asarray(X.shape[1] - 1 - X[:, ::-1], X.dtype), y
-
-
-def _place_of_greatest(X: Integers) -> Integers:
-    return np.asarray(X.argmax(axis=1))
-
-
-def _greatest_drop(X: Integers) -> Integers:
-    """Return the greatest w(i) - w(i+1)."""
-    return np.asarray((X[:, :-1] - X[:, 1:]).max(axis=1))
 
 
 def _generate(request: Request) -> Rows:
@@ -156,9 +143,9 @@ TASK = Task(
     symmetries={"inverse": inverted, "reverse-complement": reverse_complemented},
     cues={
         "first entry": lambda X: X[:, 0],
-        "place of the greatest entry": _place_of_greatest,
+        "place of the greatest entry": lambda X: X.argmax(axis=1),
         "inversions": many.lengths,
-        "greatest drop": _greatest_drop,
+        "greatest drop": lambda X: (X[:, :-1] - X[:, 1:]).max(axis=1),
     },
     facts=files(__package__) / "facts.json",
 )

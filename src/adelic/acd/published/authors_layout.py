@@ -55,10 +55,8 @@ class AuthorsLayout:
 def text_files(dataset: Dataset) -> dict[str, tuple[str, Integers, Integers, LineMaker]]:
     """Return path -> (split, tokens, targets, maker of lines) for the files of a data set, train before test.
 
-    Of Grassmannian, rows of the greater class are left out until both classes have equally many in each split.
-
-    Raises:
-        ConfigurationError: the loader reads no such data.
+    Of Grassmannian, rows of the greater class are left out until both classes have equally many in each split. A
+    ConfigurationError says that the loader reads no such data.
 
     >>> import tempfile
     >>> from adelic import acd
@@ -95,12 +93,7 @@ def text_files(dataset: Dataset) -> dict[str, tuple[str, Integers, Integers, Lin
 
 
 def about(dataset: Dataset, rows: int) -> dict[str, Any]:
-    """Return what the description of such files says: how to load them, and what the loader leaves out.
-
-    Args:
-        dataset: the data.
-        rows: how many of its rows are written.
-    """
+    """Return what the description of such files says: how to load them, and what the loader leaves out."""
     provenance = dataset.provenance
     layout = LAYOUTS[provenance["task"]]
     found = {"loader": f"get_dataset({layout.name!r}, {provenance['n']}, folder=...) of github.com/pnnl/ML4AlgComb"}
@@ -116,18 +109,6 @@ def description_file(dataset: Dataset) -> str:
     return f"{LAYOUTS[dataset.provenance['task']].name}_{dataset.provenance['n']}.json"
 
 
-def _mheight(tokens: list[int], target: Any) -> str:
-    return f"({_listed(tokens)});{target}"
-
-
-def _weaving(tokens: list[int], target: Any) -> str:
-    return f"[{_listed(tokens)}]"
-
-
-def _target(tokens: list[int], target: Any) -> str:
-    return str(target)
-
-
 def _schubert(tokens: list[int], target: Any) -> str:
     n = (len(tokens) + 1) // 4
     u, v, w = (_listed(part) for part in (tokens[:n], tokens[n : 2 * n], tokens[2 * n :]))
@@ -138,10 +119,6 @@ def _characters(tokens: list[int], target: Any) -> str:
     half = len(tokens) // 2
     lam, mu = (_listed(part for part in partition if part) for partition in (tokens[:half], tokens[half:]))
     return f"([{lam}], [{mu}], {target})"
-
-
-def _lattice(tokens: list[int], target: Any) -> str:
-    return _listed(tokens)
 
 
 def _quiver(tokens: list[int], target: Any) -> str:
@@ -189,21 +166,25 @@ def _quiver_files() -> tuple[TextFile, ...]:
 
 LAYOUTS: Mapping[str, AuthorsLayout] = {
     "mheight": AuthorsLayout(
-        "mheight", (8, 9, 10, 11, 12), (TextFile("mheight_function/mHeight_{n}_{split}.txt", _mheight),)
+        "mheight",
+        (8, 9, 10, 11, 12),
+        (TextFile("mheight_function/mHeight_{n}_{split}.txt", lambda tokens, target: f"({_listed(tokens)});{target}"),),
     ),
     "weaving": AuthorsLayout(
         "weaving",
         (6, 7, 8),
         (
-            TextFile("weaving_patterns/weaving_pattern_{split}_{n}.txt", _weaving),
-            TextFile("weaving_patterns/labels_{split}_{n}.txt", _target),
+            TextFile("weaving_patterns/weaving_pattern_{split}_{n}.txt", lambda tokens, _: f"[{_listed(tokens)}]"),
+            TextFile("weaving_patterns/labels_{split}_{n}.txt", lambda _, target: str(target)),
         ),
     ),
     "lattice": AuthorsLayout(
         "lattice_path",
         (10, 11, 12, 13),
         tuple(
-            TextFile(f"lattice_paths/{name}_covers_{{split}}_{{n}}_{{steps}}.csv", _lattice, label)
+            TextFile(
+                f"lattice_paths/{name}_covers_{{split}}_{{n}}_{{steps}}.csv", lambda tokens, _: _listed(tokens), label
+            )
             for label, name in enumerate(LABELS)
         ),
     ),

@@ -135,10 +135,8 @@ def _classes(
 ) -> tuple[Integers, str]:
     """Return the labels as our class indices, and how the files' labels are to be read.
 
-    They are renamed if that makes most of all rows right, where as they are most are wrong.
-
-    Raises:
-        StorageError: a label is not one of the classes.
+    They are renamed if that makes most of all rows right, where as they are most are wrong. A label that is none of the
+    classes is a StorageError.
     """
     y, said, renaming, explained = table.y, "as documented here", {}, 0
     found = np.unique(y)

@@ -66,8 +66,7 @@ class Table:
 def find(folder: Path, name: str, n: int) -> list[Source]:
     """Return the files of a task and size, train before test: the authors' text files, or else those of the hub.
 
-    Raises:
-        StorageError: there are none, or some are missing.
+    Where there are none, or some are missing, it is a StorageError.
     """
     with files.storage_errors(f"cannot read {folder}", "name a folder with the files of the dataset's authors"):
         if not folder.is_dir():
@@ -113,8 +112,8 @@ def _hub_files(folder: Path) -> list[Source]:
 def read(sources: list[Source], task: Task, n: int, progress: Progress | None) -> Table:
     """Return the rows of all files.
 
-    Raises:
-        StorageError: a file cannot be read or has no rows, a line is not a row of this size, or there are too many.
+    A StorageError says that a file cannot be read or has no rows, that a line is not a row of this size, or that there
+    are too many.
     """
     most = 2 * task.estimate(n, "published").rows
     parts: list[tuple[Integers, Integers, Integers, Integers]] = []

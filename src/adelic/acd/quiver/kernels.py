@@ -258,10 +258,8 @@ def canonical_forms(matrices: Int64) -> Int64:
 def symmetrizers(matrices: Int64) -> Int64:
     """Return, for (count, n, n) matrices, the least d_i > 0 with d_i b_ij = -d_j b_ji on each connected component.
 
-    Entries must be less than FACTOR_LIMIT in absolute value.
-
-    Returns:
-        int64, shape (count, n); a row of zeros where d does not exist, of OVERFLOW where it is too great.
+    Entries must be less than FACTOR_LIMIT in absolute value. The result is int64 (count, n); a row of zeros where d
+    does not exist, of OVERFLOW where it is too great.
     """
     count, n = matrices.shape[:2]
     result = np.zeros((count, n), np.int64)
@@ -400,16 +398,8 @@ def index_table(members: Int8, count: int, size: int) -> Int64:
 def expand(members: Int8, table: Int64, count: int, first: int, last: int, n: int) -> int:
     """Add the canonical forms of all mutations of members[first:last] that are new; return how many members there are.
 
-    Args:
-        members: flat matrices, shape (capacity, n * n), with room for n * (last - first) more than the first `count`.
-        table: finds them, see `find`.
-        count: how many members there are before.
-        first: of the members to mutate.
-        last: one past the last of them.
-        n: the number of vertices.
-
-    Returns:
-        The new count; OVERFLOW if an entry leaves -127..127.
+    Members are flat matrices, (capacity, n * n), `count` of them, with room for n * (last - first) more; `table` finds
+    them, see `find`. OVERFLOW is returned if an entry leaves -127..127.
     """
     best, neighbours, degrees = np.empty(n, np.int64), np.empty((n, n), np.int64), np.empty(n, np.int64)
     weights, keys = np.empty((n, n), np.uint64), np.empty(n, np.uint64)

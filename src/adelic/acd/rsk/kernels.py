@@ -15,13 +15,7 @@ Int8 = NDArray[np.int8]
 def encode(word: Int8, x: Int8, y: Int8, insertion: Int8, recording: Int8, row_lengths: Int8) -> None:
     """Write the tokens of the two tableaux of a permutation of 1..n to x, and its inversion vector to y.
 
-    Args:
-        word: the permutation, shape (n,).
-        x: shape (6n+6,).
-        y: shape (n(n-1)/2,).
-        insertion: work space, shape (n, n).
-        recording: work space, shape (n, n).
-        row_lengths: work space, shape (n,).
+    Shapes are (n,) of the word, (6n+6,) of x and (n(n-1)/2,) of y; of the work space (n, n), (n, n) and (n,).
     """
     n = len(word)
     rows = 0

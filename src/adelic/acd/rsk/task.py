@@ -184,12 +184,7 @@ def tableaux(row: Iterable[int]) -> tuple[Tableau, Tableau]:
 def inverse(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     """Return the rows of the inverse permutations: P and Q exchanged.
 
-    Args:
-        X: tokens of tableaux, shape (rows, 6n+6).
-        y: the inversion vectors of their permutations, shape (rows, n(n-1)/2).
-
-    Raises:
-        EncodingError: the shapes are others, or y has a row that is the inversion vector of no permutation.
+    Shapes are (rows, 6n+6) and (rows, n(n-1)/2); others, or a y that belongs to no permutation, are an EncodingError.
 
     >>> X, y = encoded([[3, 1, 2]])
     >>> permutations_of(inverse(X, y)[1]).tolist(), tableaux(inverse(X, y)[0][0])
@@ -223,14 +218,8 @@ def reversal(X: Integers, y: Integers) -> tuple[Integers, Integers]:
 def encoded(permutations: ArrayLike) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """Return tokens and inversion vectors of many permutations of 1..n at once.
 
-    Args:
-        permutations: whole numbers, shape (rows, n), 1 <= n <= 100.
-
-    Returns:
-        int8 tokens of shape (rows, 6n+6), and int8 bits of shape (rows, n(n-1)/2).
-
-    Raises:
-        EncodingError: the shape is another, or there is a row that is not a permutation of 1..n.
+    From whole numbers (rows, n), 1 <= n <= 100, to int8 (rows, 6n+6) and int8 (rows, n(n-1)/2). An EncodingError says
+    that the shape is another, or that a row is not a permutation.
 
     >>> X, y = encoded([[3, 1, 2], [1, 2, 3]])
     >>> X.shape, y.tolist()

@@ -80,13 +80,9 @@ def draw_zeros(
 ) -> NDArray[np.int64]:
     """Return the drawn candidates for every v from u on, one v after the other, ascending for each.
 
-    Args:
-        s: the statistics.
-        u: the rank of u.
-        nonzero_w: the w with c(u, v, w) > 0, those of one v together and ascending.
-        nonzero_starts: (n! + 1,), where each v starts in `nonzero_w`.
-        wanted: (n!,), how many zeros to draw for each v, at most as many as there are.
-        uniforms: (sum of `wanted`,), independent and uniform in [0, 1).
+    u is a rank. `nonzero_w` has the w with c(u, v, w) > 0, ascending for each v, which starts at `nonzero_starts`, (n!
+    + 1,). Of each v as many zeros are drawn as are `wanted`, (n!,), at most as many as there are, by as many
+    independent uniform numbers from [0, 1).
     """
     drawn = np.empty(len(uniforms), np.int64)
     filled = 0

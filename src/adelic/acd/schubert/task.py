@@ -25,9 +25,7 @@ CUE_CHUNK = 1 << 16  # rows that a cue looks at in one go, so that it needs litt
 def exchanged_factors(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     """Return the rows (v, u, w) with the same constants: multiplication is commutative.
 
-    Args:
-        X: rows (u, v, w), shape (rows, 4n - 1).
-        y: constants, shape (rows,).
+    Rows (u, v, w) are (rows, 4n - 1), constants (rows,).
 
     >>> exchanged_factors(np.array([[1, 2, 2, 1, 2, 1, 3]]), np.array([1]))
     (array([[2, 1, 1, 2, 2, 1, 3]]), array([1]))
@@ -47,9 +45,7 @@ def reversed_points(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     Rows where u or v moves other points than w, whose constant is zero, and rows in whose image u or v is not in S_n,
     stay as they are. Applied twice it is the identity.
 
-    Args:
-        X: rows (u, v, w), shape (rows, 4n - 1).
-        y: constants, shape (rows,).
+    Rows (u, v, w) are (rows, 4n - 1), constants (rows,).
 
     >>> X = np.array([[2, 1, 3, 2, 1, 3, 3, 1, 2, 4, 5]])  # S_213² = S_312 and S_132² = S_231 + S_1423
     >>> reversed_points(X, np.array([1]))
@@ -92,10 +88,6 @@ def _cue(statistic: Callable[[Integers, Integers, Integers], Integers]) -> Cue:
         return np.concatenate(parts)
 
     return cue
-
-
-def _length_excess(u: Integers, v: Integers, w: Integers) -> Integers:
-    return permutations.lengths(w) - permutations.lengths(u) - permutations.lengths(v)
 
 
 def _descents(u: Integers, v: Integers, w: Integers) -> Integers:
@@ -200,7 +192,7 @@ TASK = Task(
     },
     symmetries={"exchanged factors": exchanged_factors, "reversed points": reversed_points},
     cues={
-        "length": _cue(_length_excess),
+        "length": _cue(lambda u, v, w: permutations.lengths(w) - permutations.lengths(u) - permutations.lengths(v)),
         "descents": _cue(_descents),
         "new descents": _cue(_new_descents),
         "Bruhat order": _cue(_bruhat),

@@ -87,8 +87,7 @@ def candidate_permutations(n: int) -> Int8:
 def groups_of_pairs(group: Int8) -> NDArray[np.int32]:
     """Return a number for each pair of permutations, (n!, n!): equal for pairs of the same group.
 
-    Args:
-        group: all permutations of 0..n-1 in lexicographic order.
+    `group` has all permutations of 0..n-1 in lexicographic order.
 
     >>> groups_of_pairs(np.array([[0, 1], [1, 0]], np.int8)).tolist()
     [[0, 1], [1, 3]]
@@ -124,10 +123,8 @@ def groups_of_pairs(group: Int8) -> NDArray[np.int32]:
 def quotas(nonzeros: Int64, zeros: Int64, rng: np.random.Generator) -> Int64:
     """Return how many zeros each pair u <= v is to have: as many as nonzeros, or all where there are fewer.
 
-    Args:
-        nonzeros: (n!, n!), how many nonzero constants each pair has.
-        zeros: (n!, n!), how many zeros to draw from; both are read from the diagonal up.
-        rng: decides which pairs give more for those that have too few.
+    Both counts are (n!, n!), read from the diagonal up. `rng` decides which pairs give more for those that have too
+    few.
 
     >>> quotas(np.array([[1, 2], [2, 1]]), np.array([[0, 9], [0, 3]]), np.random.default_rng(0)).tolist()
     [[0, 2], [0, 2]]

@@ -25,9 +25,8 @@ Int64 = NDArray[np.int64]
 def all_patterns(n: int, progress: Progress | None = None) -> Int8:
     """Return the rows of every simple arrangement of n pseudolines, 3 <= n <= 9.
 
-    Returns:
-        int8 of shape (A006245(n), n, n-1): row i lists the pseudolines (0-based) that i crosses. Ordered by the level
-        matrix, read row by row as a binary number.
+    They are int8, (A006245(n), n, n-1): row i lists the pseudolines (0-based) that i crosses. Their order is that of
+    the level matrix, read row by row as a binary number.
 
     >>> all_patterns(3).tolist()
     [[[2, 1], [2, 0], [1, 0]], [[1, 2], [0, 2], [0, 1]]]
@@ -106,8 +105,7 @@ def _level_keys(rows: Int8) -> Int64:
 def level_rows(sequences: Int8) -> Rows:
     """Return the `levels` edition: every legal 0/1 matrix (rows n-1, ..., 2), label 1 for those of the patterns.
 
-    Args:
-        sequences: all patterns, as `all_patterns` returns them.
+    `sequences` are all patterns, as `all_patterns` returns them.
 
     >>> rows = level_rows(all_patterns(3))
     >>> rows.X.tolist(), rows.y.tolist()
@@ -142,15 +140,8 @@ def _legal_rows(width: int, ones: int) -> Int8:
 def shuffled_non_patterns(positives: Integers, n: int, rng: np.random.Generator) -> Integers:
     """Return one non-pattern for each pattern: its entries shuffled within every row.
 
-    A shuffle that gives a pattern, or a matrix that was drawn before, is drawn again.
-
-    Args:
-        positives: all patterns, tokens 1..n, shape (patterns, n(n-1)); n >= 3.
-        n: the number of pseudolines.
-        rng: the source of the shuffles.
-
-    Returns:
-        Of the same shape and dtype; different from each other and from every pattern.
+    A shuffle that gives a pattern, or a matrix that was drawn before, is drawn again. All patterns, tokens 1..n,
+    (patterns, n(n-1)), n >= 3, become as many rows that differ from each other and from every pattern.
 
     >>> positives = np.array([[1, 2, 1, 3, 2, 3], [2, 1, 3, 1, 3, 2]], np.int8)
     >>> negatives = shuffled_non_patterns(positives, 3, np.random.default_rng(0))

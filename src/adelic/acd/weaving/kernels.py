@@ -13,8 +13,7 @@ with needs_extra("adelic.acd", "data"):
 def are_patterns(matrices: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return for each n × (n-1) matrix whether it is a weaving pattern; see `weaving.is_weaving_pattern`.
 
-    Args:
-        matrices: shape (matrices, n, n-1); the rows of pseudolines n, ..., 1. Entries outside 1..n must be 0.
+    They are (matrices, n, n-1), the rows of pseudolines n, ..., 1. Entries outside 1..n must be 0.
     """
     count, n, width = matrices.shape
     answers = np.zeros(count, np.bool_)

@@ -65,14 +65,8 @@ def is_weaving_pattern(matrix: ArrayLike) -> Any:
 def rotated(matrices: ArrayLike) -> Integers:
     """Return the patterns with the marked cell moved past pseudoline 1, which so becomes pseudoline n.
 
-    Args:
-        matrices: patterns as `is_weaving_pattern` takes them, shape (*, n(n-1)).
-
-    Returns:
-        Patterns of the same shape and dtype; 2n rotations are the identity.
-
-    Raises:
-        EncodingError: the length of the last axis is not n(n-1).
+    Patterns are (*, n(n-1)), as `is_weaving_pattern` takes them, and their dtype is kept; 2n rotations are the
+    identity. A last axis of another length is an EncodingError.
 
     >>> rotated([1, 2, 1, 3, 2, 3])
     array([2, 1, 3, 1, 3, 2])
@@ -86,11 +80,7 @@ def rotated(matrices: ArrayLike) -> Integers:
 def reflected(matrices: ArrayLike) -> Integers:
     """Return the patterns mirrored top to bottom: pseudoline i becomes n + 1 - i.
 
-    Args:
-        matrices: patterns as `is_weaving_pattern` takes them, shape (*, n(n-1)).
-
-    Raises:
-        EncodingError: the length of the last axis is not n(n-1).
+    Patterns are (*, n(n-1)), as `is_weaving_pattern` takes them. A last axis of another length is an EncodingError.
 
     >>> reflected([2, 1, 3, 1, 3, 2])
     array([1, 2, 1, 3, 2, 3])
@@ -102,12 +92,8 @@ def reflected(matrices: ArrayLike) -> Integers:
 def triples(X: Integers) -> Integers:
     """Return for each three pseudolines in which order each of them meets the other two.
 
-    Args:
-        X: rows of the published edition, shape (rows, n(n-1)): each pseudoline's row has all others.
-
-    Returns:
-        For a < b < c, in lexicographic order, 4 [a meets b first] + 2 [b meets a first] + [c meets a first], int8 of
-        shape (rows, C(n, 3)). Of a weaving pattern, 0 and 7 alone.
+    From rows of the published edition, (rows, n(n-1)), to int8 (rows, C(n, 3)): for a < b < c, in lexicographic order,
+    4 [a meets b first] + 2 [b meets a first] + [c meets a first]. Of a weaving pattern, 0 and 7 alone.
 
     >>> triples(np.array([[1, 2, 1, 3, 2, 3], [2, 1, 3, 1, 3, 2], [1, 2, 3, 1, 2, 3]])).tolist()
     [[7], [0], [5]]
@@ -123,11 +109,7 @@ def triples(X: Integers) -> Integers:
 def levels_reflected(levels: ArrayLike) -> Integers:
     """Return the level matrices of the patterns mirrored top to bottom: the rows from last to first, 0 and 1 exchanged.
 
-    Args:
-        levels: level matrices, shape (*, (n-2)²), of patterns or not.
-
-    Raises:
-        EncodingError: the length of the last axis is not (n-2)².
+    They are (*, (n-2)²), of patterns or not. A last axis of another length is an EncodingError.
 
     >>> levels_reflected([0, 1, 0, 0])  # rows 011 and 001, with the entries that follow from the others
     array([1, 1, 1, 0])
@@ -139,11 +121,7 @@ def levels_reflected(levels: ArrayLike) -> Integers:
 def levels_half_turned(levels: ArrayLike) -> Integers:
     """Return the level matrices of the patterns rotated n times, which is each of their rows from last to first.
 
-    Args:
-        levels: level matrices, shape (*, (n-2)²), of patterns or not.
-
-    Raises:
-        EncodingError: the length of the last axis is not (n-2)².
+    They are (*, (n-2)²), of patterns or not. A last axis of another length is an EncodingError.
 
     >>> levels_half_turned([0, 1, 0, 0])  # rows 011 and 001
     array([1, 1, 1, 0])

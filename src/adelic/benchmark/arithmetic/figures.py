@@ -10,12 +10,11 @@ from matplotlib.figure import Figure
 
 from adelic.benchmark.arithmetic.groups import in_order, with_most_examples
 from adelic.benchmark.drawn import Series
-from adelic.benchmark.plots import COLOURS, GREY, render, style
+from adelic.benchmark.plots import COLOURS, DASHES, GREY, render, style
 from adelic.benchmark.results import confidence_interval
 from adelic.training.solver_names import TITLES, WITHOUT_NETWORK
 
 _MARKERS = "osD^vP*X<>"
-_DASHES = ("--", ":", "-.")
 _PANELS = 3
 _PANEL_HEIGHT = 2.9  # inches, without the legend
 _LEGEND_WIDTH, _LEGEND_LINE = 130, 0.22  # characters, with the lines before the names; inches
@@ -27,9 +26,6 @@ def draw_accuracy(series: Sequence[Series]) -> bytes | None:
     """Return an SVG of accuracy against the number of examples, a panel a task; None if no task has two sizes.
 
     Lines are means over seeds, and each seed is a dot.
-
-    Args:
-        series: with results.
 
     >>> draw_accuracy([]) is None
     True
@@ -65,9 +61,6 @@ def draw_seconds(series: Sequence[Series]) -> bytes | None:
 
     Every series is a point, its mean over seeds, and each of its seeds a dot. Where one answer in a hundred or more is
     right the number of its examples stands beside it, in thousands (10k).
-
-    Args:
-        series: with results, also those of several plans.
 
     >>> draw_seconds([]) is None
     True
@@ -115,9 +108,6 @@ def draw_never_seen(series: Sequence[Series]) -> bytes | None:
     Of each task and solver the series with the most examples counts. Bars are 95 % confidence intervals of the mean
     over seeds.
 
-    Args:
-        series: with results.
-
     >>> draw_never_seen([]) is None
     True
     """
@@ -156,7 +146,7 @@ def _looks(series: Sequence[Series]) -> Looks:
     """
     solvers = in_order(series)
     rivals = iter(COLOURS[1:] * len(solvers))
-    dashes = iter(_DASHES * len(solvers))
+    dashes = iter(DASHES[1:] * len(solvers))
     looks: Looks = {}
     for i, solver in enumerate(solvers):
         is_ours = solver.startswith("adelic-")

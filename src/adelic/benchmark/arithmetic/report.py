@@ -10,7 +10,7 @@ from adelic.benchmark.arithmetic.figures import draw_accuracy, draw_never_seen
 from adelic.benchmark.arithmetic.groups import in_groups, with_most_examples
 from adelic.benchmark.drawn import Report, Series
 from adelic.benchmark.results import confidence_interval, costs
-from adelic.benchmark.table import IMPOSSIBLE, NOT_RUN, Table
+from adelic.benchmark.table import IMPOSSIBLE, NOT_RUN, Table, mean_with_interval
 
 
 def show(series: list[Series]) -> Report:
@@ -88,10 +88,8 @@ def cell(series: Series, split: str = "test") -> str:
     values = series.accuracies(split)
     if not values:
         return NOT_RUN
-    interval = confidence_interval(values)
-    text = percent(float(np.mean(values))) + (f" ± {100 * interval:.1f}" if interval else "")
-    if interval is None and min(values) < max(values):  # two seeds
-        text += f" [{percent(min(values))}, {percent(max(values))}]"
+    is_one_figure = min(values) == max(values)
+    text = mean_with_interval(values[:1] if is_one_figure else values, decimals=1, write=percent)
     text = f"**{text}**" if min(values) == 1 else text
     n_planned = len(series.experiments)
     return text if len(values) == n_planned else f"{text} ({len(values)} of {n_planned} seeds)"

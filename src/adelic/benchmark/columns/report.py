@@ -3,9 +3,9 @@
 import numpy as np
 
 from adelic.benchmark.drawn import Report, Series
-from adelic.benchmark.drawn.scores import constants, in_percent, rules
+from adelic.benchmark.drawn.scores import constants, rules
 from adelic.benchmark.results import costs
-from adelic.benchmark.table import IMPOSSIBLE, Table, shown
+from adelic.benchmark.table import IMPOSSIBLE, Table, mean_with_interval, percent
 
 
 def show(series: list[Series]) -> Report:
@@ -30,14 +30,14 @@ def _text(series: list[Series]) -> str:
     rows = []
     for label in dict.fromkeys(one.label for one in series):
         cells = [found.get((label, task)) for task in tasks]
-        figures = [IMPOSSIBLE if one is None else shown(one.accuracies(), 100, digits=1) for one in cells]
+        figures = [IMPOSSIBLE if one is None else mean_with_interval(one.accuracies(), decimals=1) for one in cells]
         rows.append((label, *figures, *([_least(cells)] if is_whole else [])))
     if results:
         of_tasks = [[result for result in results if result.task == task] for task in tasks]
         trivial = {"best trivial rule": [rules(some) for some in of_tasks]}
         trivial["best constant answer"] = [constants(some, "test") for some in of_tasks]
         for label, rates in trivial.items():
-            rows.append((label, *(in_percent(rate, 1) for rate in rates), *([""] if is_whole else [])))
+            rows.append((label, *(percent(rate, decimals=1, none="") for rate in rates), *([""] if is_whole else [])))
     table = Table(("model", *tasks, *(["least"] if is_whole else [])), tuple(rows)).to_markdown().rstrip()
     questions = _listed(tasks)
     if not is_whole:
@@ -54,7 +54,7 @@ def _listed(tasks: dict[str, str]) -> str:
 def _least(cells: list[Series | None]) -> str:
     """Return the least mean accuracy over the tasks; nothing where one was not run, or cannot be."""
     means = [float(np.mean(one.accuracies())) for one in cells if one is not None and one.results]
-    return in_percent(min(means), 1) if len(means) == len(cells) else ""
+    return percent(min(means), decimals=1) if len(means) == len(cells) else ""
 
 
 def _note(series: list[Series], is_whole: bool) -> str:

@@ -40,15 +40,6 @@ def _mean(rates: Iterable[float | None]) -> float | None:
     return float(np.mean(kept)) if kept else None
 
 
-def in_percent(rate: float | None, digits: int = 2) -> str:
-    """Return a rate in percent; nothing for None.
-
-    >>> in_percent(0.5234), in_percent(0.5, 1), in_percent(None)
-    ('52.34', '50.0', '')
-    """
-    return "" if rate is None else f"{100 * rate:.{digits}f}"
-
-
 def learned(result: Result, split: str) -> int:
     """Return how many classes have at least 95 % of their questions right; those without a question do not count.
 

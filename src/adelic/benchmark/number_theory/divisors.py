@@ -50,11 +50,7 @@ def group(k: int) -> str:
 
 
 def to_table(series: Sequence[Series]) -> Table:
-    """Return which GCDs each series has learned, and its right answers by what the GCD divides, in percent.
-
-    Args:
-        series: with results.
-    """
+    """Return which GCDs each series has learned, and its right answers by what the GCD divides, in percent."""
     rows = []
     for one in series:
         cases, correct = counted(one.results)
@@ -84,9 +80,6 @@ def listed(learned: NDArray[np.bool_]) -> str:
 
 def draw_divisors(series: Sequence[Series]) -> bytes | None:
     """Return an SVG: a row a series, a column a GCD, the darker the fewer are right; a dot says that it is learned.
-
-    Args:
-        series: with results.
 
     >>> draw_divisors([]) is None
     True

@@ -11,11 +11,10 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from adelic.benchmark.drawn import Series
 from adelic.benchmark.drawn.scores import learned
-from adelic.benchmark.plots import GREY, render, style
+from adelic.benchmark.plots import COLOURS, DASHES, GREY, render, style
 
 _OURS = "adelic"
-_DASHES = ("-", "--", ":", "-.")
-_WARM = ("#D55E00", "#CC79A7", "#E69F00", "#8C564B")
+_WARM = (*(COLOURS[i] for i in (1, 3, 4)), "#8C564B")
 
 
 def draw_gcd(curves: Sequence[Series]) -> bytes | None:
@@ -107,7 +106,7 @@ def _colours(curves: Sequence[Series]) -> dict[str, tuple[str, str]]:
     ours = [label for label, name in names if name.startswith(_OURS)]
     rivals = [label for label, name in names if not name.startswith(_OURS)]
     shades = mpl.colormaps["viridis"](np.linspace(0, 0.75, max(len(ours), 1)))
-    looks = {label: (to_hex(shade), _DASHES[0]) for label, shade in zip(ours, shades, strict=False)}
+    looks = {label: (to_hex(shade), DASHES[0]) for label, shade in zip(ours, shades, strict=False)}
     for i, label in enumerate(rivals):
-        looks[label] = (_WARM[i % len(_WARM)], _DASHES[i // len(_WARM) % len(_DASHES)])
+        looks[label] = (_WARM[i % len(_WARM)], DASHES[i // len(_WARM) % len(DASHES)])
     return looks

@@ -1,13 +1,20 @@
 """What the number theory benchmark shows: a table of all tasks, one for each; of greatest common divisors pictures."""
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from adelic.benchmark.drawn import Report, Series
-from adelic.benchmark.drawn.scores import constants, in_percent, learned, least_class, rules
+from adelic.benchmark.drawn.scores import constants, learned, least_class, rules
 from adelic.benchmark.number_theory.divisors import draw_divisors, to_table
 from adelic.benchmark.number_theory.figures import draw_gcd
-from adelic.benchmark.number_theory.summary import to_summary
 from adelic.benchmark.results import BUSY_NOTE, costs, shown_seconds
-from adelic.benchmark.table import Table, shown
-from adelic.training import Result
+from adelic.benchmark.table import NONE, NOT_RUN, Table, mean_with_interval, percent
+from adelic.training import Experiment, Result
+
+KINDS = ("AOE, places apart", "AOE, in a Transformer", "others")
+"""The kinds of models that are compared, in the order of columns."""
+_FLAT = "adelic-flat"
 
 
 def show(series: list[Series]) -> Report:
@@ -63,19 +70,20 @@ def _table(series: list[Series]) -> Table:
     rows = []
     for one in series:
         results = one.results
-        figures = [shown(one.accuracies(split), 100) for split in splits]
+        figures = [mean_with_interval(one.accuracies(split)) for split in splits]
         if is_counted:
-            figures.append(shown([learned(result, is_counted) for result in results], 1))
+            counts = [learned(result, is_counted) for result in results]
+            figures.append(mean_with_interval(counts, scale=1, decimals=int(len(counts) > 1)))
         elif asked.class_names:
-            figures.append(shown([least_class(result) for result in results], 100))
+            figures.append(mean_with_interval([least_class(result) for result in results]))
         seeds = f"{len(results)}" + (f" of {len(one.experiments)}" if len(results) < len(one.experiments) else "")
         costs = [f"{results[0].parameters:,}", shown_seconds(results)] if results else ["", ""]
         rows.append((one.label, f"{one.examples:,}", seeds, *figures, *costs))
     everything = [result for one in series for result in one.results]
     blank = [""] * (len(columns) - 3 - len(splits))
-    named = [in_percent(constants(everything, split)) for split in splits]
+    named = [percent(constants(everything, split), none="") for split in splits]
     rows.append(("best constant answer", "", "", *named, *blank))
-    if rule := in_percent(rules(everything)):
+    if rule := percent(rules(everything), none=""):
         rows.append(("best trivial rule", "", "", rule, *[""] * len(named[1:]), *blank))
     return Table(tuple(columns), tuple(rows))
 
@@ -90,3 +98,53 @@ def _notes(results: list[Result]) -> str:
         f"{BUSY_NOTE} best constant answer: one answer to all questions of a split, its best. "
         f"best trivial rule: chosen, and learnt, from training questions; older results lack it.\n\n{costs(results)}"
     )
+
+
+def kind_of(one: Experiment) -> str:
+    """Return which of `KINDS` the model of a run is.
+
+    >>> from adelic.benchmark.drawn import read_plan
+    >>> {kind_of(series.experiments[0]) for series in read_plan("full", "number-theory")} == set(KINDS)
+    True
+    """
+    name = one.model.name
+    if not name.startswith("adelic"):
+        return KINDS[2]
+    is_flat = one.embedding.places == "flat" if one.is_network else name.startswith(_FLAT)
+    return KINDS[1 if is_flat else 0]
+
+
+def to_summary(series: Sequence[Series]) -> Table:
+    """Return a row for each task, and each choice of its options.
+
+    The figure is the share of exact answers on the test questions, in percent, or where classes are counted how many
+    of 100 are learned. Of each kind the series with the greatest mean stands there.
+
+    >>> to_summary([]).rows
+    ()
+    """
+    rows = []
+    for heading in dict.fromkeys(one.heading for one in series):
+        mine = [one for one in series if one.heading == heading]
+        published = next((one.published for one in mine if one.published), NONE)
+        rule = None if mine[0].asked.every_class else rules(result for one in mine for result in one.results)
+        rows.append((heading, published, *(_best(mine, kind) for kind in KINDS), percent(rule)))
+    return Table(("task", "published", *KINDS, "trivial rule"), tuple(rows))
+
+
+def _best(series: Sequence[Series], kind: str) -> str:
+    """Return the greatest figure of a kind, with the label of its series; "–" where the plan has none."""
+    mine = [one for one in series if kind_of(one.experiments[0]) == kind]
+    if not mine:
+        return NONE
+    with_figures = [one for one in mine if one.results]
+    if not with_figures:
+        return NOT_RUN
+    best = max(with_figures, key=lambda one: float(np.mean(_figures(one))))
+    scale, decimals = (1, int(len(best.results) > 1)) if best.asked.every_class else (100, 2)
+    return f"{mean_with_interval(_figures(best), scale=scale, decimals=decimals)} ({best.label})"
+
+
+def _figures(series: Series) -> list[float]:
+    counted = series.asked.every_class
+    return [float(learned(result, counted)) for result in series.results] if counted else series.accuracies()

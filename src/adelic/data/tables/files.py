@@ -70,10 +70,6 @@ def read_table(path: str | Path) -> FileColumns:
 def check_file(path: Path) -> None:
     """Raise unless a path may be a table's file.
 
-    Raises:
-        StorageError: there is no such file.
-        ConfigurationError: its name does not end as a table's does.
-
     >>> check_file(Path("mine.xlsx"))
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: mine.xlsx is not a table: its name must end in .csv, .jsonl or .parquet; save it

@@ -234,16 +234,9 @@ def ids_of(
 ) -> tuple[NDArray[np.int64], tuple[Fraction, ...]]:
     """Return the rows of a table for a network: the places of numbers in a vocabulary, and behind it in new numbers.
 
-    Args:
-        frame: as for `from_table`; it needs no target.
-        columns: the number columns, in the order of tokens.
-        vocabulary: the numbers that a network knows.
-
-    Returns:
-        Places, (rows, columns); and the new numbers in the order in which they come.
-
-    Raises:
-        UnknownNameError, ConfigurationError: a column is missing, or a value is not a number; or there are no rows.
+    `frame` is as for `from_table`, but needs no target. Places are (rows, columns); new numbers stand in the order in
+    which they come. An UnknownNameError says that a column is missing, a ConfigurationError that a value is not a
+    number, or that there are no rows.
 
     >>> ids_of({"a": [7, "1/2", 8]}, ["a"], vocabulary=(5, 7))
     (array([[1],

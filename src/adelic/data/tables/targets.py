@@ -21,13 +21,8 @@ _BOUND = 1 << 62
 def targets_of(column: Coded, answer: str | None) -> tuple[NDArray[np.int64], tuple[str, ...] | None]:
     """Return the targets, (rows,), and the names of the classes if they are classes.
 
-    Args:
-        column: the target.
-        answer: "classes" or "number"; None leaves it to the values.
-
-    Raises:
-        ConfigurationError: a text says that there is no value; or a number is not whole, or too large; or there is one
-            class, or no class has two rows.
+    `answer` is "classes" or "number"; None leaves it to the values. A ConfigurationError says that a value is missing,
+    or as a number not whole or too large, or that there is one class, or no class has two rows.
 
     >>> y, names = targets_of(Coded.of("kind", ["b", "a", "b"]), None)
     >>> y.tolist(), names

@@ -175,9 +175,6 @@ _OF_THE_HUB = ("cache_dir", "force_download", "local_files_only", "revision", "s
 def named_class(name: Any) -> type:
     """Return the model class of Transformers with a name.
 
-    Raises:
-        ConfigurationError: there is no such class.
-
     >>> named_class("BertModel").__name__
     'BertModel'
     """

@@ -102,8 +102,7 @@ class NumberSettings:
 def note_settings(tokenizer: "PreTrainedTokenizerBase", settings: NumberSettings) -> None:
     """Note in a tokenizer which numbers its model reads and writes; it is saved and loaded with it.
 
-    Raises:
-        ConfigurationError: it goes with a model of another space already.
+    If it goes with a model of another space already, that is a ConfigurationError.
     """
     noted = noted_settings(tokenizer)
     if noted is not None and noted.space != settings.space:

@@ -57,18 +57,14 @@ class Classifier(nn.Module):
     def encode(self, x: torch.Tensor) -> torch.Tensor:
         """Return the last states that are read, (batch, d), or (batch, (length + 1) · d) where all are.
 
-        Args:
-            x: tokens, (batch, length + 1, d); dropout's site 0 is used already.
+        x are tokens, (batch, length + 1, d); dropout's site 0 is used already.
         """
 
     def forward(self, ids: Any) -> Any:
         """Return what the head makes of the states it reads: logits, float32 (*, n_classes), where it is a classifier.
 
         How precise the products are, and where dropout's random numbers come from, is the affair of
-        `adelic.nn.backend.Backend`.
-
-        Args:
-            ids: ids of numbers, or numbers without a vocabulary, (*, length).
+        `adelic.nn.backend.Backend`. Without a vocabulary, numbers stand in place of ids (*, length).
         """
         check_plain(ids, self.cls.device)
         x = self.place(ids)
@@ -117,9 +113,6 @@ def after_cls(cls: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
 
 def read_size(pooling: str, d: int, max_length: int) -> int:
     """Return how many numbers a head reads: the d of [CLS], or those of all tokens.
-
-    Raises:
-        ConfigurationError: there is no such pooling.
 
     >>> read_size("cls", 128, 8), read_size("tokens", 128, 8)
     (128, 1152)

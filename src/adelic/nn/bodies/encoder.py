@@ -48,10 +48,7 @@ class EncoderLayer(nn.TransformerEncoderLayer):
     ) -> torch.Tensor:
         """Return the tokens' next states, float32.
 
-        Args:
-            x: tokens.
-            n_read: return the states of this many tokens alone, the first ones; of all if None.
-            first_site: number of the layer's first site of `SITES` in the model.
+        With `n_read`, of the first tokens alone. `first_site` numbers the layer's first site of `SITES` in the model.
         """
         if not fused.takes(x):
             return self._plain(x, n_read)

@@ -54,8 +54,7 @@ class FeatureEmbedding(NumberEmbedding):
     def features(self, numbers: Any) -> torch.Tensor:
         """Return the features of numbers (*,), on the CPU: (*, n_features).
 
-        Raises:
-            EncodingError: a value is not a number, or does not have these features.
+        A value that is not a number, or does not have these features, is an EncodingError.
         """
 
     @abstractmethod
@@ -65,9 +64,8 @@ class FeatureEmbedding(NumberEmbedding):
     def forward(self, ids_or_numbers: Any, *, mask: torch.Tensor | None = None) -> torch.Tensor:
         """Return the vectors of ids (or of numbers, without a vocabulary), float32 (*, length, d_model).
 
-        Args:
-            ids_or_numbers: (*, length).
-            mask: bool (*, length), False where there is padding, whose vector is 0. No number is padding by its value.
+        The mask is bool (*, length), False where there is padding, whose vector is 0: no number is padding by its
+        value.
         """
         if self.vocabulary is None:
             vectors = self.project(self.features(ids_or_numbers).to(self.table.device))
@@ -104,10 +102,7 @@ class ScaledEmbedding(FeatureEmbedding):
     def fit(self, numbers: Any) -> "ScaledEmbedding":
         """Set shift and scale by numbers, such as those of the training data; return the embedding.
 
-        Raises:
-            ConfigurationError: there are no numbers.
-            EncodingError: a value is not a number.
-            RangeError: a number is beyond float64.
+        A ConfigurationError says that there are no numbers, a RangeError that one is beyond float64.
         """
         values = self._transform(_reals(numbers))
         if not values.size:

@@ -198,8 +198,7 @@ class FoNEEmbedding(FeatureEmbedding):
 def check_bases(bases: Sequence[int]) -> tuple[int, ...]:
     """Return the bases of FoNE's periods, each once, ascending.
 
-    Raises:
-        ConfigurationError: no base is given, or one is not a whole number from 2 to 10.
+    Other bases than whole numbers from 2 to 10, or none, are a ConfigurationError.
 
     >>> check_bases([5, 2])
     (2, 5)

@@ -14,10 +14,8 @@ def loudness(layout: FeatureLayout, falloff: float) -> npt.NDArray[np.float32]:
 
     That is a character, or a one-hot digit; other features have the factor 1. A residue is the rarer asked for, and the
     more examples it takes, the greater its modulus. With equal factors the many high levels are noise as loud as the
-    few low ones, and a network reads neither in time.
-
-    Raises:
-        ConfigurationError: the falloff is not positive and finite, or the form has no such features.
+    few low ones, and a network reads neither in time. For a form without such features, or a falloff that is not
+    positive and finite, it raises a ConfigurationError.
 
     >>> from adelic.numbers import AdeleSpace
     >>> layout = FeatureLayout("characters", AdeleSpace(primes=(2, 5), precision=3), 3)

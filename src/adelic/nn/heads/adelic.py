@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError, EncodingError
 from adelic.nn.fingerprint import Fingerprinted, of_space
-from adelic.nn.placewise import N_CHARACTERS, PlacewiseLinear, digit_characters, stack_places
+from adelic.nn.placewise import N_CHARACTERS, PlacewiseLinear, check_scale, digit_characters, stack_places
 from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleArray, AdeleSpace, DecodedNumbers, RedundantResidueCode
 from adelic.numbers.places.real import nearest_floats
@@ -90,7 +90,7 @@ class AdelicHead(Fingerprinted):
         super().__init__()
         if in_features < 1:
             raise ConfigurationError(f"in_features={in_features} must be at least 1")
-        _check_scale(real_scale)
+        check_scale(real_scale)
         self.space, self.in_features, self.placewise, self.tied = space, in_features, placewise, tied
         self.real_scale = real_scale
         self._width = N_CHARACTERS if tied else max(space.primes)
@@ -217,7 +217,7 @@ class AdelicLoss(nn.Module):
         super().__init__()
         if not 0 <= real_weight < math.inf:
             raise ConfigurationError(f"real_weight={real_weight} must be finite and not negative")
-        _check_scale(real_scale)
+        check_scale(real_scale)
         self.space, self.real_weight, self.real_scale = space, real_weight, real_scale
         self.register_buffer("exists", torch.from_numpy(space.window.exists), persistent=False)
 
@@ -311,8 +311,3 @@ def _tensors_of(adeles: AdeleArray) -> tuple[torch.Tensor, torch.Tensor]:
 def _to_numpy(values: torch.Tensor) -> npt.NDArray[np.float64]:
     array: npt.NDArray[np.float64] = values.detach().double().cpu().numpy()
     return array
-
-
-def _check_scale(real_scale: float) -> None:
-    if not 0 < real_scale < math.inf:
-        raise ConfigurationError(f"real_scale={real_scale} must be positive and finite")

@@ -46,8 +46,7 @@ class ClassHeads(nn.Module):
 def make_head(d: int, n_classes: int | Sequence[int] | None, head: Callable[[int], nn.Module] | None) -> nn.Module:
     """Return what reads a state of length d: a linear classifier, one a target, or what `head` makes of d.
 
-    Raises:
-        ConfigurationError: there are both classes and a head, or neither.
+    It has to be either classes or a head, else it is a ConfigurationError.
 
     >>> make_head(8, 3, None)
     Linear(in_features=8, out_features=3, bias=True)

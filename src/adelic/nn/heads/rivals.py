@@ -40,10 +40,7 @@ def number_token_loss(
     "absolute": the mean of Σ_j P(j)·|j − d| over all digits, Wasserstein's distance of P from the digit d; "squared":
     that of (Σ_j P(j)·j − d)².
 
-    Args:
-        logits: float (*, base), of which P is the softmax.
-        digits: int64 (*).
-        distance: which of the two.
+    P is the softmax of the logits, float (*, base); digits are int64 (*).
 
     Source: Zausinger et al., "Regress, don't guess: a regression-like loss on number tokens for language models",
     arXiv:2411.02083, section 3: NTL-WAS and NTL-MSE.
@@ -84,8 +81,7 @@ class DigitwiseHead(Fingerprinted):
     def targets(self, numbers: Any, n_digits: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the digits of integers (*,), int64 (*, n_digits), and whether they are negative, float32 (*).
 
-        Raises:
-            EncodingError: a number is a fraction, or has more digits, or a sign where the head knows none.
+        A number that is a fraction, or has more digits, or a sign where the head knows none, is an EncodingError.
         """
         digits, sign = to_digits(numbers, base=self.base, n_digits=n_digits)
         if not self.signed:

@@ -18,11 +18,7 @@ _OPENS, _CLOSES = -4, -5
 def postfix(*tokens: int) -> int | Fraction:
     """Return the value of an expression or a program, that of its last token.
 
-    Args:
-        tokens: operands from 1 on, −1, −2, … for `OPERATORS`, −100 − k for the value k columns before, then zeros.
-
-    Raises:
-        ZeroDivisionError: it divides by 0.
+    Tokens are operands from 1 on, −1, −2, … for `OPERATORS`, −100 − k for the value k columns before, then zeros.
 
     >>> postfix(2, 3, 4, -3, -2, 0, 0)  # 2 − 3 · 4
     -10
@@ -46,9 +42,6 @@ def postfix(*tokens: int) -> int | Fraction:
 def infix(*tokens: int) -> list[int]:
     """Return an expression in infix: each operation in brackets, which stand as −4 and −5, without zeros.
 
-    Args:
-        tokens: an expression in postfix.
-
     >>> infix(2, 3, 4, -3, -2, 0, 0)  # (2 − (3 · 4))
     [-4, 2, -2, -4, 3, -3, 4, -5, -5]
     """
@@ -65,8 +58,7 @@ def infix(*tokens: int) -> list[int]:
 def infix_value(*tokens: int) -> int | Fraction:
     """Return the value of an expression in infix, each operation in brackets (Dijkstra's two stacks).
 
-    Args:
-        tokens: as of `infix`; zeros are passed over.
+    Zeros are passed over.
 
     >>> infix_value(-4, 2, -2, -4, 3, -3, 4, -5, -5, 0)  # (2 − (3 · 4))
     -10
@@ -99,8 +91,7 @@ def shape_of(operations: int, rng: np.random.Generator) -> tuple[int, ...]:
 def compiled(text: str) -> list[int | str]:
     """Return the tokens of a program, in which letters are operands.
 
-    Args:
-        text: words: a small letter, one of + - * /, :P to name the value before it, and then P to refer to that.
+    Words are a small letter, one of + - * /, :P to name the value before it, and then P to refer to that.
 
     >>> compiled("a b + :P P *")
     ['a', 'b', -1, -101, -3]
@@ -122,13 +113,7 @@ def steps(
 ) -> list[int | str]:
     """Return the program of n steps from two terms to the next, c·(the last one) + d·(the one before it).
 
-    Args:
-        n: how many steps.
-        c: the factor of the last term.
-        d: the factor of the one before it.
-        before: the first term.
-        last: the second term.
-        sign: −1 to add, −2 to subtract.
+    The first two terms are `before` and `last`; the sign is −1 to add, −2 to subtract.
 
     >>> postfix(*steps(48, 1, 1, 1, 1))  # Fibonacci's 50th number, OEIS A000045
     12586269025

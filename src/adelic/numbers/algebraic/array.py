@@ -106,9 +106,7 @@ class AlgebraicArray(AdeleArray):
         return np.full(self.size, None, dtype=object), np.zeros(self.size, dtype=np.bool_)
 
     def _decode_one(self, position: tuple[Any, ...]) -> Any:
-        places = self._finite[position]
-        flat = FinitePlaces(places.digits[None], places.known[None])
-        residues = [finite.read_residue(flat, 0, j, self.space.window) for j in range(self.space.n_primes)]
+        residues = finite.read_residues(self._finite[position], self.space.window)
         element = decoding.decode(self.space, residues, self._real[position])
         if element is None:
             bits = prod(p**r.known for p, r in zip(self.space.primes, residues, strict=True)).bit_length() - 1

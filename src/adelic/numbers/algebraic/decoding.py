@@ -35,10 +35,7 @@ _LIMIT = 2000  # heights are below 2^1024
 def decode(field: EmbeddedField, residues: list[Residue], place: InfinitePlace) -> Element | None:
     """Return the one number with these coordinates, or None where none is proven to be it.
 
-    Args:
-        field: the field.
-        residues: p^F · α at each prime.
-        place: the infinite place of one number.
+    Residues are of p^F · α at each prime, and the place is that of one number.
     """
     denominator, house = float(place.height.denominator), float(place.height.house)
     if not (isfinite(denominator) and isfinite(house)):

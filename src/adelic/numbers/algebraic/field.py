@@ -72,10 +72,7 @@ class EmbeddedField(ABC):
         """Return p^F · α mod p^precision for a number α of the field at the j-th prime.
 
         A denominator that p divides need not lead below the window: with √2 ≡ 3 modulo 7, (√2 − 3)/7 is a 7-adic
-        integer. More digits of θ tell.
-
-        Raises:
-            BelowWindowError: α has digits below the window.
+        integer. More digits of θ tell. A BelowWindowError says that α has digits below the window.
         """
         numerators, denominator = element
         p, n, f = self.primes[j], self.precision, self.fractional_digits

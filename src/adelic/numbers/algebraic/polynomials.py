@@ -38,9 +38,6 @@ _TERM = re.compile(
 def load_flint(what: str = "AlgebraicSpace") -> ModuleType:
     """Import python-flint on first use, for what an error says needs it.
 
-    Raises:
-        MissingExtraError: it is not installed.
-
     >>> load_flint().fmpz_poly([-2, 0, 1])
     x^2 + (-2)
     """
@@ -67,12 +64,8 @@ def working_precision(bits: int) -> Iterator[None]:
 def parse(text: str) -> tuple[Fraction, ...]:
     """Return the coefficients of a polynomial in x, the constant one first, without leading zeros.
 
-    Args:
-        text: a sum of terms such as "x^2 - 2", "1/2 + 3*x", "x**3", "0.5x", "-x/2"; no brackets.
-
-    Raises:
-        EncodingError: the text is not such a sum, or an exponent is beyond 1000.
-        DivisionByZeroError: a denominator is zero.
+    The text is a sum of terms such as "x^2 - 2", "1/2 + 3*x", "x**3", "0.5x", "-x/2", without brackets. Anything else,
+    or an exponent beyond 1000, is an EncodingError, a denominator 0 a DivisionByZeroError.
 
     >>> parse("x^2 - 2"), parse("-x/2")
     ((Fraction(-2, 1), Fraction(0, 1), Fraction(1, 1)), (Fraction(0, 1), Fraction(-1, 2)))
@@ -125,12 +118,8 @@ def to_text(coefficients: Sequence[Any]) -> str:
 def defining_polynomial(given: Any) -> tuple[int, ...]:
     """Return a polynomial that defines a number field: monic, with integer coefficients, irreducible, degree >= 2.
 
-    Args:
-        given: text, a sequence of coefficients, the constant one first, or a polynomial of sympy or python-flint.
-
-    Raises:
-        SpaceError: it does not define one; the message says why.
-        EncodingError: it is not a polynomial.
+    From text, a sequence of coefficients, the constant one first, or a polynomial of sympy or python-flint. A
+    SpaceError says why it defines none, an EncodingError that it is no polynomial.
 
     >>> defining_polynomial("x^2 - 4")
     Traceback (most recent call last):
@@ -162,14 +151,9 @@ def defining_polynomial(given: Any) -> tuple[int, ...]:
 def read(given: Any, *, floats: str = "error") -> tuple[Fraction, ...]:
     """Return the coefficients of a polynomial, the constant one first, without leading zeros.
 
-    Args:
-        given: text, a sequence of coefficients, the constant one first, or a polynomial of sympy (an expression too) or
-            python-flint in one variable, whatever its name.
-        floats: how floats among the coefficients are read, as for `AdeleSpace.encode`.
-
-    Raises:
-        EncodingError: it is not a polynomial with rational coefficients.
-        DivisionByZeroError: a denominator is zero.
+    From text, a sequence of coefficients, the constant one first, or a polynomial of sympy (an expression too) or
+    python-flint in one variable, whatever its name; `floats` is as for `AdeleSpace.encode`. Anything else is an
+    EncodingError, a denominator 0 a DivisionByZeroError.
 
     >>> read("x^2 - 2") == read((-2, 0, 1)) == read(load_flint().fmpz_poly([-2, 0, 1]))
     True
@@ -195,8 +179,7 @@ def foreign_coefficients(given: Any) -> list[Any] | None:
 def read_coefficients(given: Any, *, floats: str = "error") -> tuple[Fraction, ...]:
     """Return a sequence of rational coefficients as fractions, without leading zeros.
 
-    Raises:
-        EncodingError: it is not a flat sequence of rational numbers.
+    Anything but a flat sequence of rational numbers is an EncodingError.
 
     >>> read_coefficients((1, "1/2", 0))
     (Fraction(1, 1), Fraction(1, 2))
@@ -241,8 +224,7 @@ def evaluate(f: Sequence[int], x: int, modulus: int) -> int:
 def roots_modulo(f: tuple[int, ...], p: int) -> dict[int, int]:
     """Return the roots of f modulo a prime p with their multiplicities, ascending; f is not 0 modulo p.
 
-    Raises:
-        MissingExtraError: p is beyond 10^5, and python-flint is not installed.
+    Where p is beyond 10^5, it needs python-flint.
 
     >>> roots_modulo((-2, 0, 1), 7), roots_modulo((-2, 0, 1), 5), roots_modulo((-2, 0, 1), 2)
     ({3: 1, 4: 1}, {}, {0: 2})
@@ -289,10 +271,6 @@ def splitting_primes(f: tuple[int, ...], bound: int) -> Iterator[int]:
 def complex_roots(f: tuple[int, ...], bits: int) -> tuple[Ball, ...]:
     """Return the complex roots of a squarefree f as balls of python-flint, the imaginary part of real ones exactly 0.
 
-    Args:
-        f: polynomial.
-        bits: of precision, at least.
-
     >>> [round(float(z.real.mid()), 6) for z in complex_roots((-2, 0, 1), 64)]
     [-1.414214, 1.414214]
     """
@@ -319,14 +297,8 @@ def house(conjugates: Sequence[Ball]) -> Fraction:
 def hensel_root(f: tuple[int, ...], r: int, p: int, precision: int) -> int:
     """Return the root of f modulo p^precision that is r modulo p, by Hensel's lemma.
 
-    Newton's step r − f(r)/f'(r) doubles the right digits. The paper's step, one digit c = −f(r)/p^k · f'(r)^(-1)
-    mod p at a time, gives the same root, since it is unique (paper, appendix "Hensel's Lemma").
-
-    Args:
-        f: polynomial.
-        r: a simple root modulo p.
-        p: prime.
-        precision: how many digits.
+    Newton's step r − f(r)/f'(r) doubles the right digits. The paper's step, one digit c = −f(r)/p^k · f'(r)^(-1) mod p
+    at a time, gives the same root, since it is unique (paper, appendix "Hensel's Lemma"). r is a simple root modulo p.
 
     >>> hensel_root((-2, 0, 1), 3, 7, 4), 2166**2 % 7**4
     (2166, 2)

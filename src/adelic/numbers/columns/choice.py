@@ -62,10 +62,8 @@ class ColumnChoice:
     def text(self, *, form: str, missing: str, given: Collection[str] = ()) -> str:
         """Return the lines.
 
-        Args:
-            form: of the features; "combined" alone reads the scale.
-            missing: what missing entries become, in words.
-            given: which of "space", "coordinates", "form", "scale" and "missing" the user gave; that is said.
+        `missing` says in words what missing entries become; `given` has which of "space", "coordinates", "form",
+        "scale" and "missing" the user gave, and that is said. "combined" alone reads the scale.
         """
         gaps = f", {self.missing:,} missing" if self.missing else ""
         reach = f"from {_shown(self.least)} to {_shown(self.greatest)}"
@@ -99,15 +97,10 @@ def choose_for_column(
 ) -> ColumnChoice:
     """Return how a column of numbers is to be read.
 
-    Args:
-        values: a pandas or polars series, an array or a list: integers, fractions, decimals, dates, with gaps.
-        floats: what a float that is not an integer stands for, as for `AdeleSpace.encode`.
-        fractional_digits: digits after the point at each prime; by default as many as the column needs.
-        real: whether the real value is a coordinate.
-
-    Raises:
-        EncodingError: a value is not a number, or there is none, or its real value matters and is beyond float64.
-        SpaceError: `fractional_digits` is negative, or no integer.
+    Values are a pandas or polars series, an array or a list: integers, fractions, decimals, dates, with gaps; `floats`
+    is as for `AdeleSpace.encode`. There are as many `fractional_digits` as the column needs, unless they are given;
+    `real` says whether the real value is a coordinate. An EncodingError says that a value is not a number, or beyond
+    float64 where that matters, or that there is none.
 
     >>> choose_for_column([0.5, 19.99, 3]).kind, choose_for_column(["1/3", 2]).kind
     ('decimals', 'fractions')

@@ -20,9 +20,6 @@ Integers = npt.NDArray[np.int64]
 def read_floats(values: npt.NDArray[np.floating], floats: str) -> Rationals:
     """Return what `rationals.read` returns of floats, (rows,), at a tenth of its time.
 
-    Raises:
-        EncodingError: as there.
-
     >>> read_floats(np.array([0.1, -2.5e-7]), "shortest")
     Rationals(numerators=array([ 1, -1]), denominators=array([     10, 4000000]), shape=(2,))
     """

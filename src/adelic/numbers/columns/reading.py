@@ -95,14 +95,8 @@ def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
     text "2026-11-23", is its number of days since 1 January 1970, in its own time zone; with a time of day it is none.
     Nothing tells a whole number beside dates from such a number of days.
 
-    Args:
-        values: integers, floats, truth values, dates, text or objects, (rows,).
-        floats: the policy, as for `AdeleSpace.encode`.
-
-    Raises:
-        EncodingError: a value is not a number, or a float comes without a policy.
-        ValueTypeError: a value's type is not one of numbers.
-        DivisionByZeroError: a denominator is zero.
+    Values are integers, floats, truth values, dates, text or objects, (rows,). A value that is not a number, or a float
+    without a policy, is an EncodingError, another type a ValueTypeError, a denominator 0 a DivisionByZeroError.
 
     >>> column = read_column(np.array([3.0, np.nan, 0.1]), floats="shortest")
     >>> column.numbers.numerators, column.numbers.denominators, column.is_missing
@@ -261,12 +255,8 @@ def _has_floats_alone(values: Any) -> bool:
 def read_values(values: Any, *, floats: str = "shortest") -> tuple[Rationals, npt.NDArray[np.bool_]]:
     """Return values of any shape as exact rationals, 0 where one is missing, and which are missing, bool (*).
 
-    Args:
-        values: as for `series_of`.
-        floats: as for `read_column`.
-
-    Raises:
-        EncodingError: a value is not a number, or rows are ragged.
+    Values are as for `series_of`, `floats` as for `read_column`. A value that is not a number, or ragged rows, are an
+    EncodingError.
 
     >>> numbers, is_missing = read_values([["19.99", None], [3, 0.5]])
     >>> numbers.fraction(0), numbers.shape, is_missing.tolist()

@@ -55,13 +55,8 @@ class Codewords:
     ) -> dict[tuple[int, int], _Candidate]:
         """Return the numbers found for a word.
 
-        Args:
-            residues: of p^F · q, one a prime.
-            channel: the words' probabilities.
-            i: which word it is.
-            hits: the log-probabilities of the digits given.
-            real: the approximation, or NaN.
-            tolerance: the greatest distance from it.
+        Residues are of p^F · q, one a prime, for the word i of the channel; `hits` has the log-probabilities of the
+        digits given. `real` is an approximation, or NaN, and `tolerance` the greatest distance from it.
         """
         known = channel.known[i].tolist()
         found: dict[tuple[int, int], _Candidate] = {}

@@ -76,14 +76,8 @@ class _Plan(NamedTuple):
 def decode(finite_places: FinitePlaces, real_place: RealPlace, window: Window) -> tuple[Array, Array]:
     """Return the numbers that can be decoded quickly, the same as `reconstruction.decode` finds.
 
-    Args:
-        finite_places: digits (size, n_primes, precision) and known (size, n_primes), size >= 1.
-        real_place: fields of shape (size,).
-        window: primes, precision and fractional digits.
-
-    Returns:
-        numbers, an object array of `Fraction` (size,), and a bool array (size,): where it is False the number is
-        missing (None), and the reference has to decide.
+    From digits (size, n_primes, precision), known (size, n_primes), size >= 1, and real fields (size,) to `Fraction`,
+    object (size,), and bool (size,): where that is False the number is missing (None), and the reference has to decide.
 
     >>> from adelic import AdeleSpace
     >>> space = AdeleSpace(primes=(5, 7), precision=8)
@@ -118,16 +112,9 @@ def decode_within(
 ) -> tuple[Array, Array, Array]:
     """Return the numbers n/m with |n| <= max_numerator and m <= max_denominator that have all these digits.
 
-    Args:
-        finite_places: digits (size, n_primes, precision) and known (size, n_primes), size >= 1.
-        window: primes, precision and fractional digits.
-        max_numerator: bound of |n|, at least 0.
-        max_denominator: bound of m, at least 1.
-
-    Returns:
-        numerators and denominators in lowest terms, int64 (size,), and a bool array (size,): where it is False no
-        number was found: there is none, or the bounds are too wide for int64, or a prime divides its denominator more
-        than F times.
+    From digits (size, n_primes, precision) and known (size, n_primes), size >= 1, to numerators and denominators in
+    lowest terms, int64 (size,), and bool (size,): where that is False no number was found: there is none, or the bounds
+    are too wide for int64, or a prime divides its denominator more than F times.
 
     >>> from adelic import AdeleSpace
     >>> space = AdeleSpace(primes=(5, 7, 11))
@@ -359,15 +346,8 @@ def _prove(
 ) -> None:
     """Clear `found` unless it is certain that n/m has all known digits and that the modulus makes it unique.
 
-    Args:
-        digits: (size, n_primes, precision).
-        known: (size, n_primes).
-        plan: the constants.
-        bounds: of denominators (`RealPlace.denominator`), NaN where there is none.
-        outside: radius · bound of denominators, or NaN.
-        numerators: n, below 2^62 in size.
-        denominators: m, below 2^53; coprime to n, unless a prime divides both and there are no fractional digits.
-        found: which there are.
+    `bounds` are those of denominators (`RealPlace.denominator`), `outside` radius · bound; both NaN where there is
+    none. n is below 2^62 in size, m below 2^53, coprime unless a prime divides both and there are no fractional digits.
     """
     primes, sizes, fractional_digits = plan.primes, plan.sizes, plan.fractional_digits
     n_primes, precision = digits.shape[1], digits.shape[2]

@@ -65,13 +65,8 @@ def rational_candidates(
 ) -> Iterator[tuple[int, int]]:
     """Yield every n/m ≡ x (mod modulus) with 2·|n|·m < modulus, m > 0 and gcd(n, m) = gcd(m, modulus) = 1.
 
-    Args:
-        x: residue in [0, modulus).
-        modulus: product of prime powers.
-        log2_range: numbers other than 0 with log2 |n/m| outside may be left out, which saves most of the work.
-
-    Yields:
-        (n, m), with |n|/m falling.
+    They come with |n|/m falling. The modulus is a product of prime powers, x in [0, modulus). Numbers other than 0 with
+    log2 |n/m| outside `log2_range` may be left out, which saves most of the work.
 
     >>> sorted(rational_candidates(91, 101))
     [(-10, 1), (1, 10)]
@@ -96,11 +91,7 @@ def decode(
 ) -> Fraction | None:
     """Return the rational with these coordinates, or None if there is none, or if there may be more than one.
 
-    Args:
-        residues: p^F · q at each prime.
-        primes: the primes.
-        fractional_digits: F.
-        place: the real place of one number, of shape ().
+    Residues are of p^F · q at each prime, and the place is that of one number, of shape ().
 
     >>> import numpy as np
     >>> from adelic.numbers.places.real import from_values
@@ -141,12 +132,7 @@ def decode_digits(
     """Return the rational with these digits whose parts are at most √(M/2), or None, and a few others inside the bound.
 
     The parts are those of n/m = q · ∏ p^F in lowest terms. 2·|n|·m' and 2·|n'|·m are below M for two such numbers, so
-    that n·m' − n'·m, which M divides, is 0 (Wang 1981).
-
-    Args:
-        residues: p^F · q at each prime.
-        primes: the primes.
-        fractional_digits: F.
+    that n·m' − n'·m, which M divides, is 0 (Wang 1981). Residues are of p^F · q at each prime.
 
     >>> decode_digits([Residue(91, 1)], (101,), 0)
     (None, [Fraction(-10, 1), Fraction(1, 10)])

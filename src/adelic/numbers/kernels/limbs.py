@@ -295,16 +295,9 @@ def write_digits(
     where the digits of the primes before, or the real row, are written later. Only where it would begin before the
     number itself its digits are written apart from it: in two parts, or by way of another place.
 
-    Args:
-        limbs: float32 (n_primes, n_limbs, BLOCK), n_limbs a multiple of LIMBS that holds N − F digits; a half each.
-        reals: float32 (BLOCK,), for the real rows.
-        size: how many numbers, a multiple of LANES.
-        constants: as for `encode`, and so are the others.
-        precision: N.
-        fractional_digits: F.
-        skip: 1 for real rows.
-        out: the digits.
-        at: where the first number's rows start.
+    Limbs are float32 (n_primes, n_limbs, BLOCK), n_limbs a multiple of LIMBS that holds N − F digits, a half each;
+    reals are float32 (BLOCK,), of which `size`, a multiple of LANES, are written. The first number's rows start at
+    `at`; the rest is as for `encode`.
     """
     n_primes, n_limbs = limbs.shape[0], limbs.shape[1]
     row = (skip + n_primes) * precision

@@ -82,14 +82,9 @@ def multiply_limbs(a: Array, b: Array, limb: float, product: Array, size: int) -
 def multiply(x: Array, y: Array, constants: Plan, precisions: Array, out: Array) -> None:
     """Write the digits of x · y, all known and F = 0, sixteen numbers at a time.
 
-    A limb of the product is a sum of products of limbs, below 16 · 43^8 < 2^48 and so exact in float64.
-
-    Args:
-        x: uint8, (size, n_primes, N), contiguous, flattened; size a multiple of LANES, N <= 64.
-        y: as x.
-        constants: of the primes, from `plan`.
-        precisions: of each prime, int64; N is the greatest.
-        out: as x.
+    A limb of the product is a sum of products of limbs, below 16 · 43^8 < 2^48 and so exact in float64. All are uint8
+    (size, n_primes, N), contiguous, flattened; size is a multiple of LANES, N <= 64 the greatest of the precisions,
+    int64. Constants are those of `plan`.
     """
     n_primes, precision = constants.primes.shape[0], precisions.max()
     row = n_primes * precision

@@ -138,15 +138,8 @@ def _spread(
 def _gather(typing: Any, digits: Any, at: Any, row: Any, weights: Any, j: Any, limbs: Any, first: Any) -> Any:
     """Read what `_spread` writes: sixteen digits each of sixteen numbers become four limbs each, without the half.
 
-    Args:
-        typing: numba's, which adds it.
-        digits: uint8, contiguous.
-        at: where the first number's sixteen digits lie.
-        row: the distance between two numbers' digits.
-        weights: float32, contiguous, (n_primes, 16): p^3, …, p^0, four times, for each prime.
-        j: which prime it is.
-        limbs: float32, contiguous; limb l of number i goes to first + BLOCK·l + i.
-        first: where the lowest of the four limbs of the first number goes.
+    Digits are uint8, contiguous, a number's from `at` + row·i on; limb l of number i goes to first + BLOCK·l + i of the
+    limbs, float32. `typing` and `weights` are as of `_spread`, with p^3, …, p^0.
     """
     signature = types.void(digits, types.intp, types.intp, weights, types.intp, limbs, types.intp)
     bytes_type = ir.VectorType(_BYTE, LANES)
@@ -185,13 +178,7 @@ def _gather(typing: Any, digits: Any, at: Any, row: Any, weights: Any, j: Any, l
 def _spread_reals(typing: Any, reals: Any, first: Any, out: Any, at: Any, row: Any) -> Any:
     """Write fifteen zeros and a real for each of the sixteen from reals[first] on; for float32 arrays alone.
 
-    Args:
-        typing: numba's, which adds it.
-        reals: float32, contiguous.
-        first: where the first real lies.
-        out: float32, contiguous; for others this does nothing.
-        at: where the first number's fifteen zeros and real go.
-        row: the distance between two numbers' reals.
+    They are float32, contiguous, and so is `out`: for other arrays this does nothing. The rest is as of `_spread`.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -78,14 +78,9 @@ def masks(precisions: tuple[int, ...]) -> Array | None:
 def add(x: Array, y: Array, primes: Array, precision: int, masks: Array | None, subtract: bool, out: Array) -> None:
     """Write x + y, or x − y, of digits that are all known.
 
-    Args:
-        x: uint8, (size, n_primes, precision), contiguous, flattened; of size 0 for zeros.
-        y: as x, not of size 0.
-        primes: int64, below 256.
-        precision: N, the greatest.
-        masks: of the primes' precisions, from `masks`.
-        subtract: whether to negate y: its digits become p − 1 − digit, and 1 is carried into the lowest one.
-        out: as y.
+    All are uint8 (size, n_primes, precision), contiguous, flattened; an x of size 0 stands for zeros. Primes are int64,
+    below 256; masks are of their precisions, from `masks`. To subtract, the digits of y become p − 1 − digit, and 1 is
+    carried into the lowest one.
     """
     tail = precision % DIGITS
     shift, kept = np.uint64(8 * (DIGITS - tail)), np.uint64(8 * tail)

@@ -335,15 +335,6 @@ class PadicArray(NumberArray):
         places = finite.negate(self._places.reshape((-1,)), self._window)
         return PadicArray(self._window, places.reshape(self.shape))
 
-    __radd__ = __add__
-    __rmul__ = __mul__
-
-    def __rsub__(self, other: Any) -> "PadicArray":
-        return self._coerce(other) - self
-
-    def __rtruediv__(self, other: Any) -> "PadicArray":
-        return self._coerce(other) / self
-
     def __eq__(self, other: object) -> Any:
         """Return, element by element, whether two numbers have the same digits as far as both know them."""
         try:
@@ -353,11 +344,6 @@ class PadicArray(NumberArray):
         shape = common_shape(self, right)
         equal = finite.agree(self._places.broadcast_to(shape), right._places.broadcast_to(shape))[..., 0]
         return equal if shape else bool(equal)
-
-    def __ne__(self, other: object) -> Any:
-        """Return, element by element, whether two numbers are seen to differ."""
-        equal = self.__eq__(other)
-        return equal if equal is NotImplemented else np.logical_not(equal) if self.shape else not equal
 
     def _lines(self) -> list[str]:
         flat = self.reshape(-1)._places

@@ -90,9 +90,8 @@ class RealPlace:
     def ball(self, limit: int) -> tuple[Fraction, Fraction] | None:
         """Return the ball of one number, for shape (), as (centre, radius); None where nothing is known of it.
 
-        Args:
-            limit: numbers from 2^limit on do not matter: nothing is known of them. Nor does it where those below
-                2^−limit are: their ball is as large as that.
+        Numbers from 2^limit on do not matter: nothing is known of them. Nor do those below 2^−limit: their ball is as
+        large as that.
         """
         centre, radius, exponent = float(self.centre), float(self.radius), int(self.exponent)
         if not (isfinite(centre) and isfinite(radius)) or exponent > limit:
@@ -334,11 +333,8 @@ _QUOTIENT = _Operation(_invert, _invert_wide)
 def _rounded(centre: Floats, radius: Floats, denominator: Floats, from_exact: Bools) -> RealPlace:
     """Return a computed place: radii rounded up, integers kept exact, anything beyond float64 known by nothing.
 
-    Args:
-        centre: results of a float64 operation.
-        radius: their radii, rounding of `centre` included, up to a few roundings of the radii themselves.
-        denominator: bounds of denominators, to the nearest float64.
-        from_exact: where both operands were points: float64 adds and multiplies integers exactly below 2^53.
+    `radius` has the rounding of `centre` in it, and is right up to a few roundings of its own. `from_exact` says where
+    both operands were points: float64 adds and multiplies integers exactly below 2^53.
     """
     is_exact_integer = ((radius < 0.25) | from_exact) & (denominator == 1) & (np.abs(centre) < EXACT)
     centre = np.where(is_exact_integer, np.rint(centre), centre)

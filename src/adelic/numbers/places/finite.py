@@ -86,8 +86,7 @@ def kernels() -> ModuleType:
 def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any], *, threads: int = 1) -> None:
     """Write the digits of rationals into `out`, (size, n_primes, precision), of any numeric dtype.
 
-    Raises:
-        PrecisionError: a denominator has more factors p than the window has fractional digits.
+    A denominator with more factors p than the window has fractional digits is a PrecisionError.
     """
     if rationals.is_small and rationals.is_integral and are_for_numpy(len(out), sum(window.precisions)):
         _encode_integers(rationals.numerators, window, out)
@@ -103,10 +102,8 @@ def encode(rationals: Rationals, window: Window, out: npt.NDArray[Any], *, threa
 def tensor(rationals: Rationals, window: Window, out: npt.NDArray[np.float32], *, threads: int = 1) -> None:
     """Write the paper's layout of rationals into `out`, float32 (size, n_primes + 1, precision), contiguous.
 
-    The rationals need not be in lowest terms. A real value beyond float32 becomes infinite.
-
-    Raises:
-        PrecisionError: as for `encode`.
+    The rationals need not be in lowest terms. A real value beyond float32 becomes infinite. Errors are those of
+    `encode`.
     """
     rest = np.arange(len(rationals.numerators))
     if _suits_limbs(rationals, window, out.dtype):
@@ -235,8 +232,7 @@ def subtract(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
 def multiply(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
     """Return x ⊗ y for coordinates of one shape (size, …).
 
-    Raises:
-        PrecisionError: a product lies below the window, or none of its digits is known.
+    A product below the window, or without a known digit, is an OperationError.
     """
     if window.fractional_digits == 0 and _suits_words(window, x, y) and _has_limbs(window):
         return _multiply_limbs(x.digits, y.digits, window)
@@ -251,8 +247,7 @@ def _multiply_each(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePl
 def divide(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
     """Return x / y for coordinates of one shape (size, …).
 
-    Raises:
-        PrecisionError: a quotient lies below the window, or none of its digits is known.
+    A quotient below the window, or without a known digit, is an OperationError.
     """
     f = window.fractional_digits
     return _apply("divide", x, y, window, lambda a, b, p, n: hensel.divide(a, b, p, n, f), (_counts(window), f))
@@ -350,6 +345,12 @@ def text(x: FinitePlaces, i: int, j: int, window: Window) -> str:
 def read_residue(x: FinitePlaces, i: int, j: int, window: Window) -> Residue:
     """Return the coordinate of number i at prime j as a residue."""
     return Residue(hensel.from_digits(x.digits[i, j].tolist()[::-1], window.primes[j]), int(x.known[i, j]))
+
+
+def read_residues(x: FinitePlaces, window: Window) -> list[Residue]:
+    """Return the coordinates of one number, of shape (), as residues, one a prime."""
+    one = FinitePlaces(x.digits[None], x.known[None])
+    return [read_residue(one, 0, j, window) for j in range(len(window.primes))]
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -26,9 +26,7 @@ from adelic.numbers.rationals import EXACT, Rationals, blocks
 def encode(rationals: Rationals, is_inside: Callable[[int, int], bool]) -> RealPlace:
     """Return the real coordinates of rationals, each rounded once.
 
-    Args:
-        rationals: the numbers.
-        is_inside: says of n, m whether n/m lies inside the space's decoding bound.
+    `is_inside` says of n, m whether n/m lies inside the space's decoding bound.
     """
     n, m = rationals.numerators, rationals.denominators
     centre = nearest_floats(rationals)
@@ -96,9 +94,7 @@ def _nearest_float(n: int, m: int) -> float:
 def from_values(value: Floats, radius: Floats | None = None) -> RealPlace:
     """Return the real place of measured values, of which nothing else is known.
 
-    Args:
-        value: float64 (*).
-        radius: error bounds, float64 (*); half an ulp when left out.
+    Both are float64 (*); error bounds that are left out are half an ulp.
     """
     if radius is None:
         with np.errstate(invalid="ignore"):  # signalling NaN
@@ -107,12 +103,7 @@ def from_values(value: Floats, radius: Floats | None = None) -> RealPlace:
 
 
 def from_numbers(numbers: Sequence[Fraction], radii: Sequence[Fraction | None]) -> RealPlace:
-    """Return the real place of measured values, exact and of any size, of which nothing else is known.
-
-    Args:
-        numbers: the values.
-        radii: error bounds; None where there is none.
-    """
+    """Return the real place of measured values, exact and of any size, of which nothing else is known."""
     centre, radius, beyond = np.zeros(len(numbers)), np.full(len(numbers), np.inf), np.zeros(len(numbers), BEYOND)
     for i, (q, r) in enumerate(zip(numbers, radii, strict=True)):
         size = abs(q) + (r or 0)

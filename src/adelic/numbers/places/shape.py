@@ -1,4 +1,4 @@
-"""What arrays of numbers have in common: a shape, indexing as in NumPy, and powers."""
+"""What arrays of numbers have in common: a shape, indexing as in NumPy, operations from the right, and powers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -40,10 +40,39 @@ class NumberArray(ABC):
         """Return ones of the same shape."""
 
     @abstractmethod
+    def _coerce(self, other: Any) -> Self:
+        """Return another operand as an array of the same space or window."""
+
+    @abstractmethod
+    def __add__(self, other: Any) -> Self: ...
+
+    @abstractmethod
+    def __sub__(self, other: Any) -> Self: ...
+
+    @abstractmethod
     def __mul__(self, other: Any) -> Self: ...
 
     @abstractmethod
-    def __rtruediv__(self, other: Any) -> Self: ...
+    def __truediv__(self, other: Any) -> Self: ...
+
+    def __radd__(self, other: Any) -> Self:
+        return self.__add__(other)
+
+    def __rmul__(self, other: Any) -> Self:
+        return self.__mul__(other)
+
+    def __rsub__(self, other: Any) -> Self:
+        return self._coerce(other) - self
+
+    def __rtruediv__(self, other: Any) -> Self:
+        return self._coerce(other) / self
+
+    def __ne__(self, other: object) -> Any:
+        """Return, element by element, whether two numbers are seen to differ."""
+        equal: Any = self.__eq__(other)
+        if isinstance(equal, np.ndarray):
+            return ~equal
+        return equal if equal is NotImplemented else not equal
 
     @property
     def ndim(self) -> int:

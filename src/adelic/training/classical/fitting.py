@@ -40,14 +40,10 @@ def fit_classical(experiment: Experiment, data: DevelopmentData, around: Surroun
     """Search the options of a model, or continue the search, and fit the model once more with the best.
 
     The search has a folder beside the run folder, with its trials, one a line. Signals, and `stop`, are obeyed between
-    two fits, and between two epochs.
-
-    Raises:
-        ConfigurationError: rows have several targets or a number, or are of one class only to train on.
-        LeakError: a row of validation or test is among the rows to train on.
-        RunFolderError: the search's file is damaged.
-        RunBusyError: another process is at work in it, perhaps with another seed: seeds share a search.
-        Interrupted, Stopped: a signal, or `stop`, asked to stop.
+    two fits, and between two epochs. A ConfigurationError says that rows have several targets or a number, or are of
+    one class only to train on, a LeakError that a row of validation or test is among those to train on, a
+    RunFolderError that the search's file is damaged, and a RunBusyError that another process is at work in it, perhaps
+    with another seed: seeds share a search.
     """
     if not isinstance(data.objective, OneClass):
         raise experiment.not_one_class()
@@ -103,10 +99,7 @@ def fit_classical(experiment: Experiment, data: DevelopmentData, around: Surroun
 def refitted(experiment: Experiment, data: DevelopmentData, options: dict[str, Any]) -> FittedModel:
     """Return the model of a finished run once more, fitted to the same rows with the options that its search chose.
 
-    Args:
-        experiment: the run, on a table, whose rows have no images.
-        data: its rows.
-        options: of the model, as the result has them.
+    The run is on a table, whose rows have no images; the options are those in its result.
     """
     return _fit(experiment.model.name, options, data, experiment.seed, lambda: None)
 
@@ -114,8 +107,7 @@ def refitted(experiment: Experiment, data: DevelopmentData, options: dict[str, A
 def _with_images(experiment: Experiment, data: DevelopmentData) -> DevelopmentData:
     """Return the data with all images of the training rows where they are wanted.
 
-    Raises:
-        LeakError: a row of validation or test is among them.
+    If a row of validation or test is among them, it is a LeakError.
     """
     X, y = training_rows(data, symmetries=experiment.recipe.symmetries)
     return replace(data, X_train=np.concatenate(X), y_train=np.concatenate(y))
@@ -128,13 +120,8 @@ def _trials(experiment: Experiment) -> int:
 def judge(model: FittedModel, X: Array, y: Array, objective: Objective) -> tuple[dict[str, float], Array]:
     """Return a model's figures on a split, and its predictions as `OneClass` has them, float64 (rows, 2).
 
-    Those are a class, of equally probable ones the first, and its probability.
-
-    Args:
-        model: a fitted model.
-        X: rows, (rows, length).
-        y: their classes, (rows,).
-        objective: the task's.
+    Those are a class, of equally probable ones the first, and its probability. Rows are (rows, length), classes
+    (rows,).
     """
     probabilities = model.probabilities(X)
     predictions = np.stack([probabilities.argmax(axis=1), probabilities.max(axis=1)], axis=1, dtype=np.float64)
@@ -205,8 +192,7 @@ def _score(trial: dict[str, Any]) -> tuple[float, float]:
 def _stored(experiment: Experiment, path: Path) -> list[dict[str, Any]]:
     """Return the trials that are stored.
 
-    Raises:
-        RunFolderError: they are damaged, or another program's.
+    If they are damaged, or another program's, it is a RunFolderError.
     """
     try:
         lines = [json.loads(line) for line in (read_bytes(path) or b"").decode().splitlines()]

@@ -82,11 +82,9 @@ class ClassicalModel:
 def make_inputs(form: str, data: DevelopmentData) -> Callable[[Rows], Array]:
     """Return the map from rows, (rows, length), to a model's features.
 
-    Args:
-        form: "standardized": the integers, each position shifted and scaled to mean 0 and variance 1 of the training
-            rows; "one-hot": an indicator of each position's number, (rows, length · numbers); "integers": as they are;
-            "categories": the numbers' places in the vocabulary.
-        data: its training rows and its vocabulary decide.
+    Forms are "standardized" (the integers, each position with mean 0 and variance 1 over the training rows), "one-hot"
+    (an indicator of each position's number, (rows, length · numbers)), "integers" (as they are) and "categories" (the
+    numbers' places in the vocabulary).
 
     >>> from adelic import acd
     >>> data = DevelopmentData.of(acd.load("schubert", n=3))
@@ -112,10 +110,6 @@ def make_inputs(form: str, data: DevelopmentData) -> Callable[[Rows], Array]:
 
 def reads_any_number(options: Options, n_numbers: int) -> bool:
     """Return whether a fitted model reads numbers that its training data lack.
-
-    Args:
-        options: of the model.
-        n_numbers: how many different numbers its data have.
 
     >>> reads_any_number({"inputs": "standardized"}, 9), reads_any_number({"inputs": "one-hot"}, 9)
     (True, False)

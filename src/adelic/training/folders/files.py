@@ -62,8 +62,7 @@ def read_result(folder: Path) -> Result | None:
 def kept_lines(folder: Path, progress: Progress) -> list[str]:
     """Return the lines of metrics.jsonl that a checkpoint counts.
 
-    Raises:
-        RunFolderError: some are lost, or they are damaged.
+    A RunFolderError says that some are lost or damaged.
 
     >>> kept_lines(Path("a folder without metrics"), Progress())
     []

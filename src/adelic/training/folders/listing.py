@@ -261,9 +261,6 @@ def prune(run: RunSummary, *, whole: bool) -> None:
 
     Only files that a run writes are ever deleted. A finished run without a checkpoint keeps its result; an unfinished
     one begins anew.
-
-    Raises:
-        StorageError: a file cannot be deleted.
     """
     with storage_errors(f"cannot delete in {run.folder}", "see whether you may write there"):
         if not whole:

@@ -47,8 +47,7 @@ class Progress:
 def read_progress(path: Path) -> Progress:
     """Return the counters of a checkpoint, without loading or checking its tensors.
 
-    Raises:
-        RunFolderError: the file is truncated or damaged.
+    A file that is truncated or damaged is a RunFolderError.
     """
     with needs_extra("reading a checkpoint", "torch"):
         from safetensors import safe_open
@@ -59,8 +58,7 @@ def read_progress(path: Path) -> Progress:
 def parse_progress(metadata: dict[str, str] | None) -> tuple[Progress, str | None]:
     """Return the counters in a checkpoint's metadata and the SHA-256 of its tensors; None in an older one.
 
-    Raises:
-        ValueError, TypeError: they are damaged.
+    If they are damaged, it is a ValueError or a TypeError.
     """
     table = parse_sealed((metadata or {})["progress"].encode())
     digest = table.pop(TENSORS, None)

@@ -131,11 +131,7 @@ def _runs_of(trials: Path) -> list[Path]:
 
 
 def delete_search(search: SearchSummary) -> None:
-    """Delete the file of a search, and then its folder, if nothing else is in it.
-
-    Raises:
-        StorageError: it cannot be deleted.
-    """
+    """Delete the file of a search, and then its folder, if nothing else is in it."""
     with storage_errors(f"cannot delete {search.path}", "see whether you may write there"):
         for path in [search.path, *_left_over(search.path)]:
             path.unlink(missing_ok=True)

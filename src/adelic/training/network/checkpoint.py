@@ -35,8 +35,7 @@ def save_checkpoint(
 def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> tuple[Weights, Progress]:
     """Load a checkpoint into a model and its optimizer; return the best weights and the counters.
 
-    Raises:
-        RunFolderError: the file is truncated, damaged, or of another model.
+    If the file is truncated, damaged, or of another model, it is a RunFolderError.
     """
     with damage(path):
         with safe_open(path, framework="pt") as file:

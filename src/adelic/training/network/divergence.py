@@ -11,12 +11,8 @@ from adelic.training.recipes import Recipe
 def divergence(model: nn.Module, recipe: Recipe, progress: Progress, finite_step: int, kind: str) -> DivergenceError:
     """Return the error for a loss that is not finite: where it happened, the signs, the likely cause, the remedy.
 
-    Args:
-        model: with the gradients of the last step.
-        recipe: of the run.
-        progress: after the last step.
-        finite_step: the last step of the run after which the loss was seen to be finite.
-        kind: which loss: "training" or "validation".
+    The model has the gradients of the last step, and `finite_step` is the last one after which the loss was seen to be
+    finite. The kind of loss is "training" or "validation".
 
     >>> model, recipe = nn.Linear(2, 2), Recipe(name="mine", learning_rate=8.0, epochs=9)
     >>> print(divergence(model, recipe, Progress(step=20, batch=20), 10, "training"))

@@ -18,8 +18,7 @@ def generator_states(device: torch.device) -> dict[str, str]:
 def set_generator_states(states: dict[str, str], device: torch.device) -> None:
     """Put the generators into the states that `generator_states` gave; one without a state here is left alone.
 
-    Raises:
-        ValueError, RuntimeError, TypeError: a state is damaged.
+    A damaged state is a ValueError, RuntimeError or TypeError.
 
     >>> states = generator_states(torch.device("cpu"))
     >>> first = torch.rand(2)

@@ -42,19 +42,10 @@ def with_best_joint(
     Beside it stand the seconds that this took. Of equal accuracies the lower loss counts. Where there are more than two
     classes, joints that tell two apart are not tried. An experiment that names its joint is returned as it is.
 
-    Args:
-        experiment: the run.
-        objective: of its data.
-        make: from an experiment to the trainer that begins it.
-        world: the processes that train together.
-        folder: the run folder, where the figures of each joint are kept in joint.json; None to keep nothing.
-        source: where to read joint.json; the folder, if there is one, on the machine that has written it.
-        tick: called with (steps done, steps in all, text).
-        stop: asked between steps whether to stop.
-
-    Raises:
-        RunFolderError: joint.json is damaged.
-        Interrupted, Stopped: a signal, or `stop`, asked to stop; the choice begins anew then.
+    `make` goes from an experiment to the trainer that begins it. The folder keeps the figures of each joint in
+    joint.json, which is read from `source`, or the folder; a damaged one is a RunFolderError. `tick` is called with
+    (steps done, steps in all, text), `stop` asked between steps; where it, or a signal, asks to stop, the choice begins
+    anew.
     """
     if experiment.embedding.places != "auto" or not isinstance(objective, OneClass):
         return experiment, 0.0

@@ -18,14 +18,10 @@ def take_steps(
 ) -> None:
     """Train in steps.
 
-    Args:
-        steps: their numbers.
-        backward: from the number of a step to its loss, whose gradients it has put into the parameters.
-        optimizer: of the parameters, in one group.
-        rate: from the number of a step to the learning rate of this optimizer.
-        after: called with the number of a step that was taken, and its loss; may raise to stop.
-        others: of further parameters, such as those with sparse gradients, whose rates and gradients are left alone.
-        greatest_norm: of the gradients of the optimizer's parameters, taken together; greater ones are scaled down.
+    `backward` goes from the number of a step to its loss, whose gradients it has put into the parameters; `rate` to the
+    learning rate of the optimizer, which has one group. `after` is called with the number of a step that was taken, and
+    its loss, and may raise to stop. `others` are of further parameters, such as those with sparse gradients, whose
+    rates and gradients are left alone. Gradients of a norm above `greatest_norm`, taken together, are scaled down.
 
     >>> weight = nn.Parameter(torch.tensor(8.0))
     >>> def backward(step):

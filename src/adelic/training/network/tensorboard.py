@@ -68,11 +68,7 @@ class TensorBoardLog:
 
 
 def require_tensorboard() -> Any:
-    """Return the class SummaryWriter.
-
-    Raises:
-        MissingExtraError: tensorboard is not installed.
-    """
+    """Return the class SummaryWriter."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of what tensorboard itself imports
         with needs_extra("--tensorboard", "tensorboard"):

@@ -54,10 +54,7 @@ class World:
 
         Gradients are averaged over the processes, so the weight is the process's rows as a multiple of an even share:
         every row of an uneven batch counts alike. A batch with fewer rows than there are processes leaves some without
-        one; they take part in the averaging with a row of weight 0.
-
-        Args:
-            rows: int64 (rows of the whole batch,), not empty.
+        one; they take part in the averaging with a row of weight 0. Rows are int64, and at least one.
         """
         if self.size == 1:
             return rows, 1.0

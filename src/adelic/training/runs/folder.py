@@ -53,10 +53,7 @@ def describe(experiment: Experiment, folder: Path) -> None:
 def finish(folder: Path, result: Result, metrics: bytes | None) -> Result:
     """Write the result, and that the run is done.
 
-    Args:
-        folder: the run folder, which is held.
-        result: for result.json.
-        metrics: of metrics.jsonl, of a run that has one.
+    The folder is held; `metrics` is the content of metrics.jsonl, of a run that has one.
     """
     texts = {"result.json": (json.dumps(result.as_dict(), indent=2) + "\n").encode()}
     if metrics is not None:
@@ -102,8 +99,7 @@ def _check(folder: Path, experiment: Experiment) -> None:
 def choose_device(name: str) -> torch.device:
     """Return a torch device; "auto" is the GPU where there is one.
 
-    Raises:
-        ConfigurationError: the device cannot be used here.
+    If it cannot be used here, it is a ConfigurationError.
     """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")

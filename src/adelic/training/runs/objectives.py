@@ -19,8 +19,8 @@ from adelic.training.metrics import (
     calibration_error,
     classification_metrics,
     confusion,
-    majority_class,
     majority_rate,
+    most_frequent,
     number_metrics,
     several_classes_metrics,
 )
@@ -182,7 +182,7 @@ class SeveralClasses(Objective):
 
     def result(self, train_labels: np.ndarray, labels: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
         """Return the figures of always saying each target's most frequent class, and figures for each target."""
-        guess = np.broadcast_to(np.array([majority_class(column) for column in train_labels.T]), labels.shape)
+        guess = np.broadcast_to(np.array([most_frequent(column) for column in train_labels.T]), labels.shape)
         guessed = several_classes_metrics(labels, guess)
         targets = []
         for target, n_classes in enumerate(self.n_classes):
@@ -259,7 +259,7 @@ class OneNumber(Objective):
 
     def result(self, train_labels: np.ndarray, labels: np.ndarray, predictions: np.ndarray) -> dict[str, Any]:
         """Return the figures of always answering the most frequent number."""
-        guess = number_metrics(labels, np.full_like(labels, majority_class(train_labels)))
+        guess = number_metrics(labels, np.full_like(labels, most_frequent(train_labels)))
         return {
             "majority": guess["accuracy"],
             "guess": guess,

@@ -111,8 +111,7 @@ def run(
 def development(experiment: Experiment) -> DevelopmentData | Questions:
     """Return what a search, or a network's training, may see of an experiment's data: all but the test's answers.
 
-    Raises:
-        ConfigurationError: there are no validation rows; a network does not learn such answers.
+    A ConfigurationError says that there are no validation rows, or that a network does not learn such answers.
 
     >>> from adelic.training import EmbeddingConfig, load_recipe
     >>> data = DrawnData("gcd", 100, test_cases=10)
@@ -162,8 +161,7 @@ def trained_network(experiment: Experiment, folder: Path) -> Network:
 def finished_result(experiment: Experiment, folder: Path) -> Result:
     """Return the result of an experiment's finished run.
 
-    Raises:
-        RunFolderError: the run is not finished, or of another configuration.
+    If it is not finished, or of another configuration, it is a RunFolderError.
     """
     result = read_result(folder)
     if result is None:
@@ -256,12 +254,7 @@ def _result(
 ) -> Result:
     """Return the result.
 
-    Args:
-        experiment: what was run.
-        fitted: the model.
-        figures: on the test split.
-        rows: the number of rows of each split.
-        judgement: further fields of the result about the test split, as `judged` returns them.
+    Figures are on the test split, `rows` counts those of each split, and `judgement` is as `judged` returns it.
     """
     further = fitted.further
     together = {name: further[name] for name in ("devices", "nodes") if name in further}
@@ -300,12 +293,7 @@ def judged(
 
     The guard against leaks has made sure that no test row is among the training rows, so that look-up answers with the
     most frequent class of its table; where rows have several targets, or a number, that is the trivial rule.
-
-    Args:
-        objective: the task's.
-        data: all splits; the test split is only judged.
-        predictions: as the objective has them.
-        remembered: from rows to the classes that look-up answers with.
+    `remembered` goes from rows to the classes that look-up answers with.
     """
     rule = best_rule(data)
     found = objective.result(data.y_train, data.y_test, predictions)

@@ -84,7 +84,7 @@ class Solver(ABC):
 
     @abstractmethod
     def answer(self, operands: Operands) -> Answers:
-        """Return an int or a Fraction for each row of operands (n, arity), or None where it finds no answer."""
+        """Return an int or a Fraction for each row of operands (n, arity), or None; before `fit` it raises an error."""
 
     @property
     @abstractmethod
@@ -149,11 +149,7 @@ class CheckedSolver(Solver):
         steps: int,
         tick: Tick | None = None,
     ) -> None:
-        """Learn from examples.
-
-        Raises:
-            ConfigurationError: the representation cannot express the problem, or there are too few examples.
-        """
+        """Learn from examples."""
         if obstacle := self.obstacle(problem):
             raise ConfigurationError(f"{problem.name} cannot be learned: {obstacle}; use another solver")
         if len(operands) < self.least_examples:
@@ -178,8 +174,7 @@ class CheckedSolver(Solver):
 def learned(found: T | None) -> T:
     """Return what a solver has learned.
 
-    Raises:
-        ConfigurationError: there is nothing, since it was not fitted.
+    If there is nothing, since it was not fitted, it is a ConfigurationError.
     """
     if found is None:
         raise ConfigurationError("nothing is learned yet; call fit first")
@@ -248,12 +243,8 @@ def descend(
 ) -> None:
     """Train in steps, with gradients of norm 1 at most.
 
-    Args:
-        loss: from the number of a step to the loss of its batch.
-        optimizer: of what is trained, in one group.
-        course: how many steps there are, and how fast; its tick is called about a hundred times.
-        warm_up: steps over which it is reached.
-        others: see `take_steps`.
+    The optimizer has one group, whose rate rises over `warm_up` steps; `others` are as for `take_steps`. The course's
+    tick is called about a hundred times.
     """
 
     def backward(step: int) -> torch.Tensor:

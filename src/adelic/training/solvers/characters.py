@@ -150,11 +150,7 @@ class CharactersSolver(CheckedSolver):
 
     @torch.no_grad()
     def answer(self, operands: Operands) -> Answers:
-        """Return the residue that the points of each row tell, None for a row that is not in the group.
-
-        Raises:
-            ConfigurationError: `fit` was not called.
-        """
+        """Return the residue that the points of each row tell, None for a row that is not in the group."""
         network, group = learned(self._network), learned(self._group)
         rows = group.of_rows(self._residues(operands))
         is_read = rows >= 0

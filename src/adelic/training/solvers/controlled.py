@@ -72,11 +72,8 @@ def futures(
 ) -> torch.Tensor:
     """Return the stack after each action, (n, 7, depth, *).
 
-    Args:
-        stack: (n, depth, *), the top first.
-        pushed: (n, 1, *), what a push puts on top.
-        results: of a call and of a call of what was kept, each (n, 1, *).
-        empty: (n, 1, *), what comes from below an empty stack.
+    The stack is (n, depth, *), the top first; what a push puts on top, the results of a call and of a call of what was
+    kept, and what comes from below an empty stack are (n, 1, *).
 
     >>> one = torch.tensor([[0]])
     >>> futures(torch.tensor([[1, 2, 3]]), 4 + one, (5 + one, 6 + one), one)[0, [1, 2, 3, 5]]
@@ -188,8 +185,7 @@ class ControlledNetwork(ExpressionNetwork):
 def kinds_of(tokens: torch.Tensor, operators: int) -> torch.Tensor:
     """Return the kinds of tokens: 0 for a number, k for −k, −1 behind the end; int64 (n, columns).
 
-    Raises:
-        EncodingError: a token is a reference, which only `adelic-program` follows.
+    A reference, which only `adelic-program` follows, is an EncodingError.
 
     >>> kinds_of(torch.tensor([[7, 8, -2, 0]]), 3)
     tensor([[ 0,  0,  2, -1]])
@@ -229,12 +225,8 @@ class ControlledSolver(ProgramSolver):
 def learned_controller(problem: DrawnTask, operands: Operands, answers: Answers, course: Course) -> Controller:
     """Return the best of some controllers, trained on examples.
 
-    Args:
-        problem: what the examples are of; how many signs stand in its expressions is read.
-        operands: the expressions.
-        answers: their values.
-        course: whose steps each start has, in the first half of them with the shortest examples alone. Its tick is
-            called at each start anew.
+    How many signs stand in the expressions is read off them. Each start has the steps of the course, in the first half
+    of them with the shortest examples alone, and calls its tick anew.
     """
     lessons = _Lessons(problem, operands, answers)
     best: tuple[float, Controller] | None = None

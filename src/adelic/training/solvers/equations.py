@@ -61,11 +61,8 @@ class Equations:
     def add(self, terms: npt.NDArray[np.int64], sums: npt.NDArray[np.int64]) -> int:
         """Add the equations x[terms[i, 0]] + x[terms[i, 1]] + … = sums[i] modulo 2; return how many hold.
 
-        That is all of them, or those before the first that contradicts.
-
-        Args:
-            terms: (equations, terms), unknowns from 0 on.
-            sums: (equations,), 0 or 1.
+        That is all of them, or those before the first that contradicts. Terms are (equations, terms), unknowns from 0
+        on, sums (equations,), 0 or 1.
         """
         return int(_add(terms.astype(np.int64), sums.astype(np.uint8), self._rows, self._sums, self._is_led))
 

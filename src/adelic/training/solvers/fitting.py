@@ -33,22 +33,10 @@ def fit_solver(
 ) -> Fitted:
     """Train a solver on questions; a run that is interrupted begins anew.
 
-    Args:
-        experiment: of a drawn task.
-        operands: (n, arity), integers or Fractions.
-        answers: (n,), exact.
-        tick: called with (steps done, steps, text).
-        stop: asked as often whether to stop.
-
-    Returns:
-        What answers: `evaluate` takes operands and their answers, and gives the figures and the solver's answers.
-
-    Raises:
-        UnknownNameError: the solver is unknown.
-        ConfigurationError: it cannot be imported, cannot express the task, has no learning rate to change, or its
-            answers have another shape.
-        WorkerError: a solver of your own has raised another error.
-        Stopped: `stop` asked to stop.
+    Operands are (n, arity), integers or Fractions, answers (n,), exact. `tick` is called with (steps done, steps,
+    text), `stop` asked as often. Errors are those of `solver_for`; a ConfigurationError, too, says that answers have
+    another shape, and a WorkerError that a solver of your own has raised another error. `evaluate` of what is returned
+    takes operands and their answers, and gives the figures and the solver's answers.
     """
     asked, how = experiment.questions.drawn, experiment.steps
     kind = solver_for(experiment, changes_rate=how.learning_rate is not None)
@@ -82,13 +70,7 @@ def fit_solver(
 def solver_for(experiment: Experiment, *, changes_rate: bool) -> type[Solver]:
     """Return the class of an experiment's solver.
 
-    Args:
-        experiment: of a drawn task.
-        changes_rate: whether it is given another learning rate than its own.
-
-    Raises:
-        UnknownNameError: the solver is unknown.
-        ConfigurationError: it cannot be imported, cannot express the task, or has no learning rate to change.
+    A ConfigurationError says that it cannot be imported, cannot express the task, or has no learning rate to change.
     """
     name, asked = experiment.model.name, experiment.questions.drawn
     kind = solver_class(name)

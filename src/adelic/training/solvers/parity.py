@@ -75,11 +75,7 @@ class ParitySolver(CheckedSolver):
         return len(self._bits)
 
     def learn(self, problem: DrawnTask, operands: Operands, answers: Answers, course: Course) -> None:
-        """Solve the equations of the examples, with units as coarse as they allow.
-
-        Raises:
-            ConfigurationError: the memory cannot hold the equations.
-        """
+        """Solve the equations of the examples, with units as coarse as they allow."""
         self._primes = (problem.space or AdeleSpace()).primes
         parts, furthest, count = self._parts(operands), -1, len(answers)
         self.tried = {}
@@ -137,21 +133,13 @@ class ParitySolver(CheckedSolver):
         return places, equations.solution()[column], held, equations.rank
 
     def answer(self, operands: Operands) -> Answers:
-        """Return the class of each row, 0 or 1.
-
-        Raises:
-            ConfigurationError: `fit` was not called.
-        """
+        """Return the class of each row, 0 or 1."""
         found = self._looked_up(operands)
         bits = np.where(found < 0, 0, self._bits[found])
         return np.asarray((self._bits[0] + bits.sum(axis=1)) % 2).astype(object)
 
     def is_known(self, operands: Operands) -> npt.NDArray[np.bool_]:
-        """Say of each row whether examples have all its classes, each at least one: where not, it is a guess.
-
-        Raises:
-            ConfigurationError: `fit` was not called.
-        """
+        """Say of each row whether examples have all its classes, each at least one: where not, it is a guess."""
         return np.asarray((self._looked_up(operands) >= 0).all(axis=1))
 
     def _looked_up(self, operands: Operands) -> npt.NDArray[np.int64]:
@@ -165,9 +153,7 @@ class ParitySolver(CheckedSolver):
 def local_parts(numbers: Operands, primes: Iterable[int]) -> list[LocalPart]:
     """Return what each place has of rows of integers, the real one first: their signs and 0; at p what `split` says.
 
-    Args:
-        numbers: (n, k), int64 or objects of int.
-        primes: all different.
+    Numbers are (n, k), int64 or objects of int.
     """
     signs = (numbers > 0).astype(np.int64) - (numbers < 0)
     return [(0, signs, np.zeros_like(signs)), *((p, *split(numbers, p)) for p in primes)]

@@ -42,10 +42,7 @@ def space_for(problem: DrawnTask, precision: int = 1, *, mended: int = MENDED) -
 
     For an inverse modulo a product of small primes, the space has these primes, which determine the answer.
 
-    Args:
-        problem: bounds the answers.
-        precision: digits a prime.
-        mended: wrong digits at any places with a product up to this are mended.
+    Wrong digits at any places with a product up to `mended` are mended.
 
     >>> from adelic.data import drawn_task
     >>> space_for(drawn_task("addition")).primes[-1], space_for(drawn_task("modular-inverse")).primes
@@ -187,11 +184,7 @@ class PlacewiseSolver(CheckedSolver):
 
     @torch.no_grad()
     def answer(self, operands: Operands) -> Answers:
-        """Return the number that the digits of each row's answer are decoded to, or None where they are not a codeword.
-
-        Raises:
-            ConfigurationError: `fit` was not called.
-        """
+        """Return the number that the digits of each row's answer are decoded to, or None where they are no codeword."""
         network, problem = learned(self._network), self._problem
         found = [np.empty(0, dtype=object)]
         for first in range(0, len(operands), self.rows_at_once):
@@ -304,11 +297,8 @@ def _train(network: PlacewiseNetwork, loss: RowsLoss, rows: torch.Tensor, course
 def decoded(space: AdeleSpace, logits: torch.Tensor, problem: DrawnTask, *, is_cautious: bool = False) -> Answers:
     """Return the problem's answers from logits of their digits, None where these are not near a codeword.
 
-    Args:
-        space: the primes and digits.
-        logits: (n, n_primes, precision, max_prime), −inf from p on.
-        problem: bounds its answers, or has a modulus.
-        is_cautious: whether answers that `could_be_chance` are None, too.
+    Logits are (n, n_primes, precision, max_prime), −inf from p on. With `is_cautious` answers that `could_be_chance`
+    are None, too.
     """
     if math.prod(space.primes) == problem.modulus:
         return with_remainders(space.primes, logits[:, :, 0].argmax(dim=-1).numpy())
@@ -326,9 +316,7 @@ def could_be_chance(code: RedundantResidueCode, errors: npt.NDArray[np.bool_]) -
     over all M words it is 1, so that L ≥ 1000·K/M holds for M/(1000·K) words at most, near each of K numbers. Where it
     holds a number is told: at most one in a thousand of all words gets one.
 
-    Args:
-        code: of first digits.
-        errors: the places that were mended, (n, n_primes).
+    The code is of first digits, and errors are (n, n_primes).
 
     >>> code = RedundantResidueCode(AdeleSpace(primes=(101, 103, 107, 109, 113), precision=1), max_numerator=100)
     >>> could_be_chance(code, np.arange(5) < np.array([[0], [1], [2], [3]]))

@@ -82,13 +82,8 @@ def _of_columns(values: list[torch.Tensor], rows: torch.Tensor, columns: torch.T
 def calls(tokens: torch.Tensor, operators: int = REFERENCE - 1) -> Iterator[tuple[int, torch.Tensor, torch.Tensor]]:
     """Yield the columns with operators, and for each row the columns of the values that its operator takes, int64 (n,).
 
-    Args:
-        tokens: (n, columns), expressions in postfix: operands above 0, operators below, then zeros. −100 − k is a
-            reference to the value k columns before.
-        operators: how many there are.
-
-    Raises:
-        EncodingError: a row is not such an expression.
+    Tokens are expressions in postfix, (n, columns): operands above 0, operators below, then zeros; −100 − k is a
+    reference to the value k columns before. A row that is no such expression is an EncodingError.
 
     >>> [(column, int(left), int(right)) for column, left, right in calls(torch.tensor([[7, 8, 9, -1, -2, 0]]))]
     [(3, 1, 2), (4, 0, 3)]

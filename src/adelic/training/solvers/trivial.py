@@ -76,11 +76,7 @@ class ResidueTable(CheckedSolver):
         return np.stack([table[keys[:, j]] for j, table in enumerate(learned(self._tables))], axis=-1)
 
     def answer(self, operands: Operands) -> Answers:
-        """Return the numbers, None where too few places were seen.
-
-        Raises:
-            ConfigurationError: `fit` was not called.
-        """
+        """Return the numbers, None where too few places were seen."""
         learned(self._tables)  # else there is no space either
         digits, problem = self.look_up(self._digits(operands)), self._problem
         answers = _decoded(self.space, digits, problem)
@@ -148,11 +144,7 @@ class OperationTables(CheckedSolver):
             self._tables.append(table)
 
     def answer(self, operands: Operands) -> Answers:
-        """Return the numbers, None where too few places were seen.
-
-        Raises:
-            ConfigurationError: `fit` was not called.
-        """
+        """Return the numbers, None where too few places were seen."""
         tables = learned(self._tables)
         operands, _ = without_padding(operands, self._problem)
         space, rows = tables[0].space, np.arange(len(operands))
@@ -205,11 +197,7 @@ class LeastSquares(CheckedSolver):
         )
 
     def answer(self, operands: Operands) -> Answers:
-        """Return the nearest integers.
-
-        Raises:
-            ConfigurationError: `fit` was not called.
-        """
+        """Return the nearest integers."""
         weights = learned(self._weights)  # else there is no scale either
         values = np.rint(self._columns(operands.astype(np.float64)) @ weights)
         return np.array([int(value) for value in values], dtype=object)

@@ -15,7 +15,14 @@ from adelic.nn.base_digits import count_digits
 from adelic.nn.embeddings.fone import FoNEEmbedding
 from adelic.nn.embeddings.xval import XValEmbedding
 from adelic.nn.heads.rivals import DigitLogits, FourierHead, XValHead
-from adelic.training.solvers.rivals.transformer import D_MODEL, Base10Solver, OneTokenReader, Reader, TransformerSolver
+from adelic.training.solvers.rivals.transformer import (
+    D_MODEL,
+    Base10Solver,
+    OneTokenReader,
+    Reader,
+    TransformerSolver,
+    XValSolver,
+)
 
 NUMBER_TOKEN_WEIGHT = 0.3
 """Weight of the number token loss beside the cross-entropy, that of its authors."""
@@ -84,18 +91,13 @@ class ShiftedFoNE(FoNE):
         return super().obstacle(problem)
 
 
-class XVal(TransformerSolver):
+class XVal(XValSolver):
     """xVal as published: the number's vector is a multiple of one vector. Operands and answers have a scale each.
 
     Source: Golkar et al., arXiv:2310.02989, and its code.
     """
 
-    name = "xVal as published"
-
-    def _read(self, problem: DrawnTask, operands: Operands, answers: Answers) -> Reader:
-        embedding = XValEmbedding(None, D_MODEL, published=True)
-        embedding.fit(operands)
-        return OneTokenReader(embedding, XValHead(D_MODEL).fit(answers), problem.arity)
+    name, is_published = "xVal as published", True
 
 
 class LogXVal(TransformerSolver):

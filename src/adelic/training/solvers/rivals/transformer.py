@@ -263,9 +263,7 @@ class TransformerSolver(CheckedSolver):
     def answer(self, operands: Operands) -> Answers:
         """Return the most probable integer for each row of operands.
 
-        Raises:
-            ConfigurationError: `fit` was not called.
-            EncodingError: an operand is a fraction, or longer than the problem's longest.
+        Before `fit` it is a ConfigurationError; an operand that is a fraction, or too long, is an EncodingError.
         """
         reader = learned(self._network)
         found = np.empty(len(operands), dtype=object)
@@ -302,10 +300,10 @@ class XValSolver(TransformerSolver):
     Source: Golkar et al., arXiv:2310.02989.
     """
 
-    name = "xval"
+    name, is_published = "xval", False
 
     def _read(self, problem: DrawnTask, operands: Operands, answers: Answers) -> Reader:
-        embedding = XValEmbedding(None, D_MODEL)
+        embedding = XValEmbedding(None, D_MODEL, published=self.is_published)
         embedding.fit(operands)
         return OneTokenReader(embedding, XValHead(D_MODEL).fit(answers), problem.arity)
 
