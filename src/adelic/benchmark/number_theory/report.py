@@ -110,7 +110,7 @@ def kind_of(one: Experiment) -> str:
     name = one.model.name
     if not name.startswith("adelic"):
         return KINDS[2]
-    is_flat = one.embedding.places == "flat" if one.is_network else name.startswith(_FLAT)
+    is_flat = one.embedding.places is None if one.is_network else name.startswith(_FLAT)
     return KINDS[1 if is_flat else 0]
 
 
