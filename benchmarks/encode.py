@@ -10,7 +10,7 @@ parts:
   memory     numbers to the float32 layout, against filling the same array with a constant
   libraries  digits (uint8), against gmpy2, python-flint, PARI, pyadic and plain NumPy
   operations + and * of arrays, against adding their digits without carries
-  precisions each of these in windows of 12, 15, 20 and so on digits, against the next multiple of 16
+  precisions each of these, and decode, in windows of 5, 9, 10 and so on digits, against the next multiple of 16
   threads    two threads against one
   growth     seconds against the number of values, digits and primes, up to 10^8 values in chunks (plotted)
   growth_memory  memory against the number of values, each in a fresh process
@@ -262,11 +262,13 @@ def precisions(chosen: argparse.Namespace) -> dict[str, Any]:
     integers, rationals = random_integers(count), common.random_rationals(AdeleSpace(), count)
     ratios: dict[str, float] = {}
     medians: dict[str, dict[str, float]] = {}
-    for given, whole in ((5, 16), (12, 16), (15, 16), (20, 32), (24, 32)):
+    for given in (5, *range(9, 16), 20, 24):
+        whole = -(-given // 16) * 16
         functions: dict[str, Callable[[], Any]] = {}
         for precision in (given, whole):
             space = AdeleSpace(precision=precision)
             a, b = space.encode(rationals), space.encode(integers)
+            few = a[: -(-count // 10)]
             functions |= {
                 f"encode integers {precision}": partial(space.encode, integers),
                 f"encode rationals {precision}": partial(space.encode, rationals),
@@ -275,6 +277,7 @@ def precisions(chosen: argparse.Namespace) -> dict[str, Any]:
                 f"+ {precision}": lambda a=a, b=b: a + b,
                 f"- {precision}": lambda a=a, b=b: a - b,
                 f"* {precision}": lambda a=a, b=b: a * b,
+                f"decode {precision}": few.decode,
             }
         # The processor's time, and the same function in both spaces one after the other: other programs matter less.
         order = sorted(functions, key=lambda name: name.rpartition(" ")[0])

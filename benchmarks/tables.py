@@ -196,6 +196,16 @@ def ratios(results: dict[str, Any]) -> str:
     return table(["", "ratio", "target", ""], rows)
 
 
+def precisions(results: dict[str, Any]) -> str:
+    """Return the ratios of windows of each number of digits, those that miss their target in bold."""
+    cells: dict[str, dict[str, str]] = {}
+    for name, ratio in results["ratios"].items():
+        operation, digits = name.removesuffix(" digits").rsplit(", ", 1)
+        text = f"{ratio:.2f}" if ratio >= results["targets"][name] else f"**{ratio:.2f}**"
+        cells.setdefault(operation, {})[digits] = text
+    return table(["", *next(iter(cells.values()))], [[name, *row.values()] for name, row in cells.items()])
+
+
 def decode(results: dict[str, Any]) -> str:
     """Return the speed of `decode()` and of the loop."""
     rows = [
@@ -368,7 +378,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], str]] = {
     "encode_memory": ratios,
     "encode_libraries": ratios,
     "encode_operations": ratios,
-    "encode_precisions": ratios,
+    "encode_precisions": precisions,
     "encode_threads": ratios,
     "encode_first": ratios,
     "encode_growth": growth,

@@ -24,12 +24,13 @@ _BYTE, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _FLOATS = ir.VectorType(ir.FloatType(), LANES)
 
 
-def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
+def array_data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
     """Return where the data of an array lies."""
     return cgutils.create_struct_proxy(kind)(context, builder, array).data
 
 
-def _load(builder: Any, pointer: Any, vector: Any, alignment: int) -> Any:
+def load_vector(builder: Any, pointer: Any, vector: Any, alignment: int) -> Any:
+    """Return the vector of this type that lies at a pointer."""
     value = builder.load(builder.bitcast(pointer, vector.as_pointer()))
     value.align = alignment
     return value
@@ -98,15 +99,15 @@ def _spread(
 
         first, j, p, at, row = (arguments[index] for index in (1, 3, 4, 6, 7))
         limbs_data, powers_data, out_data = (
-            _data(context, builder, signature.args[i], arguments[i]) for i in (0, 2, 5)
+            array_data(context, builder, signature.args[i], arguments[i]) for i in (0, 2, 5)
         )
         powers_at = builder.gep(powers_data, [builder.mul(j, ir.Constant(_I64, LANES))])
-        powers_vector = _load(builder, powers_at, _FLOATS, 4)
+        powers_vector = load_vector(builder, powers_at, _FLOATS, 4)
         minus_p = builder.insert_element(ir.Constant(_FLOATS, ir.Undefined), builder.fneg(p), ir.Constant(_I32, 0))
         minus_p = choose(minus_p, minus_p, [0] * LANES)
         rows = [
-            _load(builder, builder.gep(limbs_data, [builder.add(first, ir.Constant(_I64, BLOCK * limb))]), _FLOATS, 4)
-            for limb in range(LIMBS)
+            load_vector(builder, builder.gep(limbs_data, [builder.add(first, place)]), _FLOATS, 4)
+            for place in (ir.Constant(_I64, BLOCK * limb) for limb in range(LIMBS))
         ]
         zeros, distance = ir.Constant(_FLOATS, [0.0] * LANES), builder.mul(row, ir.Constant(_I64, LANES * alignment))
         # ⌊c/p^(k+1)⌋ stands in the lane before that of ⌊c/p^k⌋; for the highest digit of a limb it is 0.
@@ -151,14 +152,14 @@ def _gather(typing: Any, digits: Any, at: Any, row: Any, weights: Any, j: Any, l
             return builder.fadd(_choose(builder, a, b, even), _choose(builder, a, b, odd))
 
         digits_data, weights_data, limbs_data = (
-            _data(context, builder, signature.args[i], arguments[i]) for i in (0, 3, 5)
+            array_data(context, builder, signature.args[i], arguments[i]) for i in (0, 3, 5)
         )
         at, row, j, first = (arguments[index] for index in (1, 2, 4, 6))
         weights_at = builder.gep(weights_data, [builder.mul(j, ir.Constant(_I64, LANES))])
-        weights_vector = _load(builder, weights_at, _FLOATS, 4)
+        weights_vector = load_vector(builder, weights_at, _FLOATS, 4)
         parts = []
         for _ in range(LANES):
-            digits = _load(builder, builder.gep(digits_data, [at]), bytes_type, 1)
+            digits = load_vector(builder, builder.gep(digits_data, [at]), bytes_type, 1)
             parts.append(builder.fmul(builder.uitofp(digits, _FLOATS), weights_vector))
             at = builder.add(at, row)
         while len(parts) > DIGITS:  # sums of four: the limbs of four numbers a vector, the highest limb first
@@ -183,9 +184,9 @@ def _spread_reals(typing: Any, reals: Any, first: Any, out: Any, at: Any, row: A
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if out.dtype == types.float32:
-            reals_data, out_data = (_data(context, builder, signature.args[i], arguments[i]) for i in (0, 2))
+            reals_data, out_data = (array_data(context, builder, signature.args[i], arguments[i]) for i in (0, 2))
             at, row = arguments[3], arguments[4]
-            values = _load(builder, builder.gep(reals_data, [arguments[1]]), _FLOATS, 4)
+            values = load_vector(builder, builder.gep(reals_data, [arguments[1]]), _FLOATS, 4)
             zeros = ir.Constant(_FLOATS, [0.0] * LANES)
             for lane in range(LANES):
                 vector = _choose(builder, zeros, values, [0] * (LANES - 1) + [LANES + lane])
@@ -202,8 +203,8 @@ def _copying(lanes: int) -> Any:
     def copy(typing: Any, source: Any, first: Any, out: Any, at: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             vector = ir.VectorType(context.get_data_type(out.dtype), lanes)
-            source_data, out_data = (_data(context, builder, signature.args[i], arguments[i]) for i in (0, 2))
-            values = _load(builder, builder.gep(source_data, [arguments[1]]), vector, 1)
+            source_data, out_data = (array_data(context, builder, signature.args[i], arguments[i]) for i in (0, 2))
+            values = load_vector(builder, builder.gep(source_data, [arguments[1]]), vector, 1)
             target = builder.bitcast(builder.gep(out_data, [arguments[3]]), vector.as_pointer())
             builder.store(values, target).align = 1
             return context.get_dummy_value()

@@ -217,15 +217,15 @@ def _encoding_error(r: Rationals, window: Window, i: int, j: int, error: BelowWi
 
 def add(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
     """Return x ⊕ y for coordinates of one shape (size, …)."""
-    if _suits_words(window, x, y):
-        return _add_words(x.digits, y.digits, window, subtract=False)
+    if _suits_vectors(window, x, y):
+        return _add_vectors(x.digits, y.digits, window, subtract=False)
     return _apply("add", x, y, window, lambda a, b, p, n: hensel.add(a, b, p), ())
 
 
 def subtract(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
     """Return x − y for coordinates of one shape (size, …)."""
-    if _suits_words(window, x, y):
-        return _add_words(x.digits, y.digits, window, subtract=True)
+    if _suits_vectors(window, x, y):
+        return _add_vectors(x.digits, y.digits, window, subtract=True)
     return add(x, negate(y, window), window)
 
 
@@ -234,7 +234,7 @@ def multiply(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
 
     A product below the window, or without a known digit, is an OperationError.
     """
-    if window.fractional_digits == 0 and _suits_words(window, x, y) and _has_limbs(window):
+    if window.fractional_digits == 0 and _suits_vectors(window, x, y) and _has_limbs(window):
         return _multiply_limbs(x.digits, y.digits, window)
     return _multiply_each(x, y, window)
 
@@ -255,8 +255,8 @@ def divide(x: FinitePlaces, y: FinitePlaces, window: Window) -> FinitePlaces:
 
 def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
     """Return −x for coordinates of shape (size, …)."""
-    if _suits_words(window, x):
-        return _add_words(np.empty(0, np.uint8), x.digits, window, subtract=True)
+    if _suits_vectors(window, x):
+        return _add_vectors(np.zeros(16, np.uint8), x.digits, window, subtract=True)
     out = np.empty(x.digits.shape, dtype=x.digits.dtype)
     if window.suits_kernels and are_many(len(out)):
         kernels().negate(frozen(x.digits), frozen(x.known), np.array(window.primes, dtype=np.int64), out)
@@ -267,8 +267,8 @@ def negate(x: FinitePlaces, window: Window) -> FinitePlaces:
     return FinitePlaces(out, x.known)
 
 
-def _suits_words(window: Window, *operands: FinitePlaces) -> bool:
-    """Return whether all digits are known and below 256, and there are enough of them for `kernels.words`."""
+def _suits_vectors(window: Window, *operands: FinitePlaces) -> bool:
+    """Return whether all digits are known and below 256, and there are enough of them for `kernels.sums`."""
     return all(
         are_many(len(x.digits)) and x.digits.dtype == np.uint8 and _is_all_known(x.known, window) for x in operands
     )
@@ -281,12 +281,12 @@ def _is_all_known(known: Known, window: Window) -> bool:
     return bool(np.all(known == np.array(window.precisions)))
 
 
-def _add_words(x: Digits, y: Digits, window: Window, *, subtract: bool) -> FinitePlaces:
-    from adelic.numbers.kernels import words
+def _add_vectors(x: Digits, y: Digits, window: Window, *, subtract: bool) -> FinitePlaces:
+    from adelic.numbers.kernels import sums
 
     out = np.empty(y.shape, dtype=np.uint8)
     a, b, primes = frozen(x).reshape(-1), frozen(y).reshape(-1), np.array(window.primes, dtype=np.int64)
-    words.add(a, b, primes, window.precision, words.masks(window.precisions), subtract, out.reshape(-1))
+    sums.add(a, b, primes, _counts(window), subtract, out.reshape(-1))
     return FinitePlaces(out, all_known(window, len(out)))
 
 
