@@ -349,7 +349,7 @@ def test_the_page_is_that_of_the_results(tmp_path):
     made = write_report(show, whole, ROOT / "results" / "number-theory", tmp_path / "report")
     for path in made[1:]:
         assert path.read_bytes() == (ROOT / "docs" / "number-theory" / path.name).read_bytes()
-    assert [path.name for path in made] == ["table.md", "gcd.svg", "divisors.svg"]
+    assert [path.name for path in made] == ["table.md", "gcd.svg", "divisors.svg", "learning.svg"]
     shutil.copy(ROOT / "docs" / "number-theory.md", tmp_path / "report.md")
     write_report(show, whole, ROOT / "results" / "number-theory", tmp_path / "report")
     assert (tmp_path / "report.md").read_text(encoding="utf-8") == text

@@ -49,12 +49,8 @@ def draw_gcd(curves: Sequence[Series]) -> bytes | None:
             _draw_curve(of_seconds, accuracies, float(seconds), look)
             _draw_bar(bars, i, series, look)
         for axes in (of_pairs, of_seconds):
-            axes.set_xscale("log")
-            axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
-            axes.xaxis.set_minor_locator(NullLocator())
+            log_scale(axes)
             axes.set_ylim(0, 103)
-            axes.grid(visible=True, color=GREY, alpha=0.25)
         of_pairs.set_xlabel("pairs trained on")
         of_pairs.set_ylabel("GCDs learned, of 1 to 100")
         of_seconds.set_xlabel("seconds of training, of one core")
@@ -87,6 +83,15 @@ def _draw_bar(axes: Axes, i: int, series: Series, look: tuple[str, str]) -> None
     axes.text(counts.max() + 1.5, i, said, va="center", fontsize=8)
     if len(counts) > 1:
         axes.plot([counts.min(), counts.max()], [i, i], color=GREY, linewidth=1.2)
+
+
+def log_scale(axes: Axes) -> None:
+    """Give the horizontal axis a logarithmic scale with few ticks in few letters, and a grid."""
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.grid(visible=True, color=GREY, alpha=0.25)
 
 
 def _short(count: float) -> str:

@@ -8,6 +8,7 @@ from adelic.benchmark.drawn import Report, Series
 from adelic.benchmark.drawn.scores import constants, learned, least_class, rules
 from adelic.benchmark.number_theory.divisors import draw_divisors, to_table
 from adelic.benchmark.number_theory.figures import draw_gcd
+from adelic.benchmark.number_theory.learning import draw_learning
 from adelic.benchmark.results import BUSY_NOTE, costs, shown_seconds
 from adelic.benchmark.table import NONE, NOT_RUN, Table, mean_with_interval, percent
 from adelic.training import Experiment, Result
@@ -15,6 +16,17 @@ from adelic.training import Experiment, Result
 KINDS = ("AOE, places apart", "AOE, in a Transformer", "others")
 """The kinds of models that are compared, in the order of columns."""
 _FLAT = "adelic-flat"
+_DRAWN = {
+    ("squarefree",),
+    ("moebius",),
+    ("conic",),
+    ("ternary-form",),
+    ("root-number",),
+    ("collatz",),
+    ("modular-sum", "modulus=257", "terms=2"),
+    ("modular-sum", "modulus=257", "terms=256"),
+}
+"""The tasks whose learning is drawn, with the options that are not their defaults."""
 
 
 def show(series: list[Series]) -> Report:
@@ -52,8 +64,15 @@ def show(series: list[Series]) -> Report:
         {
             "gcd.svg": lambda: draw_gcd([one for one in divisors if one.results[0].history]),
             "divisors.svg": lambda: draw_divisors(divisors),
+            "learning.svg": lambda: draw_learning(_with_target(series)),
         },
     )
+
+
+def _with_target(series: Sequence[Series]) -> dict[str, list[Series]]:
+    """Return the series with results, by kind, of the tasks of which more was asked than to be run."""
+    mine = [one for one in series if one.results and (one.task, *one.options) in _DRAWN]
+    return {kind: of for kind in KINDS if (of := [one for one in mine if kind_of(one.experiments[0]) == kind])}
 
 
 def _table(series: list[Series]) -> Table:
