@@ -73,9 +73,9 @@ def _draw(upper: Axes, lower: Axes, series: Iterable[Series], colour: str) -> No
             right = 100 * float(np.mean(one.accuracies()))
             points.setdefault(one.label, []).append((one.examples, seconds, right))
     for of_label in points.values():
-        examples, times, right = zip(*sorted(of_label), strict=True)
+        examples, times, shares = zip(*sorted(of_label), strict=True)
         for panel, x in ((upper, examples), (lower, times)):
-            panel.plot(x, right, "o-", color=colour, markersize=_POINT, linewidth=1.0, clip_on=False)
+            panel.plot(x, shares, "o-", color=colour, markersize=_POINT, linewidth=1.0, clip_on=False)
 
 
 def _scale(axes: Axes) -> None:
