@@ -68,6 +68,12 @@ def plan_file(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def gathered():
+    """What the committed results say of the whole plan."""
+    return gather(read_plan("full", "number-theory"), RESULTS)
+
+
+@pytest.fixture(scope="module")
 def reproduced(plan_file, forked_workers):
     """The folder of the plan's results and report, after the command has run it in part, and then to the end."""
     from click.testing import CliRunner
@@ -196,9 +202,9 @@ def test_the_table_of_all_tasks(reproduced, plan_file):
     ]
 
 
-def test_of_each_kind_the_best_series_stands_in_the_table_of_all_tasks():
+def test_of_each_kind_the_best_series_stands_in_the_table_of_all_tasks(gathered):
     """The committed results, read without the plan: of the Möbius function, conics and sorting."""
-    rows = {row[0].split(":")[0]: row for row in to_summary(gather(read_plan("full", "number-theory"), RESULTS)).rows}
+    rows = {row[0].split(":")[0]: row for row in to_summary(gathered).rows}
     for task, column, chosen in (
         ("moebius", 2, lambda words: "--places" in words),
         ("moebius", 4, lambda words: "--embedding adelic" not in words),
@@ -335,18 +341,18 @@ def test_the_table_of_the_demo_is_that_of_the_results():
     assert "not run" not in table
 
 
-def test_the_page_is_that_of_the_results(tmp_path):
+def test_the_page_is_that_of_the_results(tmp_path, gathered):
     whole = read_plan("full", "number-theory")
-    table = show(gather(whole, ROOT / "results" / "number-theory")).text
+    table = show(gathered).text
     text = (ROOT / "docs" / "number-theory.md").read_text(encoding="utf-8")
     for task in {series.task for series in whole}:
         shown = text.split(f"<!-- table: task {task} -->\n")[1].split("\n<!-- end of table -->")[0]
         assert f"\n\n{shown}\n\n" in f"\n\n{table}"
         assert shown.count("**") == 2 * table.count(f"**`{task}`")
-    summary = to_summary(gather(whole, RESULTS)).to_markdown().rstrip()
+    summary = to_summary(gathered).to_markdown().rstrip()
     assert f"<!-- table: all tasks -->\n{summary}\n<!-- end of table -->" in text
     assert (ROOT / "docs" / "number-theory" / "table.md").read_text(encoding="utf-8") == table + "\n"
-    made = write_report(show, whole, ROOT / "results" / "number-theory", tmp_path / "report")
+    made = write_report(show, whole, RESULTS, tmp_path / "report")
     for path in made[1:]:
         assert path.read_bytes() == (ROOT / "docs" / "number-theory" / path.name).read_bytes()
     assert [path.name for path in made] == ["table.md", "gcd.svg", "divisors.svg", "learning.svg"]

@@ -96,9 +96,8 @@ def cluster_variables(rank: int, n: int) -> Int8:
         columns = TableauOrder(1, letters).columns
         return columns[~_is_cyclic_interval(columns, letters)][:, :, None]
     found = [np.empty((0, 3, rank), np.int8)]
-    for m, packed in _standardised(rank).items():
-        if m <= letters:
-            found.append(_relabelled(from_keys(packed, rank), relabellings(m, letters)).reshape(-1, 3, rank))
+    for m, packed in _standardised(rank, letters).items():
+        found.append(_relabelled(from_keys(packed, rank), relabellings(m, letters)).reshape(-1, 3, rank))
     return _sorted(np.concatenate(found))
 
 
@@ -115,11 +114,14 @@ def _is_cyclic_interval(columns: Integers, n: int) -> NDArray[np.bool_]:
     return frozen
 
 
-def _standardised(rank: int, report: Callable[[int, int], None] = lambda done, total: None) -> dict[int, Int64]:
-    """Return the keys of the standardised cluster variables of a rank from 2 on, by the number m of their letters."""
+def _standardised(
+    rank: int, most: int = GREATEST_N, report: Callable[[int, int], None] = lambda done, total: None
+) -> dict[int, Int64]:
+    """Return the keys of the standardised cluster variables of a rank from 2 on, by the number m <= most of letters."""
     from adelic.acd.grassmannian import walks
 
-    sizes = range(6, 3 * rank + 1)  # Gr(3, 5) is of finite type A_2, and its cluster variables are all of rank 1
+    # Gr(3, 5) is of finite type A_2, and its cluster variables are all of rank 1.
+    sizes = range(6, min(3 * rank, most) + 1)
     found = {}
     for done, m in enumerate(sizes):
         found[m] = walks.standardised_variables(m)[rank]
@@ -215,7 +217,7 @@ def standardised_tableau(X: Integers) -> Int64:
 
 
 def _generate(request: Request) -> Rows:
-    _standardised(RANK, lambda done, total: request.report(done, total, "walks on cluster algebras"))
+    _standardised(RANK, report=lambda done, total: request.report(done, total, "walks on cluster algebras"))
     if request.edition == "published":
         positives = cluster_variables(RANK, request.n)
         return _rows(positives, _uniform_non_variables(positives, request.n, request.rng))
