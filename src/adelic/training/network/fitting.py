@@ -38,6 +38,7 @@ from adelic.training.network.loop import Split, Trainer
 from adelic.training.network.sampler import stream_seed
 from adelic.training.network.tensorboard import TensorBoardLog
 from adelic.training.network.world import ALONE, World
+from adelic.training.runs.development import Questions
 from adelic.training.runs.fitted import Fitted, Surroundings
 from adelic.training.runs.folder import device_name
 from adelic.training.runs.objectives import Objective, OneClass
@@ -251,8 +252,6 @@ class TrainingData(ModelData, Guarded, Protocol):
     @property
     def y_validation(self) -> np.ndarray: ...  # noqa: D102
     @property
-    def every_class(self) -> tuple[np.ndarray, np.ndarray] | None: ...  # noqa: D102
-    @property
     def objective(self) -> Objective: ...  # noqa: D102
     def ids(self, X: np.ndarray) -> np.ndarray: ...  # noqa: D102
 
@@ -284,13 +283,13 @@ def make_trainer(
             (data.X_validation, data.y_validation),
         )
     )
-    every_class = data.every_class and Split(narrow_ids(data, data.every_class[0]), data.every_class[1], device)
+    followed = data.every_class if isinstance(data, Questions) else None
     return Trainer(
         model,
         experiment.network_recipe,
         train,
         validation,
-        every_class=every_class,
+        every_class=followed and Split(narrow_ids(data, followed[0]), followed[1], device),
         objective=objective,
         seed=experiment.seed,
         n_images=X.shape[1],

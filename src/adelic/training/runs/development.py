@@ -37,7 +37,6 @@ class DevelopmentData:
     holdout: Holdout
     is_coded: bool = False
     view: View | None = None
-    every_class = None
 
     @classmethod
     def of(cls, data: Dataset, *, max_rows: int | None = None, view: View | None = None) -> "DevelopmentData":
