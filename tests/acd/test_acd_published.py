@@ -259,7 +259,7 @@ def test_labels_that_are_shifted_are_noticed_and_few_wrong_ones_are_not_a_renami
 def test_counts_stand_beside_the_published_ones(planted):
     d = planted("mheight", lambda splits: splits.update(test=without(splits["test"], slice(0, 3))), n=8)
     by_name = {count["what"]: count for count in d.provenance["published_counts"]}
-    assert by_name["rows"] == {"what": "rows", "found": 9138, "published": 9141, "why": ""}
+    assert by_name["rows"] == {"what": "rows", "found": 9138, "published": 9141, "why": None}
     assert by_name["4"]["found"] == by_name["4"]["published"] == 1
     assert d.provenance["problems"]["missing"]["rows"] == 3
 
