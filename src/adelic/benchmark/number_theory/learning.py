@@ -14,6 +14,7 @@ from adelic.benchmark.plots import COLOURS, GREY, render, style
 from adelic.training import Result
 
 _COLUMNS = 4
+"""Tasks side by side, at most."""
 _SHORT = {"modular-sum": "sum of {terms} modulo {modulus}"}
 _POINT = 4.0
 
@@ -35,14 +36,15 @@ def draw_learning(kinds: Mapping[str, Sequence[Series]]) -> bytes | None:
     if not headings:
         return None
     colours = dict(zip(kinds, COLOURS, strict=False))
-    blocks = -(-len(headings) // _COLUMNS)
+    columns = min(_COLUMNS, len(headings))
+    blocks = -(-len(headings) // columns)
     with mpl.rc_context(style(GREY) | {"font.size": 8}):
-        figure = Figure(figsize=(12.5, 0.4 + 4.0 * blocks), layout="constrained")
-        panels = figure.subplots(2 * blocks, _COLUMNS, squeeze=False)
+        figure = Figure(figsize=(1.7 + 2.7 * columns, 0.4 + 4.0 * blocks), layout="constrained")
+        panels = figure.subplots(2 * blocks, columns, squeeze=False)
         for panel in panels.flat:
             panel.set_axis_off()
         for i, heading in enumerate(headings):
-            row, column = 2 * (i // _COLUMNS), i % _COLUMNS
+            row, column = 2 * (i // columns), i % columns
             upper, lower = panels[row, column], panels[row + 1, column]
             for kind, series in kinds.items():
                 mine = [one for one in series if one.heading == heading]
