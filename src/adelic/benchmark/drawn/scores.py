@@ -49,8 +49,7 @@ def learned(result: Result, split: str) -> int:
     >>> 0 <= learned(gcd, "stratified") <= 100
     True
     """
-    counts = (result.by_class or {})[split]
-    return int(is_learned(counts["cases"], counts["correct"]).sum())
+    return int(is_learned(**(result.by_class or {})[split]).sum())
 
 
 def least_class(result: Result) -> float:

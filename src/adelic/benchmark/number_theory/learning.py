@@ -65,7 +65,7 @@ def _draw(upper: Axes, lower: Axes, series: Iterable[Series], colour: str) -> No
     points: dict[str, list[tuple[float, float, float]]] = {}
     for one in series:
         lines = 100 * np.array([result.history["validation_accuracy"] for result in one.results])
-        seconds = float(np.mean([_seconds(result) for result in one.results]))
+        seconds = _seconds(one.results)
         if lines.size:
             questions = one.examples * one.experiments[0].network_recipe.passes
             share = np.arange(1, lines.shape[1] + 1) / lines.shape[1]
@@ -89,9 +89,10 @@ def _scale(axes: Axes) -> None:
     axes.set_ylim(10 * (axes.dataLim.y0 // 10) - 1, 101)
 
 
-def _seconds(result: Result) -> float:
-    """Return the seconds of one core that a training took; of older results those that went by."""
-    return result.seconds if result.processor_seconds is None else result.processor_seconds
+def _seconds(results: Sequence[Result]) -> float:
+    """Return the mean seconds of one core that trainings took; where none is known, of those that went by."""
+    known = [result.processor_seconds for result in results if result.processor_seconds is not None]
+    return float(np.mean(known or [result.seconds for result in results]))
 
 
 def _title(series: Series) -> str:

@@ -186,7 +186,7 @@ class Trainer:
         """Return how many classes are learned, see `is_learned`."""
         labels, (_, predicted) = split.labels.cpu().numpy(), self.evaluate(split)
         counts = counted_by_class(labels, self.objective.answers(predicted), int(labels.max()) + 1)
-        return int(is_learned(counts["cases"], counts["correct"]).sum())
+        return int(is_learned(**counts).sum())
 
     def _train(self, epoch: int, tick: Tick | None, between_steps: Callable[[], None] | None) -> float:
         """Take the steps of an epoch that are left; return the mean loss over the whole epoch."""
