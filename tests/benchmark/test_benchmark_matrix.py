@@ -149,6 +149,15 @@ def test_a_lost_result_file_is_written_again(tiny_config, tmp_path):
     assert read_results(path.parent) == [result]
 
 
+def test_a_run_that_has_a_result_is_not_run_again(tiny_config, tmp_path):
+    """Not even where its run folder is gone, as in a clone whose results are committed."""
+    config = tiny_config(epochs=1)
+    options = {"results": tmp_path / "results", "device": "cpu", "on_run": silent}
+    first = run_matrix([config], runs=tmp_path / "runs", **options)
+    assert run_matrix([config], runs=tmp_path / "none", **options) == first
+    assert not (tmp_path / "none").exists()
+
+
 def test_a_damaged_result_file_is_named_and_left_as_it_is(tiny_config, tmp_path):
     """It may hold results of others, which nobody should write over."""
     config = tiny_config(epochs=1)
@@ -192,6 +201,7 @@ def test_a_damaged_run_is_named(tiny_config, tmp_path):
     options = {"runs": tmp_path / "runs", "results": tmp_path / "results", "device": "cpu", "on_run": silent}
     run_matrix([config], **options)
     (tmp_path / "runs" / config.label / "result.json").write_text("{")
+    options["results"] = tmp_path / "others"
     with pytest.raises(RunFolderError, match=config.label):
         run_matrix([config], **options)
 

@@ -1,6 +1,6 @@
 """A matrix of runs: rows × embeddings × seeds, each in its run folder, resumable, results gathered in one folder."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -168,12 +168,12 @@ def run_matrix(
     on_run: OnRun,
     tensorboard: bool = False,
 ) -> list[Result]:
-    """Run (or resume, or read) every configuration; write each result to `results` as it is there.
+    """Run (or resume) every configuration that has no result yet; write each result to `results` as it is there.
 
     Args:
         configs: what to run, in this order; with a budget, the run with the least work left comes first.
         runs: folder of the run folders.
-        results: folder of the result files, one a row.
+        results: folder of the result files, one a row; a run that has a result there is not run again.
         device: as for `adelic.training.run`.
         engine: what executes the runs; the embedded engine by default.
         budget: the time by which to stop; a run that it stops goes on from its checkpoint when it is run again.
@@ -181,7 +181,8 @@ def run_matrix(
         tensorboard: as for `adelic.training.run`.
 
     Returns:
-        The results that there are, in the order of `configs`: with a budget, perhaps not of all.
+        The results that there are, in the order of `configs`: with a budget, perhaps not of all, and none of a solver
+        that cannot express the problem.
 
     >>> from adelic.data import TaskData
     >>> import contextlib, tempfile
@@ -194,8 +195,9 @@ def run_matrix(
     >>> result.test.keys()
     dict_keys(['accuracy', 'balanced_accuracy', 'macro_f1', 'loss', 'calibration_error'])
     """
-    found = {}
-    order = configs if budget is None else sorted(configs, key=lambda config: outstanding_work(config, runs))
+    found = finished(configs, results)
+    left = _left(configs, found)
+    order = left if budget is None else sorted(left, key=lambda config: outstanding_work(config, runs))
     how = Execution(runs=runs, device=device, budget=budget or Budget(), tensorboard=tensorboard)
     executed = (engine or EmbeddedEngine()).execute(order, how, on_run)
     for config, result in executed:
@@ -216,10 +218,14 @@ def outstanding(configs: Iterable[Experiment], results: Path) -> list[Experiment
     2
     """
     listed = list(configs)
-    there = finished(listed, results)
+    return _left(listed, finished(listed, results))
+
+
+def _left(configs: Iterable[Experiment], there: Collection[Experiment]) -> list[Experiment]:
+    """Return the configurations that are not there, but for those whose solver cannot express the problem."""
     return [
         one
-        for one in listed
+        for one in configs
         if one not in there and not (one.is_solver and solver_class(one.model.name).obstacle(one.questions.drawn))
     ]
 

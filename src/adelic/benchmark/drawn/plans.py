@@ -319,6 +319,6 @@ def run_plan(
     >>> run_plan([], runs=Path("runs"), results=Path("results"), workers=1, on_run=lambda *_: None)
     0
     """
-    engine, waiting = WorkersEngine(workers), outstanding(chosen, results)
-    found = run_matrix(waiting, runs=runs, results=results, device="cpu", engine=engine, budget=budget, on_run=on_run)
-    return len(waiting) - len(found)
+    listed, engine = list(chosen), WorkersEngine(workers)
+    run_matrix(listed, runs=runs, results=results, device="cpu", engine=engine, budget=budget, on_run=on_run)
+    return len(outstanding(listed, results))

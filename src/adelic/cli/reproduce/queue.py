@@ -71,7 +71,7 @@ def queue(path: Path, runs_dir: Path, budget: float | None, *, dry_run: bool) ->
         for line in lines:
             click.echo(line.text)
             benchmark.run_matrix(
-                benchmark.outstanding(line.runs, line.results),
+                line.runs,
                 runs=runs_dir,
                 results=line.results,
                 device="cpu",

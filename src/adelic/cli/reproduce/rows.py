@@ -99,8 +99,9 @@ def rows(
     place. A file with commands like these is carried out by adelic reproduce --queue FILE; --queue FILE --help says
     how.
 
-    Finished runs are read, killed ones resumed, so the command can be given again at any time: with a --budget, until
-    all is done. With Ray, a run whose machine is lost is started again, and goes on if --runs-dir is on a shared disk.
+    A run that has a result in --results-dir is not run again, and a killed one is resumed, so the command can be given
+    again at any time: with a --budget, until all is done. With Ray, a run whose machine is lost is started again, and
+    goes on if --runs-dir is on a shared disk.
 
     With --models, each model outside the Transformer is searched: --trials random draws of its options are compared on
     the validation split, in one search for all seeds, and the best one is scored on the test split. Of the recipe's
@@ -140,6 +141,8 @@ def rows(
     if engine == "ray" and workers != 1:
         message = "--workers belongs to --engine embedded; Ray has --cpus-per-run"
         raise click.UsageError(message, ctx=click.get_current_context())
+    if there := len(configs) - len(benchmark.outstanding(configs, results_dir)):
+        click.echo(f"{there} of {len(configs)} runs have a result in {results_dir}, and are not run again.")
     found = benchmark.run_matrix(
         configs,
         runs=runs_dir,
@@ -156,7 +159,7 @@ def rows(
         if page is not None:
             write_report(summaries, page, all_rows=False)
     if len(found) < len(configs):
-        _print_rest(configs, runs_dir, command)
+        _print_rest(configs, runs_dir, results_dir, command)
 
 
 def runs_of_rows(
@@ -207,14 +210,14 @@ def _local(workers: int) -> Any:
     return benchmark.EmbeddedEngine() if workers == 1 else benchmark.WorkersEngine(workers)
 
 
-def _print_rest(configs: list[Experiment], runs: Path, command: str) -> None:
+def _print_rest(configs: list[Experiment], runs: Path, results: Path, command: str) -> None:
     """Say what a spent budget has left to do, and how to go on."""
     from adelic import benchmark
 
-    rest = [(config, *benchmark.progress(config, runs)) for config in configs]
-    rest = [(config, done, whole, parts) for config, done, whole, parts in rest if done < whole]
+    rest = benchmark.outstanding(configs, results)
     click.echo(f"The budget is used up: {len(configs) - len(rest)} of {len(configs)} runs are done. These remain:")
-    for config, done, whole, parts in rest:
+    for config in rest:
+        done, whole, parts = benchmark.progress(config, runs)
         click.echo(f"  {config.label}: {done} of {whole} {parts} done")
     click.echo(f"Go on with: {command}")
 
