@@ -411,6 +411,19 @@ class TestApproximation:
         assert a.approximation_error == pytest.approx(float(Fraction(float(np.float32(0.1))) - Fraction(1, 10)))
 
 
+def test_counts_of_numpy():
+    values = ["1/1024", "0.1"]
+    assert choose_space(values, np.int64(1000), np.int64(9)).space == choose_space(values, 1000, 9).space
+
+
+@pytest.mark.parametrize("p", [65537, 2**31 - 1, 2**32 + 15, 2**64 - 59])
+def test_primes_whose_powers_are_beyond_int64(p):
+    values = [Fraction(n, 3) for n in (p - 2, p - 1, p + 1, p + 2, 2 * p - 1, 4)]  # two residues are equal
+    assert choose_space(values, candidates=(3, p)).space.primes == (p,)
+    for labels, bits in (((0, 1, 0, 1, 1, 0), 1), ((0, 1, 0, 1, 0, 1), 2 / 3)):
+        assert prime_information(read(values), labels, (p,))[0].bits == pytest.approx(bits)
+
+
 def test_the_names_are_public():
     assert adelic.choose_space is choose_space
     assert isinstance(choose_space([1]), adelic.SpaceChoice)

@@ -1,5 +1,6 @@
 """Primes and valuations against their definitions."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,3 +58,7 @@ def test_many_first_primes():
     assert len(primes) == 100_000
     assert primes[-1] == 1299709
     assert first_primes(0) == ()
+
+
+def test_integers_of_numpy():
+    assert [is_prime(n) for n in np.array([2047, 2053, 1373653, 1373677])] == [False, True, False, True]

@@ -163,8 +163,8 @@ def choose_space(
     >>> choose_space(numbers, labels=[n % 7 for n in numbers]).information[0].prime
     7
     """
-    _check_count("budget", budget, 1, None)
-    _check_count("operations", operations, 0, _MOST_OPERATIONS)
+    budget = _checked_count("budget", budget, 1, None)
+    operations = _checked_count("operations", operations, 0, _MOST_OPERATIONS)
     if hasattr(candidates, "__len__") and len(candidates) > _MOST_CANDIDATES:
         raise SpaceError(f"{len(candidates):,} primes are too many to choose from; at most {_MOST_CANDIDATES}")
     primes = AdeleSpace(candidates, 1).primes  # type: ignore[arg-type]  # checks that they are primes
@@ -230,10 +230,12 @@ def _rank(space: AdeleSpace) -> tuple[Any, ...]:
     return coordinates(space), space.fractional_digits, uneven, space.max_precision, space.primes
 
 
-def _check_count(name: str, value: Any, least: int, most: int | None) -> None:
+def _checked_count(name: str, value: Any, least: int, most: int | None) -> int:
+    """Return a count as Python's integer, since powers of NumPy's overflow, or raise `SpaceError`."""
     is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     if not is_integer or value < least or (most is not None and value > most):
         raise SpaceError(f"{name}={describe(value)} must be an integer, {least} … {most or ''}".rstrip())
+    return int(value)
 
 
 def _spaces(
@@ -285,6 +287,7 @@ class _Leaves:
     def __init__(self, numbers: Rationals, operations: int) -> None:
         n, m = numbers.numerators, numbers.denominators
         self.operations = operations
+        # The absolute value of −2^63 is none of int64.
         has_min = numbers.is_small and bool(np.any(n == np.iinfo(np.int64).min))
         self._numerators = np.abs(n.astype(object) if has_min else n)
         self._denominators = np.ones(1, dtype=np.int64) if numbers.is_integral else m
@@ -297,7 +300,8 @@ class _Leaves:
         """Return the largest e such that p^e divides a denominator."""
         if p not in self._powers:
             e, rest = 0, self._denominators
-            while len(rest := rest[rest % p == 0] // p):
+            # NumPy refuses a p beyond int64, which divides no denominator in int64.
+            while p <= rest.max() and len(rest := rest[rest % p == 0] // p):
                 e += 1
             self._powers[p] = e
         return self._powers[p]

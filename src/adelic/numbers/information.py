@@ -79,6 +79,7 @@ def prime_information(
         for j, r in enumerate(residues):
             found[i, j] = entropy[j] - _entropy(np.bincount(r + classes))
         classes = rng.permutation(classes)
+    # Where permutations change nothing, as with one residue alone, rounding would be divided by rounding.
     mean, spread = found.mean(axis=0), found.std(axis=0)
     standard = np.where(spread > 1e-12, (found - mean) / np.maximum(spread, 1e-12), 0.0)
     most = standard.max(axis=1)
@@ -89,6 +90,7 @@ def prime_information(
             digits=_n_digits(p),
             bits=max(0.0, float(found[0, j])),
             excess_bits=float(found[0, j] - chance[j]),
+            # The labels as they are count as a permutation, so that no p-value is 0; 1e-9 is for rounding.
             p_value=float(np.mean(most >= standard[0, j] - 1e-9)),
         )
         for j, p in enumerate(primes)
@@ -126,10 +128,12 @@ def _n_digits(p: int) -> int:
 def _low_digits(n: npt.NDArray[Any], m: npt.NDArray[Any], p: int) -> Integers:
     """Return n/m mod p^k as classes 0, 1, …; poles at p are classes of their own, by their order."""
     q = p ** _n_digits(p)
-    inverse = (m % q).astype(np.int64)
-    names, index = np.unique(inverse, return_inverse=True)
-    inverse = np.array([pow(int(r), -1, q) if r % p else 0 for r in names], dtype=np.int64)[index]
-    residue = (n % q).astype(np.int64) * inverse % q
+    dtype: type = np.int64
+    if p**_VALUATIONS >= 2**63:  # then products and powers are beyond int64, and Python's integers have to do
+        n, m, dtype = n.astype(object), m.astype(object), object
+    names, index = np.unique(m % q, return_inverse=True)
+    inverse = np.array([pow(int(r), -1, q) if r % p else 0 for r in names], dtype=dtype)[index]
+    residue = (n % q).astype(dtype) * inverse % q
     for v in range(1, _VALUATIONS + 1):
         residue = np.where((m % p**v == 0).astype(bool), q + v - 1, residue)
     return np.asarray(np.unique(residue, return_inverse=True)[1], dtype=np.int64)

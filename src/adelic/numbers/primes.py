@@ -1,8 +1,8 @@
 """Primes and valuations."""
 
-from collections.abc import Iterable
-from itertools import islice
+from itertools import chain, islice
 from math import isqrt, log
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -29,14 +29,8 @@ def smallest_factor(n: int, limit: int | None = None) -> int:
     if n < 2:
         raise ValueError(f"{n} has no prime factor; n >= 2 has one")
     bound = isqrt(n) if limit is None else min(isqrt(n), limit)
-    return next((d for d in _candidates(bound) if n % d == 0), n)
-
-
-def _candidates(limit: int) -> Iterable[int]:
-    """Yield 2, 3 and the odd numbers up to the limit."""
-    if limit >= 2:
-        yield 2
-    yield from range(3, limit + 1, 2)
+    candidates = chain(range(2, min(bound, 2) + 1), range(3, bound + 1, 2))
+    return next((d for d in candidates if n % d == 0), n)
 
 
 def is_prime(n: int) -> bool:
@@ -52,10 +46,12 @@ def is_prime(n: int) -> bool:
     >>> is_prime(2**61 - 1), is_prime(2**61 + 1)
     (True, False)
     """
+    n = index(n)  # NumPy's integers have no powers modulo others
     if n < 2 or any(n % p == 0 for p in _BASES):
         return n in _BASES
-    if n >= _PROVEN[-1]:
-        raise ValueError(f"{n} is beyond {_PROVEN[-1]}, up to which the test is a proof")
+    if n >= GREATEST_PROVEN:
+        raise ValueError(f"{n} is beyond {GREATEST_PROVEN}, up to which the test is a proof")
+    # A number and its negative share the lowest bit that is set, and none above.
     twos = ((n - 1) & (1 - n)).bit_length() - 1
     odd = (n - 1) >> twos
     count = next(i for i, bound in enumerate(_PROVEN, start=1) if n < bound)
@@ -98,8 +94,8 @@ def primitive_root(p: int) -> int:
     """
     factors, rest = set(), p - 1
     while rest > 1:
-        factors.add(smallest_factor(rest))
-        rest //= smallest_factor(rest)
+        factors.add(q := smallest_factor(rest))
+        rest //= q
     return next(g for g in range(1, p) if all(pow(g, (p - 1) // q, p) != 1 for q in factors))
 
 

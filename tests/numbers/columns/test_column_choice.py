@@ -51,6 +51,15 @@ def test_columns_are_read_exactly(values, expected):
     assert found == expected
 
 
+def test_long_floats_from_2_63_on():
+    column = read_column(np.array([2**62, 2**63, 2**64], dtype=np.longdouble), floats="exact")
+    assert column.numbers.numerators.tolist() == [2**62, 2**63, 2**64]
+
+
+def test_a_signalling_nan_is_missing():
+    assert read_values([Decimal("sNaN"), 1])[1].tolist() == [True, False]
+
+
 def test_a_text_that_looks_like_a_date_and_is_none():
     with pytest.raises(EncodingError, match=r"2023-02-29. at position \[1\] is not a date: day is out of range"):
         read_values(["2024-02-29", "2023-02-29"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from adelic import AdeleSpace
 from adelic.errors import EncodingError, SpaceError
 from adelic.numbers import RedundantResidueCode
-from adelic.numbers.decoding import fast
+from adelic.numbers.decoding import fast, redundancy
 from adelic.numbers.places.finite import FinitePlaces, all_known
 from adelic.numbers.primes import valuation
 
@@ -434,6 +434,15 @@ def test_the_real_place_is_a_check():
     right = space.encode([700, -700, 3]).digits
     assert code.decode(right, real=[699.0, 700.0, nan], tolerance=1.0).values.tolist() == [700, None, 3]
     assert code.decode(right, real=[700, -700, 3]).values.tolist() == [700, -700, 3]
+
+
+@pytest.mark.parametrize("is_fast", [True, False])
+def test_a_nearest_float_is_near(is_fast, monkeypatch):
+    monkeypatch.setattr(redundancy, "has_kernels", lambda: is_fast)
+    space = AdeleSpace(PRIMES[2:9], 1)
+    code = RedundantResidueCode(space, 10, 10)
+    digits = np.repeat(space.encode(["1/3"]).digits, 2, axis=0)
+    assert code.decode(digits, real=[1 / 3, 1 / 3 + 1e-12]).values.tolist() == [Fraction(1, 3), None]
 
 
 def test_a_confidence_by_hand():

@@ -94,3 +94,11 @@ def test_errors():
 def test_a_wrong_prime_has_no_advice_on_lists_of_primes(function, p, words):
     with pytest.raises(SpaceError, match=words):
         function(8, p)
+
+
+def test_primes_and_precisions_of_numpy():
+    five, n = np.int64(5), np.int64(30)
+    assert (valuation(Fraction(5**40, 7), five), norm(5**40, five)) == (40, Fraction(1, 5**40))
+    assert period("1/97", five) == period("1/97", 5)
+    assert str(hensel_roots("x^2 + 1", five, n)) == str(hensel_roots("x^2 + 1", 5, 30))
+    assert str(hensel_roots("x^2 + 1", 5, {5: 30})) == str(hensel_roots("x^2 + 1", 5, 30))

@@ -166,15 +166,20 @@ def _read_dates(values: npt.NDArray[np.datetime64]) -> Column:
 
 
 def _exact_below(dtype: np.dtype[Any]) -> float:
-    """Return 2^b where floats have b bits: each integer below is one of them, and the neighbour of no other."""
-    return float(2.0 ** (np.finfo(dtype).nmant + 1))
+    """Return 2^b where floats have b bits: each integer below is one of them, and the neighbour of no other.
+
+    Of long floats it is 2^63 at most, which int64 holds.
+    """
+    return float(2.0 ** min(np.finfo(dtype).nmant + 1, 63))
 
 
 def _is_missing(value: Any) -> bool:
     """Return whether a value is None, pandas's NA or NaT, or NaN of any type."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, (float, np.floating, Decimal)) and bool(value != value)
+    if isinstance(value, Decimal):
+        return value.is_nan()  # to compare a signalling NaN raises
+    return isinstance(value, (float, np.floating)) and bool(value != value)
 
 
 def is_date_text(value: str) -> bool:

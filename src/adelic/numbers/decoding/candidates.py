@@ -35,11 +35,15 @@ class _Candidate(NamedTuple):
 
 
 def _is_near(number: tuple[int, int], real: float, tolerance: float) -> bool:
-    """Return whether n/m is within the tolerance of an approximation, NaN if there is none."""
+    """Return whether n/m is within the tolerance of an approximation, up to rounding; NaN if there is none."""
     if isnan(real):
         return True
     n, m = number
-    return not isinf(real) and abs(n - Fraction(real) * m) <= Fraction(tolerance) * m
+    if isinf(real):
+        return False
+    # The slack is more than the rounding of n/m and of a difference in float64, in which codewords are compared.
+    error, bound = abs(n - Fraction(real) * m), Fraction(tolerance)
+    return error <= (bound + (abs(Fraction(real)) + bound) / 2**50) * m
 
 
 @dataclass(frozen=True)
@@ -137,10 +141,10 @@ class Codewords:
         ):
             # p^F·n/m is the residue modulo p^k if p^(k + lost) divides this; p^lost is the power of p in m.
             difference = n * scale - residue * m
-            lost = valuation(m, p) if m % p == 0 else 0
+            lost = valuation(m, p)
             if lost > self.space.fractional_digits:
                 right.append(0)
-            elif difference % (power * p**lost if lost else power) == 0:
+            elif difference % (power * p**lost) == 0:
                 right.append(precision)
             else:
                 right.append(valuation(difference, p) - lost)
@@ -149,7 +153,7 @@ class Codewords:
     def _residue(self, j: int, number: tuple[int, int]) -> int | None:
         """Return p^F · n/m modulo p^N at the j-th prime, or None where the window does not hold it."""
         p, (n, m) = self.space.primes[j], number
-        lost = 0 if m % p else valuation(m, p)
+        lost = valuation(m, p)
         if lost > self.space.fractional_digits:
             return None
         power = self._powers[j]

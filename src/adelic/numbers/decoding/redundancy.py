@@ -187,7 +187,8 @@ class RedundantResidueCode(Codewords):
                 (*, n_primes); all of them when left out, or what the AdeleArray knows.
             error_rate: how often the digits of a place are wrong; for the confidence alone.
             real: approximations of the numbers, floats that broadcast to (*); NaN where there is none.
-            tolerance: numbers further than that from `real` are not taken as answers; floats that broadcast to (*).
+            tolerance: numbers further than that from `real`, up to the rounding of float64, are not taken as answers;
+                floats that broadcast to (*).
 
         Raises:
             EncodingError: a shape does not fit, or a digit, count, rate or tolerance is not valid.

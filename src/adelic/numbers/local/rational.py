@@ -50,7 +50,7 @@ def valuation(values: Any, p: int) -> Any:
     >>> valuation(48, 2), valuation("-3/75", 5), valuation([7, 9], 3)
     (4, -2, array([0, 2]))
     """
-    return _each(values, p, lambda q: _valuation(q, p), np.int64)
+    return _each(values, p, _valuation, np.int64)
 
 
 def norm(values: Any, p: int) -> Any:
@@ -70,7 +70,7 @@ def norm(values: Any, p: int) -> Any:
     >>> norm(96, 2), norm(["7/5", 0], 5).tolist()
     (Fraction(1, 32), [Fraction(5, 1), Fraction(0, 1)])
     """
-    return _each(values, p, lambda q: Fraction(p) ** -_valuation(q, p) if q else Fraction(0), np.object_)
+    return _each(values, p, lambda q, p: Fraction(p) ** -_valuation(q, p) if q else Fraction(0), np.object_)
 
 
 def period(values: Any, p: int) -> Period:
@@ -100,22 +100,21 @@ def period(values: Any, p: int) -> Period:
     >>> period(["7/5", -1, 12, "1/97"], 5).length.tolist()
     [1, 1, 1, 96]
     """
-    found = _each(values, p, lambda q: _period(q, p), np.object_)
+    found = _each(values, p, _period, np.object_)
     if isinstance(found, Period):
         return found
-    parts = [np.array([*(x[k] for x in found.flat), None], dtype=object)[:-1].reshape(found.shape) for k in (0, 1)]
-    return Period(*parts)
+    return Period(*(np.array([x[k] for x in found.flat], dtype=object).reshape(found.shape) for k in (0, 1)))
 
 
-def _each(values: Any, p: int, function: Callable[[Fraction], Any], dtype: npt.DTypeLike) -> Any:
-    """Return a function of every number, in an array unless there is one number alone."""
-    checked_prime(p)
+def _each(values: Any, p: int, function: Callable[[Fraction, int], Any], dtype: npt.DTypeLike) -> Any:
+    """Return a function of every number and p, in an array unless there is one number alone."""
+    p = checked_prime(p)
     numbers = rationals.read(values)
     out = np.empty(len(numbers.numerators), dtype=dtype)
     for i in range(len(out)):
         q = numbers.fraction(i)
         try:
-            found = function(q)
+            found = function(q, p)
         except DomainError as error:
             position = np.unravel_index(i, numbers.shape)
             raise DomainError(f"{describe(q)}{at_position(position)} {error}") from None
@@ -135,6 +134,7 @@ def _period(q: Fraction, p: int) -> Period:
     n, m = q.numerator, q.denominator
     e = primes.valuation(m, p)
     m //= p**e
+    # Digits that repeat from one place on do so from every later one, so that halving finds the first.
     end = 1
     while not _repeats(n, m, p, end):
         end *= 2
@@ -152,6 +152,7 @@ def _order(a: int, m: int) -> int:
     """Return the multiplicative order of a modulo m, to which it is prime (OEIS A002326 for a = 2)."""
     order = 1
     for q, k in _factors(m).items():
+        # The size of the group modulo q^k is a multiple of the order (Lagrange), out of which primes are taken.
         part = q ** (k - 1) * (q - 1)
         for prime in (*_factors(q - 1), q):
             while part % prime == 0 and pow(a, part // prime, q**k) == 1:
@@ -170,7 +171,7 @@ def _factors(n: int) -> dict[int, int]:
             q = n
         else:
             q = primes.smallest_factor(n, limit=_TRIED)
-            if q == n and n > _TRIED**2:
+            if q == n:
                 raise DomainError(
                     f"needs the factors of {describe(n)}, which has none up to {_TRIED}; python-flint finds them: pip "
                     "install 'adelic[flint]'"

@@ -70,6 +70,7 @@ def hensel_roots(polynomial: Any, p: int, precision: int = DEFAULT_PRECISION) ->
     (0,)
     """
     window = checked_window((checked_prime(p),), precision, 0)
+    (p,), (precision,) = window.primes, window.precisions  # Python's integers: powers of NumPy's overflow
     coefficients = polynomials.read(polynomial)
     if not coefficients:
         raise EncodingError("every number is a root of the polynomial 0; give another one")
