@@ -309,7 +309,7 @@ class AdeleArray(NumberArray):
         """Broadcast two operands and apply an operation at every place."""
         shape = common_shape(self, other)
         pairs = [(a._real.broadcast_to(shape), a._finite.broadcast_to(shape).reshape((-1,))) for a in (self, other)]
-        real_place = real_operation(pairs[0][0], pairs[1][0])
+        real_place = real_operation(pairs[0][0], pairs[1][0])  # first: errors name a number by it
         try:
             places = finite_operation(pairs[0][1], pairs[1][1], self.space.window)
         except OperationError as error:

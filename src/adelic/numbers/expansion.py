@@ -72,6 +72,6 @@ def _parse_digits(text: str, p: int) -> list[int]:
     if not re.fullmatch(r"(\([0-9]+\))*" if p > 10 else "[0-9]*", text):
         raise ValueError(text)
     digits = [int(digit) for digit in re.findall("[0-9]+" if p > 10 else "[0-9]", text)]
-    if any(not 0 <= digit < p for digit in digits):
+    if any(digit >= p for digit in digits):
         raise ValueError(text)
     return digits

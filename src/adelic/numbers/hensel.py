@@ -155,6 +155,7 @@ def multiply(x: Residue, y: Residue, p: int, precision: int, fractional_digits: 
     """
     v, w = _valuation(x, p), _valuation(y, p)
     known = min(v + y.known, w + x.known, precision + fractional_digits) - fractional_digits
+    # The valuation of a residue 0 is a bound alone: nothing is seen to lie below the window.
     if x.value and y.value and v + w < fractional_digits:
         raise BelowWindowError(2 * fractional_digits - v - w)
     if known <= 0:

@@ -132,8 +132,8 @@ def _low_digits(n: npt.NDArray[Any], m: npt.NDArray[Any], p: int) -> Integers:
     if p**_VALUATIONS >= 2**63:  # then products and powers are beyond int64, and Python's integers have to do
         n, m, dtype = n.astype(object), m.astype(object), object
     names, index = np.unique(m % q, return_inverse=True)
-    inverse = np.array([pow(int(r), -1, q) if r % p else 0 for r in names], dtype=dtype)[index]
-    residue = (n % q).astype(dtype) * inverse % q
+    inverses: npt.NDArray[Any] = np.array([pow(int(r), -1, q) if r % p else 0 for r in names], dtype=dtype)
+    residue = (n % q).astype(dtype) * inverses[index] % q
     for v in range(1, _VALUATIONS + 1):
         residue = np.where((m % p**v == 0).astype(bool), q + v - 1, residue)
     return np.asarray(np.unique(residue, return_inverse=True)[1], dtype=np.int64)

@@ -39,10 +39,8 @@ def parse(digits: str) -> int:
     if len(digits) <= SHORT:
         return int(digits)
     integer = long_integer()
-    first = len(digits) % SHORT
-    starts = [0, *range(first or SHORT, len(digits), SHORT)]
-    pieces = [int(digits[a:b]) for a, b in zip(starts, [*starts[1:], len(digits)], strict=True)]
-    return int(_combined([integer(piece) for piece in reversed(pieces)], integer(10) ** SHORT))
+    pieces = [integer(int(digits[max(end - SHORT, 0) : end])) for end in range(len(digits), 0, -SHORT)]
+    return int(_combined(pieces, integer(10) ** SHORT))
 
 
 def greatest_common_divisor(a: int, b: int) -> int:
@@ -52,6 +50,7 @@ def greatest_common_divisor(a: int, b: int) -> int:
     (6, True)
     """
     integer = long_integer()
+    # The first step of Euclid's algorithm leaves two numbers as short as the shorter one.
     if integer is int or min(a.bit_length(), b.bit_length()) < 4 * SHORT:
         return gcd(a, b)
     if integer.__name__ == "fmpz":
@@ -71,6 +70,7 @@ def to_digits(value: int, p: int, precision: int) -> list[int]:
     powers = [integer(p) ** _LEAF]  # p^(_LEAF · 2^k)
     while _LEAF << len(powers) < precision:
         powers.append(powers[-1] * powers[-1])
+    # Digits that are not asked for would make the divisions at the high end longer.
     pieces = [integer(value) % (powers[-1] * powers[-1])]
     for power in reversed(powers):
         pieces = [half for piece in pieces for half in divmod(piece, power)[::-1]]
@@ -109,6 +109,7 @@ def divide_modulo(n: int, m: int, p: int, precision: int) -> int:
     whole = modulus**precision
     divisor = integer(m) % whole
     known = 1
+    # Where m · inverse is 1 + e modulo p^k, it is 1 − e² afterwards. The inverse of 1 is right as it is.
     while divisor != 1 and known < precision:
         known = min(2 * known, precision)
         modulus = whole if known == precision else modulus * modulus

@@ -305,6 +305,7 @@ def _parse(value: Any, to_fraction: Callable[[Any], Fraction]) -> tuple[int, int
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise EncodingError(f"{shortened(str(value))} is not a rational number; only finite values can be encoded")
+        # Long by its exponent it would fill the memory; long because its digits are written out, it may be read.
         is_large = value and abs(value.adjusted()) > _MAX_EXPONENT
         if is_large and abs(int(value.as_tuple().exponent)) > _MAX_EXPONENT:
             raise _exponent_error(value)
@@ -341,6 +342,7 @@ def _parse_text(text: str) -> tuple[int, int]:
         raise EncodingError(f"{describe(text)} is not a number; write '7/5', '-3', '1.25' or '1e-3'")
     sign, whole, decimals, exponent, denominator = match.groups()
     size = (exponent or "").lstrip("+-").lstrip("0")
+    # The length first, since int() refuses thousands of digits with another error.
     if len(size) > len(str(_MAX_EXPONENT)) or int(size or 0) > _MAX_EXPONENT:
         raise _exponent_error(text)
     decimals = (decimals or "").replace("_", "")
@@ -409,11 +411,5 @@ def _collect(pairs: list[tuple[int, int]], shape: tuple[int, ...]) -> Rationals:
     if all(-_INT64_MAX - 1 <= n <= _INT64_MAX and m <= _INT64_MAX for n, m in pairs):
         table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         return Rationals(np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1]), shape)
-    return Rationals(_objects(n for n, _ in pairs), _objects(m for _, m in pairs), shape)
-
-
-def _objects(values: Iterator[int]) -> npt.NDArray[Any]:
-    items = list(values)
-    array = np.empty(len(items), dtype=object)
-    array[:] = items
-    return array
+    n, m = (np.array(part, dtype=object) for part in zip(*pairs, strict=True))
+    return Rationals(n, m, shape)

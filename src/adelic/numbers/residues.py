@@ -29,5 +29,6 @@ def residues(numbers: Any, moduli: Sequence[int]) -> npt.NDArray[np.int64]:
             "embedding holds fractions"
         )
     values = parsed.numerators
+    # NumPy raises where a Python integer beyond int64 is divided by one of its own.
     given = np.array(moduli, dtype=object if values.dtype == object else np.int64)
     return np.asarray(values[:, None] % given).astype(np.int64).reshape(*parsed.shape, len(moduli))

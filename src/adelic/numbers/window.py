@@ -91,8 +91,7 @@ class Window(NamedTuple):
     @property
     def suits_kernels(self) -> bool:
         """Return whether the compiled kernels, which compute in 64 bits, reach these primes and this precision."""
-        largest = max(self.primes)
-        return largest < 2**31 and self.precision * largest**2 < 2**62
+        return self.precision * max(self.primes) ** 2 < 2**62  # so that primes are below 2^31
 
     @property
     def scale(self) -> int:
@@ -116,7 +115,7 @@ def checked_window(primes: Any, precision: Any, fractional_digits: Any) -> Windo
     >>> checked_window(DEFAULT_PRIMES, {2: 7, 11: 1}, 0)
     Window(primes=(2, 11), precisions=(7, 1), fractional_digits=0)
     """
-    if isinstance(precision, Mapping) and not precision:
+    if isinstance(precision, Mapping) and not precision:  # the errors below would be about primes
         raise SpaceError("precision={} names no prime; precision={2: 7, 3: 5} or a number for all, 16 is the default")
     if isinstance(precision, Mapping) and primes is DEFAULT_PRIMES:  # this very tuple: none were given
         primes = tuple(precision)
@@ -141,7 +140,7 @@ def checked_window(primes: Any, precision: Any, fractional_digits: Any) -> Windo
             f"fractional_digits={describe(fractional_digits)} does not fit a window of "
             f"precision={describe(min(precisions))}{_at_which(primes, precisions)}; 0 <= fractional_digits < precision"
         )
-    check_size(len(primes), max(precisions))
+    check_size(len(primes), max(precisions))  # before each prime is tested, which takes long for very many
     seen: set[int] = set()
     for p in primes:
         _check_prime(p, f"; primes={DEFAULT_PRIMES} is the default")
@@ -196,7 +195,7 @@ def checked_prime(p: Any) -> int:
 
 
 def _check_prime(p: int, remedy: str, name: str = "") -> None:
-    if p >= GREATEST_PRIME:
+    if p >= GREATEST_PRIME:  # before the test, which has no proof from 3.3 · 10^24 on
         raise SpaceError(f"the prime {describe(p)} is too large; primes below 2^64 are supported")
     if not is_prime(p):
         factor = smallest_factor(p, limit=_LARGEST_FACTOR) if p > 1 else p

@@ -35,7 +35,6 @@ class AlgebraicArray(AdeleArray):
     """
 
     __slots__ = ()
-    __hash__ = None  # == is element by element
     space: EmbeddedField
     _real: InfinitePlace  # type: ignore[assignment]  # AdeleArray asks of a place only what both kinds have
 

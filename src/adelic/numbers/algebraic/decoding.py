@@ -19,13 +19,13 @@ Source: A. K. Lenstra, H. W. Lenstra, L. Lovász, Factoring polynomials with rat
 """
 
 from fractions import Fraction
-from math import ceil, gcd, isfinite, lcm, prod
+from math import ceil, gcd, isfinite, lcm
 
 from adelic.numbers.algebraic import polynomials
 from adelic.numbers.algebraic.field import EmbeddedField
 from adelic.numbers.algebraic.place import InfinitePlace
 from adelic.numbers.algebraic.polynomials import Element
-from adelic.numbers.decoding.reconstruction import chinese_remainder
+from adelic.numbers.decoding.reconstruction import chinese_remainder, scaled_residue
 from adelic.numbers.hensel import BelowWindowError, Residue
 
 _BITS = 64  # to which conjugates are rounded in the lattice
@@ -40,12 +40,9 @@ def decode(field: EmbeddedField, residues: list[Residue], place: InfinitePlace) 
     denominator, house = float(place.height.denominator), float(place.height.house)
     if not (isfinite(denominator) and isfinite(house)):
         return None
-    moduli = tuple(p**r.known for p, r in zip(field.primes, residues, strict=True))
-    modulus = prod(moduli)
-    scale = prod(field.primes) ** field.fractional_digits
-    scaled = [r.value * (scale // p**field.fractional_digits) for p, r in zip(field.primes, residues, strict=True)]
-    t = chinese_remainder(list(field.roots), moduli)
-    for numerators, m in _short_vectors(field, chinese_remainder(scaled, moduli), t, modulus, scale * Fraction(house)):
+    r, modulus, scale = scaled_residue(residues, field.primes, field.fractional_digits)
+    t = chinese_remainder(list(field.roots), tuple(p**r.known for p, r in zip(field.primes, residues, strict=True)))
+    for numerators, m in _short_vectors(field, r, t, modulus, scale * Fraction(house)):
         element = polynomials.reduce([Fraction(n, m * scale) for n in numerators], field.polynomial)
         conjugates = field.conjugates(element)
         # Is β, with its bound D of a denominator of S·α, below M in norm?
@@ -70,6 +67,7 @@ def _short_vectors(
     """
     degree = field.degree
     matrix = polynomials.load_flint().fmpz_mat
+    # As numbers a + b·θ + … and m: M, then θ^i − t^i, then r with m = 1. They have determinant M.
     basis = [[modulus] + [0] * degree]
     basis += [[-pow(t, i, modulus)] + [int(k == i) for k in range(1, degree + 1)] for i in range(1, degree)]
     basis += [[r] + [0] * (degree - 1) + [1]]

@@ -53,9 +53,8 @@ class EmbeddedField(ABC):
     def roots(self) -> tuple[int, ...]:
         """Return θ modulo p^precision for each prime, the lift of the smallest root modulo p."""
         f = self.polynomial
-        smallest = [min(polynomials.roots_modulo(f, p)) for p in self.primes]
         return tuple(
-            polynomials.hensel_root(f, r, p, self.precision) for r, p in zip(smallest, self.primes, strict=True)
+            polynomials.hensel_root(f, min(polynomials.roots_modulo(f, p)), p, self.precision) for p in self.primes
         )
 
     @property
@@ -90,6 +89,7 @@ class EmbeddedField(ABC):
         """
         numerators, denominator = element
         flint = polynomials.load_flint()
+        # Enough at once, unless the terms of the image nearly cancel.
         bits = 2 * BITS + max(abs(n) for n in numerators).bit_length()
         while True:
             roots = polynomials.complex_roots(self.polynomial, bits)

@@ -7,13 +7,9 @@ from operator import add
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from adelic.numbers.places.balls import Floats, RealPlace
+from adelic.numbers.places.balls import SLACK, Bools, Floats, RealPlace
 from adelic.numbers.rationals import EXACT
-
-_SLACK = 1 + 2.0**-50  # bounds are computed in float64: round them up
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -40,6 +36,7 @@ class Height:
     def __add__(self, other: "Height") -> "Height":
         is_multiple = self.is_multiple & other.is_multiple
         a, b = self.denominator, other.denominator
+        # Bounds that are no multiples have the divisor 1: their product bounds a common denominator.
         divisor = np.gcd(*(np.where(is_multiple, m, 1).astype(np.int64) for m in (a, b)))
         with np.errstate(over="ignore"):
             return _rounded_up(a / divisor * b, self.house + other.house, is_multiple)
@@ -58,9 +55,9 @@ class Height:
         Z[θ]. So N is a denominator of 1/α = m·(N/n)/N, and 1/|α| <= |m·(N/n)|.
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            size = self.denominator * self.house * _SLACK
-            denominator = np.maximum(size**degree, 1) * _SLACK
-            house = self.denominator * size ** (degree - 1) * _SLACK
+            size = self.denominator * self.house * SLACK
+            denominator = np.maximum(size**degree, 1) * SLACK
+            house = self.denominator * size ** (degree - 1) * SLACK
         return _rounded_up(denominator, house, np.zeros(size.shape, dtype=np.bool_))
 
 
@@ -68,7 +65,7 @@ def _rounded_up(denominator: Floats, house: Floats, is_multiple: Bools) -> Heigh
     """Return bounds from their nearest float64: exact denominators unchanged, all else rounded up."""
     is_multiple = is_multiple & (denominator < EXACT)
     with np.errstate(over="ignore"):
-        bounds = np.where(is_multiple, denominator, denominator * _SLACK), house * _SLACK
+        bounds = np.where(is_multiple, denominator, denominator * SLACK), house * SLACK
     unknown = [np.where(np.isnan(bound), np.inf, bound) for bound in bounds]
     return Height(unknown[0], unknown[1], is_multiple)
 

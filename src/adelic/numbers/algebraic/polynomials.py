@@ -77,6 +77,7 @@ def parse(text: str) -> tuple[Fraction, ...]:
         match = _TERM.match(text, end)
         if match is None or not _is_term(match, is_first=end == 0):
             raise EncodingError(f"{describe(given)} is not a polynomial in x; write 'x^2 - 2', '1 + 3*x' or '-x/2'")
+        # Nine digits tell that it is too great; int() refuses thousands.
         exponent = 0 if match["x"] is None else int((match["exponent"] or "1").lstrip("0")[:9] or "0")
         if exponent > _MAX_EXPONENT:
             raise EncodingError(f"{describe(text)} has an exponent beyond {_MAX_EXPONENT}")
@@ -143,9 +144,8 @@ def defining_polynomial(given: Any) -> tuple[int, ...]:
         f"({to_text([int(c) for c in g.coeffs()])}){f'^{k}' if k > 1 else ''}"
         for g, k in sorted(factors, key=lambda factor: [int(c) for c in factor[0].coeffs()])
     )
-    if any(k > 1 for _, k in factors):
-        raise SpaceError(f"{text} has repeated roots: {product}; an irreducible factor defines a field")
-    raise SpaceError(f"{text} is reducible: {product}; an irreducible factor defines a field")
+    why = "has repeated roots" if any(k > 1 for _, k in factors) else "is reducible"
+    raise SpaceError(f"{text} {why}: {product}; an irreducible factor defines a field")
 
 
 def read(given: Any, *, floats: str = "error") -> tuple[Fraction, ...]:

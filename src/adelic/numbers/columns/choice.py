@@ -164,8 +164,5 @@ def _kind_and_space(n: npt.NDArray[Any], m: npt.NDArray[Any]) -> tuple[str, Adel
     else:
         return "measurements", AdeleSpace()
     largest = max(abs(int(n.min())), abs(int(n.max())), 1)
-    digits = 1
-    while 2**digits <= largest:
-        digits += 1
-    precision = min(digits + 1 + fractional, DEFAULT_PRECISION + fractional)
+    precision = min(largest.bit_length() + 1 + fractional, DEFAULT_PRECISION + fractional)
     return kind, AdeleSpace(DEFAULT_PRIMES, precision, fractional)

@@ -1,7 +1,7 @@
 """Many floats as exact rationals at once: the policies "shortest" and "exact" of `adelic.numbers.rationals`."""
 
 from collections.abc import Sequence
-from math import gcd
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,7 @@ def _decimal(texts: Sequence[str]) -> Rationals:
     m = 10 ** np.where(is_small, k, 0)
     divisor = np.gcd(n, m)
     others = np.flatnonzero(~is_small)
-    pairs = [_reduced(int(n[i]) * 10 ** max(0, -int(k[i])), 10 ** max(0, int(k[i]))) for i in others]
+    pairs = [(int(n[i]) * Fraction(10) ** -int(k[i])).as_integer_ratio() for i in others]
     return _joined(n // divisor, m // divisor, others, pairs)
 
 
@@ -69,8 +69,3 @@ def _joined(n: Integers, m: Integers, others: Integers, pairs: list[tuple[int, i
     is_small = all(-(2**63) <= a < 2**63 and b < 2**63 for a, b in pairs)
     dtype = np.int64 if is_small else object
     return Rationals(numerators.astype(dtype), denominators.astype(dtype), n.shape)
-
-
-def _reduced(n: int, m: int) -> tuple[int, int]:
-    divisor = gcd(n, m)
-    return n // divisor, m // divisor

@@ -186,7 +186,7 @@ def _plan(window: Window, known: list[int]) -> _Plan | None:
             inverses.append(pow(product, -1, p**count))
             product *= p**count
     scale = prod(primes[j] for j in rows) ** fractional_digits
-    if not rows or scale >= EXACT:
+    if not rows or scale >= EXACT:  # `_guess` would give up every number
         return None
     weights = np.zeros((len(rows), max(counts)), dtype=np.int64)
     for i, (j, count, power) in enumerate(zip(rows, counts, powers, strict=True)):
@@ -228,6 +228,7 @@ def _residues(digits: Array, plan: _Plan, out: Array) -> Any:
             if r == 0:
                 out[i] = y
             else:
+                # Two factors below `power`, which is 2^31 at most; then a product below the whole modulus.
                 out[i] += modulus * ((y - out[i]) % power * inverse % power)
         modulus *= power
     return modulus
@@ -360,6 +361,7 @@ def _prove(
         is_right = True
         for j in range(n_primes):
             p = primes[j]
+            # The cap also limits the roundings: a thousand primes reach it.
             modulus = min(modulus * sizes[j, known[i, j]], _LARGE)
             shift = fractional_digits
             reduced = m

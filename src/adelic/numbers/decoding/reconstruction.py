@@ -55,9 +55,9 @@ def chinese_remainder(values: list[int], moduli: tuple[int, ...]) -> int:
     plan = _remainder_plan(moduli)
     parts = [value * w % q for value, w, q in zip(values, plan.weights, moduli, strict=True)]
     for level in plan.levels:
-        rest = parts[len(parts) // 2 * 2 :]
+        rest = parts[len(parts) // 2 * 2 :]  # the last one of an odd number waits for the next level
         parts = [x * r + y * q for (q, r), x, y in zip(level, parts[::2], parts[1::2], strict=False)] + rest
-    return sum(parts) % plan.product
+    return sum(parts) % plan.product  # one part, or none where there are no moduli
 
 
 def rational_candidates(
@@ -99,7 +99,7 @@ def decode(
     >>> decode(residues, (2, 3), 0, from_values(np.array(-11.0)))
     Fraction(-11, 1)
     """
-    x, modulus, scale = _scaled_residue(residues, primes, fractional_digits)
+    x, modulus, scale = scaled_residue(residues, primes, fractional_digits)
     limit = modulus.bit_length() + scale.bit_length() + 64  # other candidates than 0 are inside, by far
     ball = place.ball(limit)
     if ball is None:
@@ -139,7 +139,7 @@ def decode_digits(
     >>> decode_digits([Residue(7, 1)], (101,), 0)[0]
     Fraction(7, 1)
     """
-    x, modulus, scale = _scaled_residue(residues, primes, fractional_digits)
+    x, modulus, scale = scaled_residue(residues, primes, fractional_digits)
     largest = isqrt(max(modulus - 1, 0) // 2)
     others: list[Fraction] = []
     for n, m in rational_candidates(x, modulus):
@@ -150,8 +150,12 @@ def decode_digits(
     return None, others
 
 
-def _scaled_residue(residues: list[Residue], primes: tuple[int, ...], fractional_digits: int) -> tuple[int, int, int]:
-    """Return S · q modulo M, M, and S = ∏ p^F."""
+def scaled_residue(residues: list[Residue], primes: tuple[int, ...], fractional_digits: int) -> tuple[int, int, int]:
+    """Return S · q modulo M, M, and S = ∏ p^F, from residues of p^F · q.
+
+    >>> scaled_residue([Residue(1, 2), Residue(7, 2)], (2, 3), 0)
+    (25, 36, 1)
+    """
     scale = prod(primes) ** fractional_digits
     moduli = tuple(p**r.known for p, r in zip(primes, residues, strict=True))
     scaled = [r.value * (scale // p**fractional_digits) for p, r in zip(primes, residues, strict=True)]

@@ -292,6 +292,7 @@ class RedundantResidueCode(Codewords):
         places = range(self.space.max_precision - 1, -1, -1)
         counts = zip(self.space.primes, self.space.precisions, strict=True)
         weights = np.array([[p**k if k < n else 0 for k in places] for p, n in counts], dtype=object)
+        # A sum of digits times weights is below p^N.
         dtype = np.int64 if max(self._powers) < 2**63 else object
         residues: list[list[int]] = (words.astype(dtype) * weights.astype(dtype)).sum(axis=-1).tolist()
         return residues

@@ -58,7 +58,7 @@ def encode(
             shift = min(shift, precision)
             for k in range(shift):
                 out[i, j, last - k] = 0
-            if m == 1:
+            if m == 1:  # integers, the most frequent numbers, need neither an inverse nor products
                 for k in range(shift, precision):
                     a = n // p
                     out[i, j, last - k] = n - a * p
@@ -154,6 +154,7 @@ def multiply(
             for t in range(v + w, total):
                 for a in range(max(v, t - precision + 1), min(t - w, precision - 1) + 1):
                     carry += np.int64(x[i, j, precision - 1 - a]) * np.int64(y[i, j, precision - 1 - (t - a)])
+                # Below the window lie zeros alone: t starts there only if all known digits of x or y are 0.
                 if t >= fractional_digits:
                     out[i, j, precision - 1 - (t - fractional_digits)] = carry % p
                 carry //= p
@@ -197,6 +198,7 @@ def divide(
             if v < x_known[i, j]:
                 unit = np.int64(y[i, j, precision - 1 - w])
                 inverse = inverse_mod(unit, p)
+                # As in `multiply`, N·p² below 2^62 keeps it in int64; digit · unit makes it divisible by p.
                 remainder = np.int64(0)
                 for t in range(known - shift):
                     remainder += np.int64(x[i, j, precision - 1 - v - t])

@@ -28,6 +28,7 @@ def gcd(a: Array, b: Array, out: Array) -> None:
             is_done = True
             for i in range(size):
                 x, y = left[i], rest[i]
+                # Numbers that are done stay as they are, without a branch, until all of the block are.
                 divisor = y if y > 0 else 1.0
                 remainder = x - np.floor(x / divisor) * divisor
                 left[i] = y if y > 0 else x

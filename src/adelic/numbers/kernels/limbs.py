@@ -97,10 +97,11 @@ def integer_limbs(x: Array, p: int, limb: int, limbs: Array) -> None:
     """Write the limbs of integers, int64 (size,), and a half each, into limbs[:, :size]."""
     if p == 2:
         for k in range(limbs.shape[0]):
-            shift, row = min(DIGITS * k, 63), limbs[k]
+            shift, row = DIGITS * k, limbs[k]
             for i in range(x.shape[0]):
                 row[i] = np.float32((x[i] >> shift) & 15) + np.float32(0.5)
         return
+    # Two limbs at a time take half as many of the long quotients; p^8 < 2^44 is exact in float64.
     pair = limb * limb
     limb_float, pair_float = np.float64(limb), np.float64(pair)
     limb_inverse, pair_inverse = 1.0 / limb_float, 1.0 / pair_float
@@ -111,6 +112,7 @@ def integer_limbs(x: Array, p: int, limb: int, limbs: Array) -> None:
         low = x[i] - np.int64(quotient) * pair
         step = 1.0 if low >= pair else (-1.0 if low < 0 else 0.0)
         half_more = np.float64(low) - step * pair_float + 0.5
+        # With a half more, and below 2^51, rest / pair is farther from integers than rounding reaches.
         rest[i] = quotient + (step + 0.5)
         second = np.floor(half_more * limb_inverse)
         row[i] = half_more - second * limb_float

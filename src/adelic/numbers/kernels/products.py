@@ -89,6 +89,7 @@ def multiply(x: Array, y: Array, constants: Plan, precisions: Array, out: Array)
     n_primes, precision = constants.primes.shape[0], precisions.max()
     row = n_primes * precision
     n_limbs = -(-precision // LANES) * LIMBS
+    # The highest vector of a row may begin in the row before, whose digits must not count.
     highest = constants.weights.copy()
     highest[:, : -precision % LANES] = 0
     a, b = np.empty((n_limbs, BLOCK), np.float32), np.empty((n_limbs, BLOCK), np.float32)

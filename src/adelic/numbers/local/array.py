@@ -139,7 +139,7 @@ class PadicArray(NumberArray):
         if not self.shape:
             return values[0]
         is_small = not self.fractional_digits and self.p**self.precision <= 2**63
-        return np.array([*values, 0], dtype=np.int64 if is_small else object)[:-1].reshape(self.shape)
+        return np.array(values, dtype=np.int64 if is_small else object).reshape(self.shape)
 
     def is_square(self) -> Any:
         """Return whether there is a square root in Q_p, bool (*): of 0 there is one.

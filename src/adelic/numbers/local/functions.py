@@ -76,6 +76,7 @@ def _unit_root_at_two(u: int, r: int) -> int:
 
     Newton's method for z = 1/√u: with u·z² = 1 modulo 2^k, the next z has it modulo 2^(2k − 2).
     """
+    # 3 − u·z² is even, and is halved: one bit more of it has to be known.
     z, k = 1, 3
     while k < r:
         z = z * ((3 - u * z * z) % 2 ** (r + 1) // 2) % 2**r
@@ -120,6 +121,7 @@ def exponential(x: Residue, window: Window) -> Residue:
     if known < least:
         raise TooFewDigitsError(f"the series converges for valuations from {least} on, and its own is not known")
     value = x.value // p**f
+    # Legendre: v(j!) <= (j − 1)/(p − 1), so that v(x^j / j!) >= j·v − (j − 1)/(p − 1), which rises with j.
     last = ((p - 1) * known - 1) // ((p - 1) * v - 1)  # from the next term on all are 0 modulo p^known
     shift = sum(last // p**i for i in range(1, last.bit_length() + 1))  # the valuation of last!
     modulus = p ** (known + shift)
@@ -149,11 +151,12 @@ def logarithm(x: Residue, window: Window) -> Residue:
             f"0 for the logarithm of {p}, which is Iwasawa's"
         )
     r = x.known - f
-    exponent, divisor = (2, 2) if p == 2 else (p - 1, p - 1)
-    digits = r + valuation(divisor, p)
+    exponent = 2 if p == 2 else p - 1
+    # A square is known to one digit more at p = 2, and log x = log x² / 2 to one less than log x².
+    digits = r + valuation(exponent, p)
     value = _logarithm_series(pow(x.value // p**f, exponent, p**digits) - 1, p, digits)
     known = max(r, 2) if p == 2 else r
-    result = value // 2 if p == 2 else value * pow(divisor, -1, p**r)
+    result = value // 2 if p == 2 else value * pow(exponent, -1, p**r)
     within = min(known + f, precision)
     return Residue(result * p**f % p**within, within)
 
@@ -166,7 +169,7 @@ def _logarithm_series(t: int, p: int, digits: int) -> int:
     end = digits // v
     while end * v - end.bit_length() < digits:  # v(j) is below the bits of j: from here on all terms are 0
         end += 1
-    modulus = p ** (digits + end.bit_length())
+    modulus = p ** (digits + end.bit_length())  # the terms are divided by j
     total, power = 0, 1
     for j in range(1, end):
         power = power * t % modulus
@@ -187,5 +190,6 @@ def teichmuller(x: Residue, window: Window) -> Residue:
         raise UndefinedError(f"its valuation is {valuation(x.value, p) - f}, so that it has no residue modulo {p}")
     if x.known <= f:
         raise TooFewDigitsError(f"its residue modulo {p} is not known")
+    # With a ≡ ω modulo p, a^(p^k) ≡ ω^(p^k) = ω modulo p^(k + 1).
     modulus = p ** (precision - f)
     return Residue(pow(x.value // p**f % p, modulus // p, modulus) * p**f, precision)

@@ -109,6 +109,7 @@ def _inverse(branch: _Branch, p: int, precision: int) -> Fraction:
     while branch.modulo(p, known) == 0:
         known *= 2
     v = valuation(branch.modulo(p, known), p)
+    # p^v · (1/w) is needed modulo p^(N + v), so that w/p^v is.
     unit = branch.modulo(p, precision + 2 * v) // p**v
     return Fraction(pow(unit, -1, p ** (precision + v)), p**v)
 

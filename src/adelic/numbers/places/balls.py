@@ -276,7 +276,7 @@ def _product(a: Any, r: Any, b: Any, s: Any) -> tuple[Any, Any]:
 def _multiply(x: RealPlace, y: RealPlace) -> RealPlace:
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
         centre, radius = _product(x.centre, x.radius, y.centre, y.radius)
-        radius += TINY
+        radius += TINY  # the rounding of a product so small that float64 holds fewer bits of it
         denominator = x.denominator * y.denominator
     is_zero = x._is_zero() | y._is_zero()  # 0 times a number of which nothing is known is 0, too
     centre, radius, denominator = (np.where(is_zero, z, f) for z, f in ((0, centre), (0, radius), (1, denominator)))
@@ -336,6 +336,7 @@ def _rounded(centre: Floats, radius: Floats, denominator: Floats, from_exact: Bo
     `radius` has the rounding of `centre` in it, and is right up to a few roundings of its own. `from_exact` says where
     both operands were points: float64 adds and multiplies integers exactly below 2^53.
     """
+    # A ball of a radius below 1/4 holds one integer at most, and a denominator 1 says that the number is one.
     is_exact_integer = ((radius < 0.25) | from_exact) & (denominator == 1) & (np.abs(centre) < EXACT)
     centre = np.where(is_exact_integer, np.rint(centre), centre)
     with np.errstate(over="ignore"):
@@ -376,6 +377,7 @@ def _common_denominator(a: Floats, b: Floats) -> Floats:
     if np.all(a == 1) and np.all(b == 1):
         return a
     is_exact = (a < EXACT) & (b < EXACT)
+    # Elsewhere the divisor is 1, and the product of two bounds is one.
     a_exact, b_exact = np.where(is_exact, a, 1), np.where(is_exact, b, 1)
     if are_many(a.size):
         from adelic.numbers.kernels import divisors

@@ -156,6 +156,7 @@ def _encode_limbs(
         n, m, chosen = numerators[start:stop], denominators[start:stop], out[start:stop].reshape(-1)
         limbs.encode(n, m, constants, precisions, window.fractional_digits, chosen, skip, flags[start:stop])
 
+    # Threads share whole blocks, as the kernel takes them.
     step = max(-(-whole // max(threads, 1) // vectors.BLOCK) * vectors.BLOCK, vectors.BLOCK)
     starts = range(0, whole, step)
     if len(starts) <= 1:
@@ -322,10 +323,11 @@ def norms(x: FinitePlaces, window: Window) -> npt.NDArray[np.object_]:
     is_zero = (x.digits == 0).all(axis=-1)
     out = np.empty(exponents.shape, dtype=object)
     for j, p in enumerate(window.primes):
+        # Fractions take long to make, and valuations are few.
         powers = {int(v): Fraction(p) ** -int(v) for v in np.unique(exponents[..., j])}
         pairs = zip(is_zero[..., j].flat, exponents[..., j].flat, strict=True)
         column = [Fraction(0) if zero else powers[int(v)] for zero, v in pairs]
-        out[..., j] = np.array([*column, None], dtype=object)[:-1].reshape(exponents.shape[:-1])
+        out[..., j] = np.array(column, dtype=object).reshape(exponents.shape[:-1])
     return out
 
 
@@ -355,7 +357,7 @@ def read_residues(x: FinitePlaces, window: Window) -> list[Residue]:
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return an array as contiguous and read-only, so that each kernel is compiled for one kind of argument."""
-    view = np.ascontiguousarray(array).view()
+    view = np.ascontiguousarray(array).view()  # a view, so that the caller's own array stays writeable
     view.flags.writeable = False
     return view
 

@@ -40,6 +40,7 @@ def encode(rationals: Rationals, is_inside: Callable[[int, int], bool]) -> RealP
         is_exact = size < EXACT
         if not rationals.is_integral:
             is_exact &= m[block] == 1
+        # Float64 is right to half an ulp, and below its normal numbers to less than TINY.
         radius[block] = np.where(is_exact, 0.0, size * (HALF_ULP * SLACK) + TINY)
     place = ordinary(centre, radius, denominator if rationals.is_integral else upper_bound(denominator))
     return place if rationals.is_small and rationals.is_integral else _with_units(place, rationals, is_inside)
@@ -61,6 +62,7 @@ def _with_units(place: RealPlace, rationals: Rationals, is_inside: Callable[[int
         beyond["is_inside"][i] = is_inside(int(n[i]), int(m[i]))
         if np.isinf(denominator[i]):
             mantissa, exponent = wide.nearest(int(m[i]), 1)
+            # In units that leave it above 2^53: below, it would be taken for exact.
             denominator[i], beyond["denominator_exponent"][i] = mantissa * 2.0**60 * SLACK, exponent - 60
     return replace(place, denominator=denominator, beyond=beyond)
 
@@ -113,6 +115,7 @@ def from_numbers(numbers: Sequence[Fraction], radii: Sequence[Fraction | None]) 
         centre[i], beyond["exponent"][i] = Wide(mantissa, exponent).floats(unit), unit
         if r is not None:
             error = (r + abs(q - Fraction(centre[i]) * Fraction(2) ** unit)) / Fraction(2) ** unit
+            # The nearest float64 of the error may be below it.
             radius[i] = np.nextafter(float(error), np.inf) if error else 0.0
     place = from_values(centre, radius)
     return replace(place, beyond=beyond) if beyond["exponent"].any() else place

@@ -108,6 +108,7 @@ def nearest(n: int, m: int) -> tuple[float, int]:
     >>> nearest(3, 1), nearest(10**400, 1)[1], nearest(-1, 3 * 2**5000)
     ((0.75, 2), 1329, (-0.6666666666666666, -5001))
     """
+    # The parts become as long as each other, so that their quotient, which Python rounds once, is between 1/2 and 2.
     exponent = abs(n).bit_length() - m.bit_length()
     quotient = n / (m << exponent) if exponent > 0 else (n << -exponent) / m
     mantissa, shift = np.frexp(quotient)
