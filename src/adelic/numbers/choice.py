@@ -311,7 +311,7 @@ class _Leaves:
         scale = prod(p ** self.largest_power(p) for p in dividing)
         fronts = [_pareto(self._pairs(dividing))]
         for leaves in range(2, self.operations + 2):
-            pairs = []
+            pairs = []  # numerators of k leaves are in units of 1 / scale^k
             for left in range(1, leaves // 2 + 1):
                 right = leaves - left
                 for a, m in fronts[left - 1]:

@@ -176,7 +176,7 @@ def divide(x: Residue, y: Residue, p: int, precision: int, fractional_digits: in
     v, w = _valuation(x, p), _valuation(y, p)
     if not y.value:
         raise NothingKnownError
-    shift = fractional_digits + v - w
+    shift = fractional_digits + v - w  # where in the window the quotient's lowest digit stands
     known = min(precision, shift + min(x.known - v, y.known - w))
     if x.value and shift < 0:
         raise BelowWindowError(w - v)

@@ -172,6 +172,7 @@ class AdeleSpace:
             raise SpaceError(f"{describe(data, 200)} does not have primes, precision and fractional_digits alone")
         precision = data["precision"]
         if isinstance(precision, Mapping):
+            # Names that are none of the primes stay as they are, for the error.
             names = {str(p): p for p in data["primes"]} if isinstance(data["primes"], (list, tuple)) else {}
             precision = {names.get(p, p) if isinstance(p, str) else p: count for p, count in precision.items()}
         return cls(data["primes"], precision, data["fractional_digits"])

@@ -126,6 +126,7 @@ class Codewords:
         while r1 * v_bound > abs(t1) * u_bound:
             quotient = r0 // r1
             r0, r1, t0, t1 = r1, r0 - quotient * r1, t1, t0 - quotient * t1
+        # By the larger part, the norms are r0 / u_bound of the row before and |t1| / v_bound of this one.
         u, v = (r1, t1) if abs(t1) * u_bound <= r0 * v_bound else (r0, t0)
         if v == 0:
             return None

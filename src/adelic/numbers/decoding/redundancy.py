@@ -31,7 +31,9 @@ rationals.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from math import isqrt, prod
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -144,7 +146,7 @@ class RedundantResidueCode(Codewords):
         1
         """
         largest = sorted(self._powers, reverse=True)
-        return max(t for t in range(len(largest) + 1) if prod(largest[:t]) <= self.capacity)
+        return sum(product <= self.capacity for product in accumulate(largest, mul))  # they rise
 
     def mends(self, primes: Iterable[int]) -> bool:
         """Return whether errors at just these places are always mended, however many of the digits there are wrong.

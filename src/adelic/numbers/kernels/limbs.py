@@ -87,7 +87,8 @@ def small_remainder(v: Any, modulus: Any, inverse: Any) -> Any:
 @njit(cache=True, nogil=True, inline="always")
 def remainder(v: Any, modulus: Any, inverse: Any) -> Any:
     """Return v modulo `modulus`, for any int64."""
-    near = v - np.int64(np.floor(np.float64(v) * inverse)) * modulus  # |near| < 2^13 · modulus
+    # Three roundings by 2^-53 put the quotient off by less than 2^12, so that |near| < 2^13 · modulus.
+    near = v - np.int64(np.floor(np.float64(v) * inverse)) * modulus
     return small_remainder(near, modulus, inverse)
 
 

@@ -219,7 +219,7 @@ class PadicArray(NumberArray):
         reason = f"has no logarithm in Q_{self.p}"
         if p_branch is None:
             return self._apply(functions.logarithm, reason)
-        units = self._apply(functions.unit_part, reason)
+        units = self._apply(functions.unit_part, reason)  # log(p^v · u) = log(u) + v · log(p)
         return units.log() + self._coerce(self.valuation()) * self._coerce(p_branch, floats="error")
 
     def teichmuller(self) -> "PadicArray":

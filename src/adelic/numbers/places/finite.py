@@ -169,7 +169,7 @@ def _encode_limbs(
 
 def _encode_integers(numerators: npt.NDArray[np.int64], window: Window, out: npt.NDArray[Any]) -> None:
     """Write the digits of integers, as `hensel.hensel_digits` finds them, one digit of all of them at a time."""
-    out[:, :, :] = 0
+    out[:, :, :] = 0  # also the digits below p^0, and where a prime has fewer than others
     for block in blocks(len(numerators)):
         for j, (p, precision) in enumerate(zip(window.primes, window.precisions, strict=True)):
             rest = numerators[block]
