@@ -105,7 +105,9 @@ class LocalGlobalClassifier(Fingerprinted):
         self._shift = torch.zeros(space.n_primes, dtype=torch.int64)
         odd = [j for j, p in enumerate(space.primes) if p != 2]
         zeros = hot_positions(space.encode(1), self.layout)[:, 0]  # where v = 0 stands
-        self._shift[odd] = torch.from_numpy(zeros[odd[:1]] - zeros[odd])
+        # Tied valuations stand where the odd prime with the most of them has its own: a shorter block would not hold all.
+        longest = sorted(odd, key=lambda j: -self.layout.place_levels[j])[:1]
+        self._shift[odd] = torch.from_numpy(zeros[longest] - zeros[odd])
         hot, size = (None, None) if vocabulary is None else self._features(list(vocabulary.numbers))
         self.hot: torch.Tensor | None
         self.size: torch.Tensor | None
