@@ -42,6 +42,7 @@ def _units(modulus: int, high: int) -> Draw:
     def draw(n: int, rng: np.random.Generator) -> Operands:
         found = np.empty(0, dtype=np.int64)
         while len(found) < n:
+            # Modulo 3 · 5 · … · 29 three numbers in ten are units, ∏ (1 − 1/p), so that one round is mostly enough.
             more = rng.integers(1, high, 4 * n)
             found = np.concatenate([found, more[np.gcd(more, modulus) == 1]])
         return found[:n, None]
@@ -179,6 +180,7 @@ ARITHMETIC: Mapping[str, DrawnTask] = {
             solve=_exact(lambda x: x[:, 0] + x[:, 1]),
             max_operand=_LONG_NUMERATOR,
             max_operand_denominator=_MAX_DENOMINATOR,
+            # The common denominator is at most 90, of 10 and 9; there the numerators are multiplied by 9 and 10.
             max_numerator=_LONG_NUMERATOR * (_MAX_DENOMINATOR + _MAX_DENOMINATOR - 1),
             max_denominator=_MAX_DENOMINATOR * (_MAX_DENOMINATOR - 1),
             signed=True,

@@ -162,6 +162,7 @@ class Rounding(_Large):
             never_seen_titles={"longer": f"n, up to {_LONGER * self.limit:,}, rounded to a multiple of {self.unit}"},
             arity=1,
             draws={"train": self.one, "longer": self.longer(1)},
+            # ⌊n/unit + 1/2⌋ in integers, of odd units, too.
             solve=lambda X: objects(((2 * X[:, 0] + self.unit) // (2 * self.unit) * self.unit).tolist()),
             max_operand=_LONGER * self.limit,
             max_numerator=_LONGER * self.limit + self.unit,

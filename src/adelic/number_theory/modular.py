@@ -41,6 +41,7 @@ class ModularSum:
         terms, q = self.terms, self.modulus
 
         def with_zeros(n: int, rng: np.random.Generator) -> np.ndarray:
+            # The ranks of random numbers are a permutation: those below `kept` stand at as many random columns.
             kept = rng.integers(1, terms + 1, (n, 1))
             return np.where(rng.random((n, terms)).argsort(axis=1) < kept, rng.integers(0, q, (n, terms)), 0)
 
@@ -130,7 +131,7 @@ class Unit(_AtAPrime):
             never_seen_titles={"larger": f"n from {limit:,} to {_FURTHER * limit:,}"},
             solve=answers_with(lambda X: split(X[:, 0], p)[1] % p - 1),
             max_operand=_FURTHER * limit,
-            max_numerator=p - 2 if p > 2 else 0,
+            max_numerator=p - 2,
             class_names=tuple(map(str, range(1, p))),
             variants=Unit,
             space=AdeleSpace((p,), digits_of(_FURTHER * limit, p)),
