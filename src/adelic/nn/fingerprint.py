@@ -44,6 +44,7 @@ class Fingerprinted(nn.Module):
 
     def get_extra_state(self) -> torch.Tensor:
         """Return the fingerprint and the name of the class, uint8 (bytes of JSON,)."""
+        # On the CPU also under `torch.device("meta")`, where the bytes would have no values.
         text = json.dumps({"class": type(self).__name__, **self.fingerprint()})
         return torch.tensor(list(text.encode()), dtype=torch.uint8, device="cpu")
 

@@ -85,7 +85,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
         pooling: Pooling = "cls",
     ) -> None:
         super().__init__()
-        check_sizes(n_classes, max_length, n_layers)
+        check_sizes(n_classes, max_length, n_layers, dropout)
         if places not in PLACES:
             raise ConfigurationError(f"places={places!r} is unknown; use {', '.join(PLACES)}")
         self.max_length, self.pooling = max_length, pooling
@@ -161,6 +161,7 @@ def _feature_table(vocabulary: Vocabulary, space: AdeleSpace, features: str) -> 
             "primes or a higher precision"
         )
     centred = table - table.mean(dim=0)
+    # All places have one width, so a column goes only where it is constant at each of them.
     centred = centred[..., (centred.square().mean(dim=0).sqrt() > _LEAST_DEVIATION).any(dim=0)]
     size = centred.square().mean(dim=(0, 2), keepdim=True).sqrt()
     return centred / torch.where(size > 0, size, 1.0)

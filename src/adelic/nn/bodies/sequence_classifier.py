@@ -66,7 +66,7 @@ class SequenceClassifier(Classifier):
         super().__init__()
         d_model = embedding.d_model
         check_heads(n_heads, d_model=d_model)
-        check_sizes(n_classes, max_length, n_layers)
+        check_sizes(n_classes, max_length, n_layers, dropout)
         max_length *= embedding.tokens_per_number
         if norm not in ("post", "pre"):
             raise ConfigurationError(f"norm={norm!r} is unknown; use 'post' or 'pre'")

@@ -165,6 +165,7 @@ def rows_differ(table: torch.Tensor) -> bool:
     if table.numel() == 0:
         return len(table) < 2
     pairs = (table.shape[1] + 1) // 2  # two float32 are one int64
+    # Odd weights are units modulo 2^64: rows that differ in one pair alone never have equal sums.
     weights = torch.randint(2**62, (pairs,), generator=torch.Generator().manual_seed(0)) | 1
     sums = []
     rows = table.detach().cpu()

@@ -97,6 +97,7 @@ class ScaledEmbedding(FeatureEmbedding):
         if self.vocabulary is None:
             self.register_buffer("table", torch.empty(0, 1), persistent=False)
         else:
+            # First: features need the scale.
             self.fit(list(self.vocabulary.numbers))
             super()._tabulate()
 

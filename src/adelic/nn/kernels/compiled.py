@@ -100,6 +100,7 @@ def add_norm(
             hr[j] = z
             total += z
         mean = total / np.float32(d)
+        # In a second pass: the mean of squares less the squared mean has few digits left where the mean is large.
         square = np.float32(0.0)
         for j in range(d):
             square += (hr[j] - mean) * (hr[j] - mean)
@@ -137,6 +138,7 @@ def add_norm_backward(
             dbias[j] += gr[j]
         total, projected, inverse = total / np.float32(d), projected / np.float32(d), rstd[r]
         for j in range(d):
+            # A norm undoes shifts and scalings of z: the gradient has no part along 1, nor (but for epsilon) hat.
             dz = (gr[j] * weight[j] - total - hr[j] * projected) * inverse
             rr[j] = dz
             xr[j] = dz * (np.float32(kr[j]) * scale)
@@ -201,8 +203,10 @@ def softmax_dropout_backward(grad: Array, x: Array, dropped: Array, factor: Any,
         gr, xr, kr = grad[r], x[r], dropped[r]
         total = np.float32(0.0)
         for j in range(grad.shape[1]):
+            # A kept element that is 0 counts as dropped: its softmax is (nearly) 0, and all that g is multiplied by.
             g = gr[j] * scale if kr[j] != 0 else np.float32(0.0)
             gr[j] = g
             total += g * xr[j]
         for j in range(grad.shape[1]):
+            # The Jacobian of softmax, diag(x) − x·xᵀ, without the matrix.
             gr[j] = (gr[j] - total) * xr[j] * factor
