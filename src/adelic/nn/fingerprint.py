@@ -84,6 +84,7 @@ def of_vocabulary(vocabulary: Vocabulary | None) -> dict[str, str]:
     if vocabulary is None:
         return {}
     shown = ", ".join(describe(number) for number in vocabulary.numbers[:_FIRST])
+    # In base 16: Python refuses decimal text of more than 4,300 digits.
     text = "\n".join(f"{q.numerator:x}/{q.denominator:x}" for q in vocabulary.numbers)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     more = ", …" if len(vocabulary) > _FIRST else ""

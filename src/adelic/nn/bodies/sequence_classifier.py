@@ -96,6 +96,7 @@ class SequenceClassifier(Classifier):
             return super().place(ids)
         length = ids.shape[-1]
         self.check_length(length)
+        # The embedding, whose forward would check this, is not called.
         check_autocast(self._greatest, self.folded.device.type)
         # In this order an id outside the vocabulary lies outside the table at every position, and is refused.
         places = ids * self.max_length + torch.arange(length, device=ids.device)
