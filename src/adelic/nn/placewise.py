@@ -205,6 +205,7 @@ class UnitResidues(nn.Module):
     def _residue(self, digits: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the residues, 0 where the digits do not tell, and where they do: (*, n_primes)."""
         place = v[..., None] + torch.arange(self.weights.shape[-1], device=v.device)
+        # Where digits are beyond the last one any will do: `is_told` drops the residue.
         residue = (digits.gather(-1, place.clamp(max=digits.shape[-1] - 1)) * self.weights).sum(-1)
         is_told = v + self.counts <= self.precisions
         return residue * is_told, is_told

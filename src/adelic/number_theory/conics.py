@@ -94,6 +94,7 @@ def _forms(
 
     def coefficients(n: int, rng: np.random.Generator) -> Operands:
         counts = rng.integers(1, max_factors + 1, (n, arity))
+        # The first few of a permutation are different primes, each as likely.
         order = rng.permuted(np.tile(primes, (n, arity, 1)), axis=-1)[..., :max_factors]
         taken = np.where(np.arange(order.shape[-1]) < counts[..., None], order, 1)
         found: Operands = taken.prod(axis=-1) * rng.choice([-1, 1], (n, arity))

@@ -152,6 +152,7 @@ class PlacewiseTransformer(nn.Module):
         def sites(layer: int) -> Sites:
             return lambda i, place: backend.site((first_site + SITES * layer + i) * self.n_places + place, p)
 
+        # The kernels read contiguous arrays: one copy here, and every layer works on memory of the place alone.
         places = [place.contiguous() for place in x.unbind(2)]
         for i, layer in enumerate(self.layers):
             assert isinstance(layer, PlacewiseEncoderLayer)

@@ -51,6 +51,7 @@ class NumberEmbedding(Fingerprinted):
             raise ConfigurationError(f"d_model={d_model} leaves no coordinate; d_model >= 1")
         self.vocabulary = None if vocabulary is None else Vocabulary.of(vocabulary)
         self.d_model = d_model
+        # As a hook, it checks the input of every subclass, those of users among them.
         self.register_forward_pre_hook(_check_input)
 
     @classmethod

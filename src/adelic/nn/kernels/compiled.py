@@ -18,6 +18,7 @@ from numba import njit
 Array = npt.NDArray[Any]
 # Sums may be reordered, which vectorizes them; that numbers are finite must not be assumed.
 _SUMS = {"reassoc", "contract", "nsz"}
+# That of torch.nn.LayerNorm.
 _EPSILON = np.float32(1e-5)
 # ln 2 in two parts (Cody and Waite): n times the high one is exact, so that r = z − n·ln 2 keeps its digits.
 _LOG2E, _LN2_HIGH, _LN2_LOW = np.float32(1.44269504), np.float32(0.693359375), np.float32(-2.12194440e-4)

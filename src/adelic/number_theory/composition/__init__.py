@@ -65,6 +65,7 @@ def _kept(draw: Draw, is_kept: Callable[[Operands], Any]) -> Draw:
     """Return draws of rows of another that are kept."""
 
     def chosen(n: int, rng: np.random.Generator) -> Operands:
+        # Always n at once, though few may be missing: the rows of a seed follow from how many are drawn.
         found = draw(0, rng)
         while len(found) < n:
             rows = draw(n, rng)
