@@ -64,11 +64,13 @@ def test_a_linear_map_of_features_is_counted():
 @pytest.mark.parametrize("is_training", [True, False])
 def test_nothing_is_disturbed(name, is_training):
     model = flat(nn.build_embedding(name, nn.Vocabulary(range(7)), d_model=128)).train(is_training)
+    model.embedding.eval()
     before = {key: value.clone() for key, value in model.state_dict().items()}
     state = torch.get_rng_state()
     assert forward_flops(model, LENGTH) > 0
     assert torch.equal(torch.get_rng_state(), state)
     assert model.training == model.layers[0].training == is_training
+    assert not model.embedding.training
     assert all(torch.equal(value, before[key]) for key, value in model.state_dict().items())
     assert {p.device.type for p in model.parameters()} == {"cpu"}
 

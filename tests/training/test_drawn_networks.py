@@ -404,6 +404,13 @@ def test_tied_primes_have_one_law_and_one_meaning_of_a_valuation():
     assert said["3"][1].item() != pytest.approx(said["3"][0].item())
 
 
+def test_tied_valuations_are_no_units_where_the_first_odd_prime_has_few_digits():
+    space = AdeleSpace(precision={3: 1, 5: 3})
+    model = LocalGlobalClassifier(space, n_classes=2, length=1, features="valuation-unit", width=8, tied=True)
+    hot, _ = model._features([[q] for q in range(1, 126)])
+    assert not set(hot[..., 0].flatten().tolist()) & set(hot[..., 1].flatten().tolist())
+
+
 def test_refusals_of_local_global_networks():
     space = AdeleSpace((2, 3), 2)
     with pytest.raises(UnknownNameError, match="unknown joint 'agrees'; did you mean 'agree'"):

@@ -15,6 +15,7 @@ _DEAREST = 1_000_000
 def _half_round(n: int, rng: np.random.Generator) -> Operands:
     """Return pairs of prices, of which about half have a sum without cents."""
     a, b = rng.integers(0, _MOST, (2, n))
+    # −a modulo 100 cents are missing to the next amount without any.
     b = np.where(rng.random(n) < 1 / 2, b // _UNIT * _UNIT + -a % _UNIT, b)
     return np.stack([a, b], axis=1)
 

@@ -89,6 +89,7 @@ def _fitting_space(
         raise ConfigurationError(
             "the page shows one number of digits for all primes; precision=16, not digits by prime"
         )
+    # First as asked for: what is wrong with the primes or the precision comes before what the numbers need.
     space = AdeleSpace(tuple(primes), precision, fractional_digits or 0)
     if space.n_primes > MAX_PRIMES:
         raise ConfigurationError(f"{space.n_primes} primes are more than the page can show; at most {MAX_PRIMES}")
@@ -97,7 +98,7 @@ def _fitting_space(
     if precision > MAX_PRECISION:
         raise ConfigurationError(f"precision={precision} is more than the page can show; at most {MAX_PRECISION}")
     space = fitting_space(numbers, space.primes, precision, fractional_digits)
-    space.encode(numbers)
+    space.encode(numbers)  # for its errors alone: the page would show them, too, but a command has to end with one
     return space
 
 

@@ -100,6 +100,7 @@ class Backend:
         """Return the backend with noise; if it has none and p > 0, it is seeded by torch's generator."""
         if self.noise is not None:
             return self
+        # Where nothing is dropped nothing is drawn, so that an evaluation leaves the generator as it was.
         return replace(self, noise=Noise(int(torch.randint(2**62, ())) if p else 0))
 
     def site(self, number: int, p: float) -> Site:
@@ -133,4 +134,5 @@ def current() -> Backend:
     >>> current()
     Backend(compute='float32', noise=None)
     """
+    # Dynamo cannot trace ContextVar.get (torch 2.x): a graph would break here.
     return PLAIN if torch.compiler.is_compiling() else _ACTIVE.get()

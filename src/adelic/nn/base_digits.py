@@ -21,6 +21,7 @@ def count_digits(number: int, base: int) -> int:
     >>> count_digits(0, 10), count_digits(-1000, 10), count_digits(999, 1000)
     (1, 4, 1)
     """
+    # By powers, not by a logarithm: math.log(1000, 10) is 2.9999999999999996.
     count, bound = 1, base
     while bound <= abs(number):
         count, bound = count + 1, bound * base

@@ -44,6 +44,7 @@ class Fingerprinted(nn.Module):
 
     def get_extra_state(self) -> torch.Tensor:
         """Return the fingerprint and the name of the class, uint8 (bytes of JSON,)."""
+        # On the CPU also under `torch.device("meta")`, where the bytes would have no values.
         text = json.dumps({"class": type(self).__name__, **self.fingerprint()})
         return torch.tensor(list(text.encode()), dtype=torch.uint8, device="cpu")
 
@@ -83,6 +84,7 @@ def of_vocabulary(vocabulary: Vocabulary | None) -> dict[str, str]:
     if vocabulary is None:
         return {}
     shown = ", ".join(describe(number) for number in vocabulary.numbers[:_FIRST])
+    # In base 16: Python refuses decimal text of more than 4,300 digits.
     text = "\n".join(f"{q.numerator:x}/{q.denominator:x}" for q in vocabulary.numbers)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     more = ", …" if len(vocabulary) > _FIRST else ""

@@ -32,12 +32,13 @@ def forward_flops(model: Classifier | GraphClassifier, length: int) -> int:
         for name, tensor in chain(model.named_parameters(), model.named_buffers())
     }
     ids = torch.zeros(1, length, dtype=torch.int64, device="meta")
-    was_training = model.training
+    modes = [(module, module.training) for module in model.modules()]
     model.eval()
     try:
         # Of the ways to compute attention, this one consists of products that every version of torch counts.
         with torch.no_grad(), sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
             torch.func.functional_call(model, tensors, (ids,))
     finally:
-        model.train(was_training)
+        for module, mode in modes:  # a part may be frozen in the mode of evaluation while the rest trains
+            module.training = mode
     return int(counter.get_total_flops())

@@ -165,6 +165,7 @@ def mul(x: Tensor, y: Tensor, space: AdeleSpace, *, return_known: bool = False) 
     y_real, y_digits = _parts("y", y, window)
     _check_pair(x, y)
     precision, below = window.precision, window.fractional_digits
+    # A column of the product is at most `precision` products of digits, and a carry that is below precision · p.
     wide = torch.int32 if (precision + 1) * max(window.primes) ** 2 < 2**31 else torch.int64
     # Highest digit first, the windows end at p^(-F) each and the product at p^(-2F): N + F digits of it are needed.
     a = x_digits.to(wide)
@@ -262,6 +263,7 @@ def _reading_order(window: Window) -> list[tuple[int, int, int]]:
     modulus = 1
     below = window.fractional_digits
     bits = [(n - below) * log2(p) for p, n in zip(window.primes, window.precisions, strict=True)]
+    # Logarithms serve the order alone; that 2^64 is reached is decided with integers.
     for j in sorted(range(len(bits)), key=lambda j: -bits[j]):
         p, precision, first = window.primes[j], window.precisions[j], below
         step = next(k for k in range(50, 0, -1) if p**k < _MULTIPLY_LIMIT)
@@ -277,6 +279,7 @@ def _reading_order(window: Window) -> list[tuple[int, int, int]]:
 
 def _times(x: Tensor, factor: int, modulus: int) -> Tensor:
     """Return x · factor modulo a modulus below 2^50, for 0 <= x < 2^50: the quotient is off by one at most."""
+    # Two roundings, each by 2^(-53) of itself, move a quotient below 2^50 by 1/4 at most.
     quotient = torch.floor(x.double() * (factor / modulus)).long()
     remainder = x * factor - quotient * modulus  # both wrap modulo 2^64, and their small difference is right
     remainder = torch.where(remainder < 0, remainder + modulus, remainder)

@@ -43,8 +43,9 @@ def digit_characters(p: int) -> torch.Tensor:
             [ 1.0000,  0.3100, -0.9500,  0.0000, -1.0000,  0.0000]])
     """
     x = np.arange(p)
+    # The one unit modulo 2 is g^0.
     logarithm = np.zeros(p) if p == 2 else unit_characters(p, 1).indices[:, 0]
-    additive, multiplicative = 2 * np.pi * x / p, 2 * np.pi * logarithm / max(1, p - 1)
+    additive, multiplicative = 2 * np.pi * x / p, 2 * np.pi * logarithm / (p - 1)
     is_unit = x != 0
     columns = [
         np.ones(p), np.cos(additive), np.sin(additive),
@@ -151,6 +152,7 @@ class PlaceEmbedding(Fingerprinted):
             part = (part + digits[..., k]) / self.primes[:, 0]  # (x mod p^k)/p^k from the level before
             parts.append(part)
         angles = 2 * math.pi * torch.stack(parts, dim=-1)
+        # Of 0 no digit is the first that is not 0; then the last one is taken, 0, whose multiplicative character is 0.
         unit = digits.gather(-1, is_above.sum(-1, keepdim=True).clamp(max=digits.shape[-1] - 1))[..., 0]
         rows = torch.arange(len(self.tables), device=digits.device)
         characters = self.tables[rows, unit]
@@ -203,6 +205,7 @@ class UnitResidues(nn.Module):
     def _residue(self, digits: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the residues, 0 where the digits do not tell, and where they do: (*, n_primes)."""
         place = v[..., None] + torch.arange(self.weights.shape[-1], device=v.device)
+        # Where digits are beyond the last one any will do: `is_told` drops the residue.
         residue = (digits.gather(-1, place.clamp(max=digits.shape[-1] - 1)) * self.weights).sum(-1)
         is_told = v + self.counts <= self.precisions
         return residue * is_told, is_told

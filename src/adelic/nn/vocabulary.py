@@ -126,13 +126,14 @@ class Vocabulary:
 
     def _ids(self, parsed: Rationals) -> torch.Tensor:
         if parsed.is_small and not np.any(parsed.denominators != 1):
+            # One look-up for each different number: a column of 10^6 rows may have few.
             distinct, inverse = np.unique(parsed.numerators, return_inverse=True)
-            ids = np.array([self._lookup(Fraction(int(q))) for q in distinct], dtype=np.int64)[inverse]
+            ids = np.array([self._lookup(q) for q in distinct.tolist()], dtype=np.int64)[inverse]
         else:
             ids = np.array([self._lookup(parsed.fraction(i)) for i in range(len(parsed.numerators))], dtype=np.int64)
         return torch.from_numpy(ids.reshape(parsed.shape))
 
-    def _lookup(self, number: Fraction) -> int:
+    def _lookup(self, number: int | Fraction) -> int:
         try:
             return self._id[number]
         except KeyError:

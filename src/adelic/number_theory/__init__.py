@@ -44,23 +44,11 @@ from adelic.number_theory.multiplicative import Moebius, Squarefree
 
 __all__ = ["TASKS", "task"]
 
-_OF_NUMBER_THEORY = (
-    GCD,
-    Squarefree,
-    Moebius,
-    Conic,
-    TernaryForm,
-    RootNumber,
-    Collatz,
-    ModularSum,
-    Valuation,
-    Unit,
-    Order,
-)
+_THEORY = (GCD, Squarefree, Moebius, Conic, TernaryForm, RootNumber, Collatz, ModularSum, Valuation, Unit, Order)
 _CONTROLS = (Maximum, Sorting, FloorQuotient, DecimalDigit, Residue, NoisySum)
 _MIXED = (Distance, ClippedSum, Rounding, IntegerPart)
 TASKS: Mapping[str, DrawnTask] = {
-    **{built.name: built for built in (variants().task() for variants in (*_OF_NUMBER_THEORY, *_CONTROLS, *_MIXED))},
+    **{built.name: built for built in (variants().task() for variants in (*_THEORY, *_CONTROLS, *_MIXED))},
     **ARITHMETIC,
     **COMPOSITION,
 }

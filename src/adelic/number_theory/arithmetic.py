@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adelic.data.drawn import Answers, Draw, DrawnTask, Operands
+from adelic.number_theory.drawing import integers
 from adelic.numbers.columns.reading import objects
 
 COMPOSITE_MODULUS = math.prod((3, 5, 7, 11, 13, 17, 19, 23, 29))
@@ -19,11 +20,6 @@ POLYNOMIAL = (3, -7, 2, -11)
 MAX_TERMS = 12
 """Number of columns of a sequence of terms."""
 _MAX_DENOMINATOR = 10
-
-
-def _integers(low: int, high: int, columns: int) -> Draw:
-    """Return draws of `columns` integers from low to high − 1."""
-    return lambda n, rng: rng.integers(low, high, (n, columns))
 
 
 def _long_integers(least_digits: int, most_digits: int, columns: int) -> Draw:
@@ -42,6 +38,7 @@ def _units(modulus: int, high: int) -> Draw:
     def draw(n: int, rng: np.random.Generator) -> Operands:
         found = np.empty(0, dtype=np.int64)
         while len(found) < n:
+            # Modulo 3 · 5 · … · 29 three numbers in ten are units, ∏ (1 − 1/p), so that one round is mostly enough.
             more = rng.integers(1, high, 4 * n)
             found = np.concatenate([found, more[np.gcd(more, modulus) == 1]])
         return found[:n, None]
@@ -100,7 +97,7 @@ def _evaluate(x: Operands) -> Operands:
     return np.asarray(value)
 
 
-_SIX_DIGITS, _LONG = _integers(0, 10**6, 2), _long_integers(9, 10, 2)
+_SIX_DIGITS, _LONG = integers(0, 10**6 - 1, 2), _long_integers(9, 10, 2)
 _SMALL_FRACTIONS, _LONG_FRACTIONS = _fractions(0, 1000), _fractions(1000, 10**6)
 _LONG_NUMERATOR = 10**6 - 1
 
@@ -179,6 +176,7 @@ ARITHMETIC: Mapping[str, DrawnTask] = {
             solve=_exact(lambda x: x[:, 0] + x[:, 1]),
             max_operand=_LONG_NUMERATOR,
             max_operand_denominator=_MAX_DENOMINATOR,
+            # The common denominator is at most 90, of 10 and 9; there the numerators are multiplied by 9 and 10.
             max_numerator=_LONG_NUMERATOR * (_MAX_DENOMINATOR + _MAX_DENOMINATOR - 1),
             max_denominator=_MAX_DENOMINATOR * (_MAX_DENOMINATOR - 1),
             signed=True,
@@ -228,7 +226,7 @@ ARITHMETIC: Mapping[str, DrawnTask] = {
             title="3x³ − 7x² + 2x − 11, x of 4 digits",
             never_seen_titles={"longer": "3x³ − 7x² + 2x − 11, x of 6 digits"},
             arity=1,
-            draws={"train": _integers(0, 10**4, 1), "longer": _long_integers(6, 6, 1)},
+            draws={"train": integers(0, 10**4 - 1, 1), "longer": _long_integers(6, 6, 1)},
             solve=_exact(lambda x: _evaluate(x[:, 0])),
             max_operand=10**6 - 1,
             max_numerator=int(_evaluate(np.array(10**6 - 1, dtype=object))),

@@ -87,6 +87,7 @@ def _parts(numbers: Operands, primes: Sequence[int]) -> tuple[NDArray[np.int64],
             sign[divides] *= -1
             sign[divides & (cofactors % p == 0)] = 0
         bins = 1 + np.floor(np.log(cofactors) / (_BIN * math.log(max(primes)))).astype(np.int64)
+        # μ(n) = μ(s)·μ(m), since s and m have no prime in common.
         signs.append(sign * moebius(part))
         sizes.append(np.where(sign == 0, 0, bins))
     return np.concatenate(signs), np.concatenate(sizes)

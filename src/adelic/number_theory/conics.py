@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.data.drawn import DrawnTask, Operands
-from adelic.number_theory.drawing import answers_with, held_out
+from adelic.number_theory.drawing import answers_with, held_out, kept
 from adelic.number_theory.spaces import for_square_classes, primes_up_to
 from adelic.number_theory.symbols import has_zero
 from adelic.storage.options import check_fields, option
@@ -94,26 +94,19 @@ def _forms(
 
     def coefficients(n: int, rng: np.random.Generator) -> Operands:
         counts = rng.integers(1, max_factors + 1, (n, arity))
+        # The first few of a permutation are different primes, each as likely.
         order = rng.permuted(np.tile(primes, (n, arity, 1)), axis=-1)[..., :max_factors]
         taken = np.where(np.arange(order.shape[-1]) < counts[..., None], order, 1)
         found: Operands = taken.prod(axis=-1) * rng.choice([-1, 1], (n, arity))
         return found
-
-    def chosen(n: int, rng: np.random.Generator, *, new: bool) -> Operands:
-        found, missing = [coefficients(1, rng)[:0]], n
-        while missing > 0:
-            rows = coefficients(max(256, 2 * missing), rng)
-            found.append(rows[_has_new_pair(rows, primes) == new][:missing])
-            missing -= len(found[-1])
-        return np.concatenate(found)
 
     products = [math.prod(some) for k in range(1, max_factors + 1) for some in itertools.combinations(primes, k)]
     return DrawnTask(
         arity=arity,
         vocabulary=tuple(sorted(sign * product for product in products for sign in (-1, 1))),
         draws={
-            "train": lambda n, rng: chosen(n, rng, new=False),
-            "new combinations": lambda n, rng: chosen(n, rng, new=True),
+            "train": kept(coefficients, lambda rows: ~_has_new_pair(rows, primes), ahead=2),
+            "new combinations": kept(coefficients, lambda rows: _has_new_pair(rows, primes), ahead=2),
         },
         never_seen_titles={"new combinations": "two primes, in two coefficients, that training never joins"},
         solve=answers_with(lambda X: solvable(X, primes)),
@@ -129,14 +122,12 @@ def _forms(
 
 def _has_new_pair(rows: Operands, primes: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return which rows have different primes p and q in different coefficients, where {p, q} is held out."""
-    divides = (rows[..., None] % np.array(primes) == 0).astype(np.int64)  # (n, arity, primes)
+    divides = rows[..., None] % np.array(primes) == 0  # (n, arity, primes)
     first, second = np.triu_indices(len(primes), 1)
+    # Primes are below 100, so that each pair has a number of its own.
     pairs = held_out(np.array(primes)[first] * 1000 + np.array(primes)[second])
     first, second = first[pairs], second[pairs]
     found = np.zeros(len(rows), dtype=bool)
-    arity = rows.shape[1]
-    for i in range(arity):
-        for j in range(arity):
-            if i != j:
-                found |= (divides[:, i, first] & divides[:, j, second]).any(axis=1)
+    for i, j in itertools.permutations(range(rows.shape[1]), 2):
+        found |= (divides[:, i, first] & divides[:, j, second]).any(axis=1)
     return found

@@ -10,7 +10,7 @@ import numpy as np
 
 from adelic.data.drawn import MOST_CLASSES, Draw, DrawnTask, Operands
 from adelic.errors import ConfigurationError
-from adelic.number_theory.drawing import answers_with
+from adelic.number_theory.drawing import answers_with, integers
 from adelic.numbers.columns.reading import objects
 from adelic.storage.options import check_fields, option
 
@@ -33,21 +33,17 @@ class _Sized:
         """Check the values."""
         check_fields(self)
 
-    def pairs(self, n: int, rng: np.random.Generator) -> Operands:
-        """Return draws of two numbers."""
-        return rng.integers(1, self.limit + 1, (n, 2))
-
-    def one(self, n: int, rng: np.random.Generator) -> Operands:
-        """Return draws of one number."""
-        return rng.integers(1, self.limit + 1, (n, 1))
+    def rows(self, columns: int) -> Draw:
+        """Return draws of rows of numbers."""
+        return integers(1, self.limit, columns)
 
     def longer(self, columns: int) -> Draw:
         """Return draws of rows of numbers above the limit, up to 1,000 times as large."""
-        return lambda n, rng: rng.integers(self.limit + 1, _LONGER * self.limit + 1, (n, columns))
+        return integers(self.limit + 1, _LONGER * self.limit, columns)
 
     def close(self, n: int, rng: np.random.Generator) -> Operands:
         """Return draws of two numbers that are at most 100 apart."""
-        first = self.one(n, rng)
+        first = self.rows(1)(n, rng)
         return np.hstack([first, (first + rng.integers(-_CLOSE, _CLOSE + 1, (n, 1))).clip(1, self.limit)])
 
 
@@ -78,7 +74,7 @@ class Maximum(_Sized):
             title=title,
             never_seen_titles={} if is_class else _longer_and_close("the greater of a and b", self.limit),
             arity=2,
-            draws={"train": self.pairs} | ({} if is_class else {"longer": self.longer(2), "close": self.close}),
+            draws={"train": self.rows(2)} | ({} if is_class else {"longer": self.longer(2), "close": self.close}),
             solve=lambda X: objects(X.max(axis=1).tolist()),
             max_operand=most,
             max_numerator=most,
@@ -103,7 +99,7 @@ class Distance(_Large):
             title=f"|a − b|, a and b up to {self.limit:,}",
             never_seen_titles=_longer_and_close("|a − b|", self.limit),
             arity=2,
-            draws={"train": self.pairs, "longer": self.longer(2), "close": self.close},
+            draws={"train": self.rows(2), "longer": self.longer(2), "close": self.close},
             solve=lambda X: objects(np.abs(X[:, 0] - X[:, 1]).tolist()),
             max_operand=_LONGER * self.limit,
             max_numerator=_LONGER * self.limit,
@@ -125,7 +121,7 @@ class ClippedSum(_Large):
         """Return the task."""
 
         def close(n: int, rng: np.random.Generator) -> Operands:
-            a = self.one(n, rng)
+            a = self.rows(1)(n, rng)
             b = self.limit - a + rng.integers(-_CLOSE, _CLOSE + 1, (n, 1))
             return np.hstack([a, b.clip(1, self.limit)])
 
@@ -134,7 +130,7 @@ class ClippedSum(_Large):
             title=f"a + b, at most {self.limit:,}",
             never_seen_titles={"close": f"a + b, at most {self.limit:,}, with a sum that is near this"},
             arity=2,
-            draws={"train": self.pairs, "close": close},
+            draws={"train": self.rows(2), "close": close},
             solve=lambda X: objects(X.sum(axis=1).clip(max=self.limit).tolist()),
             max_operand=self.limit,
             max_numerator=self.limit,
@@ -161,7 +157,8 @@ class Rounding(_Large):
             title=f"n, up to {self.limit:,}, rounded to a multiple of {self.unit}",
             never_seen_titles={"longer": f"n, up to {_LONGER * self.limit:,}, rounded to a multiple of {self.unit}"},
             arity=1,
-            draws={"train": self.one, "longer": self.longer(1)},
+            draws={"train": self.rows(1), "longer": self.longer(1)},
+            # ⌊n/unit + 1/2⌋ in integers, of odd units, too.
             solve=lambda X: objects(((2 * X[:, 0] + self.unit) // (2 * self.unit) * self.unit).tolist()),
             max_operand=_LONGER * self.limit,
             max_numerator=_LONGER * self.limit + self.unit,
@@ -187,7 +184,7 @@ class IntegerPart(_Large):
             title=f"the integer part of n/{self.divisor}, n up to {self.limit:,}",
             never_seen_titles={"longer": f"the integer part of n/{self.divisor}, n up to {_LONGER * self.limit:,}"},
             arity=1,
-            draws={"train": self.one, "longer": self.longer(1)},
+            draws={"train": self.rows(1), "longer": self.longer(1)},
             solve=lambda X: objects((X[:, 0] // self.divisor).tolist()),
             max_operand=_LONGER * self.limit,
             max_numerator=_LONGER * self.limit // self.divisor,
@@ -210,7 +207,7 @@ class Sorting(_Sized):
             name="sorting",
             title=f"the rank of the first of {_ROWS} numbers up to {self.limit:,}",
             arity=_ROWS,
-            draws={"train": lambda n, rng: rng.integers(1, self.limit + 1, (n, _ROWS))},
+            draws={"train": self.rows(_ROWS)},
             solve=answers_with(lambda X: (X[:, 1:] < X[:, :1]).sum(axis=1)),
             max_operand=self.limit,
             max_numerator=_ROWS - 1,
@@ -267,7 +264,7 @@ class DecimalDigit(_Sized):
             name="decimal-digit",
             title=f"the digit of 10^{self.place} of n, up to {self.limit:,}",
             arity=1,
-            draws={"train": self.one},
+            draws={"train": self.rows(1)},
             solve=answers_with(lambda X: X[:, 0] // 10**self.place % 10),
             max_operand=self.limit,
             max_numerator=9,
@@ -292,7 +289,7 @@ class Residue(_Sized):
             name="residue",
             title=f"n, up to {self.limit:,}, modulo {self.modulus}",
             arity=1,
-            draws={"train": self.one},
+            draws={"train": self.rows(1)},
             solve=answers_with(lambda X: X[:, 0] % self.modulus),
             max_operand=self.limit,
             max_numerator=self.modulus - 1,
@@ -316,7 +313,7 @@ class NoisySum(_Sized):
         """Return the task."""
 
         def draw(n: int, rng: np.random.Generator) -> Operands:
-            return _UNIT * self.pairs(n, rng) + rng.integers(-_NOISE, _NOISE + 1, (n, 2))
+            return _UNIT * self.rows(2)(n, rng) + rng.integers(-_NOISE, _NOISE + 1, (n, 2))
 
         return DrawnTask(
             name="noisy-sum",

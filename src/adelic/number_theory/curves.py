@@ -93,6 +93,7 @@ def _twisted(n: int, rng: np.random.Generator, *, max_prime: int, limit: int, ne
     curves = _base_curves(max_prime, limit, new)
     a, b = curves[rng.integers(0, len(curves), n)].T
     d = squarefree(max_prime, limit)
+    # d³ ≤ limit < 2^63, so that no power overflows.
     fits = np.minimum(np.searchsorted(d**2, limit // abs(a), "right"), np.searchsorted(d**3, limit // b, "right"))
     d = d[rng.integers(0, fits)] * rng.choice([-1, 1], n)
     return np.column_stack([a * d**2, b * d**3])
@@ -123,6 +124,7 @@ def base_curves(max_prime: int) -> Operands:
     for p in primes_up_to(max_prime):  # which has all p with p² | a and p³ | b: p⁶ divides 4a³ + 27b²
         is_smallest &= (a % p**2 != 0) | (b % p**3 != 0)
     j, remainder = np.divmod(1728 * 4 * a**3, 4 * a**3 + 27 * b**2)
+    # The j-invariant of a curve with complex multiplication is an integer.
     has_cm = (remainder == 0) & np.isin(j, _CM)
     a, b = a[is_smallest & ~has_cm], b[is_smallest & ~has_cm]
     _, first = np.unique(related(a, b, max_prime), return_index=True)
@@ -135,6 +137,7 @@ def _smooth(primes: tuple[int, ...]) -> Iterator[Operands]:
     """Yield the pairs of the box whose 4a³ + 27b² has no other primes, a by a: by a sieve over all b at once."""
     b = np.arange(1, _LARGEST_B + 1)
     tables = {p: _solutions(p) for p in primes}
+    # a = 0 and b = 0 are left out, since they have complex multiplication, and so is b < 0: that is a twist by −1.
     for a in (*range(-_LARGEST_A, 0), *range(1, _LARGEST_A + 1)):
         numbers = np.abs(4.0 * a**3 + 27.0 * b**2)  # float64: exact below 2^53, and faster than integers
         parts = np.ones(len(b))
@@ -143,6 +146,7 @@ def _smooth(primes: tuple[int, ...]) -> Iterator[Operands]:
                 starts = [(root - 1) % q for root in solutions[-4 * a**3 % q]]
                 for start in starts:
                     parts[start::q] *= p
+            # `starts` are those of the greatest q now: few rows are left. A 0, which all powers divide, would stay.
             rows = np.concatenate([np.arange(0), *(np.arange(start, len(b), q) for start in starts)])
             rows = rows[numbers[rows] > 0]
             while len(rows):
@@ -197,10 +201,9 @@ def trace_table(p: int) -> Integers:
     """
     character = np.zeros(p, np.int64)
     character[1:] = legendre(np.arange(1, p), p)
-    x = np.arange(p)
     a, b = np.ogrid[:p, :p]
     table = np.zeros((p, p), np.int64)
-    for value in x.tolist():
+    for value in range(p):
         table -= character[(value**3 + a * value + b) % p]
     return table
 

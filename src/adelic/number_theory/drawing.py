@@ -28,18 +28,31 @@ def held_out(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def from_numbers(draw: Draw, *, held: bool) -> Draw:
     """Return draws whose rows have no number that is held out, or nothing but such numbers."""
+    return kept(draw, lambda rows: held_out(rows).all(axis=1) if held else ~held_out(rows).any(axis=1), ahead=4)
+
+
+def kept(draw: Draw, is_kept: Callable[[Operands], Any], *, ahead: int) -> Draw:
+    """Return draws of rows of another that are kept; `ahead` times as many as are missing are drawn at once."""
 
     def chosen(n: int, rng: np.random.Generator) -> Operands:
+        # One row for the columns and the type. It moves the generator on, so without it seeds would give other rows.
         found, missing = [draw(1, rng)[:0]], n
         while missing > 0:
-            rows = draw(max(256, 4 * missing), rng)
-            is_held = held_out(rows)
-            kept = rows[is_held.all(axis=1) if held else ~is_held.any(axis=1)][:missing]
-            found.append(kept)
-            missing -= len(kept)
+            rows = draw(max(256, ahead * missing), rng)
+            found.append(rows[is_kept(rows)][:missing])
+            missing -= len(found[-1])
         return np.concatenate(found)
 
     return chosen
+
+
+def integers(low: int, high: int, columns: int) -> Draw:
+    """Return draws of rows of integers from low to high, both included.
+
+    >>> integers(1, 6, 2)(3, np.random.default_rng(0)).tolist()
+    [[6, 4], [4, 2], [2, 1]]
+    """
+    return lambda n, rng: rng.integers(low, high + 1, (n, columns))
 
 
 def coprime(p: int, low: int, high: Any, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -51,6 +64,7 @@ def coprime(p: int, low: int, high: Any, n: int, rng: np.random.Generator) -> ND
     [3, 1, 1, 1]
     """
     found = rng.integers(low, high + 1, n)
+    # All n are drawn again, though few are needed: `high` may differ from row to row.
     while (divisible := found % p == 0).any():
         found[divisible] = rng.integers(low, high + 1, n)[divisible]
     return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from adelic.data.drawn import DrawnTask, Operands
-from adelic.number_theory.drawing import answers_with, from_numbers
+from adelic.number_theory.drawing import answers_with, from_numbers, integers
 from adelic.number_theory.spaces import for_divisors
 from adelic.storage.options import check_fields, option
 
@@ -51,9 +51,7 @@ class GCD:
     def task(self) -> DrawnTask:
         """Return the task."""
         limit = self.limit
-
-        def uniform(n: int, rng: np.random.Generator) -> Operands:
-            return rng.integers(1, limit + 1, (n, 2))
+        uniform = integers(1, limit, 2)
 
         def log_uniform(n: int, rng: np.random.Generator) -> Operands:
             return np.minimum(np.exp(rng.uniform(0, np.log(limit + 1), (n, 2))).astype(np.int64), limit)

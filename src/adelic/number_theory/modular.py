@@ -10,7 +10,7 @@ import numpy as np
 
 from adelic.data.drawn import Draw, DrawnTask
 from adelic.errors import ConfigurationError
-from adelic.number_theory.drawing import answers_with, coprime
+from adelic.number_theory.drawing import answers_with, coprime, integers
 from adelic.number_theory.spaces import digits_of, for_residues
 from adelic.numbers import AdeleSpace, is_prime
 from adelic.numbers.columns.reading import objects
@@ -41,6 +41,7 @@ class ModularSum:
         terms, q = self.terms, self.modulus
 
         def with_zeros(n: int, rng: np.random.Generator) -> np.ndarray:
+            # The ranks of random numbers are a permutation: those below `kept` stand at as many random columns.
             kept = rng.integers(1, terms + 1, (n, 1))
             return np.where(rng.random((n, terms)).argsort(axis=1) < kept, rng.integers(0, q, (n, terms)), 0)
 
@@ -48,7 +49,7 @@ class ModularSum:
             name="modular-sum",
             title=f"the sum of {terms} numbers modulo {q:,}",
             arity=terms,
-            draws={"train": lambda n, rng: rng.integers(0, q, (n, terms)), "zeros": with_zeros},
+            draws={"train": integers(0, q - 1, terms), "zeros": with_zeros},
             never_seen_titles={"zeros": f"1 to {terms} numbers, and zeros"},
             solve=lambda X: objects((X.sum(axis=1) % q).tolist()),
             max_operand=q - 1,
@@ -123,14 +124,11 @@ class Unit(_AtAPrime):
             name="unit",
             title=f"the unit part of n, up to {limit:,}, modulo {p}",
             arity=1,
-            draws={
-                "train": lambda n, rng: rng.integers(1, limit + 1, (n, 1)),
-                "larger": lambda n, rng: rng.integers(limit + 1, _FURTHER * limit + 1, (n, 1)),
-            },
+            draws={"train": integers(1, limit, 1), "larger": integers(limit + 1, _FURTHER * limit, 1)},
             never_seen_titles={"larger": f"n from {limit:,} to {_FURTHER * limit:,}"},
             solve=answers_with(lambda X: split(X[:, 0], p)[1] % p - 1),
             max_operand=_FURTHER * limit,
-            max_numerator=p - 2 if p > 2 else 0,
+            max_numerator=p - 2,
             class_names=tuple(map(str, range(1, p))),
             variants=Unit,
             space=AdeleSpace((p,), digits_of(_FURTHER * limit, p)),

@@ -12,7 +12,7 @@ import numpy as np
 
 from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.errors import needs_extra
-from adelic.number_theory.drawing import answers_with
+from adelic.number_theory.drawing import answers_with, integers
 from adelic.numbers import AdeleSpace
 from adelic.numbers.primes import first_primes
 from adelic.storage.options import check_fields, option
@@ -91,13 +91,9 @@ class Moebius(_OneNumber):
 
 def _task(*, limit: int, function: Callable[[Operands], Any], class_names: tuple[str, ...], **about: Any) -> DrawnTask:
     """Return a task about one number from 2 to a limit."""
-
-    def numbers(low: int, high: int) -> Callable[[int, np.random.Generator], Operands]:
-        return lambda n, rng: rng.integers(low, high + 1, (n, 1))
-
     return DrawnTask(
         arity=1,
-        draws={"train": numbers(2, limit), "larger": numbers(limit + 1, _FURTHER * limit)},
+        draws={"train": integers(2, limit, 1), "larger": integers(limit + 1, _FURTHER * limit, 1)},
         never_seen_titles={"larger": f"n from {limit:,} to {_FURTHER * limit:,}"},
         solve=answers_with(lambda X: function(X[:, 0])),
         max_operand=_FURTHER * limit,

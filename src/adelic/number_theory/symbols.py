@@ -63,5 +63,6 @@ def has_zero(a: Integers, b: Integers, c: Integers, primes: tuple[int, ...]) -> 
     """
     at_all = np.ones(np.shape(a), dtype=bool)
     for place in (REAL, 2, *(p for p in primes if p != 2)):
+        # Times −c the form is −ac·x² − bc·y² = (c·z)².
         at_all &= hilbert_symbol(-a * c, -b * c, place) == 1
     return at_all

@@ -229,6 +229,7 @@ def test_a_head_of_ones_own(classifier, batch, space):
     ("options", "word"),
     [
         ({"n_heads": 3}, "d_model=16.*n_heads=3"),
+        ({"dropout": 1.0}, "dropout=1.0 must lie in"),
         ({"n_heads": 0}, "n_heads"),
         ({"n_classes": 1}, "n_classes=1"),
         ({"n_classes": None}, "n_classes or head"),

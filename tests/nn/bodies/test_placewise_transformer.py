@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from adelic import AdeleSpace, nn
-from adelic.errors import ConfigurationError, PrecisionError, UnknownNameError
+from adelic.errors import ConfigurationError, PrecisionError, RangeError, UnknownNameError
 from adelic.nn import PlacewiseClassifier, PlacewiseTransformer
 from adelic.nn.backend import Noise
 from adelic.nn.bodies.placewise_classifier import place_sizes
@@ -290,6 +290,11 @@ def test_bad_classifiers(change, error, words):
     options = {"n_classes": 3, "max_length": 6} | change
     with pytest.raises(error, match=words):
         PlacewiseClassifier(nn.Vocabulary([0, "1/3"]), **options)
+
+
+def test_a_number_beyond_floats():
+    with pytest.raises(RangeError, match="is beyond float64; scale the numbers"):
+        PlacewiseClassifier(nn.Vocabulary([1, 10**400]), n_classes=3, max_length=6)
 
 
 def test_too_long_a_sequence():

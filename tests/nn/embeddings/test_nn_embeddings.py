@@ -656,3 +656,7 @@ def test_numbers_that_cannot_be_added():
             AdelicEmbedding(vocabulary, 64).extend([8])
     with pytest.raises(VocabularyError, match="7 occurs twice"):
         AdelicEmbedding([5, 7], 64).extend([7])
+    made = nn.EMBEDDINGS["base-digits"]([5, 7], 64)
+    with pytest.raises(EncodingError, match="more than 1 base-10 digits"):
+        made.extend([100])
+    assert len(made.vocabulary) == len(made.table) == 2

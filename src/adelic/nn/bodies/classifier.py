@@ -122,13 +122,15 @@ def read_size(pooling: str, d: int, max_length: int) -> int:
     return d if pooling == "cls" else (max_length + 1) * d
 
 
-def check_sizes(n_classes: int | Sequence[int] | None, max_length: int, n_layers: int) -> None:
-    """Raise ConfigurationError unless a classifier can have these sizes."""
+def check_sizes(n_classes: int | Sequence[int] | None, max_length: int, n_layers: int, dropout: float) -> None:
+    """Raise ConfigurationError unless a classifier can have these sizes, and dropout leaves something."""
     if (isinstance(n_classes, int) and n_classes < 2) or max_length < 1 or n_layers < 1:
         raise ConfigurationError(
             f"n_classes={n_classes}, max_length={max_length}, n_layers={n_layers}: "
             "a classifier needs at least 2, 1 and 1"
         )
+    if not 0 <= dropout < 1:
+        raise ConfigurationError(f"dropout={dropout} must lie in [0, 1)")
 
 
 def check_heads(n_heads: int, d_model: int) -> None:

@@ -105,6 +105,7 @@ def queries_keys_values(
     """Return queries (of the first `n_read` tokens), keys and values, (batch, heads, tokens, head size)."""
     batch, _, d = x.shape
     weight, bias = in_proj
+    # The rows of torch's in_proj_weight are those of queries, of keys, and of values, d of each.
     parts = [(x, weight, bias, 3)]
     if n_read is not None:
         parts = [(x[:, :n_read], weight[:d], bias[:d], 1), (x, weight[d:], bias[d:], 2)]

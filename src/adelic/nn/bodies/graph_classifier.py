@@ -57,7 +57,7 @@ class GraphClassifier(nn.Module):
     ) -> None:
         super().__init__()
         d = embedding.d_model
-        check_sizes(n_classes, max_length, n_layers)
+        check_sizes(n_classes, max_length, n_layers, dropout)
         check_heads(n_heads, d_model=d)
         n = math.isqrt(max_length)
         if n * n != max_length:
@@ -90,8 +90,10 @@ class GraphClassifier(nn.Module):
             raise ConfigurationError(f"a row of {ids.shape[-1]} numbers: this body reads {self.max_length}")
         n, batch = math.isqrt(self.max_length), ids.shape[:-1]
         numbers = self.embedding(self.every)  # (numbers, d)
+        # Numbers are few: products with one-hot vectors take the place of a vector of length d for each of n² edges.
         there = functional.one_hot(ids.reshape(-1, n, n), len(numbers)).to(numbers.dtype)
         edges = torch.cat([there, there.transpose(1, 2)], dim=-1)  # (rows, from, to, 2 · numbers)
+        # A sum of n independent vectors is √n times as large as one.
         x = self.dropout(edges.sum(dim=2) @ both_ways(self.start(numbers)) / math.sqrt(n))
         for layer in self.layers:
             x = layer(x, edges, numbers)
@@ -140,6 +142,7 @@ class GraphLayer(nn.Module):
         bias, message = both_ways(self.bias(numbers)), both_ways(self.message(numbers))
         scores = q @ k.transpose(-1, -2) / math.sqrt(size) + (edges @ bias).permute(0, 3, 1, 2)
         shares = self.dropout(scores.softmax(dim=-1))  # (rows, heads, n, n)
+        # Σ_j share · message(edge): shares are added up number by number first, and no edge gets a message of its own.
         by_number = (shares.permute(0, 2, 1, 3) @ edges).transpose(1, 2)  # (rows, heads, n, 2 · numbers)
         states = shares @ v + by_number @ message.view(-1, heads, size).transpose(0, 1)
         x = x + self.dropout(self.out_proj(states.transpose(1, 2).flatten(2)))

@@ -82,7 +82,7 @@ class LocalGlobalClassifier(Fingerprinted):
         vocabulary: Vocabulary | None = None,
     ) -> None:
         super().__init__()
-        check_sizes(n_classes, length, n_layers)
+        check_sizes(n_classes, length, n_layers, dropout)
         if joint not in JOINTS:
             raise UnknownNameError.of("joint", joint, JOINTS)
         if joint in OF_TWO_CLASSES and n_classes != 2:
@@ -105,7 +105,9 @@ class LocalGlobalClassifier(Fingerprinted):
         self._shift = torch.zeros(space.n_primes, dtype=torch.int64)
         odd = [j for j, p in enumerate(space.primes) if p != 2]
         zeros = hot_positions(space.encode(1), self.layout)[:, 0]  # where v = 0 stands
-        self._shift[odd] = torch.from_numpy(zeros[odd[:1]] - zeros[odd])
+        # Tied valuations go to the block of the odd prime with the most of them: a shorter one would not hold all.
+        longest = sorted(odd, key=lambda j: -self.layout.place_levels[j])[:1]
+        self._shift[odd] = torch.from_numpy(zeros[longest] - zeros[odd])
         hot, size = (None, None) if vocabulary is None else self._features(list(vocabulary.numbers))
         self.hot: torch.Tensor | None
         self.size: torch.Tensor | None
@@ -133,6 +135,7 @@ class LocalGlobalClassifier(Fingerprinted):
         n_places = self.space.n_primes + 1
         if self.joint == "agree":
             self.biases[-1].fill_(math.sqrt(1 / n_places))  # objections of 1 in all
+        # tanh(2) = 0.96: a product of many signs near 0, and every gradient with it, would be nearly 0.
         if self.joint == "signs":
             self.biases[-1].fill_(2.0)
         if self.joint == "product":
@@ -189,6 +192,7 @@ class LocalGlobalClassifier(Fingerprinted):
     def _answers(self, hot: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
         """Return what each place answers from features (rows, length, n_primes, levels) and (rows, length, 4)."""
         rows, length, n_primes, levels = hot.shape
+        # Each place in the row has its own vectors: `digits` is as many tables, one behind the other.
         hot = hot + (self.layout.size + 1) * torch.arange(length, device=hot.device)[:, None, None]
         bags = hot.transpose(1, 2).reshape(rows * n_primes, length * levels)
         of_primes = functional.embedding_bag(bags, self.digits, mode="sum").reshape(rows, n_primes, -1)
@@ -217,6 +221,7 @@ class LocalGlobalClassifier(Fingerprinted):
         if self.joint == "agree":
             logit = self.bias - _objections(answers).sum(dim=(1, 2))
         else:
+            # With the logits 0 and l, P(last) − P(first) is tanh(l/2).
             logit = 2 * torch.atanh(_GREATEST * torch.tanh(answers).prod(dim=1)[:, 0])
         return torch.stack([torch.zeros_like(logit), logit], dim=-1).reshape(*rows.shape[:-1], 2)
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from adelic.errors import ConfigurationError
+from adelic.errors import ConfigurationError, RangeError
 from adelic.nn.bodies.classifier import Classifier, Pooling, check_sizes, read_size
 from adelic.nn.bodies.encoder import Norm
 from adelic.nn.bodies.placewise_transformer import Across, PlacewiseTransformer
@@ -18,6 +18,7 @@ from adelic.nn.placewise import PLACES, PlaceEmbedding, PlacewiseLinear
 from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
 from adelic.nn.vocabulary import Vocabulary
 from adelic.numbers import AdeleSpace
+from adelic.numbers.describe import describe
 
 _LEAST_DEVIATION = 1e-3
 
@@ -57,6 +58,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
         UnknownNameError: there are no such features.
         ConfigurationError: a size makes no sense, or two numbers of the vocabulary have the same features.
         PrecisionError: a number of the vocabulary does not fit the space's window.
+        RangeError: a number of the vocabulary is beyond float64.
 
     >>> model = PlacewiseClassifier(Vocabulary(range(8)), n_classes=5, max_length=8)
     >>> model(torch.zeros(2, 8, dtype=torch.int64)).shape
@@ -83,7 +85,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
         pooling: Pooling = "cls",
     ) -> None:
         super().__init__()
-        check_sizes(n_classes, max_length, n_layers)
+        check_sizes(n_classes, max_length, n_layers, dropout)
         if places not in PLACES:
             raise ConfigurationError(f"places={places!r} is unknown; use {', '.join(PLACES)}")
         self.max_length, self.pooling = max_length, pooling
@@ -147,7 +149,11 @@ def place_sizes(n_places: int, *, d_model: int, n_heads: int, d_feedforward: int
 
 def _feature_table(vocabulary: Vocabulary, space: AdeleSpace, features: str) -> torch.Tensor:
     """Return the features of the vocabulary's numbers, float32 (numbers, n_places, width)."""
-    scale = max(1.0, *(abs(float(number)) for number in vocabulary.numbers))
+    greatest = max(map(abs, vocabulary.numbers))
+    try:
+        scale = max(1.0, float(greatest))
+    except OverflowError:
+        raise RangeError(f"{describe(greatest)} is beyond float64; scale the numbers") from None
     table: torch.Tensor = PlaceEmbedding(space, features, real_scale=scale)(space.encode(list(vocabulary.numbers)))
     if len(torch.unique(table, dim=0)) < len(table):
         raise ConfigurationError(
@@ -155,6 +161,7 @@ def _feature_table(vocabulary: Vocabulary, space: AdeleSpace, features: str) -> 
             "primes or a higher precision"
         )
     centred = table - table.mean(dim=0)
+    # All places have one width, so a column goes only where it is constant at each of them.
     centred = centred[..., (centred.square().mean(dim=0).sqrt() > _LEAST_DEVIATION).any(dim=0)]
     size = centred.square().mean(dim=(0, 2), keepdim=True).sqrt()
     return centred / torch.where(size > 0, size, 1.0)

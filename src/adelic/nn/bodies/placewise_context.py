@@ -70,6 +70,7 @@ class BallContext(Fingerprinted):
         super().__init__()
         _check_positive(depth=depth, n_operands=n_operands, n_layers=n_layers, n_operations=n_operations)
         _check_prime(prime)
+        # The depth first: q^depth of any depth could take hours. q >= 2, so that greater ones are too many for every q.
         if depth > MOST_BALLS.bit_length() or prime**depth > MOST_BALLS:
             raise ConfigurationError(f"{prime}^{depth} balls are more than {MOST_BALLS:,}; choose a smaller depth")
         self.depth, self.prime, self.n_operands = depth, prime, n_operands

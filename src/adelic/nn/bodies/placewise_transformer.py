@@ -15,16 +15,7 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import Backend, current
-from adelic.nn.bodies.encoder import (
-    Affine,
-    Norm,
-    add,
-    affine,
-    attend,
-    feed_forward,
-    normalize,
-    project,
-)
+from adelic.nn.bodies.encoder import Affine, Norm, add, affine, attend, feed_forward, normalize, project
 from adelic.nn.kernels import fused
 from adelic.nn.kernels.fused import Site
 from adelic.nn.placewise import PlacewiseLinear
@@ -112,12 +103,7 @@ class PlacewiseTransformer(nn.Module):
         self.final_norm = PlacewiseNorm(n_places, d_place) if norm == "pre" else nn.Identity()
 
     def forward(
-        self,
-        x: torch.Tensor,
-        *,
-        padding: torch.Tensor | None = None,
-        first_only: bool = False,
-        first_site: int = 0,
+        self, x: torch.Tensor, *, padding: torch.Tensor | None = None, first_only: bool = False, first_site: int = 0
     ) -> torch.Tensor:
         """Return the tokens' states, (*, length, n_places, d_place).
 
@@ -166,6 +152,7 @@ class PlacewiseTransformer(nn.Module):
         def sites(layer: int) -> Sites:
             return lambda i, place: backend.site((first_site + SITES * layer + i) * self.n_places + place, p)
 
+        # The kernels read contiguous arrays: one copy here, and every layer works on memory of the place alone.
         places = [place.contiguous() for place in x.unbind(2)]
         for i, layer in enumerate(self.layers):
             assert isinstance(layer, PlacewiseEncoderLayer)
@@ -216,15 +203,7 @@ class PlacewiseEncoderLayer(nn.Module):
     """
 
     def __init__(
-        self,
-        n_places: int,
-        d_place: int,
-        n_heads: int,
-        d_feedforward: int,
-        dropout: float,
-        *,
-        norm: Norm,
-        axial: bool,
+        self, n_places: int, d_place: int, n_heads: int, d_feedforward: int, dropout: float, *, norm: Norm, axial: bool
     ) -> None:
         super().__init__()
         self.n_heads, self.norm_first = n_heads, norm == "pre"
@@ -386,4 +365,5 @@ def _products(x: torch.Tensor, linear: PlacewiseLinear) -> torch.Tensor:
 def _blocks(linear: PlacewiseLinear) -> list[Affine]:
     """Return the linear layer of each place."""
     assert linear.bias is not None
+    # Place-wise weights are (in, out), those of `fused.Linear` (out, in).
     return [Affine(w.t(), b) for w, b in zip(linear.weight.unbind(), linear.bias.unbind(), strict=True)]

@@ -66,7 +66,7 @@ class SequenceClassifier(Classifier):
         super().__init__()
         d_model = embedding.d_model
         check_heads(n_heads, d_model=d_model)
-        check_sizes(n_classes, max_length, n_layers)
+        check_sizes(n_classes, max_length, n_layers, dropout)
         max_length *= embedding.tokens_per_number
         if norm not in ("post", "pre"):
             raise ConfigurationError(f"norm={norm!r} is unknown; use 'post' or 'pre'")
@@ -96,6 +96,7 @@ class SequenceClassifier(Classifier):
             return super().place(ids)
         length = ids.shape[-1]
         self.check_length(length)
+        # The embedding, whose forward would check this, is not called.
         check_autocast(self._greatest, self.folded.device.type)
         # In this order an id outside the vocabulary lies outside the table at every position, and is refused.
         places = ids * self.max_length + torch.arange(length, device=ids.device)

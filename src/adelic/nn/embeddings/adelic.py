@@ -291,6 +291,7 @@ class AdelicEmbedding(NumberEmbedding):
     def _tables(self, vocabulary: Vocabulary) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Return the features of a vocabulary's numbers; hot ones in a byte each, and the real one of each beside."""
         adeles = self.space.encode(vocabulary.pair)
+        # Features that loudness scales are neither 0 nor 1, and fit no byte.
         if not self._is_hot or self._loudness is not None:
             return self._features(adeles), None
         table = torch.from_numpy(compute_features(adeles, self.layout, dtype=np.uint8))
@@ -367,8 +368,7 @@ class AdelicEmbedding(NumberEmbedding):
             EncodingError: a number is missing, and there is no vector for that.
         """
         if self.vocabulary is None:
-            found: torch.Tensor = self._of_numbers(ids_or_numbers)
-            return found
+            return self._of_numbers(ids_or_numbers)
         ids, n = ids_or_numbers, len(self.vocabulary)
         check_autocast(self._greatest, self.table.device.type)
         vectors = self.look_up(ids if self.special is None else ids.clamp(max=n - 1))

@@ -51,6 +51,7 @@ class NumberEmbedding(Fingerprinted):
             raise ConfigurationError(f"d_model={d_model} leaves no coordinate; d_model >= 1")
         self.vocabulary = None if vocabulary is None else Vocabulary.of(vocabulary)
         self.d_model = d_model
+        # As a hook, it checks the input of every subclass, those of users among them.
         self.register_forward_pre_hook(_check_input)
 
     @classmethod
@@ -165,6 +166,7 @@ def rows_differ(table: torch.Tensor) -> bool:
     if table.numel() == 0:
         return len(table) < 2
     pairs = (table.shape[1] + 1) // 2  # two float32 are one int64
+    # Odd weights are units modulo 2^64: rows that differ in one pair alone never have equal sums.
     weights = torch.randint(2**62, (pairs,), generator=torch.Generator().manual_seed(0)) | 1
     sums = []
     rows = table.detach().cpu()

@@ -47,8 +47,9 @@ class FeatureEmbedding(NumberEmbedding):
 
     def extend(self, numbers: Sequence[Any]) -> None:
         """Add numbers behind those of the vocabulary, see `NumberEmbedding.extend`."""
-        self.vocabulary = longer(self.vocabulary, numbers)
+        vocabulary = longer(self.vocabulary, numbers)
         self.table = torch.cat([self.table, self.features(list(numbers)).to(self.table)])
+        self.vocabulary = vocabulary  # last: a number without such features leaves the embedding as it was
 
     @abstractmethod
     def features(self, numbers: Any) -> torch.Tensor:
@@ -96,6 +97,7 @@ class ScaledEmbedding(FeatureEmbedding):
         if self.vocabulary is None:
             self.register_buffer("table", torch.empty(0, 1), persistent=False)
         else:
+            # First: features need the scale.
             self.fit(list(self.vocabulary.numbers))
             super()._tabulate()
 

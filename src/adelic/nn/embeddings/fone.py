@@ -132,6 +132,7 @@ class FoNEEmbedding(FeatureEmbedding):
         if standardize:
             waves = self._waves(list(numbers))
             self._mean, deviation = waves.mean(axis=0), waves.std(axis=0)
+            # What is divided by infinity is 0.
             self._deviation = np.where(deviation < _ROUNDING, np.inf, deviation)
         self._tabulate()
 

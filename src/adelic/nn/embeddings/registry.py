@@ -18,6 +18,7 @@ def find_embeddings(package: str) -> dict[str, type[NumberEmbedding]]:
     """
     found: dict[str, type[NumberEmbedding]] = {}
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
+        # This module is being imported at this moment, and has none.
         if module.name != __name__:
             classes = inspect.getmembers(importlib.import_module(module.name), inspect.isclass)
             own = [c for _, c in classes if c.__module__ == module.name and issubclass(c, NumberEmbedding)]

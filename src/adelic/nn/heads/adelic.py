@@ -79,13 +79,7 @@ class AdelicHead(Fingerprinted):
     is_no_digit: torch.Tensor
 
     def __init__(
-        self,
-        space: AdeleSpace,
-        in_features: int,
-        *,
-        placewise: bool = True,
-        tied: bool = True,
-        real_scale: float = 1.0,
+        self, space: AdeleSpace, in_features: int, *, placewise: bool = True, tied: bool = True, real_scale: float = 1.0
     ) -> None:
         super().__init__()
         if in_features < 1:
@@ -253,11 +247,13 @@ class AdelicLoss(nn.Module):
         total = functional.cross_entropy(
             logits.flatten(0, -2), digits.flatten(), ignore_index=UNKNOWN_DIGIT, reduction="sum"
         )
+        # Not the mean of `cross_entropy`, which is NaN where no digit is known.
         loss = total / n_known
         if not self.real_weight:
             return loss
         target = torch.asinh(torch.as_tensor(real, device=logits.device).double() / self.real_scale)
         is_known = target.isfinite()
+        # Zeros in place of infinities before the mask comes: 0 times infinity is NaN.
         distance = functional.smooth_l1_loss(
             prediction.real, target.where(is_known, 0.0).to(prediction.real.dtype), reduction="none"
         )

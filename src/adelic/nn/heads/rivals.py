@@ -153,22 +153,20 @@ class FourierHead(DigitwiseHead):
         super().__init__()
         if projection not in (None, "linear", "norm"):
             raise ConfigurationError(f"projection={projection!r} is unknown; use None, 'linear' or 'norm'")
-        periods = torch.tensor(check_bases(bases), dtype=torch.float64)
-        self.n_slices, self.width = n_digits + max_shift, 2 * len(periods)
+        self.n_digits, self.signed, self.bases = n_digits, signed, check_bases(bases)
+        self.n_slices, self.width = n_digits + max_shift, 2 * len(self.bases)
         needed = self.n_slices * self.width + signed
         if projection != "linear" and d_model < needed:
             raise ConfigurationError(
                 f"d_model={d_model} is too small for {self.n_slices} digits{' and a sign' if signed else ''}; d_model "
                 f">= {needed}, or projection='linear'"
             )
-        self.n_digits, self.signed, self.bases = n_digits, signed, check_bases(bases)
         self.projection: nn.Module | None = None
         if projection is not None:
             self.projection = nn.Linear(d_model, needed) if projection == "linear" else nn.LayerNorm(d_model)
-        angles = 2 * math.pi * torch.arange(10, dtype=torch.float64) / periods[:, None]
-        self.register_buffer(
-            "waves", torch.stack([angles.cos(), angles.sin()], dim=1).flatten(0, 1).float(), persistent=False
-        )
+        angles = 2 * math.pi * torch.arange(10, dtype=torch.float64) / torch.tensor(self.bases)[:, None]
+        waves = torch.stack([angles.cos(), angles.sin()], dim=1).flatten(0, 1).float()
+        self.register_buffer("waves", waves, persistent=False)
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what the answers are made of, and the waves."""
@@ -234,6 +232,7 @@ class XValHead(nn.Module):
             self.layers = nn.Linear(d_model, 1)
         else:
             self.layers = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, 1))
+        # Only its shift and scale are used; its vectors are not to be trained.
         self.scaling = XValEmbedding(None, 1, scaling=scaling)
         self.scaling.requires_grad_(False)
 

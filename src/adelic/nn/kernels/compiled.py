@@ -18,6 +18,7 @@ from numba import njit
 Array = npt.NDArray[Any]
 # Sums may be reordered, which vectorizes them; that numbers are finite must not be assumed.
 _SUMS = {"reassoc", "contract", "nsz"}
+# That of torch.nn.LayerNorm.
 _EPSILON = np.float32(1e-5)
 # ln 2 in two parts (Cody and Waite): n times the high one is exact, so that r = z − n·ln 2 keeps its digits.
 _LOG2E, _LN2_HIGH, _LN2_LOW = np.float32(1.44269504), np.float32(0.693359375), np.float32(-2.12194440e-4)
@@ -100,6 +101,7 @@ def add_norm(
             hr[j] = z
             total += z
         mean = total / np.float32(d)
+        # In a second pass: the mean of squares less the squared mean has few digits left where the mean is large.
         square = np.float32(0.0)
         for j in range(d):
             square += (hr[j] - mean) * (hr[j] - mean)
@@ -137,6 +139,7 @@ def add_norm_backward(
             dbias[j] += gr[j]
         total, projected, inverse = total / np.float32(d), projected / np.float32(d), rstd[r]
         for j in range(d):
+            # A norm undoes shifts and scalings of z: the gradient has no part along 1, nor (but for epsilon) hat.
             dz = (gr[j] * weight[j] - total - hr[j] * projected) * inverse
             rr[j] = dz
             xr[j] = dz * (np.float32(kr[j]) * scale)
@@ -201,8 +204,10 @@ def softmax_dropout_backward(grad: Array, x: Array, dropped: Array, factor: Any,
         gr, xr, kr = grad[r], x[r], dropped[r]
         total = np.float32(0.0)
         for j in range(grad.shape[1]):
+            # A kept element that is 0 counts as dropped: its softmax is (nearly) 0, and all that g is multiplied by.
             g = gr[j] * scale if kr[j] != 0 else np.float32(0.0)
             gr[j] = g
             total += g * xr[j]
         for j in range(grad.shape[1]):
+            # The Jacobian of softmax, diag(x) − x·xᵀ, without the matrix.
             gr[j] = (gr[j] - total) * xr[j] * factor

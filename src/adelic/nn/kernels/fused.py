@@ -34,6 +34,7 @@ class Site:
 
     def arguments(self, elements_per_row: int) -> tuple[int, np.uint64, np.uint32, np.float32]:
         """Return (first, key, threshold, scale) for a kernel."""
+        # Kernels count in uint32, and wrap: of more than 2^32 elements at one site the masks begin again.
         first = self.first_row * elements_per_row % 2**32
         # A p just below 1 rounds to 2^32, which uint32 does not hold.
         return first, np.uint64(self.key), np.uint32(min(round(self.p * 2**32), 2**32 - 1)), self.scale

@@ -129,6 +129,7 @@ def fraction_digits(n: Tensor, m: Tensor, window: Window, dtype: torch.dtype) ->
     n, m = n[..., None], m[..., None]
     p, p_reciprocal = _moduli(n.device, primes, 1)
     if below:
+        # The part of m that the digits after the point hold. A p that is left in m shows as the residue 0: not valid.
         power = torch.gcd(m, _window_powers(n.device, primes, below)).abs()
         shift = below - torch.round(power.double().abs().log2() / p.log2()).long()
         m = torch.div(m, power, rounding_mode="trunc") * power.sign()  # 2^63 is −2^63 here
@@ -254,12 +255,14 @@ def nearest_double(n: Tensor, m: Tensor) -> Tensor:
     rest = a - quotient * b
     scale = 2.0**28 / b.double()
     for _ in range(2):
-        # Too small by 1 at most, never too large: the new rest lies in 0 … 2b − 1 < 2^64, negative from 2^63 on.
+        # Four roundings of a quotient below 2^28 are off by 2^(-23), so what is 2^(-16) less is too small by 1 at most,
+        # and never too large: the new rest lies in 0 … 2b − 1 < 2^64, negative from 2^63 on.
         bits = torch.floor(rest.double() * scale - 2.0**-16).clamp(min=0).long()
         rest = (rest << 28) - bits * b
         is_short = (rest < 0) | (rest >= b)
         rest = torch.where(is_short, rest - b, rest)
         quotient = (quotient << 28) + bits + is_short.long()
+    # 57 = 2 · 28 + 1 places, two steps and the bit that is set below.
     power = ((b_shift - a_shift + (1023 - 57)) << 52).view(torch.float64)  # of two, put together from its exponent
     # 57 bits or more, the last one set if anything is left: converting them to float64 rounds n/m once, correctly.
     value = ((quotient << 1) | (rest != 0).long()).double() * power

@@ -12,15 +12,7 @@ from typing import Any
 import numpy as np
 
 from adelic.data.drawn import REFERENCE, Answers, Draw, DrawnTask, Operands
-from adelic.number_theory.composition.notation import (
-    OPERATORS,
-    compiled,
-    infix,
-    infix_value,
-    postfix,
-    shape_of,
-    steps,
-)
+from adelic.number_theory.composition.notation import OPERATORS, compiled, infix, infix_value, postfix, shape_of, steps
 from adelic.numbers.columns.reading import objects
 
 _INTEGRAL = 3
@@ -73,6 +65,7 @@ def _kept(draw: Draw, is_kept: Callable[[Operands], Any]) -> Draw:
     """Return draws of rows of another that are kept."""
 
     def chosen(n: int, rng: np.random.Generator) -> Operands:
+        # Always n at once, though few may be missing: the rows of a seed follow from how many are drawn.
         found = draw(0, rng)
         while len(found) < n:
             rows = draw(n, rng)
@@ -191,6 +184,7 @@ def _recurrences(least: int, most: int) -> Draw:
         *drawn, count = rng.integers(low, high + 1, (n, 6)).T
         values = dict(zip("abcds", drawn, strict=True))
         rows = np.stack([values[token] if isinstance(token, str) else np.full(n, token) for token in program], axis=1)
+        # Two terms, and seven tokens a step: see `steps`.
         return np.where(np.arange(len(program)) < (2 + 7 * count)[:, None], rows, 0)
 
     return draw

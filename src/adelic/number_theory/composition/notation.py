@@ -27,6 +27,7 @@ def postfix(*tokens: int) -> int | Fraction:
     """
     stack: list[int | Fraction] = []
     values: list[int | Fraction] = []
+    # Zeros stand at the end alone, so that values and columns count alike.
     for token in filter(None, tokens):
         if token > 0:
             stack.append(token)
@@ -120,5 +121,7 @@ def steps(
     """
     program = [before, last]
     for step in range(n):
+        # A term is the last of the seven tokens of its step, so the one before stands 12 columns back. The first
+        # two terms stand side by side: hence 6.
         program += [c, -REFERENCE - 2, -3, d, -REFERENCE - (12 if step else 6), -3, sign]
     return program
