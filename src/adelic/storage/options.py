@@ -10,6 +10,7 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from adelic.errors import ConfigurationError, UnknownNameError
@@ -153,7 +154,7 @@ class Option:
             keys, counts = zip(*pairs, strict=True)
             primes = [_whole(key) for key in keys]
             found = {p: _whole(n) if isinstance(value, str) else n for p, n in zip(primes, counts, strict=True)}
-        except (TypeError, ValueError):
+        except (TypeError, ValueError):  # no pairs at all, a part without one colon, or what is no whole number
             found = {}
         if not found or any(whole_number(n) is None for n in found.values()):
             raise ConfigurationError(
@@ -293,6 +294,7 @@ def name_option(described: type) -> Option:
     return Option(**found)
 
 
+@cache
 def options(described: type) -> Mapping[str, Option]:
     """Return the options among the fields of a dataclass, by name, in their order.
 
@@ -302,12 +304,7 @@ def options(described: type) -> Mapping[str, Option]:
     >>> options(Mine)["size"].kind, options(Mine)["size"].optional
     (<class 'int'>, True)
     """
-    if described not in _KNOWN:
-        _KNOWN[described] = types.MappingProxyType(_read(described))
-    return _KNOWN[described]
-
-
-_KNOWN: dict[type, Mapping[str, Option]] = {}
+    return types.MappingProxyType(_read(described))
 
 
 def _read(described: type) -> dict[str, Option]:
