@@ -28,7 +28,6 @@ from adelic.errors import EncodingError, TaskSizeError
 from adelic.storage.checks import shown, whole_number
 
 RANK = 4
-SHAPE = (RANK,) * 3
 GREATEST_N = 16
 
 # Standardised cluster variables of rank 4 by the number of their letters, for the estimate.
@@ -175,6 +174,7 @@ def families(X: ArrayLike) -> Int64:
     different, first, inverse = np.unique(keys(standard), return_index=True, return_inverse=True)
     turned, m = standard[first], m[first]
     least: Int64 = different
+    # m promotions are the identity: tableaux with fewer letters go round more than once, which changes nothing.
     for _ in range(int(m.max(initial=0))):
         least = np.minimum(least, np.minimum(keys(turned), keys(evacuated(turned, m))))
         turned = promoted(turned, m)
@@ -264,6 +264,7 @@ def _pairs_of_equal_content(n: int, rng: np.random.Generator) -> tuple[Int8, Int
     positives, negatives = [], []
     for variables, others, m in _by_content(n):
         letters = relabellings(m, n)
+        # The order of random numbers is a draw without repetition, one for each choice of letters.
         choice = np.argsort(rng.random((len(letters), len(others))), axis=1)[:, : len(variables)]
         assert choice.shape[1] == len(variables), "a content has fewer non-variables than cluster variables"
         positives.append(_relabelled(variables, letters).reshape(-1, 3, RANK))

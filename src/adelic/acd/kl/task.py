@@ -129,7 +129,7 @@ def _polynomial(x: Permutation, w: Permutation) -> Coefficients:
     for z in _interval(x, v):
         if z[s] > z[s + 1] and (mu := _mu(z, v)):
             _add(total, -mu, (length(w) - length(z)) // 2, _polynomial(x, z))
-    while not total[-1]:
+    while not total[-1]:  # ends at the constant term, which is 1 for x <= w
         total.pop()
     return tuple(total)
 

@@ -244,7 +244,7 @@ TASK = Task(
     version=1,
     sizes=(10, 11, 12, 13),
     minimum=4,
-    maximum=19,  # lattice_covers computes in int64
+    maximum=19,  # `tables` computes in int64
     editions={
         "published": "as released: the Lagrange classes are sorted by their least path",
         "corrected": "the Lagrange classes are sorted by Lagrange number",

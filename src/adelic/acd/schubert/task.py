@@ -57,11 +57,13 @@ def reversed_points(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     fixed = np.broadcast_to(points[n:], (len(X), size - n))
     every = np.stack([np.concatenate([u, fixed], axis=1), np.concatenate([v, fixed], axis=1), w])
     moved = every != points
+    # What moves no point has its first one behind its last one, and so lies in every interval.
     first = np.where(moved, points, size + 1).min(axis=2)
     last = np.where(moved, points, 0).max(axis=2)
     low, high = first[2], last[2]
     lowest, highest = first[:2].min(axis=0), last[:2].max(axis=0)
     reversible = (low <= lowest) & (highest <= high) & (low + high - lowest <= n)
+    # Other rows get an interval without points, and stay as they are.
     low, high = np.where(reversible, low, size + 1)[:, None], np.where(reversible, high, 0)[:, None]
     source = np.where((low <= points) & (points <= high), low + high - points, points)
     images = np.take_along_axis(every, np.broadcast_to(source - 1, every.shape), axis=2)
