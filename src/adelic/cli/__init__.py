@@ -77,6 +77,7 @@ def main(arguments: list[str] | None = None) -> None:
             sys.stdout.flush()
     except AdelicError as error:
         _fail(str(error), USER_ERROR)
+    # Before UsageError, whose subclass it is: its message is the help, of many lines.
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         sys.exit(USER_ERROR)

@@ -10,7 +10,6 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, replace
-from functools import cache
 from typing import Any
 
 from adelic.errors import ConfigurationError, UnknownNameError
@@ -294,7 +293,6 @@ def name_option(described: type) -> Option:
     return Option(**found)
 
 
-@cache
 def options(described: type) -> Mapping[str, Option]:
     """Return the options among the fields of a dataclass, by name, in their order.
 
@@ -304,7 +302,13 @@ def options(described: type) -> Mapping[str, Option]:
     >>> options(Mine)["size"].kind, options(Mine)["size"].optional
     (<class 'int'>, True)
     """
-    return types.MappingProxyType(_read(described))
+    if described not in _KNOWN:
+        _KNOWN[described] = types.MappingProxyType(_read(described))
+    return _KNOWN[described]
+
+
+# Not functools.cache: mypy takes the type of a dataclass for unhashable, as its instances may be.
+_KNOWN: dict[type, Mapping[str, Option]] = {}
 
 
 def _read(described: type) -> dict[str, Option]:
