@@ -134,6 +134,7 @@ def _terminable(message: str) -> Iterator[None]:
     def stop(signum: int, frame: FrameType | None) -> None:
         raise Interrupted(signum, message)
 
+    # Python takes handlers in the main thread alone, and one that a caller has set stays.
     mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if mine:
         signal.signal(signal.SIGTERM, stop)

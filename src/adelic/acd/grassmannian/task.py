@@ -7,6 +7,7 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adelic.acd.grassmannian import walks
 from adelic.acd.grassmannian.tableaux import (
     Int8,
     Int64,
@@ -117,8 +118,6 @@ def _standardised(
     rank: int, most: int = GREATEST_N, report: Callable[[int, int], None] = lambda done, total: None
 ) -> dict[int, Int64]:
     """Return the keys of the standardised cluster variables of a rank from 2 on, by the number m <= most of letters."""
-    from adelic.acd.grassmannian import walks
-
     # Gr(3, 5) is of finite type A_2, and its cluster variables are all of rank 1.
     sizes = range(6, min(3 * rank, most) + 1)
     found = {}
@@ -217,6 +216,7 @@ def standardised_tableau(X: Integers) -> Int64:
 
 
 def _generate(request: Request) -> Rows:
+    # Here with its progress; what follows finds the variables in the cache.
     _standardised(RANK, report=lambda done, total: request.report(done, total, "walks on cluster algebras"))
     if request.edition == "published":
         positives = cluster_variables(RANK, request.n)

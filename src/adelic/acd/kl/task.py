@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from adelic.acd import permutations as many
 from adelic.acd.integers import read_array
+from adelic.acd.kl import tables
 from adelic.acd.permutations import length, read_permutation
 from adelic.data import store
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
@@ -71,8 +72,6 @@ def kl_polynomials(n: int) -> NDArray[np.int8]:
     array([[1, 1],
            [0, 1]], dtype=int8)
     """
-    from adelic.acd.kl import tables
-
     return tables.coefficient_table(TASK.check_size(n, "published"))
 
 
@@ -202,8 +201,6 @@ def _interval(x: Permutation, v: Permutation) -> Iterator[Permutation]:
 
 
 def _generate(request: Request) -> Rows:
-    from adelic.acd.kl import tables
-
     n = request.n
     table = tables.coefficient_table(n, request.progress)
     group = many.symmetric_group(n)

@@ -7,6 +7,7 @@ from math import factorial
 import numpy as np
 
 from adelic.acd import permutations
+from adelic.acd.schubert import tables
 from adelic.data.protocol import Cue, Estimate, Integers, Request, Rows, Task, View
 
 # The number of nonzero constants with u, v in S_n for n = 1, 2, ..., and the greatest of them.
@@ -124,11 +125,9 @@ def _prefixes(u: Integers, v: Integers, w: Integers) -> Integers:
 
 def _generate(request: Request) -> Rows:
     if request.edition == "corrected":
-        from adelic.acd.schubert import zeros
+        from adelic.acd.schubert import zeros  # which loads numba
 
         return zeros.data_rows(request.n, request.rng, request.progress)
-    from adelic.acd.schubert import tables
-
     return tables.data_rows(request.n, request.rng, request.progress)
 
 
