@@ -192,6 +192,12 @@ def test_bruhat_order_is_the_closure_of_transpositions(n):
     assert bool(kl.bruhat_leq(group[0], group[-1])) is True
 
 
+@pytest.mark.parametrize("n", [255, 256, 600])
+def test_bruhat_order_of_long_permutations(n):
+    least, greatest = np.arange(n), np.arange(n)[::-1]
+    assert kl.bruhat_leq([least, greatest, greatest], [greatest, least, greatest]).tolist() == [True, False, True]
+
+
 @pytest.mark.parametrize("name", ["inverses", "conjugates by w0"])
 @pytest.mark.parametrize("n", [1, 3, 5, 6])
 def test_symmetries_map_the_data_set_to_itself(name, n, generated):

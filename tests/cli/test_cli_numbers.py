@@ -139,6 +139,7 @@ def test_coordinates(works):
         (["1", "--primes", "-3"], "-3 is not a prime"),
         (["1", "--primes", "two"], "'two' is not an integer"),
         (["1", "--primes", ""], "is not an integer"),
+        (["1", "--primes", "2,5-3"], "'5-3' lists no integer"),
         (["1", "--primes", "5-2"], "no integer"),
         (["1", "--primes", "9" * 5000], "is not an integer"),
         (["1", "--precision", "0"], "--precision 0"),

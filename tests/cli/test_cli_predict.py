@@ -28,6 +28,9 @@ def test_new_rows(works, table):
     assert all(row["prediction"] in ("odd", "even") and 0.5 <= float(row["probability"]) <= 1 for row in found)
     assert works("predict", "runs/mine", "new.csv", "--output", "out.csv") == "wrote out.csv: 2 rows\n"
     assert rows(Path("out.csv").read_text(encoding="utf-8")) == found
+    Path("new.jsonl").write_text('{"half": 1.5, "n": -3, "note": "half a pair: \\ud83d"}\n', encoding="utf-8")
+    works("predict", "mine", "new.jsonl", "--output", "out.csv")
+    assert rows(Path("out.csv").read_text(encoding="utf-8"))[0]["note"] == r"half a pair: \ud83d"
 
 
 def test_numbers_as_answers(works, table):

@@ -9,7 +9,6 @@ from adelic.data.auditing import stored as auditing
 from adelic.data.dataset import Dataset
 from adelic.data.rules import accuracy_of_rule
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.storage.provenance import machine, source_commit, versions
 
 
 def dataset(train, validation, test, class_names=("no", "yes"), symmetries=None):
@@ -201,13 +200,6 @@ def test_progress():
     calls = []
     acd.audit("schubert", n=3, progress=lambda *call: calls.append(call))
     assert calls[-1][:2] == (5, 5)
-
-
-def test_provenance():
-    assert set(versions("numpy")) == {"adelic", "numpy", "python"}
-    assert "core" in machine()
-    commit = source_commit()
-    assert commit is None or len(commit.rstrip("+")) == 40
 
 
 def test_a_data_set_without_test_rows_is_not_audited():

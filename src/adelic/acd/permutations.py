@@ -172,7 +172,8 @@ def bruhat_below(lower: Integers, upper: Integers) -> NDArray[np.bool_]:
     shape = np.broadcast_shapes(lower.shape[:-1], upper.shape[:-1])
     below = np.ones(shape, np.bool_)
     for threshold in range(1, n + 1):
-        surplus = np.zeros(shape, np.int8)  # how many more entries >= threshold `upper` has so far
+        # How many more entries >= threshold `upper` has so far: n/2 at most, which one byte holds for most n.
+        surplus = np.zeros(shape, np.min_scalar_type(-n))
         for i in range(n - 1):
             surplus += (upper[..., i] >= threshold).astype(np.int8) - (lower[..., i] >= threshold).astype(np.int8)
             below &= surplus >= 0

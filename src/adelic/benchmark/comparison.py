@@ -139,6 +139,7 @@ def recipe_family(summary: Summary) -> str:
     table = {**summary.first.configuration.get("embedding", {}), "name": summary.embedding}
     names = {embedding_in_paths(embedding_text(table, always=form)) for form in ((), ("features",))}
     names |= {f"{summary.embedding}-{summary.form.replace(', ', '-')}", summary.embedding}
+    # The longest first: adelic is a part of adelic-digits.
     for written in sorted(names, key=len, reverse=True):
         if written in stem:
             stem = stem.replace(written, "{embedding}", 1)

@@ -186,6 +186,7 @@ class WorkersEngine:
                     if request.signum is not None:
                         words = f"{cause(request.signum)} with {n_done} of {len(configs)} runs done"
                         raise Interrupted(request.signum, f"{words}; the same command goes on from there")
+                    # The loss of a process breaks all futures of its pool, and none says which run it had.
                     if any(isinstance(future.exception(), BrokenProcessPool) for future in done):
                         waiting += self._again(under_way.values(), lost)
                         under_way.clear()

@@ -242,19 +242,19 @@ def outstanding_work(config: Experiment, runs: Path) -> float:
     if config.is_solver:
         return float(config.steps.steps)
     data = config.data
+    done, whole, _ = progress(config, runs)
     if isinstance(data, DrawnData):
-        done, whole, _ = progress(config, runs)
         recipe = config.network_recipe
         return (whole - done) / whole * data.examples * recipe.passes * recipe.n_encoder_parameters
     assert isinstance(data, TaskData), "matrices are of tasks"
     task = find_task(data.task)
     rows = task.estimate(data.n, data.edition).rows
-    done, whole, _ = progress(config, runs)
     rows = min(rows, config.recipe.max_rows or rows)
     if not config.is_network:
         return (whole - done) * rows * (task.length(data.n, data.edition) + 1)
     recipe = config.network_recipe
     tokens = task.read_length(data.n, data.edition, recipe.view, recipe.body)
+    # Of a layer: the maps to query, key, value and output; both of the feed-forward part; scores, and sums by them.
     token = recipe.n_layers * recipe.d_model * (4 * recipe.d_model + 2 * recipe.d_feedforward + 2 * tokens)
     return (whole - done) * rows * tokens * token
 

@@ -129,8 +129,8 @@ def style(ink: str) -> dict[Any, Any]:
     """
     return {
         "svg.fonttype": "none",
-        "svg.hashsalt": "adelic",
-        "text.parse_math": False,
+        "svg.hashsalt": "adelic",  # else identifiers are drawn at random, and no two files are equal
+        "text.parse_math": False,  # a $ in a name begins no formula
         "font.family": "sans-serif",
         "font.size": 10,
         "text.color": ink,

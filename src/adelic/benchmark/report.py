@@ -152,6 +152,7 @@ def _with_code(text: str) -> Markup:
 
 def _without_what_was_not_run(table: Table) -> Table:
     """Return the overview without the lines of rows that were not run, which a note names."""
+    # The columns of AOE and learned vectors, and those of the best rival and the best model outside.
     ran = [i for i, row in enumerate(table.rows) if row[1:3] != (NOT_RUN, NOT_RUN) or row[4:6] != (NOT_RUN, NOT_RUN)]
     absent = [row[0] for i, row in enumerate(table.rows) if i not in ran]
     note = f"Not run, of the AOE paper’s rows: {', '.join(absent)}."

@@ -85,7 +85,7 @@ def _overview_line(title: str, chosen: Comparison | None) -> tuple[tuple[str, ..
     recipe = recipe_title(chosen.recipe) + (f", {chosen.max_rows:,} rows" if chosen.max_rows else "")
     rival = chosen.best_of(*rivals)
     above = NONE if aoe is None or published is None else verdict(chosen.models[aoe].values("accuracy"), published[1])
-    best_models = {1: aoe, 2: learned, 4: rival, 5: outside}
+    best_models = {1: aoe, 2: learned, 4: rival, 5: outside}  # by their columns, as 3 and 9 below
     first = ahead_of_all({column: chosen.models[name] for column, name in best_models.items() if name is not None})
     ahead = [] if first is None else [first]
     ahead += [3] if contrast is not None and contrast.difference.is_beyond_the_interval else []

@@ -86,6 +86,7 @@ def _told_apart(summaries: list[Summary]) -> list[str]:
     groups: dict[tuple[str, str], list[Summary]] = {}
     for summary in summaries:
         groups.setdefault((summary.data, recipe_text(summary)), []).append(summary)
+    # By id: a summary holds tables, and so has no hash.
     names = {id(summary): name for group in groups.values() for name, summary in named(group).items()}
     return [names[id(summary)] for summary in summaries]
 

@@ -125,6 +125,7 @@ def discordance(first: Summary, second: Summary) -> Discordance | None:
         return None
     with needs_extra("adelic.benchmark", "torch"):
         from statsmodels.stats.contingency_tables import mcnemar
+    # McNemar's test reads the rows alone on which the two differ.
     alone = [(int((a & ~b).sum()), int((b & ~a).sum())) for a, b in rights.values()]
     return Discordance(
         tuple(rights),

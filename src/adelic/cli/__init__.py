@@ -77,6 +77,7 @@ def main(arguments: list[str] | None = None) -> None:
             sys.stdout.flush()
     except AdelicError as error:
         _fail(str(error), USER_ERROR)
+    # Before UsageError, whose subclass it is: its message is the help, of many lines.
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         sys.exit(USER_ERROR)
@@ -133,6 +134,7 @@ def _terminable(message: str) -> Iterator[None]:
     def stop(signum: int, frame: FrameType | None) -> None:
         raise Interrupted(signum, message)
 
+    # Python takes handlers in the main thread alone, and one that a caller has set stays.
     mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if mine:
         signal.signal(signal.SIGTERM, stop)

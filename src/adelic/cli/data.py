@@ -4,12 +4,13 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.console import Console
 from rich.table import Table
 
+from adelic import data
 from adelic.cli.audits import print_questions, print_rows
 from adelic.cli.experiments import seed_option
 from adelic.cli.options import (
@@ -22,12 +23,11 @@ from adelic.cli.options import (
     stack,
 )
 from adelic.cli.tables import print_table
+from adelic.data import exporting
 from adelic.data.protocol import SPLIT_KINDS
 from adelic.data.sources import DrawnData, TableData, TaskData
 from adelic.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from adelic import data
+from adelic.storage.files import atomic_write
 
 _options_option = click.option(
     "--option",
@@ -61,8 +61,6 @@ def _title(task: str, size: dict[str, Any]) -> str:
 
 def _chosen(task: str, options: Options) -> dict[str, Any]:
     """Return the task's own options that are given, and nothing else: they become keywords of Python's."""
-    from adelic import data
-
     found: dict[str, Any] = {}
     for name, choice in options:
         if found.setdefault(name, choice) != choice:
@@ -97,8 +95,6 @@ def list_tasks(*, as_json: bool) -> None:
     adelic data list
     adelic data list --json
     """
-    from adelic import data
-
     stored, drawn = data.tasks().values(), data.drawn_tasks().values()
     if as_json:
         tasks = [{"name": t.name, "title": t.title, "sizes": t.sizes, "editions": list(t.editions)} for t in stored]
@@ -122,8 +118,6 @@ def build(task: str, options: Options, workers: int, **size: Any) -> None:
     adelic data build mheight --n 8 --split orbits
     adelic data build quiver --option labelling=random --workers 2
     """
-    from adelic import data
-
     chosen = _chosen(task, options)
     with progress_bar(_title(task, size)) as tick:
         provenance = data.build(task, progress=tick, workers=workers, **size, **chosen)
@@ -144,8 +138,6 @@ def info(task: str, *, as_json: bool) -> None:
     \b
     adelic data info weaving
     """
-    from adelic import data
-
     about = data.info(task)
     if as_json:
         click.echo(json.dumps(about, indent=2, ensure_ascii=False))
@@ -201,9 +193,6 @@ def audit(task: str, options: Options, output: Path | None, seed: int, **given: 
     adelic data audit gcd --task-options limit=100000 --examples 5000
     adelic data audit mine.csv --target sold
     """
-    from adelic import data
-    from adelic.storage.files import atomic_write
-
     is_drawn = task in data.drawn_tasks()
     if is_drawn:
         given |= {name: _AUDITED_QUESTIONS for name in _COUNTS if given[name] is None}
@@ -262,9 +251,6 @@ def export(
     adelic data export mheight --n 10 --format int2int --output int2int/mheight-10
     adelic data export lattice --n 10 --format acd --output acd-files
     """
-    from adelic import data
-    from adelic.data import exporting
-
     chosen = _chosen(task, options)
     with progress_bar(_title(task, size)) as tick:
         dataset = data.load(task, progress=tick, workers=workers, **size, **chosen)
@@ -302,8 +288,6 @@ def verify(task: str | None, n: int | None, edition: str | None, split: str | No
     adelic data verify weaving --split orbits
     adelic data verify --workers 2
     """
-    from adelic import data
-
     if task is not None and split is not None:
         data.task(task).check_split(split)
     wanted: dict[str, Any] = {"n": n, "edition": edition, "workers": workers}
@@ -320,7 +304,7 @@ def verify(task: str | None, n: int | None, edition: str | None, split: str | No
         sys.exit(1)
 
 
-def _print_counts(checks: "list[data.Check]") -> None:
+def _print_counts(checks: list[data.Check]) -> None:
     reasons = list(dict.fromkeys(check.why for check in checks if check.why and not check.equal))
     table = Table(header_style="bold")
     for header in ("task", "n", "edition", "count of"):
@@ -338,7 +322,7 @@ def _print_counts(checks: "list[data.Check]") -> None:
         click.echo(f"{task_name}: published in {source}")
 
 
-def _print_orbits(divided: "list[data.OrbitCheck]") -> None:
+def _print_orbits(divided: list[data.OrbitCheck]) -> None:
     table = Table("with --split orbits", header_style="bold")
     for header in ("orbits", "train", "validation", "test", "overlap"):
         table.add_column(header, justify="right", no_wrap=True)

@@ -15,10 +15,11 @@ from adelic.cli.options import (
     progress_bar,
     stack,
 )
-from adelic.data.sources import DrawnData, TableData, TaskData, source
+from adelic.data.sources import DrawnData, TableData, TaskData, row_of, source
 from adelic.errors import ConfigurationError
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.options import options
+from adelic.storage.workers import check_processes
 from adelic.training.embedding import EmbeddingConfig
 from adelic.training.experiment import Experiment
 from adelic.training.models import Classical, RandomSearch, SolverConfig, Steps
@@ -136,8 +137,6 @@ def train(
     adelic train addition --examples 1000 --solver adelic-placewise --steps 400
     adelic train gcd --examples 100000 --embedding base-digits --base 30
     """
-    from adelic.storage.workers import check_processes
-
     keep_freed_memory()
     check_processes(devices)  # before what takes seconds to load
 
@@ -251,8 +250,6 @@ def _model(result: Result) -> str:
 
 def _summary(result: Result) -> str:
     """Return a result in a line."""
-    from adelic.data.sources import row_of
-
     if result.never_seen is not None:
         return _questions(result)
     test = result.test

@@ -15,6 +15,7 @@ from adelic import AdeleArray, AdeleSpace
 from adelic.cli.options import INTEGERS, in_terms_of_options, refuse_options, space_options
 from adelic.errors import AdelicError, DecodingError, EncodingError, StorageError
 from adelic.numbers import rationals
+from adelic.numbers.choice import CANDIDATES, choose_space, fitting_space
 from adelic.numbers.describe import describe, integer_text, shortened
 from adelic.numbers.expansion import expansion_text, parse_expansion
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
@@ -58,8 +59,6 @@ def encode(
     adelic encode 22/19 -5 --json | adelic decode
     adelic encode pi 0.3333 --floats limit:1000 --primes 2,5,7
     """
-    from adelic.numbers.choice import fitting_space
-
     refuse_options(numbers)
     if not floats and (constant := next((text for text in numbers if text.lstrip("+-") in _CONSTANTS), None)):
         raise EncodingError(
@@ -263,8 +262,6 @@ def space(
     adelic space -12 7/5 1000000 --primes 2,3,5,7,11 --budget 64
     adelic space --values numbers.txt --labels classes.txt
     """
-    from adelic.numbers.choice import CANDIDATES, choose_space
-
     refuse_options(numbers)
     if bool(numbers) == (values is not None):
         raise click.UsageError("give NUMBERS or --values FILE, one of the two", ctx=click.get_current_context())

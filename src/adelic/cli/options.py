@@ -60,11 +60,11 @@ class IntegerList(click.ParamType):  # type: ignore[type-arg]  # generic in the 
                 listed = range(int(low), int(high) + 1) if dash and low else [int(part)]
             except ValueError:
                 self.fail(f"{describe(part.strip())} is not an integer; write 2,3,5 or 0-4", param, ctx)
-            if listed and listed[-1] - listed[0] >= _LONGEST_RANGE:
+            if not listed:
+                self.fail(f"{describe(part.strip())} lists no integer", param, ctx)
+            if listed[-1] - listed[0] >= _LONGEST_RANGE:
                 self.fail(f"{describe(part.strip())} lists more than {_LONGEST_RANGE} integers", param, ctx)
             found += listed
-        if not found:
-            self.fail(f"{describe(value)} lists no integer", param, ctx)
         return tuple(found)
 
 

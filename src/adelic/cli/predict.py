@@ -8,7 +8,7 @@ import click
 
 from adelic.cli.options import FileName, in_terms_of_options, runs_option
 from adelic.errors import ConfigurationError
-from adelic.storage.files import atomic_write, storage_errors
+from adelic.storage.files import atomic_write
 
 PREDICTION, PROBABILITY = "prediction", "probability"
 _FILE = FileName(path_type=Path)
@@ -56,6 +56,5 @@ def predict(run: str, table: Path, runs_dir: Path, output: Path | None) -> None:
     if output is None:
         click.echo(text.getvalue(), nl=False)
         return
-    with storage_errors(f"cannot write {output}", "choose another --output"):
-        atomic_write(output, text.getvalue().encode())
+    atomic_write(output, text.getvalue())
     click.echo(f"wrote {output}: {len(found.answers):,} rows")

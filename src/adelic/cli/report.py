@@ -9,6 +9,7 @@ import click
 from adelic.cli.options import PATH
 from adelic.cli.tables import print_table
 from adelic.errors import StorageError, UnknownNameError
+from adelic.storage.files import atomic_write, storage_errors
 
 if TYPE_CHECKING:
     from adelic.benchmark import Summary
@@ -44,17 +45,9 @@ def print_figures(table: "Table") -> None:
 _NEEDED = ("recipe", "seeds", "test accuracy", "exact match", "mean squared error")
 
 
+# As in adelic.benchmark.report.TABLES, for which torch would be loaded, even by --help.
 REPORT_TABLES = (
-    "runs",
-    "overview",
-    "contrasts",
-    "recipes",
-    "accuracy",
-    "loss",
-    "costs",
-    "models",
-    "differences",
-    "changes",
+    *("runs", "overview", "contrasts", "recipes", "accuracy", "loss", "costs", "models", "differences", "changes"),
     "sizes",
 )
 
@@ -114,7 +107,6 @@ def report(
     from adelic import benchmark
     from adelic.benchmark.report import check_page, figures
     from adelic.benchmark.run_tables import single_runs
-    from adelic.storage.files import atomic_write
 
     if chosen != "runs" and not markdown:
         raise click.UsageError("--table belongs to --markdown", ctx=click.get_current_context())
@@ -169,7 +161,6 @@ def in_markdown(results: "list[Result]", table: str, *, row: str | None, all_row
 def _results(results_dir: Path | None, runs_dir: Path | None) -> "list[Result]":
     """Return the results in the folders that are named; if none is, those in the folders that commands write to."""
     from adelic import benchmark
-    from adelic.storage.files import storage_errors
     from adelic.training.folders.listing import is_run_folder, run_folders
 
     if results_dir is None and runs_dir is None:

@@ -3,15 +3,16 @@
 import json
 import shutil
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from adelic.cli.options import PATH, SuggestingGroup, plain, runs_option
 from adelic.cli.tables import print_table, say
 from adelic.errors import ConfigurationError
+from adelic.training.experiment import flatten
 
 if TYPE_CHECKING:
     from adelic.training import RunSummary, SearchSummary
@@ -143,7 +144,7 @@ def show(label: str, runs_dir: Path, plot: Path | None, *, as_json: bool) -> Non
             room = shutil.get_terminal_size().columns - len(f"{name:19} {text}")
             click.echo(f"{name:19} {_sparkline(values, max(8, min(room, 40)))}{text}")
     click.echo()
-    for key, value in _flat(run.configuration):
+    for key, value in flatten(run.configuration):
         click.echo(f"{plain(key)} = {json.dumps(value)}")
 
 
@@ -190,7 +191,7 @@ def compare(labels: tuple[str, ...], runs_dir: Path, plot: Path | None) -> None:
     if plot:
         _plot(found, plot)
     rows: list[Sequence[str]] = []
-    configurations = [dict(_flat(run.configuration)) for run in found]
+    configurations = [dict(flatten(run.configuration)) for run in found]
     for key in dict.fromkeys(key for configuration in configurations for key in configuration):
         values = [json.dumps(c[key]) if key in c else "" for c in configurations]
         if len(set(values)) > 1:
@@ -364,12 +365,6 @@ def _figures(run: "RunSummary") -> dict[str, str]:
         figures["parameters"] = f"{run.result.parameters:,}"
         figures["seconds"] = f"{run.result.seconds:,.0f}"
     return figures
-
-
-def _flat(table: dict[str, Any]) -> Iterable[tuple[str, Any]]:
-    from adelic.training.experiment import flatten
-
-    return flatten(table)
 
 
 def _plot(found: list["RunSummary"], path: Path) -> None:

@@ -61,6 +61,7 @@ def print_table(
         kept.remove(spare.pop())
     widths = {i: least[i] for i in kept}
     left = float("inf") if room is None else room - sum(least[i] + _FRAME for i in kept) - 1
+    # Columns that lack the least get it first, so that as many as there can be have no cell of several lines.
     for i in sorted(kept, key=lambda i: _most(i, columns, texts) - least[i]):
         more_of_it = int(min(_most(i, columns, texts) - least[i], max(left, 0)))
         widths[i], left = widths[i] + more_of_it, left - more_of_it

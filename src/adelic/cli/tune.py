@@ -12,6 +12,7 @@ from adelic.cli.options import NAMES, PATH, Given, field_options, in_terms_of_op
 from adelic.cli.tables import print_table
 from adelic.data.sources import DrawnData
 from adelic.storage.allocator import keep_freed_memory
+from adelic.storage.files import atomic_write
 from adelic.storage.options import Option
 from adelic.training import dimensions as space
 from adelic.training.embedding import embedding_in_paths, embedding_text, stored_embedding
@@ -100,7 +101,6 @@ def tune(
     """
     keep_freed_memory()
     from adelic import training
-    from adelic.storage.files import atomic_write
     from adelic.training.folders.searches import STUDIES
     from adelic.training.search import tuning
 

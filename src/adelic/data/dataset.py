@@ -225,6 +225,7 @@ def positions(X: Integers, vocabulary: Sequence[int | Fraction], *, is_coded: bo
         return X.astype(np.int64)
     numbers = np.array(vocabulary, np.int64)
     order = np.argsort(numbers)
+    # Behind the greatest number, searchsorted gives a place that is none.
     found: NDArray[np.int64] = order[np.searchsorted(numbers, X, sorter=order).clip(max=len(numbers) - 1)]
     if not np.array_equal(numbers[found], X):
         strange = X[numbers[found] != X][0]

@@ -245,10 +245,12 @@ class DrawnTask:
         found: list[Operands] = []
         missing, fruitless = n, 0
         while missing:
+            # How many are drawn at a time decides which questions come: another number than 256 would give others.
             rows = draw(max(missing, 256), rng)
             keys = self.keys(rows)
             is_new = np.ones(len(rows), np.bool_) if refused is None else refused.find(keys) < 0
             if split == "train":
+                # The first of equal rows is found: of each question one stays.
                 is_new &= RowIndex(keys).find(keys) == np.arange(len(rows))
                 if is_new.any():
                     known = keys[is_new] if known is None else np.concatenate([known, keys[is_new]])

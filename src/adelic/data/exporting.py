@@ -133,10 +133,8 @@ def write(
         raise UnknownNameError.of("format", format, formats())
     contents = _contents(dataset, format, progress)
     paths = {folder / name: content for name, content in contents.items()}
-    description, described = (
-        _description(dataset, format, command, contents),
-        folder / description_file(dataset, format),
-    )
+    description = _description(dataset, format, command, contents)
+    described = folder / description_file(dataset, format)
     if not (force or _describes_the_same(described, description)):
         raise _exists(described)
     hashes: dict[Path, str] = {}
@@ -315,6 +313,7 @@ def _describes_the_same(path: Path, description: Mapping[str, Any]) -> bool:
     except ValueError:
         return False
     circumstances = {"command", "versions", "files"}
+    # As it is read back: tuples as lists, keys as texts.
     wanted = json.loads(json.dumps({key: value for key, value in description.items() if key not in circumstances}))
     return isinstance(found, dict) and {k: v for k, v in found.items() if k not in circumstances} == wanted
 

@@ -19,6 +19,7 @@ class RowIndex:
     def __init__(self, X: Integers) -> None:
         self.X = X
         keys = content_keys(X)
+        # Stable, so that of equal rows the first one is found.
         self._order = np.argsort(keys, kind="stable")
         self._keys = keys[self._order]
 

@@ -17,7 +17,7 @@ JOINT_MODULI = {2: (2, 3, 4, 5, 6), 3: (2, 3)}
 READ_OPERANDS = 5
 """Of a question with more operands the first ones are read."""
 _EIGHTHS = 8
-_POWERS_OF_TEN = 10 ** np.arange(1, 20, dtype=np.uint64)
+_POWERS_OF_TEN = 10 ** np.arange(1, 20, dtype=np.uint64)  # to 10^19: below 2^64, and above what |int64| reaches
 
 
 def operand_names(arity: int) -> tuple[str, ...]:

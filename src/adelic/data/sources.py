@@ -370,6 +370,7 @@ class DrawnData(_Data):
             yield split, *task.sample(self.never_seen_cases, self._rng(seed, 2 + i), split, exclude=trained_on)
 
     def _rng(self, seed: int, stream: int) -> np.random.Generator:
+        # hash() of a text is another number in each process.
         return np.random.default_rng([zlib.crc32(self.task.encode()), seed, self.examples, stream])
 
     def as_dict(self) -> dict[str, Any]:

@@ -95,6 +95,7 @@ def joined(a: Integers, b: Integers) -> Integers:
 
     first_b = int(a.max(initial=0)) + 1
     size = first_b + int(b.max(initial=0)) + 1
+    # Numbers of a on one side, of b on the other, and each place joins two: the components are what is asked for.
     graph = coo_array((np.ones(len(a), np.bool_), (a, first_b + b)), shape=(size, size))
     of_number: Integers = connected_components(graph)[1]
     return of_number[a]

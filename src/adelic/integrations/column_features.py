@@ -125,6 +125,7 @@ class ColumnFeatures:
         if self.kind not in ("digits", "standardized"):
             with np.errstate(over="ignore"):
                 real = np.sign(real) * np.expm1(np.abs(real))
+            # The derivative of the inverse is 1 + |q|, and expm1 rounds, too.
             radius = (1 + np.abs(real)) * radius + np.abs(real) * relative_error
         digits = np.zeros((len(features), self.space.n_primes, self.space.max_precision), dtype=np.int64)
         start = 1
@@ -144,6 +145,7 @@ class ColumnFeatures:
             waves = features.reshape(len(features), precision, 2)
             digits = _digits_of_angles(np.arctan2(waves[..., 1], waves[..., 0]) / (2 * np.pi), p)
             expected = characters(digits, p).reshape(waves.shape)
+            # At most a quarter of the arc between two digits, which is 2π/p.
             wrong = np.abs(waves - expected).max(axis=-1) > min(_NEAR, np.pi / (2 * p))
         else:
             digits = np.rint(np.clip(features, -1, p)).astype(np.int64)
@@ -163,6 +165,7 @@ def _digits_of_angles(turns: Floats, p: int) -> npt.NDArray[np.int64]:
     digits = np.empty(turns.shape, dtype=np.int64)
     before = np.zeros(len(turns))  # (x mod p^(k-1))/p^(k-1), from digits found so far
     for k in range(turns.shape[1]):
+        # It is x/p^(k+1): p times it is the digit of p^k plus `before`, up to a multiple of p.
         digits[:, k] = np.rint(p * turns[:, k] - before).astype(np.int64) % p
         before = (before + digits[:, k]) / p
     return digits

@@ -69,6 +69,7 @@ def _integers_near(
     nearest = np.rint(real)
     with np.errstate(invalid="ignore"):  # infinities
         distance = np.abs(nearest - real)
+    # The next integer is 1 − distance away, beyond the radius.
     of = np.flatnonzero((distance <= radius) & (distance + radius < 1) & (np.abs(nearest) < EXACT))
     return of, rationals.read(nearest[of].astype(np.int64))
 

@@ -25,6 +25,7 @@ def keep_freed_memory() -> bool:
     >>> keep_freed_memory() in (True, False)
     True
     """
+    # CDLL(None) is what the process has loaded, its C library included; Windows has no such handle.
     libc = None if os.name == "nt" else ctypes.CDLL(None)
     if os.environ.get(SWITCH) == "off" or not hasattr(libc, "gnu_get_libc_version"):
         return False

@@ -120,6 +120,7 @@ def _replace(path: Path, before: os.stat_result | None, data: Content) -> None:
                 _keep_mode(file.fileno(), before)
             _put(data, file)
             file.flush()
+            # Before the rename, which may reach the disk earlier than the content: a crash then leaves an empty file.
             os.fsync(file.fileno())
             if fcntl is not None:  # while the lock says that the temporary file is in use
                 temporary.replace(path)
@@ -187,6 +188,7 @@ def sole_user(folder: Path, *, remedy: str = FOLDER_REMEDY) -> Iterator[None]:
             yield
         finally:
             if is_new:
+                # Still locked: who has opened it meanwhile sees in `_lock` that it is gone, and is refused.
                 with suppress(OSError):  # it is not empty
                     folder.rmdir()
 
@@ -274,6 +276,8 @@ def _remove_leftovers(path: Path) -> None:
     for leftover in path.parent.glob(f".{glob.escape(_stem(path))}.*.tmp"):
         if re.fullmatch(r"[0-9a-f]{16}", leftover.name.split(".")[-2]):
             with suppress(OSError), ExitStack() as opened:  # it is held, or gone, or there are no locks
+                # NFS gives exclusive locks on files that are open for writing alone; to open a pipe of such a name
+                # could wait.
                 descriptor = os.open(leftover, os.O_RDWR | os.O_NONBLOCK)
                 opened.callback(os.close, descriptor)
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -282,6 +286,7 @@ def _remove_leftovers(path: Path) -> None:
 
 def _stem(path: Path) -> str:
     """Return what the temporary files of `path` are called after: its name, or a digest of one that is very long."""
+    # File systems take names of 255 bytes, and the name of a temporary file is 22 longer.
     name = os.fsencode(path.name)
     return path.name if len(name) <= 200 else hashlib.sha256(name).hexdigest()
 

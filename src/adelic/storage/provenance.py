@@ -41,10 +41,16 @@ def _processor() -> str:
 def source_commit() -> str | None:
     """Return the commit of the source tree that this package runs from, with "+" if it was changed, or None."""
     here = Path(__file__).parent.parent
+    # Installed, as in a .venv, it may lie in a repository of something else: ls-files fails, which does not have it.
+    asked = (
+        ["ls-files", "--error-unmatch", "--", __file__],
+        ["rev-parse", "HEAD"],
+        ["status", "--porcelain", "--untracked-files=no", "--", str(here)],
+    )
     try:
-        commit, changes = (
+        _, commit, changes = (
             subprocess.run(["git", "-C", str(here), *args], capture_output=True, text=True, check=True).stdout.strip()
-            for args in (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no", "--", str(here)])
+            for args in asked
         )
     except (OSError, subprocess.CalledProcessError):
         return None

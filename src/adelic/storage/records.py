@@ -63,6 +63,7 @@ def parse_object(content: bytes) -> dict[str, Any]:
         raise DamagedTextError("it is not a JSON object")
     if _is_too_deep(found):
         raise DamagedTextError(f"it is not JSON ({_TOO_DEEP})")
+    # JSON allows half a surrogate pair, of which no UTF-8 can be made: neither a file nor a digest.
     if b"\\ud" in content.lower() and _has_half_a_character(found):
         raise DamagedTextError("it has half of a character, a surrogate without its other half")
     return found
@@ -95,6 +96,7 @@ def parse_sealed(content: bytes, *, older_end: str = "") -> dict[str, Any]:
     if last is not None or SEAL in record:
         stated = record.pop(SEAL, None)
         start, end = last.span(2) if last is not None else (0, 0)
+        # Behind the seal a file may end its line, which is not sealed.
         if sha256(content[:start] + _BLANK.encode() + content[end:].rstrip()) != stated:
             raise DamagedTextError("it does not have the SHA-256 that was written with it")
     return record

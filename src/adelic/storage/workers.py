@@ -36,6 +36,7 @@ def map_parts(function: Callable[[Part], Result], parts: Iterable[Part], workers
         try:
             yield from pool.map(function, listed)
         finally:
+            # When nobody asks for more, as after an error, parts at work are not waited for; `with` alone would wait.
             pool.shutdown(wait=False, cancel_futures=True)
 
 

@@ -59,6 +59,7 @@ def without_rim_hooks(shape: Partition, k: int) -> Iterator[tuple[Partition, int
         while place < m and betas[place] > target:
             place += 1
         height = place - 1 - i
+        # The beta-number in place j (from 0) is its part plus m - 1 - j; those that are passed move up by one place.
         parts = (*shape[:i], *(part - 1 for part in shape[i + 1 : place]), target - (m - place), *shape[place:])
         yield tuple(part for part in parts if part), (-1) ** height
 

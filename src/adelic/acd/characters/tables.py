@@ -38,6 +38,7 @@ def character_table(n: int, progress: Progress | None = None) -> Int64:
     for m in range(1, n + 1):
         greatest = n if m == n else min(m, n - m)
         blocks = []
+        # In this order the blocks are the columns in reverse lexicographic order.
         for k in range(greatest, 0, -1):
             smaller = tables[m - k]
             columns = _count_with_parts_up_to(k, shapes[m - k])

@@ -202,6 +202,7 @@ def flat(T: Int8) -> Int8:
 
 
 def _present(T: Int8) -> NDArray[np.bool_]:
+    # Room for every letter, and 3r columns at least, from which `occurring_letters` takes as many.
     present = np.zeros((len(T), int(T.max(initial=0)) + T.shape[1] * T.shape[2] + 1), np.bool_)
     present[np.arange(len(T))[:, None], flat(T)] = True
     return present
@@ -223,6 +224,7 @@ def promoted(T: Int8, n: Integers) -> Int8:
     for i in range(most - 1, 0, -1):
         below, here, above = shapes[:, i - 1], shapes[:, i], shapes[:, i + 1]
         toggled = np.minimum(above[:, 1:-1], below[:, :-2]) + np.maximum(above[:, 2:], below[:, 1:-1]) - here[:, 1:-1]
+        # The involutions of a tableau with fewer letters begin further down, with t_(n[i] - 1).
         here[:, 1:-1] = np.where((i < n)[:, None], toggled, here[:, 1:-1])
     return from_shapes(shapes[:, :, 1:-1], rank)
 
@@ -233,6 +235,7 @@ def from_shapes(shapes: Integers, rank: int) -> Int8:
     >>> from_shapes(np.array([[[0, 0, 0], [2, 0, 0], [2, 1, 0], [2, 2, 1], [2, 2, 2]]]), 2).tolist()
     [[[1, 1], [2, 3], [3, 4]]]
     """
+    # In column j of a row stands the first letter with which the row is longer than j.
     columns = [np.count_nonzero(shapes <= j, axis=1) for j in range(rank)]
     return np.stack(columns, axis=2).astype(np.int8)
 

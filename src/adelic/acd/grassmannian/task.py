@@ -7,6 +7,7 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from adelic.acd.grassmannian import walks
 from adelic.acd.grassmannian.tableaux import (
     Int8,
     Int64,
@@ -28,7 +29,6 @@ from adelic.errors import EncodingError, TaskSizeError
 from adelic.storage.checks import shown, whole_number
 
 RANK = 4
-SHAPE = (RANK,) * 3
 GREATEST_N = 16
 
 # Standardised cluster variables of rank 4 by the number of their letters, for the estimate.
@@ -118,8 +118,6 @@ def _standardised(
     rank: int, most: int = GREATEST_N, report: Callable[[int, int], None] = lambda done, total: None
 ) -> dict[int, Int64]:
     """Return the keys of the standardised cluster variables of a rank from 2 on, by the number m <= most of letters."""
-    from adelic.acd.grassmannian import walks
-
     # Gr(3, 5) is of finite type A_2, and its cluster variables are all of rank 1.
     sizes = range(6, min(3 * rank, most) + 1)
     found = {}
@@ -175,6 +173,7 @@ def families(X: ArrayLike) -> Int64:
     different, first, inverse = np.unique(keys(standard), return_index=True, return_inverse=True)
     turned, m = standard[first], m[first]
     least: Int64 = different
+    # m promotions are the identity: tableaux with fewer letters go round more than once, which changes nothing.
     for _ in range(int(m.max(initial=0))):
         least = np.minimum(least, np.minimum(keys(turned), keys(evacuated(turned, m))))
         turned = promoted(turned, m)
@@ -217,6 +216,7 @@ def standardised_tableau(X: Integers) -> Int64:
 
 
 def _generate(request: Request) -> Rows:
+    # Here with its progress; what follows finds the variables in the cache.
     _standardised(RANK, report=lambda done, total: request.report(done, total, "walks on cluster algebras"))
     if request.edition == "published":
         positives = cluster_variables(RANK, request.n)
@@ -264,6 +264,7 @@ def _pairs_of_equal_content(n: int, rng: np.random.Generator) -> tuple[Int8, Int
     positives, negatives = [], []
     for variables, others, m in _by_content(n):
         letters = relabellings(m, n)
+        # The order of random numbers is a draw without repetition, one for each choice of letters.
         choice = np.argsort(rng.random((len(letters), len(others))), axis=1)[:, : len(variables)]
         assert choice.shape[1] == len(variables), "a content has fewer non-variables than cluster variables"
         positives.append(_relabelled(variables, letters).reshape(-1, 3, RANK))

@@ -71,6 +71,7 @@ def packed_polynomials(n: int, progress: Progress | None = None) -> Packed:
             total = polynomials[v][neighbours[s]] + (polynomials[v] << BITS)
             for z, mu in _edges_below(v, polynomials[v], length):
                 if neighbours[s][z] < z:
+                    # A whole power of q: ℓ(v) - ℓ(z) is odd, and ℓ(w) is ℓ(v) + 1.
                     shift = BITS * np.uint64((level - length[z]) // 2)
                     total -= polynomials[z] * (mu << shift)
             polynomials[w] = total[upper[s]]

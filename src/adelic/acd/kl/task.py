@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from adelic.acd import permutations as many
 from adelic.acd.integers import read_array
+from adelic.acd.kl import tables
 from adelic.acd.permutations import length, read_permutation
 from adelic.data import store
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
@@ -71,8 +72,6 @@ def kl_polynomials(n: int) -> NDArray[np.int8]:
     array([[1, 1],
            [0, 1]], dtype=int8)
     """
-    from adelic.acd.kl import tables
-
     return tables.coefficient_table(TASK.check_size(n, "published"))
 
 
@@ -129,7 +128,7 @@ def _polynomial(x: Permutation, w: Permutation) -> Coefficients:
     for z in _interval(x, v):
         if z[s] > z[s + 1] and (mu := _mu(z, v)):
             _add(total, -mu, (length(w) - length(z)) // 2, _polynomial(x, z))
-    while not total[-1]:
+    while not total[-1]:  # ends at the constant term, which is 1 for x <= w
         total.pop()
     return tuple(total)
 
@@ -202,8 +201,6 @@ def _interval(x: Permutation, v: Permutation) -> Iterator[Permutation]:
 
 
 def _generate(request: Request) -> Rows:
-    from adelic.acd.kl import tables
-
     n = request.n
     table = tables.coefficient_table(n, request.progress)
     group = many.symmetric_group(n)

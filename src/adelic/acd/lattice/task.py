@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.acd.integers import read_sequence
+from adelic.acd.lattice import tables
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
 from adelic.data.splits import published_test
 from adelic.errors import EncodingError, UnknownNameError
@@ -126,8 +127,6 @@ def covers(path: Iterable[int], *, order: str, edition: str = "corrected") -> li
     TASK.check_edition(edition)
     n = (len(word) + 1) // 2
     TASK.check_memory(TASK.check_size(max(n, TASK.minimum), edition), edition)
-    from adelic.acd.lattice import tables
-
     paths = tables.all_paths(n)
     ranks = _ranks(paths, edition)[LABELS.index(order)]
     (own,) = np.flatnonzero((paths == word).all(axis=1))
@@ -190,8 +189,6 @@ def _convergents(terms: tuple[int, ...]) -> tuple[tuple[int, int], tuple[int, in
 
 def _ranks(paths: NDArray[np.int8], edition: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return for each path the place of its class in the matching order and in the Lagrange order of the edition."""
-    from adelic.acd.lattice import tables
-
     matching, trace, least = tables.numbers(paths)
     if edition == "published":
         lagrange_ranks = tables.lagrange_ranks_by_path(trace, least)
@@ -201,8 +198,6 @@ def _ranks(paths: NDArray[np.int8], edition: str) -> tuple[NDArray[np.intp], NDA
 
 
 def _generate(request: Request) -> Rows:
-    from adelic.acd.lattice import tables
-
     request.report(0, 3, "paths")
     paths = tables.all_paths(request.n)
     request.report(1, 3, "orders")
@@ -244,7 +239,7 @@ TASK = Task(
     version=1,
     sizes=(10, 11, 12, 13),
     minimum=4,
-    maximum=19,  # lattice_covers computes in int64
+    maximum=19,  # `tables` computes in int64
     editions={
         "published": "as released: the Lagrange classes are sorted by their least path",
         "corrected": "the Lagrange classes are sorted by Lagrange number",

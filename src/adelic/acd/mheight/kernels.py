@@ -34,7 +34,7 @@ def least_height(w: NDArray[Any]) -> int:
                 break
     least = MISSING
     for i in range(n):
-        for last in range(i + 3, n):
+        for last in range(i + 3, n):  # a 4 and a 1 stand between the 3 and the 2
             if w[last] < w[i] and w[i] - w[last] < least and next_greater[i] < last_smaller[last]:
                 least = w[i] - w[last]
     return least
@@ -103,7 +103,7 @@ def rows_from(first: int, n: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
                 labels[filled] = least - 1
                 filled += 1
             depth -= 1
-            used[w[depth]] = False
+            used[w[depth]] = False  # it stays in w, for the next candidate is the one above it
             continue
         value = w[depth] + 1  # the next candidate for this place; w[depth] is -1 on the first visit
         while value < n and used[value]:

@@ -59,6 +59,7 @@ def _mheights(permutations: NDArray[Any]) -> NDArray[np.int64]:
 
     read_array(permutations, "an array of permutations")
     n = permutations.shape[-1]
+    # reshape(-1, 0) could not tell how many rows there are.
     rows = permutations.reshape(-1, n) if n else permutations.reshape(int(np.prod(permutations.shape[:-1])), 0)
     ordered = np.sort(rows, axis=1)
     right = (ordered == np.arange(n)).all(axis=1) | (ordered == np.arange(1, n + 1)).all(axis=1)

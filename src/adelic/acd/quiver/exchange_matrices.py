@@ -44,6 +44,7 @@ def mutate(b: ArrayLike, k: int) -> Integers:
         raise EncodingError(f"k={shown(k)} is not a vertex of a quiver with vertices 0..{n - 1}")
     into, out = matrices[..., :, vertex, None], matrices[..., None, vertex, :]
     mutated = matrices + np.sign(into) * np.maximum(into * out, 0)
+    # b_kk is 0, and may change its sign twice.
     mutated[..., :, vertex] *= -1
     mutated[..., vertex, :] *= -1
     return _narrowed(mutated, small)

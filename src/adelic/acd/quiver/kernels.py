@@ -89,11 +89,12 @@ def refine(order: Int64, colours: Int64, neighbours: Int64, weights: Hashes, deg
             if stop - start > 1:
                 for i in range(start, stop):
                     v = order[i]
-                    key = np.uint64(0)
+                    key = np.uint64(0)  # a sum: the order of the neighbours depends on the labelling
                     for place in range(degrees[v]):
                         seen = np.uint64(colours[neighbours[v, place]])
                         key += mixed(weights[v, place] + seen * np.uint64(0x9E3779B97F4A7C15))
                     keys[v] = key
+                # Cells further on see the new colours at once; the order of cells is that of every labelling.
                 if split_cell(order, colours, keys, start, stop):
                     again = True
                 elif target == n:
@@ -334,7 +335,7 @@ def mutate_into(b: Int8, k: int, result: Int64) -> bool:
         into = np.int64(b[i, k])
         for j in range(n):
             result[i, j] = b[i, j]
-        for j in range(n):
+        for j in range(n):  # row and column k get nothing, since b[k, k] is 0
             out = np.int64(b[k, j])
             if (into > 0 and out > 0) or (into < 0 and out < 0):
                 result[i, j] += abs(into) * out
@@ -346,7 +347,7 @@ def mutate_into(b: Int8, k: int, result: Int64) -> bool:
 
 @njit(cache=True)
 def hash_factors(size: int) -> Hashes:
-    """Return one odd number for each entry of a matrix."""
+    """Return one odd number for each entry of a matrix: modulo 2^64 a product with it loses no bit."""
     factors = np.empty(size, np.uint64)
     for i in range(size):
         factors[i] = mixed(np.uint64(i + 1)) | np.uint64(1)
@@ -411,7 +412,7 @@ def expand(members: Int8, table: Int64, count: int, first: int, last: int, n: in
             if not mutate_into(b, k, mutated):
                 return OVERFLOW
             canonical_order(mutated, best, neighbours, weights, degrees, keys)
-            form = members[count]
+            form = members[count]  # where it stays if it is new; else the next one is written over it
             for i in range(n):
                 for j in range(n):
                     form[i * n + j] = mutated[best[i], best[j]]

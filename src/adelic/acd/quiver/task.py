@@ -151,6 +151,7 @@ def mutation_class(
             room = count + n * (last - first)
             if len(members) < room:
                 members = _grown(members, count, 2 * room)
+                # A power of two, by which `find` masks; at most half of the slots are ever filled.
                 table = kernels.index_table(members, count, 1 << (2 * len(members)).bit_length())
             count = kernels.expand(members, table, count, first, last, n)
             if count == kernels.OVERFLOW:

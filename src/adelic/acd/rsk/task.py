@@ -194,6 +194,7 @@ def inverse(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     n = words.shape[1]
     exchanged = X.copy()
     tableau_rows = number_of_rows(X)
+    # Where P and Q stand depends on the number of rows alone: n entries, and brackets around each row and tableau.
     for rows in range(1, n + 1):
         chosen = np.flatnonzero(tableau_rows == rows)
         width = n + 2 * rows + 2

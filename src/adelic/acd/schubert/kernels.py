@@ -103,6 +103,7 @@ def draw_zeros(
                 sizes[found] += 1
         first = filled
         for pool, size in zip(pools, sizes):  # noqa: B905 - numba has no strict zip
+            # Fisher and Yates' shuffle as far as is drawn; a float below 1 times a whole number never rounds up to it.
             for step in range(min(wanted[v] - (filled - first), size)):
                 pick = step + int(uniforms[filled] * (size - step))
                 pool[step], pool[pick] = pool[pick], pool[step]

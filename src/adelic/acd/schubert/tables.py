@@ -106,7 +106,7 @@ def _transposed(keys: Int64, size: int, rng: np.random.Generator) -> Int64:
         active = np.flatnonzero(counts > step)
         pick = rng.integers(step, pairs, len(active))
         chosen = deck[active, pick]
-        deck[active, pick] = deck[active, step]
+        deck[active, pick] = deck[active, step]  # what stood there is drawn, and needs no place
         current = result[active]
         difference = ((current >> left_shift[chosen]) ^ (current >> right_shift[chosen])) & ENTRY
         result[active] = current ^ (difference << left_shift[chosen]) ^ (difference << right_shift[chosen])

@@ -7,6 +7,7 @@ from math import factorial
 import numpy as np
 
 from adelic.acd import permutations
+from adelic.acd.schubert import tables
 from adelic.data.protocol import Cue, Estimate, Integers, Request, Rows, Task, View
 
 # The number of nonzero constants with u, v in S_n for n = 1, 2, ..., and the greatest of them.
@@ -57,11 +58,13 @@ def reversed_points(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     fixed = np.broadcast_to(points[n:], (len(X), size - n))
     every = np.stack([np.concatenate([u, fixed], axis=1), np.concatenate([v, fixed], axis=1), w])
     moved = every != points
+    # What moves no point has its first one behind its last one, and so lies in every interval.
     first = np.where(moved, points, size + 1).min(axis=2)
     last = np.where(moved, points, 0).max(axis=2)
     low, high = first[2], last[2]
     lowest, highest = first[:2].min(axis=0), last[:2].max(axis=0)
     reversible = (low <= lowest) & (highest <= high) & (low + high - lowest <= n)
+    # Other rows get an interval without points, and stay as they are.
     low, high = np.where(reversible, low, size + 1)[:, None], np.where(reversible, high, 0)[:, None]
     source = np.where((low <= points) & (points <= high), low + high - points, points)
     images = np.take_along_axis(every, np.broadcast_to(source - 1, every.shape), axis=2)
@@ -122,11 +125,9 @@ def _prefixes(u: Integers, v: Integers, w: Integers) -> Integers:
 
 def _generate(request: Request) -> Rows:
     if request.edition == "corrected":
-        from adelic.acd.schubert import zeros
+        from adelic.acd.schubert import zeros  # which loads numba
 
         return zeros.data_rows(request.n, request.rng, request.progress)
-    from adelic.acd.schubert import tables
-
     return tables.data_rows(request.n, request.rng, request.progress)
 
 

@@ -98,7 +98,6 @@ def groups_of_pairs(group: Int8) -> NDArray[np.int32]:
     last = np.where(moved.any(axis=1), n - 1 - moved[:, ::-1].argmax(axis=1), -1)
     weights = np.array([n ** (n - 1 - place) for place in range(n)])
     codes = group @ weights
-    ranks = np.arange(count)
     lowest = np.minimum(first[:, None], first)  # the pair moves points from lowest to highest
     highest = np.maximum(last[:, None], last)
     least = np.full((count, count), count * count, np.int32)
@@ -116,7 +115,7 @@ def groups_of_pairs(group: Int8) -> NDArray[np.int32]:
                 rank[inside] = np.searchsorted(codes, image @ weights)
                 one, other = np.minimum(rank[:, None], rank), np.maximum(rank[:, None], rank)
                 least[pairs] = np.minimum(least[pairs], (one * count + other)[pairs])
-    least[ranks[0], ranks[0]] = 0
+    least[0, 0] = 0  # two identities move no points, so that no interval is theirs
     return least
 
 
@@ -159,6 +158,7 @@ def _zeros(
         pools[rank] = kernels.count_candidates(known, rank).sum(axis=1)
         if progress:
             progress(rank + 1, 2 * count, "zeros")
+    # All nonzeros are among the candidates, since they meet 1 and 2.
     quota = quotas(nonzeros, pools - np.triu(nonzeros), rng)
     parts = []
     u_starts = np.searchsorted(u, np.arange(count + 1))

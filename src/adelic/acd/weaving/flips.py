@@ -121,6 +121,7 @@ def level_rows(sequences: Int8) -> Rows:
     weights = np.int64(1) << np.arange(n - 2, -1, -1)
     for row, (line, legal) in enumerate(zip(range(n - 2, 0, -1), choices, strict=True)):
         step //= len(legal)
+        # A matrix is a number in mixed radix: its digits are the places of its rows among the legal ones.
         X[:, row] = legal[every // step % len(legal), : n - 2]
         pattern += step * np.searchsorted(legal @ weights, (sequences[:, line] < line) @ weights)
     y = np.zeros(total, np.int8)

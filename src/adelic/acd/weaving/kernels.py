@@ -42,6 +42,7 @@ def are_patterns(matrices: NDArray[np.int64]) -> NDArray[np.bool_]:
             done[upper] += 1
             done[lower] += 1
             crossings += 1
+            # The pair above has another lower pseudoline now, and may cross.
             place = max(place - 1, 0)
         answers[index] = crossings == n * width // 2
     return answers

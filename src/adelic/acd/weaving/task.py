@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from adelic.acd.integers import read_array
+from adelic.acd.weaving import flips
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Symmetry, Task, View
 from adelic.errors import EncodingError
 
@@ -231,8 +232,6 @@ def _blocks(matrices: ArrayLike) -> tuple[NDArray[np.integer[Any]], int]:
 
 
 def _generate(request: Request) -> Rows:
-    from adelic.acd.weaving import flips
-
     n = request.n
     sequences = flips.all_patterns(n, request.progress)
     if request.edition == "levels":

@@ -242,7 +242,7 @@ def choose(
     for name in tasks or ():
         drawn_task(name)
     for name in solvers or ():
-        SolverConfig(name=name)
+        SolverConfig(name=name)  # raises for another name
     chosen = [
         series if seeds is None else series.seeds(seeds)
         for series in plan

@@ -84,6 +84,7 @@ def _scale(axes: Axes) -> None:
     """Give panels a logarithmic axis of at least a power of ten, and percents from the ten below the least line on."""
     log_scale(axes)
     low, high = axes.get_xlim()
+    # (high · wider) / (low / wider) is 10 then, if it was less.
     wider = max(1.0, np.sqrt(10 * low / high))
     axes.set_xlim(low / wider, high * wider)
     axes.set_ylim(10 * (axes.dataLim.y0 // 10) - 1, 101)

@@ -88,6 +88,7 @@ class Coded:
                     f"column {name!r} has no value in {where(row)}; fill it in, or leave the row out"
                 )
             try:
+                # With its type: messages and names of classes tell 1, 1.0 and True apart, which are equal.
                 codes.append(index.setdefault((type(value), value), len(index)))
             except TypeError:
                 raise ConfigurationError(

@@ -105,6 +105,7 @@ def is_table(name: str) -> bool:
 
 
 def _read_csv(path: Path) -> FileColumns:
+    # Spreadsheets begin a file with the mark U+FEFF, which utf-8 alone would read into the first column's name.
     with path.open(encoding="utf-8-sig", newline="") as file:
         lines = csv.reader(file, strict=True)
         header = next(lines, [])

@@ -319,5 +319,6 @@ def _given(column: Coded, rows: Rows, rng: np.random.Generator, *, stratify: boo
     if not np.any(of_row == VALIDATION):
         inside = np.flatnonzero(of_row == TRAIN)
         part = Rows(rows.X[inside], rows.y[inside], groups=None if rows.groups is None else rows.groups[inside])
+        # What is drawn for testing trains, too: with a fifth for that, a tenth of the rest is 8 %.
         of_row[inside[_drawn(part, rng, stratify=stratify) == VALIDATION]] = VALIDATION
     return of_row

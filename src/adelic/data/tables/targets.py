@@ -86,5 +86,5 @@ def _check_classes(name: str, counts: NDArray[np.int64], *, may_be_number: bool)
         warnings.warn(
             f"the target {name!r} has {len(counts):,} classes, of which {single:,} have one row: these cannot be both "
             f"learned and tested; {instead}, or leave these rows out",
-            stacklevel=5,
+            stacklevel=5,  # the caller of `from_table` or `from_arrays`
         )

@@ -202,6 +202,7 @@ def equipped_class(base: type) -> type:
     added = [inspect.Parameter(name, by_position, default=None) for name in ("number_reals", "number_digits")]
     parameters = list(signature.parameters.values())
     at = sum(parameter.kind <= by_position for parameter in parameters)
+    # Behind all that may be given by position, so that these keep their places.
     parameters[at:at] = added
     names = [parameter.name for parameter in parameters[1 : at + len(added)]]
 

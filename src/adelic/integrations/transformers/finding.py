@@ -64,6 +64,7 @@ def find_numbers(text: str, *, words: bool = False, dates: bool = False) -> list
     for run in _RUN.finditer(text):
         first, last = run.span()
         spans = [(first + start, first + end) for start, end in _spans(run[0], words=words, dates=dates)]
+        # Searched from a place on, ^ still is the beginning of the text; \Z is the place where the search ends.
         if _POINT.search(text, max(0, first - 3), first) and _AFTER_POINT.fullmatch(run[0]):
             spans = [(first - 1, last)]
         for start, end in spans:
@@ -77,7 +78,7 @@ def _spans(run: str, *, words: bool, dates: bool) -> list[tuple[int, int]]:
     """Return where the numbers of one run stand in it."""
     if _NUMBER.fullmatch(run):
         return [(0, len(run))]
-    if _TIME.fullmatch(run) and not dates:
+    if _TIME.fullmatch(run) and not dates:  # before pairs, whose parts may be joined by a colon
         return []
     if pair := _PAIR.fullmatch(run):
         return [pair.span(1), pair.span(2)]

@@ -104,6 +104,7 @@ class NumberLayers(Fingerprinted):
     @torch.no_grad()
     def restore_tables(self) -> None:
         """Compute the constant tables again, which weights' files do not hold and `from_pretrained` leaves empty."""
+        # New layers also draw weights, which are not wanted: the caller's random numbers stay as they are.
         with torch.random.fork_rng(devices=[]), torch.device("cpu"):
             fresh = self._fresh()
         for name, table in fresh.named_buffers():

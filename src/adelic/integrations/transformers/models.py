@@ -107,6 +107,7 @@ class EquippedModel:
 
     def _init_weights(self, module: torch.nn.Module) -> None:
         """Give a module its first weights, the numbers' layers their own; a file that is loaded may lack some."""
+        # The model's own __init__ calls this before there are numbers.
         numbers = self._modules.get("numbers")  # type: ignore[attr-defined]
         if module is numbers:
             self.numbers.initialize()

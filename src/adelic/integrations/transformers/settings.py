@@ -64,7 +64,7 @@ class NumberSettings:
             raise ConfigurationError(f"loss_weight={self.loss_weight} must be finite and not negative")
         if self.max_numerator is None:
             object.__setattr__(self, "max_numerator", default_max_numerator(self.space, self.max_denominator))
-        _ = self.code
+        _ = self.code  # raises SpaceError where digits are too few
 
     @property
     def code(self) -> RedundantResidueCode:

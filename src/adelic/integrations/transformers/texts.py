@@ -236,6 +236,8 @@ class NumberCollator:
             for row, prompt in enumerate(prompts):
                 if prompt:
                     is_completion = offsets[row, :, 0] >= len(self.number_tokenizer.mark(prompt)[0])
+                    # Up to the first token of the completion: special tokens behind it have the offset 0, and are
+                    # learned.
                     labels[row, is_completion.cumsum(0) == 0] = _IGNORED
             tensors["labels"] = labels
         elif self._mask is not None:
