@@ -70,6 +70,7 @@ def fit_classical(experiment: Experiment, data: DevelopmentData, around: Surroun
         start = time.perf_counter()
         model = _fit(experiment.model.name, chosen, rows, experiment.seed, between)
         seconds = time.perf_counter() - start
+        between()  # a signal during this fit, which most models do not hear, would be lost with `request`
     if around.tick is not None:
         around.tick(_trials(experiment) + 1, _trials(experiment) + 1, "chosen and fitted")
     validation, _ = judge(model, data.X_validation, data.y_validation, data.objective)
