@@ -6,13 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
 from adelic.storage.records import parse_sealed, seal
 from adelic.training import EmbeddingConfig, Experiment, load_recipe, run
 from adelic.training.embedding import JOINTS
+from adelic.training.network.fitting import build_model
 from adelic.training.network.world import World
+from adelic.training.runs.runner import development
 from adelic.training.signals import Stopped
 
 RECIPE = {"epochs": 11, "batch_size": 64, "n_layers": 1, "d_model": 8, "learning_rate": 1e-2, "passes": 2}
@@ -72,6 +75,13 @@ def test_a_run_goes_on_with_the_joint_that_it_has(tmp_path):
     written = (folder / "joint.json").stat().st_mtime_ns
     assert figures(run(experiment(), folder, device="cpu")) == figures(whole)
     assert (folder / "joint.json").stat().st_mtime_ns == written
+
+
+def test_a_network_is_made_without_touching_the_random_numbers_of_others():
+    config = experiment(places="sum")
+    data, before = development(config), torch.get_rng_state()
+    build_model(config, data, data.objective)
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_a_signal_is_heard_where_an_epoch_is_one_step(tmp_path):

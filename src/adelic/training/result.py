@@ -255,6 +255,7 @@ class Result:
                 found = unpack(text, shape, greatest - least + 1)
             except ValueError as error:
                 raise DamagedTextError(f"{key} is damaged ({error})") from None
+            # The bits of an answer can spell more numbers than there are answers, unless these are a power of two.
             if found.max(initial=0) > greatest - least:
                 raise DamagedTextError(f"{key} has an answer {least + found.max()}, and the greatest is {greatest}")
 

@@ -159,6 +159,7 @@ def _fit_lookup(options: Options, data: DevelopmentData, seed: int, between: Cal
 
     def probabilities(X: Rows) -> Array:
         found = memory.find(X)
+        # −1 takes the last unit vector, which `where` leaves out.
         return np.where((found >= 0)[:, None], np.eye(n_classes)[found], frequencies)
 
     return Fitted(probabilities, parameters=int(memory.counts.sum()), flops=0)

@@ -141,6 +141,7 @@ def _by_classical(experiment: Experiment, folder: Path, frame: Any) -> Predictio
             f"inputs={chosen['inputs']}, which know no others; a network with --embedding adelic reads any number"
         )
     rows = DevelopmentData.of(data, max_rows=experiment.recipe.max_rows)
+    # As ids: those of new numbers lie behind those of the table, whose ids stay.
     rows = replace(
         rows,
         X_train=rows.ids(rows.X_train),

@@ -314,6 +314,7 @@ def _result(trial: "FrozenTrial") -> TrialResult:
     return TrialResult(
         number=trial.number,
         state=trial.state.name.lower(),
+        # Of a pruned trial Optuna gives the value that was reported last: the best up to then, as of a complete one.
         accuracy=trial.value,
         loss=figures.get("loss"),
         epochs=figures.get("epochs", 0),

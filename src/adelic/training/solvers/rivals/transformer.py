@@ -242,6 +242,7 @@ class TransformerSolver(CheckedSolver):
         """Learn from examples, drawn with replacement."""
         with course.initialisation():
             reader = self._read(problem, operands, answers)
+        # One group: none of these numbers is longer than the longest in training.
         ((_, inputs),) = reader.groups(operands)
         targets = reader.targets(answers)
         generator = course.sampler()
