@@ -210,6 +210,7 @@ def _fit_mlp(options: Options, data: DevelopmentData, seed: int, between: Callab
         score = (figures["accuracy"], -figures["loss"])
         if score > best:
             best = score
+            # Copies, since partial_fit changes both in place.
             weights = [w.copy() for w in estimator.coefs_], [b.copy() for b in estimator.intercepts_]
     estimator.coefs_, estimator.intercepts_ = weights
     size = sum(w.size for w in estimator.coefs_)

@@ -192,6 +192,7 @@ def tune(
 
     found = run_study(
         search.name,
+        # A study keeps the first names of its dimensions, so that one of an older version goes on.
         lambda values, *how: train(apply(config, todays_names(values)), *how),
         first_names(search.space),
         storage=storage,

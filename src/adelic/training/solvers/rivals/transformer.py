@@ -58,6 +58,7 @@ class Encoder(nn.Module):
     def forward(self, tokens: torch.Tensor, n_read: int) -> torch.Tensor:
         """Return the states."""
         for i, layer in enumerate(self.layers):
+            # Behind the last layer other tokens are not read, so that it computes those that are.
             tokens = layer(tokens, n_read=n_read if i == N_LAYERS - 1 else None)
         states: torch.Tensor = self.norm(tokens)
         return states
