@@ -374,6 +374,20 @@ def test_a_signal_stops_between_two_fits(tmp_path):
     assert fits_done(config, tmp_path) == 1
 
 
+def test_a_signal_during_the_last_fit_is_not_lost(tmp_path, monkeypatch):
+    """Else a benchmark that is interrupted there goes on with its next run."""
+    config, plain = config_of("trees"), classical_runs._fit
+
+    def fit(name, options, data, seed, between):
+        if fits_done(config, tmp_path) == 3:
+            signal.raise_signal(signal.SIGTERM)
+        return plain(name, options, data, seed, between)
+
+    monkeypatch.setattr(classical_runs, "_fit", fit)
+    with pytest.raises(Interrupted, match="stopped by SIGTERM after 3 of 3 trials; saved in"):
+        run_classical(config, tmp_path)
+
+
 @pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 def test_ctrl_c_reaches_a_perceptron_that_is_being_trained(started, tmp_path):

@@ -1,15 +1,21 @@
 """Runs whose joint validation chooses: `--places auto`."""
 
 import json
+import signal
 from dataclasses import replace
 
+import numpy as np
 import pytest
+import torch
 
 from adelic.data.sources import DrawnData
-from adelic.errors import ConfigurationError, RunFolderError
+from adelic.errors import ConfigurationError, Interrupted, RunFolderError
 from adelic.storage.records import parse_sealed, seal
 from adelic.training import EmbeddingConfig, Experiment, load_recipe, run
 from adelic.training.embedding import JOINTS
+from adelic.training.network.fitting import build_model
+from adelic.training.network.world import World
+from adelic.training.runs.runner import development
 from adelic.training.signals import Stopped
 
 RECIPE = {"epochs": 11, "batch_size": 64, "n_layers": 1, "d_model": 8, "learning_rate": 1e-2, "passes": 2}
@@ -69,6 +75,33 @@ def test_a_run_goes_on_with_the_joint_that_it_has(tmp_path):
     written = (folder / "joint.json").stat().st_mtime_ns
     assert figures(run(experiment(), folder, device="cpu")) == figures(whole)
     assert (folder / "joint.json").stat().st_mtime_ns == written
+
+
+def test_a_network_is_made_without_touching_the_random_numbers_of_others():
+    config = experiment(places="sum")
+    data, before = development(config), torch.get_rng_state()
+    build_model(config, data, data.objective)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_signal_is_heard_where_an_epoch_is_one_step(tmp_path):
+    """There is nothing between steps then, and the signal came before the next joint began to listen."""
+
+    def tick(done, steps, text):
+        if text.startswith("joint signs"):
+            signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(Interrupted, match="stopped by SIGTERM while joint signs was tried; nothing is saved yet"):
+        run(experiment(batch_size=10**4), tmp_path, device="cpu", tick=tick)
+
+
+def test_a_signal_to_any_process_is_heard_while_joints_are_tried(tmp_path):
+    class Heard(World):
+        def gather(self, part):
+            return np.append(part, signal.SIGTERM) if part.shape == (1,) else part  # the other process has had it
+
+    with pytest.raises(Interrupted, match="stopped by SIGTERM while joint agree was tried"):
+        run(experiment(), tmp_path, device="cpu", world=Heard())
 
 
 def test_a_choice_without_a_newer_joint_stands(tmp_path):

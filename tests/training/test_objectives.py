@@ -11,7 +11,7 @@ from sklearn.metrics import balanced_accuracy_score, f1_score
 from torch.nn import functional
 
 from adelic import acd
-from adelic.errors import ConfigurationError, RunFolderError
+from adelic.errors import ConfigurationError, DivergenceError, RunFolderError
 from adelic.nn import AdelicPrediction, Vocabulary
 from adelic.training import EmbeddingConfig, load_recipe, read_result, run
 from adelic.training.network.fitting import build_model
@@ -133,6 +133,18 @@ def test_digits_that_say_nothing_leave_the_real_value():
     noise = torch.where(noise == -math.inf, noise, torch.randn(noise.shape, generator=torch.Generator().manual_seed(1)))
     real = torch.asinh(torch.tensor([40.3, -2.6, 1e9]))
     assert objective.predictions(AdelicPrediction(real, noise)).tolist() == [[40, 0], [-3, 0], [1000, 0]]
+
+
+def test_a_model_that_has_diverged_is_told_by_its_loss_and_by_nothing_else(small, tmp_path):
+    """Numbers were decoded from NaN first, which is an error about digits; a number beyond float64 warned."""
+    objective = OneNumber(1000)
+    wild = prediction_of(objective, [3, 5, 7]).logits
+    wild[1:] = math.nan
+    real = torch.tensor([1e4, -1e4, math.nan])
+    assert objective.predictions(AdelicPrediction(real, wild)).tolist()[:1] == [[3, 1]]
+    config = small("learned", epochs=1, batch_size=10**6, learning_rate=1e30)
+    with pytest.raises(DivergenceError, match=r"the validation loss left the finite numbers .* between steps 1 and 1"):
+        run(config, tmp_path, device="cpu")
 
 
 def test_there_is_room_to_mend():

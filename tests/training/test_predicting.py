@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from adelic.data import TableData
+from adelic.errors import RunFolderError
 from adelic.training import Experiment, predict, run
 
 FORMS = {
@@ -63,3 +64,27 @@ def test_numbers(trained):
     folder, result, d = trained("digits", target="n", columns=("m",), answer="number")
     assert predict(folder, frame_of(d, "test")).answers == tuple(result.answers()[1].tolist())
     assert predict(folder, {"m": [77]}).probabilities is None
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda text: text.replace("[recipe]", "[reciqe]"), r"config\.toml is damaged: it has no recipe"),
+        (lambda text: text.replace("seed", "size", 1), r"config\.toml is damaged: it has no seed"),
+        (
+            lambda text: text.replace("path =", "colour = 1\npath ="),
+            r"config\.toml is damaged: it does not have",
+        ),
+    ],
+)
+def test_a_damaged_configuration_is_told_in_a_line(trained, damage, words):
+    folder, _, d = trained("digits")
+    path = folder / "config.toml"
+    path.write_text(damage(path.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(RunFolderError, match=words):
+        predict(folder, frame_of(d, "test"))
+
+
+def test_a_folder_without_a_run_is_told(tmp_path):
+    with pytest.raises(RunFolderError, match="holds no run; `adelic runs list` lists the runs"):
+        predict(tmp_path, {"n": [1]})

@@ -11,7 +11,7 @@ import pytest
 
 from adelic import acd
 from adelic.data.sources import TaskData
-from adelic.errors import ConfigurationError, MissingExtraError, StorageError, UnknownNameError
+from adelic.errors import ConfigurationError, Interrupted, MissingExtraError, StorageError, UnknownNameError
 from adelic.nn import EMBEDDINGS, Vocabulary
 from adelic.numbers.features import WITHOUT_COMBINED
 from adelic.numbers.window import DEFAULT_PRIMES
@@ -116,6 +116,19 @@ def test_a_killed_search_and_a_second_worker(search, tmp_path, monkeypatch, fork
     assert figures(again) == figures(study)
     values = [t.values for t in tune(plan, trials=2, storage=tmp_path / "undisturbed.db", device="cpu").trials]
     assert [t.values for t in study.trials if t.values in values] == values
+
+
+def test_a_signal_ends_a_trial_whose_epochs_are_one_step(search, tmp_path):
+    epochs = []
+
+    def tick(done, total, text):
+        epochs.append(done)
+        if done == 2:
+            signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(Interrupted, match="stopped by SIGTERM after 0 of 1 trials"):
+        tune(search(batch_size=10**4, epochs=50), trials=1, storage=tmp_path / "one.db", device="cpu", tick=tick)
+    assert epochs == [0, 1, 2]
 
 
 def test_a_finished_study_costs_a_read(search, tmp_path, monkeypatch):

@@ -123,7 +123,7 @@ def parse_dimension(text: str, known: Mapping[str, Option] = DIMENSIONS) -> tupl
             named = {str(choice).lower(): choice for choice in (*dimension.tried, *dimension.choices)}
             return name, replace(dimension, tried=tuple(dict.fromkeys(named[value.lower()] for value in values)))
     except (ValueError, KeyError):
-        pass
+        pass  # told below, as values out of bounds are
     example = ":".join(map(str, dimension.bounds or dimension.tried[:2]))
     raise ConfigurationError(f"{text!r} is not a part of {name} ({dimension}); write {name}={example}, or {name} alone")
 
@@ -268,6 +268,7 @@ class Search:
     def name(self) -> str:
         """Return the name of the study, which no other search has: it ends in a digest of all that defines it."""
         everything = [
+            # In the words of the first version, so that studies of that time keep their names.
             first_form(self.config.as_dict()),
             first_names({name: str(dimension) for name, dimension in self.space.items()}),
             self.pruning_word,

@@ -355,6 +355,7 @@ def labelled(table: Mapping[str, Any], *, always: Collection[str] = ()) -> dict[
     known = [described for described in options(EmbeddingConfig).values() if table["name"] in described.of]
     found = {}
     for described in sorted(known, key=lambda described: described.name not in _FORM):
+        # Tables of files have lists where fields have tuples.
         plain = list(described.default) if isinstance(described.default, tuple) else described.default
         value = table.get(described.name, plain)
         if value != plain or (described.name in always and value is not False):

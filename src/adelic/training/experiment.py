@@ -170,7 +170,7 @@ class Experiment:
 
     def _check_classical(self) -> None:
         """Check the name, and reset the options of the recipe that make no difference to the model."""
-        from adelic.training.classical.models import CLASSICAL_MODELS
+        from adelic.training.classical.models import CLASSICAL_MODELS  # here, as it loads torch
 
         if self.model.name not in CLASSICAL_MODELS:
             raise UnknownNameError.of("model", self.model.name, CLASSICAL_MODELS)

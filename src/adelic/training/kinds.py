@@ -65,6 +65,7 @@ BY_PRIME = Kind(
     "a whole number from 0 to 2**63 - 1, or such numbers by prime, as 2:7,3:5",
     lambda v: COUNT.holds(v) or (type(v) is str and bool(_DIGITS_BY_PRIME.fullmatch(v))),
 )
+# Sums of 10^8 such numbers are finite, so that a sum that is not has a NaN; see `_between`.
 _GREATEST = math.nextafter(1e300, 0)
 NUMBER = _between("a finite number", {int, float}, -_GREATEST, _GREATEST)
 AMOUNT = _between("a finite number from 0 on", {int, float}, 0, _GREATEST)

@@ -33,6 +33,7 @@ def classification_metrics(labels: Labels, predictions: Labels, loss: float) -> 
     return {
         "accuracy": float(np.mean(labels == predictions)),
         "balanced_accuracy": float(np.mean(right[occurs] / true[occurs])),
+        # F1 in counts; the denominator is never 0, since a class is in the labels or in the predictions.
         "macro_f1": float(np.mean(2 * right / (true + predicted))),
         "loss": float(loss),
     }
@@ -52,6 +53,7 @@ def calibration_error(confidence: npt.NDArray[np.floating[Any]], is_right: npt.N
     """
     places = np.ceil(confidence.astype(np.float64) * CALIBRATION_BINS).clip(1, CALIBRATION_BINS)
     bins = np.nan_to_num(places, nan=1).astype(np.int64) - 1  # a model that has diverged has an error of NaN
+    # share · |accuracy − mean confidence| = |Σ (right − confidence)| / rows: the size of a bin cancels.
     gaps = np.bincount(bins, weights=is_right - confidence.astype(np.float64), minlength=CALIBRATION_BINS)
     return float(np.abs(gaps).sum() / len(confidence))
 

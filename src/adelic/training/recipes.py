@@ -176,6 +176,7 @@ class Recipe:
         >>> Recipe(name="example", learning_rate=1.0, epochs=4).n_encoder_parameters
         1179648
         """
+        # Queries, keys, values and output; then the two matrices of the feed-forward block.
         return self.n_layers * (4 * self.d_model**2 + 2 * self.d_model * self.d_feedforward)
 
     def learning_rate_at(self, epoch: int, step: int) -> float:
@@ -190,6 +191,7 @@ class Recipe:
         [1.0, 0.854, 0.5, 0.146]
         """
         left = cosine(epoch, self.epochs) if self.schedule == "cosine" else 1.0
+        # + 1: the first step has a rate above 0, and the one behind the warm-up is the first with all of it.
         return rate_at(step, peak=self.learning_rate, warm_up=self.warmup_steps + 1, left=left, multiplied=True)
 
     def as_dict(self) -> dict[str, Any]:
@@ -280,6 +282,7 @@ def complete(name: str, row: str, values: dict[str, Any]) -> Recipe:
     if missing:
         flags = ", ".join("--" + field.replace("_", "-") for field in missing)
         raise ConfigurationError(f"the recipe {name!r} does not set {' or '.join(missing)} for {row}; pass {flags}")
+    # A file has one name on all systems, since names of runs are made of it.
     return Recipe(name=PurePath(name).as_posix(), **values)
 
 

@@ -46,6 +46,7 @@ def with_todays_names(configuration: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(recipe := found.get("recipe"), dict):
         found["recipe"] = {k: v for k, v in todays_names(recipe).items() if k != "max_rows" or v != 0}
     if isinstance(embedding := found.get("embedding"), dict):
+        # Of an embedding without primes 0 digits after the point say nothing; of others they are an option's value.
         had_none = embedding.get("primes") == []
         found["embedding"] = {
             key: value

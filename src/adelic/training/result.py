@@ -12,7 +12,7 @@ from adelic.errors import RunFolderError
 from adelic.storage.checks import shown
 from adelic.storage.files import read_bytes
 from adelic.storage.options import options
-from adelic.storage.records import DamagedTextError, parse_checksums, parse_sealed, seal, sha256
+from adelic.storage.records import DamagedTextError, parse_checksums, parse_sealed, parse_toml, seal, sha256
 from adelic.training.embedding import EmbeddingConfig
 from adelic.training.kinds import (
     AMOUNT,
@@ -255,6 +255,7 @@ class Result:
                 found = unpack(text, shape, greatest - least + 1)
             except ValueError as error:
                 raise DamagedTextError(f"{key} is damaged ({error})") from None
+            # The bits of an answer can spell more numbers than there are answers, unless these are a power of two.
             if found.max(initial=0) > greatest - least:
                 raise DamagedTextError(f"{key} has an answer {least + found.max()}, and the greatest is {greatest}")
 
@@ -284,6 +285,19 @@ def check_sum(path: Path, content: bytes, listed: dict[str, str]) -> None:
     """Raise `RunFolderError` if a SHA-256 is listed for a file's name, and the file has another one."""
     if listed.get(path.name, expected := sha256(content)) != expected:
         raise RunFolderError(f"{path} is damaged: it does not have the SHA-256 that stands in DONE; {_REMEDY}")
+
+
+def parse_configuration(content: bytes) -> dict[str, Any]:
+    """Return the tables of a config.toml in today's words; a `DamagedTextError` says why they are not those of a run.
+
+    >>> parse_configuration(b"seed = 0")
+    Traceback (most recent call last):
+    adelic.storage.records.DamagedTextError: it has no data
+    """
+    found = with_todays_names(parse_toml(content))
+    check_all(found, {"seed": COUNT, "data": {"task": TEXT}, "embedding": {"name": TEXT}, "recipe": {"name": TEXT}})
+    check_configuration(found)
+    return found
 
 
 def check_configuration(configuration: dict[str, Any]) -> None:

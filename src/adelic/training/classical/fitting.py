@@ -70,8 +70,9 @@ def fit_classical(experiment: Experiment, data: DevelopmentData, around: Surroun
         start = time.perf_counter()
         model = _fit(experiment.model.name, chosen, rows, experiment.seed, between)
         seconds = time.perf_counter() - start
+        between()  # a signal during this fit, which most models do not hear, would be lost with `request`
     if around.tick is not None:
-        around.tick(_trials(experiment) + 1, _trials(experiment) + 1, "chosen and fitted")
+        around.tick(experiment.search.trials + 1, experiment.search.trials + 1, "chosen and fitted")
     validation, _ = judge(model, data.X_validation, data.y_validation, data.objective)
     return Fitted(
         evaluate=lambda X, y: judge(model, X, y, data.objective),
@@ -113,10 +114,6 @@ def _with_images(experiment: Experiment, data: DevelopmentData) -> DevelopmentDa
     return replace(data, X_train=np.concatenate(X), y_train=np.concatenate(y))
 
 
-def _trials(experiment: Experiment) -> int:
-    return experiment.search.trials
-
-
 def judge(model: FittedModel, X: Array, y: Array, objective: Objective) -> tuple[dict[str, float], Array]:
     """Return a model's figures on a split, and its predictions as `OneClass` has them, float64 (rows, 2).
 
@@ -142,14 +139,14 @@ def trials_done(experiment: Experiment, runs: Path) -> int:
     >>> trials_done(Experiment(data=data, model=Classical(name="mlp"), recipe=RandomSearch()), Path("no runs"))
     0
     """
-    return min(_trials(experiment), (read_bytes(search_path(experiment, runs)) or b"").count(b"\n"))
+    return min(experiment.search.trials, (read_bytes(search_path(experiment, runs)) or b"").count(b"\n"))
 
 
 def _search(
     experiment: Experiment, data: DevelopmentData, path: Path, between: Callable[[], None], tick: Tick | None
 ) -> list[dict[str, Any]]:
     """Return all trials: those that are stored, and those that were left to make, each stored as soon as it is made."""
-    name, wanted = experiment.model.name, _trials(experiment)
+    name, wanted = experiment.model.name, experiment.search.trials
     trials = _stored(experiment, path)
     for number in range(len(trials), wanted):
         between()
@@ -197,15 +194,16 @@ def _stored(experiment: Experiment, path: Path) -> list[dict[str, Any]]:
     try:
         lines = [json.loads(line) for line in (read_bytes(path) or b"").decode().splitlines()]
         for number, line in enumerate(lines):
+            # A trial's options follow from its number: those of another program, or of other bounds, are others.
             is_ours = line["options"] == _draw(experiment.model.name, number)
             if not (is_ours and all(type(line[key]) is float for key in ("accuracy", "loss", "seconds"))):
                 raise ValueError(f"line {number + 1}")
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise RunFolderError(f"{path} is damaged ({error}); delete it to begin the search anew") from None
-    return lines[: _trials(experiment)]
+    return lines[: experiment.search.trials]
 
 
 def _farewell(signum: int, experiment: Experiment, path: Path) -> str:
     """Return the line that says what is saved and how to go on."""
-    where = f"{trials_done(experiment, path.parent.parent)} of {_trials(experiment)} trials"
+    where = f"{trials_done(experiment, path.parent.parent)} of {experiment.search.trials} trials"
     return f"{cause(signum)} after {where}; saved in {path.parent}; the same command goes on from there"

@@ -159,6 +159,7 @@ def _fit_lookup(options: Options, data: DevelopmentData, seed: int, between: Cal
 
     def probabilities(X: Rows) -> Array:
         found = memory.find(X)
+        # −1 takes the last unit vector, which `where` leaves out.
         return np.where((found >= 0)[:, None], np.eye(n_classes)[found], frequencies)
 
     return Fitted(probabilities, parameters=int(memory.counts.sum()), flops=0)
@@ -209,6 +210,7 @@ def _fit_mlp(options: Options, data: DevelopmentData, seed: int, between: Callab
         score = (figures["accuracy"], -figures["loss"])
         if score > best:
             best = score
+            # Copies, since partial_fit changes both in place.
             weights = [w.copy() for w in estimator.coefs_], [b.copy() for b in estimator.intercepts_]
     estimator.coefs_, estimator.intercepts_ = weights
     size = sum(w.size for w in estimator.coefs_)

@@ -68,6 +68,7 @@ def kept_lines(folder: Path, progress: Progress) -> list[str]:
     []
     """
     path = folder / "metrics.jsonl"
+    # Lines are written before their checkpoint, so that after a kill there may be more than it counts.
     lines = (read_bytes(path) or b"").decode(errors="replace").splitlines()[: progress.epoch]
     try:
         whole = [json.loads(line)["epoch"] for line in lines] == list(range(1, progress.epoch + 1))

@@ -11,17 +11,13 @@ from adelic.data.sources import row_of
 from adelic.errors import ConfigurationError, RunFolderError, StorageError, UnknownNameError
 from adelic.storage.checks import shown
 from adelic.storage.files import read_bytes, storage_errors
-from adelic.storage.records import DamagedTextError, parse_toml
+from adelic.storage.records import DamagedTextError
 from adelic.training.embedding import embedding_text
 from adelic.training.folders.files import ACTIVE_SECONDS, EVENT_FILES, FILES, LOG_FOLDER, kept_lines, read_result
 from adelic.training.folders.progress import read_progress
 from adelic.training.folders.searches import SearchSummary, search_at, search_files, search_summary
-from adelic.training.kinds import COUNT, TABLE, TEXT, check_all
 from adelic.training.metrics import history
-from adelic.training.renamed import with_todays_names
-from adelic.training.result import Result, check_configuration, check_sum, read_done
-
-STATES = ("finished", "unfinished", "damaged")
+from adelic.training.result import Result, check_sum, parse_configuration, read_done
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -296,12 +292,9 @@ def _configuration(path: Path, listed: dict[str, str]) -> dict[str, Any]:
         raise RunFolderError("config.toml is missing")
     check_sum(path, content, listed)
     try:
-        found = with_todays_names(parse_toml(content))
-        check_all(found, {"data": {"task": TEXT}, "embedding": {"name": TEXT}, "recipe": TABLE, "seed": COUNT})
-        check_configuration(found)
+        return parse_configuration(content)
     except DamagedTextError as error:
         raise RunFolderError(f"config.toml is damaged: {error}") from None
-    return found
 
 
 def _metrics(path: Path, listed: dict[str, str]) -> tuple[dict[str, Any], ...]:

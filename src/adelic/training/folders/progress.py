@@ -51,6 +51,7 @@ def read_progress(path: Path) -> Progress:
     """
     with needs_extra("reading a checkpoint", "torch"):
         from safetensors import safe_open
+    # NumPy's reader does not load torch, for which a list of runs would wait seconds.
     with damage(path), safe_open(path, framework="np") as file:
         return parse_progress(file.metadata())[0]
 

@@ -25,6 +25,7 @@ def save_checkpoint(
     """Write everything that a run needs to go on, atomically."""
     tensors = {f"model.{key}": value for key, value in model.state_dict().items()}
     tensors |= {f"best.{key}": value for key, value in best.items()}
+    # Of the optimizer the state alone: its options are the recipe's, and each step sets the learning rate.
     for index, state in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{index}.{key}": value for key, value in state.items()}
     tensors = {key: value.detach().cpu().contiguous() for key, value in tensors.items()}
@@ -55,6 +56,7 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
         state: dict[int, dict[str, Any]] = {}
         for key, value in parts["optimizer"].items():
             index, _, name = key.partition(".")
+            # Adam's count of steps has no axis; its moments have those of the parameter.
             if value.ndim and value.shape != parameters[int(index)].shape:
                 raise ValueError(f"{name} of parameter {index} has the shape {tuple(value.shape)}")
             state.setdefault(int(index), {})[name] = value
@@ -67,6 +69,7 @@ def _digest(tensors: Weights) -> str:
     found = hashlib.sha256()
     for name, tensor in sorted(tensors.items()):
         found.update(f"{name} {tensor.dtype} {list(tensor.shape)}\n".encode())
+        # reshape(-1): torch refuses to view a tensor without an axis, as Adam's count of steps, as bytes.
         found.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
     return found.hexdigest()
 

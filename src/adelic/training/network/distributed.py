@@ -209,6 +209,7 @@ def run_distributed(
             for process in others:
                 process.join(_PATIENCE)
             return result
+        # First, since a `WorkerError` is a RuntimeError too, and explains itself.
         except AdelicError:
             raise
         except RuntimeError as error:  # what a collective raises that has lost a partner
@@ -240,12 +241,14 @@ def _environment(node_rank: int, external: bool, meeting: Path | None) -> Iterat
     before = dict(os.environ)
     plain = {} if external else {"LOCAL_RANK": "0", "NODE_RANK": str(node_rank)}
     if meeting is not None:
+        # Left alone, Gloo and NCCL choose an interface themselves, and it may be one that the network reaches.
         loopback = [name for name, found in psutil.net_if_addrs().items() if any(a.address == _LOCAL for a in found)]
         plain |= dict.fromkeys(("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"), loopback[0]) if loopback else {}
     try:
         os.environ.update(plain)
         yield plain
     finally:
+        # Whole, as Fabric sets further variables.
         os.environ.clear()
         os.environ.update(before)
 
@@ -352,6 +355,7 @@ def _explain(error: RuntimeError, others: list[SpawnProcess], errors: Any) -> No
     if not errors.empty():
         raise errors.get() from None
     ended = [f"process {i} ended with {process.exitcode}" for i, process in enumerate(others, 1) if process.exitcode]
+    # Gloo raises a plain RuntimeError: its text alone says where it comes from.
     lost = isinstance(error, torch.distributed.DistError) or "gloo" in str(error).lower()
     if ended or lost:
         reason = ended[0] if ended else str(error).splitlines()[0]

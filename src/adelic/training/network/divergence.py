@@ -19,6 +19,8 @@ def divergence(model: nn.Module, recipe: Recipe, progress: Progress, finite_step
     the training loss left the finite numbers in epoch 1 of 9, between steps 11 and 20 (learning rate 8, no gradient, 0
     of 2 weight tensors not finite); ... try --learning-rate 0.8, ...
     """
+    # The loss of the last step is that of the weights before it, which may be finite where those after it are not.
+    first = min(finite_step + 1, progress.step)
     rate = recipe.learning_rate_at(progress.epoch, max(progress.step - 1, 0))
     gradients = [p.grad for p in model.parameters() if p.grad is not None]
     norm = f"gradient norm {float(nn.utils.get_total_norm(gradients)):.3g}" if gradients else "no gradient"
@@ -28,7 +30,7 @@ def divergence(model: nn.Module, recipe: Recipe, progress: Progress, finite_step
     kept = "the checkpoint before is kept, but " if finite_step else ""
     return DivergenceError(
         f"the {kind} loss left the finite numbers in epoch {progress.epoch + 1} of {recipe.epochs}, between steps "
-        f"{finite_step + 1} and {progress.step} (learning rate {rate:g}, {norm}, {broken} of {len(weights)} weight "
+        f"{first} and {progress.step} (learning rate {rate:g}, {norm}, {broken} of {len(weights)} weight "
         f"tensors not finite); the usual cause is too high a learning rate: a lower --learning-rate may help, try "
         f"--learning-rate {recipe.learning_rate / 10:g}, with another --run-dir if you named one{low}; {kept}the same "
         f"command would end here again"

@@ -126,6 +126,7 @@ def read_network(experiment: Experiment, data: "TrainingData", folder: Path) -> 
         raise RunFolderError(f"{path} is gone; --restart trains this run anew")
     device = torch.device("cpu")
     model = build_model(experiment, data, data.objective)
+    # A trainer for its optimizer alone: the checkpoint is checked as a whole, the optimizer's state included.
     trainer = make_trainer(experiment, model, data, data.objective, device)
     best, _ = load_checkpoint(path, model, trainer.optimizer)
     model.load_state_dict(best)
@@ -157,6 +158,7 @@ def check_memory(experiment: Experiment, device: torch.device) -> None:
         )
 
 
+@torch.random.fork_rng(devices=[])  # modules are made on the CPU
 def build_model(experiment: Experiment, data: "ModelData", objective: Objective) -> Network:
     """Return the untrained network of an experiment, its initial weights drawn with the experiment's seed.
 
@@ -199,28 +201,27 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
     }
     if recipe.positional == "learned":
         options["positional"] = "learned"
-    with torch.random.fork_rng(devices=[]):  # modules are made on the CPU
-        if embedding.places is None:
-            torch.manual_seed(stream_seed(experiment.seed, "embedding"))
-            reach = None if vocabulary is not None else int(experiment.questions.drawn.max_operand)
-            made = EMBEDDINGS[embedding.name].from_options(vocabulary, recipe.d_model, embedding.options(), reach=reach)
-            if vocabulary is None and isinstance(made, ScaledEmbedding):
-                made.fit(data.X_train)
-            torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
-            if recipe.body == "graph":
-                unused = ("norm", "pooling", "positional")
-                return GraphClassifier(made, **{name: value for name, value in options.items() if name not in unused})
-            model = SequenceClassifier(made, **options)
-            _scale_first_vectors(model, recipe.initial_std)
-            return model
-        space = embedding.space()
-        options |= {"space": space, "features": embedding.features, "places": embedding.places}
-        options |= place_sizes(
-            space.n_primes + 1, d_model=recipe.d_model, n_heads=recipe.n_heads, d_feedforward=recipe.d_feedforward
-        )
+    if embedding.places is None:
+        torch.manual_seed(stream_seed(experiment.seed, "embedding"))
+        reach = None if vocabulary is not None else int(experiment.questions.drawn.max_operand)
+        made = EMBEDDINGS[embedding.name].from_options(vocabulary, recipe.d_model, embedding.options(), reach=reach)
+        if vocabulary is None and isinstance(made, ScaledEmbedding):
+            made.fit(data.X_train)
         torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
-        assert vocabulary is not None  # an experiment makes sure of that
-        return PlacewiseClassifier(vocabulary, **options)
+        if recipe.body == "graph":
+            unused = ("norm", "pooling", "positional")
+            return GraphClassifier(made, **{name: value for name, value in options.items() if name not in unused})
+        model = SequenceClassifier(made, **options)
+        _scale_first_vectors(model, recipe.initial_std)
+        return model
+    space = embedding.space()
+    options |= {"space": space, "features": embedding.features, "places": embedding.places}
+    options |= place_sizes(
+        space.n_primes + 1, d_model=recipe.d_model, n_heads=recipe.n_heads, d_feedforward=recipe.d_feedforward
+    )
+    torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
+    assert vocabulary is not None  # an experiment makes sure of that
+    return PlacewiseClassifier(vocabulary, **options)
 
 
 @torch.no_grad()
@@ -279,6 +280,7 @@ def make_trainer(
     train, validation = (
         Split(narrow_ids(data, X), y, device)
         for X, y in (
+            # The images of a row one after the other, as the sampler counts them.
             (X.reshape(-1, X.shape[-1]), y.reshape(-1, *y.shape[2:])),
             (data.X_validation, data.y_validation),
         )
@@ -352,6 +354,7 @@ def _train(
 
             "save" is the wish where the last checkpoint is older than some seconds.
             """
+            # A message that all processes take part in, also those that have had no signal.
             signum = int(world.gather(np.array([request.signum or 0])).max())
 
             def decide() -> int | str | None:
@@ -370,6 +373,7 @@ def _train(
         def between_steps() -> None:
             wanted = wish(SAVE_SECONDS) if trainer.progress.batch % world.pace == 0 else None
             if wanted is not None:
+                # In all processes, as it sums their losses; the first one alone writes.
                 trainer.snapshot()
                 world.lead(save)
                 obey(wanted)
@@ -404,7 +408,7 @@ def _resume(trainer: Trainer, folder: Path) -> list[str]:
         # Seeded first for a run that goes on elsewhere: a generator without a saved state must not be an arbitrary one.
         torch.manual_seed(stream_seed(trainer.seed, "dropout", trainer.progress.epoch))
         try:
-            set_generator_states(trainer.progress.generators, trainer.train.labels.device)
+            set_generator_states(trainer.progress.generators, trainer.device)
         except (ValueError, RuntimeError, TypeError) as error:
             raise RunFolderError(
                 f"{path} holds a damaged state of a random generator ({str(error).splitlines()[0]}); --restart begins "

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from adelic.data.protocol import Progress as Tick
 from adelic.errors import Interrupted, RunFolderError
 from adelic.storage.files import atomic_write, read_bytes
@@ -87,7 +89,8 @@ def _pilot(
         def between_steps() -> None:
             if trainer.progress.batch % world.pace:
                 return
-            wanted = world.lead(lambda: request.signum or bool(stop and stop()))
+            signum = int(world.gather(np.array([request.signum or 0])).max())  # any process may have had the signal
+            wanted = world.lead(lambda: signum or bool(stop and stop()))
             if wanted is True:
                 raise Stopped(f"stopped while {what} was tried; nothing is saved yet")
             if wanted:
@@ -99,4 +102,5 @@ def _pilot(
 
         for _ in range(-(-trainer.recipe.epochs // _SHARE)):
             found = trainer.run_epoch(show, between_steps)["validation"]
+            between_steps()  # no step follows an epoch's last: a signal in it would be lost with this request
     return {"accuracy": found["accuracy"], "loss": found["loss"], "seconds": round(trainer.progress.seconds, 3)}

@@ -103,6 +103,7 @@ class Trainer:
             PassSampler(len(train), passes=recipe.passes, epochs=recipe.epochs, batch_size=recipe.batch_size, seed=seed)
             if fresh
             else ClassBalancedSampler(
+                # The images of a row stand one after the other, with one label.
                 objective.strata(train.labels[::n_images].cpu().numpy()),
                 batch_size=recipe.batch_size,
                 power=recipe.sampling_power,
@@ -113,7 +114,7 @@ class Trainer:
         self._batch_loss = Compiled(self._plain_loss) if is_wanted(self.device) else self._plain_loss
         self.progress = Progress()
         self.best: Weights = {}
-        self._loss = torch.zeros((), dtype=torch.float64, device=train.labels.device)  # summed over the epoch's rows
+        self._loss = torch.zeros((), dtype=torch.float64, device=self.device)  # summed over the epoch's rows
         self._finite_step = 0  # the last step after which the loss was seen to be finite
         self._clock = self._processor = 0.0
         self._before = ""  # what the last epoch came to, for the ticks of the next one
@@ -195,6 +196,7 @@ class Trainer:
         # (The CPU's kernels draw from `Noise` instead, which is a function of seed and row.)
         if not self.progress.batch or self.world.rank:
             torch.manual_seed(stream_seed(self.seed, self.world.stream("dropout"), epoch) + self.progress.batch)
+        # `_finite_loss` takes the mean over the processes, so each of them goes on from the mean.
         self._loss.fill_(self.progress.loss)
         self._finite_step = self.progress.step
         text = f"epoch {epoch + 1}/{self.recipe.epochs}{self._before}"
@@ -217,6 +219,7 @@ class Trainer:
                 range(self.progress.batch, len(batches)),
                 lambda i: self._backward(batches[i], Noise(dropout_seed + i), workers),
                 self.optimizer,
+                # Warm-up counts the steps of the whole run, `take_steps` those of the epoch.
                 lambda _: self.recipe.learning_rate_at(epoch, self.progress.step),
                 after,
             )
@@ -253,6 +256,7 @@ class Trainer:
                 with part.on(self.device):
                     output = self.model(self.train.read(rows))
                 loss = self.objective.loss(output, self.train.labels[rows], reduction="sum") / len(batch) * weight
+                # Not backward(): the threads would add to one .grad, in an order that differs from time to time.
                 found: Gradients = [loss.detach(), *torch.autograd.grad(loss, self.parameters, allow_unused=True)]
                 total = _add(total, found) if total else found
             return total
@@ -276,6 +280,7 @@ def _tokens(model: nn.Module, ids: torch.Tensor) -> int:
 
 def _add(total: Gradients, other: Gradients) -> Gradients:
     """Add tensors to tensors in place; None, for a parameter that was not used, stays None."""
+    # None in one part is None in all: in the networks of runs a parameter is used for every row, or for none.
     used = [(t, o) for t, o in zip(total, other, strict=True) if t is not None and o is not None]
     torch._foreach_add_([t for t, _ in used], [o for _, o in used])
     return total

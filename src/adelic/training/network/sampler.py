@@ -56,6 +56,8 @@ class ClassBalancedSampler:
         generator = torch.Generator().manual_seed(stream_seed(self.seed, "sampler", epoch))
         size = self.n_rows
         drawn = torch.multinomial(self.class_probabilities, size, replacement=True, generator=generator)
+        # The 24 bits of a float32 would miss rows of a class of more than 2^24. And 1 − 2^(−53), the greatest fraction,
+        # times n is rounded to a number below n: a row is always of the class that was drawn.
         fraction = torch.rand(size, dtype=torch.float64, generator=generator)
         offset = (fraction * self._counts[drawn]).long()
         rows = self._rows[self._starts[drawn] + offset]
@@ -92,6 +94,7 @@ class PassSampler:
             raise ConfigurationError(
                 f"{epochs} epochs cannot share {in_all} questions; use --epochs {in_all} at most, or more --examples"
             )
+        # Rounded up, so that no epoch is longer than the first, which `__len__` counts.
         self._bounds = [-(-epoch * in_all // epochs) for epoch in range(epochs + 1)]
         self.n_rows, self.seed = n_rows, seed
         self.batch_size = batch_size
@@ -123,4 +126,5 @@ def stream_seed(seed: int, stream: str, index: int = 0) -> int:
     True
     """
     sequence = np.random.SeedSequence([seed, index, *stream.encode()])
+    # 63 bits, so that the number of a step, which `Trainer` adds, leaves it below 2^64.
     return int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1))

@@ -57,5 +57,6 @@ class Workers:
         >>> Workers(2).rows_of_a_part(2048, 11)
         171
         """
+        # As many parts a worker as keep each near `TOKENS`; that number, times the workers, then divides the rows.
         rounds = -(-rows * tokens_per_row // (self.count * TOKENS))
         return max(1, -(-rows // (self.count * max(1, rounds))))

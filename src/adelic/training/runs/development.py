@@ -224,6 +224,7 @@ def training_subset(data: D, max_rows: int | None, seed: int) -> D:
     rng = np.random.default_rng(stream_seed(seed, "training rows"))
     # Sorted, so that rows stand in the generator's order as they did.
     train = np.sort(rng.choice(n_train, max_rows, replace=False))
+    # Rounded up: however few rows there are to train on, one validates.
     validation = np.sort(rng.choice(n_validation, -(-max_rows * n_validation // n_train), replace=False))
     return replace(
         data,

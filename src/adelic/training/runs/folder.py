@@ -29,6 +29,7 @@ def prepare(
     with storage_errors(f"cannot use the run folder {folder}", remedy):
         config = folder / "config.toml"
         extends = not restart and config.exists() and is_extension(experiment, config)
+        # A finished run is only read, which several processes may do at once.
         if restart or extends or not (folder / "DONE").exists():
             held.enter_context(sole_user(folder, remedy=remedy))
         if restart:
@@ -61,6 +62,7 @@ def finish(folder: Path, result: Result, metrics: bytes | None) -> Result:
     for name, text in texts.items():
         if read_bytes(folder / name) != text:
             atomic_write(folder / name, text)
+    # The last: after a kill before it, the same command judges the checkpoint once more.
     atomic_write(folder / "DONE", checksums({"config.toml": read_bytes(folder / "config.toml") or b"", **texts}))
     return result
 
@@ -105,6 +107,7 @@ def choose_device(name: str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
+        # A name can be that of a device which is not here: only its use tells, without CUDA by an AssertionError.
         torch.ones(1, device=device).item()
     except (RuntimeError, AssertionError, NotImplementedError, ImportError) as error:
         reason = str(error).splitlines()[0]

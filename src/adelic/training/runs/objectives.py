@@ -159,6 +159,7 @@ class SeveralClasses(Objective):
     def loss(self, output: Any, labels: torch.Tensor, *, reduction: Reduction) -> torch.Tensor:
         """Return the mean of the targets' cross-entropies."""
         logits = output.float().flatten(0, -2)
+        # Each target has a label in every row, so the mean over all labels is the mean of the targets' means.
         loss = functional.cross_entropy(logits, labels.flatten(), reduction=reduction)
         return loss if reduction == "mean" else loss / len(self.n_classes)
 
@@ -218,6 +219,7 @@ class OneNumber(Objective):
     @cached_property
     def space(self) -> AdeleSpace:
         """Return the space of the first primes, a digit each, with twice the bits of the answers: it mends digits."""
+        # By the bound of `RedundantResidueCode`, wrong digits are mended at primes with a product up to √(2·bound + 1).
         enough = (2 * self.bound + 1) ** 2
         primes = next(primes for primes in map(first_primes, count(1)) if prod(primes) > enough)
         return AdeleSpace(primes, precision=1)
@@ -235,10 +237,12 @@ class OneNumber(Objective):
 
     def predictions(self, output: Any) -> torch.Tensor:
         """Return the answers, and whether they come from the digits, (rows, 2)."""
-        logits = output.logits.float().log_softmax(dim=-1).cpu().numpy()
+        # A model that has diverged is asked before its loss tells: what is no number counts as 0.
+        logits = output.logits.float().nan_to_num(neginf=-torch.inf).log_softmax(dim=-1).cpu().numpy()
         decoded = RedundantResidueCode(self.space, self.bound).decode_soft(logits)
         is_decoded = decoded.confidence > 0.5
-        real = np.sinh(output.real.double().cpu().numpy()).clip(-self.bound, self.bound)
+        with np.errstate(over="ignore"):  # the real place is asinh of the number; an infinite sinh is clipped
+            real = np.sinh(output.real.double().nan_to_num().cpu().numpy()).clip(-self.bound, self.bound)
         answers = np.rint(real).astype(np.int64)
         answers[is_decoded] = [int(value) for value in decoded.values[is_decoded]]
         return torch.from_numpy(np.stack([answers, is_decoded], axis=-1))

@@ -1,7 +1,7 @@
 """Predictions of a finished run on a table of one's own for other rows: of a network, or of a model outside it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from adelic.numbers.describe import describe
 from adelic.numbers.primes import valuation
 from adelic.storage.files import read_bytes
 from adelic.storage.options import check_table, options
-from adelic.storage.records import DamagedTextError, parse_toml
+from adelic.storage.records import DamagedTextError
 from adelic.training.classical.fitting import refitted
 from adelic.training.classical.models import reads_any_number
 from adelic.training.embedding import EmbeddingConfig, stored_embedding
@@ -25,7 +25,7 @@ from adelic.training.experiment import Experiment
 from adelic.training.models import Classical, RandomSearch
 from adelic.training.network.fitting import Network
 from adelic.training.recipes import Recipe
-from adelic.training.renamed import with_todays_names
+from adelic.training.result import parse_configuration
 from adelic.training.runs.development import DevelopmentData
 from adelic.training.runs.objectives import OneClass, make_objective
 from adelic.training.runs.runner import finished_result, trained_network
@@ -103,17 +103,19 @@ def predict(folder: str | Path, frame: Any) -> Predictions:
 def _of_table(folder: Path) -> Experiment:
     """Return the experiment of a run folder, on a table."""
     path = folder / "config.toml"
+    content = read_bytes(path)
+    if content is None:
+        raise RunFolderError(f"{folder} holds no run; `adelic runs list` lists the runs")
     try:
-        found = with_todays_names(parse_toml(read_bytes(path) or b""))
+        found = parse_configuration(content)
     except DamagedTextError as error:
         raise RunFolderError(f"{path} is damaged: {error}; --restart begins this run anew") from None
-    about = found.get("data")
-    if not isinstance(about, dict):
-        raise RunFolderError(f"{folder} holds no run; `adelic runs list` lists the runs")
+    about = found["data"]
     if "path" not in about:
         raise ConfigurationError(f"{folder} is a run on {row_of(about)}; predictions are for tables of your own")
     recipe = {key: value for key, value in found["recipe"].items() if key != "name"}
-    data = TableData(**{key: value for key, value in about.items() if key != "task"})
+    known = {field.name for field in fields(TableData)}  # `finished_result` refuses a file that has others
+    data = TableData(**{key: value for key, value in about.items() if key in known})
     if found["recipe"]["name"] == RandomSearch.name:
         own = {key: value for key, value in recipe.items() if key in options(RandomSearch)}
         model, search = Classical(name=found["embedding"]["name"]), RandomSearch(**own)
@@ -139,6 +141,7 @@ def _by_classical(experiment: Experiment, folder: Path, frame: Any) -> Predictio
             f"inputs={chosen['inputs']}, which know no others; a network with --embedding adelic reads any number"
         )
     rows = DevelopmentData.of(data, max_rows=experiment.recipe.max_rows)
+    # As ids: those of new numbers lie behind those of the table, whose ids stay.
     rows = replace(
         rows,
         X_train=rows.ids(rows.X_train),

@@ -143,6 +143,7 @@ def _watch(study: Study, backend: optuna.storages.RDBStorage) -> None:
     A trial without any would never be taken for killed, and everybody would wait for it for ever.
     """
     study_id = backend.get_study_id_from_name(study.study_name)
+    # Without a time zone, as Optuna writes times.
     long_ago = datetime.now() - timedelta(seconds=GRACE)
     for trial in _in(study, TrialState.RUNNING):
         if trial.datetime_start and trial.datetime_start < long_ago and _WATCHED not in trial.system_attrs:
@@ -279,6 +280,7 @@ def _run_one(
     def wrapped(trial: Trial) -> float:
         before = [t for t in study.get_trials(deepcopy=False) if t.number < trial.number]
         if sum(t.state != TrialState.FAIL for t in before) >= trials:
+            # Before it counts as begun: nothing repeats it.
             raise SurplusError
         begun.append(trial)
         values = {name: _suggest(trial, name, dimension) for name, dimension in dimensions.items()}

@@ -192,6 +192,7 @@ def tune(
 
     found = run_study(
         search.name,
+        # A study keeps the first names of its dimensions, so that one of an older version goes on.
         lambda values, *how: train(apply(config, todays_names(values)), *how),
         first_names(search.space),
         storage=storage,
@@ -271,6 +272,8 @@ def train_trial(
             trainer = begin(config, data, device)
             progress = trainer.progress
             while progress.epoch < config.network_recipe.epochs:
+                if between:  # not only inside an epoch, which may be a single step
+                    between()
                 trainer.run_epoch(between_steps=between)
                 accuracy, negative_loss = progress.best_score
                 figures = {
@@ -312,6 +315,7 @@ def _result(trial: "FrozenTrial") -> TrialResult:
     return TrialResult(
         number=trial.number,
         state=trial.state.name.lower(),
+        # Of a pruned trial Optuna gives the value that was reported last: the best up to then, as of a complete one.
         accuracy=trial.value,
         loss=figures.get("loss"),
         epochs=figures.get("epochs", 0),

@@ -60,6 +60,7 @@ class CyclicGroup:
         (1, 8, 64)
         """
         powers = (_BASE**k for k in itertools.count())
+        # max: the group of one element has a frequency, too.
         return tuple(itertools.takewhile(lambda f: f < max(2, self.order), powers))
 
     def of_rows(self, residues: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -69,6 +70,7 @@ class CyclicGroup:
 
     def characters(self, exponents: NDArray[np.int64]) -> torch.Tensor:
         """Return the values of the characters, float32 (n, frequencies, 2): cos and sin."""
+        # Whole turns are taken off while numbers are whole: exactly, up to `_GREATEST_MODULUS`.
         turns = exponents[:, None] * np.array(self.frequencies) % self.order / self.order
         angles = torch.from_numpy(2 * np.pi * turns)
         return torch.stack([angles.cos(), angles.sin()], dim=-1).float()
@@ -142,6 +144,7 @@ class CharactersSolver(CheckedSolver):
             _train(network, inputs[n_held:], targets[n_held:], course)
             with torch.no_grad():
                 loss = functional.mse_loss(network(_with_one(inputs[:n_held])), targets[:n_held]).item()
+            # Their number keeps `min` from comparing groups where losses are equal.
             trials.append((loss, len(trials), group, network))
         _, _, self._group, self._network = min(trials)
 

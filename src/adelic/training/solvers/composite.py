@@ -62,9 +62,8 @@ class CompositePlaces(Reader):
         groups = [integers_modulo(m) for m in self.moduli]
         points = [group.characters(np.arange(group.order)).flatten(1) for group in groups]
         n_most = max(table.shape[1] for table in points)
-        with_one = [functional.pad(table, (1, n_most - table.shape[1])) for table in points]
-        for table in with_one:
-            table[:, 0] = 1.0
+        points = [functional.pad(table, (0, n_most - table.shape[1])) for table in points]
+        with_one = [functional.pad(table, (1, 0), value=1.0) for table in points]
         self.register_buffer("tables", stack_places(with_one), persistent=False)
         is_residue = torch.arange(max(self.moduli)) < torch.tensor(self.moduli)[:, None]
         self.register_buffer("is_residue", is_residue, persistent=False)

@@ -143,9 +143,11 @@ def _train(
 ) -> None:
     """Train on the examples, half of each batch from the hardest."""
     generator, n_rows = course.sampler(), len(seen)
+    # Of a quarter of the examples at most: the hardest of few would else be any.
     epochs, hard = _Epochs(n_rows, generator), _Hardest(n_rows, min(_KEPT, 1 + n_rows // 4), generator)
     dense, others = list(network.body.parameters()), []
     if isinstance(network.context, BallContext):
+        # Their gradients are sparse, which AdamW refuses; Adagrad takes them, with a rate of its own for each ball.
         balls = network.context.parameters()
         others.append(torch.optim.Adagrad(balls, lr=_BALLS_RATE, initial_accumulator_value=_BALLS_START))
     else:
@@ -154,6 +156,7 @@ def _train(
     scouts = list(range(network.body.space.n_primes))[-_SCOUTS:]
 
     def losses(logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        # `UNKNOWN_DIGIT` is what cross_entropy leaves out: an unknown digit makes no row hard.
         wanted = targets[rows][:, scouts].long()
         of_places = functional.cross_entropy(logits.detach().transpose(1, 2), wanted, reduction="none")
         return of_places.sum(dim=1)
@@ -168,6 +171,7 @@ def _train(
         chosen = hard.draw(_HARD)
         batch = torch.cat([chosen, epochs.draw(_BATCH - len(chosen))])
         logits = network(seen[batch], digits[batch])
+        # Rows that are no longer hard make room.
         hard.look(batch, losses(logits[:, scouts], batch))
         return network.loss(logits, targets[batch])
 

@@ -61,6 +61,7 @@ class Controller(nn.Module):
         """Return a draw of weights, each row's own and alike at its tokens of a kind (Gumbel softmax)."""
         found = []
         for scores in (self.actions, self.networks):
+            # −log of an exponentially distributed number has Gumbel's distribution.
             noise = -torch.empty(len(kinds), *scores.shape).exponential_(generator=generator).log()
             weights = (_SCALE * scores / temperature + noise).softmax(dim=-1)
             found.append(weights[torch.arange(len(kinds))[:, None], kinds])
@@ -135,8 +136,10 @@ class SoftMachine(nn.Module):
         values = torch.where((kinds == 0)[..., None, None], values, self.unknown)
         for column in range(columns):
             action, own = said[0][:, column], said[1][:, column : column + 1]
+            # The value below the top was there first: it is the left one.
             every = self._results(stack[:, 1], stack[:, 0])
             results = [
+                # Weights of networks sum to less than 1 where nothing was kept: the rest of the result is unknown.
                 torch.einsum("nok,nkpd->nopd", which, every) + (1 - which.sum(-1))[..., None, None] * unknown
                 for which in (own, kept[:, :1])
             ]
@@ -261,6 +264,7 @@ class _Lessons:
         rows = torch.arange(len(operands))
         held_out, self.rest = rows.tensor_split([max(1, round(HELD_OUT * len(rows)))])
         is_short = self.lengths == self.lengths.min()
+        # Of very few examples all the shortest may be among those held out; then these are learned from.
         self.short = rows[is_short] if not is_short[self.rest].any() else self.rest[is_short[self.rest]]
         self.judged = held_out[~is_short[held_out]][:_ROWS_TO_JUDGE]
 

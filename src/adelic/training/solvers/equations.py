@@ -80,9 +80,11 @@ def _add(
     is_led: npt.NDArray[np.bool_],
 ) -> int:
     """Write each equation, less those before it, to the row of its first unknown; return how many do not contradict."""
+    # All is uint64, also 1 and 0: of a uint64 and a plain int numba (0.68) makes an int64, whose top bit is a sign.
     words = rows.shape[1]
     equation = np.zeros(words, dtype=np.uint64)
     for i in range(len(terms)):
+        # Zeros before `word` are left alone below: a row that is taken away has zeros before its own first bit, too.
         equation[:] = 0
         word, total = words, sums[i]
         for j in terms[i]:

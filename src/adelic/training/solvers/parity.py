@@ -114,10 +114,12 @@ class ParitySolver(CheckedSolver):
         terms = np.zeros((len(answers), len(parts) + 1), dtype=np.int64)
         start = 1  # behind the constant
         for j, of_place in enumerate(local_classes(parts, modulus)):
+            # By the number of the first equal row: rows are compared by a key each, not column by column.
             _, first, which = np.unique(RowIndex(of_place).find(of_place), return_index=True, return_inverse=True)
             places.append((RowIndex(of_place[first]), start))
             terms[:, j + 1] = start + which
             start += len(first)
+        # Rare unknowns lead equations, which keeps these short; see `Equations`.
         by_frequency = np.argsort(np.bincount(terms.ravel(), minlength=start), kind="stable")
         column = np.empty(start, dtype=np.int64)
         column[by_frequency] = np.arange(start)
@@ -171,6 +173,7 @@ def local_classes(parts: Iterable[LocalPart], modulus: int) -> list[npt.NDArray[
     """
     found = []
     for p, first, second in parts:
+        # At the real place, p = 0, nothing is left of a residue modulo 1.
         power = max(p, 1)
         while p and power * p <= modulus:
             power *= p

@@ -52,6 +52,8 @@ def space_for(problem: DrawnTask, precision: int = 1, *, mended: int = MENDED) -
         factors = tuple(p for p in range(2, 100) if is_prime(p) and problem.modulus % p == 0)
         if math.prod(factors) == problem.modulus:
             return AdeleSpace(primes=factors, precision=1)
+    # Numbers n/m and n'/m' that agree at places with the product P are equal if P > |n·m' − n'·m|; and where wrong
+    # places with a product up to e are mended, two numbers near one word agree at all but e² of the whole product.
     needed = 2 * problem.max_numerator * problem.max_denominator * mended**2
     candidates = _primes_above(problem.max_operand_denominator)
     primes: list[int] = []
@@ -155,6 +157,7 @@ class PlacewiseSolver(CheckedSolver):
                 prediction = network(*_rows(inputs, held_out))
                 trials[features] = network.loss(prediction, _rows(targets, held_out)).item()
         best = min(trials, key=trials.__getitem__) if trials else self.features[0]
+        # Anew from the same first weights: the trial saw only a part of the examples, and its rate has fallen to 0.
         self._network = self._built(best, trimmed, answers, course.seed)
         loss, lessons = self._loss(self._network, inputs, targets), self._lessons(order, lengths)
         _train(self._network, loss, lessons, course)
@@ -219,6 +222,7 @@ class OneHotSolver(PlacewiseSolver):
         if arity > 2:  # what a fold reads are not digits of examples
             return of_examples
         places, primes = torch.arange(self._space.n_primes), torch.tensor(self._space.primes)
+        # The digits of a row at p, as one number in base p.
         powers = primes ** torch.arange(arity)[:, None]
         is_seen = torch.zeros(len(primes), max(self._space.primes) ** arity, dtype=torch.bool)
         is_seen[places, (digits[..., 0].long() * powers).sum(dim=1)] = True
@@ -226,6 +230,7 @@ class OneHotSolver(PlacewiseSolver):
         def loss(rows: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
             drawn = (torch.rand(len(rows), arity, len(primes), generator=generator) * primes).long()
             logits = network(real[rows], drawn[..., None], lengths[rows]).logits[:, :, 0]
+            # The cross-entropy with p equally likely digits, −Σ log q / p; from digit p on the logits are −∞.
             surprise = -logits.log_softmax(dim=-1).where(logits.isfinite(), 0.0).sum(dim=-1) / primes
             is_new = ~is_seen[places, (drawn * powers).sum(dim=1)]
             value: torch.Tensor = of_examples(rows, generator) + _DOUBT * (surprise * is_new).mean()
@@ -338,6 +343,7 @@ def with_remainders(primes: Sequence[int], remainders: npt.NDArray[np.int64]) ->
     array([7, 5], dtype=object)
     """
     product = math.prod(primes)
+    # Each is 1 modulo its own prime, and 0 modulo all others.
     idempotents = [product // p * pow(product // p, -1, p) for p in primes]
     return np.asarray(remainders.astype(object) @ np.array(idempotents, dtype=object) % product)
 

@@ -60,6 +60,7 @@ class ExpressionNetwork(PlacewiseNetwork):
                     continue
                 read = torch.cat([_of_columns(values, rows, columns[rows]) for columns in (left, right)], dim=-1)
                 prediction = self.head((_SHARPER * gain).exp() * perceptron(read))
+                # Not in place, which autograd refuses on what `unbind` returns.
                 values[column] = values[column].index_copy(0, rows, self._mean_features(prediction))
                 logits = logits.index_copy(0, rows, prediction.logits)  # that of a row's last operator stays
         return AdelicPrediction(torch.zeros(len(real)), logits)

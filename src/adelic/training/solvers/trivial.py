@@ -48,7 +48,7 @@ class ResidueTable(CheckedSolver):
 
     def learn(self, problem: DrawnTask, operands: Operands, answers: Answers, course: Course) -> None:
         """Remember the examples; seed and steps are not used."""
-        self._problem, self.space = problem, space_for(problem, mended=REMEMBERED)
+        self.space = space_for(problem, mended=REMEMBERED)
         self._usual = _largest(answers)
         places = self._keys(self._digits(operands))
         digits = self._digits(answers)
@@ -56,6 +56,7 @@ class ResidueTable(CheckedSolver):
         for j, p in enumerate(self.space.primes):
             counts = np.zeros(((p + 1) ** operands.shape[1], p), dtype=np.int64)
             seen = digits[:, j] != UNKNOWN_DIGIT
+            # Not counts[…] += 1, which counts a pair once however often it occurs.
             np.add.at(counts, (places[seen, j], digits[seen, j]), 1)
             self._tables.append(np.where(counts.any(axis=1), counts.argmax(axis=1), UNKNOWN_DIGIT))
 
@@ -67,6 +68,7 @@ class ResidueTable(CheckedSolver):
     def _keys(self, digits: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the row of each place's table that digits (n, arity, n_primes) belong to, (n, n_primes)."""
         primes = np.array(self.space.primes)
+        # An unknown digit counts as one more digit, p, so that keys are numbers in base p + 1.
         digits = np.where(digits == UNKNOWN_DIGIT, primes, digits)
         return np.asarray(sum(digits[:, i] * (primes + 1) ** i for i in range(digits.shape[1])))
 
@@ -180,6 +182,7 @@ class LeastSquares(CheckedSolver):
     def learn(self, problem: DrawnTask, operands: Operands, answers: Answers, course: Course) -> None:
         """Fit the polynomial; seed and steps are not used."""
         values: npt.NDArray[np.float64] = operands.astype(np.float64)
+        # Unscaled, the squares of large operands would push the constant below lstsq's cut-off, 2^(−52) · rows.
         self._scale = np.abs(values).max(axis=0, initial=1.0)
         found = np.linalg.lstsq(self._columns(values), answers.astype(np.float64), rcond=None)[0]
         self._weights = np.asarray(found, dtype=np.float64)

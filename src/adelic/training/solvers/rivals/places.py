@@ -19,7 +19,7 @@ from adelic.training.solvers.placewise import BATCH_SIZE, HIDDEN, LEARNING_RATE,
 from adelic.training.solvers.rivals.transformer import Group, Reader, TransformerSolver
 
 _MAX_OPERANDS = 2
-_SCALE = 10.0
+_SCALE = 10.0  # the first scale of a place's numbers, that of `AdelicHead`
 
 
 class DigitPlaces(Reader):

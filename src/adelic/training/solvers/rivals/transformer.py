@@ -58,6 +58,7 @@ class Encoder(nn.Module):
     def forward(self, tokens: torch.Tensor, n_read: int) -> torch.Tensor:
         """Return the states."""
         for i, layer in enumerate(self.layers):
+            # Behind the last layer other tokens are not read, so that it computes those that are.
             tokens = layer(tokens, n_read=n_read if i == N_LAYERS - 1 else None)
         states: torch.Tensor = self.norm(tokens)
         return states
@@ -242,6 +243,7 @@ class TransformerSolver(CheckedSolver):
         """Learn from examples, drawn with replacement."""
         with course.initialisation():
             reader = self._read(problem, operands, answers)
+        # One group: none of these numbers is longer than the longest in training.
         ((_, inputs),) = reader.groups(operands)
         targets = reader.targets(answers)
         generator = course.sampler()
