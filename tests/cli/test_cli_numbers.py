@@ -128,6 +128,7 @@ def test_coordinates(works):
         (["True"], "is not a number"),
         (["1\n2"], "is not a number"),
         (["1", "-pi"], "'-pi' is not a fraction; --floats shortest, exact or limit:1000 reads it as a float"),
+        (["+-pi", "--floats", "shortest"], "'+-pi' is not a number"),
         (["1e10000000"], "write all its digits, as an integer or a fraction"),
         (["7/5", "--fractional-digits", "0"], "--fractional-digits 1 would hold it"),
         (["1/25", "--fractional-digits", "1"], "--fractional-digits 2 would hold it, and --primes 3,7,11,13,17,19,23 "),

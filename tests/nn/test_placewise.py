@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adelic import AdeleSpace
-from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.errors import ConfigurationError, RangeError, UnknownNameError
 from adelic.nn import PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
 from adelic.nn.placewise import digit_characters
 from adelic.numbers.features import PLACE_FEATURES, multiplicative_characters, unit_residues, valuation_unit
@@ -197,3 +197,10 @@ def test_characters_at_2_alone(precision):
     count = (0, 1, 3)[precision - 1]
     assert found[:, precision + 1 : precision + 1 + count].round().tolist() == [row[:count] for row in expected]
     assert not found[:, precision + 1 + count :].any()
+
+
+def test_numbers_beyond_float64_have_no_features():
+    space = AdeleSpace(primes=(2, 5), precision=3)
+    with pytest.raises(RangeError, match="beyond float64") as caught:
+        PlaceEmbedding(space)(space.encode([1, 10**400]))
+    assert "\n" not in str(caught.value)

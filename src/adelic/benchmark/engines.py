@@ -6,6 +6,7 @@ import signal
 import socket
 import threading
 import time
+import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -210,6 +211,8 @@ class WorkersEngine:
 
     def _pool(self, n_runs: int) -> Any:
         """Return processes, which all start with the first run: no more of them than runs."""
+        # loky replaces a process that has grown by 300 MB, as in long trainings. Nothing is lost, nobody has to act.
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
         size = min(self.workers, max(1, n_runs))
         return ProcessPoolExecutor(size, initializer=_begin_worker, initargs=(os.getpid(),))
 

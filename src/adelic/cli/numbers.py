@@ -60,7 +60,7 @@ def encode(
     adelic encode pi 0.3333 --floats limit:1000 --primes 2,5,7
     """
     refuse_options(numbers)
-    if not floats and (constant := next((text for text in numbers if text.lstrip("+-") in _CONSTANTS), None)):
+    if not floats and (constant := next((text for text in numbers if _unsigned(text) in _CONSTANTS), None)):
         raise EncodingError(
             f"{constant!r} is not a fraction; --floats shortest, exact or limit:1000 reads it as a float"
         )
@@ -84,9 +84,14 @@ def encode(
             click.echo(f"  Q_{p:<3} {_expansion(exact.fraction(i), adeles, i, j)}")
 
 
+def _unsigned(number: str) -> str:
+    """Return a text without its sign, if it has one."""
+    return number[1:] if number[:1] in ("+", "-") else number
+
+
 def _as_float(number: str) -> str | float:
     """Return the float that a text means: pi, e, or a number with a point or an exponent; another text unchanged."""
-    constant = _CONSTANTS.get(number.lstrip("+-"))
+    constant = _CONSTANTS.get(_unsigned(number))
     if constant is not None:
         return -constant if number.startswith("-") else constant
     is_float = any(sign in number for sign in ".eE")

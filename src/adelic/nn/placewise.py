@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from adelic.errors import ConfigurationError, UnknownNameError
+from adelic.errors import ConfigurationError, RangeError, UnknownNameError
 from adelic.nn.fingerprint import Fingerprinted, of_space
 from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleArray, AdeleSpace
@@ -119,8 +119,10 @@ class PlaceEmbedding(Fingerprinted):
         return of_space(self.space) | {"features": self.features, "real_scale": float(self.real_scale)}
 
     def forward(self, numbers: Any) -> torch.Tensor:
-        """Return the features, float32 (*, n_places, width)."""
+        """Return the features, float32 (*, n_places, width); a RangeError says that a number is beyond float64."""
         if isinstance(numbers, AdeleArray):
+            if not np.isfinite(numbers.real).all():
+                raise RangeError("a number is beyond float64, and has no features at the real place; scale the numbers")
             numbers = (torch.tensor(numbers.real), torch.tensor(numbers.digits, dtype=torch.int64))
         real, digits = numbers
         for part in (real, digits):

@@ -102,8 +102,8 @@ def parse_dimension(text: str, known: Mapping[str, Option] = DIMENSIONS) -> tupl
 
     >>> str(parse_dimension("learning-rate=3e-4:3e-3")[1]), str(parse_dimension("batch-size=32:64")[1])
     ('0.0003 to 0.003', '32, 64')
-    >>> str(parse_dimension("sigma=0.01:0.1:1")[1])
-    '0.01, 0.1, 1.0'
+    >>> str(parse_dimension("sigma=0.01:0.1:1")[1]), str(parse_dimension("steps=0.5:1", OF_SOLVERS)[1])
+    ('0.01, 0.1, 1.0', '0.5, 1.0 of --steps')
     """
     name, is_part, part = text.partition("=")
     if name not in known:
@@ -120,7 +120,9 @@ def parse_dimension(text: str, known: Mapping[str, Option] = DIMENSIONS) -> tupl
                 part_of = {"bounds": numbers} if len(numbers) == 2 else {"bounds": None, "tried": numbers}
                 return name, replace(dimension, **part_of)
         else:
-            named = {str(choice).lower(): choice for choice in (*dimension.tried, *dimension.choices)}
+            listed = (*dimension.tried, *dimension.choices)
+            named = {f"{choice:g}": choice for choice in listed if isinstance(choice, float)}  # 1 is 1.0, too
+            named |= {str(choice).lower(): choice for choice in listed}
             return name, replace(dimension, tried=tuple(dict.fromkeys(named[value.lower()] for value in values)))
     except (ValueError, KeyError):
         pass  # told below, as values out of bounds are

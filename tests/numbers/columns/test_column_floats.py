@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from adelic.errors import EncodingError
 from adelic.numbers import rationals
 from adelic.numbers.columns.floats import read_floats
+from adelic.numbers.columns.reading import read_column
 
 EDGES = [5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 2.0**53, 2.0**62, 2.0**63, 1e16, 1e22, 1e-18, 1e-19]
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -45,3 +46,12 @@ def test_what_is_not_finite_is_refused_as_ever(value):
         read_floats(np.array([0.5, value]), "shortest")
     with pytest.raises(EncodingError, match="is a float and may not be"):
         read_floats(np.array([0.5]), "error")
+
+
+def test_nanoseconds_are_a_time_of_day():
+    """NumPy's arrays of Python's dates drop what pandas has beyond microseconds."""
+    pandas = pytest.importorskip("pandas")
+    day, later = pandas.Timestamp("2020-01-01"), pandas.Timestamp("2020-01-01 00:00:00.000000001")
+    assert read_column(np.array([day, day], dtype=object), floats="exact").numbers.numerators.tolist() == [18262] * 2
+    with pytest.raises(EncodingError, match=r"at position \[1\] has a time of day"):
+        read_column(np.array([day, later], dtype=object), floats="exact")

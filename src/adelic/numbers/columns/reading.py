@@ -147,8 +147,8 @@ def _read_floats(values: npt.NDArray[Any], is_missing: npt.NDArray[np.bool_], fl
     return Rationals(numerators, denominators, values.shape)
 
 
-def _read_dates(values: npt.NDArray[np.datetime64]) -> Column:
-    """Return dates as days since 1 January 1970.
+def _read_dates(values: npt.NDArray[np.datetime64], first: int = 0) -> Column:
+    """Return dates, the rows of a column from the first one on, as days since 1 January 1970.
 
     >>> _read_dates(np.array(["1970-01-08", "NaT"], dtype="datetime64[ns]")).numbers.numerators
     array([7, 0])
@@ -158,8 +158,8 @@ def _read_dates(values: npt.NDArray[np.datetime64]) -> Column:
     timed = np.flatnonzero((days != values) & ~is_missing)
     if len(timed):
         raise EncodingError(
-            f"{values[timed[0]]}{at_position((int(timed[0]),))} has a time of day; round to days, or take the seconds "
-            "since some moment as a column of integers"
+            f"{values[timed[0]]}{at_position((first + int(timed[0]),))} has a time of day; round to days, or take the "
+            "seconds since some moment as a column of integers"
         )
     numbers = np.where(is_missing, 0, days.astype(np.int64))
     return Column(rationals.read(numbers), is_missing, values.dtype)
@@ -210,7 +210,10 @@ def _plain(value: Any, row: int) -> Any:
     if isinstance(value, datetime.datetime):
         value = value.replace(tzinfo=None)  # the day where its clock stands, not that of UTC
     if isinstance(value, datetime.date):
-        return int(_read_dates(np.array([value], dtype="datetime64[us]")).numbers.numerators[0])
+        # Of pandas' Timestamp, whose nanoseconds NumPy's array would drop, what it makes of itself.
+        dates = np.array([getattr(value, "asm8", value)])
+        dates = dates.astype("datetime64[us]") if dates.dtype == object else dates
+        return int(_read_dates(dates, row).numbers.numerators[0])
     if not isinstance(value, _NUMBERS):
         kind = f"argument must be a string or a number, not {type(value).__name__}"
         raise ValueTypeError(f"{kind}: {describe(value)}{at_position((row,))}")

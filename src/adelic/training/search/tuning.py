@@ -272,7 +272,7 @@ def train_trial(
             trainer = begin(config, data, device)
             progress = trainer.progress
             while progress.epoch < config.network_recipe.epochs:
-                if between:  # not only inside an epoch, which may be a single step
+                if between and progress.epoch:  # not only inside an epoch, which may be a single step
                     between()
                 trainer.run_epoch(between_steps=between)
                 accuracy, negative_loss = progress.best_score
