@@ -31,10 +31,11 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[dev]'
 	@touch $@
 
-# Each worker takes a third of the tests in order, so that a module's fixtures are made once; who is done first helps the others.
-# Three for two cores, since some tests wait for other processes.
+# Each worker takes its share of the tests in order, so that a module's fixtures are made once; who is done first helps the
+# others. Each collects all tests, too, and loads all libraries: one a core is fastest, but for long tests, some of which wait
+# for other processes.
 test: setup
-	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 test-long: setup
 	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal -m 'long and not slow'
