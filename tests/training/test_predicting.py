@@ -75,6 +75,7 @@ def test_numbers(trained):
             lambda text: text.replace("path =", "colour = 1\npath ="),
             r"config\.toml is damaged: it does not have",
         ),
+        (lambda text: text.replace("target =", "colour ="), r"config\.toml is damaged: it has no data\.target"),
     ],
 )
 def test_a_damaged_configuration_is_told_in_a_line(trained, damage, words):

@@ -22,6 +22,7 @@ from adelic.training.classical.fitting import refitted
 from adelic.training.classical.models import reads_any_number
 from adelic.training.embedding import EmbeddingConfig, stored_embedding
 from adelic.training.experiment import Experiment
+from adelic.training.kinds import TEXT, check_all
 from adelic.training.models import Classical, RandomSearch
 from adelic.training.network.fitting import Network
 from adelic.training.recipes import Recipe
@@ -108,6 +109,8 @@ def _of_table(folder: Path) -> Experiment:
         raise RunFolderError(f"{folder} holds no run; `adelic runs list` lists the runs")
     try:
         found = parse_configuration(content)
+        if "path" in found["data"]:
+            check_all(found["data"], {"path": TEXT, "target": TEXT}, "data.")
     except DamagedTextError as error:
         raise RunFolderError(f"{path} is damaged: {error}; --restart begins this run anew") from None
     about = found["data"]
