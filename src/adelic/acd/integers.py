@@ -13,7 +13,7 @@ from adelic.storage.checks import shown, whole_number
 def read_sequence(values: object, what: str) -> tuple[int, ...]:
     """Return a sequence of whole numbers as a tuple of ints.
 
-    An EncodingError says what is wrong, with `what` for what they are; text is no sequence.
+    An EncodingError says what is wrong, with `what` for what they are; text is not a sequence.
 
     >>> read_sequence(np.array([3, 1]), "a partition"), read_sequence([], "a partition")
     ((3, 1), ())

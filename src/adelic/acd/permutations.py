@@ -20,7 +20,7 @@ Int64 = NDArray[np.int64]
 def read_permutation(values: Iterable[object], *, first: int | None = 1) -> tuple[int, ...]:
     """Return a permutation of first, ..., first + n - 1 in one-line notation as a tuple of ints.
 
-    With first=None the least entry is 0 if that occurs, else 1. Whatever is no permutation is an EncodingError.
+    With first=None the least entry is 0 if that occurs, else 1. Whatever is not a permutation is an EncodingError.
 
     >>> read_permutation([3, 1, 2])
     (3, 1, 2)

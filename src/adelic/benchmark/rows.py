@@ -1,7 +1,7 @@
 """The rows of the tables, with what was published for them: the 13 of the paper's table, and further ones.
 
-Further rows are those of ACD tasks that have several targets a row, or a number to predict. Rows of drawn tasks and
-of tables of your own are no rows of these tables; their data depends on more than the name of the row.
+Further rows are those of ACD tasks that have several targets a row, or a number to predict. Drawn tasks and
+tables of your own do not belong to these tables: their data depends on more than the name of the row.
 """
 
 import json

@@ -396,7 +396,7 @@ def source(name: str, **options: Any) -> Source:
 
     Raises:
         UnknownNameError: there is no such task.
-        ConfigurationError: a file is no table's, an option belongs to other data, or a table has no target.
+        ConfigurationError: a file is not a table, an option belongs to other data, or a table has no target.
 
     >>> source("schubert", n=None)
     TaskData(task='schubert', n=4, edition='published', split='published')

@@ -1,7 +1,8 @@
 """One self-contained HTML page that shows a number at every place, and how adeles are added and multiplied.
 
 The page computes in the reader's browser: its scripts mirror `adelic.numbers.hensel` on integers of any size, and tests
-hold both equal. Here the page is put together, checked and opened.
+hold both equal. Here the page is put together, checked and opened. May import `storage`, `numbers` and jinja2. One more
+picture is a function in `templates/drawings.js`, called in `page.js`; one more script is named in `_SCRIPTS`.
 """
 
 import webbrowser

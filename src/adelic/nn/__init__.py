@@ -10,7 +10,7 @@ torch.Size([1, 5])
 
 What lives where:
 
-- `embeddings`: a module an embedding; `nn.EMBEDDINGS` has them by name, with the options that users may change.
+- `embeddings`: a module an embedding; `nn.EMBEDDINGS` has them by name.
 - `bodies`: from embedded numbers to the states that a head reads; `SequenceClassifier` and the place-wise ones, and
   `GraphClassifier` for matrices; and from numbers to classes, `LocalGlobalClassifier`.
 - `heads`: from a state to classes, or to numbers; with their losses.

@@ -74,8 +74,8 @@ def local_root_numbers(a: ArrayLike, b: ArrayLike, places: Sequence[int]) -> Ans
     """Return the local root numbers of the curves y² = x³ + ax + b at places.
 
     Places are primes, and `REAL` for the real one; they are one more axis of the results. Over `REAL` and all primes of
-    bad reduction their product is the root number. Types and errors are those of `root_numbers`; a place that is no
-    prime is a ConfigurationError, too.
+    bad reduction their product is the root number. Types and errors are those of `root_numbers`; a place that is
+    not a prime is a ConfigurationError, too.
 
     >>> local_root_numbers(-16, 16, (REAL, 2, 3, 37)).tolist()
     [-1, 1, 1, 1]

@@ -153,7 +153,7 @@ class Option:
             keys, counts = zip(*pairs, strict=True)
             primes = [_whole(key) for key in keys]
             found = {p: _whole(n) if isinstance(value, str) else n for p, n in zip(primes, counts, strict=True)}
-        except (TypeError, ValueError):  # no pairs at all, a part without one colon, or what is no whole number
+        except (TypeError, ValueError):  # no pairs at all, a part without one colon, or not a whole number
             found = {}
         if not found or any(whole_number(n) is None for n in found.values()):
             raise ConfigurationError(

@@ -81,7 +81,7 @@ def parse_sealed(content: bytes, *, older_end: str = "") -> dict[str, Any]:
     """Return the JSON object of a text that `seal` has written, or that is older and has no seal; without the seal.
 
     `older_end` is the last entry of older texts, if that is as long as a seal; any other one is a damaged seal. A text
-    that does not fit its seal, or is no JSON object, is a DamagedTextError.
+    that does not fit its seal, or is not a JSON object, is a DamagedTextError.
 
     >>> parse_sealed(seal({"rows": 3}).encode()), parse_sealed(b'{"rows": 3}')
     ({'rows': 3}, {'rows': 3})

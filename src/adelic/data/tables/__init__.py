@@ -8,6 +8,9 @@
 A column holds numbers of any kind that `AdeleSpace.encode` reads, fractions and decimals of any length included; a
 float is the shortest decimal that names it (0.1 is 1/10); true and false are 1 and 0. The target is a class or a whole
 number. Equal rows are always in one part.
+
+May import `storage`, `numbers` and the rest of `data`. One more kind of file is an entry of `files.READERS`; what a
+column can hold is decided in `columns`, what a target can be in `targets`.
 """
 
 from adelic.data.tables.files import is_table, read_table

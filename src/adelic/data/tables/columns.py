@@ -18,7 +18,7 @@ NO_VALUES |= {"null", "Null", "NULL", "NaT"}
 
 
 def in_row(row: int) -> str:
-    """Return where a row stands in a table that is no file.
+    """Return where a row stands in a table that is not a file.
 
     >>> in_row(3)
     'row 3 (counted from 0)'

@@ -2,7 +2,8 @@
 
 `finding` reads numbers in a text, `texts` makes tokens of them, `layers` and `models` embed and predict them,
 `equipping` puts these into a model that stands, and `generating` writes numbers with it. What a model keeps of its
-options is in `settings`.
+options is in `settings`. May import `numbers`, `nn`, torch, and transformers inside functions. What a model says beside
+its text is added in `layers`; a kind of model is recognized in `equipping`.
 
 >>> [str(found.value) for found in find_numbers("7/5 of 1,000")]
 ['7/5', '1000']

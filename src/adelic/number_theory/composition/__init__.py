@@ -2,6 +2,8 @@
 
 Determinants, a polynomial whose coefficients are operands, a linear system, a recurrence, and expressions in postfix.
 Programs are expressions that may use a value more than once: matrix products, recurrences and linear systems.
+`notation` has how expressions are written. May import `data` and `numbers`; one more task is a `DrawnTask` in
+`COMPOSITION`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -36,7 +36,7 @@ class Height:
     def __add__(self, other: "Height") -> "Height":
         is_multiple = self.is_multiple & other.is_multiple
         a, b = self.denominator, other.denominator
-        # Bounds that are no multiples have the divisor 1: their product bounds a common denominator.
+        # Bounds that are not multiples have the divisor 1: their product bounds a common denominator.
         divisor = np.gcd(*(np.where(is_multiple, m, 1).astype(np.int64) for m in (a, b)))
         with np.errstate(over="ignore"):
             return _rounded_up(a / divisor * b, self.house + other.house, is_multiple)

@@ -120,7 +120,7 @@ def defining_polynomial(given: Any) -> tuple[int, ...]:
     """Return a polynomial that defines a number field: monic, with integer coefficients, irreducible, degree >= 2.
 
     From text, a sequence of coefficients, the constant one first, or a polynomial of sympy or python-flint. A
-    SpaceError says why it defines none, an EncodingError that it is no polynomial.
+    SpaceError says why it defines none, an EncodingError that it is not a polynomial.
 
     >>> defining_polynomial("x^2 - 4")
     Traceback (most recent call last):

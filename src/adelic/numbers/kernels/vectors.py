@@ -42,7 +42,7 @@ def _choose(builder: Any, a: Any, b: Any, lanes: Sequence[int]) -> Any:
 
 
 def _prefetch(builder: Any, target: Any, distance: Any) -> None:
-    """Ask for the memory that lies so many bytes further on, to write there: it takes longer than digits do."""
+    """Ask for the memory `distance` bytes further on, to write there: fetching it takes longer than the digits do."""
     kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), _I32, _I32, _I32])
     function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
     for_writing, into_all_caches, data = (ir.Constant(_I32, k) for k in (1, 3, 1))

@@ -237,7 +237,7 @@ class OneNumber(Objective):
 
     def predictions(self, output: Any) -> torch.Tensor:
         """Return the answers, and whether they come from the digits, (rows, 2)."""
-        # A model that has diverged is asked before its loss tells: what is no number counts as 0.
+        # A model that has diverged is asked before its loss tells: NaN counts as 0.
         logits = output.logits.float().nan_to_num(neginf=-torch.inf).log_softmax(dim=-1).cpu().numpy()
         decoded = RedundantResidueCode(self.space, self.bound).decode_soft(logits)
         is_decoded = decoded.confidence > 0.5

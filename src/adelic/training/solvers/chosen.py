@@ -78,7 +78,7 @@ class ChosenPlacesSolver(PlacewiseSolver):
         losses = -learned(self._network)(*encoded(self._space, trimmed), lengths).logits[:, :, 0].log_softmax(dim=-1)
         digits = adelic_targets(self._space, answers)[1][..., 0]
         is_known = digits != UNKNOWN_DIGIT
-        # An unknown digit is −100, which is no index: digit 0 stands in, whose loss is finite, and counts nothing.
+        # An unknown digit is −100, not an index: digit 0 stands in, whose loss is finite and is multiplied by 0.
         of_digits = losses.gather(-1, digits.clamp(min=0)[..., None])[..., 0] * is_known
         means = of_digits.sum(dim=0) / is_known.sum(dim=0).clamp(min=1)
         shares: list[float] = (means / torch.tensor(self.primes).log()).tolist()

@@ -114,7 +114,7 @@ class ContextSolver(CheckedSolver):
 
     @torch.no_grad()
     def answer(self, operands: Operands) -> Answers:
-        """Return the number that the digits of each row's answer are decoded to, or None where they are no codeword."""
+        """Return the number that the digits of each row's answer are decoded to, None where they are not a codeword."""
         network, found = learned(self._network), [np.empty(0, dtype=object)]
         for first in range(0, len(operands), _CHUNK):
             logits = network(*self._inputs(operands[first : first + _CHUNK]))

@@ -24,7 +24,7 @@ from adelic.training.solvers.placewise import HELD_OUT, WARM_UP, PlacewiseNetwor
 from adelic.training.solvers.program import Call, ExpressionNetwork, ProgramSolver
 
 ACTIONS = ("nothing", "push", "drop", "exchange", "keep", "call", "call what was kept")
-"""What is done at a token: nothing; push its value (unknown, if it is no number); drop the top value; exchange the two
+"""What is done at a token: nothing; push its value (unknown if it has none); drop the top value; exchange the two
 on top; keep a network for later, on a stack of its own; call a network, or the one kept last, which takes the two
 values on top and leaves one."""
 _CALL, _CALL_KEPT = 5, 6

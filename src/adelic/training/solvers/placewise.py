@@ -187,7 +187,7 @@ class PlacewiseSolver(CheckedSolver):
 
     @torch.no_grad()
     def answer(self, operands: Operands) -> Answers:
-        """Return the number that the digits of each row's answer are decoded to, or None where they are no codeword."""
+        """Return the number that the digits of each row's answer are decoded to, None where they are not a codeword."""
         network, problem = learned(self._network), self._problem
         found = [np.empty(0, dtype=object)]
         for first in range(0, len(operands), self.rows_at_once):
@@ -315,7 +315,7 @@ def decoded(space: AdeleSpace, logits: torch.Tensor, problem: DrawnTask, *, is_c
 
 
 def could_be_chance(code: RedundantResidueCode, errors: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Return which numbers of a code may be near a word by chance, as so many places were mended, bool (n,).
+    """Return which decoded numbers may be near their word by chance, since too many places were mended, bool (n,).
 
     Let L be the probability of a word's digits if a place is wrong one time in five, and then any other digit. Summed
     over all M words it is 1, so that L ≥ 1000·K/M holds for M/(1000·K) words at most, near each of K numbers. Where it

@@ -84,7 +84,7 @@ def calls(tokens: torch.Tensor, operators: int = REFERENCE - 1) -> Iterator[tupl
     """Yield the columns with operators, and for each row the columns of the values that its operator takes, int64 (n,).
 
     Tokens are expressions in postfix, (n, columns): operands above 0, operators below, then zeros; −100 − k is a
-    reference to the value k columns before. A row that is no such expression is an EncodingError.
+    reference to the value k columns before. A row that is not such an expression is an EncodingError.
 
     >>> [(column, int(left), int(right)) for column, left, right in calls(torch.tensor([[7, 8, 9, -1, -2, 0]]))]
     [(3, 1, 2), (4, 0, 3)]

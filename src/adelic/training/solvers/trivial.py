@@ -27,7 +27,7 @@ class ResidueTable(CheckedSolver):
 
     The space is that of the place-wise solver, with more places. A place at which the pair of digits was not seen is
     erased, and the answer is decoded from the others, if they are enough: to any answer that the task has, or else to
-    one that is no larger than those of the examples. Where examples contradict each other, the most frequent digit
+    one that is not larger than those of the examples. Where examples contradict each other, the most frequent digit
     stands.
 
     >>> from adelic.data import drawn_task
