@@ -3,23 +3,25 @@
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
+
+from adelic.cli.tables import print_table
 
 _KNOWN = {"rows": "{} training rows", "images": "{} the images of training rows"}
 _PRINTED_RULES = 10
 _PRINTED_CLASSES = 5
 
 
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.2f}"
+
+
 def print_rows(found: dict[str, Any]) -> None:
     """Print the audit of stored rows."""
-    table = Table("accuracy in percent of", "test rows", "all rows", header_style="bold")
-    for finding in found["findings"]:
-        everywhere = "–" if finding["everywhere"] is None else f"{100 * finding['everywhere']:.2f}"
-        table.add_row(finding["name"], f"{100 * finding['test']:.2f}", everywhere)
-    for known, score in found["lookup"].items():
-        table.add_row(_KNOWN[known].format("look-up among"), f"{100 * score:.2f}", "–")
-    Console().print(table)
+    rows = [
+        (finding["name"], _percent(finding["test"]), _percent(finding["everywhere"])) for finding in found["findings"]
+    ]
+    rows += [(_KNOWN[known].format("look-up among"), _percent(score), "–") for known, score in found["lookup"].items()]
+    print_table(("accuracy in percent of", "test rows", "all rows"), rows, names=1)
     known = found["duplicates"]["test rows known outside test"]
     click.echo(f"duplicate rows: {found['duplicates']['rows']:,}; test rows known outside test: {100 * known:.2f} %")
     for name, share in found["symmetries"].items():
@@ -41,15 +43,10 @@ def print_questions(found: dict[str, Any]) -> None:
         more = ", …" if classes["answers"] > len(shares) else ""
         click.echo(f"{split}: {found['rows'][split]:,} questions, {classes['answers']:,} different answers: ", nl=False)
         click.echo(", ".join(shares) + more)
-    table = Table("accuracy in percent of", "held out", *found["known"], header_style="bold")
     best = found["findings"][:_PRINTED_RULES]
     constant = [f for f in found["findings"][_PRINTED_RULES:] if f["name"].startswith("most frequent")]
-    for finding in [*best, *constant]:
-        table.add_row(
-            finding["name"],
-            *(f"{100 * share:.2f}" for share in (finding["held_out"], *finding["accuracies"].values())),
-        )
-    Console().print(table)
+    rows = [(f["name"], *map(_percent, (f["held_out"], *f["accuracies"].values()))) for f in (*best, *constant)]
+    print_table(("accuracy in percent of", "held out", *found["known"]), rows, names=1)
     click.echo(
         "held out: half of the training questions, answered by the rule that is learnt from the other half; that says "
         f"which of {len(found['findings'])} rules is best"

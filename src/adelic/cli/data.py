@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from adelic import data
 from adelic.cli.audits import print_questions, print_rows
@@ -306,16 +304,13 @@ def verify(task: str | None, n: int | None, edition: str | None, split: str | No
 
 def _print_counts(checks: list[data.Check]) -> None:
     reasons = list(dict.fromkeys(check.why for check in checks if check.why and not check.equal))
-    table = Table(header_style="bold")
-    for header in ("task", "n", "edition", "count of"):
-        table.add_column(header, no_wrap=header in ("task", "n"))
-    for header in ("ours", "published", "equal"):
-        table.add_column(header, justify="right", no_wrap=True)
+    rows = []
     for check in checks:
         counts = (f"{check.ours:,}", f"{check.published:,}")
         equal = "yes" if check.equal else f"no ({1 + reasons.index(check.why)})" if check.why else "NO"
-        table.add_row(check.task, str(check.n), check.edition, check.what, *counts, equal)
-    Console().print(table)
+        rows.append((check.task, str(check.n), check.edition, check.what, *counts, equal))
+    columns = ("task", "n", "edition", "count of", "ours", "published", "equal")
+    print_table(columns, rows, whole=columns[-1:], names=4)
     for i, reason in enumerate(reasons, 1):
         click.echo(f"({i}) {reason}")
     for task_name, source in dict.fromkeys((check.task, check.source) for check in checks):
@@ -323,13 +318,11 @@ def _print_counts(checks: list[data.Check]) -> None:
 
 
 def _print_orbits(divided: list[data.OrbitCheck]) -> None:
-    table = Table("with --split orbits", header_style="bold")
-    for header in ("orbits", "train", "validation", "test", "overlap"):
-        table.add_column(header, justify="right", no_wrap=True)
+    rows = []
     for check in divided:
         counts = (check.orbits, check.train, check.validation, check.test, check.overlap)
-        table.add_row(f"{check.task} {check.n}, {check.edition}", *(f"{count:,}" for count in counts))
-    Console().print(table)
+        rows.append((f"{check.task} {check.n}, {check.edition}", *(f"{count:,}" for count in counts)))
+    print_table(("with --split orbits", "orbits", "train", "validation", "test", "overlap"), rows, names=1)
     click.echo("overlap: rows of validation and test that are images of training rows under all symmetries; must be 0")
     for check in divided:
         if not check.holds:
