@@ -3,6 +3,7 @@ import torch
 
 from adelic import AdeleSpace, nn
 from adelic.errors import ConfigurationError
+from adelic.nn.embeddings.registry import build_embedding
 from adelic.nn.flops import forward_flops
 
 LENGTH, D, HEADS, INNER, LAYERS, CLASSES = 5, 16, 2, 32, 3, 4
@@ -63,7 +64,7 @@ def test_a_linear_map_of_features_is_counted():
 @pytest.mark.parametrize("name", nn.EMBEDDINGS)
 @pytest.mark.parametrize("is_training", [True, False])
 def test_nothing_is_disturbed(name, is_training):
-    model = flat(nn.build_embedding(name, nn.Vocabulary(range(7)), d_model=128)).train(is_training)
+    model = flat(build_embedding(name, nn.Vocabulary(range(7)), d_model=128)).train(is_training)
     model.embedding.eval()
     before = {key: value.clone() for key, value in model.state_dict().items()}
     state = torch.get_rng_state()

@@ -5,13 +5,8 @@ import torch
 
 from adelic import AdeleSpace
 from adelic.errors import ConfigurationError
-from adelic.nn import (
-    AdelicEmbedding,
-    AdelicPositionalEncoding,
-    LearnedEmbedding,
-    PositionalEncoding,
-    SinusoidalPositionalEncoding,
-)
+from adelic.nn import AdelicEmbedding, AdelicPositionalEncoding, LearnedEmbedding, SinusoidalPositionalEncoding
+from adelic.nn.positional import PositionalEncoding
 from adelic.numbers.features import FeatureLayout
 
 SPACE = AdeleSpace(primes=(2, 3, 5), precision=4)

@@ -8,6 +8,7 @@ import torch
 from adelic import AdeleSpace, nn
 from adelic.errors import EncodingError
 from adelic.nn import functional
+from adelic.nn.positional import LearnedPositionalEncoding
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # torch's, where such tensors are made
 
@@ -50,7 +51,7 @@ VECTORS = {
     "perceptron": (nn.PlacewiseMLP(4, 6, 8, 2), (2, 4, 6)),
     "transformer": (nn.PlacewiseTransformer(4, 8, n_layers=1, n_heads=2, d_feedforward=8), (2, 3, 4, 8)),
     "positions": (nn.SinusoidalPositionalEncoding(6, max_length=4), (2, 4, 6)),
-    "learned positions": (nn.LearnedPositionalEncoding(6, max_length=4), (2, 4, 6)),
+    "learned positions": (LearnedPositionalEncoding(6, max_length=4), (2, 4, 6)),
     "head": (nn.AdelicHead(SPACE, 6), (2, 4, 6)),
     "flat head": (nn.AdelicHead(SPACE, 6, placewise=False), (2, 6)),
     "digits": (lambda x: nn.PlaceEmbedding(SPACE)((torch.ones(2), x)), (2, 3, 4)),

@@ -9,14 +9,8 @@ import torch
 from adelic import acd
 from adelic.data.sources import TaskData
 from adelic.errors import AdelicError, ConfigurationError, SpaceError, UnknownNameError
-from adelic.nn import (
-    EMBEDDINGS,
-    AdelicEmbedding,
-    LearnedEmbedding,
-    LearnedPositionalEncoding,
-    PlacewiseClassifier,
-    Vocabulary,
-)
+from adelic.nn import EMBEDDINGS, AdelicEmbedding, LearnedEmbedding, PlacewiseClassifier, Vocabulary
+from adelic.nn.positional import LearnedPositionalEncoding
 from adelic.training import EmbeddingConfig, Experiment, load_recipe
 from adelic.training.network.fitting import build_model
 from adelic.training.renamed import first_form

@@ -17,9 +17,7 @@ def _percent(share: float | None) -> str:
 
 def print_rows(found: dict[str, Any]) -> None:
     """Print the audit of stored rows."""
-    rows = [
-        (finding["name"], _percent(finding["test"]), _percent(finding["everywhere"])) for finding in found["findings"]
-    ]
+    rows = [(f["name"], _percent(f["test"]), _percent(f["everywhere"])) for f in found["findings"]]
     rows += [(_KNOWN[known].format("look-up among"), _percent(score), "–") for known, score in found["lookup"].items()]
     print_table(("accuracy in percent of", "test rows", "all rows"), rows, names=1)
     known = found["duplicates"]["test rows known outside test"]

@@ -12,7 +12,7 @@ What lives where:
 
 - `embeddings`: a module an embedding; `nn.EMBEDDINGS` has them by name.
 - `bodies`: from embedded numbers to the states that a head reads; `SequenceClassifier` and the place-wise ones, and
-  `GraphClassifier` for matrices; and from numbers to classes, `LocalGlobalClassifier`.
+  `graph_classifier` for matrices; and from numbers to classes, `LocalGlobalClassifier`.
 - `heads`: from a state to classes, or to numbers; with their losses.
 - `positional`, `placewise`: positional encodings; layers that keep the places apart.
 - `functional`: digits and their arithmetic on the tensor's own device.
@@ -30,7 +30,6 @@ from adelic.errors import needs_extra
 
 with needs_extra("adelic.nn", "torch"):
     from adelic.nn import functional
-    from adelic.nn.bodies.graph_classifier import GraphClassifier
     from adelic.nn.bodies.local_global import LocalGlobalClassifier
     from adelic.nn.bodies.placewise_classifier import PlacewiseClassifier
     from adelic.nn.bodies.placewise_context import BallContext, ContextPlacewise, SizeContext
@@ -39,23 +38,17 @@ with needs_extra("adelic.nn", "torch"):
     from adelic.nn.embeddings.abacus import AbacusEmbedding
     from adelic.nn.embeddings.adelic import AdelicEmbedding
     from adelic.nn.embeddings.angular import AngularEmbedding
-    from adelic.nn.embeddings.base import NumberEmbedding
     from adelic.nn.embeddings.digits import BaseDigitsEmbedding, ResiduesEmbedding
     from adelic.nn.embeddings.fone import FoNEEmbedding
     from adelic.nn.embeddings.learned import LearnedEmbedding
     from adelic.nn.embeddings.one_hot import OneHotEmbedding
     from adelic.nn.embeddings.periodic import PeriodicEmbedding
     from adelic.nn.embeddings.random import RandomEmbedding
-    from adelic.nn.embeddings.registry import EMBEDDINGS, build_embedding
+    from adelic.nn.embeddings.registry import EMBEDDINGS
     from adelic.nn.embeddings.xval import XValEmbedding
     from adelic.nn.heads.adelic import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
     from adelic.nn.placewise import PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
-    from adelic.nn.positional import (
-        AdelicPositionalEncoding,
-        LearnedPositionalEncoding,
-        PositionalEncoding,
-        SinusoidalPositionalEncoding,
-    )
+    from adelic.nn.positional import AdelicPositionalEncoding, SinusoidalPositionalEncoding
     from adelic.nn.vocabulary import Vocabulary
 
 __all__ = [
@@ -71,11 +64,8 @@ __all__ = [
     "BaseDigitsEmbedding",
     "ContextPlacewise",
     "FoNEEmbedding",
-    "GraphClassifier",
     "LearnedEmbedding",
-    "LearnedPositionalEncoding",
     "LocalGlobalClassifier",
-    "NumberEmbedding",
     "OneHotEmbedding",
     "PeriodicEmbedding",
     "PlaceEmbedding",
@@ -83,7 +73,6 @@ __all__ = [
     "PlacewiseLinear",
     "PlacewiseMLP",
     "PlacewiseTransformer",
-    "PositionalEncoding",
     "RandomEmbedding",
     "ResiduesEmbedding",
     "SequenceClassifier",
@@ -92,6 +81,5 @@ __all__ = [
     "Vocabulary",
     "XValEmbedding",
     "adelic_targets",
-    "build_embedding",
     "functional",
 ]

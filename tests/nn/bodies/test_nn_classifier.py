@@ -8,6 +8,8 @@ import torch
 from adelic import nn
 from adelic.errors import AdelicError, ConfigurationError
 from adelic.nn.bodies.classifier import Classifier
+from adelic.nn.embeddings.registry import build_embedding
+from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding
 from adelic.numbers.features import FEATURE_KINDS
 
 
@@ -88,7 +90,7 @@ def test_the_two_models_differ_in_the_embedding_alone(vocabulary, classifier):
 
 def test_the_baseline_has_more_parameters_at_the_papers_size(vocabulary):
     aoe, baseline = (
-        nn.SequenceClassifier(nn.build_embedding(name, vocabulary, **options), n_classes=5, max_length=8)
+        nn.SequenceClassifier(build_embedding(name, vocabulary, **options), n_classes=5, max_length=8)
         for name, options in (("adelic", {"features": "digits"}), ("learned", {}))
     )
     assert baseline.n_parameters > aoe.n_parameters
@@ -108,8 +110,8 @@ def test_positional_encodings(classifier):
     for positional, kind in (
         ("embedding", nn.AdelicPositionalEncoding),
         ("sinusoidal", nn.SinusoidalPositionalEncoding),
-        ("learned", nn.LearnedPositionalEncoding),
-        ("none", nn.PositionalEncoding),
+        ("learned", LearnedPositionalEncoding),
+        ("none", PositionalEncoding),
     ):
         module = classifier(positional=positional).positional
         assert type(module) is kind

@@ -9,6 +9,7 @@ from adelic.nn import PlacewiseClassifier, PlacewiseTransformer
 from adelic.nn.backend import Noise
 from adelic.nn.bodies.placewise_classifier import place_sizes
 from adelic.nn.placewise import PLACES
+from adelic.nn.positional import LearnedPositionalEncoding
 from adelic.numbers.features import PLACE_FEATURES
 
 P, D, HEADS = 3, 8, 2
@@ -257,7 +258,7 @@ def test_a_classifier_that_reads_all_tokens_and_learns_positions(places):
     states = model.encoder(model.place(IDS).view(2, 5, 4, 8))
     assert torch.allclose(model(IDS), model.head(states.flatten(1)), atol=1e-5)
     model = classifier(places=places, positional="learned")
-    assert isinstance(model.positional, nn.LearnedPositionalEncoding)
+    assert isinstance(model.positional, LearnedPositionalEncoding)
     assert model.positional.table.shape == (7, 4 * 8)
     with pytest.raises(ConfigurationError, match="positional='none' is unknown; use 'sinusoidal' or 'learned'"):
         classifier(positional="none")

@@ -22,10 +22,11 @@ from adelic.errors import (
     UnknownNameError,
     VocabularyError,
 )
-from adelic.nn import AdelicEmbedding, LearnedEmbedding, Vocabulary, build_embedding
+from adelic.nn import AdelicEmbedding, LearnedEmbedding, Vocabulary
 from adelic.nn.embeddings.adelic import COORDINATES
-from adelic.nn.embeddings.base import greatest_of, rows_differ
+from adelic.nn.embeddings.base import NumberEmbedding, greatest_of, rows_differ
 from adelic.nn.embeddings.loudness import loudness
+from adelic.nn.embeddings.registry import build_embedding
 from adelic.numbers.columns.reading import read_values
 from adelic.numbers.features import (
     FEATURE_KINDS,
@@ -222,7 +223,7 @@ def test_bad_options(vocabulary, options, word):
 def test_registry(vocabulary, name, cls):
     embedding = build_embedding(name, vocabulary, d_model=64)
     assert type(embedding) is cls
-    assert isinstance(embedding, nn.NumberEmbedding)
+    assert isinstance(embedding, NumberEmbedding)
     assert embedding.vocabulary is vocabulary
     assert embedding.d_model == 64
     assert name in nn.EMBEDDINGS

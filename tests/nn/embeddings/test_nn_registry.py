@@ -13,7 +13,7 @@ from adelic.data import TaskData
 from adelic.errors import UnknownNameError
 from adelic.nn.bodies.local_global import JOINTS, OF_TWO_CLASSES
 from adelic.nn.embeddings.adelic import COORDINATES
-from adelic.nn.embeddings.registry import find_embeddings
+from adelic.nn.embeddings.registry import build_embedding, find_embeddings
 from adelic.nn.placewise import PLACES
 from adelic.storage.options import options
 from adelic.training import embedding as described_embedding
@@ -79,7 +79,7 @@ def test_defaults_build_every_embedding(name):
     """Options have the defaults that Python's keywords have, but for AOE's form: commands have the paper's."""
     built = nn.EMBEDDINGS[name].from_options(VOCABULARY, 128, training.EmbeddingConfig(name=name).options())
     papers = {"features": "digits"} if name == "adelic" else {}
-    assert built.fingerprint() == nn.build_embedding(name, VOCABULARY, **papers).fingerprint()
+    assert built.fingerprint() == build_embedding(name, VOCABULARY, **papers).fingerprint()
     assert built.name == name
     assert built(VOCABULARY.ids([[1, 2]])).shape == (1, 2 * built.tokens_per_number, 128)
 
@@ -108,7 +108,7 @@ def test_counts_ranges_and_lists_are_vocabularies(name):
 def seeded(name, numbers):
     """Return an embedding whose first weights do not depend on what came before."""
     torch.manual_seed(0)
-    return nn.build_embedding(name, numbers, d_model=128).eval()
+    return build_embedding(name, numbers, d_model=128).eval()
 
 
 def test_options_name_embeddings_and_values_that_there_are():

@@ -17,11 +17,11 @@ from adelic.nn import (
     RandomEmbedding,
     Vocabulary,
     XValEmbedding,
-    build_embedding,
 )
 from adelic.nn.backend import Noise
 from adelic.nn.base_digits import count_digits, from_digits, to_digits
 from adelic.nn.embeddings.features import standardize
+from adelic.nn.embeddings.registry import build_embedding
 from adelic.nn.heads.rivals import DigitHead, DigitLogits, FourierHead, XValHead
 
 LENGTH = 5
