@@ -38,13 +38,14 @@ with needs_extra("adelic.nn", "torch"):
     from adelic.nn.embeddings.abacus import AbacusEmbedding
     from adelic.nn.embeddings.adelic import AdelicEmbedding
     from adelic.nn.embeddings.angular import AngularEmbedding
+    from adelic.nn.embeddings.base import NumberEmbedding
     from adelic.nn.embeddings.digits import BaseDigitsEmbedding, ResiduesEmbedding
     from adelic.nn.embeddings.fone import FoNEEmbedding
     from adelic.nn.embeddings.learned import LearnedEmbedding
     from adelic.nn.embeddings.one_hot import OneHotEmbedding
     from adelic.nn.embeddings.periodic import PeriodicEmbedding
     from adelic.nn.embeddings.random import RandomEmbedding
-    from adelic.nn.embeddings.registry import EMBEDDINGS
+    from adelic.nn.embeddings.registry import EMBEDDINGS, build_embedding
     from adelic.nn.embeddings.xval import XValEmbedding
     from adelic.nn.heads.adelic import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
     from adelic.nn.placewise import PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
@@ -66,6 +67,7 @@ __all__ = [
     "FoNEEmbedding",
     "LearnedEmbedding",
     "LocalGlobalClassifier",
+    "NumberEmbedding",
     "OneHotEmbedding",
     "PeriodicEmbedding",
     "PlaceEmbedding",
@@ -81,5 +83,6 @@ __all__ = [
     "Vocabulary",
     "XValEmbedding",
     "adelic_targets",
+    "build_embedding",
     "functional",
 ]
