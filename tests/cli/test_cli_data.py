@@ -155,7 +155,7 @@ def test_verify_one_split(works, refused):
     assert "weaving 5, published" in out
     assert "yes" not in out
     assert "no symmetries" in refused("data", "verify", "lattice", "--split", "orbits")
-    assert "orbit" in refused("data", "verify", "lattice", "--split", "orbit")
+    assert "did you mean 'orbits'" in refused("data", "verify", "lattice", "--split", "orbit")
 
 
 def test_verify_fails_where_orbits_are_torn(adelic, monkeypatch):

@@ -24,7 +24,6 @@ from adelic.cli.options import (
 )
 from adelic.cli.tables import print_table
 from adelic.data import exporting
-from adelic.data.protocol import SPLIT_KINDS
 from adelic.data.sources import DrawnData, TableData, TaskData
 from adelic.errors import ConfigurationError
 from adelic.storage.files import atomic_write
@@ -271,9 +270,8 @@ def export(
 
 @data_commands.command()
 @click.argument("task", required=False)
-@click.option("--n", type=int, help="Verify this size only.  [default: all published]")
-@click.option("--edition", help="Verify this edition only.  [default: all with published counts]")
-@click.option("--split", type=click.Choice(tuple(SPLIT_KINDS)), help="Verify this split only.  [default: both]")
+@field_options(TaskData, only=("n", "edition"), default="all with published counts")
+@field_options(TaskData, only=("split",), default="both")
 @workers_option
 def verify(task: str | None, n: int | None, edition: str | None, split: str | None, workers: int) -> None:
     """Generate TASK anew and compare its counts with the published ones.

@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -45,9 +46,12 @@ class SuggestingGroup(click.Group):
 
 
 class IntegerList(click.ParamType):  # type: ignore[type-arg]  # generic in the newest click alone
-    """Integers separated by commas; "a-b" is a range."""
+    """Integers separated by commas; "a-b" is a range. With a field of an experiment, each within its bounds."""
 
     name = "integers"
+
+    def __init__(self, each: Option | None = None) -> None:
+        self.each = each
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
         """Return the integers that a text lists, such as 2,3,5 or 0-4."""
@@ -65,6 +69,10 @@ class IntegerList(click.ParamType):  # type: ignore[type-arg]  # generic in the 
             if listed[-1] - listed[0] >= _LONGEST_RANGE:
                 self.fail(f"{describe(part.strip())} lists more than {_LONGEST_RANGE} integers", param, ctx)
             found += listed
+        if self.each is not None:
+            each = Given(self.each if param is None else replace(self.each, name=param.opts[0].lstrip("-")))
+            for number in found:
+                each.convert(str(number), param, ctx)
         return tuple(found)
 
 
@@ -179,6 +187,10 @@ def named_option(described: type, flag: str, **how: Any) -> Callable[[Command], 
 
 def _field_option(found: list[Option], default: str | None, *, is_filled: bool) -> Callable[[Command], Command]:
     first, words = found[0], " ".join(dict.fromkeys(described.help for described in found))
+    if not all(described.choices for described in found):  # a table's split may be a column
+        first = replace(first, choices=())
+    if default:
+        words = re.sub(r"  \[default: [^]]*\]$", "", words)
     if default is None and first.default is None and first.none != "none":
         default = first.none
     if default is None and first.default is not None:

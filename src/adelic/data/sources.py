@@ -13,7 +13,7 @@ import numpy as np
 from adelic.data import registry
 from adelic.data.dataset import Dataset, load
 from adelic.data.drawn import Answers, DrawnTask, Operands
-from adelic.data.protocol import View
+from adelic.data.protocol import SPLIT_KINDS, View
 from adelic.data.store import file_sha256
 from adelic.data.tables import from_table, is_table, read_table
 from adelic.data.tables.files import ENDINGS, READABLE, check_file, refuse_other_files
@@ -72,8 +72,8 @@ class TaskData(_Data):
     )
     split: str = option(
         "published",
-        help="How the rows of a task are divided: published, or orbits (equivalent rows stay in one part, so that "
-        "images of rows may be trained on).",
+        help=f"How the rows of a task are divided: {' or '.join(f'{k} ({what})' for k, what in SPLIT_KINDS.items())}.",
+        choices=tuple(SPLIT_KINDS),
     )
 
     def __post_init__(self) -> None:
