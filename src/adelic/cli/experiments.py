@@ -32,8 +32,7 @@ from adelic.training.solver_names import DEFAULT_SOLVER
 
 recipe_options = stack(named_option(Recipe, "--recipe"), field_options(Recipe, default="the recipe's"))
 model_options = stack(
-    field_options(TaskData, TableData, default=""),
-    field_options(DrawnData),
+    field_options(TaskData, TableData, DrawnData),
     named_option(EmbeddingConfig, "--embedding"),
     field_options(EmbeddingConfig),
     named_option(SolverConfig, "--solver"),

@@ -86,21 +86,6 @@ class NameList(click.ParamType):  # type: ignore[type-arg]
         return value if isinstance(value, tuple) else tuple(n for n in (p.strip() for p in str(value).split(",")) if n)
 
 
-class Assignment(click.ParamType):  # type: ignore[type-arg]
-    """A name and a choice, as labelling=random."""
-
-    name = "assignment"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """Return the name and the choice."""
-        if isinstance(value, tuple):
-            return value
-        name, equals, choice = str(value).partition("=")
-        if not (name and equals and choice):
-            self.fail(f"{value!r} does not have the form NAME=CHOICE; write labelling=random", param, ctx)
-        return name, choice
-
-
 class Duration(click.ParamType):  # type: ignore[type-arg]
     """A time span in hours, minutes and seconds, as 25m or 1h30m."""
 
@@ -130,7 +115,6 @@ class FileName(click.Path):
 
 INTEGERS = IntegerList()
 DURATION = Duration()
-OPTION = Assignment()
 PATH = FileName(path_type=Path)
 NAMES = NameList()
 
@@ -205,7 +189,8 @@ def _field_option(found: list[Option], default: str | None, *, is_filled: bool) 
         return click.option(f"--{first.dashed}/--no-{first.dashed}", default=None, help=words)
     metavar = f"[{'|'.join(first.words_for_all)}]" if first.choices else None
     filled = first.default if is_filled else None
-    return click.option(f"--{first.dashed}", type=Given(first), metavar=metavar, default=filled, help=words)
+    names = [f"--{name}" for name in (first.dashed, first.also) if name]
+    return click.option(*names, first.name, type=Given(first), metavar=metavar, default=filled, help=words)
 
 
 def stack(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:

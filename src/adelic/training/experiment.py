@@ -337,7 +337,7 @@ class Experiment:
             devices: how many processes took part on a machine.
             nodes: how many machines took part.
         """
-        of_row = isinstance(self.model, Classical) and isinstance(self.data, TaskData)
+        of_row = isinstance(self.model, Classical) and isinstance(self.data, TaskData) and not self.data.task_options
         arguments = self._search_arguments() if of_row else self.arguments()
         if arguments is None:
             return "adelic.training.run, with the configuration that stands in this result"
