@@ -23,7 +23,8 @@ from adelic.cli.options import (
 )
 from adelic.cli.tables import print_table
 from adelic.data import exporting
-from adelic.data.sources import DrawnData, TableData, TaskData, assigned
+from adelic.data.protocol import assigned
+from adelic.data.sources import DrawnData, TableData, TaskData
 from adelic.storage.files import atomic_write
 from adelic.storage.options import options
 

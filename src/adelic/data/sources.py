@@ -13,14 +13,13 @@ import numpy as np
 from adelic.data import registry
 from adelic.data.dataset import Dataset, load
 from adelic.data.drawn import Answers, DrawnTask, Operands
-from adelic.data.protocol import SPLIT_KINDS, View
+from adelic.data.protocol import SPLIT_KINDS, View, assigned
 from adelic.data.store import file_sha256
 from adelic.data.tables import from_table, is_table, read_table
 from adelic.data.tables.files import ENDINGS, READABLE, check_file, refuse_other_files
 from adelic.data.tables.targets import ANSWERS
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers import AdeleSpace
-from adelic.storage.checks import shown
 from adelic.storage.options import check_fields, option, options
 
 
@@ -49,21 +48,6 @@ class _Data:
         raise ConfigurationError(
             f"{getattr(self, self._named_by)} has no symmetries that keep labels; use --no-symmetries"
         )
-
-
-def assigned(task_options: tuple[str, ...]) -> dict[str, str]:
-    """Return the options of a task, name and value, that texts assign.
-
-    >>> assigned(("limit=100000", "outcomes=uniform"))
-    {'limit': '100000', 'outcomes': 'uniform'}
-    """
-    given: dict[str, str] = {}
-    for text in task_options:
-        name, equals, value = text.partition("=")
-        if not equals or name in given:
-            raise ConfigurationError(f"task-options={shown(text)} must be NAME=VALUE, each name once")
-        given[name] = value
-    return given
 
 
 def _in_label(task_options: tuple[str, ...]) -> list[str]:
