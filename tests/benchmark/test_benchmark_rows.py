@@ -1,7 +1,10 @@
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from adelic.benchmark import published_rows
-from adelic.benchmark.rows import Figure, split_row
+from adelic.benchmark import published_rows, read_results
+from adelic.benchmark.rows import Figure, published_row, split_row
 from adelic.errors import UnknownNameError
 
 # The majority class, logistic regression, MLP and Transformer of the ACD authors (arXiv 2503.06366, with the half width
@@ -65,3 +68,11 @@ def test_a_figure_as_text():
 def test_unknown_rows():
     with pytest.raises(UnknownNameError, match=r"unknown row 'schubert4'.*did you mean 'schubert-4'"):
         split_row("schubert4")
+
+
+def test_nothing_is_published_for_other_rows_of_the_same_task():
+    run = read_results(Path(__file__).parents[2] / "results" / "demo")[0]
+    chosen = {**run.configuration, "data": {**run.configuration["data"], "task_options": ["labelling=random"]}}
+    assert published_row(run) == published_rows()["schubert-4"]
+    assert published_row(replace(run, split="orbits")) is None
+    assert published_row(replace(run, configuration=chosen)) is None

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from adelic import acd, data
+from adelic.benchmark.rows import data_key
 from adelic.data.exporting import ENDINGS, formats
 from adelic.data.tables import read_table
+from adelic.training import read_result
 
 
 def test_list(works, monkeypatch):
@@ -107,7 +109,7 @@ def test_audit_of_a_table(works, refused, folder):
         ((), "name the column to predict with --target"),
         (("--target", "knd"), "did you mean 'kind'"),
         (("--target", "kind", "--n", "4"), "--n belongs to a task"),
-        (("--target", "kind", "--option", "a=b"), "mine.csv is a table of your own, which has none"),
+        (("--target", "kind", "--option", "a=b"), "--task-options belongs to a task"),
         (("--target", "kind", "--groups", "par"), "unknown column 'par'"),
         (("--target", "kind", "--examples", "5"), "--examples belongs to a drawn task"),
     ],
@@ -122,12 +124,12 @@ def test_audit_refuses_options_of_the_other_kind_of_task(refused):
     assert "--n belongs to a task, and 'gcd' is a drawn task" in refused("data", "audit", "gcd", "--n", "4")
     for name, value in (("edition", "published"), ("split", "orbits")):
         assert f"--{name} belongs to a task" in refused("data", "audit", "gcd", f"--{name}", value)
-    assert "gcd has --task-options" in refused("data", "audit", "gcd", "--option", "limit=5000")
-    assert "gcd has no option 'limt'" in refused("data", "audit", "gcd", "--task-options", "limt=5000")
+    for flag in ("--option", "--task-options"):
+        assert "gcd has no option 'limt'" in refused("data", "audit", "gcd", flag, "limt=5000")
+        assert "unknown option 'limit'" in refused("data", "audit", "weaving", flag, "limit=5000")
     assert "--examples 0 must be" in refused("data", "audit", "gcd", "--examples", "0")
     assert "choose fewer examples" in refused("data", "audit", "polynomial")
-    for given in (("--examples", "5"), ("--task-options", "limit=5000")):
-        assert f"{given[0]} belongs to a drawn task, and 'weaving'" in refused("data", "audit", "weaving", *given)
+    assert "--examples belongs to a drawn task, and 'weaving'" in refused("data", "audit", "weaving", "--examples", 5)
 
 
 def test_info(works):
@@ -155,7 +157,7 @@ def test_verify_one_split(works, refused):
     assert "weaving 5, published" in out
     assert "yes" not in out
     assert "no symmetries" in refused("data", "verify", "lattice", "--split", "orbits")
-    assert "orbit" in refused("data", "verify", "lattice", "--split", "orbit")
+    assert "did you mean 'orbits'" in refused("data", "verify", "lattice", "--split", "orbit")
 
 
 def test_verify_fails_where_orbits_are_torn(adelic, monkeypatch):
@@ -302,8 +304,25 @@ def test_no_option_of_a_task_reaches_a_keyword(refused, folder, command, name):
 
 
 def test_an_option_twice(refused):
-    given = ["--option", "labelling=random", "--option", "labelling=first"]
-    assert "--option labelling is given twice" in refused("data", "build", "quiver", "--n", "6", *given)
+    given = ["--option", "labelling=random,labelling=first"]
+    assert "each name once" in refused("data", "build", "quiver", "--n", "6", *given)
+
+
+def test_an_option_of_a_task_is_trained_on(works, folder):
+    """It has a label of its own, and the default is no choice: labels and folders of other runs stay."""
+    train = ["train", "quiver", "--n", "6", "--model", "majority", "--run-dir"]
+    said = {}
+    for labelling in ("random", "canonical"):
+        works(*train, labelling, "--option", f"labelling={labelling}")
+        said[labelling] = read_result(folder / labelling)
+    works(*train, "plain")
+    plain = read_result(folder / "plain")
+    assert said["canonical"].configuration == plain.configuration
+    assert said["random"].configuration["data"] == plain.configuration["data"] | {"task_options": ["labelling=random"]}
+    assert said["random"].data_sha256 != plain.data_sha256
+    command = "adelic train quiver --n 6 --task-options labelling=random --model majority --trials 1 --seed 0"
+    assert said["random"].command == command
+    assert data_key(said["random"]) != data_key(plain) == data_key(said["canonical"])
 
 
 def test_an_empty_name_is_refused_before_the_audit(refused):

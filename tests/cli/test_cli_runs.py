@@ -18,6 +18,7 @@ from adelic.training import Classical, EmbeddingConfig, Experiment, RandomSearch
 
 QUICK = ["--recipe", "quick", "--epochs", "2", "--n-layers", "1", "--device", "cpu"]
 TRAIN = ["train", "schubert", "--n", "3", "--embedding", "learned", *QUICK]
+FEW = [word for kind in ("test", "confirmation", "never-seen") for word in (f"--{kind}-cases", "5")]
 
 
 def tree():
@@ -49,6 +50,15 @@ def runs(trained, folder):
 
 def table_lines(out):
     return {line.split()[1]: line for line in out.splitlines() if line.startswith("│")}
+
+
+def test_an_unfinished_solver_has_no_epochs(folder, works):
+    works("train", "addition", "--examples", "5", "--solver", "residue-table", "--run-dir", "runs/solver", *FEW)
+    for name in ("DONE", "result.json"):
+        (folder / "runs" / "solver" / name).unlink()
+    assert "epoch" not in works("runs", "list")
+    (found,) = json.loads(works("runs", "list", "--json"))
+    assert (found["state"], found["epochs"], found["row"]) == ("unfinished", None, "addition-5")
 
 
 def test_list(runs, works):

@@ -29,7 +29,7 @@ MODELS = [
     {"norm": "pre"},
     {"features": "standardized", "positional": "sinusoidal"},
     {"features": "characters", "projection": "linear"},
-    {"n_classes": (2, 3, 1), "positional": "none"},
+    {"n_classes": (2, 3, 1), "positional": None},
 ]
 
 

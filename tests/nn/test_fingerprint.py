@@ -101,7 +101,7 @@ PAIRS = {
     "a place-wise classifier": (placewise, lambda: placewise(NUMBERS[::-1]), "another PlacewiseClassifier: vocabulary"),
     "its primes": (placewise, lambda: placewise(space=OTHER), "primes"),
     "positions": (
-        lambda: classifier(adelic(), positional="none"),
+        lambda: classifier(adelic(), positional=None),
         lambda: classifier(adelic(), positional="sinusoidal"),
         "class SinusoidalPositionalEncoding with them, PositionalEncoding here",
     ),

@@ -60,7 +60,8 @@ def test_list(runs):
     assert stopped.may_be_running
     assert not finished.may_be_running
     assert abs(time.time() - stopped.changed) < 600
-    assert (damaged.label, damaged.state, damaged.row, damaged.accuracy) == ("c", "damaged", "", None)
+    assert (damaged.label, damaged.state, damaged.row, damaged.accuracy) == ("c", "damaged", None, None)
+    assert (damaged.embedding, damaged.recipe, damaged.epochs) == (None, None, None)
     assert "config.toml is damaged" in damaged.problem
     for found in (finished, stopped, damaged):
         assert json.loads(json.dumps(found.as_dict()))["label"] == found.label

@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import Any
 
 from adelic.benchmark.results import Summary
-from adelic.benchmark.rows import Row, published_rows
+from adelic.benchmark.rows import Row, published_row, published_rows
 from adelic.training.embedding import embedding_in_paths, embedding_text
 from adelic.training.recipes import recipe_names
 
@@ -53,8 +53,8 @@ class Comparison:
 
     @property
     def published(self) -> Row | None:
-        """Return the row's published figures; None where nothing is published, as for splits but the published one."""
-        return published_rows().get(self.row) if self.first.split == "published" else None
+        """Return the row's published figures; None where nothing is published, see `published_row`."""
+        return published_row(self.first.first)
 
     @property
     def option(self) -> str:

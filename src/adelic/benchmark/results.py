@@ -17,9 +17,10 @@ from adelic.benchmark.rows import chosen_data, data_key, have_same_test_rows
 from adelic.data.registry import task as find_task
 from adelic.data.registry import tasks
 from adelic.errors import AdelicError, needs_extra
-from adelic.training import CLASSICAL_MODELS, EmbeddingConfig, Recipe, Result
+from adelic.training import EmbeddingConfig, Recipe, Result
 from adelic.training.embedding import options_in_words
 from adelic.training.experiment import flatten
+from adelic.training.models import CLASSICAL_TITLES
 from adelic.training.result import Figures
 
 
@@ -106,8 +107,8 @@ class Summary:
 
         Of AOE it says the form alone; where models of a table differ in other options, `named` adds them.
         """
-        if self.embedding in CLASSICAL_MODELS:
-            return CLASSICAL_MODELS[self.embedding].title
+        if self.embedding in CLASSICAL_TITLES:
+            return CLASSICAL_TITLES[self.embedding]
         if self.embedding == "adelic":
             return f"AOE ({self.form})"
         words = options_in_words({**self.first.configuration.get("embedding", {}), "name": self.embedding})

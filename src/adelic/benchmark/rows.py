@@ -201,6 +201,12 @@ def chosen_data(result: Result) -> list[str]:
     return _choices_in_words(result.configuration.get("data", {}))
 
 
+def published_row(result: Result) -> Row | None:
+    """Return the published figures of a run's row; None where its data are not those of the published split."""
+    is_other = result.split != "published" or chosen_data(result)
+    return None if is_other else published_rows().get(result.row)
+
+
 def have_same_test_rows(first: Result, second: Result) -> bool:
     """Return whether two runs were judged by the same rows, as far as their results say: older ones lack the SHA-256.
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from adelic.benchmark.comparison import named
 from adelic.benchmark.results import Summary, right_rows, shown_seconds
-from adelic.benchmark.rows import as_published, chosen_data, further_rows, published_rows
+from adelic.benchmark.rows import Row, as_published, chosen_data, further_rows, published_row, published_rows
 from adelic.benchmark.table import (
     LOOK_UP_NOTE,
     NONE,
@@ -102,21 +102,18 @@ def _line(summary: Summary, name: str) -> tuple[str, ...]:
         summary.rule,
         *(figure(summary, metric) for metric in ("accuracy", "macro_f1", "loss")),
         _published(
-            summary.row, summary.embedding, summary.edition, summary.split, is_flat=summary.first.places is None
+            published_row(summary.first), summary.embedding, summary.edition, is_flat=summary.first.places is None
         ),
     )
 
 
 def _not_run(row: str, embedding: str, label: str) -> tuple[str, ...]:
-    return as_published(row), label, *[NONE] * 4, NOT_RUN, *[NONE] * 2, _published(row, embedding)
+    return as_published(row), label, *[NONE] * 4, NOT_RUN, *[NONE] * 2, _published(published_rows().get(row), embedding)
 
 
-def _published(
-    name: str, embedding: str, edition: str | None = "published", split: str = "published", *, is_flat: bool = True
-) -> str:
-    """Return the figures that are published for a model on an edition and split: paper 87.89, ACD 94.6 ± 1.0."""
-    row = published_rows().get(name)
-    if row is None or split != "published":
+def _published(row: Row | None, embedding: str, edition: str | None = "published", *, is_flat: bool = True) -> str:
+    """Return the figures that are published for a model on an edition of a row: paper 87.89, ACD 94.6 ± 1.0."""
+    if row is None:
         return NONE
     paper, acd = row.paper(embedding, edition) if is_flat else None, row.acd_authors(embedding, edition)
     said = [f"paper {paper.accuracy:.2f}"] if paper else []

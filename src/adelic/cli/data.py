@@ -12,7 +12,6 @@ from adelic import data
 from adelic.cli.audits import print_questions, print_rows
 from adelic.cli.experiments import seed_option
 from adelic.cli.options import (
-    OPTION,
     FileName,
     SuggestingGroup,
     field_options,
@@ -22,47 +21,29 @@ from adelic.cli.options import (
 )
 from adelic.cli.tables import print_table
 from adelic.data import exporting
-from adelic.data.protocol import SPLIT_KINDS
+from adelic.data.protocol import assigned
 from adelic.data.sources import DrawnData, TableData, TaskData
-from adelic.errors import ConfigurationError
 from adelic.storage.files import atomic_write
+from adelic.storage.options import options
 
-_options_option = click.option(
-    "--option",
-    "options",
-    type=OPTION,
-    multiple=True,
-    metavar="NAME=CHOICE",
-    help="Set an option that this task has; `adelic data info TASK` lists them. Can be given several times.",
-)
-data_options = stack(
-    field_options(TaskData, is_filled=True),
-    seed_option,
-    _options_option,
-)
+data_options = stack(field_options(TaskData, is_filled=True), seed_option)
 workers_option = click.option(
     "--workers", type=int, default=1, show_default=True, help="Number of processes that generate rows."
 )
 
-Options = tuple[tuple[str, str], ...]
-"""What `--option` was given, name and choice."""
-
-
 _AUDITED_QUESTIONS = 20_000
 """Number of questions of a drawn task that an audit reads where no other number is given."""
 _COUNTS = ("examples", "test_cases", "never_seen_cases")
+_ASKED = (*options(TaskData), *options(TableData))
 
 
 def _title(task: str, size: dict[str, Any]) -> str:
     return task if size["n"] is None else f"{task} n={size['n']}"
 
 
-def _chosen(task: str, options: Options) -> dict[str, Any]:
+def _chosen(task: str, task_options: tuple[str, ...]) -> dict[str, Any]:
     """Return the task's own options that are given, and nothing else: they become keywords of Python's."""
-    found: dict[str, Any] = {}
-    for name, choice in options:
-        if found.setdefault(name, choice) != choice:
-            raise ConfigurationError(f"--option {name} is given twice, as {found[name]!r} and {choice!r}; give one")
+    found = assigned(task_options)
     data.task(task).check_options(found)
     return found
 
@@ -108,15 +89,15 @@ def list_tasks(*, as_json: bool) -> None:
 @click.argument("task")
 @data_options
 @workers_option
-def build(task: str, options: Options, workers: int, **size: Any) -> None:
+def build(task: str, task_options: tuple[str, ...], workers: int, **size: Any) -> None:
     """Generate the data set of TASK and store it in the cache, in place of a stored one.
 
     \b
     adelic data build mheight --n 8
     adelic data build mheight --n 8 --split orbits
-    adelic data build quiver --option labelling=random --workers 2
+    adelic data build quiver --task-options labelling=random --workers 2
     """
-    chosen = _chosen(task, options)
+    chosen = _chosen(task, task_options)
     with progress_bar(_title(task, size)) as tick:
         provenance = data.build(task, progress=tick, workers=workers, **size, **chosen)
     rows = provenance["rows"]
@@ -162,21 +143,14 @@ def _shape(shape: dict[str, Any]) -> str:
     return f"{shape['rows']:,} rows of {shape['length']} tokens, {kind}"
 
 
-questions_options = stack(
-    field_options(DrawnData, only=_COUNTS, default=f"{_AUDITED_QUESTIONS:,}"),
-    field_options(DrawnData, only=("task_options",)),
-)
-
-
 @data_commands.command()
 @click.argument("task")
-@field_options(TaskData, TableData, default="")
+@field_options(TaskData, TableData, DrawnData, only=_ASKED, default="")
+@field_options(DrawnData, only=_COUNTS, default=f"{_AUDITED_QUESTIONS:,}")
 @seed_option
-@_options_option
-@questions_options
 @click.option("--output", type=FileName(path_type=Path, dir_okay=False), help="Also write the audit here, as JSON.")
 @in_terms_of_options
-def audit(task: str, options: Options, output: Path | None, seed: int, **given: Any) -> None:
+def audit(task: str, output: Path | None, seed: int, **given: Any) -> None:
     """Show how trivial rules, simple models and look-up score on TASK, and how many test rows leak.
 
     TASK is the name of a task, or the file of a table of your own, as for `adelic train`.
@@ -195,9 +169,6 @@ def audit(task: str, options: Options, output: Path | None, seed: int, **given: 
     if is_drawn:
         given |= {name: _AUDITED_QUESTIONS for name in _COUNTS if given[name] is None}
     chosen = data.source(task, **given)
-    if options and not isinstance(chosen, TaskData):
-        instead = f"{task} has --task-options" if is_drawn else f"{task} is a table of your own, which has none"
-        raise ConfigurationError(f"--option is for tasks whose rows are stored; {instead}")
     with progress_bar(f"auditing {task}") as tick:
         if isinstance(chosen, data.DrawnData):
             found = data.audit_drawn(chosen, seed=seed, progress=tick)
@@ -207,7 +178,8 @@ def audit(task: str, options: Options, output: Path | None, seed: int, **given: 
             found = data.audit(rows, progress=tick) | {"command": shlex.join(command)}
         else:
             about: dict[str, Any] = {"n": chosen.n, "edition": chosen.edition, "split": chosen.split, "seed": seed}
-            found = data.audit(task, progress=tick, **about, **_chosen(task, options))
+            about |= assigned(given["task_options"] or ())
+            found = data.audit(task, progress=tick, **about)
     (print_questions if is_drawn else print_rows)(found)
     if isinstance(chosen, TableData) and rows.class_names is None:
         click.echo(f"{chosen.target} is a number, and rules and models were asked for its sign alone")
@@ -236,7 +208,7 @@ def audit(task: str, options: Options, output: Path | None, seed: int, **given: 
 )
 @click.option("--force", is_flag=True, help="Replace existing files that have another content.")
 def export(
-    task: str, options: Options, workers: int, file_format: str, output: Path, *, force: bool, **size: Any
+    task: str, task_options: tuple[str, ...], workers: int, file_format: str, output: Path, *, force: bool, **size: Any
 ) -> None:
     """Write the data set of TASK as files for other programs.
 
@@ -249,12 +221,12 @@ def export(
     adelic data export mheight --n 10 --format int2int --output int2int/mheight-10
     adelic data export lattice --n 10 --format acd --output acd-files
     """
-    chosen = _chosen(task, options)
+    chosen = _chosen(task, task_options)
     with progress_bar(_title(task, size)) as tick:
         dataset = data.load(task, progress=tick, workers=workers, **size, **chosen)
         size["n"] = dataset.provenance["n"]
         what = [part for name in ("n", "edition", "split", "seed") for part in (f"--{name}", str(size[name]))]
-        what += [part for name, choice in chosen.items() for part in ("--option", f"{name}={choice}")]
+        what += options(TaskData)["task_options"].words(task_options) if task_options else []
         where = ["--format", file_format, "--output", str(output)]
         command = ["data", "export", task, *what, *where]
         written = shlex.join(["adelic", *command])
@@ -269,9 +241,8 @@ def export(
 
 @data_commands.command()
 @click.argument("task", required=False)
-@click.option("--n", type=int, help="Verify this size only.  [default: all published]")
-@click.option("--edition", help="Verify this edition only.  [default: all with published counts]")
-@click.option("--split", type=click.Choice(tuple(SPLIT_KINDS)), help="Verify this split only.  [default: both]")
+@field_options(TaskData, only=("n", "edition"), default="all with published counts")
+@field_options(TaskData, only=("split",), default="both")
 @workers_option
 def verify(task: str | None, n: int | None, edition: str | None, split: str | None, workers: int) -> None:
     """Generate TASK anew and compare its counts with the published ones.

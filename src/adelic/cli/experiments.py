@@ -1,6 +1,7 @@
 """`adelic train`, and the options of an experiment."""
 
 import os
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ import click
 
 from adelic.cli.options import (
     PATH,
+    Command,
+    IntegerList,
     field_options,
     in_terms_of_options,
     named_option,
@@ -29,8 +32,7 @@ from adelic.training.solver_names import DEFAULT_SOLVER
 
 recipe_options = stack(named_option(Recipe, "--recipe"), field_options(Recipe, default="the recipe's"))
 model_options = stack(
-    field_options(TaskData, TableData, default=""),
-    field_options(DrawnData),
+    field_options(TaskData, TableData, DrawnData),
     named_option(EmbeddingConfig, "--embedding"),
     field_options(EmbeddingConfig),
     named_option(SolverConfig, "--solver"),
@@ -39,6 +41,18 @@ model_options = stack(
     field_options(Steps, only=("steps",)),
 )
 seed_option = field_options(Experiment, only=("seed",), is_filled=True)
+
+
+def seeds_option(default: str, *, is_filled: bool = False) -> Callable[[Command], Command]:
+    """Return the option for several seeds of an experiment, with what the help says of the default.
+
+    It is the default, too, where the option `is_filled`.
+    """
+    words = f"Seeds to run, a run each, as 0,1,2 or 0-4.  [default: {default}]"
+    seeds = IntegerList(options(Experiment)["seed"])
+    return click.option("--seeds", type=seeds, default=default if is_filled else None, help=words)
+
+
 device_option = click.option(
     "--device",
     default="auto",

@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -45,9 +46,12 @@ class SuggestingGroup(click.Group):
 
 
 class IntegerList(click.ParamType):  # type: ignore[type-arg]  # generic in the newest click alone
-    """Integers separated by commas; "a-b" is a range."""
+    """Integers separated by commas; "a-b" is a range. With a field of an experiment, each within its bounds."""
 
     name = "integers"
+
+    def __init__(self, each: Option | None = None) -> None:
+        self.each = each
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
         """Return the integers that a text lists, such as 2,3,5 or 0-4."""
@@ -65,6 +69,10 @@ class IntegerList(click.ParamType):  # type: ignore[type-arg]  # generic in the 
             if listed[-1] - listed[0] >= _LONGEST_RANGE:
                 self.fail(f"{describe(part.strip())} lists more than {_LONGEST_RANGE} integers", param, ctx)
             found += listed
+        if self.each is not None:
+            each = Given(self.each if param is None else replace(self.each, name=param.opts[0].lstrip("-")))
+            for number in found:
+                each.convert(str(number), param, ctx)
         return tuple(found)
 
 
@@ -76,21 +84,6 @@ class NameList(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         """Return the names that a text lists."""
         return value if isinstance(value, tuple) else tuple(n for n in (p.strip() for p in str(value).split(",")) if n)
-
-
-class Assignment(click.ParamType):  # type: ignore[type-arg]
-    """A name and a choice, as labelling=random."""
-
-    name = "assignment"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """Return the name and the choice."""
-        if isinstance(value, tuple):
-            return value
-        name, equals, choice = str(value).partition("=")
-        if not (name and equals and choice):
-            self.fail(f"{value!r} does not have the form NAME=CHOICE; write labelling=random", param, ctx)
-        return name, choice
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg]
@@ -122,7 +115,6 @@ class FileName(click.Path):
 
 INTEGERS = IntegerList()
 DURATION = Duration()
-OPTION = Assignment()
 PATH = FileName(path_type=Path)
 NAMES = NameList()
 
@@ -179,6 +171,10 @@ def named_option(described: type, flag: str, **how: Any) -> Callable[[Command], 
 
 def _field_option(found: list[Option], default: str | None, *, is_filled: bool) -> Callable[[Command], Command]:
     first, words = found[0], " ".join(dict.fromkeys(described.help for described in found))
+    if not all(described.choices for described in found):  # a table's split may be a column
+        first = replace(first, choices=())
+    if default:
+        words = re.sub(r"  \[default: [^]]*\]$", "", words)
     if default is None and first.default is None and first.none != "none":
         default = first.none
     if default is None and first.default is not None:
@@ -193,7 +189,8 @@ def _field_option(found: list[Option], default: str | None, *, is_filled: bool) 
         return click.option(f"--{first.dashed}/--no-{first.dashed}", default=None, help=words)
     metavar = f"[{'|'.join(first.words_for_all)}]" if first.choices else None
     filled = first.default if is_filled else None
-    return click.option(f"--{first.dashed}", type=Given(first), metavar=metavar, default=filled, help=words)
+    names = [f"--{name}" for name in (first.dashed, first.also) if name]
+    return click.option(*names, first.name, type=Given(first), metavar=metavar, default=filled, help=words)
 
 
 def stack(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:

@@ -69,8 +69,9 @@ def list_command(runs_dir: Path, *, searches: bool, as_json: bool) -> None:
     for run in found:
         accuracy = "" if run.accuracy is None else f"{run.accuracy:.2%}"
         seed = str(run.configuration.get("seed", ""))
+        names = (run.row, run.embedding, run.recipe)
         rows.append(
-            (run.label, _state(run), accuracy, _age(run), run.row, run.embedding, run.recipe, seed, _size(run.size))
+            (run.label, _state(run), accuracy, _age(run), *(name or "" for name in names), seed, _size(run.size))
         )
     if rows:
         columns = ("label", "state", "accuracy", "age", "row", "embedding", "recipe", "seed", "size")
@@ -304,7 +305,7 @@ def _prune_search(
 
 
 def _state(run: "RunSummary") -> str:
-    if run.state != "unfinished":
+    if run.state != "unfinished" or run.epochs is None:
         return run.state
     return f"epoch {run.epoch} of {run.epochs}" + (f" + {run.step} steps" if run.step else "")
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adelic.cli.experiments import device_option, experiment, model_options, seed_option
-from adelic.cli.options import NAMES, PATH, Given, field_options, in_terms_of_options, progress_bar, runs_option
+from adelic.cli.options import NAMES, PATH, field_options, in_terms_of_options, progress_bar, runs_option
 from adelic.cli.tables import print_table
 from adelic.data.sources import DrawnData
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.files import atomic_write
-from adelic.storage.options import Option
 from adelic.training import dimensions as space
 from adelic.training.embedding import embedding_in_paths, embedding_text, stored_embedding
 from adelic.training.experiment import Experiment
+from adelic.training.models import RandomSearch
 from adelic.training.recipes import stored
 
 if TYPE_CHECKING:
@@ -29,13 +29,7 @@ _SHOWN = 10  # trials in the table
 @click.argument("task")
 @model_options
 @seed_option
-@click.option(
-    "--trials",
-    type=Given(Option(name="trials", kind=int, least=1, greatest=space.MOST_TRIALS)),
-    default=20,
-    show_default=True,
-    help="Number of trials in all, of all workers together.",
-)
+@field_options(RandomSearch, only=("trials",), is_filled=True)
 @click.option(
     "--search",
     type=NAMES,
@@ -73,7 +67,8 @@ def tune(
 
     A trial trains once, on the training split, for at most --epochs (by default the recipe's) with proposed values,
     and is judged by its best accuracy on the validation split; no search ever sees the test split. Give every embedding
-    the same --trials, --epochs and --seed, and the budgets are equal. What an option gives is kept, not searched.
+    the same --trials, --epochs and --seed, and the budgets are equal. A value that is given, as --dropout 0.1, is
+    kept, not searched.
 
     On a drawn task a trial trains on each of the --examples once, or --passes times, and is judged by --test-cases
     further questions, none of which is a test question. A solver trains for at most --steps in each trial, and is

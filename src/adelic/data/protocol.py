@@ -30,6 +30,21 @@ SPLIT_KINDS: Mapping[str, str] = {
 """How rows are divided into train, validation and test; see `adelic.data.splits`."""
 
 
+def assigned(task_options: tuple[str, ...]) -> dict[str, str]:
+    """Return the options of a task, name and value, that texts assign.
+
+    >>> assigned(("limit=100000", "outcomes=uniform"))
+    {'limit': '100000', 'outcomes': 'uniform'}
+    """
+    given: dict[str, str] = {}
+    for text in task_options:
+        name, equals, value = text.partition("=")
+        if not equals or name in given:
+            raise ConfigurationError(f"task-options={shown(text)} must be NAME=VALUE, each name once")
+        given[name] = value
+    return given
+
+
 @dataclass(frozen=True, eq=False)
 class Rows:
     """The rows of a task as its generator made them, before they are split.

@@ -13,14 +13,13 @@ import numpy as np
 from adelic.data import registry
 from adelic.data.dataset import Dataset, load
 from adelic.data.drawn import Answers, DrawnTask, Operands
-from adelic.data.protocol import View
+from adelic.data.protocol import SPLIT_KINDS, View, assigned
 from adelic.data.store import file_sha256
 from adelic.data.tables import from_table, is_table, read_table
 from adelic.data.tables.files import ENDINGS, READABLE, check_file, refuse_other_files
 from adelic.data.tables.targets import ANSWERS
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.numbers import AdeleSpace
-from adelic.storage.checks import shown
 from adelic.storage.options import check_fields, option, options
 
 
@@ -29,6 +28,11 @@ class _Data:
 
     _named_by: ClassVar[str] = "task"
     _always_said: ClassVar[str]
+
+    def as_dict(self: Any) -> dict[str, Any]:
+        """Return the table `data` of config.toml, as it is read back: without what is None or (), tuples as lists."""
+        found = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return {"task": self.task} | {name: value for name, value in found.items() if value not in (None, [])}
 
     def arguments(self) -> list[str]:
         """Return what names these data on the command line."""
@@ -46,6 +50,10 @@ class _Data:
         )
 
 
+def _in_label(task_options: tuple[str, ...]) -> list[str]:
+    return [text.replace("=", "-") for text in task_options]
+
+
 @dataclass(frozen=True)
 class TaskData(_Data):
     """The data of a task, see `load`.
@@ -55,14 +63,17 @@ class TaskData(_Data):
         n: its size.
         edition: of the data.
         split: "published" or "orbits".
+        task_options: of the task, as texts: ("labelling=random",); those that choose the default are left out.
 
     Raises:
-        UnknownNameError: there is no such task, edition or split.
+        UnknownNameError: there is no such task, edition, split, option or choice of it.
         TaskSizeError: there is no data set of this size.
-        ConfigurationError: the task has no orbits.
+        ConfigurationError: the task has no orbits, or an option is no NAME=VALUE, or is given twice.
 
     >>> TaskData("weaving", 6, split="orbits").label, TaskData("schubert", 4).row
     ('weaving-6-orbits', 'schubert-4')
+    >>> TaskData("quiver", 11, task_options=("labelling=random",)).label
+    'quiver-11-labelling-random'
     """
 
     task: str
@@ -72,8 +83,11 @@ class TaskData(_Data):
     )
     split: str = option(
         "published",
-        help="How the rows of a task are divided: published, or orbits (equivalent rows stay in one part, so that "
-        "images of rows may be trained on).",
+        help=f"How the rows of a task are divided: {' or '.join(f'{k} ({what})' for k, what in SPLIT_KINDS.items())}.",
+        choices=tuple(SPLIT_KINDS),
+    )
+    task_options: tuple[str, ...] = option(
+        (), help="Options that the task has, as labelling=random; `adelic data info TASK` lists them.", also="option"
     )
 
     def __post_init__(self) -> None:
@@ -82,6 +96,9 @@ class TaskData(_Data):
         found.check_edition(self.edition)
         object.__setattr__(self, "n", found.check_size(self.n, self.edition))
         found.check_split(self.split)
+        given = assigned(options(TaskData)["task_options"].check(self.task_options))
+        chosen = {name: value for name, value in found.check_options(given).items() if value != found.options[name][0]}
+        object.__setattr__(self, "task_options", tuple(f"{name}={value}" for name, value in chosen.items()))
 
     @property
     def row(self) -> str:
@@ -90,8 +107,9 @@ class TaskData(_Data):
 
     @property
     def label(self) -> str:
-        """Return the row with its edition and split, where they are not the published ones."""
-        return "-".join([self.row, *(name for name in (self.edition, self.split) if name != "published")])
+        """Return the row with its edition and split, where they are not the published ones, and its options."""
+        special = [name for name in (self.edition, self.split) if name != "published"]
+        return "-".join([self.row, *special, *_in_label(self.task_options)])
 
     space = None
     _always_said = "n"
@@ -127,11 +145,8 @@ class TaskData(_Data):
 
     def load(self, seed: int) -> Dataset:
         """Return the data."""
-        return load(self.task, n=self.n, edition=self.edition, split=self.split, seed=seed)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the table `data` of config.toml."""
-        return asdict(self)
+        chosen: dict[str, Any] = assigned(self.task_options)
+        return load(self.task, n=self.n, edition=self.edition, split=self.split, seed=seed, **chosen)
 
 
 @dataclass(frozen=True)
@@ -222,22 +237,11 @@ class TableData(_Data):
         options = {name: value for name, value in asdict(self).items() if name not in ("path", "sha256")}
         return from_table(read_table(self.path), **options, seed=seed, name=self.task)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the table `data` of config.toml, as it is read back: without what is None, tuples as lists."""
-        found = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
-        return {"task": self.task} | {name: value for name, value in found.items() if value is not None}
-
 
 @cache
 def _configured(name: str, task_options: tuple[str, ...]) -> DrawnTask:
     """Return a drawn task with options as texts."""
-    given: dict[str, str] = {}
-    for text in task_options:
-        option_name, equals, value = text.partition("=")
-        if not equals or option_name in given:
-            raise ConfigurationError(f"task-options={shown(text)} must be NAME=VALUE, each name once")
-        given[option_name] = value
-    return registry.drawn_task(name).configured(**given)
+    return registry.drawn_task(name).configured(**assigned(task_options))
 
 
 _VALIDATION = 1000
@@ -283,8 +287,9 @@ class DrawnData(_Data):
         least=1,
         greatest=10**9,
     )
-
-    task_options: tuple[str, ...] = option((), help="Of a drawn task, its options, as limit=100000,outcomes=uniform.")
+    task_options: tuple[str, ...] = option(
+        (), help="Of a drawn task, its options, as limit=100000,outcomes=uniform.", also="option"
+    )
 
     edition = None
     split = "drawn"
@@ -327,7 +332,7 @@ class DrawnData(_Data):
     @property
     def label(self) -> str:
         """Return the row with the options, as a part of file names."""
-        return "-".join([self.row, *(text.replace("=", "-") for text in self.task_options)])
+        return "-".join([self.row, *_in_label(self.task_options)])
 
     def load(self, seed: int) -> NoReturn:
         """Raise ConfigurationError: there is no data set, see `questions`."""
@@ -373,11 +378,6 @@ class DrawnData(_Data):
         # hash() of a text is another number in each process.
         return np.random.default_rng([zlib.crc32(self.task.encode()), seed, self.examples, stream])
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the table `data` of config.toml; options of the task stand there if there are some."""
-        found = asdict(self) | {"task_options": list(self.task_options)}
-        return {name: value for name, value in found.items() if value != []}
-
 
 Source = TaskData | TableData | DrawnData
 """The data of an experiment."""
@@ -399,7 +399,7 @@ def source(name: str, **options: Any) -> Source:
         ConfigurationError: a file is not a table, an option belongs to other data, or a table has no target.
 
     >>> source("schubert", n=None)
-    TaskData(task='schubert', n=4, edition='published', split='published')
+    TaskData(task='schubert', n=4, edition='published', split='published', task_options=())
     >>> source("schubert", target="sold")
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: --target belongs to a table of your own, and 'schubert' is a task

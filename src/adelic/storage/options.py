@@ -42,6 +42,7 @@ class Option:
         in_names: how names of runs say a value, as "sigma{}"; None for the option's name and the value, "" for nothing.
         in_labels: how labels in reports say it, as "sigma {}"; None for the option's name and the value.
         in_files: whether errors have its name as files do, with underscores.
+        also: another name that the command line takes.
     """
 
     name: str = ""
@@ -65,6 +66,7 @@ class Option:
     in_names: str | None = None
     in_labels: str | None = None
     in_files: bool = False
+    also: str = ""
 
     def __str__(self) -> str:
         shown = f"{self.bounds[0]:g} to {self.bounds[1]:g}" if self.bounds else ", ".join(map(str, self.tried))

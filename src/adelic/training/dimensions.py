@@ -19,7 +19,6 @@ from adelic.training.models import SolverConfig, Steps
 from adelic.training.recipes import Recipe
 from adelic.training.renamed import first_form, first_names
 
-MOST_TRIALS = 1_000_000
 DIMENSIONS: dict[str, Option] = {
     described.dashed: described
     for kind in (Recipe, EmbeddingConfig)

@@ -15,7 +15,7 @@ from typing import Any
 
 from adelic.data.protocol import View
 from adelic.data.sources import DrawnData, Source, TableData, TaskData
-from adelic.errors import AdelicError, ConfigurationError, RunFolderError, UnknownNameError
+from adelic.errors import AdelicError, ConfigurationError, RunFolderError
 from adelic.storage.files import read_bytes
 from adelic.storage.options import check_fields, option, options
 from adelic.storage.records import DamagedTextError, parse_toml
@@ -169,11 +169,9 @@ class Experiment:
             )
 
     def _check_classical(self) -> None:
-        """Check the name, and reset the options of the recipe that make no difference to the model."""
+        """Reset the options of the recipe that make no difference to the model."""
         from adelic.training.classical.models import CLASSICAL_MODELS  # here, as it loads torch
 
-        if self.model.name not in CLASSICAL_MODELS:
-            raise UnknownNameError.of("model", self.model.name, CLASSICAL_MODELS)
         if self.data.has_one_class_a_row is False:
             raise self.not_one_class()
         kind = CLASSICAL_MODELS[self.model.name]
@@ -339,7 +337,7 @@ class Experiment:
             devices: how many processes took part on a machine.
             nodes: how many machines took part.
         """
-        of_row = isinstance(self.model, Classical) and isinstance(self.data, TaskData)
+        of_row = isinstance(self.model, Classical) and isinstance(self.data, TaskData) and not self.data.task_options
         arguments = self._search_arguments() if of_row else self.arguments()
         if arguments is None:
             return "adelic.training.run, with the configuration that stands in this result"

@@ -7,8 +7,18 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from adelic.errors import UnknownNameError
 from adelic.storage.options import check_fields, named, option, table_of
 from adelic.training.solver_names import DEFAULT_SOLVER, check_solver, solvers_in_words
+
+CLASSICAL_TITLES = {
+    "majority": "majority class",
+    "lookup": "look-up",
+    "logistic": "logistic regression",
+    "mlp": "MLP",
+    "trees": "boosted trees",
+}
+"""What tables call the models outside the Transformer, by name."""
 
 
 class _Table:
@@ -30,16 +40,24 @@ class Classical(_Table):
     """A model outside the Transformer.
 
     Attributes:
-        name: a name of `adelic.training.CLASSICAL_MODELS`.
+        name: a name of `CLASSICAL_TITLES`.
+
+    Raises:
+        UnknownNameError: it is none.
 
     >>> Classical(name="trees").label
     'trees'
     """
 
     name: str = named(
-        help="What to fit in place of a Transformer: majority, lookup, logistic, mlp or trees. Of a recipe's options, "
-        "these models have --max-rows and --symmetries."
+        help=f"Model outside the Transformer to train: {', '.join(CLASSICAL_TITLES)}. Of a recipe's options, only "
+        "--max-rows and --symmetries go with it."
     )
+
+    def __post_init__(self) -> None:
+        """Check the name, without importing the model."""
+        if self.name not in CLASSICAL_TITLES:
+            raise UnknownNameError.of("model", self.name, CLASSICAL_TITLES)
 
     @property
     def label(self) -> str:
@@ -62,7 +80,8 @@ class RandomSearch(_Table):
 
     trials: int = option(
         20,
-        help="Number of random draws of its options that are tried for each model outside the Transformer.",
+        help="Number of trials of a search, each with other values of the options: of `adelic tune`, by all workers "
+        "together, or random draws for a model outside the Transformer.",
         least=1,
         greatest=1_000_000,
     )
@@ -129,7 +148,10 @@ class Steps(_Table):
         note="of --steps",
     )
     learning_rate: float | None = option(
-        None, help="A solver has one of its own by default.", positive=True, bounds=(1e-4, 1e-1)
+        None,
+        help="Of a solver, the highest learning rate; each solver has a default of its own.",
+        positive=True,
+        bounds=(1e-4, 1e-1),
     )
 
     name = "steps"

@@ -15,6 +15,12 @@ from adelic.storage.records import DamagedTextError, parse_toml
 from adelic.training.renamed import with_todays_names
 
 
+@cache
+def _tables() -> dict[str, dict[str, Any]]:
+    """Return the packaged recipes.toml."""
+    return tomllib.loads(resources.files("adelic.training").joinpath("recipes.toml").read_text(encoding="utf-8"))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """How a network is built and trained, whatever its embedding.
@@ -38,9 +44,10 @@ class Recipe:
     """
 
     name: str = named(
-        help="How to train: paper (as printed, with our choices listed in docs/paper.md), quick or compact (ours), "
-        "fresh (ours, for drawn tasks), or a file that `adelic tune` wrote, as recipes/mine.toml.  [default: paper "
-        "for the paper's rows, fresh for a drawn task, else compact]",
+        help="How to train: "
+        + ", ".join(f"{name} ({table['about']})" for name, table in _tables().items())
+        + ", or a file that `adelic tune` wrote, as recipes/mine.toml.  [default: paper for the paper's rows, fresh "
+        "for a drawn task, else compact]",
     )
     learning_rate: float = option(
         help="Highest learning rate of the optimizer (Adam).", positive=True, bounds=(1e-5, 1e-2)
@@ -226,12 +233,6 @@ def rate_at(step: int, *, peak: float, warm_up: int, left: float, multiplied: bo
     return peak * risen * left if multiplied else peak * min(risen, left)
 
 
-@cache
-def _tables() -> dict[str, dict[str, Any]]:
-    """Return the packaged recipes.toml."""
-    return tomllib.loads(resources.files("adelic.training").joinpath("recipes.toml").read_text(encoding="utf-8"))
-
-
 def recipe_names() -> tuple[str, ...]:
     """Return the names of the packaged recipes.
 
@@ -299,9 +300,8 @@ def stored(name: str, row: str) -> tuple[dict[str, Any], Any]:
         return check_table(Recipe, tables.get("recipe"), f"{name} [recipe]"), tables.get("embedding")
     if name not in _tables():
         raise UnknownNameError.of("recipe", name, recipe_names())
-    common = dict(_tables()[name])
-    rows = common.pop("rows", {})
-    return common | rows.get(row, {}), None
+    common = {key: value for key, value in _tables()[name].items() if key not in ("about", "rows")}
+    return common | _tables()[name].get("rows", {}).get(row, {}), None
 
 
 def read_recipe_file(path: str | Path) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def test_positions_matter_unless_there_are_none(classifier):
         for positional in ("embedding", "sinusoidal", "learned"):
             model = classifier(positional=positional)
             assert not torch.allclose(model(ids), model(ids[:, order]), atol=1e-4)
-        model = classifier(positional="none")
+        model = classifier(positional=None)
         assert torch.allclose(model(ids), model(ids[:, order]), atol=1e-5)
 
 
@@ -111,14 +111,14 @@ def test_positional_encodings(classifier):
         ("embedding", nn.AdelicPositionalEncoding),
         ("sinusoidal", nn.SinusoidalPositionalEncoding),
         ("learned", LearnedPositionalEncoding),
-        ("none", PositionalEncoding),
+        (None, PositionalEncoding),
     ):
         module = classifier(positional=positional).positional
         assert type(module) is kind
         assert module.table.shape == (7, 16)  # [CLS] stands first
 
 
-@pytest.mark.parametrize("positional", ["embedding", "sinusoidal", "none"])
+@pytest.mark.parametrize("positional", ["embedding", "sinusoidal", None])
 def test_folded_positions_are_added_positions(classifier, positional):
     model, ids = classifier(positional=positional), ids_of(3, 5)
     folded = model.place(ids)

@@ -15,7 +15,7 @@ from adelic.numbers.features import PLACE_FEATURES
 P, D, HEADS = 3, 8, 2
 
 
-def encoder(across="none", *, dropout=0.0, norm="pre", n_layers=2, train=False):
+def encoder(across=None, *, dropout=0.0, norm="pre", n_layers=2, train=False):
     with torch.random.fork_rng():
         torch.manual_seed(3)
         made = PlacewiseTransformer(
@@ -75,7 +75,7 @@ def test_without_mixing_it_is_torchs_encoders_side_by_side(norm, has_padding):
         assert torch.allclose(gradient[:, :, place], expected_gradient, atol=1e-5)
 
 
-@pytest.mark.parametrize("across", ["none", "axial", "late"])
+@pytest.mark.parametrize("across", [None, "axial", "late"])
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_both_ways_give_the_same_states_and_gradients(across, norm, monkeypatch):
     made, weight, results = encoder(across, norm=norm), torch.linspace(-1, 2, D), []
@@ -100,12 +100,12 @@ def dependence(across):
 
 @pytest.mark.usefixtures("path")
 def test_a_place_depends_on_itself_alone_unless_places_are_mixed():
-    assert torch.equal(dependence("none"), torch.eye(P, dtype=torch.bool))
+    assert torch.equal(dependence(None), torch.eye(P, dtype=torch.bool))
     assert dependence("axial").all()
     assert dependence("late").all()
 
 
-@pytest.mark.parametrize("across", ["none", "axial"])
+@pytest.mark.parametrize("across", [None, "axial"])
 def test_permuting_places_and_their_weights_permutes_the_states(across):
     made, permuted, order = encoder(across), encoder(across), torch.tensor([2, 0, 1])
     state = made.state_dict()
@@ -117,7 +117,7 @@ def test_permuting_places_and_their_weights_permutes_the_states(across):
 
 def test_shapes(batch):
     x = tokens(*batch)
-    for across in ("none", "axial", "late"):
+    for across in (None, "axial", "late"):
         assert encoder(across)(x).shape == x.shape
         assert encoder(across)(x, first_only=True).shape == (*batch, 1, P, D)
 
@@ -135,7 +135,7 @@ def test_padding_is_not_read():
     assert torch.allclose(made(x, padding=padding)[0, :3], made(x[:1, :3])[0], atol=1e-5)
 
 
-@pytest.mark.parametrize("across", ["none", "axial", "late"])
+@pytest.mark.parametrize("across", [None, "axial", "late"])
 def test_dropout_belongs_to_the_rows_and_the_seed(across, under):
     made, x, noise = encoder(across, dropout=0.4, train=True), tokens(6), Noise(9)
     whole = under(made, x, noise=noise)
@@ -182,7 +182,7 @@ def test_bfloat16_products(under):
         ({"n_heads": 3}, "d_place=8 is not divisible by n_heads=3"),
         ({"dropout": 1.0}, "dropout=1.0"),
         ({"norm": "rms"}, "norm='rms'"),
-        ({"across": "axis"}, "across='axis' is unknown; use none, axial, late"),
+        ({"across": "axis"}, "across='axis' is unknown; use axial, late or None"),
     ],
 )
 def test_bad_options(change, words):

@@ -11,13 +11,14 @@ from typing import Any
 
 import click
 
+from adelic.cli.experiments import seeds_option
 from adelic.cli.options import (
     DURATION,
-    INTEGERS,
     NAMES,
     PATH,
     Command,
     Given,
+    IntegerList,
     dry_run_option,
     progress_bar,
     runs_option,
@@ -105,9 +106,7 @@ def _shared(name: str, row: str, page: str) -> Callable[[Command], Command]:
             type=PATH,
             help="Run a plan of your own, a TOML file. It may name modules, which are imported, so it is code.",
         ),
-        click.option(
-            "--seeds", type=INTEGERS, help="Run these seeds only, as 0,1,2 or 0-4.  [default: all of the plan]"
-        ),
+        seeds_option("all of the plan"),
         click.option(
             "--workers", type=int, help="Number of processes, of one thread each.  [default: one for each core]"
         ),
@@ -272,7 +271,7 @@ _of_solvers = stack(
     click.option(
         "--examples",
         "sizes",
-        type=INTEGERS,
+        type=IntegerList(options(DrawnData)["examples"]),
         help="Run these numbers of training examples only, as 100,1000.  [default: all]",
     ),
 )

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from adelic.cli.experiments import device_option, recipe_options, tensorboard_option
+from adelic.cli.experiments import device_option, recipe_options, seeds_option, tensorboard_option
 from adelic.cli.options import (
     DURATION,
-    INTEGERS,
     NAMES,
     PATH,
     dry_run_option,
     field_options,
+    in_terms_of_options,
     named_option,
     progress_bar,
     runs_option,
@@ -41,7 +41,7 @@ from adelic.training.recipes import Recipe
 )
 @named_option(Classical, "--models", type=NAMES)
 @field_options(RandomSearch, only=("trials",))
-@click.option("--seeds", type=INTEGERS, default="0", show_default=True, help="Seeds, a run each, as 0,1,2 or 0-4.")
+@seeds_option("0", is_filled=True)
 @field_options(TaskData, only=("edition", "split"), is_filled=True)
 @recipe_options
 @runs_option
@@ -72,6 +72,7 @@ from adelic.training.recipes import Recipe
 @tensorboard_option
 @click.option("--report", "page", type=PATH, help="Also write a report to this HTML file, as `adelic report` does.")
 @dry_run_option
+@in_terms_of_options
 @click.pass_obj
 def rows(
     command: str,

@@ -114,7 +114,7 @@ def audit(
     parts = ["adelic", "data", "audit", task.name, "--n", str(d.provenance["n"]), "--edition", edition]
     parts += ["--split", split] if split != "published" else []
     parts += ["--seed", str(seed)] if seed else []
-    parts += [word for option, choice in options.items() for word in ("--option", f"{option}={choice}")]
+    parts += ["--task-options", ",".join(f"{name}={choice}" for name, choice in options.items())] if options else []
     return _audited(d, shlex.join(parts), progress)
 
 

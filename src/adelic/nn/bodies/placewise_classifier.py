@@ -112,7 +112,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
             d_feedforward=d_feedforward,
             dropout=dropout,
             norm=norm,
-            across=cast(Across, "none" if places == "apart" else places),
+            across=None if places == "apart" else cast(Across, places),
         )
         self.head = make_head(read_size(pooling, n_places * d_place, max_length), n_classes, head)
 

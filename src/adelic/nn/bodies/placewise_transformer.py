@@ -21,7 +21,7 @@ from adelic.nn.kernels.fused import Site
 from adelic.nn.placewise import PlacewiseLinear
 from adelic.nn.tensors import check_plain
 
-Across = Literal["none", "axial", "late"]
+Across = Literal["axial", "late"]
 Sites = Callable[[int, int], Site]
 """A layer's site of dropout, from its number and the place."""
 SITES = 6
@@ -34,7 +34,7 @@ class PlacewiseTransformer(nn.Module):
     Without mixing it is the same function as n_places separate `torch.nn.TransformerEncoder`s (with ReLU, and a final
     norm where norm="pre"), computed at once. Places are mixed
 
-    - across="none": nowhere; a place's result depends on that place's input alone;
+    - across=None: nowhere; a place's result depends on that place's input alone;
     - across="axial": in every layer, between attention across the sequence and the feed-forward layer, by attention
       across the places of each token. Its weights are shared by tokens and places; each place's own norm before it (or
       after it, norm="post") tells the places apart;
@@ -76,7 +76,7 @@ class PlacewiseTransformer(nn.Module):
         d_feedforward: int,
         dropout: float = 0.1,
         norm: Norm = "pre",
-        across: Across = "none",
+        across: Across | None = None,
     ) -> None:
         super().__init__()
         if min(n_places, d_place, n_layers, n_heads, d_feedforward) < 1:
@@ -90,8 +90,8 @@ class PlacewiseTransformer(nn.Module):
             raise ConfigurationError(f"dropout={dropout} must lie in [0, 1)")
         if norm not in ("post", "pre"):
             raise ConfigurationError(f"norm={norm!r} is unknown; use 'post' or 'pre'")
-        if across not in get_args(Across):
-            raise ConfigurationError(f"across={across!r} is unknown; use {', '.join(get_args(Across))}")
+        if across not in (None, *get_args(Across)):
+            raise ConfigurationError(f"across={across!r} is unknown; use {', '.join(get_args(Across))} or None")
         self.n_places, self.d_place, self.dropout = n_places, d_place, dropout
         self.layers = nn.ModuleList(
             PlacewiseEncoderLayer(

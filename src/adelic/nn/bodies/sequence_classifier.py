@@ -34,7 +34,8 @@ class SequenceClassifier(Classifier):
         n_layers, n_heads, dropout: the paper's 6, 8 and 0.1.
         d_feedforward: # NOTE[paper]: it gives none; 512 = 4 · d_model, as usual.
         norm: "post" (torch's default, which we take for the paper's) or "pre", which trains without warm-up.
-        positional: "embedding" lets the embedding choose; "sinusoidal", "learned" and "none" override it.
+        positional: "embedding" lets the embedding choose; "sinusoidal", "learned" and None (no positions)
+            override it.
         pooling: "cls", as in the paper, or "tokens": the head reads all tokens' last states, one after the other, and
             all sequences have max_length tokens. What attention averages, such a head can count.
 
@@ -60,7 +61,7 @@ class SequenceClassifier(Classifier):
         d_feedforward: int = 512,
         dropout: float = 0.1,
         norm: Norm = "post",
-        positional: Literal["embedding", "sinusoidal", "learned", "none"] = "embedding",
+        positional: Literal["embedding", "sinusoidal", "learned"] | None = "embedding",
         pooling: Pooling = "cls",
     ) -> None:
         super().__init__()
@@ -122,13 +123,13 @@ def _fold(table: torch.Tensor | None, positions: torch.Tensor) -> torch.Tensor |
     return (table[:, None] + positions[1:]).flatten(0, 1)
 
 
-def _positional(kind: str, embedding: NumberEmbedding, max_length: int) -> PositionalEncoding:
+def _positional(kind: str | None, embedding: NumberEmbedding, max_length: int) -> PositionalEncoding:
     if kind == "embedding":
         return embedding.positional_encoding(max_length)
     if kind == "sinusoidal":
         return SinusoidalPositionalEncoding(embedding.d_model, max_length=max_length)
     if kind == "learned":
         return LearnedPositionalEncoding(embedding.d_model, max_length=max_length)
-    if kind == "none":
+    if kind is None:
         return PositionalEncoding(torch.zeros(max_length, embedding.d_model))
-    raise ConfigurationError(f"positional={kind!r} is unknown; use 'embedding', 'sinusoidal', 'learned' or 'none'")
+    raise ConfigurationError(f"positional={kind!r} is unknown; use 'embedding', 'sinusoidal', 'learned' or None")

@@ -2,7 +2,7 @@
 
 `models` has an entry for each, `fitting` fits them behind the same `fit` and `evaluate` as networks. May import `data`,
 the descriptions of `training`, and its order of rows and ticks of progress. One more model is an entry of
-`CLASSICAL_MODELS`: a function that fits it, and the values that a search may draw.
+`CLASSICAL_MODELS`, a function that fits it and the values that a search may draw, and of `CLASSICAL_TITLES`.
 """
 
 import importlib

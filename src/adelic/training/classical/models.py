@@ -64,16 +64,14 @@ class ClassicalModel:
     """A kind of model.
 
     Attributes:
-        title: what tables call it.
         fit: from options, data, a seed below 2^32, and what to call between epochs (it may raise) to the fitted model.
         uses_images: whether it makes a difference to train on the images of rows.
         space: what is searched: name of an option -> its values.
 
-    >>> CLASSICAL_MODELS["trees"].title, str(CLASSICAL_MODELS["logistic"].space["inputs"])
-    ('boosted trees', 'standardized, one-hot')
+    >>> str(CLASSICAL_MODELS["logistic"].space["inputs"])
+    'standardized, one-hot'
     """
 
-    title: str
     fit: Fit
     uses_images: bool = True
     space: Mapping[str, Option] = field(default_factory=dict)
@@ -268,15 +266,13 @@ def _caught(category: type[Warning]) -> Iterator[list[warnings.WarningMessage]]:
 
 _DENSE = Option(tried=("standardized", "one-hot"))
 CLASSICAL_MODELS: dict[str, ClassicalModel] = {
-    "majority": ClassicalModel("majority class", _fit_majority, uses_images=False),
-    "lookup": ClassicalModel("look-up", _fit_lookup),
+    "majority": ClassicalModel(_fit_majority, uses_images=False),
+    "lookup": ClassicalModel(_fit_lookup),
     "logistic": ClassicalModel(
-        "logistic regression",
         _fit_logistic,
         space={"inputs": _DENSE, "C": Option(bounds=(1e-3, 1e3), note="inverse weight of the penalty")},
     ),
     "mlp": ClassicalModel(
-        "MLP",
         _fit_mlp,
         space={
             "inputs": _DENSE,
@@ -288,7 +284,6 @@ CLASSICAL_MODELS: dict[str, ClassicalModel] = {
         },
     ),
     "trees": ClassicalModel(
-        "boosted trees",
         _fit_trees,
         space={
             "inputs": Option(tried=("integers", "categories")),
@@ -301,4 +296,4 @@ CLASSICAL_MODELS: dict[str, ClassicalModel] = {
         },
     ),
 }
-"""The models by name."""
+"""The models by name, those of `adelic.training.models.CLASSICAL_TITLES`."""

@@ -58,26 +58,28 @@ class RunSummary:
         return self.folder.name
 
     @property
-    def row(self) -> str:
-        """Return the row: schubert-4; empty if the configuration is damaged."""
-        data = self.configuration.get("data", {})
-        return row_of(data) if data else ""
+    def row(self) -> str | None:
+        """Return the row: schubert-4; None if the configuration is damaged."""
+        data = self.configuration.get("data")
+        return row_of(data) if data else None
 
     @property
-    def embedding(self) -> str:
-        """Return the embedding: adelic:digits, adelic:characters:late, base-digits:base=30, learned."""
+    def embedding(self) -> str | None:
+        """Return the embedding: adelic:digits, adelic:characters:late, learned; None as of `row`."""
         embedding = self.configuration.get("embedding")
-        return embedding_text(embedding) if embedding else ""
+        return embedding_text(embedding) if embedding else None
 
     @property
-    def recipe(self) -> str:
-        """Return the recipe's name."""
-        return str(self.configuration.get("recipe", {}).get("name", ""))
+    def recipe(self) -> str | None:
+        """Return the recipe's name; None as of `row`."""
+        name: str | None = self.configuration.get("recipe", {}).get("name")
+        return name
 
     @property
-    def epochs(self) -> int:
-        """Return how many epochs the run has in all; 0 where that is not known, or the model has no epochs."""
-        return int(self.configuration.get("recipe", {}).get("epochs", 0))
+    def epochs(self) -> int | None:
+        """Return how many epochs the run has in all; None where the model has no epochs, and as of `row`."""
+        epochs: int | None = self.configuration.get("recipe", {}).get("epochs")
+        return epochs
 
     @property
     def accuracy(self) -> float | None:

@@ -20,11 +20,12 @@ from adelic.data import training_rows
 from adelic.data.protocol import Progress as Tick
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, needs_extra
-from adelic.storage.checks import check_count
 from adelic.storage.files import is_stream, read_bytes
+from adelic.storage.options import options
 from adelic.storage.provenance import source_commit, versions
-from adelic.training.dimensions import MOST_TRIALS, Search, apply
+from adelic.training.dimensions import Search, apply
 from adelic.training.experiment import Experiment
+from adelic.training.models import RandomSearch
 from adelic.training.network.fitting import begin, check_memory
 from adelic.training.network.joints import with_best_joint
 from adelic.training.network.world import ALONE
@@ -173,7 +174,7 @@ def tune(
     >>> [(trial.state, trial.samples) for trial in study.trials], study.config.recipe.norm in ("post", "pre")
     ([('complete', 62), ('complete', 62)], True)
     """
-    check_count("trials", trials, greatest=MOST_TRIALS)
+    options(RandomSearch)["trials"].check(trials)
     with needs_extra("searching", "tune"):
         from adelic.training.search.studies import run_study
     config, torch_device = search.config, choose_device(device if search.config.is_network else "cpu")
