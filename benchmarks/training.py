@@ -37,7 +37,7 @@ from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
 from adelic import acd, training
 from adelic.data.sources import TaskData
 from adelic.nn import SequenceClassifier, Vocabulary
-from adelic.nn.embeddings.registry import build_embedding
+from adelic.nn.registry import build_embedding
 from adelic.storage.allocator import SWITCH, keep_freed_memory
 from adelic.storage.files import atomic_write
 from adelic.training.network.fitting import build_model

@@ -3,8 +3,8 @@ import torch
 
 from adelic import AdeleSpace, nn
 from adelic.errors import ConfigurationError
-from adelic.nn.embeddings.registry import build_embedding
 from adelic.nn.flops import forward_flops
+from adelic.nn.registry import build_embedding
 
 LENGTH, D, HEADS, INNER, LAYERS, CLASSES = 5, 16, 2, 32, 3, 4
 

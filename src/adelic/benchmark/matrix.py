@@ -16,6 +16,7 @@ from adelic.storage.options import options
 from adelic.training import Classical, EmbeddingConfig, Experiment, RandomSearch, Result
 from adelic.training.classical.fitting import trials_done
 from adelic.training.embedding import embedding_in_paths
+from adelic.training.nn_names import n_tokens
 from adelic.training.solvers import solver_class
 
 
@@ -253,7 +254,7 @@ def outstanding_work(config: Experiment, runs: Path) -> float:
     if not config.is_network:
         return (whole - done) * rows * (task.length(data.n, data.edition) + 1)
     recipe = config.network_recipe
-    tokens = task.read_length(data.n, data.edition, recipe.view, recipe.body)
+    tokens = n_tokens(recipe.body, task.read_length(data.n, data.edition, recipe.view))
     # Of a layer: the maps to query, key, value and output; both of the feed-forward part; scores, and sums by them.
     token = recipe.n_layers * recipe.d_model * (4 * recipe.d_model + 2 * recipe.d_feedforward + 2 * tokens)
     return (whole - done) * rows * tokens * token

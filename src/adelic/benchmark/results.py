@@ -21,6 +21,8 @@ from adelic.training import EmbeddingConfig, Recipe, Result
 from adelic.training.embedding import options_in_words
 from adelic.training.experiment import flatten
 from adelic.training.models import CLASSICAL_TITLES
+from adelic.training.nn_names import n_tokens
+from adelic.training.recipes import SEQUENCE
 from adelic.training.result import Figures
 
 
@@ -128,7 +130,7 @@ class Summary:
     def reading(self) -> dict[str, str]:
         """Return the options "view" and "body" of a network that does not read the row's tokens one after the other."""
         settings = self.recipe_settings
-        return {name: settings[name] for name in ("view", "body") if settings.get(name) not in (None, "sequence")}
+        return {name: settings[name] for name in ("view", "body") if settings.get(name) not in (None, SEQUENCE)}
 
     @property
     def is_network(self) -> bool:
@@ -286,7 +288,8 @@ class Summary:
         epochs, n = self.recipe_settings.get("epochs"), self.first.n
         if epochs is None or n is None or self.edition is None or self.first.task not in tasks():
             return None
-        return int(self.train_rows * epochs * find_task(self.first.task).read_length(n, self.edition, **self.reading))
+        length = find_task(self.first.task).read_length(n, self.edition, self.reading.get("view"))
+        return int(self.train_rows * epochs * n_tokens(self.reading.get("body", SEQUENCE), length))
 
     @property
     def seconds(self) -> float:

@@ -20,6 +20,7 @@ from adelic.benchmark.table import (
     percent,
 )
 from adelic.training import Result
+from adelic.training.nn_names import unused_options
 from adelic.training.result import Figures
 
 COLUMNS = (
@@ -130,14 +131,14 @@ def recipe_text(summary: Summary) -> str:
     """
     settings = summary.recipe_settings
     unit = next(unit for unit in ("trial", "step", "epoch") if unit + "s" in settings)
-    count, is_graph = settings[unit + "s"], summary.reading.get("body") == "graph"
+    count, unused = settings[unit + "s"], unused_options(summary.reading.get("body", ""))
     said = {
         f"{summary.recipe}, {count} {unit}{'s' if count > 1 else ''}": True,
         f"{summary.max_rows or 0:,} rows": summary.max_rows is not None,
         "symmetries": summary.has_images,
         ", ".join(f"{name} {value}" for name, value in summary.reading.items()): bool(summary.reading),
-        "learned positions": settings.get("positional") == "learned" and not is_graph,
-        "all tokens read": settings.get("pooling") == "tokens" and not is_graph,
+        "learned positions": settings.get("positional") == "learned" and "positional" not in unused,
+        "all tokens read": settings.get("pooling") == "tokens" and "pooling" not in unused,
     }
     return ", ".join(words for words, holds in said.items() if holds)
 

@@ -3,7 +3,6 @@
 A further task is one module with a `TASK`, which `adelic.data.registry` finds by the entry points of its package.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
@@ -226,19 +225,15 @@ class Task:
             raise UnknownNameError.of("view", name, known, listed=f"views of {self.name}")
         return self.views[name]
 
-    def read_length(self, n: int, edition: str, view: str | None = None, body: str = "sequence") -> int:
-        """Return how many tokens a network attends to a row: those of the view and [CLS]; in a graph, a vertex each.
+    def read_length(self, n: int, edition: str, view: str | None = None) -> int:
+        """Return how many numbers a network reads of a row: those of the view.
 
-        >>> from adelic.acd import mheight, quiver
+        >>> from adelic.acd import mheight
         >>> mheight.TASK.read_length(8, "published"), mheight.TASK.read_length(8, "published", view="matrix")
-        (9, 65)
-        >>> quiver.TASK.read_length(11, "published"), quiver.TASK.read_length(11, "published", body="graph")
-        (122, 11)
+        (8, 64)
         """
         length = self.length(n, edition)
-        if view is not None:
-            length = self.view(view, edition).rows(np.zeros((1, length), np.int8)).shape[1]
-        return math.isqrt(length) if body == "graph" else length + 1
+        return length if view is None else self.view(view, edition).rows(np.zeros((1, length), np.int8)).shape[1]
 
     def check_options(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return all options with their choices, or raise UnknownNameError."""

@@ -21,9 +21,8 @@ What lives where:
 
 It imports `adelic.numbers`, torch and numba: no data and no files. Names that are not here are for the layers above.
 
-To add an embedding, put a module into `embeddings` (CONTRIBUTING.md has one in ten lines); nothing else needs to know
-it. To add a body, put a subclass of `bodies.classifier.Classifier` into `bodies`, and let
-`adelic.training.network.fitting.build_model` build it.
+To add an embedding or a body, put a module into `embeddings` or `bodies` (CONTRIBUTING.md has one of each in ten
+lines); `registry` finds it by its name, and nothing else needs to know it.
 """
 
 from adelic.errors import needs_extra
@@ -45,11 +44,11 @@ with needs_extra("adelic.nn", "torch"):
     from adelic.nn.embeddings.one_hot import OneHotEmbedding
     from adelic.nn.embeddings.periodic import PeriodicEmbedding
     from adelic.nn.embeddings.random import RandomEmbedding
-    from adelic.nn.embeddings.registry import EMBEDDINGS, build_embedding
     from adelic.nn.embeddings.xval import XValEmbedding
     from adelic.nn.heads.adelic import AdelicHead, AdelicLoss, AdelicPrediction, adelic_targets
     from adelic.nn.placewise import PlaceEmbedding, PlacewiseLinear, PlacewiseMLP
     from adelic.nn.positional import AdelicPositionalEncoding, SinusoidalPositionalEncoding
+    from adelic.nn.registry import EMBEDDINGS, build_embedding
     from adelic.nn.vocabulary import Vocabulary
 
 __all__ = [

@@ -6,11 +6,8 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from adelic.nn.bodies.classifier import Classifier
-from adelic.nn.bodies.graph_classifier import GraphClassifier
 
-
-def forward_flops(model: Classifier | GraphClassifier, length: int) -> int:
+def forward_flops(model: torch.nn.Module, length: int) -> int:
     """Return the floating-point operations that the matrix products of a forward pass over one row take.
 
     A multiplication with an addition counts as two. Norms, softmax, ReLU and look-ups are not counted, as is usual:

@@ -11,7 +11,7 @@ from adelic.numbers.choice import fitting_space
 from adelic.numbers.features import FEATURE_KINDS, HOT_KINDS, PLACE_FEATURES, FeatureLayout
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 from adelic.storage.options import Option, check_fields, check_table, named, option, options, short, table_of
-from adelic.training.embedding_names import check_embedding, embedding_names
+from adelic.training.nn_names import check_embedding, names
 
 JOINTS = ("agree", "signs", "sum", "product")
 """The joints of a local–global model, `adelic.nn.LocalGlobalClassifier`."""
@@ -42,7 +42,7 @@ class EmbeddingConfig:
     """
 
     name: str = named(
-        help=f"How numbers become vectors: {', '.join(embedding_names())}. Of these, base-digits and residues have a "
+        help=f"How numbers become vectors: {', '.join(names('embeddings'))}. Of these, base-digits and residues have a "
         "token for each digit or residue, abacus is for numbers of several digits, and angular makes a number a point "
         "on a circle.  [default: the recipe's, else adelic]",
     )

@@ -22,7 +22,8 @@ from adelic.storage.records import DamagedTextError, parse_toml
 from adelic.training.embedding import LOCAL_GLOBAL, OF_TWO_CLASSES, EmbeddingConfig, stored_embedding
 from adelic.training.kinds import check_text
 from adelic.training.models import Classical, RandomSearch, SolverConfig, Steps
-from adelic.training.recipes import Recipe, complete, stored
+from adelic.training.nn_names import needs_vocabulary, unused_options
+from adelic.training.recipes import SEQUENCE, Recipe, complete, stored
 from adelic.training.renamed import first_form, with_todays_names
 
 Model = EmbeddingConfig | Classical | SolverConfig
@@ -32,8 +33,6 @@ _RECIPES: dict[type[Model], type[Recipe | RandomSearch | Steps]] = {
     SolverConfig: Steps,
 }
 """How each kind of model is trained."""
-_VECTOR_A_NUMBER = ("learned", "one-hot", "random")
-"""The embeddings that have a vector for each number, and so need to know which numbers there are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,9 +81,10 @@ class Experiment:
             raise ConfigurationError(f"{self.row} has stored rows, which {self.model.name} does not learn from")
         elif isinstance(self.recipe, Recipe) and self.recipe.passes > 1:
             raise ConfigurationError(f"--passes is for drawn tasks; on {self.row} an epoch is a pass: use --epochs")
-        if isinstance(self.recipe, Recipe) and self.recipe.body == "graph" and self.embedding.places is not None:
+        if isinstance(self.recipe, Recipe) and self.recipe.body != SEQUENCE and self.embedding.places is not None:
             raise ConfigurationError(
-                f"--places {self.embedding.places} is a body of its own; leave out --body graph, or use --places flat"
+                f"--places {self.embedding.places} is a body of its own; leave out --body {self.recipe.body}, "
+                "or use --places flat"
             )
         if isinstance(self.model, Classical):
             self._check_classical()
@@ -102,7 +102,7 @@ class Experiment:
         """Return the numbers that a network reads; None where only the data tell, or they are open-ended."""
         if self.view is not None and isinstance(self.data, TaskData):
             return self.view.vocabulary(self.data.n)
-        if isinstance(self.data, DrawnData) and self.model.name in _VECTOR_A_NUMBER:
+        if isinstance(self.data, DrawnData) and needs_vocabulary(self.model.name):
             return self.data.drawn.numbers
         return self.data.vocabulary
 
@@ -152,9 +152,9 @@ class Experiment:
                 f"--places {self.embedding.places} tells two classes apart, and {self.row} has {n_classes}; use "
                 "--places sum or product"
             )
-        if self.vocabulary is None and self.model.name in _VECTOR_A_NUMBER:
+        if self.vocabulary is None and needs_vocabulary(self.model.name):
             raise ConfigurationError(
-                f"{self.row} has too many numbers for --embedding {self.model.name}, which has a vector for each; "
+                f"{self.row} has too many numbers for --embedding {self.model.name}, which needs a list of them; "
                 "--embedding adelic reads any number"
             )
         if self.embedding.places not in (None, *LOCAL_GLOBAL) and self.questions.vocabulary is None:
@@ -228,8 +228,9 @@ class Experiment:
         own = options(EmbeddingConfig)
         changes = {name: value for name, value in given.items() if name not in own and value is not None}
         told = values | changes
-        if told.get("body") == "graph" and (unused := sorted({"norm", "pooling", "positional"} & changes.keys())):
-            raise ConfigurationError(f"--{unused[0]} plays no part in --body graph; leave it out")
+        body = told.get("body", SEQUENCE)
+        if unused := sorted(changes.keys() & unused_options(body)):
+            raise ConfigurationError(f"--{unused[0].replace('_', '-')} plays no part in --body {body}; leave it out")
         kept = stored_embedding(table, recipe)
         chosen = EmbeddingConfig.choose(
             kept,

@@ -12,7 +12,11 @@ from adelic.errors import ConfigurationError, StorageError, UnknownNameError
 from adelic.storage.files import read_bytes
 from adelic.storage.options import check_fields, check_table, named, option, table_of
 from adelic.storage.records import DamagedTextError, parse_toml
+from adelic.training.nn_names import names
 from adelic.training.renamed import with_todays_names
+
+SEQUENCE = "sequence"
+"""The body where none is named."""
 
 
 @cache
@@ -154,11 +158,12 @@ class Recipe:
         None, help="Another way to write rows, as heights for lattice paths; `adelic data info TASK` lists them."
     )
     body: str = option(
-        "sequence",
-        help="Body of the network: sequence (a token for each number), or graph (of rows of n × n numbers: a token for "
-        "each vertex, in no order, and numbers on the edges; --positional, --pooling and --norm play no part).",
-        choices=("sequence", "graph"),
-        unwritten="sequence",
+        SEQUENCE,
+        help=f"Body of the network: {', '.join(names('bodies'))}. Of these, sequence has a token for each number, and "
+        "graph, for rows of n × n numbers, one for each vertex, in no order, and numbers on the edges; --positional, "
+        "--pooling and --norm play no part in it.",
+        choices=names("bodies"),
+        unwritten=SEQUENCE,
     )
     d_model: int = option(128, help="Number of coordinates of each token's vector.", least=1, greatest=65_536)
     n_layers: int = option(6, help="Number of layers of the encoder.", least=1, greatest=10_000)

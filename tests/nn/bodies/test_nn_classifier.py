@@ -8,8 +8,8 @@ import torch
 from adelic import nn
 from adelic.errors import AdelicError, ConfigurationError
 from adelic.nn.bodies.classifier import Classifier
-from adelic.nn.embeddings.registry import build_embedding
 from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding
+from adelic.nn.registry import build_embedding
 from adelic.numbers.features import FEATURE_KINDS
 
 

@@ -26,7 +26,7 @@ from adelic.nn import AdelicEmbedding, LearnedEmbedding, Vocabulary
 from adelic.nn.embeddings.adelic import COORDINATES
 from adelic.nn.embeddings.base import NumberEmbedding, greatest_of, rows_differ
 from adelic.nn.embeddings.loudness import loudness
-from adelic.nn.embeddings.registry import build_embedding
+from adelic.nn.registry import build_embedding
 from adelic.numbers.columns.reading import read_values
 from adelic.numbers.features import (
     FEATURE_KINDS,

@@ -1,22 +1,28 @@
 """The registry: one module is one embedding, its options included."""
 
+import os
 import re
+import shutil
+import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+import adelic
 from adelic import nn, training
-from adelic.data import TaskData
-from adelic.errors import UnknownNameError
+from adelic.data.sources import DrawnData
+from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn.bodies.local_global import JOINTS, OF_TWO_CLASSES
 from adelic.nn.embeddings.adelic import COORDINATES
-from adelic.nn.embeddings.registry import build_embedding, find_embeddings
 from adelic.nn.placewise import PLACES
+from adelic.nn.registry import BODIES, build_embedding, find_classes
 from adelic.storage.options import options
 from adelic.training import embedding as described_embedding
+from adelic.training import nn_names
 
 MODULE = """
 import torch
@@ -44,7 +50,7 @@ def test_a_module_is_an_embedding(tmp_path, monkeypatch):
     (folder / "parity.py").write_text(MODULE)
     (folder / "what_they_share.py").write_text("from adelic.nn import AdelicEmbedding\n")
     monkeypatch.syspath_prepend(tmp_path)
-    found = find_embeddings("more_embeddings")
+    found = find_classes("more_embeddings")
     assert list(found) == ["parity"]
     assert found["parity"].from_options(VOCABULARY, 4, {"sign": "minus"})(VOCABULARY.ids([3, 4]))[:, 0].tolist() == [
         -1,
@@ -54,24 +60,65 @@ def test_a_module_is_an_embedding(tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
 
 
-def test_the_embedding_of_the_contributing_page_is_one_file(tmp_path, monkeypatch):
-    """Everything above the file finds it by its name: configuration, model, training."""
+def contributed(folder):
+    """Write the page's embedding and body into two folders of a folder."""
     page = (Path(__file__).parents[3] / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(import torch\n.*?)```", page, re.DOTALL)
-    folder = tmp_path / "contributed"
-    folder.mkdir()
-    (folder / "__init__.py").touch()
-    (folder / "parity.py").write_text(code, encoding="utf-8")
+    codes = re.findall(r"```python\n(import torch\n.*?)```", page, re.DOTALL)
+    for name, code in zip(("embeddings", "bodies"), codes, strict=True):
+        (folder / name).mkdir(exist_ok=True)
+        (folder / name / "__init__.py").touch()
+        (folder / name / "contributed.py").write_text(code, encoding="utf-8")
+
+
+def test_the_embedding_of_the_contributing_page(tmp_path, monkeypatch):
+    """Whatever lists numbers builds it, and an experiment knows that it needs a list of them."""
+    contributed(tmp_path)
+    assert set(nn_names.written(tmp_path / "embeddings")) == {"parity"}
     monkeypatch.syspath_prepend(tmp_path)
-    for name, embedding in find_embeddings("contributed").items():
-        monkeypatch.setitem(nn.EMBEDDINGS, name, embedding)
-    recipe = training.load_recipe("quick", "schubert-3", epochs=1, n_layers=1)
-    embedding = training.EmbeddingConfig.of("parity")
-    config = training.Experiment(data=TaskData("schubert", 3), model=embedding, recipe=recipe)
-    result = training.run(config, tmp_path / "run", device="cpu")
-    assert result.embedding == config.embedding.label == "parity"
-    for name in [name for name in sys.modules if name.startswith("contributed")]:
+    monkeypatch.setitem(nn.EMBEDDINGS, "parity", find_classes("embeddings")["parity"])
+    for numbers in (5, range(5), nn.Vocabulary(range(5))):
+        vectors = nn.build_embedding("parity", numbers, d_model=4)(torch.tensor([1, 2, 3]))
+        assert torch.equal(vectors[0], vectors[2])
+    with pytest.raises(ConfigurationError, match="parity needs a vocabulary: name the numbers"):
+        nn.build_embedding("parity", None)
+    drawn = DrawnData("modular-sum", 100, task_options=("modulus=31", "terms=3"))
+    model = training.EmbeddingConfig.of("parity")
+    config = training.Experiment(data=drawn, model=model, recipe=training.load_recipe("fresh", drawn.row))
+    assert config.vocabulary == tuple(range(31))
+    with pytest.raises(ConfigurationError, match="gcd-100 has too many numbers for --embedding parity"):
+        replace(config, data=DrawnData("gcd", 100))
+    for name in [name for name in sys.modules if name.startswith("embeddings")]:
         monkeypatch.delitem(sys.modules, name)
+
+
+@pytest.mark.long
+def test_an_embedding_and_a_body_are_one_file_each(tmp_path):
+    """In a copy of the package with the files of the page, the command trains both, also on a drawn task."""
+    shutil.copytree(Path(adelic.__file__).parent, tmp_path / "adelic")
+    contributed(tmp_path / "adelic" / "nn")
+
+    def called(*words):
+        command = [sys.executable, "-m", "adelic", "train", *words, "--run-dir", "run", "--embedding", "parity"]
+        environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+
+    wanted = ("schubert", "--n", "3", "--recipe", "quick", "--epochs", "1", "--body", "recurrent")
+    drawn = ("modular-sum", "--task-options", "terms=3,modulus=31", "--examples", "100", "--epochs", "1")
+    for words, told in (
+        (wanted, "schubert-3 parity: test accuracy"),
+        (drawn, "modular-sum by parity from 100 examples"),
+    ):
+        done = called(*words, "--device", "cpu", "--restart")
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith(told)
+    for words, told in (
+        (("gcd", "--examples", "20"), "gcd-20 has too many numbers for --embedding parity"),
+        ((*wanted, "--pooling", "tokens"), "--pooling plays no part in --body recurrent; leave it out"),
+    ):
+        refused = called(*words)
+        assert refused.returncode == 2
+        assert len(refused.stderr.splitlines()) == 1
+        assert told in refused.stderr
 
 
 @pytest.mark.parametrize("name", nn.EMBEDDINGS)
@@ -86,12 +133,18 @@ def test_defaults_build_every_embedding(name):
 
 def test_names_are_known_without_torch(monkeypatch):
     """They are read from the modules' text, unless torch is loaded anyway; then embeddings of one's own are known."""
-    monkeypatch.delitem(sys.modules, "adelic.nn.embeddings.registry")
-    for name in nn.EMBEDDINGS:
-        described_embedding.check_embedding(name)
+    monkeypatch.delitem(sys.modules, "adelic.nn.registry")
+    for name, embedding in nn.EMBEDDINGS.items():
+        nn_names.check_embedding(name)
+        assert nn_names.needs_vocabulary(name) is embedding.needs_vocabulary
     with pytest.raises(UnknownNameError) as caught:
-        described_embedding.check_embedding("parity")
+        nn_names.check_embedding("parity")
     assert str(caught.value).partition("embeddings: ")[2].split(", ") == sorted(nn.EMBEDDINGS)
+    assert nn_names.needs_vocabulary("parity") is False
+    assert nn_names.names("bodies") == tuple(BODIES) == options(training.Recipe)["body"].choices
+    for name, body in BODIES.items():
+        assert nn_names.unused_options(name) == body.unused
+        assert nn_names.n_tokens(name, 9) == (3 if body.reads_matrices else 10)
 
 
 @pytest.mark.parametrize("name", nn.EMBEDDINGS)

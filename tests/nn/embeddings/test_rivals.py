@@ -21,8 +21,8 @@ from adelic.nn import (
 from adelic.nn.backend import Noise
 from adelic.nn.base_digits import count_digits, from_digits, to_digits
 from adelic.nn.embeddings.features import standardize
-from adelic.nn.embeddings.registry import build_embedding
 from adelic.nn.heads.rivals import DigitHead, DigitLogits, FourierHead, XValHead
+from adelic.nn.registry import build_embedding
 
 LENGTH = 5
 RIVALS = ["random", "one-hot", "fone", "xval", "abacus", "periodic"]

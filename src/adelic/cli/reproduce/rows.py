@@ -25,9 +25,9 @@ from adelic.data.sources import TaskData
 from adelic.errors import Interrupted
 from adelic.storage.allocator import keep_freed_memory
 from adelic.storage.options import options
-from adelic.training.embedding_names import check_embedding
 from adelic.training.experiment import Experiment
 from adelic.training.models import Classical, RandomSearch
+from adelic.training.nn_names import check_embedding
 from adelic.training.recipes import Recipe
 
 

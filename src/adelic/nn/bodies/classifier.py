@@ -3,7 +3,7 @@
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import torch
 from torch import nn
@@ -29,6 +29,9 @@ class Classifier(nn.Module):
     head of your own, what it makes of states (*, d).
 
     Attributes:
+        name: in `adelic.nn.registry.BODIES`, in recipes and on the command line; without one it is in none of them.
+        unused: fields of a recipe that play no part in it, and that its `__init__` does not take.
+        reads_matrices: whether rows are n × n matrices, whose n vertices attend to each other.
         max_length: longest sequence, without [CLS]; with pooling="tokens", the length of all.
         pooling: which last states the head reads, see `POOLINGS`.
         cls: the vector of [CLS], (d,).
@@ -41,6 +44,10 @@ class Classifier(nn.Module):
     >>> isinstance(nn.SequenceClassifier(embedding, n_classes=2, max_length=8), Classifier)
     True
     """
+
+    name: ClassVar[str]
+    unused: ClassVar[tuple[str, ...]] = ()
+    reads_matrices: ClassVar[bool] = False
 
     max_length: int
     pooling: Pooling

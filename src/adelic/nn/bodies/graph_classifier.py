@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import nn
@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.bodies.classifier import check_heads, check_sizes
-from adelic.nn.embeddings.base import NumberEmbedding, needed
+from adelic.nn.embeddings.base import NumberEmbedding
 from adelic.nn.heads.classes import make_head
 from adelic.nn.tensors import check_plain
 
@@ -43,6 +43,10 @@ class GraphClassifier(nn.Module):
     torch.Size([4, 7])
     """
 
+    name: ClassVar[str] = "graph"
+    unused: ClassVar[tuple[str, ...]] = ("norm", "pooling", "positional")
+    reads_matrices: ClassVar[bool] = True
+
     def __init__(
         self,
         embedding: NumberEmbedding,
@@ -69,9 +73,9 @@ class GraphClassifier(nn.Module):
                 f"body=graph needs one vector a number; this embedding has {embedding.tokens_per_number}, use another"
             )
         self.embedding, self.max_length = embedding, max_length
-        self.register_buffer(
-            "every", torch.arange(len(needed(embedding.vocabulary, "a graph's edge"))), persistent=False
-        )
+        if embedding.vocabulary is None:
+            raise ConfigurationError("body=graph needs a vocabulary: name the numbers that can occur")
+        self.register_buffer("every", torch.arange(len(embedding.vocabulary)), persistent=False)
         self.every: torch.Tensor
         self.start = nn.Linear(d, 2 * d)  # of the edges from a vertex, and of those to it
         self.dropout = nn.Dropout(dropout)

@@ -49,6 +49,8 @@ class SequenceClassifier(Classifier):
     torch.Size([2, 5])
     """
 
+    name = "sequence"
+
     def __init__(
         self,
         embedding: NumberEmbedding,

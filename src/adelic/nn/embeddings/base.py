@@ -30,6 +30,7 @@ class NumberEmbedding(Fingerprinted):
 
     Attributes:
         name: in `adelic.nn.EMBEDDINGS`, on the command line and in recipes; a class without one is in none of them.
+        needs_vocabulary: whether it cannot do without a vocabulary, as it has a vector, or the like, for each number.
         vocabulary: the numbers that can occur; None for open-ended numbers.
         d_model: length of a vector.
         tokens_per_number: how many vectors a number becomes; 1 for most embeddings.
@@ -43,12 +44,15 @@ class NumberEmbedding(Fingerprinted):
     """
 
     name: ClassVar[str]
+    needs_vocabulary: ClassVar[bool] = False
     tokens_per_number = 1
 
     def __init__(self, vocabulary: Numbers | None, d_model: int) -> None:
         super().__init__()
         if d_model < 1:
             raise ConfigurationError(f"d_model={d_model} leaves no coordinate; d_model >= 1")
+        if vocabulary is None and self.needs_vocabulary:
+            raise ConfigurationError(f"{self._called} needs a vocabulary: name the numbers that can occur")
         self.vocabulary = None if vocabulary is None else Vocabulary.of(vocabulary)
         self.d_model = d_model
         # As a hook, it checks the input of every subclass, those of users among them.
@@ -101,11 +105,14 @@ class NumberEmbedding(Fingerprinted):
         Traceback (most recent call last):
         adelic.errors.ConfigurationError: 8 is not in the vocabulary, and learned has a vector for each number of it...
         """
-        name = getattr(self, "name", type(self).__name__)
         raise ConfigurationError(
-            f"{describe(numbers[0])} is not in the vocabulary, and {name} has a vector for each number of it; an "
-            "embedding that reads any number, as adelic, takes others, too"
+            f"{describe(numbers[0])} is not in the vocabulary, and {self._called} has a vector for each number of it; "
+            "an embedding that reads any number, as adelic, takes others, too"
         )
+
+    @property
+    def _called(self) -> str:
+        return getattr(self, "name", type(self).__name__)
 
     def positional_encoding(self, max_length: int) -> PositionalEncoding:
         """Return the positional encoding that goes with this embedding."""
@@ -118,17 +125,6 @@ def _check_input(embedding: nn.Module, inputs: tuple[Any, ...]) -> None:
     held = None if is_open else next(itertools.chain(embedding.parameters(), embedding.buffers()), None)
     for values in inputs:
         check_plain(values, *(() if held is None else (held.device,)))
-
-
-def needed(vocabulary: Numbers | None, what: str) -> Vocabulary:
-    """Return the vocabulary of an embedding that cannot do without one.
-
-    >>> len(needed(8, "a learned embedding"))
-    8
-    """
-    if vocabulary is None:
-        raise ConfigurationError(f"{what} has one vector a number, so it needs a vocabulary")
-    return Vocabulary.of(vocabulary)
 
 
 def longer(vocabulary: Vocabulary | None, numbers: Sequence[Any]) -> Vocabulary:

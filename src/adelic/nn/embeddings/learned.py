@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from adelic.nn.embeddings.base import NumberEmbedding, needed
+from adelic.nn.embeddings.base import NumberEmbedding
 from adelic.nn.vocabulary import Numbers, Vocabulary
 
 
@@ -17,11 +17,12 @@ class LearnedEmbedding(NumberEmbedding):
     """
 
     name = "learned"
+    needs_vocabulary = True
 
     vocabulary: Vocabulary
 
     def __init__(self, vocabulary: Numbers | None, d_model: int = 128) -> None:
-        super().__init__(needed(vocabulary, "a learned embedding"), d_model)
+        super().__init__(vocabulary, d_model)
         self.table = nn.Embedding(len(self.vocabulary), d_model)
 
     def forward(self, ids_or_numbers: torch.Tensor) -> torch.Tensor:

@@ -4,8 +4,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from adelic.nn.embeddings.base import NumberEmbedding, needed
-from adelic.nn.vocabulary import Numbers
+from adelic.nn.embeddings.base import NumberEmbedding
+from adelic.nn.vocabulary import Numbers, Vocabulary
 
 
 class OneHotEmbedding(NumberEmbedding):
@@ -18,11 +18,13 @@ class OneHotEmbedding(NumberEmbedding):
     """
 
     name = "one-hot"
+    needs_vocabulary = True
+
+    vocabulary: Vocabulary
 
     def __init__(self, vocabulary: Numbers | None, d_model: int = 128) -> None:
-        numbers = needed(vocabulary, "a one-hot embedding")
-        super().__init__(numbers, d_model)
-        self.projection = nn.Linear(len(numbers), d_model)
+        super().__init__(vocabulary, d_model)
+        self.projection = nn.Linear(len(self.vocabulary), d_model)
 
     def forward(self, ids_or_numbers: torch.Tensor) -> torch.Tensor:
         """Return the vectors of ids, float32 (*, length, d_model)."""

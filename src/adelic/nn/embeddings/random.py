@@ -3,8 +3,8 @@
 import torch
 from torch.nn import functional
 
-from adelic.nn.embeddings.base import NumberEmbedding, needed
-from adelic.nn.vocabulary import Numbers
+from adelic.nn.embeddings.base import NumberEmbedding
+from adelic.nn.vocabulary import Numbers, Vocabulary
 
 
 class RandomEmbedding(NumberEmbedding):
@@ -25,15 +25,16 @@ class RandomEmbedding(NumberEmbedding):
     """
 
     name = "random"
+    needs_vocabulary = True
 
+    vocabulary: Vocabulary
     table: torch.Tensor
 
     def __init__(
         self, vocabulary: Numbers | None, d_model: int = 128, *, generator: torch.Generator | None = None
     ) -> None:
-        numbers = needed(vocabulary, "a random embedding")
-        super().__init__(numbers, d_model)
-        self.register_buffer("table", torch.randn(len(numbers), d_model, generator=generator))
+        super().__init__(vocabulary, d_model)
+        self.register_buffer("table", torch.randn(len(self.vocabulary), d_model, generator=generator))
 
     def forward(self, ids_or_numbers: torch.Tensor) -> torch.Tensor:
         """Return the vectors of ids, float32 (*, length, d_model)."""

@@ -17,12 +17,19 @@ from adelic.data.guard import Guarded, training_rows
 from adelic.data.protocol import Progress as Tick
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
-from adelic.nn import EMBEDDINGS, LocalGlobalClassifier, PlacewiseClassifier, SequenceClassifier, Vocabulary
+from adelic.nn import (
+    EMBEDDINGS,
+    GraphClassifier,
+    LocalGlobalClassifier,
+    NumberEmbedding,
+    PlacewiseClassifier,
+    Vocabulary,
+)
 from adelic.nn.bodies.classifier import Classifier
-from adelic.nn.bodies.graph_classifier import GraphClassifier
 from adelic.nn.bodies.placewise_classifier import place_sizes
 from adelic.nn.embeddings.features import ScaledEmbedding
 from adelic.nn.flops import forward_flops
+from adelic.nn.registry import BODIES
 from adelic.storage.checks import GIBIBYTE
 from adelic.storage.files import atomic_write
 from adelic.storage.provenance import versions
@@ -98,7 +105,7 @@ def fit_network(experiment: Experiment, data: "TrainingData", around: Surroundin
         features=experiment.embedding.features,
         parameters=sum(parameter.numel() for parameter in trainer.parameters),
         flops=forward_flops(model, data.length)
-        if isinstance(model, Classifier | GraphClassifier) and data.vocabulary is not None
+        if not isinstance(model, LocalGlobalClassifier) and data.vocabulary is not None
         else None,
         seconds=seconds + trainer.progress.seconds,
         device=device_name(around.device),
@@ -208,11 +215,10 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
         if vocabulary is None and isinstance(made, ScaledEmbedding):
             made.fit(data.X_train)
         torch.manual_seed(stream_seed(experiment.seed, "initialisation"))
-        if recipe.body == "graph":
-            unused = ("norm", "pooling", "positional")
-            return GraphClassifier(made, **{name: value for name, value in options.items() if name not in unused})
-        model = SequenceClassifier(made, **options)
-        _scale_first_vectors(model, recipe.initial_std)
+        body = BODIES[recipe.body]
+        model: Classifier | GraphClassifier = body(made, **{k: v for k, v in options.items() if k not in body.unused})
+        if isinstance(model, Classifier):
+            _scale_first_vectors(model, made, recipe.initial_std)
         return model
     space = embedding.space()
     options |= {"space": space, "features": embedding.features, "places": embedding.places}
@@ -225,9 +231,9 @@ def build_model(experiment: Experiment, data: "ModelData", objective: Objective)
 
 
 @torch.no_grad()
-def _scale_first_vectors(model: SequenceClassifier, std: float) -> None:
+def _scale_first_vectors(model: Classifier, embedding: NumberEmbedding, std: float) -> None:
     """Multiply the vectors that begin with a standard deviation of 1: [CLS], learned positions, tokens."""
-    tables = [module.weight for module in model.embedding.modules() if isinstance(module, torch.nn.Embedding)]
+    tables = [module.weight for module in embedding.modules() if isinstance(module, torch.nn.Embedding)]
     if model.positional.table.requires_grad:
         tables.append(model.positional.table)
     for vectors in (model.cls, *tables):

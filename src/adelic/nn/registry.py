@@ -1,33 +1,35 @@
-"""Embeddings by name, so that recipes, the command line and users build every one in the same way."""
+"""Embeddings and bodies by name, so that recipes, the command line and users build every one in the same way."""
 
 import importlib
 import inspect
 import pkgutil
 from typing import Any
 
+from torch import nn
+
 from adelic.errors import UnknownNameError
 from adelic.nn.embeddings.base import NumberEmbedding
 from adelic.nn.vocabulary import Numbers
 
 
-def find_embeddings(package: str) -> dict[str, type[NumberEmbedding]]:
-    """Return the embeddings that the modules of a package define, by their names.
+def find_classes(package: str) -> dict[str, type[Any]]:
+    """Return the modules of torch that the files of a package define, by the `name` of their classes.
 
-    >>> sorted(find_embeddings("adelic.nn.embeddings"))
+    >>> sorted(find_classes("adelic.nn.embeddings"))
     ['abacus', 'adelic', 'angular', 'base-digits', 'fone', 'learned', 'one-hot', 'periodic', 'random', ...]
     """
-    found: dict[str, type[NumberEmbedding]] = {}
+    found: dict[str, type[Any]] = {}
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
-        # This module is being imported at this moment, and has none.
-        if module.name != __name__:
-            classes = inspect.getmembers(importlib.import_module(module.name), inspect.isclass)
-            own = [c for _, c in classes if c.__module__ == module.name and issubclass(c, NumberEmbedding)]
-            found |= {c.name: c for c in own if "name" in vars(c)}
+        classes = inspect.getmembers(importlib.import_module(module.name), inspect.isclass)
+        own = [c for _, c in classes if c.__module__ == module.name and issubclass(c, nn.Module)]
+        found |= {vars(c)["name"]: c for c in own if "name" in vars(c)}
     return dict(sorted(found.items()))
 
 
-EMBEDDINGS = find_embeddings("adelic.nn.embeddings")
+EMBEDDINGS: dict[str, type[NumberEmbedding]] = find_classes("adelic.nn.embeddings")
 """Every embedding by its name."""
+BODIES = find_classes("adelic.nn.bodies")
+"""Every body that goes with any embedding, by its name."""
 
 
 def build_embedding(name: str, vocabulary: Numbers | None, **options: Any) -> NumberEmbedding:
