@@ -17,15 +17,9 @@ from adelic.data.guard import Guarded, training_rows
 from adelic.data.protocol import Progress as Tick
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, Interrupted, RunFolderError
-from adelic.nn import (
-    EMBEDDINGS,
-    GraphClassifier,
-    LocalGlobalClassifier,
-    NumberEmbedding,
-    PlacewiseClassifier,
-    Vocabulary,
-)
+from adelic.nn import EMBEDDINGS, LocalGlobalClassifier, NumberEmbedding, PlacewiseClassifier, Vocabulary
 from adelic.nn.bodies.classifier import Classifier
+from adelic.nn.bodies.graph_classifier import GraphClassifier
 from adelic.nn.bodies.placewise_classifier import place_sizes
 from adelic.nn.embeddings.features import ScaledEmbedding
 from adelic.nn.flops import forward_flops
