@@ -11,7 +11,7 @@ from random import Random
 import click
 
 from adelic.cli import commands as ours
-from adelic.cli.options import Assignment, Duration, IntegerList, NameList
+from adelic.cli.options import Duration, IntegerList, NameList
 from adelic.cli.reproduce.drawn import arithmetic
 from targets.case import Case
 from targets.command_line import HOSTILE, adelic, hostile_text
@@ -142,6 +142,6 @@ def _value(rng: Random, words: tuple[str, ...], option: click.Option, hostility:
         return rng.choice([str(choice) for choice in kind.choices])
     if isinstance(kind, IntegerList):
         return rng.choice(["2,3,5", "7", "0-2", "2,2", "4", "10007", "2147483647"])
-    if isinstance(kind, NameList | Assignment | Duration):
+    if isinstance(kind, NameList | Duration):
         return rng.choice(["25m", "labelling=random", "name=choice", "addition", "1s"])
     return rng.choice(INTEGERS)
