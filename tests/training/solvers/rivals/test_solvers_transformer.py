@@ -104,6 +104,19 @@ def test_errors_are_one_line(name):
                 solver.answer(np.array([[1, wrong]], dtype=object))
 
 
+@pytest.mark.parametrize(
+    ("operands", "answers"), [((5, 8), (4, 8)), ((4, 8), (5, 9)), ((3, 3), (1, 6)), ((3, 6), (1, 1))]
+)
+def test_shared_places_are_enough_for_every_offset(operands, answers):
+    """The answers of `distance` are shorter than its operands in training, and as long among longer numbers."""
+    reader = DigitReader(base=10, shared_places=True, operand_digits=operands, answer_digits=answers, arity=2)
+    for offset in range(reader.max_offset + 1):
+        assert reader.place_vectors(slice(0, 1), answers[0], offset).shape == (1, 1 + answers[0], 64)
+        assert reader.place_vectors(slice(1, None), operands[0], offset).shape == (2, 1 + operands[0], 64)
+    for numbers, n_digits in ((slice(0, 1), answers[1]), (slice(1, None), operands[1])):
+        assert reader.place_vectors(numbers, n_digits, 0).shape[1] == 1 + n_digits
+
+
 def test_the_encoder_is_the_same_for_all():
     sizes = {name: sum(p.numel() for p in fitted(name, steps=1)._network.encoder.parameters()) for name in NAMES}
     assert set(sizes.values()) == {100_096}

@@ -166,12 +166,11 @@ class DigitReader(Reader):
         # The digits, then "+", "−", and the questions for a sign and for a digit.
         self.tokens = vectors(base + 4)
         self.max_offset = 0
+        n_places = max(operand_digits[1], answer_digits[1])
         if shared_places:
             self.max_offset = max(operand_digits[1] - operand_digits[0], answer_digits[1] - answer_digits[0])
-            n_places = max(operand_digits[1], answer_digits[1], answer_digits[0] + self.max_offset)
+            n_places = max(n_places, max(operand_digits[0], answer_digits[0]) + self.max_offset)
             self.numbers = vectors(1 + arity)
-        else:
-            n_places = max(operand_digits[1], answer_digits[1])
         self.shared_places = shared_places
         self.places = vectors(1 if shared_places else 1 + arity, 1 + n_places)
         self.encoder = Encoder()
