@@ -49,19 +49,19 @@ def unused_options(body: str) -> tuple[str, ...]:
 
 
 def n_tokens(body: str, length: int) -> int:
-    """Return how many tokens a body attends to in a row of numbers: them and [CLS], or of a matrix its vertices.
+    """Return how many tokens a row of numbers is for a body: they and [CLS], or vertices of a matrix, or the whole row.
 
-    >>> n_tokens("sequence", 121), n_tokens("graph", 121)
-    (122, 11)
+    >>> n_tokens("sequence", 121), n_tokens("graph", 121), n_tokens("mlp", 121)
+    (122, 11, 1)
     """
-    return math.isqrt(length) if _said("bodies", body, "reads_matrices") else length + 1
+    return {"vertex": math.isqrt(length), "row": 1}.get(_said("bodies", body, "token"), length + 1)
 
 
 def names(kind: Kind) -> tuple[str, ...]:
     """Return the names that classes of a package have, read as text: no torch is loaded.
 
     >>> names("bodies")
-    ('graph', 'sequence')
+    ('graph', 'mlp', 'sequence')
     """
     return tuple(_packaged(kind))
 

@@ -159,9 +159,9 @@ class Recipe:
     )
     body: str = option(
         SEQUENCE,
-        help=f"Body of the network: {', '.join(names('bodies'))}. Of these, sequence has a token for each number, and "
-        "graph, for rows of n × n numbers, one for each vertex, in no order, and numbers on the edges; --positional, "
-        "--pooling and --norm play no part in it.",
+        help=f"Body of the network: {', '.join(names('bodies'))}. Of these, sequence is a Transformer with a token for "
+        "each number; graph, for rows of n × n numbers, one with a token for each vertex, in no order, and numbers on "
+        "the edges; mlp reads all numbers side by side, without attention.",
         choices=names("bodies"),
         unwritten=SEQUENCE,
     )

@@ -144,7 +144,7 @@ def test_names_are_known_without_torch(monkeypatch):
     assert nn_names.names("bodies") == tuple(BODIES) == options(training.Recipe)["body"].choices
     for name, body in BODIES.items():
         assert nn_names.unused_options(name) == body.unused
-        assert nn_names.n_tokens(name, 9) == (3 if body.reads_matrices else 10)
+        assert nn_names.n_tokens(name, 9) == {"number": 10, "vertex": 3, "row": 1}[body.token]
 
 
 @pytest.mark.parametrize("name", nn.EMBEDDINGS)

@@ -31,7 +31,7 @@ class Classifier(nn.Module):
     Attributes:
         name: in `adelic.nn.registry.BODIES`, in recipes and on the command line; without one it is in none of them.
         unused: fields of a recipe that play no part in it, and that its `__init__` does not take.
-        reads_matrices: whether rows are n × n matrices, whose n vertices attend to each other.
+        token: what it works on as a whole: each "number", each "vertex" of rows of n × n numbers, or each "row".
         max_length: longest sequence, without [CLS]; with pooling="tokens", the length of all.
         pooling: which last states the head reads, see `POOLINGS`.
         cls: the vector of [CLS], (d,).
@@ -47,7 +47,7 @@ class Classifier(nn.Module):
 
     name: ClassVar[str]
     unused: ClassVar[tuple[str, ...]] = ()
-    reads_matrices: ClassVar[bool] = False
+    token: ClassVar[str] = "number"
 
     max_length: int
     pooling: Pooling

@@ -45,7 +45,7 @@ class GraphClassifier(nn.Module):
 
     name: ClassVar[str] = "graph"
     unused: ClassVar[tuple[str, ...]] = ("norm", "pooling", "positional")
-    reads_matrices: ClassVar[bool] = True
+    token: ClassVar[str] = "vertex"
 
     def __init__(
         self,

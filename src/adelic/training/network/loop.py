@@ -273,7 +273,9 @@ class Trainer:
 
 
 def _tokens(model: nn.Module, ids: torch.Tensor) -> int:
-    """Return how many tokens a row has in a model: [CLS], and one for each number, or several."""
+    """Return how many tokens a row has in a model: [CLS], and one or several for each number; or it is one itself."""
+    if getattr(model, "token", None) == "row":
+        return 1
     embedding = getattr(model, "embedding", None)
     return int(ids.shape[1]) * getattr(embedding, "tokens_per_number", 1) + 1
 

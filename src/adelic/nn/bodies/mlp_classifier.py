@@ -1,0 +1,113 @@
+"""A multilayer perceptron over all numbers of a row, side by side."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from adelic.errors import ConfigurationError
+from adelic.nn.backend import current
+from adelic.nn.bodies.classifier import check_sizes
+from adelic.nn.embeddings.base import NumberEmbedding
+from adelic.nn.heads.classes import make_head
+from adelic.nn.kernels import fused
+from adelic.nn.tensors import check_plain
+
+
+class MLPClassifier(nn.Module):
+    """A multilayer perceptron: it reads the vectors of all numbers of a row, one behind the other.
+
+    Every place in the row has weights of its own, so that no positions are added and nothing is attended to. Hidden
+    layers are residual, with layer norms and ReLU before; all rows have one length.
+
+    Shape: ids (*, length), or numbers without a vocabulary -> (*, n_classes), float32; or what a head gives.
+
+    Args:
+        embedding: any `NumberEmbedding`.
+        n_classes, head: as of `adelic.nn.SequenceClassifier`; the state has d_feedforward numbers.
+        max_length: numbers a row.
+        n_layers: hidden layers behind the first.
+        d_feedforward: width of the hidden layers.
+        dropout: probability that an element of a hidden layer is dropped.
+
+    Raises:
+        ConfigurationError: a size makes no sense.
+
+    >>> from adelic import nn
+    >>> embedding = nn.LearnedEmbedding(nn.Vocabulary(range(8)), d_model=16)
+    >>> model = MLPClassifier(embedding, n_classes=5, max_length=9, n_layers=1, d_feedforward=32)
+    >>> model(torch.zeros(4, 9, dtype=torch.int64)).shape
+    torch.Size([4, 5])
+    """
+
+    name: ClassVar[str] = "mlp"
+    unused: ClassVar[tuple[str, ...]] = ("n_heads", "norm", "pooling", "positional")
+    token: ClassVar[str] = "row"
+
+    def __init__(
+        self,
+        embedding: NumberEmbedding,
+        *,
+        n_classes: int | Sequence[int] | None = None,
+        head: Callable[[int], nn.Module] | None = None,
+        max_length: int,
+        n_layers: int = 6,
+        d_feedforward: int = 512,
+        dropout: float = 0.1,
+    ) -> None:
+        super().__init__()
+        check_sizes(n_classes, max_length, n_layers, dropout)
+        if d_feedforward < 1:
+            raise ConfigurationError(f"d_feedforward={d_feedforward} leaves no hidden layer; it is at least 1")
+        self.embedding, self.max_length = embedding, max_length
+        known = embedding.vocabulary if embedding.tokens_per_number == 1 else None
+        self.register_buffer("every", torch.arange(0 if known is None else known.n_ids), persistent=False)
+        self.every: torch.Tensor
+        length = max_length * embedding.tokens_per_number
+        bound = 1 / math.sqrt(embedding.d_model * length)  # as in nn.Linear
+        self.weight = nn.Parameter(torch.empty(embedding.d_model, length, d_feedforward).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.empty(d_feedforward).uniform_(-bound, bound))
+        self.norms = nn.ModuleList(nn.LayerNorm(d_feedforward) for _ in range(n_layers + 1))
+        self.layers = nn.ModuleList(nn.Linear(d_feedforward, d_feedforward) for _ in range(n_layers))
+        self.dropout = nn.Dropout(dropout)
+        self.head = make_head(d_feedforward, n_classes, head)
+
+    def forward(self, ids: Any) -> Any:
+        """Return what the head makes of the last layer: logits, float32 (*, n_classes), where it is a classifier.
+
+        Args:
+            ids: ids of numbers, (*, length), or numbers.
+        """
+        check_plain(ids, self.weight.device)
+        if ids.shape[-1] != self.max_length:
+            raise ConfigurationError(f"a row of {ids.shape[-1]} numbers: this body reads {self.max_length}")
+        x = self.read(ids.reshape(-1, self.max_length))
+        for site, (norm, layer) in enumerate(zip(self.norms, self.layers, strict=False)):
+            x = x + layer(self.activated(x, norm, site))
+        x = self.activated(x, self.norms[-1], len(self.layers))
+        return self.head(x.view(*ids.shape[:-1], x.shape[1]))
+
+    def read(self, ids: Any) -> torch.Tensor:
+        """Return the first layer's values for rows of ids or numbers, (rows, length) -> (rows, d_feedforward)."""
+        if not 0 < len(self.every) < len(ids):
+            vectors = self.embedding(ids).transpose(1, 2).flatten(1)
+            return vectors @ self.weight.flatten(0, 1) + self.bias  # type: ignore[no-any-return]
+        # Numbers are fewer than rows: what each adds at each place is computed once, and rows add it up.
+        added = self.embedding(self.every) @ self.weight.flatten(1)
+        places = ids * self.max_length + torch.arange(self.max_length, device=ids.device)
+        return functional.embedding_bag(places, added.view(-1, len(self.bias)), mode="sum") + self.bias
+
+    def activated(self, x: torch.Tensor, norm: nn.Module, site: int) -> torch.Tensor:
+        """Return dropout(ReLU(norm(x))); on the CPU its mask is the backend's, whatever thread computes the rows."""
+        x = functional.relu(norm(x))
+        if self.training and self.dropout.p and fused.takes(x):
+            return fused.apply(fused.Dropout, x, current().drawn(self.dropout.p).site(site, self.dropout.p), x.shape[1])
+        return self.dropout(x)  # type: ignore[no-any-return]
+
+    @property
+    def n_parameters(self) -> int:
+        """Return the number of trained parameters."""
+        return sum(p.numel() for p in self.parameters() if p.requires_grad)

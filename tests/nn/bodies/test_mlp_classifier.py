@@ -1,0 +1,106 @@
+"""The body that reads all numbers of a row side by side."""
+
+import pytest
+import torch
+
+from adelic import nn
+from adelic.errors import ConfigurationError
+from adelic.nn.backend import Backend, Noise
+from adelic.nn.bodies.mlp_classifier import MLPClassifier
+from adelic.nn.flops import forward_flops
+
+VOCABULARY = nn.Vocabulary(range(-2, 3))
+EMBEDDINGS = [
+    nn.LearnedEmbedding,
+    nn.AdelicEmbedding,
+    nn.FoNEEmbedding,
+    nn.XValEmbedding,
+    nn.BaseDigitsEmbedding,
+]
+
+
+def body(embedding=nn.LearnedEmbedding, vocabulary=VOCABULARY, **options):
+    torch.manual_seed(0)
+    sizes = {"n_classes": 3, "n_layers": 2, "d_feedforward": 32, "max_length": 4}
+    return MLPClassifier(embedding(vocabulary, d_model=16), **sizes | options)
+
+
+@pytest.mark.parametrize("embedding", EMBEDDINGS)
+def test_against_the_layers_written_out(embedding):
+    """Of many rows and of few, for which the first layer is computed in two ways."""
+    model = body(embedding).eval()
+    ids = torch.randint(0, 5, (40, 4))
+    vectors = model.embedding(ids)  # (rows, tokens, 16)
+    x = torch.einsum("rld,dlh->rh", vectors, model.weight) + model.bias
+    for norm, layer in zip(model.norms[:2], model.layers, strict=True):
+        x = x + layer(norm(x).relu())
+    wanted = model.head(model.norms[2](x).relu())
+    torch.testing.assert_close(model(ids), wanted)
+    torch.testing.assert_close(torch.cat([model(row[None]) for row in ids]), wanted)
+
+
+def test_both_ways_have_the_same_gradients():
+    model = body(dropout=0.0)
+    ids = torch.randint(0, 5, (40, 4))
+    parameters = list(model.parameters())
+    at_once = torch.autograd.grad(model(ids).square().sum(), parameters)
+    one_by_one = torch.autograd.grad(sum(model(row[None]).square().sum() for row in ids), parameters)
+    torch.testing.assert_close(at_once, one_by_one, rtol=1e-4, atol=1e-4)
+
+
+def test_a_place_has_weights_of_its_own():
+    model = body().eval()
+    ids = torch.tensor([[0, 1, 2, 3], [1, 0, 2, 3]])
+    assert not torch.allclose(*model(ids), atol=1e-3)
+
+
+def test_dropout_depends_on_seed_and_row_alone():
+    model = body(dropout=0.5)
+    ids = torch.randint(0, 5, (10, 4))
+    with Backend(noise=Noise(3)).on("cpu"):
+        whole = model(ids)
+        torch.testing.assert_close(model(ids), whole)
+    with Backend(noise=Noise(3, first_row=6)).on("cpu"):
+        torch.testing.assert_close(model(ids[6:]), whole[6:])
+    with Backend(noise=Noise(4)).on("cpu"):
+        assert not torch.allclose(model(ids), whole)
+    assert not torch.allclose(model(ids), model(ids))  # of torch's generator
+    torch.testing.assert_close(model.eval()(ids), model(ids))
+
+
+def test_shapes_heads_and_operations():
+    model = body(head=lambda d: torch.nn.Linear(d, 7), n_classes=None)
+    assert model(torch.zeros(2, 3, 4, dtype=torch.int64)).shape == (2, 3, 7)
+    assert model(torch.zeros(4, dtype=torch.int64)).shape == (7,)
+    assert model(torch.zeros(0, 4, dtype=torch.int64)).shape == (0, 7)
+    assert body(n_classes=(2, 3))(torch.zeros(2, 4, dtype=torch.int64)).shape == (2, 2, 3)
+    assert body(nn.AdelicEmbedding, None)(torch.arange(40).reshape(10, 4)).shape == (10, 3)
+    assert forward_flops(body(), 4) == 2 * (4 * 16 * 32 + 2 * 32 * 32 + 32 * 3)
+    assert body().n_parameters == 5 * 16 + (4 * 16 + 1) * 32 + 2 * (32 + 1) * 32 + 3 * 2 * 32 + 33 * 3
+
+
+def test_what_it_cannot_read():
+    with pytest.raises(ConfigurationError, match="a row of 9 numbers: this body reads 4"):
+        body()(torch.zeros(2, 9, dtype=torch.int64))
+    for options in ({"n_classes": 1}, {"n_layers": 0}, {"max_length": 0}, {"dropout": 1.0}):
+        with pytest.raises(ConfigurationError, match=next(iter(options))):
+            body(**options)
+    with pytest.raises(ConfigurationError, match="d_feedforward=0 leaves no hidden layer"):
+        body(d_feedforward=0)
+    for wrong in (-1, 5):  # the first of a row, and the last, are refused as well
+        ids = torch.zeros(40, 4, dtype=torch.int64)
+        for place in (0, 3):
+            with pytest.raises(RuntimeError, match="not in the valid range"):
+                body()(ids.index_fill(1, torch.tensor([place]), wrong))
+
+
+def test_a_run_learns_stops_and_goes_on(tiny_config, refused, tmp_path):
+    from adelic.training import run
+
+    config = tiny_config("learned", task="lattice", n=5, body="mlp", view="heights", epochs=2)
+    result = run(config, tmp_path)
+    assert run(config, tmp_path) == result
+    assert "--body mlp" in config.command()
+    arguments = ("train", "lattice", "--n", 5, "--recipe", "quick", "--body", "mlp", "--run-dir", tmp_path / "no")
+    for option in (("--pooling", "tokens"), ("--positional", "learned"), ("--norm", "pre"), ("--n-heads", 2)):
+        assert f"{option[0]} plays no part in --body mlp; leave it out" in refused(*arguments, *option)
