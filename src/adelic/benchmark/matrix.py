@@ -239,6 +239,9 @@ def outstanding_work(config: Experiment, runs: Path) -> float:
     >>> small, large = plan(["schubert-4", "schubert-5"], ["learned"], [0])
     >>> outstanding_work(small, Path("no runs")) < outstanding_work(large, Path("no runs"))
     True
+    >>> mlp = plan(["schubert-4"], ["learned"], [0], recipe="compact", changes={"body": "mlp", "d_model": 32})[0]
+    >>> outstanding_work(mlp, Path("no runs")) == 85 * find_task("schubert").estimate(4, "published").rows * 770048
+    True
     """
     if config.is_solver:
         return float(config.steps.steps)
@@ -254,9 +257,13 @@ def outstanding_work(config: Experiment, runs: Path) -> float:
     if not config.is_network:
         return (whole - done) * rows * (task.length(data.n, data.edition) + 1)
     recipe = config.network_recipe
-    tokens = n_tokens(recipe.body, task.read_length(data.n, data.edition, recipe.view))
-    # Of a layer: the maps to query, key, value and output; both of the feed-forward part; scores, and sums by them.
-    token = recipe.n_layers * recipe.d_model * (4 * recipe.d_model + 2 * recipe.d_feedforward + 2 * tokens)
+    length = task.read_length(data.n, data.edition, recipe.view)
+    tokens = n_tokens(recipe.body, length)
+    if tokens == 1:  # a row as a whole: its first layer reads the vectors of all numbers
+        token = recipe.d_feedforward * (length * recipe.d_model + recipe.n_layers * recipe.d_feedforward)
+    else:
+        # Of a layer: the maps to query, key, value and output; both of the feed-forward part; scores, and sums by them.
+        token = recipe.n_layers * recipe.d_model * (4 * recipe.d_model + 2 * recipe.d_feedforward + 2 * tokens)
     return (whole - done) * rows * tokens * token
 
 
