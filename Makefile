@@ -58,7 +58,7 @@ notebooks: setup
 	$(BIN)/python examples/run.py examples/*.ipynb
 
 demo: setup
-	$(BIN)/adelic reproduce number-theory --quick $(if $(EXAMPLES),--examples $(EXAMPLES)) \
+	$(BIN)/adelic reproduce number-theory --quick $(if $(EXAMPLES),--max-examples $(EXAMPLES)) \
 		--runs-dir $(DEMO)/runs --results-dir $(DEMO)/results --report $(DEMO)/report
 
 queue: setup

@@ -285,7 +285,7 @@ SHORTER = {
     "solver": ["--steps", "5", "--examples", "100"],
     "drawn": ["--examples", "200", "--test-cases", "50", "--epochs", "1", "--n-layers", "1"],
     "number theory": ["--dry-run"],
-    "arithmetic": ["--only", "addition", "--solvers", "xval", "--examples", "100", "--workers", "1"],
+    "arithmetic": ["addition", "--solvers", "xval", "--examples", "100", "--workers", "1"],
     "data verify": ["--n", "4"],
     "explore": ["--no-open"],
 }

@@ -518,13 +518,13 @@ def test_a_page_without_marks_is_left_alone(folder):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--only", "adition"], "did you mean 'addition'"),
+        (["adition"], "did you mean 'addition'"),
         (["--solvers", "fon"], "did you mean 'fone'"),
         (["--plan", "other.toml"], "there is no plan 'other.toml'"),
         (["--plan", "plan.toml", "--workers", "0"], "workers must be"),
         (["--plan", "plan.toml", "--quick"], "give one"),
-        (["--solvers", "nowhere:Solver", "--only", "sum"], "No module named 'nowhere'"),
-        (["--solvers", "own_solvers:time", "--only", "sum"], "is not a subclass of"),
+        (["--solvers", "nowhere:Solver", "sum"], "No module named 'nowhere'"),
+        (["--solvers", "own_solvers:time", "sum"], "is not a subclass of"),
         (["--seeds", "9"], "no run"),
     ],
 )
@@ -542,7 +542,7 @@ def test_errors_are_one_line(capsys, arguments, words):
 def test_a_failed_solver_ends_the_command_with_its_line(folder, capsys):
     (folder / "plan.toml").write_text(PLAN.replace("Linear", "Failing"))
     with pytest.raises(SystemExit) as caught:
-        main(["reproduce", "arithmetic", "--plan", "plan.toml", "--only", "addition", "--workers", "1"])
+        main(["reproduce", "arithmetic", "addition", "--plan", "plan.toml", "--workers", "1"])
     assert caught.value.code == 2
     out, err = capsys.readouterr()
     assert out == ""

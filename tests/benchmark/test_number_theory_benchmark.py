@@ -290,12 +290,12 @@ def test_a_table_that_goes_into_a_pipe_is_not_read_again(reproduced, plan_file, 
 
 
 def test_a_first_look_leaves_the_results_and_pages_of_the_whole_alone(works, tmp_path, monkeypatch, plan_file):
-    """With --examples results and report have folders of their own, in a clone too."""
+    """With --max-examples results and report have folders of their own, in a clone too."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs").mkdir()
     page = tmp_path / "docs" / "number-theory.md"
     page.write_text("as it was", encoding="utf-8")
-    given = ("collatz", "--plan", plan_file, "--examples", 20, "--workers", 1)
+    given = ("collatz", "--plan", plan_file, "--max-examples", 20, "--workers", 1)
     out = works("reproduce", "number-theory", *given)
     table = Path("results", "number-theory-small-20-examples", "report", "table.md")
     assert f"wrote {table}" in out

@@ -71,7 +71,7 @@ def test_a_run_that_another_process_has_is_left_to_it(carried_out, folder, queue
 
 
 def test_what_is_left_is_said_and_nothing_trained(works, folder, queue):
-    arithmetic = "adelic reproduce arithmetic --quick --only addition --seeds 0"
+    arithmetic = "adelic reproduce arithmetic addition --quick --seeds 0"
     out = works("reproduce", "--queue", queue(f"{RUN} --seeds 0-2", arithmetic), "--dry-run").splitlines()
     assert out[0].startswith("0 of 3 done, about ")
     assert out[0].endswith(f" FLOPs left: {RUN} --seeds 0-2")

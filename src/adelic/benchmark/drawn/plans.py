@@ -1,6 +1,6 @@
 """Plans: the runs of a benchmark of drawn tasks, as data in TOML; and running what is left of them."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from itertools import product
@@ -222,14 +222,14 @@ def _fields(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def choose(
-    plan: Iterable[Series],
+    plan: Sequence[Series],
     *,
     tasks: Collection[str] | None = None,
     solvers: Collection[str] | None = None,
     examples: Collection[int] | None = None,
     seeds: Collection[int] | None = None,
 ) -> list[Series]:
-    """Return the series of these tasks, solvers and sizes, with these seeds; None is all.
+    """Return the series of these tasks, solvers or embeddings, and sizes, with these seeds; None is all.
 
     Raises:
         UnknownNameError: a task or solver is unknown.
@@ -241,7 +241,7 @@ def choose(
     """
     for name in tasks or ():
         drawn_task(name)
-    for name in solvers or ():
+    for name in set(solvers or ()) - {series.model for series in plan}:
         SolverConfig(name=name)  # raises for another name
     chosen = [
         series if seeds is None else series.seeds(seeds)

@@ -50,22 +50,17 @@ class Plan:
     is_full: bool
 
 
-def _command(
-    name: str, page: str, what: Callable[[Command], Command], help_text: str, *, row: str, other: str
-) -> click.Command:
+def _command(name: str, page: str, help_text: str, *, row: str) -> click.Command:
     """Return the command of a benchmark.
 
     Args:
         name: of the benchmark, as in its folders; its module in `adelic.benchmark` has plans, and says what is shown.
         page: of the documentation that shows it, and its folder there.
-        what: the options that say what to run, of those that `plan_of` takes.
         help_text: of the command, above what is said of all.
         row: what a file of results is for, in words.
-        other: the options that mean another plan, in words.
     """
 
-    @click.command(name, help=f"{cleandoc(help_text)}\n\n{cleandoc(_HELP).format(name=name, page=page, other=other)}")
-    @what
+    @click.command(name, help=f"{cleandoc(help_text)}\n\n{cleandoc(_HELP).format(name=name, page=page)}")
     @_shared(name, row, page)
     @click.pass_obj
     def command(
@@ -97,8 +92,24 @@ def _command(
 
 
 def _shared(name: str, row: str, page: str) -> Callable[[Command], Command]:
-    """Return the options that all benchmarks have, see `_command`."""
+    """Return the arguments and options of a benchmark, see `_command`."""
     return stack(
+        click.argument("tasks", nargs=-1),
+        click.option(
+            "--solvers", type=NAMES, help="Run these solvers or embeddings only, as fone,base-10.  [default: all]"
+        ),
+        click.option(
+            "--examples",
+            "sizes",
+            type=IntegerList(options(DrawnData)["examples"]),
+            help="Run these numbers of training examples only, as 100,1000.  [default: all of the plan]",
+        ),
+        click.option(
+            "--max-examples",
+            type=Given(options(DrawnData)["examples"]),
+            help="Train on at most this number of examples, for a first look; the results have folders of their own.  "
+            "[default: the plan's]",
+        ),
         click.option("--quick", is_flag=True, help="Run a small sample in a few minutes; it has folders of its own."),
         click.option(
             "--plan",
@@ -137,9 +148,9 @@ def plan_of(
     plan_file: Path | None,
     seeds: tuple[int, ...] | None,
     quick: bool,
-    examples: int | None = None,
-    solvers: tuple[str, ...] | None = None,
-    sizes: tuple[int, ...] | None = None,
+    solvers: tuple[str, ...] | None,
+    sizes: tuple[int, ...] | None,
+    max_examples: int | None,
 ) -> Plan:
     """Return what the options of a benchmark's command mean, those that say what to run.
 
@@ -149,26 +160,26 @@ def plan_of(
         plan_file: in place of the full plan.
         seeds: to choose; None for all, here and below.
         quick: whether the quick plan takes the place of the full one.
-        examples: the most that runs train on, where they are fewer than the plan's.
         solvers: to choose; those of one's own are added to the plan.
         sizes: numbers of examples to choose.
+        max_examples: the most that runs train on, where they are fewer than the plan's.
     """
     if quick and plan_file:
         raise click.UsageError("--quick is a plan, and so is --plan; give one", ctx=click.get_current_context())
     for task in tasks or ():
         drawn_task(task)  # before torch is loaded
-    for solver in solvers or ():
+    own = [name for name in solvers or () if ":" in name]
+    for solver in own:
         check_solver(solver)
     from adelic.benchmark import drawn
 
     source = plan_file or ("quick" if quick else "full")
-    own = [solver for solver in solvers or () if solver not in SOLVER_MODULES]
     whole = drawn.read_plan(source, name, own_solvers=own)
-    if examples is not None:
-        whole = [series.at_most(examples) for series in whole]
+    if max_examples is not None:
+        whole = [series.at_most(max_examples) for series in whole]
     chosen = drawn.choose(whole, tasks=tasks or None, solvers=solvers, examples=sizes, seeds=seeds)
     words = [] if source == "full" else [Path(source).stem]
-    words += [] if examples is None else [f"{examples}-examples"]
+    words += [] if max_examples is None else [f"{max_examples}-examples"]
     return Plan(whole, drawn.experiments(chosen), Path("results", "-".join([name, *words])), is_full=not words)
 
 
@@ -212,8 +223,10 @@ _HELP = """\
     Finished runs are read, never run again, and a network goes on from its last checkpoint, so the command can be given
     again after Ctrl-C, a kill or a spent --budget. The report is always about the whole plan: what has not been run is
     said to be "not run". The whole plan has its results in results/{name}, and in a clone its tables go into
-    docs/{page} and the page docs/{page}.md. With {other}, folders are results/{name}-NAME and the folder report in it,
-    unless they are given.
+    docs/{page} and the page docs/{page}.md. With --quick, --plan or --max-examples, folders are results/{name}-NAME and
+    the folder report in it, unless they are given.
+
+    TASKS are names of tasks; all of the plan by default. `adelic data list` says what each asks for.
 
     \b
     adelic reproduce {name} --quick
@@ -222,9 +235,7 @@ _HELP = """\
 """
 _NETWORKS = """
     Each run trains one model on one task, as `adelic train gcd --embedding fone --examples 1000000` does, and counts
-    the answers that are exactly right: on unseen questions of the same kind, and on splits unlike all in training.
-    TASKS are names of tasks; all of the plan by default. `adelic data list` says what each asks for.
-"""
+    the answers that are exactly right: on unseen questions of the same kind, and on splits unlike all in training."""
 _NUMBER_THEORY = """
     Find out which number representation learns number theory: divisors, squares, signs, conics.
 """
@@ -240,11 +251,6 @@ _ARITHMETIC = """
     has tables, figures and a summary in JSON.
 
     \b
-    problems: addition, subtraction, multiplication, exact-division, modular-inverse,
-              modular-inverse-prime, fraction-addition, fraction-multiplication, sum, product,
-              polynomial, comparison; with --plan also expression, infix-expression,
-              determinant-2, determinant-3, polynomial-value, recurrence, linear-system,
-              matrix-program, recurrence-program, system-program
     solvers:  SOLVERS
 
     `adelic train --help` says what each solver is. Rivals as their authors published them are
@@ -252,39 +258,12 @@ _ARITHMETIC = """
     own is package.module:Class, a subclass of adelic.training.solvers.Solver.
 
     \b
-    adelic reproduce arithmetic --only addition --solvers adelic-placewise,fone --examples 100,1000 --seeds 0-2
-    adelic reproduce arithmetic --only fraction-addition --solvers my_package.solvers:Mine
+    adelic reproduce arithmetic addition --solvers adelic-placewise,fone --examples 100,1000 --seeds 0-2
+    adelic reproduce arithmetic fraction-addition --solvers my_package.solvers:Mine
 """
 _SOLVERS = textwrap.fill(", ".join(SOLVER_MODULES), width=88, subsequent_indent=" " * 14, break_on_hyphens=False)
-_of_networks = stack(
-    click.argument("tasks", nargs=-1),
-    click.option(
-        "--examples",
-        type=Given(options(DrawnData)["examples"]),
-        help="Train on at most this number of questions, for a first look; the results have folders of their own.  "
-        "[default: the plan's]",
-    ),
-)
-_of_solvers = stack(
-    click.option("--only", "tasks", type=NAMES, help="Run these problems only, as addition,sum.  [default: all]"),
-    click.option("--solvers", type=NAMES, help="Run these solvers only, as fone,base-10.  [default: all]"),
-    click.option(
-        "--examples",
-        "sizes",
-        type=IntegerList(options(DrawnData)["examples"]),
-        help="Run these numbers of training examples only, as 100,1000.  [default: all]",
-    ),
-)
-_networks: dict[str, Any] = {"row": "task and size", "other": "--quick, --plan or --examples"}
-arithmetic = _command(
-    "arithmetic",
-    "arithmetic",
-    _of_solvers,
-    _ARITHMETIC.replace("SOLVERS", _SOLVERS),
-    row="problem and size",
-    other="--quick or --plan",
-)
-number_theory = _command("number-theory", "number-theory", _of_networks, _NUMBER_THEORY + _NETWORKS, **_networks)
-columns = _command("columns", "features", _of_networks, _COLUMNS + _NETWORKS, **_networks)
+arithmetic = _command("arithmetic", "arithmetic", _ARITHMETIC.replace("SOLVERS", _SOLVERS), row="problem and size")
+number_theory = _command("number-theory", "number-theory", _NUMBER_THEORY + _NETWORKS, row="task and size")
+columns = _command("columns", "features", _COLUMNS + _NETWORKS, row="task and size")
 BENCHMARKS = {command.name or "": command for command in (arithmetic, number_theory, columns)}
 """The commands by name."""

@@ -2,7 +2,7 @@
 
 The packaged plans do not have them. A command names them by module and class, as
 
-    adelic reproduce arithmetic --only addition --solvers adelic.training.solvers.rivals.published:FoNE
+    adelic reproduce arithmetic addition --solvers adelic.training.solvers.rivals.published:FoNE
 """
 
 from typing import Any, cast
