@@ -279,7 +279,7 @@ def progress(config: Experiment, runs: Path) -> tuple[int, int, str]:
     if config.is_network:
         whole, words = config.network_recipe.epochs, "epochs"
         done = (read_bytes(folder / "metrics.jsonl") or b"").count(b"\n")
-    elif config.is_solver:  # which begins anew
+    elif config.is_solver:  # how many trainings it has is its own affair
         whole, done, words = 1, 0, "fits"
     else:  # of a search and a last fit
         whole, words = config.search.trials + 1, "fits"

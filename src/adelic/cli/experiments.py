@@ -126,7 +126,7 @@ def train(
     writes the files.
 
     Ctrl-C and SIGTERM save the run after the current step. The same command goes on from there; after a kill, from the
-    last checkpoint, which is at most a minute old. A solver's run is not saved before its end, and begins anew.
+    last checkpoint, which is at most a minute old. A solver of your own is not saved, and begins anew.
 
     With --model, --trials random draws of the model's options are compared on the validation split, in one search for
     all seeds, and the best one is scored on the test split; a killed search goes on after its last trial.

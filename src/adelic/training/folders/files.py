@@ -17,7 +17,9 @@ from adelic.training.result import Result, check_sum, read_done
 
 JOINT = "joint.json"
 """How each joint of a local–global network did, of a run whose joint validation has chosen."""
-FILES = ("config.toml", JOINT, "metrics.jsonl", "checkpoint.safetensors", "result.json", "DONE")
+CHECKPOINT = "checkpoint.safetensors"
+"""From what an unfinished run goes on, and what a finished network predicts with."""
+FILES = ("config.toml", JOINT, "metrics.jsonl", CHECKPOINT, "result.json", "DONE")
 """The files of a run folder, in the order in which they appear."""
 LOG_FOLDER = "tensorboard"
 """Name of the subfolder of a run folder that has TensorBoard's logs."""

@@ -13,7 +13,15 @@ from adelic.storage.checks import shown
 from adelic.storage.files import read_bytes, storage_errors
 from adelic.storage.records import DamagedTextError
 from adelic.training.embedding import embedding_text
-from adelic.training.folders.files import ACTIVE_SECONDS, EVENT_FILES, FILES, LOG_FOLDER, kept_lines, read_result
+from adelic.training.folders.files import (
+    ACTIVE_SECONDS,
+    CHECKPOINT,
+    EVENT_FILES,
+    FILES,
+    LOG_FOLDER,
+    kept_lines,
+    read_result,
+)
 from adelic.training.folders.progress import read_progress
 from adelic.training.folders.searches import SearchSummary, search_at, search_files, search_summary
 from adelic.training.metrics import history
@@ -232,7 +240,7 @@ def summary(folder: Path) -> RunSummary:
         listed = read_done(folder)
         found["configuration"] = _configuration(folder / "config.toml", listed)
         found["metrics"] = _metrics(folder / "metrics.jsonl", listed)
-        checkpoint = folder / "checkpoint.safetensors"
+        checkpoint = folder / CHECKPOINT
         found["result"] = read_result(folder)
         if found["result"] is not None:
             found["epoch"] = len(found["metrics"])
@@ -249,7 +257,7 @@ def summary(folder: Path) -> RunSummary:
 
 def prunable_size(run: RunSummary, *, whole: bool) -> int:
     """Return how many bytes `prune` frees."""
-    checkpoint = run.folder / "checkpoint.safetensors"
+    checkpoint = run.folder / CHECKPOINT
     with storage_errors(f"cannot read {run.folder}", "choose another --runs-dir"):
         return run.size if whole else checkpoint.stat().st_size if checkpoint.is_file() else 0
 
@@ -262,7 +270,7 @@ def prune(run: RunSummary, *, whole: bool) -> None:
     """
     with storage_errors(f"cannot delete in {run.folder}", "see whether you may write there"):
         if not whole:
-            (run.folder / "checkpoint.safetensors").unlink(missing_ok=True)
+            (run.folder / CHECKPOINT).unlink(missing_ok=True)
             return
         # The last file first, as a kill in between then leaves a run that can go on.
         for name in reversed(FILES):

@@ -25,12 +25,8 @@ def save_checkpoint(
     """Write everything that a run needs to go on, atomically."""
     tensors = {f"model.{key}": value for key, value in model.state_dict().items()}
     tensors |= {f"best.{key}": value for key, value in best.items()}
-    # Of the optimizer the state alone: its options are the recipe's, and each step sets the learning rate.
-    for index, state in optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer.{index}.{key}": value for key, value in state.items()}
-    tensors = {key: value.detach().cpu().contiguous() for key, value in tensors.items()}
-    metadata = {"progress": seal(vars(progress) | {TENSORS: _digest(tensors)})}
-    atomic_write(path, save(tensors, metadata))
+    tensors |= {f"optimizer.{key}": value for key, value in optimizer_state(optimizer).items()}
+    write_tensors(path, tensors, progress)
 
 
 def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> tuple[Weights, Progress]:
@@ -39,11 +35,7 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     If the file is truncated, damaged, or of another model, it is a RunFolderError.
     """
     with damage(path):
-        with safe_open(path, framework="pt") as file:
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118  (no mapping)
-            progress, digest = parse_progress(file.metadata())
-        if digest not in (None, _digest(tensors)):
-            raise ValueError("its tensors do not have the SHA-256 that was written with them")
+        tensors, progress = read_tensors(path)
         parts: dict[str, Weights] = {"model": {}, "best": {}, "optimizer": {}}
         for key, value in tensors.items():
             part, _, name = key.partition(".")
@@ -52,16 +44,44 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
             parts[part] = _with_fingerprints(parts[part], model)
         _check_best(parts["best"], model, progress)
         model.load_state_dict(parts["model"])
-        parameters = [p for group in optimizer.param_groups for p in group["params"]]
-        state: dict[int, dict[str, Any]] = {}
-        for key, value in parts["optimizer"].items():
-            index, _, name = key.partition(".")
-            # Adam's count of steps has no axis; its moments have those of the parameter.
-            if value.ndim and value.shape != parameters[int(index)].shape:
-                raise ValueError(f"{name} of parameter {index} has the shape {tuple(value.shape)}")
-            state.setdefault(int(index), {})[name] = value
-        optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
+        load_optimizer(optimizer, parts["optimizer"])
     return parts["best"], progress
+
+
+def write_tensors(path: Path, tensors: Weights, progress: Progress) -> None:
+    """Write tensors and counters, atomically."""
+    tensors = {key: value.detach().cpu().contiguous() for key, value in tensors.items()}
+    metadata = {"progress": seal(vars(progress) | {TENSORS: _digest(tensors)})}
+    atomic_write(path, save(tensors, metadata))
+
+
+def read_tensors(path: Path) -> tuple[Weights, Progress]:
+    """Return what `write_tensors` has written; what is wrong raises, inside `damage`."""
+    with safe_open(path, framework="pt") as file:
+        tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118  (no mapping)
+        progress, digest = parse_progress(file.metadata())
+    if digest not in (None, _digest(tensors)):
+        raise ValueError("its tensors do not have the SHA-256 that was written with them")
+    return tensors, progress
+
+
+def optimizer_state(optimizer: torch.optim.Optimizer) -> Weights:
+    """Return the state of an optimizer alone: its options are the recipe's, and each step sets the learning rate."""
+    states = optimizer.state_dict()["state"].items()
+    return {f"{index}.{key}": value for index, state in states for key, value in state.items()}
+
+
+def load_optimizer(optimizer: torch.optim.Optimizer, found: Weights) -> None:
+    """Give an optimizer the state that `optimizer_state` has told; ValueError where it is not of its parameters."""
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    state: dict[int, dict[str, Any]] = {}
+    for key, value in found.items():
+        index, _, name = key.partition(".")
+        # Adam's count of steps has no axis; its moments have those of the parameter.
+        if value.ndim and value.shape != parameters[int(index)].shape:
+            raise ValueError(f"{name} of parameter {index} has the shape {tuple(value.shape)}")
+        state.setdefault(int(index), {})[name] = value
+    optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
 
 
 def _digest(tensors: Weights) -> str:

@@ -30,7 +30,7 @@ from adelic.storage.provenance import versions
 from adelic.storage.records import sha256
 from adelic.training.embedding import LOCAL_GLOBAL
 from adelic.training.experiment import Experiment
-from adelic.training.folders.files import FILES, kept_lines, metrics_text
+from adelic.training.folders.files import CHECKPOINT, FILES, kept_lines, metrics_text
 from adelic.training.metrics import history
 from adelic.training.network.checkpoint import load_checkpoint, save_checkpoint
 from adelic.training.network.generators import set_generator_states
@@ -122,7 +122,7 @@ def read_network(experiment: Experiment, data: "TrainingData", folder: Path) -> 
     Raises:
         RunFolderError: the checkpoint is gone or damaged.
     """
-    path = folder / "checkpoint.safetensors"
+    path = folder / CHECKPOINT
     if not path.exists():
         raise RunFolderError(f"{path} is gone; --restart trains this run anew")
     device = torch.device("cpu")
@@ -342,9 +342,7 @@ def _train(
             text, written = metrics_text(lines), len(lines)
             atomic_write(folder / "metrics.jsonl", text)
             trainer.progress.metrics = sha256(text)
-        save_checkpoint(
-            folder / "checkpoint.safetensors", trainer.model, trainer.optimizer, trainer.best, trainer.progress
-        )
+        save_checkpoint(folder / CHECKPOINT, trainer.model, trainer.optimizer, trainer.best, trainer.progress)
         saved = time.monotonic()
 
     with deferred_signals() as request:
@@ -400,7 +398,7 @@ def _farewell(signum: int, trainer: Trainer, folder: Path) -> str:
 
 def _resume(trainer: Trainer, folder: Path) -> list[str]:
     """Load the checkpoint, if there is one, and return the lines of metrics.jsonl that belong to it."""
-    path = folder / "checkpoint.safetensors"
+    path = folder / CHECKPOINT
     if not path.exists():
         return []
     trainer.best, trainer.progress = load_checkpoint(path, trainer.model, trainer.optimizer)

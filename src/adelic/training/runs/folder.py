@@ -11,7 +11,7 @@ from adelic.errors import ConfigurationError, RunFolderError
 from adelic.storage.files import atomic_write, read_bytes, sole_user, storage_errors
 from adelic.storage.records import checksums
 from adelic.training.experiment import Experiment, check_same, is_extension
-from adelic.training.folders.files import EVENT_FILES, FILES, LOG_FOLDER, read_result
+from adelic.training.folders.files import CHECKPOINT, EVENT_FILES, FILES, LOG_FOLDER, read_result
 from adelic.training.network.tensorboard import TensorBoardLog, has_log, require_tensorboard
 from adelic.training.result import Result
 
@@ -77,7 +77,7 @@ def _clear(folder: Path) -> None:
 
 def _extend(folder: Path, experiment: Experiment) -> None:
     """Make an unfinished run with more epochs of a run, in an order in which a kill leaves one of the two."""
-    if (folder / "DONE").exists() and not (folder / "checkpoint.safetensors").exists():
+    if (folder / "DONE").exists() and not (folder / CHECKPOINT).exists():
         raise RunFolderError(
             f"{folder} has no checkpoint any more from which the run could go on; use another --run-dir, or --restart "
             "to begin anew"

@@ -18,7 +18,7 @@ from adelic.errors import ConfigurationError, RunFolderError
 from adelic.storage.provenance import source_commit
 from adelic.training.classical.fitting import fit_classical
 from adelic.training.experiment import Experiment, check_same
-from adelic.training.folders.files import read_result
+from adelic.training.folders.files import CHECKPOINT, read_result
 from adelic.training.kinds import check_text
 from adelic.training.metrics import counted, counted_by_class, most_frequent
 from adelic.training.network.fitting import Network, fit_network, read_network
@@ -175,7 +175,10 @@ def _run(experiment: Experiment, around: Surroundings) -> Result:
     world = around.world
     if isinstance(experiment.data, DrawnData):
         result, metrics = _asked(experiment, around)
-        return world.lead(lambda: finish(around.folder, result, metrics))
+        finished = world.lead(lambda: finish(around.folder, result, metrics))
+        if experiment.is_solver:  # nothing predicts with it
+            (around.folder / CHECKPOINT).unlink(missing_ok=True)
+        return finished
     with world.one_first():
         data = experiment.data.load(experiment.seed)
     if not len(data.y_validation) or not len(data.y_test):
@@ -210,7 +213,9 @@ def _asked(experiment: Experiment, around: Surroundings) -> tuple[Result, bytes 
         task.check_unseen(operands, asked)  # before anything is trained
     if experiment.is_solver:
         around.begin()
-        fitted, n_validation = fit_solver(experiment, operands, answers, tick=around.tick, stop=around.stop), 0
+        checkpoint = around.folder / CHECKPOINT
+        fitted = fit_solver(experiment, operands, answers, tick=around.tick, stop=around.stop, checkpoint=checkpoint)
+        n_validation = 0
     else:
         with torch.random.fork_rng():
             questions = Questions.of(source, seed, (operands, answers), first[0], experiment.vocabulary)

@@ -18,6 +18,7 @@ from adelic.training.network.sampler import stream_seed
 from adelic.training.network.steps import take_steps
 from adelic.training.recipes import cosine, rate_at
 from adelic.training.solver_names import SOLVER_MODULES, check_solver
+from adelic.training.solvers.saving import Part, trainings
 
 T = TypeVar("T")
 _CLIP = 1.0
@@ -240,12 +241,17 @@ def descend(
     *,
     warm_up: int,
     others: Sequence[torch.optim.Optimizer] = (),
+    parts: Sequence[Part | torch.Generator] = (),
 ) -> None:
     """Train in steps, with gradients of norm 1 at most.
 
-    The optimizer has one group, whose rate rises over `warm_up` steps; `others` are as for `take_steps`. The course's
-    tick is called about a hundred times.
+    The optimizer has one group, whose rate rises over `warm_up` steps; `others` are as for `take_steps`. `parts` are
+    what the loss changes: the generator from which it draws, rows that it has noted. With these, a training that was
+    saved (see `adelic.training.solvers.saving`) goes on as if it had not been stopped. The course's tick is called
+    about a hundred times.
     """
+    kept = trainings()
+    training = kept.begin((optimizer, *others), parts) if kept else None
 
     def backward(step: int) -> torch.Tensor:
         value = loss(step)
@@ -253,10 +259,13 @@ def descend(
         return value
 
     def after(step: int, value: torch.Tensor) -> None:
+        if training:
+            training.took(step + 1, course.steps)
         if course.tick and (step + 1) % max(1, course.steps // _TICKS) == 0:
             course.tick(step + 1, course.steps, f"loss {value.item():.3g}")
 
     def rate(step: int) -> float:
         return rate_at(step, peak=course.peak, warm_up=warm_up, left=cosine(step, course.steps), multiplied=False)
 
-    take_steps(range(course.steps), backward, optimizer, rate, after, others=others, greatest_norm=_CLIP)
+    first = training.step if training else 0
+    take_steps(range(first, course.steps), backward, optimizer, rate, after, others=others, greatest_norm=_CLIP)

@@ -188,7 +188,7 @@ def _train(network: nn.Module, inputs: torch.Tensor, targets: torch.Tensor, cour
         rows = torch.randint(len(inputs), (_BATCH,), generator=generator)
         return functional.mse_loss(network(_with_one(inputs[rows])), targets[rows])
 
-    descend(loss, optimizer, course, warm_up=_WARM_UP)
+    descend(loss, optimizer, course, warm_up=_WARM_UP, parts=[generator])
 
 
 SOLVERS: dict[str, type[Solver]] = {"adelic-characters": CharactersSolver}

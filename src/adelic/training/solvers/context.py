@@ -177,7 +177,7 @@ def _train(
 
     # Said aloud that it is off, else torch warns that it is.
     with torch.sparse.check_sparse_tensor_invariants(False):  # type: ignore[no-untyped-call]
-        descend(loss, optimizer, course, warm_up=_WARM_UP, others=others)
+        descend(loss, optimizer, course, warm_up=_WARM_UP, others=others, parts=[generator, epochs, hard])
 
 
 def _depth(prime: int, examples: int) -> int:
@@ -212,6 +212,15 @@ class _Hardest:
         """Return some of the rows, all different, int64 (at most count,)."""
         return self.rows[torch.randperm(len(self.rows), generator=self._generator)[:count]]
 
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the losses and the rows."""
+        return {"losses": self._losses, "rows": self.rows}
+
+    def restore(self, found: dict[str, torch.Tensor]) -> None:
+        """Take what `state` has told."""
+        self._losses.copy_(found["losses"])
+        self.rows = found["rows"]
+
 
 class _Epochs:
     """Rows in random order, each once before any comes again."""
@@ -226,6 +235,14 @@ class _Epochs:
             self._left = torch.cat([self._left, torch.randperm(self._n_rows, generator=self._generator)])
         drawn, self._left = self._left[:count], self._left[count:]
         return drawn
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return the rows that are left before all come again."""
+        return {"left": self._left}
+
+    def restore(self, found: dict[str, torch.Tensor]) -> None:
+        """Take what `state` has told."""
+        self._left = found["left"]
 
 
 def _targets(space: AdeleSpace, answers: Answers) -> torch.Tensor:

@@ -289,7 +289,8 @@ class _Lessons:
             return value
 
         optimizer = torch.optim.Adam(machine.parameters(), lr=course.peak)
-        descend(loss, optimizer, replace(course, learning_rate=2 * course.peak), warm_up=WARM_UP)
+        faster = replace(course, learning_rate=2 * course.peak)
+        descend(loss, optimizer, faster, warm_up=WARM_UP, parts=[generator])
 
     @torch.no_grad()
     def right(self, machine: SoftMachine) -> float:

@@ -1,6 +1,5 @@
 """Solvers in an experiment: fitted to the questions of a drawn task, and asked others."""
 
-import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ from adelic.training.runs.fitted import Fitted
 from adelic.training.signals import Stopped
 from adelic.training.solver_names import SOLVER_MODULES
 from adelic.training.solvers.base import Solver, solver_class
+from adelic.training.solvers.saving import saved
 
 _BATCH = 10_000
 
@@ -30,8 +30,9 @@ def fit_solver(
     *,
     tick: Tick | None = None,
     stop: Callable[[], bool] | None = None,
+    checkpoint: Path | None = None,
 ) -> Fitted:
-    """Train a solver on questions; a run that is interrupted begins anew.
+    """Train a solver on questions; with a `checkpoint`, a file, one that was stopped goes on from there.
 
     Operands are (n, arity), integers or Fractions, answers (n,), exact. `tick` is called with (steps done, steps,
     text), `stop` asked as often. Errors are those of `solver_for`; a ConfigurationError, too, says that answers have
@@ -47,23 +48,24 @@ def fit_solver(
         if stop is not None and stop():
             raise Stopped(f"stopped after {done} of {steps} steps")
 
-    start, processor = time.perf_counter(), time.process_time()
     solver = _own(experiment, kind)
     if how.learning_rate is not None:
         solver.learning_rate = how.learning_rate
-    _own(experiment, solver.fit, asked, operands, answers, seed=experiment.seed, steps=how.steps, tick=between)
+    with saved(checkpoint) as trainings:
+        _own(experiment, solver.fit, asked, operands, answers, seed=experiment.seed, steps=how.steps, tick=between)
+        seconds, processor_seconds = trainings.seconds, trainings.processor_seconds
     return Fitted(
         evaluate=lambda X, y: _judge(experiment, solver, X, y),
         remembered=None,
         features=None,
         parameters=int(_own(experiment, lambda: solver.n_parameters)),
         flops=None,
-        seconds=time.perf_counter() - start,
+        seconds=seconds,
         device=machine(),
         versions=versions("torch", "numpy"),
         validation=None,
         history={name: [] for name in CURVES},
-        further={"processor_seconds": round(time.process_time() - processor, 3)},
+        further={"processor_seconds": round(processor_seconds, 3)},
     )
 
 

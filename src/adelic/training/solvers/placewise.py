@@ -296,7 +296,7 @@ def _train(network: PlacewiseNetwork, loss: RowsLoss, rows: torch.Tensor, course
     def of_batch(step: int) -> torch.Tensor:
         return loss(rows[torch.randint(len(rows), (BATCH_SIZE,), generator=generator)], generator)
 
-    descend(of_batch, optimizer, course, warm_up=WARM_UP)
+    descend(of_batch, optimizer, course, warm_up=WARM_UP, parts=[generator])
 
 
 def decoded(space: AdeleSpace, logits: torch.Tensor, problem: DrawnTask, *, is_cautious: bool = False) -> Answers:

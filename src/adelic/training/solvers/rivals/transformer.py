@@ -257,7 +257,7 @@ class TransformerSolver(CheckedSolver):
 
         reader.train()
         warm_up = max(1, round(WARM_UP * course.steps))
-        descend(loss, optimizer, course, warm_up=warm_up)
+        descend(loss, optimizer, course, warm_up=warm_up, parts=[generator])
         self._network = reader.eval()
 
     @torch.no_grad()
