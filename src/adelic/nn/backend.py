@@ -10,8 +10,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
 import torch
+from torch import nn
 
 from adelic.errors import ConfigurationError
+from adelic.nn.kernels import fused
 from adelic.nn.kernels.fused import Site
 
 PRECISIONS = ("float32", "bfloat16")
@@ -136,3 +138,21 @@ def current() -> Backend:
     """
     # Dynamo cannot trace ContextVar.get (torch 2.x): a graph would break here.
     return PLAIN if torch.compiler.is_compiling() else _ACTIVE.get()
+
+
+def dropped(x: torch.Tensor, dropout: nn.Dropout, site: int) -> torch.Tensor:
+    """Return what dropout makes of rows (rows, *).
+
+    On the CPU, with the mask that the backend's noise has for these rows at this site of the model, whatever thread
+    computes them.
+
+    >>> x, dropout = torch.ones(4, 100), nn.Dropout(0.5)
+    >>> with Backend(noise=Noise(seed=3)).on("cpu"):
+    ...     torch.equal(dropped(x, dropout, 0), dropped(x, dropout, 0)), torch.equal(
+    ...         dropped(x, dropout, 0), dropped(x, dropout, 1)
+    ...     )
+    (True, False)
+    """
+    if not (dropout.training and dropout.p and fused.takes(x)):
+        return dropout(x)  # type: ignore[no-any-return]
+    return fused.apply(fused.Dropout, x, current().drawn(dropout.p).site(site, dropout.p), x.numel() // len(x))

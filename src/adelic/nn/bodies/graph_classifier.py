@@ -9,7 +9,9 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
+from adelic.nn.backend import dropped
 from adelic.nn.bodies.classifier import check_heads, check_sizes
+from adelic.nn.bodies.encoder import SITES
 from adelic.nn.embeddings.base import NumberEmbedding
 from adelic.nn.heads.classes import make_head
 from adelic.nn.tensors import check_plain
@@ -98,9 +100,9 @@ class GraphClassifier(nn.Module):
         there = functional.one_hot(ids.reshape(-1, n, n), len(numbers)).to(numbers.dtype)
         edges = torch.cat([there, there.transpose(1, 2)], dim=-1)  # (rows, from, to, 2 · numbers)
         # A sum of n independent vectors is √n times as large as one.
-        x = self.dropout(edges.sum(dim=2) @ both_ways(self.start(numbers)) / math.sqrt(n))
-        for layer in self.layers:
-            x = layer(x, edges, numbers)
+        x = dropped(edges.sum(dim=2) @ both_ways(self.start(numbers)) / math.sqrt(n), self.dropout, 0)
+        for i, layer in enumerate(self.layers):
+            x = layer(x, edges, numbers, first_site=1 + SITES * i)
         x = self.final_norm(x)
         state = torch.cat([x.mean(dim=1), x.amax(dim=1)], dim=-1)
         return self.head(state.reshape(*batch, -1))
@@ -138,21 +140,22 @@ class GraphLayer(nn.Module):
         self.linear1, self.linear2 = nn.Linear(d_model, d_feedforward), nn.Linear(d_feedforward, d_model)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: torch.Tensor, edges: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
-        """Return the vertices' next states."""
+    def forward(
+        self, x: torch.Tensor, edges: torch.Tensor, numbers: torch.Tensor, *, first_site: int = 0
+    ) -> torch.Tensor:
+        """Return the vertices' next states; `first_site` numbers the layer's first site of `SITES` in the model."""
         rows, n, d = x.shape
         heads, size = self.n_heads, d // self.n_heads
         q, k, v = self.in_proj(self.norm1(x)).view(rows, n, 3, heads, size).permute(2, 0, 3, 1, 4)
         bias, message = both_ways(self.bias(numbers)), both_ways(self.message(numbers))
         scores = q @ k.transpose(-1, -2) / math.sqrt(size) + (edges @ bias).permute(0, 3, 1, 2)
-        shares = self.dropout(scores.softmax(dim=-1))  # (rows, heads, n, n)
+        shares = dropped(scores.softmax(dim=-1), self.dropout, first_site)  # (rows, heads, n, n)
         # Σ_j share · message(edge): shares are added up number by number first, and no edge gets a message of its own.
         by_number = (shares.permute(0, 2, 1, 3) @ edges).transpose(1, 2)  # (rows, heads, n, 2 · numbers)
         states = shares @ v + by_number @ message.view(-1, heads, size).transpose(0, 1)
-        x = x + self.dropout(self.out_proj(states.transpose(1, 2).flatten(2)))
-        inner = self.linear2(self.dropout(functional.relu(self.linear1(self.norm2(x)))))
-        changed: torch.Tensor = x + self.dropout(inner)
-        return changed
+        x = x + dropped(self.out_proj(states.transpose(1, 2).flatten(2)), self.dropout, first_site + 1)
+        inner = dropped(functional.relu(self.linear1(self.norm2(x))), self.dropout, first_site + 2)
+        return x + dropped(self.linear2(inner), self.dropout, first_site + 3)
 
 
 def both_ways(told: torch.Tensor) -> torch.Tensor:

@@ -9,11 +9,10 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError
-from adelic.nn.backend import current
+from adelic.nn.backend import dropped
 from adelic.nn.bodies.classifier import check_sizes
 from adelic.nn.embeddings.base import NumberEmbedding
 from adelic.nn.heads.classes import make_head
-from adelic.nn.kernels import fused
 from adelic.nn.tensors import check_plain
 
 
@@ -101,11 +100,8 @@ class MLPClassifier(nn.Module):
         return functional.embedding_bag(places, added.view(-1, len(self.bias)), mode="sum") + self.bias
 
     def activated(self, x: torch.Tensor, norm: nn.Module, site: int) -> torch.Tensor:
-        """Return dropout(ReLU(norm(x))); on the CPU its mask is the backend's, whatever thread computes the rows."""
-        x = functional.relu(norm(x))
-        if self.training and self.dropout.p and fused.takes(x):
-            return fused.apply(fused.Dropout, x, current().drawn(self.dropout.p).site(site, self.dropout.p), x.shape[1])
-        return self.dropout(x)  # type: ignore[no-any-return]
+        """Return dropout(ReLU(norm(x)))."""
+        return dropped(functional.relu(norm(x)), self.dropout, site)
 
     @property
     def n_parameters(self) -> int:
