@@ -33,6 +33,12 @@ def test_new_rows(works, table):
     assert rows(Path("out.csv").read_text(encoding="utf-8"))[0]["note"] == r"half a pair: \ud83d"
 
 
+def test_new_numbers_side_by_side(works, table):
+    works(*TRAIN, "--target", "kind", "--columns", "n,half", "--body", "mlp", "--run-dir", "runs/mine")
+    found = rows(works("predict", "mine", "new.csv"))
+    assert all(row["prediction"] in ("odd", "even") and 0.5 <= float(row["probability"]) <= 1 for row in found)
+
+
 def test_numbers_as_answers(works, table):
     works(*TRAIN, "--target", "n", "--columns", "half", "--answer", "number", "--run-dir", "runs/mine")
     found = rows(works("predict", "mine", "new.csv"))
@@ -47,7 +53,7 @@ def test_what_is_refused(works, refused, table):
     works(*command, "runs/places", "--features", "characters", "--places", "late")
     works(*TRAIN[:1], "schubert", "--n", "3", *TRAIN[2:], "--run-dir", "runs/task")
     assert "100 is not in the vocabulary, and learned has a vector" in refused("predict", "learned", "new.csv")
-    assert "one with --places flat and --body sequence reads any number" in refused("predict", "places", "new.csv")
+    assert "one with --places flat reads any number" in refused("predict", "places", "new.csv")
     assert "runs/task is a run on schubert-3; predictions are for tables" in refused("predict", "task", "new.csv")
     assert "unknown run 'none'" in refused("predict", "none", "new.csv")
     assert "there is no file none.csv" in refused("predict", "mine", "none.csv")

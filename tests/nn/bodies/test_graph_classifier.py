@@ -64,6 +64,15 @@ def test_dropout_depends_on_seed_and_row_alone():
     torch.testing.assert_close(model.eval()(ids), model(ids))
 
 
+def test_more_numbers_are_read():
+    model = body(embedding=nn.AdelicEmbedding(VOCABULARY, d_model=16)).eval()
+    ids = torch.randint(0, 5, (3, 16))
+    before = model(ids)
+    model.extend([7])
+    torch.testing.assert_close(model(ids), before)
+    assert not torch.allclose(model(ids.index_fill(1, torch.tensor([2]), 5)), before, atol=1e-4)
+
+
 def test_shapes_heads_and_operations():
     model = body(head=lambda d: torch.nn.Linear(d, 7), n_classes=None)
     assert model(torch.zeros(2, 3, 16, dtype=torch.int64)).shape == (2, 3, 7)

@@ -68,6 +68,18 @@ def test_dropout_depends_on_seed_and_row_alone():
     torch.testing.assert_close(model.eval()(ids), model(ids))
 
 
+def test_more_numbers_are_read():
+    model = body(nn.AdelicEmbedding, [0, 1, 2]).eval()
+    before = model(torch.tensor([[0, 1, 2, 0]] * 9))
+    model.extend([7, -5])
+    torch.testing.assert_close(model(torch.tensor([[0, 1, 2, 0]] * 9)), before)
+    new = torch.tensor([[3, 4, 0, 4]])
+    torch.testing.assert_close(model(new), model(new.expand(9, 4))[:1])
+    assert not torch.allclose(model(new), model(torch.tensor([[4, 3, 0, 4]])), atol=1e-4)
+    with pytest.raises(ConfigurationError, match="learned has a vector for each number"):
+        body().extend([7])
+
+
 def test_shapes_heads_and_operations():
     model = body(head=lambda d: torch.nn.Linear(d, 7), n_classes=None)
     assert model(torch.zeros(2, 3, 4, dtype=torch.int64)).shape == (2, 3, 7)

@@ -130,6 +130,15 @@ def test_folded_positions_are_added_positions(classifier, positional):
             model.place(torch.full((1, 5), wrong))
 
 
+def test_more_numbers_are_read_where_positions_are_folded(classifier):
+    model, ids = classifier(), ids_of(3, 6)
+    before = model(ids)
+    count = len(model.embedding.vocabulary)
+    model.extend([1000])
+    torch.testing.assert_close(model(ids), before)
+    assert model(torch.full((1, 6), count)).shape == before[:1].shape
+
+
 def test_learned_positions_are_trained(classifier):
     model, ids = classifier(positional="learned"), ids_of(3, 6)
     assert model.folded is None

@@ -77,13 +77,15 @@ class GraphClassifier(nn.Module):
         self.embedding, self.max_length = embedding, max_length
         if embedding.vocabulary is None:
             raise ConfigurationError("body=graph needs a vocabulary: name the numbers that can occur")
-        self.register_buffer("every", torch.arange(len(embedding.vocabulary)), persistent=False)
-        self.every: torch.Tensor
         self.start = nn.Linear(d, 2 * d)  # of the edges from a vertex, and of those to it
         self.dropout = nn.Dropout(dropout)
         self.layers = nn.ModuleList(GraphLayer(d, n_heads, d_feedforward, dropout) for _ in range(n_layers))
         self.final_norm = nn.LayerNorm(d)
         self.head = make_head(2 * d, n_classes, head)
+
+    def extend(self, numbers: Sequence[Any]) -> None:
+        """Read more numbers, whose ids are behind those of the vocabulary; see `NumberEmbedding.extend`."""
+        self.embedding.extend(numbers)
 
     def forward(self, ids: Any) -> Any:
         """Return what the head makes of the vertices: logits, float32 (*, n_classes), where it is a classifier.
@@ -91,11 +93,13 @@ class GraphClassifier(nn.Module):
         Args:
             ids: ids of numbers, (*, n²).
         """
-        check_plain(ids, self.every.device)
+        device = self.start.weight.device
+        check_plain(ids, device)
         if ids.shape[-1] != self.max_length:
             raise ConfigurationError(f"a row of {ids.shape[-1]} numbers: this body reads {self.max_length}")
         n, batch = math.isqrt(self.max_length), ids.shape[:-1]
-        numbers = self.embedding(self.every)  # (numbers, d)
+        assert self.embedding.vocabulary is not None
+        numbers = self.embedding(torch.arange(len(self.embedding.vocabulary), device=device))  # (numbers, d)
         # Numbers are few: products with one-hot vectors take the place of a vector of length d for each of n² edges.
         there = functional.one_hot(ids.reshape(-1, n, n), len(numbers)).to(numbers.dtype)
         edges = torch.cat([there, there.transpose(1, 2)], dim=-1)  # (rows, from, to, 2 · numbers)

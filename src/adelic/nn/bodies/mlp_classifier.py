@@ -62,9 +62,6 @@ class MLPClassifier(nn.Module):
         if d_feedforward < 1:
             raise ConfigurationError(f"d_feedforward={d_feedforward} leaves no hidden layer; it is at least 1")
         self.embedding, self.max_length = embedding, max_length
-        known = embedding.vocabulary if embedding.tokens_per_number == 1 else None
-        self.register_buffer("every", torch.arange(0 if known is None else known.n_ids), persistent=False)
-        self.every: torch.Tensor
         length = max_length * embedding.tokens_per_number
         bound = 1 / math.sqrt(embedding.d_model * length)  # as in nn.Linear
         self.weight = nn.Parameter(torch.empty(embedding.d_model, length, d_feedforward).uniform_(-bound, bound))
@@ -73,6 +70,10 @@ class MLPClassifier(nn.Module):
         self.layers = nn.ModuleList(nn.Linear(d_feedforward, d_feedforward) for _ in range(n_layers))
         self.dropout = nn.Dropout(dropout)
         self.head = make_head(d_feedforward, n_classes, head)
+
+    def extend(self, numbers: Sequence[Any]) -> None:
+        """Read more numbers, whose ids are behind those of the vocabulary; see `NumberEmbedding.extend`."""
+        self.embedding.extend(numbers)
 
     def forward(self, ids: Any) -> Any:
         """Return what the head makes of the last layer: logits, float32 (*, n_classes), where it is a classifier.
@@ -91,11 +92,12 @@ class MLPClassifier(nn.Module):
 
     def read(self, ids: Any) -> torch.Tensor:
         """Return the first layer's values for rows of ids or numbers, (rows, length) -> (rows, d_feedforward)."""
-        if not 0 < len(self.every) < len(ids):
+        known = self.embedding.vocabulary if self.embedding.tokens_per_number == 1 else None
+        if known is None or known.n_ids >= len(ids):
             vectors = self.embedding(ids).transpose(1, 2).flatten(1)
             return vectors @ self.weight.flatten(0, 1) + self.bias  # type: ignore[no-any-return]
         # Numbers are fewer than rows: what each adds at each place is computed once, and rows add it up.
-        added = self.embedding(self.every) @ self.weight.flatten(1)
+        added = self.embedding(torch.arange(known.n_ids, device=ids.device)) @ self.weight.flatten(1)
         places = ids * self.max_length + torch.arange(self.max_length, device=ids.device)
         return functional.embedding_bag(places, added.view(-1, len(self.bias)), mode="sum") + self.bias
 

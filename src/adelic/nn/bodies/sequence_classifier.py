@@ -88,6 +88,11 @@ class SequenceClassifier(Classifier):
         self.final_norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
         self.head = make_head(read_size(pooling, d_model, max_length), n_classes, head)
 
+    def extend(self, numbers: Sequence[Any]) -> None:
+        """Read more numbers, whose ids are behind those of the vocabulary; see `NumberEmbedding.extend`."""
+        self.embedding.extend(numbers)
+        self.folded = None  # it has the vectors of the numbers that were known
+
     def embed(self, ids: Any) -> torch.Tensor:
         """Return the embedding's vectors, (*, length, d_model)."""
         vectors: torch.Tensor = self.embedding(ids)

@@ -12,7 +12,6 @@ import torch
 from adelic.data.sources import TableData, row_of
 from adelic.data.tables.making import ids_of
 from adelic.errors import ConfigurationError, PrecisionError, RunFolderError
-from adelic.nn import SequenceClassifier
 from adelic.numbers.describe import describe
 from adelic.numbers.primes import valuation
 from adelic.storage.files import read_bytes
@@ -170,10 +169,10 @@ def _check_digits(embedding: EmbeddingConfig, new: Sequence[Fraction]) -> None:
 
 def _extend(network: Network, new: Sequence[Fraction]) -> None:
     """Let a network read more numbers, whose ids are behind those that it knows."""
-    if not isinstance(network, SequenceClassifier):
+    extend = getattr(network, "extend", None)
+    if extend is None:
         raise ConfigurationError(
             f"{describe(new[0])} does not occur in the table of the run, and its network knows no others; "
-            "one with --places flat and --body sequence reads any number"
+            "one with --places flat reads any number"
         )
-    network.embedding.extend(new)
-    network.folded = None  # it has the vectors of the numbers that were known
+    extend(new)
