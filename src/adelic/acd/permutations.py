@@ -85,7 +85,7 @@ def rank_matrices(w: Integers) -> Int8:
     >>> rank_matrices(np.array([1, 0, 2])).tolist()
     [[0, 1, 1], [1, 2, 2], [1, 2, 3]]
     """
-    return matrices(w).cumsum(axis=-1).cumsum(axis=-2).astype(np.int8)
+    return matrices(w).cumsum(axis=-1, dtype=np.int8).cumsum(axis=-2, dtype=np.int8)
 
 
 def symmetric_group(n: int) -> Int8:
