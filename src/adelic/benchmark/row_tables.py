@@ -35,7 +35,8 @@ def overview(found: Iterable[Comparison], row: str | None = None) -> Table:
     have a line; contaminated data is left out. `found` has one comparison a row and recipe; where only one `row` was
     looked at, nothing is said of the others.
     """
-    lines = [_overview_line(title, chosen) for title, chosen in chosen_by_validation(found, row).items()]
+    of_rows = _by_title(found, row)
+    lines = [_overview_line(title, _choose(mine), mine) for title, mine in of_rows.items()]
     return Table(
         (
             "row", "AOE", "learned", "AOE − learned", "best rival", "best outside the Transformer", "majority class",
@@ -43,9 +44,10 @@ def overview(found: Iterable[Comparison], row: str | None = None) -> Table:
         ),
         tuple(cells for cells, _ in lines),
         (
-            f"{FIGURES_NOTE} Each model, and the recipe in the column of AOE, is the one with the best validation "
-            "accuracy, then loss; with the recipe `paper` AOE has the paper’s form, raw digits. best rival: of the "
-            "embeddings but these two.",
+            f"{FIGURES_NOTE} The recipe, in the column of AOE, is that with which AOE or learned vectors have the best "
+            "validation accuracy, then loss; so are AOE’s form, and the models of other columns. With the recipe "
+            "`paper` AOE has the paper’s form, raw digits. best rival: of the embeddings but these two; with another "
+            "recipe, which is named, where none ran with this one.",
             "AOE − learned: the declared contrast, in percentage points, paired over common seeds, with the 95 % "
             "interval and p of the paired t-test. " + LOOK_UP_NOTE,
             "best published: of the ACD authors’ and the AOE paper’s models on this edition, published split; the "
@@ -58,21 +60,32 @@ def overview(found: Iterable[Comparison], row: str | None = None) -> Table:
 
 
 def chosen_by_validation(found: Iterable[Comparison], row: str | None = None) -> dict[str, Comparison | None]:
-    """Return for each row, by its title, the recipe under which AOE is best on validation data.
+    """Return for each row, by its title, the recipe under which AOE or learned vectors are best on validation data.
 
-    Rows of the paper's table that were not run have None; contaminated data is left out.
+    Where both ran with some recipe, it is one of these. Rows of the paper's table that were not run have None;
+    contaminated data is left out.
     """
+    return {title: _choose(mine) for title, mine in _by_title(found, row).items()}
+
+
+def _by_title(found: Iterable[Comparison], row: str | None) -> dict[str, list[Comparison]]:
+    """Return the comparisons of each row, by its title; rows of the paper's table that were not run have none."""
     titles: dict[str, dict[str, list[Comparison]]] = {
         name: {as_published(name): []} for name in published_rows() if row in (None, name)
     }
     for comparison in found:
         if not comparison.first.is_contaminated:
             titles.setdefault(comparison.row, {}).setdefault(comparison.first.title, []).append(comparison)
-    return {title: _choose(mine) if mine else None for row in titles.values() for title, mine in row.items()}
+    return {title: mine for row in titles.values() for title, mine in row.items()}
 
 
-def _overview_line(title: str, chosen: Comparison | None) -> tuple[tuple[str, ...], list[int]]:
-    """Return the line of a row, and the columns whose models are ahead beyond the intervals."""
+def _overview_line(
+    title: str, chosen: Comparison | None, every: Sequence[Comparison]
+) -> tuple[tuple[str, ...], list[int]]:
+    """Return the line of a row, and the columns whose models are ahead beyond the intervals.
+
+    `every` recipe that ran on the row may have the best rival, where it did not run with the one that is chosen.
+    """
     if chosen is None:
         row = next(row for name, row in published_rows().items() if as_published(name) == title)
         best = _best(row.best_published())
@@ -80,21 +93,23 @@ def _overview_line(title: str, chosen: Comparison | None) -> tuple[tuple[str, ..
     contrast = declared_contrast(chosen)
     aoe, outside = (chosen.best(kind) for kind in ("AOE", "outside"))
     learned = contrast.learned if contrast else chosen.best_of("learned")
-    rivals = {model.embedding for model in chosen.models.values() if model.kind == "rival"} - {"learned"}
+    with_rival = [(one, name) for one in (chosen, *every) if (name := one.best_of(*_rivals(one)))]
+    rival = (
+        with_rival[0] if with_rival[:1] and with_rival[0][0] is chosen else max(with_rival, key=_score, default=None)
+    )
     published = chosen.published.best_published(chosen.first.edition) if chosen.published else None
-    recipe = recipe_title(chosen.recipe) + (f", {chosen.max_rows:,} rows" if chosen.max_rows else "")
-    rival = chosen.best_of(*rivals)
     above = NONE if aoe is None or published is None else verdict(chosen.models[aoe].values("accuracy"), published[1])
-    best_models = {1: aoe, 2: learned, 4: rival, 5: outside}  # by their columns, as 3 and 9 below
-    first = ahead_of_all({column: chosen.models[name] for column, name in best_models.items() if name is not None})
+    best_models = {1: aoe, 2: learned, 5: outside}  # by their columns, as 3 and 9 below
+    compared = {column: chosen.models[name] for column, name in best_models.items() if name is not None}
+    first = ahead_of_all(compared | ({4: rival[0].models[rival[1]]} if rival else {}))
     ahead = [] if first is None else [first]
     ahead += [3] if contrast is not None and contrast.difference.is_beyond_the_interval else []
     cells = (
         title,
-        _named_figure(chosen, aoe, more=recipe),
+        _named_figure(chosen, aoe, more=_recipe(chosen)),
         _named_figure(chosen, learned),
         contrast_text(contrast),
-        _named_figure(chosen, rival),
+        _named_figure(*rival, more="" if rival[0] is chosen else _recipe(rival[0])) if rival else NOT_RUN,
         _named_figure(chosen, outside),
         percent(chosen.trivial("majority")),
         percent(chosen.trivial("lookup")),
@@ -117,9 +132,22 @@ def _best(published: tuple[str, Figure] | None) -> str:
     return NONE if published is None else f"{published[1]} ({published[0]})"
 
 
-def _choose(found: list[Comparison]) -> Comparison:
-    """Return the recipe under which AOE is best on validation data; where AOE did not run, any model."""
-    return max([c for c in found if c.best("AOE")] or found, key=_best_validation)
+def _recipe(comparison: Comparison) -> str:
+    return recipe_title(comparison.recipe) + (f", {comparison.max_rows:,} rows" if comparison.max_rows else "")
+
+
+def _rivals(comparison: Comparison) -> set[str]:
+    return {model.embedding for model in comparison.models.values() if model.kind == "rival"} - {"learned"}
+
+
+def _choose(found: list[Comparison]) -> Comparison | None:
+    """Return the recipe of `chosen_by_validation`, of those where AOE did not run that of any model."""
+    with_aoe = [c for c in found if c.best("AOE")]
+    return max([c for c in with_aoe if c.best_of("learned")] or with_aoe or found, key=_best_validation, default=None)
+
+
+def _score(chosen: tuple[Comparison, str]) -> tuple[float, float]:
+    return chosen[0].models[chosen[1]].validation_score
 
 
 def _named_figure(comparison: Comparison, name: str | None, metric: str = "accuracy", *, more: str = "") -> str:
@@ -131,8 +159,8 @@ def _named_figure(comparison: Comparison, name: str | None, metric: str = "accur
 
 
 def _best_validation(comparison: Comparison) -> tuple[float, float]:
-    name = comparison.best("AOE") or comparison.best()
-    return (-1.0, 0.0) if name is None else comparison.models[name].validation_score
+    names = {comparison.best("AOE"), comparison.best_of("learned")} - {None} or {comparison.best()} - {None}
+    return max((_score((comparison, name)) for name in names if name), default=(-1.0, 0.0))
 
 
 def _name(comparison: Comparison, name: str) -> str:
