@@ -46,7 +46,11 @@ def main() -> None:
         outside, test = counts(data, n)
         answers = rule(outside, outside_labels(data))
         label, decided = said(answers, test)
-        sizes[str(n)] = {"rule": float((label == data.y_test).mean()), "decided": float(decided.mean())}
+        sizes[str(n)] = {
+            "paths_with_three": three_covers(data, n),
+            "rule": float((label == data.y_test).mean()),
+            "decided": float(decided.mean()),
+        }
         found = (r for r in read_results(given.results_dir) if r.row == f"lattice-{n}" and r.edition == "published")
         networks = (r for r in found if r.predictions and "epochs" in r.configuration["recipe"])
         runs += [about(result) | accuracies(result, data, decided) for result in networks]
@@ -56,6 +60,15 @@ def main() -> None:
 def outside_labels(data: Dataset) -> npt.NDArray[Any]:
     """Return the labels of the rows outside test."""
     return np.concatenate([data.y_train, data.y_validation])
+
+
+def three_covers(data: Dataset, n: int) -> float:
+    """Return the share of second paths that stand in one matching cover and in two Lagrange covers."""
+    X = np.concatenate([data.X_train, data.X_validation, data.X_test])
+    _, path = np.unique(X[:, 2 * n - 1 :], axis=0, return_inverse=True)
+    y = np.concatenate([outside_labels(data), data.y_test])
+    covers = np.stack([np.bincount(path.reshape(-1), weights=y == label) for label in (0, 1)], axis=1)
+    return float((covers == (1, 2)).all(axis=1).mean())
 
 
 def counts(data: Dataset, n: int) -> tuple[Counts, Counts]:

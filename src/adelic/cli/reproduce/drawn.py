@@ -30,6 +30,7 @@ from adelic.storage.files import is_stream
 from adelic.storage.options import options
 from adelic.storage.workers import cores
 from adelic.training.experiment import Experiment
+from adelic.training.nn_names import names
 from adelic.training.solver_names import SOLVER_MODULES, check_solver
 
 
@@ -168,12 +169,13 @@ def plan_of(
         raise click.UsageError("--quick is a plan, and so is --plan; give one", ctx=click.get_current_context())
     for task in tasks or ():
         drawn_task(task)  # before torch is loaded
-    own = [name for name in solvers or () if ":" in name]
-    for solver in own:
-        check_solver(solver)
+    for model in solvers or ():
+        if model not in names("embeddings"):
+            check_solver(model)
     from adelic.benchmark import drawn
 
     source = plan_file or ("quick" if quick else "full")
+    own = [model for model in solvers or () if ":" in model]
     whole = drawn.read_plan(source, name, own_solvers=own)
     if max_examples is not None:
         whole = [series.at_most(max_examples) for series in whole]
