@@ -281,7 +281,9 @@ class Summary:
 
     @property
     def tokens(self) -> int | None:
-        """Return how many tokens of training rows, [CLS] counted, or vertices a network learned from, without images.
+        """Return how many tokens of training rows, [CLS] counted, vertices, or whole rows a network learned from.
+
+        Images of rows do not count.
 
         None where that is not known: the model does not learn in epochs, or the task is not one of the registry.
         """

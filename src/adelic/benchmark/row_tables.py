@@ -376,8 +376,8 @@ def costs_table(found: Iterable[Comparison], row: str | None = None) -> Table:
         tuple(lines),
         (
             "One run. tokens: of training rows, [CLS] counted, that the network learned from in all epochs; in a "
-            "graph, vertices. FLOPs: of the products of matrices, the backward pass counted as two forward ones. "
-            f"seconds: mean time of a run’s training, validation included. {BUSY_NOTE}",
+            "graph, vertices; for an MLP a row is one. FLOPs: of the products of matrices, the backward pass counted "
+            f"as two forward ones. seconds: mean time of a run’s training, validation included. {BUSY_NOTE}",
         ),
         "What a run costs",
     )

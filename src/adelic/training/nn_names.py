@@ -43,7 +43,7 @@ def unused_options(body: str) -> tuple[str, ...]:
     """Return the fields of a recipe that play no part in a body.
 
     >>> unused_options("sequence"), unused_options("graph")
-    ((), ('norm', 'pooling', 'positional'))
+    ((), ('initial_std', 'norm', 'pooling', 'positional'))
     """
     return _said("bodies", body, "unused") or ()
 

@@ -109,7 +109,7 @@ def test_a_run(tiny_config, refused, tmp_path):
     told = refused("train", "schubert", "--n", 3, "--recipe", "quick", "--body", "graph", "--run-dir", tmp_path / "no")
     assert "--body graph reads n × n numbers, and these rows have 11; use --body sequence" in told
     arguments = ("quiver", "--n", 6, "--recipe", "quick", "--body", "graph")
-    for option in (("--pooling", "tokens"), ("--positional", "learned"), ("--norm", "pre")):
+    for option in (("--pooling", "tokens"), ("--positional", "learned"), ("--norm", "pre"), ("--initial-std", 0.02)):
         told = refused("train", *arguments, *option, "--run-dir", tmp_path / "no")
         assert f"{option[0]} plays no part in --body graph; leave it out" in told
     assert "--norm plays no part in --body graph" in refused("reproduce", "quiver-11", *arguments[3:], "--norm", "pre")

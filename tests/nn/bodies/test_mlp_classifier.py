@@ -114,5 +114,11 @@ def test_a_run_learns_stops_and_goes_on(tiny_config, refused, tmp_path):
     assert run(config, tmp_path) == result
     assert "--body mlp" in config.command()
     arguments = ("train", "lattice", "--n", 5, "--recipe", "quick", "--body", "mlp", "--run-dir", tmp_path / "no")
-    for option in (("--pooling", "tokens"), ("--positional", "learned"), ("--norm", "pre"), ("--n-heads", 2)):
+    for option in (
+        ("--pooling", "tokens"),
+        ("--positional", "learned"),
+        ("--norm", "pre"),
+        ("--n-heads", 2),
+        ("--initial-std", 0.02),
+    ):
         assert f"{option[0]} plays no part in --body mlp; leave it out" in refused(*arguments, *option)

@@ -46,7 +46,7 @@ class GraphClassifier(nn.Module):
     """
 
     name: ClassVar[str] = "graph"
-    unused: ClassVar[tuple[str, ...]] = ("norm", "pooling", "positional")
+    unused: ClassVar[tuple[str, ...]] = ("initial_std", "norm", "pooling", "positional")
     token: ClassVar[str] = "vertex"
 
     def __init__(

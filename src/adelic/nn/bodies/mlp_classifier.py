@@ -43,7 +43,7 @@ class MLPClassifier(nn.Module):
     """
 
     name: ClassVar[str] = "mlp"
-    unused: ClassVar[tuple[str, ...]] = ("n_heads", "norm", "pooling", "positional")
+    unused: ClassVar[tuple[str, ...]] = ("initial_std", "n_heads", "norm", "pooling", "positional")
     token: ClassVar[str] = "row"
 
     def __init__(
