@@ -10,6 +10,7 @@ from adelic import nn
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import PLAIN, Backend, Noise, current
 from adelic.nn.bodies.classifier import Classifier
+from adelic.nn.registry import BODIES
 
 IDS = torch.tensor([[1, 2, 3], [4, 5, 6]])
 
@@ -101,3 +102,22 @@ def test_a_compiler_reads_a_step_in_one_piece():
 def test_an_unknown_precision_is_named():
     with pytest.raises(ConfigurationError, match="compute='float16' is unknown; use float32 or bfloat16"):
         Backend(compute="float16")
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_dropout_depends_on_seed_and_row_alone(name):
+    """So that threads that share a batch come to the same, whichever is first."""
+    torch.manual_seed(0)
+    options = {"n_heads": 2} if "n_heads" not in BODIES[name].unused else {}
+    embedding = nn.LearnedEmbedding(nn.Vocabulary(range(5)), d_model=16)
+    model = BODIES[name](embedding, n_classes=3, max_length=16, n_layers=2, d_feedforward=32, dropout=0.5, **options)
+    ids = torch.randint(0, 5, (10, 16))
+    with Backend(noise=Noise(3)).on("cpu"):
+        whole = model(ids)
+        torch.testing.assert_close(model(ids), whole)
+    with Backend(noise=Noise(3, first_row=6)).on("cpu"):
+        torch.testing.assert_close(model(ids[6:]), whole[6:])
+    with Backend(noise=Noise(4)).on("cpu"):
+        assert not torch.allclose(model(ids), whole)
+    assert not torch.allclose(model(ids), model(ids))  # of torch's generator
+    torch.testing.assert_close(model.eval()(ids), model(ids))

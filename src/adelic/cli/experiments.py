@@ -119,8 +119,8 @@ def train(
 
     TASK is the name of a task, or the file of a table of your own (CSV, JSON lines or Parquet) whose --target is
     predicted from its number columns, or a drawn task, as addition, whose questions a --solver learns to answer with
-    exact numbers (`adelic reproduce arithmetic --help` lists both). Where the answers of a drawn task are classes, as
-    those of gcd, a network with any --embedding learns them, too.
+    exact numbers (`adelic data list` names the tasks). Where the answers of a drawn task are classes, as those of gcd,
+    a network with any --embedding learns them, too.
 
     Several devices share every batch of the recipe; of several machines the first one, at MASTER_ADDR and MASTER_PORT,
     writes the files.

@@ -5,7 +5,6 @@ import torch
 
 from adelic import nn
 from adelic.errors import ConfigurationError
-from adelic.nn.backend import Backend, Noise
 from adelic.nn.bodies.graph_classifier import GraphClassifier
 from adelic.nn.flops import forward_flops
 
@@ -47,21 +46,6 @@ def test_against_attention_written_out():
         state = x[0, i] + layer.out_proj(sum(a * t for a, t in zip(scores.softmax(0), told, strict=True)))
         wanted.append(state + layer.linear2(layer.linear1(layer.norm2(state)).relu()))
     torch.testing.assert_close(found, torch.stack(wanted))
-
-
-def test_dropout_depends_on_seed_and_row_alone():
-    """So that two threads that share a batch come to the same, whichever is first."""
-    model = body(dropout=0.5)
-    ids = torch.randint(0, 5, (10, 16))
-    with Backend(noise=Noise(3)).on("cpu"):
-        whole = model(ids)
-        torch.testing.assert_close(model(ids), whole)
-    with Backend(noise=Noise(3, first_row=6)).on("cpu"):
-        torch.testing.assert_close(model(ids[6:]), whole[6:])
-    with Backend(noise=Noise(4)).on("cpu"):
-        assert not torch.allclose(model(ids), whole)
-    assert not torch.allclose(model(ids), model(ids))  # of torch's generator
-    torch.testing.assert_close(model.eval()(ids), model(ids))
 
 
 def test_more_numbers_are_read():

@@ -5,7 +5,6 @@ import torch
 
 from adelic import nn
 from adelic.errors import ConfigurationError
-from adelic.nn.backend import Backend, Noise
 from adelic.nn.bodies.mlp_classifier import MLPClassifier
 from adelic.nn.flops import forward_flops
 
@@ -54,20 +53,6 @@ def test_a_place_has_weights_of_its_own():
     assert not torch.allclose(*model(ids), atol=1e-3)
 
 
-def test_dropout_depends_on_seed_and_row_alone():
-    model = body(dropout=0.5)
-    ids = torch.randint(0, 5, (10, 4))
-    with Backend(noise=Noise(3)).on("cpu"):
-        whole = model(ids)
-        torch.testing.assert_close(model(ids), whole)
-    with Backend(noise=Noise(3, first_row=6)).on("cpu"):
-        torch.testing.assert_close(model(ids[6:]), whole[6:])
-    with Backend(noise=Noise(4)).on("cpu"):
-        assert not torch.allclose(model(ids), whole)
-    assert not torch.allclose(model(ids), model(ids))  # of torch's generator
-    torch.testing.assert_close(model.eval()(ids), model(ids))
-
-
 def test_more_numbers_are_read():
     model = body(nn.AdelicEmbedding, [0, 1, 2]).eval()
     before = model(torch.tensor([[0, 1, 2, 0]] * 9))
@@ -106,7 +91,7 @@ def test_what_it_cannot_read():
                 body()(ids.index_fill(1, torch.tensor([place]), wrong))
 
 
-def test_a_run_learns_stops_and_goes_on(tiny_config, refused, tmp_path):
+def test_a_run_and_options_without_a_part_in_it(tiny_config, refused, tmp_path):
     from adelic.training import run
 
     config = tiny_config("learned", task="lattice", n=5, body="mlp", view="heights", epochs=2)
