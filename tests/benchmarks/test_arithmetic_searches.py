@@ -1,6 +1,5 @@
 """The searches of learning rates: what is searched, what is chosen, and that the committed plan says it."""
 
-import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -11,13 +10,7 @@ from adelic.benchmark.drawn import read_plan
 from adelic.training.solvers import solver_class
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def script(monkeypatch):
-    """The script, as a module."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("arithmetic_searches")
+SCRIPT = "arithmetic_searches"
 
 
 @pytest.fixture

@@ -1,18 +1,9 @@
 """The picture of exact answers against seconds: drawn from the committed results of both plans."""
 
-import importlib
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def script(monkeypatch):
-    """The script, as a module."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("arithmetic_seconds")
+SCRIPT = "arithmetic_seconds"
 
 
 def test_rivals_have_their_longest_trainings(script):

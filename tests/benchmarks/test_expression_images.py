@@ -1,23 +1,15 @@
 """What memory of exchanged operands gets on expressions: images have one value, the page has the file's figures."""
 
-import importlib
 import json
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from adelic.data import DrawnData, drawn_task
 from adelic.number_theory.composition import infix, postfix
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def script(monkeypatch):
-    """The script, as a module."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("expression_images")
+SCRIPT = "expression_images"
 
 
 def test_the_page_has_the_figures_of_the_file():

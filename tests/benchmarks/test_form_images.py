@@ -1,6 +1,5 @@
 """What memory of images gets on conics and ternary forms: images have one answer, the page has the file's figures."""
 
-import importlib
 import json
 import math
 from pathlib import Path
@@ -11,13 +10,7 @@ import pytest
 from adelic.data import DrawnData, drawn_task
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def script(monkeypatch):
-    """The script, as a module."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("form_images")
+SCRIPT = "form_images"
 
 
 def test_the_page_has_the_figures_of_the_file():

@@ -1,6 +1,5 @@
 """What memory of covers gets on lattice paths: the rule against its definition, the pages have the file's figures."""
 
-import importlib
 import json
 from pathlib import Path
 
@@ -10,13 +9,7 @@ import pytest
 from adelic import acd
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def script(monkeypatch):
-    """The script, as a module."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("lattice_covers")
+SCRIPT = "lattice_covers"
 
 
 def test_counts_and_rule_against_the_definition(script):

@@ -1,17 +1,8 @@
-import importlib
 import json
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def script(monkeypatch):
-    """The script, as a module."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("moebius_ceiling")
+SCRIPT = "moebius_ceiling"
 
 
 def test_the_page_has_the_figures_of_the_file():

@@ -1,6 +1,5 @@
 """The audit of root numbers: its counts on few curves; the page has the file's figures."""
 
-import importlib
 import json
 from pathlib import Path
 
@@ -9,13 +8,7 @@ import pytest
 from adelic.data import DrawnData
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def script(monkeypatch):
-    """The script, as a module."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return importlib.import_module("root_number_audit")
+SCRIPT = "root_number_audit"
 
 
 def test_the_page_has_the_figures_of_the_file():
