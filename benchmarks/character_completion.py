@@ -8,7 +8,8 @@ orthogonal: Σ χ^λ_μ · χ^λ_ν over all λ is 0 for μ ≠ ν, and for μ =
 orthogonality relation). So hidden cells follow from the others: they are filled with 0, the matrix is replaced by the
 nearest one with orthogonal columns (its polar factor), the known cells are put back, and so on until no hidden cell
 changes. The norms √z_μ are told in one variant, and in the other read off the matrix as it is filled. Nothing else is
-told: not what a partition is, no shape and no cycle type. Cells of test rows are hidden, those of validation rows are not.
+told: not what a partition is, no shape and no cycle type. Cells of test rows are hidden, those of validation rows are
+not.
 
 A rounded table is checked exactly: its columns fulfil the relation modulo primes whose product is above what either
 side can be.
