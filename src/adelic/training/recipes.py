@@ -35,8 +35,8 @@ class Recipe:
     drawn with equal weights. Where validation has few rows, the best of many epochs (`checkpoint` "best") is an early
     one by chance. A place-wise model has the same n_layers and dropout; its other sizes follow from the recipe's, so
     that it has about the same number of parameters. With `compute` "bfloat16", the factors of matrix products, and the
-    values between two products, are rounded; weights, their gradients, optimizer, residual branches, norms, softmax
-    and loss are always float32.
+    values between two products, are rounded (on the CPU not in the bodies graph and mlp); weights, their gradients,
+    optimizer, residual branches, norms, softmax and loss are always float32.
 
     Attributes:
         name: name of a packaged recipe, or path of the file that the recipe comes from.
@@ -173,7 +173,8 @@ class Recipe:
     )
     compute: str = option(
         "float32",
-        help="Number format in matrix products: float32, or bfloat16 (faster, and less exact).",
+        help="Number format in matrix products: float32, or bfloat16 (faster, and less exact); on the CPU the bodies "
+        "graph and mlp always have float32.",
         choices=("float32", "bfloat16"),
     )
 

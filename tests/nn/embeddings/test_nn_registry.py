@@ -131,6 +131,17 @@ def test_defaults_build_every_embedding(name):
     assert built(VOCABULARY.ids([[1, 2]])).shape == (1, 2 * built.tokens_per_number, 128)
 
 
+@pytest.mark.parametrize("name", nn.EMBEDDINGS)
+def test_missing_and_unknown_numbers_have_vectors_or_are_refused(name):
+    vocabulary = nn.Vocabulary([1, 2, 3], missing=True, unknown=True)
+    if nn.EMBEDDINGS[name].reads_missing:
+        vectors = nn.EMBEDDINGS[name](vocabulary, 64)(vocabulary.ids([[1, 2, None, 7]]))[0]
+        assert len({tuple(vector) for vector in vectors.tolist()}) == 4
+    else:
+        with pytest.raises(ConfigurationError, match=f"^{name} has no vector for a missing or unknown number; take "):
+            nn.EMBEDDINGS[name](vocabulary, 64)
+
+
 def test_names_are_known_without_torch(monkeypatch):
     """They are read from the modules' text, unless torch is loaded anyway; then embeddings of one's own are known."""
     monkeypatch.delitem(sys.modules, "adelic.nn.registry")

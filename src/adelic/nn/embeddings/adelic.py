@@ -103,6 +103,7 @@ class AdelicEmbedding(NumberEmbedding):
     """
 
     name = "adelic"
+    reads_missing = True
 
     def __init__(
         self,

@@ -31,6 +31,7 @@ class NumberEmbedding(Fingerprinted):
     Attributes:
         name: in `adelic.nn.EMBEDDINGS`, on the command line and in recipes; a class without one is in none of them.
         needs_vocabulary: whether it cannot do without a vocabulary, as it has a vector, or the like, for each number.
+        reads_missing: whether it has vectors for the ids of missing and unknown numbers.
         vocabulary: the numbers that can occur; None for open-ended numbers.
         d_model: length of a vector.
         tokens_per_number: how many vectors a number becomes; 1 for most embeddings.
@@ -45,6 +46,7 @@ class NumberEmbedding(Fingerprinted):
 
     name: ClassVar[str]
     needs_vocabulary: ClassVar[bool] = False
+    reads_missing: ClassVar[bool] = False
     tokens_per_number = 1
 
     def __init__(self, vocabulary: Numbers | None, d_model: int) -> None:
@@ -54,6 +56,11 @@ class NumberEmbedding(Fingerprinted):
         if vocabulary is None and self.needs_vocabulary:
             raise ConfigurationError(f"{self._called} needs a vocabulary: name the numbers that can occur")
         self.vocabulary = None if vocabulary is None else Vocabulary.of(vocabulary)
+        if self.vocabulary is not None and self.vocabulary.n_ids > len(self.vocabulary) and not self.reads_missing:
+            raise ConfigurationError(
+                f"{self._called} has no vector for a missing or unknown number; take a vocabulary without ids for "
+                "these, or an embedding that has one, as adelic or learned"
+            )
         self.d_model = d_model
         # As a hook, it checks the input of every subclass, those of users among them.
         self.register_forward_pre_hook(_check_input)

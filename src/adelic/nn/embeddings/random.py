@@ -26,6 +26,7 @@ class RandomEmbedding(NumberEmbedding):
 
     name = "random"
     needs_vocabulary = True
+    reads_missing = True
 
     vocabulary: Vocabulary
     table: torch.Tensor
@@ -34,7 +35,7 @@ class RandomEmbedding(NumberEmbedding):
         self, vocabulary: Numbers | None, d_model: int = 128, *, generator: torch.Generator | None = None
     ) -> None:
         super().__init__(vocabulary, d_model)
-        self.register_buffer("table", torch.randn(len(self.vocabulary), d_model, generator=generator))
+        self.register_buffer("table", torch.randn(self.vocabulary.n_ids, d_model, generator=generator))
 
     def forward(self, ids_or_numbers: torch.Tensor) -> torch.Tensor:
         """Return the vectors of ids, float32 (*, length, d_model)."""

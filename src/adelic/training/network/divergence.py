@@ -27,7 +27,7 @@ def divergence(model: nn.Module, recipe: Recipe, progress: Progress, finite_step
     weights = [p.detach() for p in model.parameters()]
     broken = sum(not bool(torch.isfinite(p).all()) for p in weights)
     low = ", or too few digits in bfloat16: try --compute float32" if recipe.compute == "bfloat16" else ""
-    kept = "the checkpoint before is kept, but " if finite_step else ""
+    kept = "a checkpoint from before is kept, if one was written, but " if finite_step else ""
     return DivergenceError(
         f"the {kind} loss left the finite numbers in epoch {progress.epoch + 1} of {recipe.epochs}, between steps "
         f"{first} and {progress.step} (learning rate {rate:g}, {norm}, {broken} of {len(weights)} weight "
