@@ -78,12 +78,21 @@ def _factors(X: Integers) -> tuple[Integers, Integers, Integers]:
     return X[:, :n], X[:, n : 2 * n], X[:, 2 * n :]
 
 
+def ranks(X: Integers) -> Integers:
+    """Return the rank matrices of u, v and w, row by row: how many of the first i values are at most j.
+
+    >>> ranks(np.array([[2, 1, 2, 1, 1, 2, 3]])).tolist()
+    [[0, 1, 1, 2, 0, 1, 1, 2, 1, 1, 1, 1, 2, 2, 1, 2, 3]]
+    """
+    return np.concatenate([permutations.rank_matrices(w - 1).reshape(len(X), -1) for w in _factors(X)], axis=1)
+
+
 def _cue(statistic: Callable[[Integers, Integers, Integers], Integers]) -> Cue:
     """Return the cue X -> statistic(u, v, w), where u and v are padded to the size of w."""
 
     def cue(X: Integers) -> Integers:
-        parts: list[Integers] = [np.zeros(0, np.int64)]
-        for start in range(0, len(X), CUE_CHUNK):
+        parts: list[Integers] = []
+        for start in range(0, max(len(X), 1), CUE_CHUNK):
             u, v, w = _factors(X[start : start + CUE_CHUNK])
             fixed = np.arange(u.shape[1] + 1, w.shape[1] + 1, dtype=X.dtype)
             fixed = np.broadcast_to(fixed, (len(u), len(fixed)))
@@ -112,6 +121,15 @@ def _bruhat(u: Integers, v: Integers, w: Integers) -> Integers:
 def _first_entries(u: Integers, v: Integers, w: Integers) -> Integers:
     """Return w(1) - u(1) - v(1) + 1, not negative for any nonzero constant."""
     return np.asarray(w[:, 0].astype(np.int64) - u[:, 0] - v[:, 0] + 1)
+
+
+def _prefix_sums(u: Integers, v: Integers, w: Integers) -> Integers:
+    """Return b_k and t_k of u, v and w, and those of w less those of u and v, see `adelic.acd.schubert.zeros`."""
+    found = []
+    for exponents in (permutations.lehmer_codes, permutations.top_exponents):
+        of_u, of_v, of_w = (exponents(each).cumsum(axis=1, dtype=np.int8) for each in (u, v, w))
+        found += [of_u, of_v, of_w, of_w - of_u - of_v]
+    return np.concatenate(found, axis=1)
 
 
 def _prefixes(u: Integers, v: Integers, w: Integers) -> Integers:
@@ -185,11 +203,14 @@ TASK = Task(
     views={
         "ranks": View(
             "the rank matrices of u, v and w: how many of the first values are at most j",
-            lambda X: np.concatenate(
-                [permutations.rank_matrices(w - 1).reshape(len(X), -1) for w in _factors(X)], axis=1
-            ),
+            ranks,
             lambda n: tuple(range(2 * n)),
-        )
+        ),
+        "prefixes": View(
+            "ranks, and the crosses in the first rows of bottom and top pipe dreams, of u, v, w and of w less u and v",
+            lambda X: np.concatenate([ranks(X), _cue(_prefix_sums)(X)], axis=1),
+            lambda n: tuple(range(-n * (n - 1), (2 * n - 1) * (n - 1) + 1)),
+        ),
     },
     symmetries={"exchanged factors": exchanged_factors, "reversed points": reversed_points},
     cues={
