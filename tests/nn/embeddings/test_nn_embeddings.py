@@ -661,3 +661,22 @@ def test_numbers_that_cannot_be_added():
     with pytest.raises(EncodingError, match="more than 1 base-10 digits"):
         made.extend([100])
     assert len(made.vocabulary) == len(made.table) == 2
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_map_acts_on_each_number_once(missing, monkeypatch):
+    """With more ids than numbers, as with fewer, vectors and gradients are those of the map on every token."""
+    embedding = AdelicEmbedding(
+        Vocabulary(range(-5, 6), missing=missing), 16, features="characters", projection="linear"
+    )
+    few = torch.tensor([[0, 10, 3]])
+    many = torch.randint(0, embedding.num_embeddings, (7, 9))
+    mapped = []
+    embedding.projection.register_forward_hook(lambda module, given, out: mapped.append(len(out.flatten(0, -2))))
+    for ids in (few, many):
+        found = embedding(ids)
+        wanted = torch.cat([embedding(row[None, None]) for row in ids.flatten()]).view(*ids.shape, 16)
+        torch.testing.assert_close(found, wanted)
+        wanted = torch.autograd.grad(wanted.square().sum(), embedding.projection.weight)
+        torch.testing.assert_close(torch.autograd.grad(found.square().sum(), embedding.projection.weight), wanted)
+    assert [count for count in mapped if count > 1] == [3, 11]

@@ -372,9 +372,8 @@ class AdelicEmbedding(NumberEmbedding):
             return self._of_numbers(ids_or_numbers)
         ids, n = ids_or_numbers, len(self.vocabulary)
         check_autocast(self._greatest, self.table.device.type)
-        vectors = self.look_up(ids if self.special is None else ids.clamp(max=n - 1))
-        if self.projection is not None:
-            vectors = self.projection(vectors)
+        known, map_ = ids if self.special is None else ids.clamp(max=n - 1), self.projection
+        vectors = self.look_up(known) if map_ is None else self._of_each(known, lambda i: map_(self.look_up(i)))
         if self.special is not None:
             special = functional.embedding((ids - n).clamp(min=0), self.special)
             vectors = torch.where((ids >= n)[..., None], special.to(vectors.dtype), vectors)

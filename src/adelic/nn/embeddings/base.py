@@ -2,7 +2,7 @@
 
 import itertools
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import torch
@@ -116,6 +116,13 @@ class NumberEmbedding(Fingerprinted):
             f"{describe(numbers[0])} is not in the vocabulary, and {self._called} has a vector for each number of it; "
             "an embedding that reads any number, as adelic, takes others, too"
         )
+
+    def _of_each(self, ids: torch.Tensor, vectors_of: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+        """Return vectors_of(ids); where ids are more than the numbers of the vocabulary, each number's is made once."""
+        n, count = len(self.vocabulary or ()), ids.numel()
+        if isinstance(count, int) and count > n:  # not where shapes are left open, as in an exported graph
+            return functional.embedding(ids, vectors_of(torch.arange(n, device=ids.device)))
+        return vectors_of(ids)
 
     @property
     def _called(self) -> str:
