@@ -37,6 +37,8 @@ DASHES = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _RIVALS = {
     "learned": ("#D55E00", 0),
+    "base-1000": ("#56B4E9", 0),
+    "base": ("#D55E00", 0),
     "random": ("#E69F00", 0),
     "one-hot": ("#009E73", 0),
     "fone": ("#CC79A7", 0),
@@ -73,6 +75,15 @@ def looks(models: Mapping[str, Summary]) -> dict[str, Look]:
         used.add((colour, i))
         found[name] = Look(colour, DASHES[i % len(DASHES)], MARKERS[i % len(MARKERS)])
     return found
+
+
+def solver_colour(name: str) -> str | None:
+    """Return the colour of a rival's solvers, which is that of its embedding in other figures; None for others.
+
+    >>> solver_colour("fone-placewise") == solver_colour("fone"), solver_colour("mine")
+    (True, None)
+    """
+    return next((colour for rival, (colour, _) in _RIVALS.items() if name.startswith(rival)), None)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from adelic.benchmark.arithmetic.groups import in_order, with_most_examples
 from adelic.benchmark.drawn import Series
-from adelic.benchmark.plots import COLOURS, DASHES, GREY, render, style
+from adelic.benchmark.plots import COLOURS, DASHES, GREY, render, solver_colour, style
 from adelic.benchmark.results import confidence_interval
 from adelic.training.solver_names import TITLES, WITHOUT_NETWORK
 
@@ -19,6 +19,7 @@ _PANELS = 3
 _PANEL_HEIGHT = 2.9  # inches, without the legend
 _LEGEND_WIDTH, _LEGEND_LINE = 130, 0.22  # characters, with the lines before the names; inches
 _CURVE = 2  # sizes that make a curve
+_BESIDE, _LEVEL = 0.12, 8.0  # decades of seconds, and percentage points, within which two numbers would overlap
 Looks = dict[str, dict[str, Any]]
 
 
@@ -67,6 +68,7 @@ def draw_seconds(series: Sequence[Series]) -> bytes | None:
     """
 
     def draw(axes: Axes, title: str, looks: Looks) -> None:
+        named: list[tuple[float, float]] = []
         for one in (e for e in series if e.title == title):
             look = looks[one.model] | {"linestyle": "none"}
             seconds = [result.seconds for result in one.results]
@@ -75,8 +77,11 @@ def draw_seconds(series: Sequence[Series]) -> bytes | None:
             axes.plot(*centre, label=one.model, markersize=7, **look)
             axes.plot(seconds, values, ".", color=look["color"], markersize=4, alpha=0.5)
             if centre[1] >= 1:
-                text = f"{one.examples // 1000}k"
-                axes.annotate(text, centre, (5, 4), textcoords="offset points", fontsize=7, color=GREY)
+                # Below the mark where one beside it has its number above it.
+                beside = [x for x, y in named if abs(np.log10(x / centre[0])) < _BESIDE and abs(y - centre[1]) < _LEVEL]
+                named.append(centre)
+                text, place = f"{one.examples // 1000}k", (5, -11 if len(beside) % 2 else 4)
+                axes.annotate(text, centre, place, textcoords="offset points", fontsize=7, color=GREY)
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda second, _: f"{second:g}")
         axes.set_xlabel("seconds of training")
@@ -140,12 +145,13 @@ def draw_never_seen(series: Sequence[Series]) -> bytes | None:
 
 
 def _looks(series: Sequence[Series]) -> Looks:
-    """Return how each solver is drawn: AOE's variants in one colour with different dashes, each rival in another.
+    """Return how each solver is drawn: AOE's variants in one colour with different dashes, each rival's in another.
 
     What trains no network is grey and dashed.
     """
     solvers = in_order(series)
-    rivals = iter(COLOURS[1:] * len(solvers))
+    taken = {solver_colour(solver) for solver in solvers}
+    others = iter(([colour for colour in COLOURS[1:] if colour not in taken] or COLOURS[1:]) * len(solvers))
     dashes = iter(DASHES[1:] * len(solvers))
     looks: Looks = {}
     for i, solver in enumerate(solvers):
@@ -153,7 +159,7 @@ def _looks(series: Sequence[Series]) -> Looks:
         is_first = solver == "adelic-placewise"
         is_trivial = solver in WITHOUT_NETWORK
         looks[solver] = {
-            "color": GREY if is_trivial else COLOURS[0] if is_ours else next(rivals),
+            "color": GREY if is_trivial else COLOURS[0] if is_ours else solver_colour(solver) or next(others),
             "linestyle": next(dashes) if is_trivial or (is_ours and not is_first) else "-",
             "linewidth": 2.4 if is_first else 1.6,
             "marker": _MARKERS[i % len(_MARKERS)],
