@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+from adelic.benchmark.arithmetic.figures import _looks
+from adelic.benchmark.drawn import gather, read_plan
+from adelic.benchmark.plots import COLOURS
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = "arithmetic_seconds"
 
@@ -28,3 +32,20 @@ def test_the_picture_is_that_of_the_results(script, tmp_path, monkeypatch):
     monkeypatch.setattr(script, "PICTURE", tmp_path / "seconds.svg")
     script.main()
     assert script.PICTURE.read_bytes() == committed
+
+
+def test_each_rival_has_one_colour_and_no_other_has_it(script):
+    full = gather(read_plan("full", "arithmetic"), ROOT / "results" / "arithmetic")
+    for drawn in (script.series(), full):
+        looks = _looks(drawn)
+        of_families = {}
+        for name, look in looks.items():
+            family = next(
+                (one for one in ("fone", "xval", "abacus", "base-1000", "base-10") if name.startswith(one)), None
+            )
+            if family or name == "crt-composite":
+                of_families.setdefault(family or name, set()).add(look["color"])
+        assert all(len(colours) == 1 for colours in of_families.values())
+        assert COLOURS[0] not in set.union(*of_families.values())
+        rivals = [of_families[family] for family in of_families if family != "crt-composite"]
+        assert len(set.union(*rivals)) == len(rivals) == 5
