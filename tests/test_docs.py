@@ -127,6 +127,9 @@ def test_every_percentage_is_a_measured_or_a_published_one(task, text):
     if task == "lattice":
         covers = json.loads((ROOT / "benchmarks" / "results" / "lattice_covers.json").read_text(encoding="utf-8"))
         measured |= {f"{100 * value:.1f}" for of_size in covers["sizes"].values() for value in of_size.values()}
+    if task == "characters":
+        found = json.loads((ROOT / "benchmarks" / "results" / "character_completion.json").read_text(encoding="utf-8"))
+        measured |= {f"{100 * run['exact_match']:.1f}" for run in found["runs"]}
     figures = ("paper_aoe", "paper_baseline", "acd_logistic_regression", "acd_mlp", "acd_transformer")
     published = {
         f"{getattr(row, figure).accuracy:.1f}"
