@@ -119,8 +119,8 @@ class NumberEmbedding(Fingerprinted):
 
     def _of_each(self, ids: torch.Tensor, vectors_of: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
         """Return vectors_of(ids); where ids are more than the numbers of the vocabulary, each number's is made once."""
-        n, count = len(self.vocabulary or ()), ids.numel()
-        if isinstance(count, int) and count > n:  # not where shapes are left open, as in an exported graph
+        n = len(self.vocabulary or ())
+        if not torch.compiler.is_compiling() and ids.numel() > n:  # in a graph, sizes are to stay open
             return functional.embedding(ids, vectors_of(torch.arange(n, device=ids.device)))
         return vectors_of(ids)
 
