@@ -664,11 +664,12 @@ def test_numbers_that_cannot_be_added():
 
 
 @pytest.mark.parametrize("missing", [False, True])
-def test_a_map_acts_on_each_number_once(missing, monkeypatch):
+def test_a_map_acts_on_each_number_once(missing):
     """With more ids than numbers, as with fewer, vectors and gradients are those of the map on every token."""
+    torch.manual_seed(0)
     embedding = AdelicEmbedding(
         Vocabulary(range(-5, 6), missing=missing), 16, features="characters", projection="linear"
-    )
+    ).double()  # sums of gradients in another order differ in float32
     few = torch.tensor([[0, 10, 3]])
     many = torch.randint(0, embedding.num_embeddings, (7, 9))
     mapped = []

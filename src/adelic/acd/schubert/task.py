@@ -134,11 +134,8 @@ def _prefix_sums(u: Integers, v: Integers, w: Integers) -> Integers:
 
 def _prefixes(u: Integers, v: Integers, w: Integers) -> Integers:
     """Return how many of the inequalities between prefixes fail, see `adelic.acd.schubert.zeros`."""
-    failures = np.zeros(len(w), np.int64)
-    for exponents, sign in ((permutations.lehmer_codes, 1), (permutations.top_exponents, -1)):
-        of_u, of_v, of_w = (exponents(each).cumsum(axis=1, dtype=np.int64) for each in (u, v, w))
-        failures += (sign * (of_w - of_u - of_v) < 0).sum(axis=1)
-    return failures
+    *_, of_bottom, _, _, _, of_top = np.split(_prefix_sums(u, v, w), 8, axis=1)
+    return np.asarray((of_bottom < 0).sum(axis=1) + (of_top > 0).sum(axis=1))
 
 
 def _generate(request: Request) -> Rows:
