@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -51,7 +52,14 @@ def test_the_table_is_complete():
 def test_the_quick_recipe_is_one_for_all_rows():
     found = {load_recipe("quick", f"{task}-{n}") for task, n in PAPER} | {load_recipe("quick", "mheight-5")}
     assert len(found) == 1
-    assert recipe_names() == ("paper", "quick", "compact", "fresh")
+    assert recipe_names() == ("paper", "quick", "compact", "natural", "fresh")
+
+
+def test_natural_is_compact_with_rows_as_they_occur():
+    for row in ("schubert-4", "weaving-6", "mheight-8", "mheight-10", "quiver-11", "mine"):
+        compact = load_recipe("compact", row)
+        assert load_recipe("natural", row) == replace(compact, name="natural", sampling_power=0.0)
+    assert (load_recipe("natural", "schubert-6").epochs, load_recipe("natural", "schubert-6").batch_size) == (4, 512)
 
 
 @pytest.mark.parametrize("epochs", [1, 2, 7, 100])

@@ -243,7 +243,7 @@ def recipe_names() -> tuple[str, ...]:
     """Return the names of the packaged recipes.
 
     >>> recipe_names()
-    ('paper', 'quick', 'compact', 'fresh')
+    ('paper', 'quick', 'compact', 'natural', 'fresh')
     """
     return tuple(_tables())
 
