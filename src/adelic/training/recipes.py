@@ -21,8 +21,11 @@ SEQUENCE = "sequence"
 
 @cache
 def _tables() -> dict[str, dict[str, Any]]:
-    """Return the packaged recipes.toml."""
-    return tomllib.loads(resources.files("adelic.training").joinpath("recipes.toml").read_text(encoding="utf-8"))
+    """Return the packaged recipes.toml, a recipe with what it takes from the one that it is `like`."""
+    tables = tomllib.loads(resources.files("adelic.training").joinpath("recipes.toml").read_text(encoding="utf-8"))
+    for name, table in tables.items():
+        tables[name] = {k: v for k, v in tables.get(table.pop("like", ""), {}).items() if k != "rows"} | table
+    return tables
 
 
 @dataclass(frozen=True, kw_only=True)
