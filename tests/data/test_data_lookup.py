@@ -15,11 +15,13 @@ def tables(least=0, length=2):
     return arrays(np.int8, st.tuples(st.integers(least, 40), st.just(length)), elements=st.integers(-2, 2))
 
 
-@pytest.fixture(params=["keys", "no keys"])
+@pytest.fixture(params=["keys", "no keys", "blocks"])
 def keys(request, monkeypatch):
-    """Keys as they are, and one key for all rows: then contents alone decide."""
+    """Keys as they are; one key for all rows: then contents alone decide; and blocks of a few rows."""
     if request.param == "no keys":
         monkeypatch.setattr(lookup, "content_keys", lambda X: np.zeros(len(X), np.uint64))
+    elif request.param == "blocks":
+        monkeypatch.setattr(lookup, "_BLOCK", 3)
 
 
 @pytest.mark.usefixtures("keys")

@@ -5,6 +5,9 @@ from numpy.typing import NDArray
 
 from adelic.data.symmetries import Integers, content_keys
 
+_BLOCK = 1 << 16
+"""Rows that are compared at once: copies of all of a large data set's would take several times its memory."""
+
 
 class RowIndex:
     """Rows, found by their content.
@@ -29,8 +32,13 @@ class RowIndex:
         Keys only propose: whether two rows are equal is decided by their contents.
         """
         found = np.full(len(X), -1, np.int64)
-        if not len(self.X):
-            return found
+        if len(self.X):
+            for start in range(0, len(X), _BLOCK):
+                self._find(X[start : start + _BLOCK], found[start : start + _BLOCK])
+        return found
+
+    def _find(self, X: Integers, found: NDArray[np.int64]) -> None:
+        """Write what `find` returns of a block of rows into `found`, which is -1 everywhere."""
         keys = content_keys(X)
         place = np.searchsorted(self._keys, keys)
         open_ = np.arange(len(X))
@@ -43,7 +51,6 @@ class RowIndex:
             found[open_[equal]] = row[equal]
             open_ = open_[~equal]
             place[open_] += 1  # another row with the same key
-        return found
 
 
 class LookUp:
