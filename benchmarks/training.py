@@ -1,6 +1,7 @@
-"""Measure training on the CPU: our loop against the stock loop, AOE against a learned embedding, accuracy, set-up.
+"""Measure training: our loop against the stock loop, AOE against a learned embedding, accuracy, set-up.
 
     python benchmarks/training.py throughput embedding setup    # about 40 minutes on two cores
+    python benchmarks/training.py embedding --device cuda --compute bfloat16 --lengths 20 --tokens 2000000
     python benchmarks/training.py accuracy                      # 30 runs, an hour and a half on two cores
     python benchmarks/training.py accuracy --recipe quick       # 30 runs, 45 minutes on one core
 
@@ -10,7 +11,8 @@ alternate, and medians are compared. The network and the batch are the recipe `p
 
 parts:
   throughput tokens a second (with [CLS]) at the lengths of the paper's rows and at 6 and 20
-  embedding  the time of training steps, AOE against nn.Embedding, in turn in one process
+  embedding  the time of training steps, AOE against nn.Embedding, in turn in one process; on a GPU, with steps that are
+             compiled and with steps that are not
   accuracy   test accuracy on mheight-8 and schubert-4, of the stock loop and of ours; run folders are kept, and a run
              that is done is read. The stock loop has the allocator's settings here, which change its time alone
   setup      seconds from a loaded data set to the first step: encoding, model, trainer
@@ -37,11 +39,15 @@ from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
 from adelic import acd, training
 from adelic.data.sources import TaskData
 from adelic.nn import SequenceClassifier, Vocabulary
+from adelic.nn.backend import PRECISIONS
 from adelic.nn.registry import build_embedding
 from adelic.storage.allocator import SWITCH, keep_freed_memory
 from adelic.storage.files import atomic_write
+from adelic.training.network.compiling import SWITCH as COMPILE
+from adelic.training.network.compiling import is_wanted
 from adelic.training.network.fitting import build_model
 from adelic.training.network.loop import Split, Trainer
+from adelic.training.runs.folder import device_name
 from adelic.training.runs.objectives import OneClass, make_objective
 
 SIDES = ("stock", "float32", "bfloat16")
@@ -123,6 +129,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5, help="runs a side of `accuracy` (default: 5)")
     parser.add_argument("--epochs", type=int, help="of `accuracy`, instead of the recipe's")
     parser.add_argument("--recipe", choices=("paper", "quick"), default="paper", help="of `accuracy` (default: paper)")
+    parser.add_argument("--device", default="cpu", help="of `embedding`; the others are the CPU's (default: cpu)")
+    parser.add_argument("--compute", choices=PRECISIONS, default="float32", help="of `embedding` (default: float32)")
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="run folders of `accuracy` (default: runs)")
     parser.add_argument("--output", type=Path, default=common.RESULTS, help="a folder (default: benchmarks/results)")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)  # what one process does: name, JSON of arguments
@@ -135,6 +143,8 @@ def main() -> None:
         for part in chosen.parts or parts:
             results = {"threads": torch.get_num_threads(), "repetitions": chosen.repetitions, **parts[part](chosen)}
             name = f"training_{part}_{chosen.recipe}" if part == "accuracy" else f"training_{part}"
+            if part == "embedding" and chosen.device != "cpu":
+                name += f"_{torch.device(chosen.device).type}"
             common.write(chosen.output / f"{name}.json", "training.py", ("torch", "numpy", "numba"), results)
 
 
@@ -190,15 +200,25 @@ def embedding(chosen: argparse.Namespace) -> Results:
     for length in chosen.lengths or sorted(set(row_lengths().values())):
         n_steps = max(1, math.ceil(chosen.tokens / chosen.batch_size / (length + 1)))
         options = {"length": length, "n_steps": n_steps, "batch_size": chosen.batch_size}
-        found = in_a_process("embedding", settings=True, repetitions=2 * chosen.repetitions, **options)
-        ratios = [a / b for a, b in zip(found["adelic"], found["learned"], strict=True)]
-        low, high = interval(ratios)
-        entries.append(
-            {"length": length, "steps": n_steps, "ratio": statistics.median(ratios), "mean": statistics.fmean(ratios),
-             "interval": [low, high], "seconds": found}
-        )  # fmt: skip
-        say(f"length {length}: AOE / nn.Embedding {entries[-1]['ratio']:.3f}, mean in [{low:.3f}, {high:.3f}]")
-    return {"batch_size": chosen.batch_size, "met": all(e["interval"][0] <= 1 for e in entries), "entries": entries}
+        options |= {"device": chosen.device, "compute": chosen.compute, "repetitions": 2 * chosen.repetitions}
+        for compiled in (False, True) if is_wanted(torch.device(chosen.device)) else (False,):
+            found = in_a_process("embedding", settings=True, compiled=compiled, **options)
+            ratios = [a / b for a, b in zip(found["adelic"], found["learned"], strict=True)]
+            low, high = interval(ratios)
+            tokens = n_steps * chosen.batch_size * (length + 1)
+            rates = {name: tokens / median for name, median in common.medians(found).items()}
+            entries.append(
+                {"length": length, "compiled": compiled, "steps": n_steps, "ratio": statistics.median(ratios),
+                 "mean": statistics.fmean(ratios), "interval": [low, high], "tokens_per_second": rates,
+                 "seconds": found}
+            )  # fmt: skip
+            say(
+                f"length {length}{', compiled' * compiled}: AOE / nn.Embedding {entries[-1]['ratio']:.3f}, mean in "
+                f"[{low:.3f}, {high:.3f}], {rates['adelic']:,.0f} and {rates['learned']:,.0f} tokens/s"
+            )
+    return {"device": device_name(torch.device(chosen.device)), "compute": chosen.compute,
+            "batch_size": chosen.batch_size, "met": all(e["interval"][0] <= 1 for e in entries),
+            "entries": entries}  # fmt: skip
 
 
 def accuracy(chosen: argparse.Namespace) -> Results:
@@ -246,11 +266,11 @@ def paper_recipe(batch_size: int, compute: str = "float32") -> training.Recipe:
     return training.load_recipe("paper", "schubert-4", batch_size=batch_size, compute=compute)
 
 
-def random_splits(length: int, rows: int) -> list[Split]:
+def random_splits(length: int, rows: int, device: torch.device = CPU) -> list[Split]:
     """Return random rows to train on, and a few to validate."""
     rng = np.random.default_rng(0)
     return [
-        Split(torch.from_numpy(rng.integers(0, N_NUMBERS, (n, length))), rng.integers(0, N_CLASSES, n), CPU)
+        Split(torch.from_numpy(rng.integers(0, N_NUMBERS, (n, length))), rng.integers(0, N_CLASSES, n), device)
         for n in (rows, 16)
     ]
 
@@ -282,11 +302,20 @@ def worker_steps(side: str, length: int, n_steps: int, batch_size: int) -> float
     return time.perf_counter() - start
 
 
-def worker_embedding(length: int, n_steps: int, batch_size: int, repetitions: int) -> common.Seconds:
-    """Return the seconds of some steps with each embedding, in turn."""
-    recipe, splits = paper_recipe(batch_size), random_splits(length, n_steps * batch_size)
+def worker_embedding(
+    length: int, n_steps: int, batch_size: int, repetitions: int, device: str, compute: str, compiled: bool
+) -> common.Seconds:
+    """Return the seconds of some steps with each embedding, in turn. The validation at their end waits for a GPU."""
+    if not compiled:
+        os.environ[COMPILE] = "off"
+    recipe, splits = (
+        paper_recipe(batch_size, compute),
+        random_splits(length, n_steps * batch_size, torch.device(device)),
+    )
     trainers = {
-        name: Trainer(model_for(name, length, recipe), recipe, *splits, objective=OneClass(N_CLASSES), seed=0)
+        name: Trainer(
+            model_for(name, length, recipe).to(device), recipe, *splits, objective=OneClass(N_CLASSES), seed=0
+        )
         for name in ("adelic", "learned")
     }
     return common.interleaved({name: trainer.run_epoch for name, trainer in trainers.items()}, repetitions)

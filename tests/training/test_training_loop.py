@@ -124,6 +124,28 @@ def test_a_step_of_a_gpu_reads_nothing_back(tiny_config, monkeypatch):
     assert all(p.grad is not None for p in trainer.parameters)
 
 
+@pytest.mark.parametrize(("batch_size", "compiled"), [(4, 3), (7, 1), (100, 1)])
+def test_a_gpu_compiles_full_batches_alone(tiny_config, monkeypatch, batch_size, compiled):
+    """A compiler takes half a minute for each shape, and an epoch has one smaller batch at most."""
+    monkeypatch.setattr("adelic.nn.kernels.fused.takes", lambda x: False)
+    data, train, validation = splits()
+    train.ids, train.labels = train.ids[:12], train.labels[:12]
+    trainer = new_trainer(tiny_config(batch_size=batch_size), data, train, validation, seed=3)
+    monkeypatch.setattr(trainer, "device", torch.device("meta"))  # anything but the CPU
+    sizes = []
+
+    def loss(ids, labels):
+        sizes.append(len(ids))
+        return trainer._plain_loss(ids, labels)
+
+    monkeypatch.setattr(trainer, "_batch_loss", loss)
+    trainer.model.train()
+    with Workers(1) as workers:
+        for batch in trainer.sampler.epoch(0):
+            assert trainer._backward(batch, Noise(0), workers).isfinite()
+    assert sizes == compiled * [min(batch_size, 12)]
+
+
 def test_bfloat16_is_near_float32_and_another_recipe(tiny_config):
     data, train, validation = splits()
     losses = []

@@ -243,7 +243,10 @@ class Trainer:
     def _own_gradients(self, batch: torch.Tensor, weight: float, noise: Noise, workers: Workers) -> torch.Tensor:
         """Set the gradients of the weighted mean loss of rows; return this loss."""
         if self.device.type != "cpu":
-            loss = self._batch_loss(self.train.read(batch), self.train.labels[batch]) * weight
+            # The last batch of an epoch may be smaller: one step, for which nothing is compiled.
+            first, last = self.world.bounds(min(self.recipe.batch_size, self.sampler.n_rows))
+            batch_loss = self._batch_loss if len(batch) == last - first else self._plain_loss
+            loss = batch_loss(self.train.read(batch), self.train.labels[batch]) * weight
             loss.backward()  # type: ignore[no-untyped-call]
             return loss.detach()
         size = workers.rows_of_a_part(len(batch), _tokens(self.model, self.train.ids))
