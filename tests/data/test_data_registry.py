@@ -97,3 +97,22 @@ def test_a_drawn_task_has_no_stored_rows(adelic, command):
     outcome = adelic("data", command, "gcd", *(options if command != "info" else []))
     assert outcome.status == 2
     assert "adelic: 'gcd' is a drawn task: its rows are not stored; see `adelic train gcd --help`" in outcome.err
+
+
+def test_a_source_tree_that_is_not_installed_says_so(forked, tmp_path):
+    """Its entry points are not found, so no task is."""
+    code = """
+from importlib.metadata import EntryPoints
+from adelic.data import registry
+registry.entry_points = lambda **group: EntryPoints()
+registry._of_all_packages.cache_clear()
+from adelic.cli import main
+main(["data", "list"])
+"""
+    process = forked(code, tmp_path)
+    out, err = process.communicate(timeout=100)
+    assert (process.returncode, out) == (2, "")
+    assert err == (
+        "adelic: no tasks are found, because adelic runs from its source without being installed; pip install . "
+        "installs it\n"
+    )

@@ -44,7 +44,7 @@ def tasks() -> Mapping[str, Task]:
 
     Raises:
         ConfigurationError: two packages have a task of the same name, stored or drawn, or one that is installed cannot
-            be loaded, or names something else than tasks.
+            be loaded, or names something else than tasks; or not even adelic is installed.
 
     >>> "schubert" in tasks(), "gcd" in tasks()
     (True, False)
@@ -77,6 +77,10 @@ def _of_all_packages() -> tuple[Mapping[str, Task], Mapping[str, DrawnTask]]:
                 )
             owners |= dict.fromkeys(added, entry)
             found.update(added)
+    if not owners:  # adelic itself has tasks
+        raise ConfigurationError(
+            "no tasks are found, because adelic runs from its source without being installed; pip install . installs it"
+        )
     return MappingProxyType(stored), MappingProxyType(drawn)
 
 
