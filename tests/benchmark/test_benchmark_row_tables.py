@@ -257,6 +257,25 @@ def test_older_seeds_are_marked(result):
     assert any(note.startswith("‡ older runs") for note in table.notes)
 
 
+@pytest.mark.parametrize(
+    ("recipe", "compute", "mark"),
+    [
+        ("paper", None, ""),
+        ("paper", "float32", ""),
+        ("paper", "bfloat16", " §"),
+        ("compact", "bfloat16", ""),
+        ("compact", None, " §"),
+        ("recipes/mine.toml", "bfloat16", ""),
+    ],
+)
+def test_another_precision_than_the_recipes_is_marked(result, recipe, compute, mark):
+    """Files of results leave float32 out, which recipes had before there was a choice."""
+    run = result(embedding="learned", recipe={"name": recipe} | ({} if compute is None else {"compute": compute}))
+    table = models_table(comparisons(summarise([run]))[0])
+    assert table.rows[0][0] == "learned" + mark
+    assert any("precision" in note for note in table.notes) == bool(mark)
+
+
 def test_no_table_has_more_columns_than_one_reads(found):
     parts = found()
     tables = [overview(parts), paper_table(parts, "accuracy"), models_table(parts[0])]

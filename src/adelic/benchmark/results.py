@@ -22,7 +22,7 @@ from adelic.training.embedding import options_in_words
 from adelic.training.experiment import flatten
 from adelic.training.models import CLASSICAL_TITLES
 from adelic.training.nn_names import n_tokens
-from adelic.training.recipes import SEQUENCE
+from adelic.training.recipes import SEQUENCE, recipe_names, stored
 from adelic.training.result import Figures
 
 
@@ -193,6 +193,14 @@ class Summary:
     def predicts_one_class(self) -> bool:
         """Return whether some run says the same class always."""
         return any(result.predicts_one_class for result in self.results)
+
+    @property
+    def has_other_precision(self) -> bool:
+        """Return whether a network was trained in another precision than the packaged recipe of its name says."""
+        if not self.is_network or self.recipe not in recipe_names():
+            return False
+        precision = stored(self.recipe, self.row)[0].get("compute", Recipe.compute)
+        return bool(self.recipe_settings.get("compute", Recipe.compute) != precision)
 
     def has(self, metric: str) -> bool:
         """Return whether each run has a test metric."""

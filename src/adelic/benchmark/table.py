@@ -17,11 +17,14 @@ NOT_RUN = "not run"
 IMPOSSIBLE = "—"
 ONE_CLASS = "†"
 ONE_SPLIT = "‡"
+OTHER_PRECISION = "§"
 EACH_SEED = "each seed"
 MARK_NOTES = {
     ONE_CLASS: f"{ONE_CLASS} with at least one seed the model predicts one class only.",
     ONE_SPLIT: f"{ONE_SPLIT} older runs, made before a contrast was declared: all seeds have one split, so that "
     "intervals contain initial weights and order alone.",
+    OTHER_PRECISION: f"{OTHER_PRECISION} not in the precision that the recipe says: in bfloat16 for float32, or the "
+    "reverse.",
     EACH_SEED: f"{EACH_SEED}: all seeds have the same difference. Their spread is 0, so that Student’s t gives neither "
     "an interval nor a test.",
 }
@@ -124,8 +127,12 @@ def to_markdown(tables: Sequence[Table]) -> str:
 
 
 def marks(summary: Summary) -> str:
-    """Return what stands behind a model's name: that it predicts one class, that its seeds have one split."""
-    said = {ONE_CLASS: summary.predicts_one_class, ONE_SPLIT: summary.has_one_split}
+    """Return what stands behind a model's name: that it predicts one class, and others of `MARK_NOTES`."""
+    said = {
+        ONE_CLASS: summary.predicts_one_class,
+        ONE_SPLIT: summary.has_one_split,
+        OTHER_PRECISION: summary.has_other_precision,
+    }
     return "".join(f" {mark}" for mark, holds in said.items() if holds)
 
 
