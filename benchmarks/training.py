@@ -308,10 +308,8 @@ def worker_embedding(
     """Return the seconds of some steps with each embedding, in turn. The validation at their end waits for a GPU."""
     if not compiled:
         os.environ[COMPILE] = "off"
-    recipe, splits = (
-        paper_recipe(batch_size, compute),
-        random_splits(length, n_steps * batch_size, torch.device(device)),
-    )
+    recipe = paper_recipe(batch_size, compute)
+    splits = random_splits(length, n_steps * batch_size, torch.device(device))
     trainers = {
         name: Trainer(
             model_for(name, length, recipe).to(device), recipe, *splits, objective=OneClass(N_CLASSES), seed=0

@@ -126,7 +126,7 @@ def test_a_step_of_a_gpu_reads_nothing_back(tiny_config, monkeypatch):
 
 @pytest.mark.parametrize(("batch_size", "compiled"), [(4, 3), (7, 1), (100, 1)])
 def test_a_gpu_compiles_full_batches_alone(tiny_config, monkeypatch, batch_size, compiled):
-    """A compiler takes half a minute for each shape, and an epoch has one smaller batch at most."""
+    """Compiling takes a while for each shape, and an epoch has one smaller batch at most."""
     monkeypatch.setattr("adelic.nn.kernels.fused.takes", lambda x: False)
     data, train, validation = splits()
     train.ids, train.labels = train.ids[:12], train.labels[:12]
