@@ -258,3 +258,30 @@ def test_no_partition(bad):
 def test_partitions_of_different_numbers():
     with pytest.raises(EncodingError, match=r"\(2, 1\) is a partition of 3 and \(2, 2\) one of 4"):
         characters.character([2, 1], [2, 2])
+
+
+def test_the_view_of_hooks_by_brute_force():
+    d = acd.load("characters", n=7)
+    X = np.concatenate([d.X_train, d.X_validation, d.X_test])
+    view = characters.TASK.views["hooks"].rows(X)
+    assert view.shape == (225, 27)
+    for row, seen in zip(X.tolist(), view.tolist(), strict=True):
+        lam, mu = ([part for part in half if part] for half in (row[:7], row[7:]))
+        columns = characters.conjugate(lam)
+        cells = [(i, j) for i, part in enumerate(lam) for j in range(part)]
+        hook_lengths = Counter(lam[i] - j + columns[j] - i - 1 for i, j in cells)
+        contents = Counter(j - i for i, j in cells)
+        wanted = [hook_lengths[k] for k in range(1, 8)] + [contents[c] for c in range(-6, 7)]
+        assert seen == wanted + [mu.count(k) for k in range(1, 8)]
+
+
+def test_no_hook_of_a_cycle_is_a_zero():
+    """And the hooks give the dimension; both are what the view's docstring says."""
+    d = acd.load("characters", n=9)
+    y = np.concatenate([d.y_train, d.y_validation, d.y_test])
+    seen = characters.TASK.views["hooks"].rows(np.concatenate([d.X_train, d.X_validation, d.X_test])).astype(int)
+    lengths, cycles = seen[:, :9], seen[:, -9:]
+    assert not y[((cycles > 0) & (lengths == 0)).any(axis=1)].any()
+    is_identity = cycles[:, 0] == 9
+    products = (np.arange(1, 10) ** lengths[is_identity]).prod(axis=1)
+    assert (y[is_identity] * products == factorial(9)).all()

@@ -39,7 +39,7 @@ def targets_of(*, train, validation=(), test=(), class_names=None):
 def test_what_the_tasks_are():
     assert make_objective(acd.load("kl", n=4)) == SeveralClasses((2, 2, 1))
     assert make_objective(acd.load("rsk", n=5)) == SeveralClasses((2,) * 10)
-    assert make_objective(acd.load("characters", n=6)) == OneNumber(16)
+    assert make_objective(acd.load("characters", n=6)) == OneNumber(16, unit=2.0)
     assert make_objective(acd.load("schubert", n=3)) == OneClass(2)
 
 
@@ -47,6 +47,13 @@ def test_a_rare_class_counts_wherever_it_is():
     assert make_objective(targets_of(train=[[0, 1]], validation=[[2, 0]], test=[[0, 3]])) == SeveralClasses((3, 4))
     assert make_objective(targets_of(train=[1], validation=[-9], test=[5])) == OneNumber(9)
     assert make_objective(targets_of(train=[[0, 1]])) == SeveralClasses((1, 2))
+
+
+@pytest.mark.parametrize(
+    ("train", "unit"), [([0, 0, 0], 1), ([1, -1, 0], 1), ([3, -3], 4), ([6, -6], 8), ([0] * 63 + [120], 16), ([], 1)]
+)
+def test_the_unit_is_the_root_mean_square_of_the_training_rows(train, unit):
+    assert make_objective(targets_of(train=train, test=[100])).unit == unit
 
 
 def random_rows(n_classes, rows=40):
@@ -126,12 +133,13 @@ def test_numbers_are_decoded_and_mended():
     assert objective.loss(perfect, torch.tensor([numbers[i] for i in right]), reduction="mean") < 1e-3 < loss
 
 
-def test_digits_that_say_nothing_leave_the_real_value():
-    objective = OneNumber(1000)
+@pytest.mark.parametrize("unit", [1.0, 16.0])
+def test_digits_that_say_nothing_leave_the_real_value(unit):
+    objective = OneNumber(1000, unit)
     noise = prediction_of(objective, [3, 5, 7]).logits.where(prediction_of(objective, [3]).logits == -math.inf, 0.0)
     noise[..., 0, 0] += 1e-3 * torch.arange(3)[:, None]  # no ties
     noise = torch.where(noise == -math.inf, noise, torch.randn(noise.shape, generator=torch.Generator().manual_seed(1)))
-    real = torch.asinh(torch.tensor([40.3, -2.6, 1e9]))
+    real = torch.asinh(torch.tensor([40.3, -2.6, 1e9]) / unit)
     assert objective.predictions(AdelicPrediction(real, noise)).tolist() == [[40, 0], [-3, 0], [1000, 0]]
 
 
@@ -145,6 +153,17 @@ def test_a_model_that_has_diverged_is_told_by_its_loss_and_by_nothing_else(small
     config = small("learned", epochs=1, batch_size=10**6, learning_rate=1e30)
     with pytest.raises(DivergenceError, match=r"the validation loss left the finite numbers .* between steps 1 and 1"):
         run(config, tmp_path, device="cpu")
+
+
+def test_the_loss_and_the_head_have_the_unit():
+    objective, numbers = OneNumber(1000, unit=64.0), torch.tensor([3, -700])
+    head = objective.model_options()["head"](5)
+    assert head.real_scale == 64
+    logits = prediction_of(objective, numbers.tolist()).logits
+    right = AdelicPrediction(torch.asinh(numbers / 64), logits)
+    wrong = AdelicPrediction(right.real + 0.5, logits)
+    difference = objective.loss(wrong, numbers, reduction="mean") - objective.loss(right, numbers, reduction="mean")
+    assert difference.item() == pytest.approx(0.5**2 / 2)
 
 
 def test_there_is_room_to_mend():

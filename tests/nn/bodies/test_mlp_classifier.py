@@ -7,6 +7,7 @@ from adelic import nn
 from adelic.errors import ConfigurationError
 from adelic.nn.bodies.mlp_classifier import MLPClassifier
 from adelic.nn.flops import forward_flops
+from adelic.numbers import AdeleSpace
 
 VOCABULARY = nn.Vocabulary(range(-2, 3))
 EMBEDDINGS = [
@@ -74,6 +75,33 @@ def test_shapes_heads_and_operations():
     assert body(nn.AdelicEmbedding, None)(torch.arange(40).reshape(10, 4)).shape == (10, 3)
     assert forward_flops(body(), 4) == 2 * (4 * 16 * 32 + 2 * 32 * 32 + 32 * 3)
     assert body().n_parameters == 5 * 16 + (4 * 16 + 1) * 32 + 2 * (32 + 1) * 32 + 3 * 2 * 32 + 33 * 3
+
+
+@pytest.mark.parametrize("embedding", EMBEDDINGS)
+def test_a_number_has_a_perceptron_for_its_size(embedding):
+    space = AdeleSpace(primes=(2, 3, 5), precision=1)
+    model = body(embedding, n_classes=None, head=lambda d: nn.AdelicHead(space, d, placewise=False)).eval()
+    ids = torch.randint(0, 5, (40, 4))
+    found, alone = model(ids), torch.cat([model(row[None]).real for row in ids])
+    torch.testing.assert_close(found.real, alone)
+    vectors = model.embedding(ids)
+    x = torch.einsum("rld,dlh->rh", vectors, model.real.weight) + model.real.bias
+    for norm, layer in zip(model.real.norms[:2], model.real.layers, strict=True):
+        x = x + layer(norm(x).relu())
+    torch.testing.assert_close(found.real, model.head.real(model.real.norms[2](x).relu())[:, 0])
+    with torch.no_grad():
+        for parameter in model.real.parameters():
+            parameter.zero_()
+    torch.testing.assert_close(model(ids).logits, found.logits)
+    assert len(model(ids).real.unique()) == 1
+    assert model(ids.view(2, 20, 4)).real.shape == (2, 20)
+
+
+def test_the_two_perceptrons_drop_other_elements():
+    space = AdeleSpace(primes=(2, 3, 5), precision=1)
+    model = body(n_classes=None, head=lambda d: nn.AdelicHead(space, d, placewise=False), n_layers=3)
+    sites = [{part.first_site + site for site in range(4)} for part in (model, model.real)]
+    assert sites[0].isdisjoint(sites[1])
 
 
 def test_what_it_cannot_read():

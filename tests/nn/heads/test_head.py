@@ -185,6 +185,21 @@ def test_the_real_place_is_read_and_checks():
 
 
 @pytest.mark.parametrize("tied", [True, False])
+def test_the_real_place_of_a_flat_head_reads_another_state(tied):
+    torch.manual_seed(0)
+    head = nn.AdelicHead(SPACE, 6, placewise=False, tied=tied)
+    hidden, other = torch.randn(2, 4, 3, 6)
+    found = head(hidden, other)
+    assert torch.equal(found.logits, head(hidden).logits)
+    assert torch.equal(found.real, head(other).real)
+    assert not torch.equal(found.real, head(hidden).real)
+    with pytest.raises(ConfigurationError, match=r"real of shape \(3, 6\) does not fit: .* of hidden, \(4, 3, 6\)"):
+        head(hidden, other[0])
+    with pytest.raises(ConfigurationError, match="a place-wise one reads the real place there"):
+        nn.AdelicHead(SPACE, 6)(torch.zeros(2, 10, 6), torch.zeros(2, 10, 6))
+
+
+@pytest.mark.parametrize("tied", [True, False])
 def test_a_sum_is_learned_exactly_in_a_few_dozen_steps(tied):
     """From 300 of 40,000 pairs; a few places are still wrong, and mended."""
     torch.manual_seed(0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from adelic.acd.characters import tables
 from adelic.acd.characters.shapes import Partition, partitions, read_partition, without_rim_hooks
 from adelic.data import store
-from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
+from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
 from adelic.errors import EncodingError
 from adelic.storage.checks import shown
 
@@ -71,6 +71,35 @@ def character_table(n: int) -> NDArray[np.int64]:
            [-1,  1,  1, -1,  1]])
     """
     return tables.character_table(TASK.check_size(n, "published"))
+
+
+def hooks(X: Integers) -> Integers:
+    """Return for each row how many hooks of λ have each length, its contents, and how many cycles μ has of each length.
+
+    From rows (rows, 2n) to int8 (rows, 4n - 1): the cells of λ with a hook of 1, …, n cells; those with the content
+    -(n-1), …, n-1, which is column less row; the parts of μ that are 1, …, n. The contents tell λ. Source: Sagan, "The
+    Symmetric Group" (2001), sections 3.10 and 4.10: the dimension is n! over the product of all hook lengths, and χ is
+    0 where μ has a part k and λ no hook of k cells.
+
+    >>> hooks(np.array([[2, 1, 0, 3, 0, 0]])).tolist()  # hooks of 3, 1 and 1 cells, contents 0, 1 and -1
+    [[2, 0, 1, 0, 1, 1, 1, 0, 0, 0, 1]]
+    """
+    n = X.shape[1] // 2
+    lengths = np.arange(1, n + 1)
+    # Partitions are far fewer than rows.
+    cycle_types, of_type = np.unique(X[:, n:], axis=0, return_inverse=True)
+    cycles = np.count_nonzero(cycle_types[:, :, None] == lengths, axis=1).astype(np.int8)
+    shapes, of_shape = np.unique(X[:, :n], axis=0, return_inverse=True)
+    row, column = np.indices((n, n))
+    in_diagram = column < shapes[:, :, None]
+    hook = shapes[:, :, None] - column + _conjugated_shapes(shapes)[:, None, :] - row - 1
+    cells = np.empty((len(shapes), 3 * n - 1), np.int8)
+    for at, length in enumerate(lengths):
+        cells[:, at] = np.count_nonzero(in_diagram & (hook == length), axis=(1, 2))
+    for content in range(1 - n, n):
+        cells[:, 2 * n - 1 + content] = np.count_nonzero(in_diagram & (column - row == content), axis=(1, 2))
+    # reshape: some versions of NumPy 2 give the inverse the shape of the rows.
+    return np.hstack([cells[of_shape.reshape(-1)], cycles[of_type.reshape(-1)]])
 
 
 @cache
@@ -197,6 +226,13 @@ TASK = Task(
     cues={
         "ones in the cycle type": _fixed_points,
         "longest hook less longest cycle": _hook_margin,
+    },
+    views={
+        "hooks": View(
+            "how many hooks of λ have each length, its contents, and how many cycles of μ have each length",
+            hooks,
+            lambda n: tuple(range(n + 1)),
+        )
     },
     tally=_tally,
     facts=files(__package__) / "facts.json",

@@ -12,15 +12,57 @@ from adelic.errors import ConfigurationError
 from adelic.nn.backend import dropped
 from adelic.nn.bodies.classifier import check_sizes
 from adelic.nn.embeddings.base import NumberEmbedding
+from adelic.nn.heads.adelic import AdelicHead
 from adelic.nn.heads.classes import make_head
 from adelic.nn.tensors import check_plain
 
 
-class MLPClassifier(nn.Module):
+class _Layers(nn.Module):
+    """The layers of a perceptron, from the numbers of rows to its last states; sizes are those of `MLPClassifier`."""
+
+    def __init__(
+        self, embedding: NumberEmbedding, max_length: int, n_layers: int, width: int, dropout: float, first_site: int
+    ) -> None:
+        super().__init__()
+        self.max_length, self.first_site = max_length, first_site
+        length = max_length * embedding.tokens_per_number
+        bound = 1 / math.sqrt(embedding.d_model * length)  # as in nn.Linear
+        self.weight = nn.Parameter(torch.empty(embedding.d_model, length, width).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.empty(width).uniform_(-bound, bound))
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(n_layers + 1))
+        self.layers = nn.ModuleList(nn.Linear(width, width) for _ in range(n_layers))
+        self.dropout = nn.Dropout(dropout)
+
+    def states(self, embedding: NumberEmbedding, ids: Any) -> torch.Tensor:
+        """Return the last states of rows of ids or numbers, (rows, length) -> (rows, d_feedforward)."""
+        x = self.read(embedding, ids)
+        for site, (norm, layer) in enumerate(zip(self.norms, self.layers, strict=False)):
+            x = x + layer(self.activated(x, norm, site))
+        return self.activated(x, self.norms[-1], len(self.layers))
+
+    def read(self, embedding: NumberEmbedding, ids: Any) -> torch.Tensor:
+        """Return the first layer's values for rows of ids or numbers, (rows, length) -> (rows, d_feedforward)."""
+        known = embedding.vocabulary if embedding.tokens_per_number == 1 else None
+        if known is None or known.n_ids >= len(ids):
+            vectors = embedding(ids).transpose(1, 2).flatten(1)
+            return vectors @ self.weight.flatten(0, 1) + self.bias  # type: ignore[no-any-return]
+        # Numbers are fewer than rows: what each adds at each place is computed once, and rows add it up.
+        added = embedding(torch.arange(known.n_ids, device=ids.device)) @ self.weight.flatten(1)
+        places = ids * self.max_length + torch.arange(self.max_length, device=ids.device)
+        return functional.embedding_bag(places, added.view(-1, len(self.bias)), mode="sum") + self.bias
+
+    def activated(self, x: torch.Tensor, norm: nn.Module, site: int) -> torch.Tensor:
+        """Return dropout(ReLU(norm(x)))."""
+        return dropped(functional.relu(norm(x)), self.dropout, self.first_site + site)
+
+
+class MLPClassifier(_Layers):
     """A multilayer perceptron: it reads the vectors of all numbers of a row, one behind the other.
 
     Every place in the row has weights of its own, so that no positions are added and nothing is attended to. Hidden
-    layers are residual, with layer norms and ReLU before; all rows have one length.
+    layers are residual, with layer norms and ReLU before; all rows have one length. Where the answer is a number (an
+    `AdelicHead`), a second perceptron, `real`, says how large it is: layers that both share say neither as well, since
+    size and residues have nothing in common.
 
     Shape: ids (*, length), or numbers without a vocabulary -> (*, n_classes), float32; or what a head gives.
 
@@ -57,19 +99,14 @@ class MLPClassifier(nn.Module):
         d_feedforward: int = 512,
         dropout: float = 0.1,
     ) -> None:
-        super().__init__()
         check_sizes(n_classes, max_length, n_layers, dropout)
         if d_feedforward < 1:
             raise ConfigurationError(f"d_feedforward={d_feedforward} leaves no hidden layer; it is at least 1")
-        self.embedding, self.max_length = embedding, max_length
-        length = max_length * embedding.tokens_per_number
-        bound = 1 / math.sqrt(embedding.d_model * length)  # as in nn.Linear
-        self.weight = nn.Parameter(torch.empty(embedding.d_model, length, d_feedforward).uniform_(-bound, bound))
-        self.bias = nn.Parameter(torch.empty(d_feedforward).uniform_(-bound, bound))
-        self.norms = nn.ModuleList(nn.LayerNorm(d_feedforward) for _ in range(n_layers + 1))
-        self.layers = nn.ModuleList(nn.Linear(d_feedforward, d_feedforward) for _ in range(n_layers))
-        self.dropout = nn.Dropout(dropout)
+        sizes = (embedding, max_length, n_layers, d_feedforward, dropout)
+        super().__init__(*sizes, first_site=0)
+        self.embedding = embedding
         self.head = make_head(d_feedforward, n_classes, head)
+        self.real = _Layers(*sizes, first_site=n_layers + 1) if isinstance(self.head, AdelicHead) else None
 
     def extend(self, numbers: Sequence[Any]) -> None:
         """Read more numbers, whose ids are behind those of the vocabulary; see `NumberEmbedding.extend`."""
@@ -84,26 +121,9 @@ class MLPClassifier(nn.Module):
         check_plain(ids, self.weight.device)
         if ids.shape[-1] != self.max_length:
             raise ConfigurationError(f"a row of {ids.shape[-1]} numbers: this body reads {self.max_length}")
-        x = self.read(ids.reshape(-1, self.max_length))
-        for site, (norm, layer) in enumerate(zip(self.norms, self.layers, strict=False)):
-            x = x + layer(self.activated(x, norm, site))
-        x = self.activated(x, self.norms[-1], len(self.layers))
-        return self.head(x.view(*ids.shape[:-1], x.shape[1]))
-
-    def read(self, ids: Any) -> torch.Tensor:
-        """Return the first layer's values for rows of ids or numbers, (rows, length) -> (rows, d_feedforward)."""
-        known = self.embedding.vocabulary if self.embedding.tokens_per_number == 1 else None
-        if known is None or known.n_ids >= len(ids):
-            vectors = self.embedding(ids).transpose(1, 2).flatten(1)
-            return vectors @ self.weight.flatten(0, 1) + self.bias  # type: ignore[no-any-return]
-        # Numbers are fewer than rows: what each adds at each place is computed once, and rows add it up.
-        added = self.embedding(torch.arange(known.n_ids, device=ids.device)) @ self.weight.flatten(1)
-        places = ids * self.max_length + torch.arange(self.max_length, device=ids.device)
-        return functional.embedding_bag(places, added.view(-1, len(self.bias)), mode="sum") + self.bias
-
-    def activated(self, x: torch.Tensor, norm: nn.Module, site: int) -> torch.Tensor:
-        """Return dropout(ReLU(norm(x)))."""
-        return dropped(functional.relu(norm(x)), self.dropout, site)
+        rows = ids.reshape(-1, self.max_length)
+        seen = [part.states(self.embedding, rows) for part in (self, self.real) if part is not None]
+        return self.head(*(x.view(*ids.shape[:-1], x.shape[1]) for x in seen))
 
     @property
     def n_parameters(self) -> int:

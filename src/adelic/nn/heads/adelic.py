@@ -112,13 +112,24 @@ class AdelicHead(Fingerprinted):
         """Return the space and the unit of the real place."""
         return of_space(self.space) | {"real_scale": float(self.real_scale)}
 
-    def forward(self, hidden: torch.Tensor) -> AdelicPrediction:
+    def forward(self, hidden: torch.Tensor, real: torch.Tensor | None = None) -> AdelicPrediction:
         """Return the prediction.
 
+        Args:
+            hidden: what comes in, of the shape above.
+            real: what comes in at the real place of a flat head, in place of `hidden`; of the same shape.
+
         Raises:
-            ConfigurationError: the shape does not fit.
+            ConfigurationError: a shape does not fit, or the head is place-wise and has a real place in `hidden`.
         """
         check_plain(hidden, self.tables.device)
+        if real is not None:
+            check_plain(real, self.tables.device)
+            if self.placewise or real.shape != hidden.shape:
+                raise ConfigurationError(
+                    f"real of shape {tuple(real.shape)} does not fit: a flat head takes the shape of hidden, "
+                    f"{tuple(hidden.shape)}, and a place-wise one reads the real place there"
+                )
         n_primes, precision = self.space.n_primes, self.space.max_precision
         expected = (1 + n_primes, self.in_features) if self.placewise else (self.in_features,)
         if tuple(hidden.shape[-len(expected) :]) != expected:
@@ -126,6 +137,7 @@ class AdelicHead(Fingerprinted):
                 f"the head was built for (*, {', '.join(map(str, expected))}), not for shape {tuple(hidden.shape)}"
             )
         first, others = (hidden[..., 0, :], hidden[..., 1:, :]) if self.placewise else (hidden, hidden)
+        first = first if real is None else real
         batch = hidden.shape[: -len(expected)]
         logits: torch.Tensor = self.linear(others).reshape(*batch, n_primes, precision, self._width)
         if self.scale is not None:

@@ -1,5 +1,6 @@
 """Objectives: what a model predicts of a row (one class, several, or a number), its loss, and its figures."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -209,12 +210,15 @@ class OneNumber(Objective):
 
     Attributes:
         bound: the greatest absolute value of an answer.
+        unit: of the real place, see `AdelicHead`: numbers below it count by their errors, greater ones by their
+            relative errors.
 
     >>> OneNumber(bound=16336320).space.primes
     (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43)
     """
 
     bound: int
+    unit: float = 1.0
 
     @cached_property
     def space(self) -> AdeleSpace:
@@ -226,13 +230,13 @@ class OneNumber(Objective):
 
     def model_options(self) -> dict[str, Any]:
         """Return the option `head`, which makes an `AdelicHead`."""
-        return {"head": lambda d: AdelicHead(self.space, d, placewise=False)}
+        return {"head": lambda d: AdelicHead(self.space, d, placewise=False, real_scale=self.unit)}
 
     def loss(self, output: Any, labels: torch.Tensor, *, reduction: Reduction) -> torch.Tensor:
         """Return the cross-entropy of the digits plus the distance of the real values."""
         prediction = AdelicPrediction(*(part.float() for part in output))
         digits = encode(labels, space=self.space, dtype=torch.int64, real_row=False)
-        loss: torch.Tensor = AdelicLoss(self.space)(prediction, (labels, digits))
+        loss: torch.Tensor = AdelicLoss(self.space, real_scale=self.unit)(prediction, (labels, digits))
         return loss if reduction == "mean" else loss * len(labels)
 
     def predictions(self, output: Any) -> torch.Tensor:
@@ -241,8 +245,9 @@ class OneNumber(Objective):
         logits = output.logits.float().nan_to_num(neginf=-torch.inf).log_softmax(dim=-1).cpu().numpy()
         decoded = RedundantResidueCode(self.space, self.bound).decode_soft(logits)
         is_decoded = decoded.confidence > 0.5
-        with np.errstate(over="ignore"):  # the real place is asinh of the number; an infinite sinh is clipped
-            real = np.sinh(output.real.double().nan_to_num().cpu().numpy()).clip(-self.bound, self.bound)
+        with np.errstate(over="ignore"):  # the real place is asinh(number / unit); an infinite sinh is clipped
+            real = self.unit * np.sinh(output.real.double().nan_to_num().cpu().numpy())
+        real = real.clip(-self.bound, self.bound)
         answers = np.rint(real).astype(np.int64)
         answers[is_decoded] = [int(value) for value in decoded.values[is_decoded]]
         return torch.from_numpy(np.stack([answers, is_decoded], axis=-1))
@@ -275,11 +280,12 @@ def make_objective(data: Targets) -> Objective:
     """Return the objective of a data set.
 
     The number of classes of a target, and the bound of numbers, are facts of the task as `class_names` is. They are
-    read off the targets of all splits, since the training split may lack a rare value.
+    read off the targets of all splits, since the training split may lack a rare value. The unit of numbers is the root
+    mean square of the training targets, as a power of 2 from 1 on.
 
     >>> from adelic import acd
     >>> make_objective(acd.load("schubert", n=3)), make_objective(acd.load("characters", n=4))
-    (OneClass(n_classes=2), OneNumber(bound=3))
+    (OneClass(n_classes=2), OneNumber(bound=3, unit=2.0))
     >>> make_objective(acd.load("kl", n=4))
     SeveralClasses(n_classes=(2, 2, 1))
     """
@@ -287,6 +293,9 @@ def make_objective(data: Targets) -> Objective:
         return OneClass(len(data.class_names))
     splits = [y for y in (data.y_train, data.y_validation, data.y_test) if len(y)]
     if data.y_train.ndim == 1:
-        return OneNumber(max(int(np.abs(y).max()) for y in splits))
+        mean_square = float(np.mean(np.square(data.y_train, dtype=np.float64))) if len(data.y_train) else 0.0
+        # The root mean square, rounded to a power of 2: no other machine has another one by rounding.
+        unit = 2.0 ** max(round(math.log2(mean_square) / 2), 0) if mean_square else 1.0
+        return OneNumber(max(int(np.abs(y).max()) for y in splits), unit)
     greatest = np.max([y.max(axis=0) for y in splits], axis=0)
     return SeveralClasses(tuple(int(g) + 1 for g in greatest))
