@@ -306,3 +306,13 @@ def test_load():
     checks = {check.what: (check.ours, check.equal) for check in acd.verify("rsk", n=8)}
     assert checks["train"] == (32256, True)
     assert all(equal for _, equal in checks.values())
+
+
+def test_the_view_of_cells_by_the_insertion():
+    words = list(permutations(range(1, 6)))
+    seen = rsk.TASK.views["cells"].rows(np.array([rsk.tokens(word) for word in words], np.int8))
+    for word, numbers in zip(words, seen.reshape(-1, 2, 2, 5).tolist(), strict=True):
+        for tableau, (rows, columns) in zip(rsk.rsk(word), numbers, strict=True):
+            for i, row in enumerate(tableau):
+                for j, entry in enumerate(row):
+                    assert (rows[entry - 1], columns[entry - 1]) == (i, j)

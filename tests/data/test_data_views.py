@@ -12,7 +12,7 @@ from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.training import EmbeddingConfig, Experiment, run
 
-SMALLEST = {"characters": 6, "lattice": 6, "schubert": 3, "mheight": 6, "weaving": 5}
+SMALLEST = {"characters": 6, "lattice": 6, "schubert": 3, "mheight": 6, "rsk": 5, "weaving": 5}
 VIEWS = [(task, name) for task in acd.TASKS for name in acd.task(task).views]
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from adelic.acd.integers import read_array, read_sequence
 from adelic.acd.permutations import inverses, read_permutation, symmetric_group
-from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
+from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
 from adelic.data.splits import published_test
 from adelic.errors import EncodingError
 from adelic.storage.checks import shown
@@ -351,6 +351,35 @@ def _generate(request: Request) -> Rows:
     return Rows(X, y, test=published_test(len(X)))
 
 
+def cells(X: Integers) -> Integers:
+    """Return in which row and column of P, and of Q, each of 1..n stands, from 0 on.
+
+    From rows (rows, 6n + 6) to int8 (rows, 4n): the rows of 1, ..., n in P, their columns there, the rows in Q, the
+    columns in Q.
+
+    >>> cells(np.array([tokens([3, 1, 2])])).tolist()  # P has the rows 1, 2 and 3, Q has 1, 3 and 2
+    [[0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0, 1]]
+    """
+    length = X.shape[1]
+    n = length // 6 - 1
+    depth = np.cumsum((X == OPENING).astype(np.int8) - (X == n + 1), axis=1, dtype=np.int8)
+    opens_row = (X == OPENING) & (depth == 3)  # in a tableau, in the pair of both
+    row = np.cumsum(opens_row, axis=1, dtype=np.int8)
+    n_rows = row[:, -1] // 2  # P and Q have one shape
+    at = np.arange(length, dtype=np.int16)
+    column = at - np.maximum.accumulate(np.where(opens_row, at, np.int16(0)), axis=1)
+    every = np.arange(len(X))
+    found = np.empty((len(X), 4, n), np.int8)
+    for number in range(n):
+        is_here = X == number + 1
+        in_P, in_Q = is_here.argmax(axis=1), length - 1 - is_here[:, ::-1].argmax(axis=1)
+        found[:, 0, number] = row[every, in_P] - 1
+        found[:, 1, number] = column[every, in_P] - 1
+        found[:, 2, number] = row[every, in_Q] - n_rows - 1
+        found[:, 3, number] = column[every, in_Q] - 1
+    return found.reshape(len(X), 4 * n)
+
+
 def _tally(rows: Rows) -> dict[str, int]:
     assert rows.test is not None
     test = int(np.count_nonzero(rows.test))
@@ -392,6 +421,13 @@ TASK = Task(
     estimate=_estimate,
     generate=_generate,
     symmetries={"inverse": inverse, "reversal": reversal},
+    views={
+        "cells": View(
+            "in which row and column of P, and of Q, each number stands",
+            cells,
+            lambda n: tuple(range(n)),
+        )
+    },
     cues={"number of rows": number_of_rows, "descents of Q": descents_of_recording_tableau},
     tally=_tally,
     facts=files(__package__) / "facts.json",
