@@ -362,7 +362,8 @@ def cells(X: Integers) -> Integers:
     """
     length = X.shape[1]
     n = length // 6 - 1
-    depth = np.cumsum((X == OPENING).astype(np.int8) - (X == n + 1), axis=1, dtype=np.int8)
+    closing = n + 1
+    depth = np.cumsum((X == OPENING).astype(np.int8) - np.equal(X, closing), axis=1, dtype=np.int8)
     opens_row = (X == OPENING) & (depth == 3)  # in a tableau, in the pair of both
     row = np.cumsum(opens_row, axis=1, dtype=np.int8)
     n_rows = row[:, -1] // 2  # P and Q have one shape
@@ -370,13 +371,13 @@ def cells(X: Integers) -> Integers:
     column = at - np.maximum.accumulate(np.where(opens_row, at, np.int16(0)), axis=1)
     every = np.arange(len(X))
     found = np.empty((len(X), 4, n), np.int8)
-    for number in range(n):
-        is_here = X == number + 1
+    for entry in range(1, n + 1):
+        is_here = np.equal(X, entry)
         in_P, in_Q = is_here.argmax(axis=1), length - 1 - is_here[:, ::-1].argmax(axis=1)
-        found[:, 0, number] = row[every, in_P] - 1
-        found[:, 1, number] = column[every, in_P] - 1
-        found[:, 2, number] = row[every, in_Q] - n_rows - 1
-        found[:, 3, number] = column[every, in_Q] - 1
+        found[:, 0, entry - 1] = row[every, in_P] - 1
+        found[:, 1, entry - 1] = column[every, in_P] - 1
+        found[:, 2, entry - 1] = row[every, in_Q] - n_rows - 1
+        found[:, 3, entry - 1] = column[every, in_Q] - 1
     return found.reshape(len(X), 4 * n)
 
 
