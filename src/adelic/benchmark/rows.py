@@ -150,7 +150,7 @@ def further_rows() -> dict[str, str]:
     published_further.toml says what they measure.
 
     >>> list(further_rows())
-    ['characters-18', 'characters-20', 'characters-22', 'kl-5', 'kl-6', 'rsk-8', 'rsk-9']
+    ['characters-18', 'characters-20', 'characters-22', 'kl-5', 'kl-6', 'kl-7', 'rsk-8', 'rsk-9', 'rsk-10']
     >>> further_rows()["characters-18"], further_rows()["kl-5"]
     ('1.592e+10 / 2.745e+08 ± 8.9e+08 / 2.491e+10 ± 1.4e+07', '–')
     """
