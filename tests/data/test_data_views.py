@@ -12,7 +12,7 @@ from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.training import EmbeddingConfig, Experiment, run
 
-SMALLEST = {"characters": 6, "lattice": 6, "schubert": 3, "mheight": 6, "rsk": 5, "weaving": 5}
+SMALLEST = {"characters": 6, "kl": 4, "lattice": 6, "schubert": 3, "mheight": 6, "rsk": 5, "weaving": 5}
 VIEWS = [(task, name) for task in acd.TASKS for name in acd.task(task).views]
 
 
@@ -46,6 +46,13 @@ def test_triples_of_patterns_change_once_at_most_on_four_pseudolines(n):
     is_sign = np.isin(seen, (0, 7)).all(axis=1)
     changes = np.array([(np.diff(seen[:, four] == 7, axis=1) != 0).sum(axis=1) for four in fours] or [[0]])
     assert np.array_equal(is_sign & (changes <= 1).all(axis=0), y == 1)
+
+
+def test_ranks_give_the_constant_terms():
+    """P_{x,w}(0) is 1 for x <= w, else 0: where no difference of the rank matrices is below 0."""
+    d = acd.load("kl", n=4)
+    differences = acd.task("kl").views["ranks"].rows(d.X_train)[:, 16:]
+    assert np.array_equal((differences >= 0).all(axis=1), d.y_train[:, 0] == 1)
 
 
 def test_rank_matrices_give_the_bruhat_order():

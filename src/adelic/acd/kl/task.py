@@ -13,7 +13,7 @@ from adelic.acd.integers import read_array
 from adelic.acd.kl import tables
 from adelic.acd.permutations import length, read_permutation
 from adelic.data import store
-from adelic.data.protocol import Estimate, Integers, Request, Rows, Task
+from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
 from adelic.errors import EncodingError
 from adelic.storage.checks import shown
 
@@ -244,6 +244,18 @@ def _conjugated(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     return (n - 1 - reversed_rows).astype(X.dtype).reshape(X.shape), y
 
 
+def ranks(X: Integers) -> Integers:
+    """Return the rank matrix of w, and that of x less w's, row by row.
+
+    From rows (rows, 2n) to int8 (rows, 2n²). x <= w in the Bruhat order if and only if no difference is below 0.
+
+    >>> ranks(np.array([[0, 1, 1, 0]])).tolist()
+    [[0, 1, 1, 2, 1, 0, 0, 0]]
+    """
+    of_x, of_w = (many.rank_matrices(w).reshape(len(X), -1) for w in np.hsplit(X, 2))
+    return np.hstack([of_w, of_x - of_w])
+
+
 def _length_difference(X: Integers) -> Integers:
     """Return ℓ(w) - ℓ(x) + C(n, 2), which is not negative; the polynomial is 0 where ℓ(w) < ℓ(x)."""
     most = comb(X.shape[1] // 2, 2)
@@ -284,6 +296,13 @@ TASK = Task(
     estimate=_estimate,
     generate=_generate,
     symmetries={"inverses": _inverted, "conjugates by w0": _conjugated},
+    views={
+        "ranks": View(
+            "the rank matrix of w, and that of x less w's: how many of the first values are at most j",
+            ranks,
+            lambda n: tuple(range(-n, n + 1)),
+        )
+    },
     cues={
         "length difference": _length_difference,
         "Bruhat order": lambda X: _by_chunks(lambda x, w: many.bruhat_below(x, w).astype(np.int8), X),  # constant term
