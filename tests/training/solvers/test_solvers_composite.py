@@ -14,7 +14,7 @@ from adelic.training.solvers.placewise import space_for
 
 def places(name):
     torch.manual_seed(0)
-    return CompositePlaces(space_for(task(name)), task(name))
+    return CompositePlaces(space_for(task(name)), task(name), (2000, 1))
 
 
 @pytest.mark.parametrize("primes", [(), (7,), (2, 3), (2, 3, 5), (2, 3, 5, 7, 11, 13)])

@@ -1,5 +1,6 @@
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,7 +13,15 @@ from adelic.number_theory import task
 from adelic.number_theory.arithmetic import ARITHMETIC
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.training.solvers import solver_class
-from adelic.training.solvers.placewise import MENDED, PermutedEmbedding, decoded, encoded, space_for, without_padding
+from adelic.training.solvers.placewise import (
+    MENDED,
+    PermutedEmbedding,
+    decoded,
+    encoded,
+    largest,
+    space_for,
+    without_padding,
+)
 
 PLACEWISE = ("adelic-placewise", "adelic-one-hot", "adelic-3-digits", "adelic-permuted")
 
@@ -176,3 +185,31 @@ def test_errors():
     with pytest.raises(ConfigurationError, match=r"examples=1 leaves too few .* give at least 2"):
         solver.fit(task("addition"), np.array([[1, 2]]), np.array([3], dtype=object), seed=0, steps=1)
     assert solver_class("adelic-3-digits").obstacle(task("sum")) == "folding is done with first digits"
+
+
+def test_an_answer_in_doubt_is_as_large_as_those_of_the_examples():
+    """Few places are sure: too few for the problem's bound, enough for the examples' own. Residues have no size."""
+    problem, number = task("addition"), 1234
+    space = space_for(problem)
+    digits = torch.tensor([number % p for p in space.primes])
+    is_digit = torch.arange(max(space.primes)) < torch.tensor(space.primes)[:, None]
+    logits = torch.zeros(space.n_primes, max(space.primes)).masked_fill(~is_digit, -torch.inf)
+    logits += 1e-3 * torch.randn(logits.shape, generator=torch.Generator().manual_seed(0))
+    logits[torch.arange(8), digits[:8]] += 20.0  # 2, …, 19: their product is 9,699,690
+    words = logits[None, :, None]
+    assert decoded(space, words, problem).tolist() != [number]
+    assert decoded(space, words, problem, usual=(2000, 1)).tolist() == [number]
+    assert decoded(space, words, replace(problem, modulus=37), usual=(2000, 1)).tolist() != [number]
+    logits[torch.arange(space.n_primes), digits] += 20.0
+    longer = torch.tensor([(10**9 + 7) % p for p in space.primes])
+    sure = torch.zeros_like(logits).masked_fill(~is_digit, -torch.inf)
+    sure[torch.arange(space.n_primes), longer] = 20.0
+    found = decoded(space, torch.stack([logits, sure])[:, :, None], problem, usual=(2000, 1))
+    assert found.tolist() == [number, 10**9 + 7]
+
+
+def test_the_largest_of_numbers():
+    numbers = np.array([Fraction(-7, 2), Fraction(3), Fraction(1, 10)], dtype=object)
+    assert largest(numbers) == (7, 10)
+    assert largest(np.array([0])) == (1, 1)
+    assert largest(np.array([])) == (1, 1)

@@ -20,7 +20,7 @@ from adelic.nn.placewise import stack_places
 from adelic.numbers import AdeleSpace
 from adelic.training.solvers.base import Solver
 from adelic.training.solvers.characters import integers_modulo
-from adelic.training.solvers.placewise import HIDDEN, decoded, space_for
+from adelic.training.solvers.placewise import HIDDEN, decoded, largest, space_for
 from adelic.training.solvers.rivals.places import PlacewiseRival
 from adelic.training.solvers.rivals.transformer import Group, Reader
 
@@ -50,14 +50,15 @@ class CompositePlaces(Reader):
     Args:
         space: the primes that the moduli are products of.
         problem: bounds the answers.
+        usual: how large they are in the examples, see `decoded`.
     """
 
     tables: torch.Tensor
     is_residue: torch.Tensor
 
-    def __init__(self, space: AdeleSpace, problem: DrawnTask) -> None:
+    def __init__(self, space: AdeleSpace, problem: DrawnTask, usual: tuple[int, int]) -> None:
         super().__init__()
-        self.space, self.head = space, CompositeHead(space, problem)
+        self.space, self.head = space, CompositeHead(space, problem, usual)
         self.moduli = self.head.moduli
         groups = [integers_modulo(m) for m in self.moduli]
         points = [group.characters(np.arange(group.order)).flatten(1) for group in groups]
@@ -95,9 +96,9 @@ class CompositePlaces(Reader):
 class CompositeHead(nn.Module):
     """The loss of residues, and the way back to numbers: by what the places say of each prime."""
 
-    def __init__(self, space: AdeleSpace, problem: DrawnTask) -> None:
+    def __init__(self, space: AdeleSpace, problem: DrawnTask, usual: tuple[int, int]) -> None:
         super().__init__()
-        self.space, self.problem, self.factors = space, problem, paired(sorted(space.primes))
+        self.space, self.problem, self.usual, self.factors = space, problem, usual, paired(sorted(space.primes))
         self.moduli = [math.prod(primes) for primes in self.factors]
 
     def loss(self, outputs: torch.Tensor, residues: torch.Tensor) -> torch.Tensor:
@@ -115,7 +116,7 @@ class CompositeHead(nn.Module):
 
     def decode(self, outputs: torch.Tensor) -> Answers:
         """Return the numbers, None where the digits are not near a codeword."""
-        return decoded(self.space, self.of_primes(outputs), self.problem)
+        return decoded(self.space, self.of_primes(outputs), self.problem, usual=self.usual)
 
 
 class CompositeSolver(PlacewiseRival):
@@ -124,7 +125,7 @@ class CompositeSolver(PlacewiseRival):
     name = "crt-composite"
 
     def _read(self, problem: DrawnTask, operands: Operands, answers: Answers) -> Reader:
-        return CompositePlaces(space_for(problem), problem)
+        return CompositePlaces(space_for(problem), problem, largest(answers))
 
 
 SOLVERS: dict[str, type[Solver]] = {CompositeSolver.name: CompositeSolver}

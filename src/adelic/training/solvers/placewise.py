@@ -31,6 +31,7 @@ BATCH_SIZE, LEARNING_RATE, WARM_UP, WEIGHT_DECAY = 256, 1e-2, 20, 0.01
 """Training by AdamW: rows a batch, highest learning rate, steps in which it rises before its cosine fall, decay."""
 HELD_OUT, _PILOT = 0.2, 0.25  # of the examples, of the steps
 _WRONG, _BY_CHANCE = 0.2, 1000
+_CERTAIN = 0.5  # confidence beyond which an answer is not in doubt
 _DOUBT = 0.2  # weight of the loss where a pair of digits was not seen
 
 Tensors = tuple[torch.Tensor, ...]
@@ -141,7 +142,7 @@ class PlacewiseSolver(CheckedSolver):
 
     def learn(self, problem: DrawnTask, operands: Operands, answers: Answers, course: Course) -> None:
         """Learn from examples, of which some are held out."""
-        self._problem = problem
+        self._problem, self._usual = problem, largest(answers)
         self._space = self._space_for(problem)
         trimmed, lengths = without_padding(operands, problem)
         inputs = (*encoded(self._space, trimmed), lengths)
@@ -189,11 +190,12 @@ class PlacewiseSolver(CheckedSolver):
     def answer(self, operands: Operands) -> Answers:
         """Return the number that the digits of each row's answer are decoded to, None where they are not a codeword."""
         network, problem = learned(self._network), self._problem
+        usual = None if self.is_cautious else self._usual
         found = [np.empty(0, dtype=object)]
         for first in range(0, len(operands), self.rows_at_once):
             part, lengths = without_padding(operands[first : first + self.rows_at_once], problem)
             logits = network(*encoded(self._space, part), lengths).logits
-            found.append(decoded(self._space, logits, problem, is_cautious=self.is_cautious))
+            found.append(decoded(self._space, logits, problem, usual=usual, is_cautious=self.is_cautious))
         return np.concatenate(found)
 
 
@@ -299,19 +301,43 @@ def _train(network: PlacewiseNetwork, loss: RowsLoss, rows: torch.Tensor, course
     descend(of_batch, optimizer, course, warm_up=WARM_UP, parts=[generator])
 
 
-def decoded(space: AdeleSpace, logits: torch.Tensor, problem: DrawnTask, *, is_cautious: bool = False) -> Answers:
+def decoded(
+    space: AdeleSpace,
+    logits: torch.Tensor,
+    problem: DrawnTask,
+    *,
+    usual: tuple[int, int] | None = None,
+    is_cautious: bool = False,
+) -> Answers:
     """Return the problem's answers from logits of their digits, None where these are not near a codeword.
 
-    Logits are (n, n_primes, precision, max_prime), −inf from p on. With `is_cautious` answers that `could_be_chance`
-    are None, too.
+    Args:
+        space: of the digits.
+        logits: (n, n_primes, precision, max_prime), −inf from p on.
+        problem: bounds the answers.
+        usual: how large numerators and denominators of examples are, as of `largest`: an answer that is in doubt among
+            all that the problem has is one of these sizes, where that is in less doubt. Residues have no size.
+        is_cautious: leave out answers that `could_be_chance`, too.
     """
     if math.prod(space.primes) == problem.modulus:
         return with_remainders(space.primes, logits[:, :, 0].argmax(dim=-1).numpy())
     code = RedundantResidueCode(space, problem.max_numerator, problem.max_denominator)
-    found = code.decode_soft(logits.float().log_softmax(dim=-1).numpy())
+    log_probabilities = logits.float().log_softmax(dim=-1).numpy()
+    found = code.decode_soft(log_probabilities)
+    doubt = np.flatnonzero(found.confidence <= _CERTAIN)
+    if usual is not None and problem.modulus is None and len(doubt):
+        likely = RedundantResidueCode(space, *usual).decode_soft(log_probabilities[doubt])
+        is_better = likely.confidence > found.confidence[doubt]
+        found.values[doubt[is_better]] = likely.values[is_better]
     if is_cautious:
         found.values[could_be_chance(code, found.errors)] = None
     return found.values
+
+
+def largest(answers: Answers) -> tuple[int, int]:
+    """Return the greatest numerator (absolute) and the greatest denominator of numbers, each at least 1."""
+    numbers = answers.tolist()
+    return max((abs(x.numerator) for x in numbers), default=0) or 1, max((x.denominator for x in numbers), default=1)
 
 
 def could_be_chance(code: RedundantResidueCode, errors: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

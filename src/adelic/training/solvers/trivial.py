@@ -15,7 +15,7 @@ from adelic.data.drawn import Answers, DrawnTask, Operands
 from adelic.nn.heads.adelic import UNKNOWN_DIGIT, adelic_targets
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.training.solvers.base import BothOrders, CheckedSolver, Course, Solver, learned
-from adelic.training.solvers.placewise import REMEMBERED, space_for, with_remainders, without_padding
+from adelic.training.solvers.placewise import REMEMBERED, largest, space_for, with_remainders, without_padding
 from adelic.training.solvers.program import calls
 
 _MAX_OPERANDS = 2
@@ -49,7 +49,7 @@ class ResidueTable(CheckedSolver):
     def learn(self, problem: DrawnTask, operands: Operands, answers: Answers, course: Course) -> None:
         """Remember the examples; seed and steps are not used."""
         self.space = space_for(problem, mended=REMEMBERED)
-        self._usual = _largest(answers)
+        self._usual = largest(answers)
         places = self._keys(self._digits(operands))
         digits = self._digits(answers)
         self._tables = []
@@ -90,12 +90,6 @@ class ResidueTable(CheckedSolver):
 
 class ResidueTableBothOrders(BothOrders, ResidueTable):
     """A `ResidueTable` of the examples in both orders, of problems whose operands may be exchanged."""
-
-
-def _largest(answers: Answers) -> tuple[int, int]:
-    """Return the greatest numerator (absolute) and the greatest denominator of numbers, each at least 1."""
-    numbers = answers.tolist()
-    return max((abs(x.numerator) for x in numbers), default=0) or 1, max((x.denominator for x in numbers), default=1)
 
 
 def _decoded(space: AdeleSpace, digits: npt.NDArray[np.int64], problem: DrawnTask) -> Answers:
