@@ -143,12 +143,25 @@ def test_digits_that_say_nothing_leave_the_real_value(unit):
     assert objective.predictions(AdelicPrediction(real, noise)).tolist() == [[40, 0], [-3, 0], [1000, 0]]
 
 
+def test_digits_that_the_real_value_contradicts_do_not_count():
+    """A great number whose digits were sure of 0 was half of a squared error."""
+    objective = OneNumber(10**6, unit=1024.0)
+    logits = prediction_of(objective, [0, 0, 5000, 5000]).logits
+    real = torch.asinh(torch.tensor([0.4, 900_000.0, 4000.0, -4000.0]) / 1024)
+    assert objective.predictions(AdelicPrediction(real, logits)).tolist() == [
+        [0, 1],
+        [900_000, 0],
+        [5000, 1],
+        [-4000, 0],
+    ]
+
+
 def test_a_model_that_has_diverged_is_told_by_its_loss_and_by_nothing_else(small, tmp_path):
     """Numbers were decoded from NaN first, which is an error about digits; a number beyond float64 warned."""
     objective = OneNumber(1000)
     wild = prediction_of(objective, [3, 5, 7]).logits
     wild[1:] = math.nan
-    real = torch.tensor([1e4, -1e4, math.nan])
+    real = torch.tensor([2.0, -1e4, math.nan])
     assert objective.predictions(AdelicPrediction(real, wild)).tolist()[:1] == [[3, 1]]
     config = small("learned", epochs=1, batch_size=10**6, learning_rate=1e30)
     with pytest.raises(DivergenceError, match=r"the validation loss left the finite numbers .* between steps 1 and 1"):

@@ -27,6 +27,7 @@ from adelic.training.metrics import (
 )
 
 Reduction = Literal["mean", "sum"]
+_AGREEMENT = 0.5  # of the real place and the digits, in asinh(number / unit)
 
 
 class Targets(Protocol):
@@ -206,7 +207,8 @@ class OneNumber(Objective):
     """A row has one integer, told by its digits modulo several primes and by its real value. Uniform sampling.
 
     The loss is `AdelicLoss`. An answer is the number that the digits decode to, wrong digits mended, where the
-    confidence in it is above 1/2; else the real value, rounded.
+    confidence in it is above 1/2 and the real value agrees, to within half of the unit or a half of itself; else the
+    real value, rounded.
 
     Attributes:
         bound: the greatest absolute value of an answer.
@@ -241,14 +243,18 @@ class OneNumber(Objective):
 
     def predictions(self, output: Any) -> torch.Tensor:
         """Return the answers, and whether they come from the digits, (rows, 2)."""
-        # A model that has diverged is asked before its loss tells: NaN counts as 0.
+        # A model that has diverged is asked before its loss tells: NaN counts as 0, and an infinite sinh is clipped.
         logits = output.logits.float().nan_to_num(neginf=-torch.inf).log_softmax(dim=-1).cpu().numpy()
-        decoded = RedundantResidueCode(self.space, self.bound).decode_soft(logits)
+        place = output.real.double().nan_to_num().cpu().numpy()
+        with np.errstate(over="ignore"):
+            low, real, high = (
+                (self.unit * np.sinh(place + shift)).clip(-2.0 * self.bound, 2.0 * self.bound)
+                for shift in (-_AGREEMENT, 0.0, _AGREEMENT)
+            )
+        code = RedundantResidueCode(self.space, self.bound)
+        decoded = code.decode_soft(logits, real=(low + high) / 2, tolerance=(high - low) / 2)
         is_decoded = decoded.confidence > 0.5
-        with np.errstate(over="ignore"):  # the real place is asinh(number / unit); an infinite sinh is clipped
-            real = self.unit * np.sinh(output.real.double().nan_to_num().cpu().numpy())
-        real = real.clip(-self.bound, self.bound)
-        answers = np.rint(real).astype(np.int64)
+        answers = np.rint(real.clip(-self.bound, self.bound)).astype(np.int64)
         answers[is_decoded] = [int(value) for value in decoded.values[is_decoded]]
         return torch.from_numpy(np.stack([answers, is_decoded], axis=-1))
 
