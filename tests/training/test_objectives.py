@@ -161,7 +161,7 @@ def test_a_model_that_has_diverged_is_told_by_its_loss_and_by_nothing_else(small
     objective = OneNumber(1000)
     wild = prediction_of(objective, [3, 5, 7]).logits
     wild[1:] = math.nan
-    real = torch.tensor([2.0, -1e4, math.nan])
+    real = torch.tensor([1e4, -1e4, math.nan])
     assert objective.predictions(AdelicPrediction(real, wild)).tolist()[:1] == [[3, 1]]
     config = small("learned", epochs=1, batch_size=10**6, learning_rate=1e30)
     with pytest.raises(DivergenceError, match=r"the validation loss left the finite numbers .* between steps 1 and 1"):

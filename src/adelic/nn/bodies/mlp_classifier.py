@@ -61,8 +61,7 @@ class MLPClassifier(_Layers):
 
     Every place in the row has weights of its own, so that no positions are added and nothing is attended to. Hidden
     layers are residual, with layer norms and ReLU before; all rows have one length. Where the answer is a number (an
-    `AdelicHead`), a second perceptron, `real`, says how large it is: layers that both share say neither as well, since
-    size and residues have nothing in common.
+    `AdelicHead`), a second perceptron, `real`, says how large it is: size and residues have little in common.
 
     Shape: ids (*, length), or numbers without a vocabulary -> (*, n_classes), float32; or what a head gives.
 

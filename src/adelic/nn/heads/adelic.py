@@ -185,13 +185,8 @@ class AdelicHead(Fingerprinted):
             return code.decode_soft(log_probabilities)
         if not 0 <= real_tolerance < math.inf:
             raise EncodingError(f"real_tolerance={real_tolerance} must be finite and not negative")
-        with np.errstate(over="ignore", invalid="ignore"):
-            low, high = (
-                self.real_scale * np.sinh(_to_numpy(prediction.real) + side * real_tolerance) for side in (-1, 1)
-            )
-            middle = low / 2 + high / 2  # halved first: the sum may overflow
-            radius = np.where(np.isfinite(middle), high / 2 - low / 2, 0.0)
-        return code.decode_soft(log_probabilities, real=np.where(np.isfinite(middle), middle, np.nan), tolerance=radius)
+        middle, radius = real_window(_to_numpy(prediction.real), real_tolerance, self.real_scale)
+        return code.decode_soft(log_probabilities, real=middle, tolerance=radius)
 
 
 class AdelicLoss(nn.Module):
@@ -270,6 +265,23 @@ class AdelicLoss(nn.Module):
             prediction.real, target.where(is_known, 0.0).to(prediction.real.dtype), reduction="none"
         )
         return loss + self.real_weight * (distance * is_known).sum() / is_known.sum().clamp(min=1)
+
+
+def real_window(
+    place: npt.NDArray[np.float64], tolerance: float, scale: float
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the numbers q whose asinh(q / scale) is that near the real place's prediction: their middle and radius.
+
+    Both are what `RedundantResidueCode.decode` takes; beyond float64 the middle is NaN, which says nothing.
+
+    >>> [part.round(2).tolist() for part in real_window(np.array([0.0, 1e9]), 0.5, 10.0)]
+    [[0.0, nan], [5.21, 0.0]]
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        low, high = (scale * np.sinh(place + side * tolerance) for side in (-1, 1))
+        middle = low / 2 + high / 2  # halved first: the sum may overflow
+        radius = np.where(np.isfinite(middle), high / 2 - low / 2, 0.0)
+    return np.where(np.isfinite(middle), middle, np.nan), radius
 
 
 def adelic_targets(space: AdeleSpace, numbers: Any) -> tuple[torch.Tensor, torch.Tensor]:

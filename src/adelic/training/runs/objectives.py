@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from adelic.nn import AdelicHead, AdelicLoss, AdelicPrediction
 from adelic.nn.functional import encode
+from adelic.nn.heads.adelic import real_window
 from adelic.numbers import AdeleSpace, RedundantResidueCode
 from adelic.numbers.primes import first_primes
 from adelic.training.metrics import (
@@ -247,14 +248,11 @@ class OneNumber(Objective):
         logits = output.logits.float().nan_to_num(neginf=-torch.inf).log_softmax(dim=-1).cpu().numpy()
         place = output.real.double().nan_to_num().cpu().numpy()
         with np.errstate(over="ignore"):
-            low, real, high = (
-                (self.unit * np.sinh(place + shift)).clip(-2.0 * self.bound, 2.0 * self.bound)
-                for shift in (-_AGREEMENT, 0.0, _AGREEMENT)
-            )
-        code = RedundantResidueCode(self.space, self.bound)
-        decoded = code.decode_soft(logits, real=(low + high) / 2, tolerance=(high - low) / 2)
+            real = (self.unit * np.sinh(place)).clip(-self.bound, self.bound)
+        middle, radius = real_window(place, _AGREEMENT, self.unit)
+        decoded = RedundantResidueCode(self.space, self.bound).decode_soft(logits, real=middle, tolerance=radius)
         is_decoded = decoded.confidence > 0.5
-        answers = np.rint(real.clip(-self.bound, self.bound)).astype(np.int64)
+        answers = np.rint(real).astype(np.int64)
         answers[is_decoded] = [int(value) for value in decoded.values[is_decoded]]
         return torch.from_numpy(np.stack([answers, is_decoded], axis=-1))
 
