@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from adelic.data import LookUp, RowIndex, lookup
+from adelic.data.rules import accuracy_of_rule
 
 
 def tables(least=0, length=2):
@@ -58,6 +59,39 @@ def test_memory_is_a_dictionary():
         assert memory.predict(asked).tolist() == [answers.get(tuple(row), majority) for row in asked.tolist()]
 
     holds()
+
+
+@pytest.mark.parametrize("size", [lookup._SMALL_TABLE, 0])  # a table of all pairs; sorted pairs, where rows are few
+@given(data=st.data(), wide=st.booleans(), dtype=st.sampled_from([np.int8, np.int64]))
+@settings(deadline=None)
+def test_the_most_frequent_label_by_counting(size, data, wide, dtype):
+    groups = data.draw(st.lists(st.integers(0, 5), min_size=1, max_size=30))
+    labels = st.integers(-(2**62), 2**62) if wide and dtype is np.int64 else st.integers(-3, 3)
+    y = data.draw(st.lists(labels, min_size=len(groups), max_size=len(groups)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lookup, "_SMALL_TABLE", size)
+        found = lookup.most_frequent_labels(np.array(groups), np.array(y, dtype), 6)
+    for group in set(groups):
+        counts = Counter(label for g, label in zip(groups, y, strict=True) if g == group)
+        assert found[group] == min(counts, key=lambda label: (-counts[label], label))
+
+
+@given(tables(least=1), tables(least=1), st.data())
+@settings(deadline=None)
+def test_a_rule_by_counting(known, asked, data):
+    """Several targets, and values that only the questions have."""
+    targets = st.lists(st.tuples(st.integers(0, 2), st.integers(-9, -8)), min_size=40, max_size=40)
+    y, y_asked = (np.array(data.draw(targets))[: len(rows)] for rows in (known, asked))
+    cue, cue_asked = known[:, 0], asked[:, 0]
+    scores = []
+    for target in range(2):
+        right = 0
+        for value, wanted in zip(cue_asked.tolist(), y_asked[:, target].tolist(), strict=True):
+            rows = y[cue == value, target] if (cue == value).any() else y[:, target]
+            counts = Counter(rows.tolist())
+            right += min(counts, key=lambda label: (-counts[label], label)) == wanted
+        scores.append(right / len(asked))
+    assert accuracy_of_rule(cue, y, cue_asked, y_asked) == pytest.approx(np.mean(scores))
 
 
 def test_the_majority_is_that_of_different_rows():

@@ -8,6 +8,9 @@ from adelic.data.symmetries import Integers, content_keys
 _BLOCK = 1 << 16
 """Rows that are compared at once: copies of all of a large data set's would take several times its memory."""
 
+_SMALL_TABLE = 1 << 16
+"""Counts of pairs that are always few enough for a table of all pairs."""
+
 
 class RowIndex:
     """Rows, found by their content.
@@ -76,7 +79,7 @@ class LookUp:
     def __init__(self, X: Integers, y: Integers) -> None:
         self.index = RowIndex(X)
         content = self.index.find(X)
-        self.answers = _label_of_each_content(content, y)
+        self.answers = most_frequent_labels(content, y, len(y))[content]
         self.counts = np.bincount(self.answers[np.unique(content)])
         self.majority = int(self.counts.argmax())
 
@@ -91,12 +94,27 @@ class LookUp:
         return np.where(found >= 0, found, self.majority)
 
 
-def _label_of_each_content(content: NDArray[np.int64], y: Integers) -> NDArray[np.int64]:
-    """Return for each row the most frequent label of the rows of its content, of several the least."""
+def most_frequent_labels(groups: Integers, y: Integers, n_groups: int) -> NDArray[np.int64]:
+    """Return for each group the most frequent label of its rows, of several the least; (n_groups,).
+
+    Groups are numbers from 0 on, one a row, and labels integers, likewise. Of an empty group the answer says nothing.
+
+    >>> most_frequent_labels(np.array([0, 0, 0, 1, 1]), np.array([7, 5, 7, 7, 5]), 2).tolist()
+    [7, 5]
+    """
+    found: NDArray[np.int64]
+    least, greatest = int(y.min()), int(y.max())
+    n_labels = greatest - least + 1
+    if n_groups * n_labels <= max(_SMALL_TABLE, 4 * len(y)):  # a table of all pairs, without sorting
+        pairs = groups.astype(np.int64) * n_labels + (y.astype(np.int64) - least)
+        counts = np.bincount(pairs, minlength=n_groups * n_labels).reshape(n_groups, n_labels)
+        found = counts.argmax(axis=1) + least
+        return found
     labels, codes = np.unique(y, return_inverse=True)
-    pairs, counts = np.unique(content * len(labels) + codes.reshape(-1), return_counts=True)
-    contents, label = np.divmod(pairs, len(labels))
-    best = np.lexsort((label, -counts, contents))
-    contents, first = np.unique(contents[best], return_index=True)
-    answers: NDArray[np.int64] = labels[label[best][first]].astype(np.int64)
-    return answers[np.searchsorted(contents, content)]
+    pairs, counts = np.unique(groups.astype(np.int64) * len(labels) + codes.reshape(-1), return_counts=True)
+    met, label = np.divmod(pairs, len(labels))
+    best = np.lexsort((label, -counts, met))
+    met, first = np.unique(met[best], return_index=True)
+    found = np.full(n_groups, least, np.int64)
+    found[met] = labels[label[best][first]]
+    return found

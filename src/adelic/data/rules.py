@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from adelic.data.dataset import Dataset
 from adelic.data.drawn import Answers, DrawnTask, Operands
-from adelic.data.lookup import LookUp
+from adelic.data.lookup import most_frequent_labels
 from adelic.data.readings import READ_OPERANDS, operand_names, readings
 from adelic.data.symmetries import Integers
 from adelic.errors import needs_extra
@@ -82,29 +82,41 @@ def accuracy_of_rule(cue: Integers, y: Integers, cue_asked: Integers, y_asked: I
     >>> accuracy_of_rule(np.array([5, 5, 7]), np.array([1, 1, 0]), np.array([5, 7, 9]), np.array([1, 1, 1]))
     0.6666666666666666
     """
+    known = _Values(cue)
+    places = known.find(cue_asked)
     columns = zip(_columns(y), _columns(y_asked), strict=True)
-    return float(np.mean([_accuracy(cue, known, cue_asked, asked) for known, asked in columns]))
+    return float(np.mean([np.mean(known.classes(of_known)[places] == asked) for of_known, asked in columns]))
 
 
 def _columns(y: Integers) -> Integers:
     """Return the targets one by one, (targets, rows)."""
-    return y[None] if y.ndim == 1 else y.T
+    return y[None] if y.ndim == 1 else np.ascontiguousarray(y.T)
 
 
-def _accuracy(cue: Integers, y: Integers, cue_asked: Integers, y_asked: Integers) -> float:
-    return float(np.mean(_most_frequent_with(cue, y)(cue_asked) == y_asked))
+class _Values:
+    """The different values of a cue, and which of them each row has; found once, however many targets there are."""
+
+    def __init__(self, cue: Integers) -> None:
+        self.values, of_rows = np.unique(cue, return_inverse=True)
+        self.of_rows = of_rows.reshape(-1)
+
+    def find(self, cue_asked: Integers) -> NDArray[np.int64]:
+        """Return which of the values each one is, (asked,); the number of values for a new one."""
+        place = np.searchsorted(self.values, cue_asked).clip(max=len(self.values) - 1)
+        return np.where(self.values[place] == cue_asked, place, len(self.values))
+
+    def classes(self, y: Integers) -> NDArray[np.int64]:
+        """Return the class most frequent with each value and, for new values, last that most frequent of all."""
+        of_all = most_frequent_labels(np.zeros(len(y), np.int64), y, 1)
+        return np.concatenate([most_frequent_labels(self.of_rows, y, len(self.values)), of_all])
 
 
-def _most_frequent_with(cue: Integers, y: Integers) -> Callable[[Integers], Integers]:
+def _most_frequent_with(cue: Integers, y: Answers) -> Callable[[Integers], Answers]:
     """Return the rule that maps values of a cue to the class most frequent with them, of several the least."""
     labels, codes = np.unique(y, return_inverse=True)
-    memory, of_all = LookUp(cue[:, None], codes), np.bincount(codes).argmax()
-
-    def classes(cue_asked: Integers) -> Integers:
-        found: NDArray[np.int64] = memory.find(cue_asked[:, None])
-        return labels[np.where(found >= 0, found, of_all)]
-
-    return classes
+    known = _Values(cue)
+    classes = labels[known.classes(codes.reshape(-1))]
+    return lambda cue_asked: classes[known.find(cue_asked)]
 
 
 @dataclass(frozen=True)
