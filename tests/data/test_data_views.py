@@ -48,6 +48,18 @@ def test_triples_of_patterns_change_once_at_most_on_four_pseudolines(n):
     assert np.array_equal(is_sign & (changes <= 1).all(axis=0), y == 1)
 
 
+def test_differences_give_the_height():
+    """The least w(i) - w(l) of i < j < k < l with w(k) < w(l) < w(i) < w(j), less 1, read off the differences alone."""
+    d = acd.load("mheight", n=6)
+    pairs = list(combinations(range(6), 2))
+    for seen, label in zip(acd.task("mheight").views["differences"].rows(d.X_train).tolist(), d.y_train, strict=True):
+        of = dict(zip(pairs, seen, strict=True))
+        heights = [
+            -of[i, m] for i, j, k, m in combinations(range(6), 4) if of[i, j] > 0 and of[k, m] > 0 and of[i, m] < 0
+        ]
+        assert min(heights) - 1 == label
+
+
 def test_ranks_give_the_constant_terms():
     """P_{x,w}(0) is 1 for x <= w, else 0: where no difference of the rank matrices is below 0."""
     d = acd.load("kl", n=4)

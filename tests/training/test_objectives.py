@@ -106,6 +106,7 @@ def test_the_trivial_rule_and_each_target():
     assert found["majority"] == found["guess"]["accuracy"] == 0.5
     assert found["guess"]["exact_match"] == 0.25
     assert not found["predicts_one_class"]
+    assert SeveralClasses((2, 3)).result(train, labels, np.ones_like(predictions))["predicts_one_class"]
     first, second = found["targets"]
     assert (first["accuracy"], first["majority"], first["confusion"]) == (0.75, 0.5, [[1, 1], [0, 2]])
     assert (second["accuracy"], second["majority"]) == (0.75, 0.5)

@@ -98,6 +98,19 @@ def reverse_complemented(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     return np.asarray(X.shape[1] - 1 - X[:, ::-1], X.dtype), y
 
 
+def differences(X: Integers) -> Integers:
+    """Return w(j) - w(i) for places i < j, in the order (1, 2), (1, 3), …; from rows (rows, n) to (rows, n(n-1)/2).
+
+    Their signs say which patterns a permutation has, and a height is one of them.
+
+    >>> differences(np.array([[2, 3, 0, 1]])).tolist()
+    [[1, -2, -1, -3, -2, 1]]
+    """
+    first, second = np.triu_indices(X.shape[1], 1)
+    w = X.astype(np.int8)  # signed
+    return w[:, second] - w[:, first]
+
+
 def _generate(request: Request) -> Rows:
     from adelic.acd.mheight import kernels
 
@@ -139,7 +152,12 @@ TASK = Task(
             "the permutation matrix, row after row",
             lambda X: many.matrices(X).reshape(len(X), -1),
             lambda n: (0, 1),
-        )
+        ),
+        "differences": View(
+            "how far each value is above each one before it",
+            differences,
+            lambda n: tuple(value for value in range(1 - n, n) if value),
+        ),
     },
     symmetries={"inverse": inverted, "reverse-complement": reverse_complemented},
     cues={
