@@ -506,6 +506,9 @@ def test_what_was_not_run_is_said_to_be_so(folder):
     table = show(gather(plan, Path("results"))).text
     assert "| a + b, 6 digits | 10 | **100** (1 of 2 seeds) |" in table
     assert "| a · b, 6 digits | 10 | not run |" in table
+    # Of questions unlike training the series that was run counts, though one with more examples is planned.
+    assert "| a + b, 9 to 10 digits | **100** (1 of 2 seeds) |" in table
+    assert "| a · b, 9 digits | not run |" in table
 
 
 def test_a_page_without_marks_is_left_alone(folder):

@@ -36,11 +36,13 @@ def in_groups(plan: Iterable[Series]) -> tuple[list[str], list[str]]:
 
 
 def with_most_examples(plan: Iterable[Series]) -> dict[tuple[str, str], Series]:
-    """Return, by the title of a task and the solver's name, the series with the most examples.
+    """Return, by the title of a task and the solver's name, the series with the most examples of those with a result.
+
+    If none has one, it is the series with the most examples that is planned.
 
     >>> from adelic.benchmark.drawn import read_plan
     >>> with_most_examples(read_plan("full", "arithmetic"))["a + b, 6 digits", "fone"].examples
     30000
     """
-    ascending = sorted(plan, key=lambda series: series.examples)
+    ascending = sorted(plan, key=lambda series: (bool(series.results), series.examples))
     return {(series.title, series.model): series for series in ascending}
