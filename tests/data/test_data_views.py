@@ -12,7 +12,16 @@ from adelic.data.sources import TaskData
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.training import EmbeddingConfig, Experiment, run
 
-SMALLEST = {"characters": 6, "kl": 4, "lattice": 6, "schubert": 3, "mheight": 6, "rsk": 5, "weaving": 5}
+SMALLEST = {
+    "characters": 6,
+    "grassmannian": 9,
+    "kl": 4,
+    "lattice": 6,
+    "schubert": 3,
+    "mheight": 6,
+    "rsk": 5,
+    "weaving": 5,
+}
 VIEWS = [(task, name) for task in acd.TASKS for name in acd.task(task).views]
 
 

@@ -1,4 +1,4 @@
-"""Sequences and arrays that callers give, read as whole numbers."""
+"""Sequences and arrays of whole numbers: as callers give them, and how far their entries are apart."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -48,3 +48,16 @@ def read_array(values: Any, what: str) -> Integers:
     if not np.issubdtype(array.dtype, np.integer):
         raise EncodingError(f"{what} has whole numbers for entries, not {array.dtype}: {shown(values)}")
     return array
+
+
+def differences(X: Integers) -> Integers:
+    """Return x(j) - x(i) for places i < j, in the order (1, 2), (1, 3), …
+
+    From rows (rows, k) to int8 (rows, k(k-1)/2); entries are from 0 to 127. The signs of a permutation's differences say which patterns it has.
+
+    >>> differences(np.array([[2, 3, 0, 1]])).tolist()
+    [[1, -2, -1, -3, -2, 1]]
+    """
+    first, second = np.triu_indices(X.shape[1], 1)
+    signed = X.astype(np.int8)
+    return signed[:, second] - signed[:, first]

@@ -24,7 +24,8 @@ from adelic.acd.grassmannian.tableaux import (
     standard_forms,
     tableaux_of_content,
 )
-from adelic.data.protocol import Estimate, Integers, Request, Rows, Symmetry, Task
+from adelic.acd.integers import differences
+from adelic.data.protocol import Estimate, Integers, Request, Rows, Symmetry, Task, View
 from adelic.errors import EncodingError, TaskSizeError
 from adelic.storage.checks import shown, whole_number
 
@@ -332,6 +333,13 @@ TASK = Task(
     length=lambda n, edition: 3 * RANK,
     estimate=_estimate,
     generate=_generate,
+    views={
+        "differences": View(
+            "the first entry, and how far each entry is above each one before it",
+            lambda X: np.hstack([X[:, :1].astype(np.int8), differences(X)]),
+            lambda n: tuple(range(1 - n, n + 1)),
+        )
+    },
     symmetries={"promotion": _symmetry(promoted), "evacuation": _symmetry(evacuated)},
     cues={
         "distinct letters": distinct_letters,

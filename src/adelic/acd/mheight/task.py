@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adelic.acd import permutations as many
-from adelic.acd.integers import read_array
+from adelic.acd.integers import differences, read_array
 from adelic.acd.permutations import read_permutation
 from adelic.data.protocol import Estimate, Integers, Request, Rows, Task, View
 from adelic.errors import EncodingError
@@ -98,19 +98,6 @@ def reverse_complemented(X: Integers, y: Integers) -> tuple[Integers, Integers]:
     return np.asarray(X.shape[1] - 1 - X[:, ::-1], X.dtype), y
 
 
-def differences(X: Integers) -> Integers:
-    """Return w(j) - w(i) for places i < j, in the order (1, 2), (1, 3), …; from rows (rows, n) to (rows, n(n-1)/2).
-
-    Their signs say which patterns a permutation has, and a height is one of them.
-
-    >>> differences(np.array([[2, 3, 0, 1]])).tolist()
-    [[1, -2, -1, -3, -2, 1]]
-    """
-    first, second = np.triu_indices(X.shape[1], 1)
-    w = X.astype(np.int8)  # signed
-    return w[:, second] - w[:, first]
-
-
 def _generate(request: Request) -> Rows:
     from adelic.acd.mheight import kernels
 
@@ -154,7 +141,7 @@ TASK = Task(
             lambda n: (0, 1),
         ),
         "differences": View(
-            "how far each value is above each one before it",
+            "how far each value is above each one before it; heights are such differences",
             differences,
             lambda n: tuple(value for value in range(1 - n, n) if value),
         ),
