@@ -53,8 +53,8 @@ def read_array(values: Any, what: str) -> Integers:
 def differences(X: Integers) -> Integers:
     """Return how far each entry is above each one before it: x(j) - x(i), i < j.
 
-    From rows (rows, k) to int8 (rows, k(k-1)/2), in the order (1, 2), (1, 3), …; entries are from 0 to 127. The signs of
-    a permutation's differences say which patterns it has.
+    From rows (rows, k) to int8 (rows, k(k-1)/2), in the order (1, 2), (1, 3), …; entries are from 0 to 127. The signs
+    of a permutation's differences say which patterns it has.
 
     >>> differences(np.array([[2, 3, 0, 1]])).tolist()
     [[1, -2, -1, -3, -2, 1]]
