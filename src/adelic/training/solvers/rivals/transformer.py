@@ -96,18 +96,27 @@ class OneTokenReader(Reader):
     """One token a number, and one whose state gives the answer: FoNE and xVal.
 
     Args:
-        embedding: of open-ended numbers, into vectors of width 64.
+        embedding: of open-ended numbers, into vectors of width `d_model`.
         head: reads the answer from one state.
         arity: number of operands.
+        d_model: width of the Transformer.
         options: what the head's `targets` takes besides the answers.
     """
 
-    def __init__(self, embedding: FeatureEmbedding, head: FourierHead | XValHead, arity: int, **options: int) -> None:
+    def __init__(
+        self,
+        embedding: FeatureEmbedding,
+        head: FourierHead | XValHead,
+        arity: int,
+        *,
+        d_model: int = D_MODEL,
+        **options: int,
+    ) -> None:
         super().__init__()
         self.embedding = embedding
-        self.positions = vectors(arity)
-        self.answer = vectors(1)
-        self.encoder = Encoder()
+        self.positions = vectors(arity, d_model=d_model)
+        self.answer = vectors(1, d_model=d_model)
+        self.encoder = Encoder(d_model)
         self.head = head
         self.options = options
 
@@ -125,7 +134,7 @@ class OneTokenReader(Reader):
         return self.head(self.state(features))
 
     def state(self, features: torch.Tensor) -> torch.Tensor:
-        """Return the states that give the answers, (rows, 64), for a batch of features."""
+        """Return the states that give the answers, (rows, d_model), for a batch of features."""
         tokens = self.embedding.project(features) + self.positions
         tokens = torch.cat([self.answer.expand(len(tokens), 1, -1), tokens], dim=1)
         return self.encoder(tokens, 1)[:, 0]  # type: ignore[no-any-return]
@@ -281,12 +290,19 @@ class FoNESolver(TransformerSolver):
     Source: Zhou et al., arXiv:2502.09741.
     """
 
-    name = "fone"
+    name, d_model = "fone", D_MODEL
 
     def _read(self, problem: DrawnTask, operands: Operands, answers: Answers) -> Reader:
-        embedding = FoNEEmbedding(None, D_MODEL, integer_digits=problem.max_operand_digits)
+        embedding = FoNEEmbedding(None, self.d_model, integer_digits=problem.max_operand_digits)
         n_digits = problem.max_answer_digits
-        return OneTokenReader(embedding, FourierHead(D_MODEL, n_digits=n_digits), problem.arity, n_digits=n_digits)
+        head = FourierHead(self.d_model, n_digits=n_digits)
+        return OneTokenReader(embedding, head, problem.arity, d_model=self.d_model, n_digits=n_digits)
+
+
+class FoNE256Solver(FoNESolver):
+    """FoNE with a Transformer of width 256."""
+
+    name, d_model = "fone-256", 256
 
 
 class FoNEBothOrdersSolver(BothOrders, FoNESolver):
@@ -363,5 +379,13 @@ def vectors(*shape: int, d_model: int = D_MODEL) -> nn.Parameter:
 
 SOLVERS: dict[str, type[Solver]] = {
     solver.name: solver
-    for solver in (FoNESolver, FoNEBothOrdersSolver, XValSolver, AbacusSolver, Base10Solver, Base1000Solver)
+    for solver in (
+        FoNESolver,
+        FoNE256Solver,
+        FoNEBothOrdersSolver,
+        XValSolver,
+        AbacusSolver,
+        Base10Solver,
+        Base1000Solver,
+    )
 }
