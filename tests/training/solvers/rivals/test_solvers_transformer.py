@@ -27,7 +27,7 @@ def fitted(name, *, steps, seed=0, problem=ADDITION, data=None):
 
 
 def test_the_names():
-    assert list(SOLVERS) == ["fone", "fone-both-orders", *NAMES[1:]]
+    assert list(SOLVERS) == ["fone", "fone-256", "fone-both-orders", *NAMES[1:]]
     for name, solver in SOLVERS.items():
         assert issubclass(solver, Solver)
         assert solver.name == name
@@ -61,6 +61,13 @@ def test_all_is_drawn_from_the_seed(name):
     assert torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[0], weights[2])
     assert first.answer(operands).tolist() == again.answer(operands).tolist()
+
+
+def test_fone_in_a_wider_transformer():
+    wide = fitted("fone-256", steps=2)
+    widths = {p.shape[-1] for name, p in wide._network.named_parameters() if "norm" in name}
+    assert widths == {256}
+    assert wide.n_parameters > 10 * fitted("fone", steps=2).n_parameters
 
 
 @pytest.mark.parametrize("name", NAMES)
