@@ -213,10 +213,10 @@ class Task:
     def view(self, name: str, edition: str) -> View:
         """Return a view of an edition's rows, or raise UnknownNameError; ConfigurationError where there is none.
 
-        >>> from adelic.acd import grassmannian
-        >>> grassmannian.TASK.view("heights", "published")
+        >>> from adelic.acd import quiver
+        >>> quiver.TASK.view("heights", "published")
         Traceback (most recent call last):
-        adelic.errors.ConfigurationError: rows of grassmannian have no other view; leave out --view
+        adelic.errors.ConfigurationError: rows of quiver have no other view; leave out --view
         """
         known = [key for key, view in self.views.items() if view.editions is None or edition in view.editions]
         if not known:
