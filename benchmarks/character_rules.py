@@ -15,8 +15,8 @@ Tables of residues remember, for each prime p up to n, λ and the p'-part of μ 
 to p, in p^a cycles of m), what χ was modulo p in training: at the p'-part it has the same residue. What a test row's
 residues say, put together, is taken for the number that is nearest to 0; a residue that no training row tells is left
 out. On orbits no test row's conjugate is a training row; with images, the tables have also seen the conjugates of the
-training rows of the published split. Source: James and Kerber, "The
-Representation Theory of the Symmetric Group" (1981), section 6.1.
+training rows of the published split. Source: James and Kerber, "The Representation Theory of the Symmetric Group"
+(1981), section 6.1.
 
 Writes benchmarks/results/character_rules.json, whose figures stand in docs/arithmetic.md.
 """

@@ -96,27 +96,18 @@ class OneTokenReader(Reader):
     """One token a number, and one whose state gives the answer: FoNE and xVal.
 
     Args:
-        embedding: of open-ended numbers, into vectors of width `d_model`.
+        embedding: of open-ended numbers; the Transformer is as wide as its vectors.
         head: reads the answer from one state.
         arity: number of operands.
-        d_model: width of the Transformer.
         options: what the head's `targets` takes besides the answers.
     """
 
-    def __init__(
-        self,
-        embedding: FeatureEmbedding,
-        head: FourierHead | XValHead,
-        arity: int,
-        *,
-        d_model: int = D_MODEL,
-        **options: int,
-    ) -> None:
+    def __init__(self, embedding: FeatureEmbedding, head: FourierHead | XValHead, arity: int, **options: int) -> None:
         super().__init__()
         self.embedding = embedding
-        self.positions = vectors(arity, d_model=d_model)
-        self.answer = vectors(1, d_model=d_model)
-        self.encoder = Encoder(d_model)
+        self.positions = vectors(arity, d_model=embedding.d_model)
+        self.answer = vectors(1, d_model=embedding.d_model)
+        self.encoder = Encoder(embedding.d_model)
         self.head = head
         self.options = options
 
@@ -296,7 +287,7 @@ class FoNESolver(TransformerSolver):
         embedding = FoNEEmbedding(None, self.d_model, integer_digits=problem.max_operand_digits)
         n_digits = problem.max_answer_digits
         head = FourierHead(self.d_model, n_digits=n_digits)
-        return OneTokenReader(embedding, head, problem.arity, d_model=self.d_model, n_digits=n_digits)
+        return OneTokenReader(embedding, head, problem.arity, n_digits=n_digits)
 
 
 class FoNE256Solver(FoNESolver):
