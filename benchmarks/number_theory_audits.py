@@ -1,9 +1,10 @@
 """Audit the tasks of number theory, and write the lines of docs/number-theory.md on trivial rules.
 
-    python benchmarks/number_theory_audits.py            # about a minute
+    python benchmarks/number_theory_audits.py            # some minutes
     python benchmarks/number_theory_audits.py --lines    # bring the page's lines up to date, and audit nothing
 
-Writes results/number-theory-audit/TASK.json by `adelic data audit TASK --output …`.
+Writes results/number-theory-audit/TASK.json by `adelic data audit TASK --output …`, with the task's usual options, and
+another file for each choice of options that `adelic reproduce number-theory` asks a task with.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import json
 import re
 from pathlib import Path
 
+from adelic.benchmark.drawn import read_plan
 from adelic.cli import commands
 from adelic.data.auditing.drawn import to_lines
 from adelic.number_theory import TASKS
@@ -19,7 +21,9 @@ from adelic.storage.files import atomic_write
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "number-theory.md"
-FILES = {name: ROOT / "results" / "number-theory-audit" / f"{name}.json" for name in TASKS if name not in ARITHMETIC}
+FOLDER = ROOT / "results" / "number-theory-audit"
+AUDITED = 20_000
+"""Greatest number of training questions; it is that of the audits with usual options, too."""
 MARK = r"(<!-- lines: results/number-theory-audit -->\n).*?(<!-- end of lines -->)"
 
 
@@ -27,10 +31,27 @@ def main() -> None:
     """Run the audits one after the other, and write the lines."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lines", action="store_true", help="write the page's lines and audit nothing")
-    for name, path in FILES.items() if not parser.parse_args().lines else ():
-        commands(["data", "audit", name, "--output", str(path)], standalone_mode=False)
-    text, lines = PAGE.read_text(encoding="utf-8"), to_lines(map(read, FILES.values()))
+    asked = audits()
+    for path, arguments in asked.items() if not parser.parse_args().lines else ():
+        commands(["data", "audit", *arguments, "--output", str(path)], standalone_mode=False)
+    text, lines = PAGE.read_text(encoding="utf-8"), to_lines(map(read, asked))
     atomic_write(PAGE, re.sub(MARK, lambda found: f"{found[1]}{lines}\n{found[2]}", text, flags=re.DOTALL))
+
+
+def audits() -> dict[Path, list[str]]:
+    """Return the arguments of each audit by its file: the tasks, and behind each the options of the plan."""
+    found = {}
+    plan = [one.experiments[0].questions for one in read_plan("full", "number-theory")]
+    for name in TASKS:
+        if name in ARITHMETIC:
+            continue
+        found[FOLDER / f"{name}.json"] = [name]
+        for data in plan:
+            if data.task == name and data.task_options:
+                path = FOLDER / f"{'-'.join([name, *data.task_options]).replace('=', '-')}.json"
+                examples = min(data.examples, AUDITED)  # modulo a small number there are few questions
+                found[path] = [name, "--task-options", ",".join(data.task_options), "--examples", str(examples)]
+    return found
 
 
 def read(path: Path) -> dict[str, object]:

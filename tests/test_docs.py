@@ -18,15 +18,12 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from adelic import acd, number_theory
+from adelic import acd
 from adelic.benchmark import arithmetic, published_rows
 from adelic.benchmark.drawn import gather, read_plan
 from adelic.cli import commands
-from adelic.data import DrawnData, audit_drawn
-from adelic.data.auditing.drawn import to_lines
 from adelic.data.auditing.stored import to_markdown
 from adelic.data.registry import drawn_tasks
-from adelic.number_theory.arithmetic import ARITHMETIC
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -53,33 +50,6 @@ def test_the_audits_table_is_made_from_the_committed_results():
     shown = re.search(r"<!-- table: results/audit -->\n(.*?)<!-- end of table -->", AUDIT, flags=re.DOTALL)
     assert shown is not None
     assert shown[1].strip() == to_markdown(RESULTS.values())
-
-
-NUMBER_THEORY = {
-    path.stem: json.loads(path.read_text(encoding="utf-8"))
-    for path in (ROOT / "results" / "number-theory-audit").glob("*.json")
-}
-
-
-def test_the_lines_on_trivial_rules_are_made_from_the_committed_results():
-    page = (ROOT / "docs" / "number-theory.md").read_text(encoding="utf-8")
-    shown = re.search(r"<!-- lines: results/number-theory-audit -->\n(.*?)<!-- end of lines -->", page, flags=re.DOTALL)
-    assert shown is not None
-    assert NUMBER_THEORY.keys() == number_theory.TASKS.keys() - ARITHMETIC.keys()
-    assert shown[1].strip() == to_lines(NUMBER_THEORY[name] for name in number_theory.TASKS if name in NUMBER_THEORY)
-
-
-def test_the_audits_of_number_theory_can_be_repeated():
-    for name, found in NUMBER_THEORY.items():
-        size = "--examples 20000 --test-cases 20000 --never-seen-cases 20000"
-        assert found["command"] == f"adelic data audit {name} {size}"
-        assert not found["commit"].endswith("+")
-        assert {known["questions"] for known in found["known"].values()} == {0}
-        assert len({finding["name"] for finding in found["findings"]}) == len(found["findings"])
-    cases = {"test_cases": 20_000, "never_seen_cases": 20_000}
-    again, committed = audit_drawn(DrawnData("order", 20_000, **cases)), NUMBER_THEORY["order"]
-    assert again["findings"][0] == committed["findings"][0]
-    assert (again["classes"], again["known"]) == (committed["classes"], committed["known"])
 
 
 def test_every_task_edition_and_split_is_audited():

@@ -6,7 +6,7 @@ from adelic.benchmark import summarise
 from adelic.benchmark.comparison import comparisons
 from adelic.benchmark.contrasts import changes_table, contrast_text, contrasts_table, differences_table
 from adelic.benchmark.significance import declared_contrast, discordance, exploratory_differences
-from adelic.benchmark.table import Table, to_markdown
+from adelic.benchmark.table import Table, p_text, to_markdown
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_the_declared_contrast_of_each_row(runs):
     assert schubert["row, recipe"] == "schubert-4 (published), quick"
     contrast = declared_contrast(next(c for c in found if c.row == "schubert-4"))
     assert schubert["AOE − learned"].startswith("+5.98 (+5.")
-    assert schubert["p"] == "< 0.001"
+    assert schubert["p"] == schubert["p, corrected"] == "< 0.001"
     assert contrast.difference.p < 0.0005
     assert (schubert["look-up"], schubert["seeds"]) == ("50.00", "3")
     assert schubert["AOE"].endswith(" (digits)")
@@ -40,6 +40,15 @@ def test_the_declared_contrast_of_each_row(runs):
     assert mheight["AOE − learned"] == "+5.95"
     assert contrast_text(contrast).endswith(", p < 0.001)")
     assert contrast_text(None) == "–"
+
+
+def test_the_contrasts_of_a_table_are_corrected_together(runs):
+    """Three of one p in one table: Holm's first is three times as large, and so are all that follow."""
+    names = ("schubert-4", "mheight-8", "weaving-6")
+    alone = declared_contrast(comparisons(summarise(runs()))[0]).difference
+    table = contrasts_table(comparisons(summarise([run for name in names for run in runs(name)])))
+    lines = [dict(zip(table.columns, line, strict=True)) for line in table.rows]
+    assert {line["p, corrected"] for line in lines} == {p_text(3 * alone.p)}
 
 
 def test_the_rows_of_the_contrast(real_results, result):
@@ -113,7 +122,7 @@ def test_where_every_seed_has_the_same_difference_there_is_no_interval(result):
     ]
     (part,) = comparisons(summarise(runs))
     declared, exploratory = contrasts_table([part]), differences_table(part)
-    assert declared.rows[0][4:7] == ("+25.00 (each seed)", "–", "3")
+    assert declared.rows[0][4:8] == ("+25.00 (each seed)", "–", "–", "3")
     assert contrast_text(declared_contrast(part)) == "+25.00 (each seed)"
     assert exploratory.rows == (("fone", "+12.50", "each seed", "3", "–"),)
     assert all("Their spread is 0" in table.notes[-1] for table in (declared, exploratory))

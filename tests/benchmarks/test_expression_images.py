@@ -1,4 +1,4 @@
-"""What memory of exchanged operands gets on expressions: images have one value, the page has the file's figures."""
+"""What of expressions and programs training has in another form: images have one value, the page has the figures."""
 
 import json
 from pathlib import Path
@@ -24,6 +24,32 @@ def test_the_page_has_the_figures_of_the_file():
     assert (
         f"that is {few} of the short questions from 3,000 examples, {many} from 10,000 and {bracketed} in infix" in page
     )
+
+
+def test_the_page_has_the_figures_of_programs():
+    found = json.loads((ROOT / "benchmarks" / "results" / "expression_images.json").read_text(encoding="utf-8"))
+    programs = found["programs"]
+    page = " ".join((ROOT / "docs" / "composition.md").read_text(encoding="utf-8").split())
+    ones = [programs[f"{name}-program-30000"]["with_one_operation"] for name in ("recurrence", "system")]
+    assert "{:,} of them (recurrences) or {:,} (systems) with one operation (seed 0)".format(*ones) in page
+    matrices, recurrences, systems = (programs[row]["known"] for row in programs)
+    figures = (matrices["entry"], matrices["chain"], recurrences["50th"])
+    shown = [f"{100 * share:.2f} %" for share in figures]
+    assert f"{shown[0]} for the entries of two matrices" in page
+    assert f"{shown[1]} for four" in page
+    assert f"{shown[2]} for 50th terms" in page
+    shown = [f"{100 * systems[split]:.2f} %" for split in ("two", "three", "elimination")]
+    assert f"{shown[0]} for two equations, and {shown[1]} for three ({shown[2]} by elimination)" in page
+
+
+def test_operations_are_performed_in_turn(script):
+    """Of a product, its reference and a quotient; the last operation of a question gives its answer."""
+    assert script.operations([3, 4, -3, -101, -1, 0]) == [(-3, 3, 4), (-1, 12, 12)]
+    for name in script.PROGRAMS:
+        rows, answers = drawn_task(name).sample(50, np.random.default_rng(0))
+        for row, answer in zip(rows.tolist(), answers.tolist(), strict=True):
+            sign, left, right = script.operations(row)[-1]
+            assert script.OPERATORS[-sign - 1](left, right) == answer
 
 
 def test_forms_are_those_of_one_value(script):

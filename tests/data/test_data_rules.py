@@ -132,7 +132,10 @@ def test_the_best_rules_of_tasks_are_known():
     assert rules(drawn_task("residue").configured(modulus=25))[0].name == "n modulo 25"
     assert rules(drawn_task("decimal-digit").configured(place=1))[0].name == "n modulo 100"
     assert rules(drawn_task("comparison"))[0].name == "comparison of a and b"
-    assert rules(drawn_task("sum"))[0].name == "a linear function, rounded"
+    assert rules(drawn_task("sum"))[0].name == "the sum of the operands"
+    assert rules(drawn_task("modular-sum").configured(terms=2))[0].name == "the sum of the operands"
+    assert rules(drawn_task("subtraction"))[0].name == "a linear function, rounded"
+    assert rules(drawn_task("decimal-digit"))[0].name == "the answer of the nearest n"
 
 
 def test_the_best_rules_of_the_greatest_common_divisor():
@@ -167,6 +170,34 @@ def test_rules_are_chosen_and_learnt_from_the_given_questions_alone():
     ]
 
 
+SMALL = st.integers(-9, 9) | INT64
+
+
+@given(st.lists(st.tuples(SMALL, st.integers(-2, 2)), min_size=1, max_size=30), st.tuples(SMALL, st.integers(-2, 3)))
+def test_the_answer_of_the_nearest_question(pairs, asked):
+    """Against a search: the least distance in one operand, of two the smaller operand; else the most frequent."""
+    X, (a, b) = np.array(sorted(set(pairs)), dtype=np.int64), asked
+    y = np.arange(len(X)) % 4
+    questions = np.array([asked], dtype=np.int64)
+    task = replace(planted(lambda X: 0 * X[:, 0]), signed=True)
+    by_name = {rule.name: rule for rule in question_rules(task, X, y)}
+    near = min(((abs(int(x) - a), x, right) for (x, z), right in zip(X, y, strict=True) if z == b), default=None)
+    expected = np.bincount(y).argmax() if near is None else near[2]
+    assert by_name["the answer of the nearest a with the same b"].answers(questions).tolist() == [expected]
+
+
+def test_neighbours_know_functions_that_are_smooth():
+    """The digit of a thousand seldom changes from n to n + 1, a residue does; an integer part does with b."""
+    digit = {rule.name: rule.held_out for rule in rules(planted(lambda X: X[:, 0] // 1000 % 10, arity=1))}
+    assert digit["the answer of the nearest n"] > 0.65 > 0.2 > digit["n modulo 100"]
+    residue = {rule.name: rule.held_out for rule in rules(planted(lambda X: X[:, 0] % 10, arity=1))}
+    assert residue["the answer of the nearest n"] < 0.2
+    part = drawn_task("floor-quotient").configured(limit=999)
+    best = question_rules(part, *part.sample(20_000, rng()))[0]
+    assert best.name == "the answer of the nearest a with the same b"
+    assert best.held_out > 0.7
+
+
 def test_numbers_as_answers():
     assert (
         rules(planted(lambda X: 3 * X[:, 0] - 2 * X[:, 1] + 7, classes=False))[0].name == "a linear function, rounded"
@@ -185,6 +216,7 @@ def test_operands_that_cannot_be_read():
         "most frequent answer",
         "the value of a",
         "the value of b",
+        "the sum of the operands",
         "a linear function, rounded",
     }
     X = np.array([[Fraction(1, 2), Fraction(1, 2)], [Fraction(1, 3), Fraction(1, 3)]], dtype=object)

@@ -57,6 +57,16 @@ def test_triples_of_patterns_change_once_at_most_on_four_pseudolines(n):
     assert np.array_equal(is_sign & (changes <= 1).all(axis=0), y == 1)
 
 
+@pytest.mark.parametrize("n", [5, 6, pytest.param(7, marks=pytest.mark.long)])
+def test_triples_that_are_all_0_or_7_tell_the_patterns_among_the_rows(n):
+    """Of all sequences they do not, see above; of the rows of the data set they do, as docs/results.md says."""
+    d = acd.load("weaving", n=n)
+    view = acd.task("weaving").views["triples"]
+    for part in ("train", "validation", "test"):
+        X, y = getattr(d, f"X_{part}"), getattr(d, f"y_{part}")
+        assert np.array_equal(np.isin(view.rows(X), (0, 7)).all(axis=1), y == 1)
+
+
 def test_differences_give_the_height():
     """The least w(i) - w(l) of i < j < k < l with w(k) < w(l) < w(i) < w(j), less 1, read off the differences alone."""
     d = acd.load("mheight", n=6)

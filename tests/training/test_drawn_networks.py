@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from adelic.data import rules
 from adelic.data.rules import question_rules
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, LeakError, RunFolderError, UnknownNameError
@@ -19,7 +20,6 @@ from adelic.training.models import SolverConfig, Steps
 from adelic.training.network.fitting import build_model
 from adelic.training.network.loop import _tokens
 from adelic.training.network.sampler import PassSampler
-from adelic.training.runs import runner
 from adelic.training.runs.development import Questions
 from adelic.training.runs.runner import development
 
@@ -144,7 +144,7 @@ def test_the_best_trivial_rule_stands_beside_a_result(tmp_path, solver):
 
 
 def test_the_trivial_rule_is_learnt_from_the_first_questions(tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "_RULE_QUESTIONS", 20)
+    monkeypatch.setattr(rules, "MOST_QUESTIONS", 20)
     config = experiment("squarefree")
     result = run(config, tmp_path, device="cpu")
     assert (result.rule_name, result.rule) == trivial_rule(config.data, first=20) != trivial_rule(config.data)

@@ -7,6 +7,7 @@ from adelic.benchmark.significance import (
     ALPHA,
     Contrast,
     Difference,
+    corrected,
     declared_contrast,
     declared_pair,
     differences_from,
@@ -68,16 +69,19 @@ def contrasts_table(found: Iterable[Comparison]) -> Table:
 
     Contaminated data is left out.
     """
-    lines = [(contrast, line) for contrast, line in map(_contrast_line, found) if contrast is not None]
+    contrasts = [(one, contrast) for one in found if (contrast := declared_contrast(one)) is not None]
+    differences = corrected({i: contrast.difference for i, (_, contrast) in enumerate(contrasts)})
     return Table(
         (
-            "row, recipe", "AOE", "learned", "look-up", "AOE − learned", "p", "seeds", "rows: AOE / learned alone",
-            "p, McNemar", "interval over rows",
+            "row, recipe", "AOE", "learned", "look-up", "AOE − learned", "p", "p, corrected", "seeds",
+            "rows: AOE / learned alone", "p, McNemar", "interval over rows",
         ),
-        tuple(line for _, line in lines),
+        tuple(_contrast_line(*contrast, differences[i]) for i, contrast in enumerate(contrasts)),
         (
-            "The one contrast of a row that was declared beforehand, hence without a correction. "
-            f"{FIGURES_NOTE} AOE in the form that validation chooses.",
+            "AOE − learned is the contrast of a row that was declared beforehand, and one p a row needs no correction. "
+            "Where a row has lines for several recipes, views or bodies, that is more than was declared: p, corrected has "
+            f"Holm’s correction (statsmodels) over the lines of this table. {FIGURES_NOTE} AOE in the form that "
+            "validation chooses.",
             "AOE − learned: percentage points, paired over common seeds, with 95 % interval and p of SciPy’s paired "
             "t-test; the interval contains what that of a mean contains. Of two seeds the range, without a test.",
             "rows: on how many test rows one of the two alone is right, added up over seeds. p, McNemar: of the exact "
@@ -87,24 +91,22 @@ def contrasts_table(found: Iterable[Comparison]) -> Table:
             LOOK_UP_NOTE,
         ),
         "Declared contrast: AOE − learned",
-        ahead=frozenset((i, 4) for i, (contrast, _) in enumerate(lines) if contrast.difference.is_beyond_the_interval),
+        ahead=frozenset((i, 4) for i, difference in differences.items() if difference.is_beyond_the_interval),
     )  # fmt: skip
 
 
-def _contrast_line(comparison: Comparison) -> tuple[Contrast | None, tuple[str, ...]]:
-    contrast = declared_contrast(comparison)
-    if contrast is None:
-        return None, ()
+def _contrast_line(comparison: Comparison, contrast: Contrast, difference: Difference) -> tuple[str, ...]:
     aoe, learned = (comparison.models[name] for name in (contrast.aoe, contrast.learned))
     rows = contrast.rows
-    return contrast, (
+    return (
         f"{comparison.first.title}, {recipe_title(comparison.recipe)}{comparison.fewer_rows}",
         f"{figure(aoe, 'accuracy')} ({contrast.aoe.removeprefix('AOE ').strip('()')}){marks(aoe)}",
         figure(learned, "accuracy") + marks(learned),
         percent(aoe.trivial("lookup")),
         contrast_text(contrast, with_p=False),
-        p_text(contrast.difference.p),
-        str(len(contrast.difference.seeds)),
+        p_text(difference.p),
+        p_text(difference.adjusted),
+        str(len(difference.seeds)),
         NONE if rows is None else f"{sum(rows.first):,} / {sum(rows.second):,}",
         NONE if rows is None else p_text(rows.median_p),
         NONE if rows is None else span(rows.bounds),

@@ -21,8 +21,12 @@ from adelic.errors import needs_extra
 TREE_DEPTH = 4
 MOST_ANSWERS = 300
 """Answers that are numbers, and of which more are known, are not classes: no reading tells them."""
+MOST_QUESTIONS = 50_000
+"""Number of training questions, the first ones, from which `best_question_rule` is learnt."""
 _FITTED_ROWS = 10_000
 """Number of questions to which a linear function is fitted: more of them hardly change its coefficients."""
+_MOST_NEIGHBOURING = 2
+"""Of questions with more operands hardly any differ in one of them alone."""
 _GREATEST_FLOAT = 2**1000
 """Numbers up to this one have float64s, and so have their multiples."""
 
@@ -148,8 +152,10 @@ def question_rules(task: DrawnTask, operands: Operands, answers: Answers) -> lis
     - For each reading (`adelic.data.readings`), the class most frequent with its value; and a decision tree of depth 4
       on all readings. Answers that are numbers count as classes where there are at most `MOST_ANSWERS` of them.
       Operands that are fractions, or beyond int64, have no readings.
-    - Where answers are numbers (few of them are classes, too): each operand; and the linear function of the operands
-      of least squares, rounded.
+    - Of one operand or two that are int64: the answer of the nearest question that differs in one operand alone; the
+      most frequent one where there is none. It is memory that knows what near means.
+    - Where answers are numbers (few of them are classes, too): each operand; their sum; and the linear function of the
+      operands of least squares, rounded.
 
     The best one is the best on the second half of the questions, learnt from the first half; of equally good ones the
     first. Then each is learnt from all of them.
@@ -172,6 +178,11 @@ def question_rules(task: DrawnTask, operands: Operands, answers: Answers) -> lis
     return sorted(found, key=lambda rule: -rule.held_out)
 
 
+def best_question_rule(task: DrawnTask, operands: Operands, answers: Answers) -> QuestionRule:
+    """Return the first of `question_rules`, learnt from the first `MOST_QUESTIONS` of the questions."""
+    return question_rules(task, operands[:MOST_QUESTIONS], answers[:MOST_QUESTIONS])[0]
+
+
 def _fits(task: DrawnTask, operands: Operands, answers: Answers) -> Iterator[tuple[str, _Fit]]:
     """Yield how each rule is learnt, by name."""
     is_class = task.class_names is not None
@@ -182,9 +193,16 @@ def _fits(task: DrawnTask, operands: Operands, answers: Answers) -> Iterator[tup
             yield name, _by_reading(reading)
         if read:
             yield "tree of trivial features", _tree(list(read.values()))
+    names = operand_names(task.arity)
+    if operands.dtype == np.int64 and task.arity <= _MOST_NEIGHBOURING:
+        for i, name in enumerate(names):
+            same = "".join(f" with the same {other}" for other in names if other != name)
+            yield f"the answer of the nearest {name}{same}", _nearest(i)
     if task.answers_are_numbers:
-        for i, name in enumerate(operand_names(task.arity)[:READ_OPERANDS]):
+        for i, name in enumerate(names[:READ_OPERANDS]):
             yield f"the value of {name}", _operand(i)
+        if task.arity > 1:
+            yield "the sum of the operands", lambda _, __: lambda X: X.astype(object).sum(axis=1)
         if max(task.max_operand, task.max_numerator) < _GREATEST_FLOAT:
             yield "a linear function, rounded", _linear
 
@@ -219,6 +237,37 @@ def _tree(read: list[Callable[[Operands], Integers]]) -> _Fit:
             warnings.simplefilter("ignore", UserWarning)  # of few questions, almost each may have a class of its own
             tree = DecisionTreeClassifier(max_depth=TREE_DEPTH, random_state=0).fit(features(X), codes)
         return lambda asked: labels[tree.predict(features(asked))]
+
+    return fit
+
+
+def _nearest(i: int) -> _Fit:
+    """Return the rule that says the answer of the question with the nearest operand i, the other operand the same."""
+
+    def groups(X: Operands) -> Operands:
+        return np.asarray(np.delete(X, i, axis=1).sum(axis=1))  # of one operand at most: 0 if there is none
+
+    def fit(X: Operands, y: Answers) -> Callable[[Operands], Answers]:
+        order = np.lexsort((X[:, i], groups(X)))
+        values, right = X[order, i], y[order]
+        others, starts = np.unique(groups(X)[order], return_index=True)
+        ends = np.append(starts[1:], len(order))
+        sizes = np.unique(values)
+        # One number tells where a question stands in the order: its group, and the rank of its value.
+        ranks = np.repeat(np.arange(len(others)), ends - starts) * (len(sizes) + 1) + np.searchsorted(sizes, values)
+        constant = _constant(X, y)
+
+        def rule(asked: Operands) -> Answers:
+            group = np.searchsorted(others, groups(asked)).clip(max=len(others) - 1)
+            at = np.searchsorted(ranks, group * (len(sizes) + 1) + np.searchsorted(sizes, asked[:, i]))
+            above, below = at.clip(max=ends[group] - 1), (at - 1).clip(min=starts[group])
+            # Where there is none above, or below, both are the same. As uint64 all differences are right, modulo 2^64.
+            far_above = (values[above] - asked[:, i]).astype(np.uint64)
+            far_below = (asked[:, i] - values[below]).astype(np.uint64)
+            answers: Answers = right[np.where(far_above < far_below, above, below)]
+            return np.asarray(np.where(others[group] == groups(asked), answers, constant(asked)))
+
+        return rule
 
     return fit
 

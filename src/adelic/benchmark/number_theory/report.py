@@ -111,11 +111,13 @@ def _notes(results: list[Result]) -> str:
     """Return what stands under the tables."""
     return (
         "Exact answers in percent: mean over seeds ± half the width of the 95 % confidence interval (Student's t); of "
-        "two seeds the range, of one the figure alone. test: questions drawn as in training, none of them trained on. "
+        "two seeds the range, of one the figure alone. test: questions drawn as in training, none of them trained on; "
+        "a model that has all of them right is asked more. "
         "learned: classes with at least 95 % of their questions right on the split that has all equally often. least "
         "class: the class with the fewest right answers, over all splits. seconds: of training. "
         f"{BUSY_NOTE} best constant answer: one answer to all questions of a split, its best. "
-        f"best trivial rule: chosen, and learnt, from training questions; older results lack it.\n\n{costs(results)}"
+        "best trivial rule: chosen, and learnt, from training questions; where answers are numbers without classes it "
+        f"is not counted.\n\n{costs(results)}"
     )
 
 

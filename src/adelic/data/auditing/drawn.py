@@ -122,13 +122,14 @@ def to_lines(audits: Iterable[Mapping[str, Any]]) -> str:
 
     >>> always = {"name": "most frequent class", "held_out": 0.5, "accuracies": {"test": 0.5}}
     >>> best = {"name": "n modulo 4", "held_out": 0.9, "accuracies": {"test": 0.875}}
-    >>> print(to_lines([{"task": "squarefree", "findings": [best, always]}]))
-    - `squarefree`: best trivial rule: n modulo 4, 87.50 % (most frequent class 50.00 %)
+    >>> print(to_lines([{"task": "squarefree", "options": ["limit=99"], "findings": [best, always]}]))
+    - `squarefree`, limit=99: best trivial rule: n modulo 4, 87.50 % (most frequent class 50.00 %)
     """
     lines = []
     for found in audits:
         best, constant = best_and_constant(found)
         rule, trivial = (f"{x['name']}{{}}{100 * x['accuracies']['test']:.2f} %" for x in (best, constant))
         beside = "" if best == constant else f" ({trivial.format(' ')})"
-        lines.append(f"- `{found['task']}`: best trivial rule: {rule.format(', ')}{beside}")
+        asked = ", ".join([f"`{found['task']}`", *found["options"]])
+        lines.append(f"- {asked}: best trivial rule: {rule.format(', ')}{beside}")
     return "\n".join(lines)

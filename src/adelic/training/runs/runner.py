@@ -12,7 +12,7 @@ import torch
 
 from adelic.data import Dataset
 from adelic.data.protocol import Progress as Tick
-from adelic.data.rules import best_rule, question_rules
+from adelic.data.rules import best_question_rule, best_rule
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, RunFolderError
 from adelic.storage.provenance import source_commit
@@ -31,9 +31,6 @@ from adelic.training.runs.folder import choose_device, describe, finish, prepare
 from adelic.training.runs.objectives import Objective
 from adelic.training.solvers.base import solver_class
 from adelic.training.solvers.fitting import fit_solver
-
-_RULE_QUESTIONS = 50_000
-"""Number of training questions, the first ones, from which the trivial rules of a drawn task are learned."""
 
 
 def run(
@@ -239,7 +236,7 @@ def _asked(experiment: Experiment, around: Surroundings) -> tuple[Result, bytes 
     }
     if task.class_names is not None:
         of_classes = {"test": (wanted, given), **never_seen}
-        rule = question_rules(task, operands[:_RULE_QUESTIONS], answers[:_RULE_QUESTIONS])[0]
+        rule = best_question_rule(task, operands, answers)
         judgement |= {
             "rule": rule.accuracy(tested, wanted),
             "rule_name": rule.name,
