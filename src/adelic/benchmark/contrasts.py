@@ -79,8 +79,8 @@ def contrasts_table(found: Iterable[Comparison]) -> Table:
         tuple(_contrast_line(*contrast, differences[i]) for i, contrast in enumerate(contrasts)),
         (
             "AOE − learned is the contrast of a row that was declared beforehand, and one p a row needs no correction. "
-            "Where a row has lines for several recipes, views or bodies, that is more than was declared: p, corrected has "
-            f"Holm’s correction (statsmodels) over the lines of this table. {FIGURES_NOTE} AOE in the form that "
+            "Where a row has lines for several recipes, views or bodies, that is more than was declared: p, corrected "
+            f"has Holm’s correction (statsmodels) over the lines of this table. {FIGURES_NOTE} AOE in the form that "
             "validation chooses.",
             "AOE − learned: percentage points, paired over common seeds, with 95 % interval and p of SciPy’s paired "
             "t-test; the interval contains what that of a mean contains. Of two seeds the range, without a test.",
