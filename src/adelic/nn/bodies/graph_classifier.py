@@ -10,11 +10,11 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import dropped
-from adelic.nn.bodies.classifier import check_heads, check_sizes
+from adelic.nn.bodies.classifier import check_heads, check_rows, check_sizes
 from adelic.nn.bodies.encoder import SITES
 from adelic.nn.embeddings.base import NumberEmbedding
 from adelic.nn.heads.classes import make_head
-from adelic.nn.tensors import check_plain
+from adelic.nn.tensors import as_ids
 
 
 class GraphClassifier(nn.Module):
@@ -94,9 +94,8 @@ class GraphClassifier(nn.Module):
             ids: ids of numbers, (*, n²).
         """
         device = self.start.weight.device
-        check_plain(ids, device)
-        if ids.shape[-1] != self.max_length:
-            raise ConfigurationError(f"a row of {ids.shape[-1]} numbers: this body reads {self.max_length}")
+        ids = as_ids(ids, device)
+        check_rows(ids.shape, self.max_length)
         n, batch = math.isqrt(self.max_length), ids.shape[:-1]
         assert self.embedding.vocabulary is not None
         numbers = self.embedding(torch.arange(self.embedding.vocabulary.n_ids, device=device))  # (numbers, d)
@@ -109,7 +108,7 @@ class GraphClassifier(nn.Module):
             x = layer(x, edges, numbers, first_site=1 + SITES * i)
         x = self.final_norm(x)
         state = torch.cat([x.mean(dim=1), x.amax(dim=1)], dim=-1)
-        return self.head(state.reshape(*batch, -1))
+        return self.head(state.reshape(*batch, state.shape[-1]))
 
     @property
     def n_parameters(self) -> int:

@@ -345,7 +345,7 @@ class LateMixer(nn.Module):
         flat = x.permute(1, 2, 0, 3).flatten(2)
         inner: torch.Tensor = self.linear2(self.dropout(self.linear1(self.norm(flat)).relu()))
         flat = torch.add(flat, self.dropout(inner))
-        return flat.view(*flat.shape[:2], len(x), -1).permute(2, 0, 1, 3)
+        return flat.view(*flat.shape[:2], len(x), x.shape[-1]).permute(2, 0, 1, 3)
 
     def one_by_one(self, places: list[torch.Tensor], sites: Sites, dtype: torch.dtype) -> list[torch.Tensor]:
         """Return the same for places (batch, length, d_place) by `adelic.nn.kernels.fused`; products in dtype."""

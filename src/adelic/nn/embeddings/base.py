@@ -12,7 +12,7 @@ from torch.nn import functional
 from adelic.errors import ConfigurationError, RangeError
 from adelic.nn.fingerprint import Fingerprinted, of_vocabulary
 from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncoding
-from adelic.nn.tensors import check_plain
+from adelic.nn.tensors import as_ids, check_plain
 from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers.describe import describe
 
@@ -22,7 +22,7 @@ _BLOCK = 256  # rows: of 1,000 features a megabyte, which stays in cache
 class NumberEmbedding(Fingerprinted):
     """A map from numbers to vectors; the interface of every embedding.
 
-    Shape: ids (*, length), int64, or numbers (*, length) without a vocabulary -> (*, length, d_model).
+    Shape: ids (*, length), of any integer type, or numbers (*, length) without a vocabulary -> (*, length, d_model).
 
     Args:
         vocabulary: the numbers that can occur: a `Vocabulary`, a list or range, or n for 0 … n − 1; or None.
@@ -56,14 +56,11 @@ class NumberEmbedding(Fingerprinted):
         if vocabulary is None and self.needs_vocabulary:
             raise ConfigurationError(f"{self._called} needs a vocabulary: name the numbers that can occur")
         self.vocabulary = None if vocabulary is None else Vocabulary.of(vocabulary)
-        if self.vocabulary is not None and self.vocabulary.n_ids > len(self.vocabulary) and not self.reads_missing:
-            raise ConfigurationError(
-                f"{self._called} has no vector for a missing or unknown number; take a vocabulary without ids for "
-                "these, or an embedding that has one, as adelic or learned"
-            )
+        if self.vocabulary is not None and not self.reads_missing:
+            self.vocabulary.check_all_known(self._called)
         self.d_model = d_model
         # As a hook, it checks the input of every subclass, those of users among them.
-        self.register_forward_pre_hook(_check_input)
+        self.register_forward_pre_hook(_checked)
 
     @classmethod
     def from_options(
@@ -133,12 +130,17 @@ class NumberEmbedding(Fingerprinted):
         return SinusoidalPositionalEncoding(self.d_model, max_length=max_length)
 
 
-def _check_input(embedding: nn.Module, inputs: tuple[Any, ...]) -> None:
-    """Raise `EncodingError` for tensors that cannot be ids, which stay on their device, or numbers, read on the CPU."""
+def _checked(embedding: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return ids, which stay on their device, as int64; numbers, read on the CPU, as they are.
+
+    Tensors that cannot be so are an `EncodingError`, and so are ids that are no tensor of integers.
+    """
     is_open = getattr(embedding, "vocabulary", None) is None
     held = None if is_open else next(itertools.chain(embedding.parameters(), embedding.buffers()), None)
+    device = () if held is None else (held.device,)
     for values in inputs:
-        check_plain(values, *(() if held is None else (held.device,)))
+        check_plain(values, *device)
+    return inputs if is_open or not inputs else (as_ids(inputs[0], *device), *inputs[1:])
 
 
 def longer(vocabulary: Vocabulary | None, numbers: Sequence[Any]) -> Vocabulary:
