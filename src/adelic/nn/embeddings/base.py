@@ -12,6 +12,7 @@ from torch.nn import functional
 from adelic.errors import ConfigurationError, RangeError
 from adelic.nn.fingerprint import Fingerprinted, of_vocabulary
 from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncoding
+from adelic.nn.sizes import check_positive
 from adelic.nn.tensors import as_ids, check_plain
 from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers.describe import describe
@@ -51,8 +52,7 @@ class NumberEmbedding(Fingerprinted):
 
     def __init__(self, vocabulary: Numbers | None, d_model: int) -> None:
         super().__init__()
-        if d_model < 1:
-            raise ConfigurationError(f"d_model={d_model} leaves no coordinate; d_model >= 1")
+        check_positive(d_model=d_model)
         if vocabulary is None and self.needs_vocabulary:
             raise ConfigurationError(f"{self._called} needs a vocabulary: name the numbers that can occur")
         self.vocabulary = None if vocabulary is None else Vocabulary.of(vocabulary)
@@ -98,6 +98,7 @@ class NumberEmbedding(Fingerprinted):
         Raises:
             ConfigurationError: the embedding has a vector of its own for each number; or it has no vocabulary, or one
                 with ids for missing or unknown numbers.
+            VocabularyError: numbers are no list, or none, or one of them is known.
             AdelicError: a number has no such features, as for `forward` without a vocabulary.
 
         >>> from adelic import nn
@@ -109,8 +110,9 @@ class NumberEmbedding(Fingerprinted):
         Traceback (most recent call last):
         adelic.errors.ConfigurationError: 8 is not in the vocabulary, and learned has a vector for each number of it...
         """
+        first = describe(Vocabulary(numbers).numbers[0])
         raise ConfigurationError(
-            f"{describe(numbers[0])} is not in the vocabulary, and {self._called} has a vector for each number of it; "
+            f"{first} is not in the vocabulary, and {self._called} has a vector for each number of it; "
             "an embedding that reads any number, as adelic, takes others, too"
         )
 
@@ -151,7 +153,7 @@ def longer(vocabulary: Vocabulary | None, numbers: Sequence[Any]) -> Vocabulary:
     """
     if vocabulary is None or vocabulary.n_ids > len(vocabulary):
         raise ConfigurationError("numbers are added to a vocabulary without ids for missing and unknown ones")
-    return Vocabulary([*vocabulary.numbers, *numbers])
+    return Vocabulary([*vocabulary.numbers, *Vocabulary(numbers).numbers])
 
 
 def greatest_of(features: torch.Tensor) -> float:
@@ -191,14 +193,14 @@ def rows_differ(table: torch.Tensor) -> bool:
 
 
 def check_range(greatest: float, dtype: torch.dtype) -> None:
-    """Raise `RangeError` if a floating-point type does not hold features of a size.
+    """Raise `RangeError` if a floating-point type does not hold features of a size; none holds NaN.
 
     >>> check_range(1e6, torch.bfloat16)
     >>> check_range(1e6, torch.float16)
     Traceback (most recent call last):
     adelic.errors.RangeError: the feature 1e+06 is beyond float16 (6.6e+04), so it would be infinite; use bfloat16 or...
     """
-    if greatest > torch.finfo(dtype).max:
+    if not greatest <= torch.finfo(dtype).max:
         name = str(dtype).removeprefix("torch.")
         raise RangeError(
             f"the feature {greatest:.6g} is beyond {name} ({torch.finfo(dtype).max:.2g}), so it would be infinite; use "
