@@ -16,6 +16,7 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError, EncodingError, RangeError, SpaceError, UnknownNameError
 from adelic.nn.fingerprint import Fingerprinted, of_space
+from adelic.nn.sizes import check_positive
 from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleArray, AdeleSpace
 from adelic.numbers.describe import describe
@@ -323,9 +324,7 @@ class PlacewiseLinear(nn.Module):
 
     def __init__(self, n_places: int, in_features: int, out_features: int, bias: bool = True) -> None:
         super().__init__()
-        for name, size in (("n_places", n_places), ("in_features", in_features), ("out_features", out_features)):
-            if size < 1:
-                raise ConfigurationError(f"{name}={size} must be at least 1")
+        check_positive(n_places=n_places, in_features=in_features, out_features=out_features)
         self.n_places, self.in_features, self.out_features = n_places, in_features, out_features
         self.weight = nn.Parameter(torch.empty(n_places, in_features, out_features))
         self.bias = nn.Parameter(torch.zeros(n_places, out_features)) if bias else None
@@ -391,8 +390,7 @@ class PlacewiseMLP(nn.Module):
         super().__init__()
         if activation not in ACTIVATIONS:
             raise UnknownNameError.of("activation", activation, ACTIVATIONS)
-        if n_layers < 1:
-            raise ConfigurationError(f"n_layers={n_layers} must be at least 1")
+        check_positive(n_layers=n_layers)
         self.activation = activation
         sizes = [in_features] + [hidden_features] * n_layers
         factors = 2 if activation == "product" else 1

@@ -13,6 +13,7 @@ from adelic.errors import ConfigurationError
 from adelic.nn.backend import current
 from adelic.nn.kernels import fused
 from adelic.nn.positional import PositionalEncoding
+from adelic.nn.sizes import check_positive
 from adelic.nn.tensors import check_plain, length_of
 from adelic.numbers import rationals
 
@@ -165,11 +166,13 @@ def read_size(pooling: str, d: int, max_length: int) -> int:
 
 def check_sizes(n_classes: int | Sequence[int] | None, max_length: int, n_layers: int, dropout: float) -> None:
     """Raise ConfigurationError unless a classifier can have these sizes, and dropout leaves something."""
-    if (isinstance(n_classes, int) and n_classes < 2) or max_length < 1 or n_layers < 1:
-        raise ConfigurationError(
-            f"n_classes={n_classes}, max_length={max_length}, n_layers={n_layers}: "
-            "a classifier needs at least 2, 1 and 1"
-        )
+    check_positive(max_length=max_length, n_layers=n_layers)
+    if n_classes is not None and not isinstance(n_classes, Sequence):
+        check_positive(n_classes=n_classes)
+        if n_classes < 2:
+            raise ConfigurationError(
+                f"n_classes={n_classes} leaves nothing to tell apart; a classifier needs at least 2"
+            )
     if not 0 <= dropout < 1:
         raise ConfigurationError(f"dropout={dropout} must lie in [0, 1)")
 
@@ -181,5 +184,6 @@ def check_heads(n_heads: int, d_model: int) -> None:
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: d_model=8 is not divisible by n_heads=3
     """
-    if n_heads < 1 or d_model % n_heads:
+    check_positive(n_heads=n_heads)
+    if d_model % n_heads:
         raise ConfigurationError(f"d_model={d_model} is not divisible by n_heads={n_heads}")

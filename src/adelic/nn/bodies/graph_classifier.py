@@ -14,6 +14,7 @@ from adelic.nn.bodies.classifier import check_heads, check_rows, check_sizes
 from adelic.nn.bodies.encoder import SITES
 from adelic.nn.embeddings.base import NumberEmbedding
 from adelic.nn.heads.classes import make_head
+from adelic.nn.sizes import check_positive
 from adelic.nn.tensors import as_ids
 
 
@@ -64,6 +65,7 @@ class GraphClassifier(nn.Module):
         super().__init__()
         d = embedding.d_model
         check_sizes(n_classes, max_length, n_layers, dropout)
+        check_positive(d_feedforward=d_feedforward)
         check_heads(n_heads, d_model=d)
         n = math.isqrt(max_length)
         if n * n != max_length:

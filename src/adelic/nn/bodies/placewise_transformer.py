@@ -19,6 +19,7 @@ from adelic.nn.bodies.encoder import Affine, Norm, add, affine, attend, feed_for
 from adelic.nn.kernels import fused
 from adelic.nn.kernels.fused import Site
 from adelic.nn.placewise import PlacewiseLinear
+from adelic.nn.sizes import check_positive
 from adelic.nn.tensors import check_plain
 
 Across = Literal["axial", "late"]
@@ -79,11 +80,8 @@ class PlacewiseTransformer(nn.Module):
         across: Across | None = None,
     ) -> None:
         super().__init__()
-        if min(n_places, d_place, n_layers, n_heads, d_feedforward) < 1:
-            raise ConfigurationError(
-                f"n_places={n_places}, d_place={d_place}, n_layers={n_layers}, n_heads={n_heads}, "
-                f"d_feedforward={d_feedforward}: a place-wise Transformer needs at least 1 of each"
-            )
+        check_positive(n_places=n_places, d_place=d_place, n_layers=n_layers)
+        check_positive(n_heads=n_heads, d_feedforward=d_feedforward)
         if d_place % n_heads:
             raise ConfigurationError(f"d_place={d_place} is not divisible by n_heads={n_heads}")
         if not 0 <= dropout < 1:

@@ -24,6 +24,7 @@ from adelic.nn.placewise import (
     read_places,
     stack_places,
 )
+from adelic.nn.sizes import check_positive
 from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleArray, AdeleSpace, DecodedNumbers, RedundantResidueCode
 from adelic.numbers.places.real import nearest_floats
@@ -90,8 +91,7 @@ class AdelicHead(Fingerprinted):
         self, space: AdeleSpace, in_features: int, *, placewise: bool = True, tied: bool = True, real_scale: float = 1.0
     ) -> None:
         super().__init__()
-        if in_features < 1:
-            raise ConfigurationError(f"in_features={in_features} must be at least 1")
+        check_positive(in_features=in_features)
         check_scale(real_scale)
         self.space, self.in_features, self.placewise, self.tied = space, in_features, placewise, tied
         self.real_scale = real_scale
