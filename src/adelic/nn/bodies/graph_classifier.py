@@ -90,7 +90,7 @@ class GraphClassifier(nn.Module):
         self.embedding.extend(numbers)
 
     def forward(self, ids: Any) -> Any:
-        """Return what the head makes of the vertices: logits, float32 (*, n_classes), where it is a classifier.
+        """Return what the head makes of the vertices: logits (*, n_classes), where it is a classifier.
 
         Args:
             ids: ids of numbers, (*, n²).

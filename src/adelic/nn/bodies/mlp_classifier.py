@@ -112,7 +112,7 @@ class MLPClassifier(_Layers):
         self.embedding.extend(numbers)
 
     def forward(self, ids: Any) -> Any:
-        """Return what the head makes of the last layer: logits, float32 (*, n_classes), where it is a classifier.
+        """Return what the head makes of the last layer: logits (*, n_classes), where it is a classifier.
 
         Args:
             ids: ids of numbers, (*, length), or numbers.

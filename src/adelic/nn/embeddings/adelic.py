@@ -358,7 +358,7 @@ class AdelicEmbedding(NumberEmbedding):
 
         Raises:
             RangeError: a feature is beyond that type, or beyond the one that autocasting would give it.
-            EncodingError: a number is missing, and there is no vector for that.
+            EncodingError: ids are no tensor of integers; or a number is missing, and there is no vector for that.
         """
         if self.vocabulary is None:
             return self._of_numbers(ids_or_numbers)
