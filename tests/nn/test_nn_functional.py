@@ -441,6 +441,11 @@ def test_bad_arguments(call, message):
         call()
 
 
+def test_a_space_is_needed():
+    with pytest.raises(SpaceError, match="space=None is no AdeleSpace"):
+        functional.encode(torch.tensor(1), space=None)
+
+
 def test_bfloat16_holds_digits_up_to_the_prime_257():
     space = AdeleSpace((257,), 3)
     result = functional.encode(torch.tensor([-1, 256]), space=space, dtype=torch.bfloat16)

@@ -6,7 +6,7 @@ import torch
 from adelic import AdeleSpace
 from adelic.errors import ConfigurationError
 from adelic.nn import AdelicEmbedding, AdelicPositionalEncoding, LearnedEmbedding, SinusoidalPositionalEncoding
-from adelic.nn.positional import PositionalEncoding
+from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding
 from adelic.numbers.features import FeatureLayout
 
 SPACE = AdeleSpace(primes=(2, 3, 5), precision=4)
@@ -96,6 +96,20 @@ def test_max_length(encoding):
     module = encoding(4)
     with pytest.raises(ConfigurationError, match=r"length 5 exceeds max_length=4"):
         module(torch.zeros(2, 5, module.table.shape[1]))
+
+
+@pytest.mark.parametrize(
+    ("d_model", "max_length", "words"),
+    [
+        (8, -1, "max_length=-1 must be at least 1"),
+        (8, 1.5, "max_length=1.5 must be a whole number"),
+        (0, 3, "d_model=0 must be at least 1"),
+    ],
+)
+@pytest.mark.parametrize("kind", [SinusoidalPositionalEncoding, LearnedPositionalEncoding])
+def test_bad_sizes(kind, d_model, max_length, words):
+    with pytest.raises(ConfigurationError, match=words):
+        kind(d_model, max_length=max_length)
 
 
 def test_there_is_nothing_to_train_and_a_fingerprint_to_save(encoding):

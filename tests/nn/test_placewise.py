@@ -188,6 +188,13 @@ def test_bad_arguments():
         PlacewiseMLP(2, 3, 4, 5, 1, "reul")
 
 
+@pytest.mark.parametrize("layer", [PlacewiseLinear(3, 4, 2), PlacewiseMLP(3, 4, 8, 2)])
+@pytest.mark.parametrize("shape", [(6, 4), (4,), (2, 4, 3), (4, 12)])
+def test_the_batch_is_not_taken_for_places(layer, shape):
+    with pytest.raises(ConfigurationError, match=r"built for \(\*, 3 places, 4\), not for shape"):
+        layer(torch.zeros(shape))
+
+
 @pytest.mark.parametrize("precision", [1, 2, 3])
 def test_characters_at_2_alone(precision):
     """With one digit a unit has one residue and no character but the trivial one; modulo 4 one, modulo 8 three."""

@@ -6,8 +6,10 @@ import pytest
 import torch
 
 from adelic import AdeleSpace, nn
-from adelic.errors import EncodingError
+from adelic.errors import ConfigurationError, EncodingError
 from adelic.nn import functional
+from adelic.nn.bodies.graph_classifier import GraphClassifier
+from adelic.nn.bodies.mlp_classifier import MLPClassifier
 from adelic.nn.positional import LearnedPositionalEncoding
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # torch's, where such tensors are made
@@ -45,6 +47,18 @@ IDS = {
     "vocabulary": VOCABULARY.ids,
     "vocabulary of": nn.Vocabulary,
 }
+SMALL = {"n_classes": 2, "max_length": 4, "n_layers": 1}
+LEARNED = nn.LearnedEmbedding(200, 16)
+OF_IDS = {
+    **{name: nn.EMBEDDINGS[name](200, d_model=16) for name in nn.EMBEDDINGS},
+    "projected": nn.AdelicEmbedding(200, projection="linear"),
+    "folded": nn.SequenceClassifier(nn.AdelicEmbedding(200, 32, features="digits", space=AdeleSpace((2, 3))), **SMALL),
+    "sequence": nn.SequenceClassifier(LEARNED, **SMALL),
+    "placewise": nn.PlacewiseClassifier(200, **SMALL),
+    "graph": GraphClassifier(LEARNED, **SMALL),
+    "mlp": MLPClassifier(LEARNED, **SMALL),
+    "local-global": nn.LocalGlobalClassifier(SPACE, n_classes=2, length=4, width=8, vocabulary=200),
+}
 PREDICTION = nn.AdelicHead(SPACE, 6)(torch.zeros(2, 4, 6))
 VECTORS = {
     "linear": (nn.PlacewiseLinear(4, 6, 2), (2, 4, 6)),
@@ -75,6 +89,34 @@ def refused(call, kind, shape, dtype):
 @pytest.mark.parametrize("name", IDS)
 def test_ids(name, kind):
     refused(IDS[name], kind, (2, 3), torch.int64)
+
+
+@pytest.mark.parametrize("name", OF_IDS)
+def test_ids_are_of_any_type_of_integers_and_of_no_other(name):
+    layer, ids = OF_IDS[name].eval(), torch.tensor([[100, 150, 199, 3]])
+    for high, dtypes in ((256, (torch.uint8, torch.int16, torch.int32)), (128, (torch.int8,))):
+        for dtype in dtypes:
+            assert torch.equal(layer((ids % high).to(dtype)), layer(ids % high))
+    for wrong, of in ((ids.tolist(), "type list"), (ids.numpy(), "type ndarray"), (ids.float(), "torch.float32")):
+        with pytest.raises(EncodingError, match=f"ids are a tensor of integers, not of {of}; .* where x are ids"):
+            layer(wrong)
+    with pytest.raises(EncodingError, match=r"not of torch\.bool"):
+        layer(ids > 0)
+
+
+@pytest.mark.parametrize(
+    "name", ["folded", "sequence", "placewise", "graph", "mlp", "local-global", "base-digits", "residues"]
+)
+def test_a_number_alone_is_no_sequence_and_an_empty_batch_is_one(name):
+    with pytest.raises(ConfigurationError, match="one number alone is no sequence"):
+        OF_IDS[name](torch.tensor(3))
+    assert OF_IDS[name](torch.zeros(2, 0, 4, dtype=torch.int64)).shape[:2] == (2, 0)
+
+
+def test_open_ended_numbers_alone_are_no_sequence():
+    for layer in (nn.ResiduesEmbedding(None, 16), nn.SequenceClassifier(nn.AdelicEmbedding(None), **SMALL)):
+        with pytest.raises(ConfigurationError, match="one number alone is no sequence"):
+            layer(3)
 
 
 @pytest.mark.parametrize("kind", MESSAGES)

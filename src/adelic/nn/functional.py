@@ -66,6 +66,7 @@ def encode(
 
     Raises:
         EncodingError: a tensor is not int64, shapes do not fit, or the dtype does not hold the digits or the real row.
+        SpaceError: the space is none, or has a prime beyond 2^24.
 
     >>> import torch
     >>> from adelic import AdeleSpace
@@ -305,6 +306,8 @@ def _low_zeros(digits: Tensor) -> Tensor:
 
 def _window(space: AdeleSpace) -> Window:
     """Return a space's parameters, which a compiled graph takes as constants, never as symbols."""
+    if not isinstance(space, AdeleSpace):
+        raise SpaceError(f"space={space!r} is no AdeleSpace; AdeleSpace() is the default one")
     primes, precisions = tuple([index(p) for p in space.primes]), tuple([index(n) for n in space.precisions])
     return Window(primes, precisions, index(space.fractional_digits))
 

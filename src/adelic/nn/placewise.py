@@ -14,10 +14,12 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from adelic.errors import ConfigurationError, RangeError, UnknownNameError
+from adelic.errors import ConfigurationError, EncodingError, RangeError, SpaceError, UnknownNameError
 from adelic.nn.fingerprint import Fingerprinted, of_space
+from adelic.nn.sizes import check_positive
 from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleArray, AdeleSpace
+from adelic.numbers.describe import describe
 from adelic.numbers.features import PLACE_FEATURES, unit_characters, unit_digits, unit_residues
 
 PLACES = ("apart", "late", "axial")
@@ -57,6 +59,41 @@ def digit_characters(p: int) -> torch.Tensor:
 def stack_places(tables: list[torch.Tensor]) -> torch.Tensor:
     """Return tables of different numbers of rows as one, padded with zeros: (n_tables, most rows, columns)."""
     return nn.utils.rnn.pad_sequence(tables, batch_first=True)
+
+
+def read_places(numbers: Any, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return real values (*) and digits (*, n_primes, max_precision), of a pair of these, as tensors on a device.
+
+    What is no such pair is an EncodingError; a ConfigurationError says that the shapes do not fit together.
+
+    >>> read_places((0.5, [[1], [2]]), torch.device("cpu"))
+    (tensor(0.5000), tensor([[1],
+            [2]]))
+    """
+    parts = numbers if isinstance(numbers, tuple | list) else ()
+    for part in parts:
+        check_plain(part, device)
+    try:
+        real, digits = map(torch.as_tensor, parts)
+    except (TypeError, ValueError, RuntimeError):  # no pair, or parts that are no numbers
+        raise EncodingError(
+            f"{describe(numbers)} is neither an AdeleArray, as space.encode makes it, nor a pair (real values, digits)"
+        ) from None
+    if digits.ndim < 2 or digits.shape[:-2] != real.shape:
+        raise ConfigurationError(
+            f"the shapes do not fit together: real values (*) are {tuple(real.shape)}, and digits (*, n_primes, "
+            f"max_precision) {tuple(digits.shape)}"
+        )
+    return real.to(device), digits.to(device)
+
+
+def check_space(adeles: AdeleArray, space: AdeleSpace) -> None:
+    """Raise `SpaceError` unless numbers live in the space of a layer."""
+    if adeles.space != space:
+        raise SpaceError(
+            f"numbers of {describe(adeles.space, 200)} were given to a layer of {describe(space, 200)}; encode them "
+            "in the layer's space"
+        )
 
 
 class PlaceEmbedding(Fingerprinted):
@@ -119,16 +156,26 @@ class PlaceEmbedding(Fingerprinted):
         return of_space(self.space) | {"features": self.features, "real_scale": float(self.real_scale)}
 
     def forward(self, numbers: Any) -> torch.Tensor:
-        """Return the features, float32 (*, n_places, width); a RangeError says that a number is beyond float64."""
+        """Return the features, float32 (*, n_places, width).
+
+        Raises:
+            SpaceError: numbers are of another space.
+            RangeError: a number is beyond float64.
+            EncodingError: they are neither an AdeleArray nor a pair of real values and digits.
+            ConfigurationError: the shapes do not fit together, or not the space.
+        """
         if isinstance(numbers, AdeleArray):
+            check_space(numbers, self.space)
             if not np.isfinite(numbers.real).all():
                 raise RangeError("a number is beyond float64, and has no features at the real place; scale the numbers")
             numbers = (torch.tensor(numbers.real), torch.tensor(numbers.digits, dtype=torch.int64))
-        real, digits = numbers
-        for part in (real, digits):
-            check_plain(part, self.primes.device)
-        real, digits = real.to(self.primes.device), digits.to(self.primes.device).long().flip(-1)  # lowest first
-        places = self._digit_features(digits)
+        real, digits = read_places(numbers, self.primes.device)
+        places_and_digits = (self.space.n_primes, self.space.max_precision)
+        if digits.shape[-2:] != places_and_digits:
+            raise ConfigurationError(
+                f"digits of shape {tuple(digits.shape)} do not end in {places_and_digits}, as those of {self.space} do"
+            )
+        places = self._digit_features(digits.long().flip(-1))  # lowest first
         others = functional.pad(places, (0, self.width - places.shape[-1]))
         first = functional.pad(self._real_features(real), (0, self.width - N_REAL))
         return torch.cat([first[..., None, :], others], dim=-2).float()
@@ -277,9 +324,7 @@ class PlacewiseLinear(nn.Module):
 
     def __init__(self, n_places: int, in_features: int, out_features: int, bias: bool = True) -> None:
         super().__init__()
-        for name, size in (("n_places", n_places), ("in_features", in_features), ("out_features", out_features)):
-            if size < 1:
-                raise ConfigurationError(f"{name}={size} must be at least 1")
+        check_positive(n_places=n_places, in_features=in_features, out_features=out_features)
         self.n_places, self.in_features, self.out_features = n_places, in_features, out_features
         self.weight = nn.Parameter(torch.empty(n_places, in_features, out_features))
         self.bias = nn.Parameter(torch.zeros(n_places, out_features)) if bias else None
@@ -293,6 +338,11 @@ class PlacewiseLinear(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the places' products, (*, n_places, out_features)."""
         check_plain(x, self.weight.device)
+        if x.shape[-2:] != (self.n_places, self.in_features):
+            raise ConfigurationError(
+                f"the layer was built for (*, {self.n_places} places, {self.in_features}), not for shape "
+                f"{tuple(x.shape)}"
+            )
         blocks = x.reshape(-1, self.n_places, self.in_features).transpose(0, 1)
         if self.bias is None:
             products = torch.bmm(blocks, self.weight)
@@ -340,8 +390,7 @@ class PlacewiseMLP(nn.Module):
         super().__init__()
         if activation not in ACTIVATIONS:
             raise UnknownNameError.of("activation", activation, ACTIVATIONS)
-        if n_layers < 1:
-            raise ConfigurationError(f"n_layers={n_layers} must be at least 1")
+        check_positive(n_layers=n_layers)
         self.activation = activation
         sizes = [in_features] + [hidden_features] * n_layers
         factors = 2 if activation == "product" else 1

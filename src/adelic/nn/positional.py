@@ -7,6 +7,7 @@ from torch import nn
 
 from adelic.errors import ConfigurationError
 from adelic.nn.fingerprint import Fingerprinted
+from adelic.nn.sizes import check_positive
 from adelic.nn.tensors import check_plain
 from adelic.numbers.features import FeatureLayout
 
@@ -42,7 +43,7 @@ class PositionalEncoding(Fingerprinted):
 class SinusoidalPositionalEncoding(PositionalEncoding):
     """The encoding of "Attention is all you need": sin(s·ω_k) and cos(s·ω_k), ω_k = 10000^(−2k/d_model).
 
-    Shape: (*, length, d_model) -> (*, length, d_model).
+    Shape: (*, length, d_model) -> (*, length, d_model). A size that is no whole number from 1 is a ConfigurationError.
 
     >>> SinusoidalPositionalEncoding(4, max_length=2).table
     tensor([[0.0000, 1.0000, 0.0000, 1.0000],
@@ -50,6 +51,7 @@ class SinusoidalPositionalEncoding(PositionalEncoding):
     """
 
     def __init__(self, d_model: int, *, max_length: int) -> None:
+        check_positive(d_model=d_model, max_length=max_length)
         frequency = torch.arange((d_model + 1) // 2, dtype=torch.float64) * (-2 * math.log(_BASE) / d_model)
         super().__init__(_waves(frequency.exp(), torch.zeros_like(frequency), max_length)[:, :d_model])
 
@@ -67,6 +69,7 @@ class LearnedPositionalEncoding(PositionalEncoding):
     """
 
     def __init__(self, d_model: int, *, max_length: int) -> None:
+        check_positive(d_model=d_model, max_length=max_length)
         nn.Module.__init__(self)
         self.table = nn.Parameter(torch.randn(max_length, d_model))
 
@@ -97,6 +100,7 @@ class AdelicPositionalEncoding(PositionalEncoding):
     """
 
     def __init__(self, layout: FeatureLayout, d_model: int, *, max_length: int) -> None:
+        check_positive(d_model=d_model, max_length=max_length)
         n_places, n_digits = layout.space.n_primes + 1, layout.levels
         place = torch.arange(n_places, dtype=torch.float64)[:, None, None]
         pair = torch.arange((n_digits + 1) // 2, dtype=torch.float64)[None, :, None]

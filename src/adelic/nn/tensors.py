@@ -1,10 +1,10 @@
-"""The check of tensors that layers are given: every element must be stored, as itself."""
+"""The check of tensors that layers are given: every element must be stored, as itself, and ids are integers."""
 
 from typing import Any
 
 import torch
 
-from adelic.errors import EncodingError
+from adelic.errors import ConfigurationError, EncodingError
 
 _CPU = torch.device("cpu")
 
@@ -29,3 +29,39 @@ def check_plain(values: Any, device: torch.device = _CPU) -> None:
         raise EncodingError(f"a quantized tensor ({values.dtype}) was given; x.dequantize() has its values")
     if values.device.type == "meta" and device.type != "meta":
         raise EncodingError(f"a tensor on the device meta has no values, which a layer on {device} needs")
+
+
+def as_ids(values: Any, device: torch.device = _CPU) -> torch.Tensor:
+    """Return ids as int64, from a tensor of any type of integers; whatever else is given is an `EncodingError`.
+
+    The device is that of `check_plain`. Computed with in uint8, the ids of a row would leave the type.
+
+    >>> as_ids(torch.tensor([200, 3], dtype=torch.uint8))
+    tensor([200,   3])
+    >>> as_ids([200, 3])
+    Traceback (most recent call last):
+    adelic.errors.EncodingError: ids are a tensor of integers, not of type list; torch.as_tensor(x) where x are ids,
+    and vocabulary.ids(x) where they are numbers
+    """
+    check_plain(values, device)
+    if not isinstance(values, torch.Tensor):
+        given, remedy = f"type {type(values).__name__}", "torch.as_tensor(x)"
+    elif values.dtype.is_floating_point or values.dtype.is_complex or values.dtype == torch.bool:
+        given, remedy = str(values.dtype), "x.long()"
+    else:
+        return values.long()
+    raise EncodingError(
+        f"ids are a tensor of integers, not of {given}; {remedy} where x are ids, and vocabulary.ids(x) where they are "
+        "numbers"
+    )
+
+
+def length_of(shape: tuple[int, ...]) -> int:
+    """Return the length of sequences (*, length); a number alone, of shape (), is a `ConfigurationError`.
+
+    >>> length_of(torch.zeros(2, 5).shape)
+    5
+    """
+    if not shape:
+        raise ConfigurationError("one number alone is no sequence, (*, length); give a sequence of one")
+    return shape[-1]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from adelic.errors import EncodingError, VocabularyError
+from adelic.errors import ConfigurationError, EncodingError, VocabularyError
 from adelic.nn.tensors import check_plain
 from adelic.numbers import rationals
 from adelic.numbers.columns.reading import is_any_missing, read_values
@@ -96,6 +96,14 @@ class Vocabulary:
     def n_ids(self) -> int:
         """Return the number of ids, those of missing and unknown numbers among them."""
         return len(self) + (self.missing_id is not None) + (self.unknown_id is not None)
+
+    def check_all_known(self, reader: str) -> None:
+        """Raise ConfigurationError if there are ids for missing or unknown numbers, which a reader cannot read."""
+        if self.n_ids > len(self):
+            raise ConfigurationError(
+                f"{reader} has no vector for a missing or unknown number; take a vocabulary without ids for these, or "
+                "an embedding that has one, as adelic or learned"
+            )
 
     def __len__(self) -> int:
         return len(self.pair[0])

@@ -204,8 +204,11 @@ def real_features(
     if kind != "combined":
         return logarithm
     mean, deviation = (0.0, 0.0) if scale is None else scale
-    size = np.arcsinh((real - mean) / deviation) if deviation else np.zeros_like(real)
-    angles = 2 * np.pi * np.fmod(real[..., None] / DECIMAL_PERIODS, 1.0)
+    with np.errstate(over="ignore"):
+        size = np.arcsinh((real - mean) / deviation) if deviation else np.zeros_like(real)
+        turns = real[..., None] / DECIMAL_PERIODS
+    turns[np.isinf(turns)] = 0  # a float so great is an integer, and makes whole turns of 0.1
+    angles = 2 * np.pi * np.fmod(turns, 1.0)
     waves = np.stack([np.cos(angles), np.sin(angles)], axis=-1).reshape(*real.shape, 2 * len(DECIMAL_PERIODS))
     return np.concatenate([logarithm / _REAL_SCALE, size[..., None], waves], axis=-1)
 

@@ -104,6 +104,12 @@ def test_the_two_perceptrons_drop_other_elements():
     assert sites[0].isdisjoint(sites[1])
 
 
+def test_open_ended_numbers_come_in_any_form():
+    model, numbers = body(nn.AdelicEmbedding, None).eval(), torch.arange(8).reshape(2, 4)
+    for same in (numbers.int(), numbers.numpy(), numbers.tolist(), [list(map(str, row)) for row in numbers.tolist()]):
+        assert torch.equal(model(same), model(numbers))
+
+
 def test_what_it_cannot_read():
     with pytest.raises(ConfigurationError, match="a row of 9 numbers: this body reads 4"):
         body()(torch.zeros(2, 9, dtype=torch.int64))

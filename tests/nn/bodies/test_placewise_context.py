@@ -139,6 +139,9 @@ def test_errors():
         BallContext(3, prime=6)
     with pytest.raises(ConfigurationError, match=r"2\^25 balls are more than 16,777,216; choose a smaller depth"):
         BallContext(25)
+    for context in (lambda q: BallContext(3, prime=q), lambda q: SizeContext((q,))):
+        with pytest.raises(ConfigurationError, match="prime=618970019642690137449562111 is beyond 16,777,216"):
+            context(2**89 - 1)
     with pytest.raises(ConfigurationError, match="depth=0 must be at least 1"):
         BallContext(0)
     with pytest.raises(ConfigurationError, match=r"built for \(\*, 1\), not for shape \(4, 2\)"):

@@ -122,9 +122,10 @@ def test_shapes(batch):
         assert encoder(across)(x, first_only=True).shape == (*batch, 1, P, D)
 
 
+@pytest.mark.parametrize("across", [None, "axial", "late"])
 @pytest.mark.usefixtures("path")
-def test_an_empty_batch():
-    assert encoder("axial")(tokens(0)).shape == (0, 5, P, D)
+def test_an_empty_batch(across):
+    assert encoder(across)(tokens(0)).shape == (0, 5, P, D)
 
 
 def test_padding_is_not_read():
@@ -291,6 +292,18 @@ def test_bad_classifiers(change, error, words):
     options = {"n_classes": 3, "max_length": 6} | change
     with pytest.raises(error, match=words):
         PlacewiseClassifier(nn.Vocabulary([0, "1/3"]), **options)
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "words"),
+    [
+        (nn.Vocabulary(range(8), missing=True), "PlacewiseClassifier has no vector for a missing or unknown number"),
+        ([5], "has one number, and what all have in common is left out; give two"),
+    ],
+)
+def test_vocabularies_that_it_cannot_read(vocabulary, words):
+    with pytest.raises(ConfigurationError, match=words):
+        PlacewiseClassifier(vocabulary, n_classes=3, max_length=6)
 
 
 def test_a_number_beyond_floats():

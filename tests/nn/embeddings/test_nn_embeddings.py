@@ -23,9 +23,9 @@ from adelic.errors import (
     VocabularyError,
 )
 from adelic.nn import AdelicEmbedding, LearnedEmbedding, Vocabulary
-from adelic.nn.embeddings.adelic import COORDINATES
-from adelic.nn.embeddings.base import NumberEmbedding, greatest_of, rows_differ
+from adelic.nn.embeddings.base import NumberEmbedding, check_range, greatest_of, rows_differ
 from adelic.nn.embeddings.loudness import loudness
+from adelic.nn.embeddings.options import COORDINATES
 from adelic.nn.registry import build_embedding
 from adelic.numbers.columns.reading import read_values
 from adelic.numbers.features import (
@@ -206,6 +206,15 @@ def test_numbers_that_do_not_fit_the_window():
         ({"d_model": 0}, "d_model"),
         ({"d_model": -3}, "d_model"),
         ({"d_model": 7, "features": "digits"}, "projection='linear'"),
+        ({"d_model": 1.5}, "d_model=1.5 must be a whole number"),
+        ({"space": "x"}, "space='x' is no AdeleSpace"),
+        ({"gain": "x"}, "gain='x' must be a positive number"),
+        ({"padding_idx": 1.5}, "padding_idx=1.5 is not an id here"),
+        ({"vocabulary": None, "padding_idx": 1}, "padding_idx=1 is not an id here; it needs a vocabulary"),
+        ({"vocabulary": None, "floats": "x"}, "floats='x' is not a policy"),
+        ({"scale": (0, 1, 2)}, "a mean and a deviation"),
+        ({"scale": 3}, "a mean and a deviation"),
+        ({"scale": (0, "x")}, "a mean and a deviation"),
         ({"scale": (0, 0)}, "a deviation above 0"),
         ({"scale": (0, 1), "features": "digits"}, "features='combined'"),
         ({"falloff": 0}, "above 0"),
@@ -215,7 +224,7 @@ def test_numbers_that_do_not_fit_the_window():
 )
 def test_bad_options(vocabulary, options, word):
     with pytest.raises(AdelicError, match=word) as caught:
-        AdelicEmbedding(vocabulary, **options)
+        AdelicEmbedding(**({"vocabulary": vocabulary} | options))
     assert "\n" not in str(caught.value)
 
 
@@ -642,6 +651,43 @@ def test_numbers_behind_a_vocabulary(name):
     torch.testing.assert_close(made(ids), longer(ids), rtol=0, atol=0)
     torch.testing.assert_close(made(torch.tensor([[0, 1, 2]])), before, rtol=0, atol=1e-6)
     assert made.vocabulary.numbers == longer.vocabulary.numbers
+
+
+@pytest.mark.parametrize("form", ["digits", "valuation-unit"])
+def test_numbers_behind_a_vocabulary_are_told_apart_or_refused(form):
+    """The table of "valuation-unit" behind a projection has a byte a feature, and the real value beside it."""
+    is_bytes = form == "valuation-unit"
+    options = {"features": form, "projection": "linear"} if is_bytes else {"features": form}
+    made = AdelicEmbedding([0, 2**60], 8, space=AdeleSpace((2,), 1), **options)
+    with pytest.raises(ConfigurationError, match="give two numbers of the vocabulary the same vector"):
+        made.extend([2**60 + 2])
+    made.extend([3])
+    assert made.vocabulary.numbers == (0, 2**60, 3)
+    assert len(made.table) == 3 == (len(made.real) if is_bytes else 3)
+
+
+@pytest.mark.parametrize("name", ["adelic", "learned", "base-digits"])
+@pytest.mark.parametrize(("numbers", "words"), [(9, "is a list of numbers, not 9"), ([], "at least one number")])
+def test_what_is_no_list_is_not_added(name, numbers, words):
+    with pytest.raises(VocabularyError, match=words):
+        nn.EMBEDDINGS[name]([5, 7], d_model=64).extend(numbers)
+
+
+@pytest.mark.parametrize("largest", [10**307, 10**308, -(10**308), (2**53 - 1) << 971])
+def test_numbers_up_to_the_size_of_a_float_have_vectors(largest):
+    for features in ("combined", "characters"):
+        open_ended = AdelicEmbedding(None, 16, features=features, projection="linear")
+        table = AdelicEmbedding([1, largest], 16, features=features, projection="linear").table
+        assert torch.isfinite(open_ended([largest])).all()
+        assert torch.isfinite(table).all()
+
+
+def test_what_is_not_finite_is_no_feature():
+    with pytest.raises(RangeError, match="the feature nan is beyond float32"):
+        check_range(math.nan, torch.float32)
+    for vocabulary in (None, [1, 10**308]):
+        with pytest.raises(RangeError, match="the feature inf is beyond float32"):
+            AdelicEmbedding(vocabulary, 16, scale=(0, 0.01))([10**308])
 
 
 def test_numbers_that_cannot_be_added():

@@ -17,7 +17,7 @@ from adelic import nn, training
 from adelic.data.sources import DrawnData
 from adelic.errors import ConfigurationError, UnknownNameError
 from adelic.nn.bodies.local_global import JOINTS, OF_TWO_CLASSES
-from adelic.nn.embeddings.adelic import COORDINATES
+from adelic.nn.embeddings.options import COORDINATES
 from adelic.nn.placewise import PLACES
 from adelic.nn.registry import BODIES, build_embedding, find_classes
 from adelic.storage.options import options

@@ -247,6 +247,36 @@ def test_what_cannot_be():
         head.decode(prediction, max_numerator=10**9)
 
 
+REALS, DIGITS = nn.adelic_targets(SPACE, [1, 2, 3, 4])
+OTHER = AdeleSpace((*PRIMES[1:], 29), precision=1)  # as many places
+
+
+@pytest.mark.parametrize(
+    ("numbers", "error", "words"),
+    [
+        (OTHER.encode([1, 2, 3, 4]), SpaceError, "encode them in the layer's space"),
+        (AdeleSpace(PRIMES, precision=2).encode([1, 2, 3, 4]), SpaceError, "encode them in the layer's space"),
+        ((REALS[:, None], DIGITS), ConfigurationError, r"shapes do not fit together: real values \(\*\) are \(4, 1\)"),
+        ((REALS[:1], DIGITS), ConfigurationError, "shapes do not fit together"),
+        ((REALS[:3], DIGITS), ConfigurationError, "shapes do not fit together"),
+        ((1.0, DIGITS), ConfigurationError, "shapes do not fit together"),
+        ((REALS, DIGITS[:, :2]), ConfigurationError, r"of shape \(4, 2, 1\) do not"),
+        (None, EncodingError, "None is neither an AdeleArray"),
+        ([1, 2, 3, 4], EncodingError, r"\[1, 2, 3, 4\] is neither an AdeleArray"),
+        (DIGITS, EncodingError, "is neither an AdeleArray"),
+        ((REALS, None), EncodingError, "is neither an AdeleArray"),
+    ],
+)
+@pytest.mark.parametrize("layer", ["loss", "embedding"])
+def test_numbers_of_another_space_or_shape_are_refused(layer, numbers, error, words):
+    prediction = nn.AdelicHead(SPACE, 6)(torch.zeros(4, 10, 6))
+    call = nn.PlaceEmbedding(SPACE) if layer == "embedding" else lambda x: nn.AdelicLoss(SPACE)(prediction, x)
+    call((REALS, DIGITS))
+    with pytest.raises(error, match=words) as caught:
+        call(numbers)
+    assert "\n" not in str(caught.value)
+
+
 RAGGED = AdeleSpace(precision={2: 6, 7: 2, 3: 4, 11: 1})
 
 

@@ -5,6 +5,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, get_args
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -12,7 +13,9 @@ from adelic.errors import ConfigurationError
 from adelic.nn.backend import current
 from adelic.nn.kernels import fused
 from adelic.nn.positional import PositionalEncoding
-from adelic.nn.tensors import check_plain
+from adelic.nn.sizes import check_positive
+from adelic.nn.tensors import check_plain, length_of
+from adelic.numbers import rationals
 
 Pooling = Literal["cls", "tokens"]
 POOLINGS: tuple[str, ...] = get_args(Pooling)
@@ -25,8 +28,8 @@ class Classifier(nn.Module):
     Tokens are embedded, [CLS] stands before them, positions are added; a subclass says how tokens get their last
     states, of which a head reads the first, or all.
 
-    Shape: ids (*, length) -> logits (*, n_classes), float32; with several targets (*, n_targets, most classes); with a
-    head of your own, what it makes of states (*, d).
+    Shape: ids (*, length), of any integer type -> logits (*, n_classes), float32, under `torch.autocast` of its type;
+    with several targets (*, n_targets, most classes); with a head of your own, what it makes of states (*, d).
 
     Attributes:
         name: in `adelic.nn.registry.BODIES`, in recipes and on the command line; without one it is in none of them.
@@ -68,10 +71,11 @@ class Classifier(nn.Module):
         """
 
     def forward(self, ids: Any) -> Any:
-        """Return what the head makes of the states it reads: logits, float32 (*, n_classes), where it is a classifier.
+        """Return what the head makes of the states it reads: logits, (*, n_classes), where it is a classifier.
 
-        How precise the products are, and where dropout's random numbers come from, is the affair of
-        `adelic.nn.backend.Backend`. Without a vocabulary, numbers stand in place of ids (*, length).
+        They are float32, under `torch.autocast` of its type. How precise the products are, and where dropout's random
+        numbers come from, is the affair of `adelic.nn.backend.Backend`. Without a vocabulary, numbers stand in place of
+        ids (*, length).
         """
         check_plain(ids, self.cls.device)
         x = self.place(ids)
@@ -91,7 +95,7 @@ class Classifier(nn.Module):
     def place(self, ids: Any) -> torch.Tensor:
         """Return [CLS] and the vectors of ids, positions added, (*, length + 1, d)."""
         tokens = self.embed(ids)
-        self.check_length(tokens.shape[-2])
+        self.check_length(length_of(tokens.shape[:-1]))
         return self.positional(after_cls(self.cls, tokens))  # type: ignore[no-any-return]
 
     def check_length(self, length: int) -> None:
@@ -107,6 +111,37 @@ class Classifier(nn.Module):
     def n_parameters(self) -> int:
         """Return the number of trained parameters."""
         return sum(p.numel() for p in self.parameters() if p.requires_grad)
+
+
+def check_rows(shape: tuple[int, ...], length: int) -> None:
+    """Raise ConfigurationError unless ids or numbers of a shape are rows of a length.
+
+    >>> check_rows(torch.Size([2, 3]), 4)
+    Traceback (most recent call last):
+    adelic.errors.ConfigurationError: a row of 3 numbers: this body reads 4
+    """
+    if length_of(shape) != length:
+        raise ConfigurationError(f"a row of {shape[-1]} numbers: this body reads {length}")
+
+
+def read_rows(numbers: Any, length: int) -> tuple[Any, tuple[int, ...]]:
+    """Return numbers (*, length) as rows, (rows, length), and the shape *; what is no array is read as exact numbers.
+
+    Then rows are a pair (numerators, denominators), which whatever reads numbers takes.
+
+    >>> read_rows(torch.tensor([[[1, 2]]]), 2)
+    (tensor([[1, 2]]), (1, 1))
+    >>> read_rows([["1/7", 2]], 2)
+    ((array([[1, 2]]), array([[7, 1]])), (1,))
+    """
+    if isinstance(numbers, torch.Tensor | np.ndarray):
+        shape, parts = numbers.shape, [numbers]
+    else:
+        parsed = rationals.read(numbers, floats="never")
+        shape, parts = parsed.shape, [parsed.numerators, parsed.denominators]
+    check_rows(shape, length)
+    rows = tuple(part.reshape(math.prod(shape[:-1]), length) for part in parts)
+    return rows if len(rows) > 1 else rows[0], tuple(shape[:-1])
 
 
 def after_cls(cls: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
@@ -131,11 +166,13 @@ def read_size(pooling: str, d: int, max_length: int) -> int:
 
 def check_sizes(n_classes: int | Sequence[int] | None, max_length: int, n_layers: int, dropout: float) -> None:
     """Raise ConfigurationError unless a classifier can have these sizes, and dropout leaves something."""
-    if (isinstance(n_classes, int) and n_classes < 2) or max_length < 1 or n_layers < 1:
-        raise ConfigurationError(
-            f"n_classes={n_classes}, max_length={max_length}, n_layers={n_layers}: "
-            "a classifier needs at least 2, 1 and 1"
-        )
+    check_positive(max_length=max_length, n_layers=n_layers)
+    if n_classes is not None and not isinstance(n_classes, Sequence):
+        check_positive(n_classes=n_classes)
+        if n_classes < 2:
+            raise ConfigurationError(
+                f"n_classes={n_classes} leaves nothing to tell apart; a classifier needs at least 2"
+            )
     if not 0 <= dropout < 1:
         raise ConfigurationError(f"dropout={dropout} must lie in [0, 1)")
 
@@ -147,5 +184,6 @@ def check_heads(n_heads: int, d_model: int) -> None:
     Traceback (most recent call last):
     adelic.errors.ConfigurationError: d_model=8 is not divisible by n_heads=3
     """
-    if n_heads < 1 or d_model % n_heads:
+    check_positive(n_heads=n_heads)
+    if d_model % n_heads:
         raise ConfigurationError(f"d_model={d_model} is not divisible by n_heads={n_heads}")

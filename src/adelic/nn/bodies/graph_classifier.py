@@ -10,11 +10,12 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import dropped
-from adelic.nn.bodies.classifier import check_heads, check_sizes
+from adelic.nn.bodies.classifier import check_heads, check_rows, check_sizes
 from adelic.nn.bodies.encoder import SITES
 from adelic.nn.embeddings.base import NumberEmbedding
 from adelic.nn.heads.classes import make_head
-from adelic.nn.tensors import check_plain
+from adelic.nn.sizes import check_positive
+from adelic.nn.tensors import as_ids
 
 
 class GraphClassifier(nn.Module):
@@ -64,6 +65,7 @@ class GraphClassifier(nn.Module):
         super().__init__()
         d = embedding.d_model
         check_sizes(n_classes, max_length, n_layers, dropout)
+        check_positive(d_feedforward=d_feedforward)
         check_heads(n_heads, d_model=d)
         n = math.isqrt(max_length)
         if n * n != max_length:
@@ -88,15 +90,14 @@ class GraphClassifier(nn.Module):
         self.embedding.extend(numbers)
 
     def forward(self, ids: Any) -> Any:
-        """Return what the head makes of the vertices: logits, float32 (*, n_classes), where it is a classifier.
+        """Return what the head makes of the vertices: logits (*, n_classes), where it is a classifier.
 
         Args:
             ids: ids of numbers, (*, n²).
         """
         device = self.start.weight.device
-        check_plain(ids, device)
-        if ids.shape[-1] != self.max_length:
-            raise ConfigurationError(f"a row of {ids.shape[-1]} numbers: this body reads {self.max_length}")
+        ids = as_ids(ids, device)
+        check_rows(ids.shape, self.max_length)
         n, batch = math.isqrt(self.max_length), ids.shape[:-1]
         assert self.embedding.vocabulary is not None
         numbers = self.embedding(torch.arange(self.embedding.vocabulary.n_ids, device=device))  # (numbers, d)
@@ -109,7 +110,7 @@ class GraphClassifier(nn.Module):
             x = layer(x, edges, numbers, first_site=1 + SITES * i)
         x = self.final_norm(x)
         state = torch.cat([x.mean(dim=1), x.amax(dim=1)], dim=-1)
-        return self.head(state.reshape(*batch, -1))
+        return self.head(state.reshape(*batch, state.shape[-1]))
 
     @property
     def n_parameters(self) -> int:

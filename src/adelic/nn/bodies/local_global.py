@@ -9,9 +9,10 @@ from torch import nn
 from torch.nn import functional
 
 from adelic.errors import ConfigurationError, UnknownNameError
-from adelic.nn.bodies.classifier import check_sizes
+from adelic.nn.bodies.classifier import check_sizes, read_rows
 from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
-from adelic.nn.vocabulary import Vocabulary
+from adelic.nn.tensors import as_ids, check_plain
+from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers import AdeleSpace
 from adelic.numbers.features import FeatureLayout, hot_positions, place_size, signed_logarithm
 
@@ -53,7 +54,8 @@ class LocalGlobalClassifier(Fingerprinted):
         tied: whether all odd primes share the layers behind the first, and with "valuation-unit" what a valuation
             means: one law at all primes but 2, and each prime learns its units for itself.
         dropout: of hidden units, in training; there the factors of "product" at what is like 1 are then not quite 1.
-        vocabulary: the numbers that can occur, whose features are then computed once; None for open-ended numbers.
+        vocabulary: the numbers that can occur, whose features are then computed once: a `Vocabulary`, a list or range,
+            or n for 0 … n − 1; None for open-ended numbers.
 
     Attributes:
         max_length: numbers a row.
@@ -79,7 +81,7 @@ class LocalGlobalClassifier(Fingerprinted):
         n_layers: int = 2,
         tied: bool = False,
         dropout: float = 0.0,
-        vocabulary: Vocabulary | None = None,
+        vocabulary: Numbers | None = None,
     ) -> None:
         super().__init__()
         check_sizes(n_classes, length, n_layers, dropout)
@@ -92,7 +94,9 @@ class LocalGlobalClassifier(Fingerprinted):
         if width < 1:
             raise ConfigurationError(f"width={width} leaves no unit; width >= 1")
         self.space, self.max_length, self.joint, self.tied = space, length, joint, tied
-        self.vocabulary = vocabulary
+        self.vocabulary = None if vocabulary is None else Vocabulary.of(vocabulary)
+        if self.vocabulary is not None:
+            self.vocabulary.check_all_known(type(self).__name__)
         self.layout = FeatureLayout.fit(features, space, None)
         n_places, n_out = space.n_primes + 1, {"sum": width, "product": 2 * max(1, width // 2)}.get(joint, 1)
         # The vectors of a number's features; the last is of "none", which is trained as the others are.
@@ -108,7 +112,7 @@ class LocalGlobalClassifier(Fingerprinted):
         # Tied valuations go to the block of the odd prime with the most of them: a shorter one would not hold all.
         longest = sorted(odd, key=lambda j: -self.layout.place_levels[j])[:1]
         self._shift[odd] = torch.from_numpy(zeros[longest] - zeros[odd])
-        hot, size = (None, None) if vocabulary is None else self._features(list(vocabulary.numbers))
+        hot, size = (None, None) if self.vocabulary is None else self._features(list(self.vocabulary.numbers))
         self.hot: torch.Tensor | None
         self.size: torch.Tensor | None
         self.register_buffer("hot", hot, persistent=False)
@@ -176,14 +180,32 @@ class LocalGlobalClassifier(Fingerprinted):
 
         Args:
             numbers: (rows, length), or ids with a vocabulary.
+
+        Raises:
+            ConfigurationError: they are no rows of this length.
         """
-        if self.hot is None or self.size is None:
-            hot, size = (features.to(self.digits.device) for features in self._features(numbers))
+        rows, batch = self._read(numbers)
+        if len(batch) != 1:
+            raise ConfigurationError(
+                f"numbers of shape {(*batch, self.max_length)} are no list of rows; give (rows, length)"
+            )
+        return self._answers_of(rows)
+
+    def _read(self, numbers: Any) -> tuple[Any, tuple[int, ...]]:
+        """Return numbers, or ids, (*, length) as rows, (rows, length), and the shape *."""
+        if self.vocabulary is None:
+            check_plain(numbers)
         else:
-            hot, size = (functional.embedding(numbers, table.flatten(1)) for table in (self.hot, self.size))
+            numbers = as_ids(numbers, self.digits.device)
+        return read_rows(numbers, self.max_length)
+
+    def _answers_of(self, rows: Any) -> torch.Tensor:
+        """Return the answers to rows that `_read` gave."""
+        if self.hot is None or self.size is None:
+            hot, size = (features.to(self.digits.device) for features in self._features(rows))
+        else:
+            hot, size = (functional.embedding(rows, table.flatten(1)) for table in (self.hot, self.size))
             hot = hot.unflatten(-1, self.hot.shape[1:])  # type: ignore[no-untyped-call]
-        if hot.shape[1] != self.max_length:
-            raise ConfigurationError(f"a row of {hot.shape[1]} numbers, where all have max_length={self.max_length}")
         answers = self._answers(hot, size)
         if self.hot_of_ones is None or self.size_of_ones is None:
             return answers
@@ -195,7 +217,9 @@ class LocalGlobalClassifier(Fingerprinted):
         # Each place in the row has its own vectors: `digits` is as many tables, one behind the other.
         hot = hot + (self.layout.size + 1) * torch.arange(length, device=hot.device)[:, None, None]
         bags = hot.transpose(1, 2).reshape(rows * n_primes, length * levels)
-        of_primes = functional.embedding_bag(bags, self.digits, mode="sum").reshape(rows, n_primes, -1)
+        of_primes = functional.embedding_bag(bags, self.digits, mode="sum").reshape(
+            rows, n_primes, self.digits.shape[1]
+        )
         x = torch.cat([self.real(size.to(self.digits.dtype).flatten(1))[:, None], of_primes], dim=1) + self.first_bias
         for weight, bias in zip(self.weights, self.biases, strict=True):
             x = self._linear(self.dropout(functional.relu(x)), weight, bias)
@@ -211,19 +235,19 @@ class LocalGlobalClassifier(Fingerprinted):
         """Return logits, float32 (*, n_classes).
 
         Args:
-            numbers: (*, length), or ids with a vocabulary.
+            numbers: (*, length), or ids with a vocabulary; a tuple of two is (numerators, denominators).
         """
-        rows = torch.as_tensor(numbers)
-        answers = self.answers(rows.reshape(-1, rows.shape[-1]))
+        rows, batch = self._read(numbers)
+        answers = self._answers_of(rows)
         if self.head is not None:
             found: torch.Tensor = self.head(answers.sum(dim=1) if self.joint == "sum" else _products(answers))
-            return found.reshape(*rows.shape[:-1], -1)
+            return found.reshape(*batch, found.shape[-1])
         if self.joint == "agree":
             logit = self.bias - _objections(answers).sum(dim=(1, 2))
         else:
             # With the logits 0 and l, P(last) − P(first) is tanh(l/2).
             logit = 2 * torch.atanh(_GREATEST * torch.tanh(answers).prod(dim=1)[:, 0])
-        return torch.stack([torch.zeros_like(logit), logit], dim=-1).reshape(*rows.shape[:-1], 2)
+        return torch.stack([torch.zeros_like(logit), logit], dim=-1).reshape(*batch, 2)
 
     @torch.no_grad()
     def local(self, numbers: Any) -> dict[str, torch.Tensor]:

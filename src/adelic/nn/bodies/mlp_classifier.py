@@ -10,11 +10,11 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.backend import dropped
-from adelic.nn.bodies.classifier import check_sizes
+from adelic.nn.bodies.classifier import check_sizes, read_rows
 from adelic.nn.embeddings.base import NumberEmbedding
 from adelic.nn.heads.adelic import AdelicHead
 from adelic.nn.heads.classes import make_head
-from adelic.nn.tensors import check_plain
+from adelic.nn.tensors import as_ids, check_plain
 
 
 class _Layers(nn.Module):
@@ -112,17 +112,18 @@ class MLPClassifier(_Layers):
         self.embedding.extend(numbers)
 
     def forward(self, ids: Any) -> Any:
-        """Return what the head makes of the last layer: logits, float32 (*, n_classes), where it is a classifier.
+        """Return what the head makes of the last layer: logits (*, n_classes), where it is a classifier.
 
         Args:
             ids: ids of numbers, (*, length), or numbers.
         """
-        check_plain(ids, self.weight.device)
-        if ids.shape[-1] != self.max_length:
-            raise ConfigurationError(f"a row of {ids.shape[-1]} numbers: this body reads {self.max_length}")
-        rows = ids.reshape(-1, self.max_length)
+        if self.embedding.vocabulary is None:
+            check_plain(ids)
+        else:
+            ids = as_ids(ids, self.weight.device)
+        rows, batch = read_rows(ids, self.max_length)
         seen = [part.states(self.embedding, rows) for part in (self, self.real) if part is not None]
-        return self.head(*(x.view(*ids.shape[:-1], x.shape[1]) for x in seen))
+        return self.head(*(x.view(*batch, x.shape[1]) for x in seen))
 
     @property
     def n_parameters(self) -> int:

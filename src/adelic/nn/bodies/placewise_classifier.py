@@ -16,7 +16,8 @@ from adelic.nn.fingerprint import Fingerprinted, of_space, of_vocabulary
 from adelic.nn.heads.classes import make_head
 from adelic.nn.placewise import PLACES, PlaceEmbedding, PlacewiseLinear
 from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
-from adelic.nn.vocabulary import Vocabulary
+from adelic.nn.tensors import as_ids
+from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers import AdeleSpace
 from adelic.numbers.describe import describe
 
@@ -39,7 +40,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
     Shape: ids (*, length) -> logits (*, n_classes), float32, or as `Classifier` says.
 
     Args:
-        vocabulary: the numbers that can occur.
+        vocabulary: the numbers that can occur, at least two: a `Vocabulary`, a list or range, or n for 0 … n − 1.
         n_classes, head: as of `adelic.nn.SequenceClassifier`; the state has n_places · d_place numbers.
         max_length: longest sequence, without [CLS].
         space: the primes and digits; the default has 8 places.
@@ -56,7 +57,8 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
 
     Raises:
         UnknownNameError: there are no such features.
-        ConfigurationError: a size makes no sense, or two numbers of the vocabulary have the same features.
+        ConfigurationError: a size makes no sense, or two numbers of the vocabulary have the same features, or there is
+            one number alone, or there are ids for missing or unknown numbers.
         PrecisionError: a number of the vocabulary does not fit the space's window.
         RangeError: a number of the vocabulary is beyond float64.
 
@@ -67,7 +69,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
 
     def __init__(
         self,
-        vocabulary: Vocabulary,
+        vocabulary: Numbers,
         *,
         n_classes: int | Sequence[int] | None = None,
         head: Callable[[int], nn.Module] | None = None,
@@ -89,7 +91,8 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
         if places not in PLACES:
             raise ConfigurationError(f"places={places!r} is unknown; use {', '.join(PLACES)}")
         self.max_length, self.pooling = max_length, pooling
-        space = AdeleSpace() if space is None else space
+        vocabulary, space = Vocabulary.of(vocabulary), AdeleSpace() if space is None else space
+        vocabulary.check_all_known(type(self).__name__)
         self._frozen = of_vocabulary(vocabulary) | of_space(space) | {"features": features}
         self.table: torch.Tensor
         self.register_buffer("table", _feature_table(vocabulary, space, features), persistent=False)
@@ -123,7 +126,7 @@ class PlacewiseClassifier(Classifier, Fingerprinted):
     def embed(self, ids: torch.Tensor) -> torch.Tensor:
         """Return the numbers' vectors, those of the places one after the other, (*, length, n_places · d_place)."""
         vectors = self.projection(self.table).flatten(1)  # of the whole vocabulary, which is less than a batch
-        return functional.embedding(ids, vectors)
+        return functional.embedding(as_ids(ids, vectors.device), vectors)
 
     def encode(self, x: torch.Tensor) -> torch.Tensor:
         """Return the last states that are read, token by token and in it place by place, (batch, …)."""
@@ -149,6 +152,8 @@ def place_sizes(n_places: int, *, d_model: int, n_heads: int, d_feedforward: int
 
 def _feature_table(vocabulary: Vocabulary, space: AdeleSpace, features: str) -> torch.Tensor:
     """Return the features of the vocabulary's numbers, float32 (numbers, n_places, width)."""
+    if len(vocabulary) < 2:
+        raise ConfigurationError(f"{vocabulary} has one number, and what all have in common is left out; give two")
     greatest = max(map(abs, vocabulary.numbers))
     try:
         scale = max(1.0, float(greatest))

@@ -17,6 +17,7 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError
 from adelic.nn.fingerprint import Fingerprinted, of_space
+from adelic.nn.sizes import check_positive
 from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleSpace
 from adelic.numbers.describe import describe
@@ -68,7 +69,7 @@ class BallContext(Fingerprinted):
         self, depth: int, *, prime: int = 2, n_operands: int = 1, n_layers: int = 2, n_operations: int = 16
     ) -> None:
         super().__init__()
-        _check_positive(depth=depth, n_operands=n_operands, n_layers=n_layers, n_operations=n_operations)
+        check_positive(depth=depth, n_operands=n_operands, n_layers=n_layers, n_operations=n_operations)
         _check_prime(prime)
         # The depth first: q^depth of any depth could take hours. q >= 2, so that greater ones are too many for every q.
         if depth > MOST_BALLS.bit_length() or prime**depth > MOST_BALLS:
@@ -127,7 +128,7 @@ class SizeContext(Fingerprinted):
         n_layers, n_operations: as those of `ContextPlacewise`.
 
     Raises:
-        ConfigurationError: a size is not positive, or one of the primes is not a prime.
+        ConfigurationError: a size is not positive, or one of the primes is not a prime, or beyond 2^24.
 
     >>> context = SizeContext((2, 5), n_operands=2, n_operations=4)
     >>> context(torch.tensor([[0.5, 1.0]]), torch.tensor([[[1, 3], [0, 4]]])).shape
@@ -146,8 +147,8 @@ class SizeContext(Fingerprinted):
         n_operations: int = 16,
     ) -> None:
         super().__init__()
-        _check_positive(n_operands=n_operands, n_forms=n_forms, n_levels=n_levels, hidden=hidden)
-        _check_positive(n_layers=n_layers, n_operations=n_operations)
+        check_positive(n_operands=n_operands, n_forms=n_forms, n_levels=n_levels, hidden=hidden)
+        check_positive(n_layers=n_layers, n_operations=n_operations)
         for prime in primes:
             _check_prime(prime)
         self.primes, self.n_operands, self.n_levels = tuple(primes), n_operands, n_levels
@@ -241,7 +242,7 @@ class ContextPlacewise(Fingerprinted):
         width: int = 64,
     ) -> None:
         super().__init__()
-        _check_positive(n_operands=n_operands, n_layers=n_layers, n_operations=n_operations, hidden=hidden, width=width)
+        check_positive(n_operands=n_operands, n_layers=n_layers, n_operations=n_operations, hidden=hidden, width=width)
         if space.fractional_digits:
             raise ConfigurationError(f"fractional_digits={space.fractional_digits}: the first digits are read; give 0")
         self.space, self.n_operands, self.n_layers, self.n_operations = space, n_operands, n_layers, n_operations
@@ -320,11 +321,7 @@ def _uniform(bound: float, *shape: int) -> torch.Tensor:
 
 
 def _check_prime(prime: int) -> None:
+    if prime > MOST_BALLS:  # before its primality, of which a greater number has no proof
+        raise ConfigurationError(f"prime={describe(prime)} is beyond {MOST_BALLS:,}; choose a smaller one")
     if not is_prime(prime):
         raise ConfigurationError(f"prime={describe(prime)} is not a prime")
-
-
-def _check_positive(**sizes: int) -> None:
-    for name, size in sizes.items():
-        if size < 1:
-            raise ConfigurationError(f"{name}={size} must be at least 1")

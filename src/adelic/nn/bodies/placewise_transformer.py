@@ -19,6 +19,7 @@ from adelic.nn.bodies.encoder import Affine, Norm, add, affine, attend, feed_for
 from adelic.nn.kernels import fused
 from adelic.nn.kernels.fused import Site
 from adelic.nn.placewise import PlacewiseLinear
+from adelic.nn.sizes import check_positive
 from adelic.nn.tensors import check_plain
 
 Across = Literal["axial", "late"]
@@ -79,11 +80,8 @@ class PlacewiseTransformer(nn.Module):
         across: Across | None = None,
     ) -> None:
         super().__init__()
-        if min(n_places, d_place, n_layers, n_heads, d_feedforward) < 1:
-            raise ConfigurationError(
-                f"n_places={n_places}, d_place={d_place}, n_layers={n_layers}, n_heads={n_heads}, "
-                f"d_feedforward={d_feedforward}: a place-wise Transformer needs at least 1 of each"
-            )
+        check_positive(n_places=n_places, d_place=d_place, n_layers=n_layers)
+        check_positive(n_heads=n_heads, d_feedforward=d_feedforward)
         if d_place % n_heads:
             raise ConfigurationError(f"d_place={d_place} is not divisible by n_heads={n_heads}")
         if not 0 <= dropout < 1:
@@ -345,7 +343,7 @@ class LateMixer(nn.Module):
         flat = x.permute(1, 2, 0, 3).flatten(2)
         inner: torch.Tensor = self.linear2(self.dropout(self.linear1(self.norm(flat)).relu()))
         flat = torch.add(flat, self.dropout(inner))
-        return flat.view(*flat.shape[:2], len(x), -1).permute(2, 0, 1, 3)
+        return flat.view(*flat.shape[:2], len(x), x.shape[-1]).permute(2, 0, 1, 3)
 
     def one_by_one(self, places: list[torch.Tensor], sites: Sites, dtype: torch.dtype) -> list[torch.Tensor]:
         """Return the same for places (batch, length, d_place) by `adelic.nn.kernels.fused`; products in dtype."""

@@ -13,6 +13,8 @@ from adelic.nn.bodies.encoder import SITES, EncoderLayer, Norm
 from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, greatest_of
 from adelic.nn.heads.classes import make_head
 from adelic.nn.positional import LearnedPositionalEncoding, PositionalEncoding, SinusoidalPositionalEncoding
+from adelic.nn.sizes import check_positive
+from adelic.nn.tensors import as_ids, length_of
 
 _MOST_FOLDED = 2**22
 """Elements of a table of all numbers at all positions; a larger one would be slower to read than to add."""
@@ -70,6 +72,7 @@ class SequenceClassifier(Classifier):
         d_model = embedding.d_model
         check_heads(n_heads, d_model=d_model)
         check_sizes(n_classes, max_length, n_layers, dropout)
+        check_positive(d_feedforward=d_feedforward)
         max_length *= embedding.tokens_per_number
         if norm not in ("post", "pre"):
             raise ConfigurationError(f"norm={norm!r} is unknown; use 'post' or 'pre'")
@@ -102,7 +105,8 @@ class SequenceClassifier(Classifier):
         """Return [CLS] and the vectors of ids, positions added, (*, length + 1, d_model)."""
         if self.folded is None:
             return super().place(ids)
-        length = ids.shape[-1]
+        ids = as_ids(ids, self.folded.device)
+        length = length_of(ids.shape)
         self.check_length(length)
         # The embedding, whose forward would check this, is not called.
         check_autocast(self._greatest, self.folded.device.type)

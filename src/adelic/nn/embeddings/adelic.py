@@ -15,6 +15,7 @@ from adelic.errors import ConfigurationError, EncodingError
 from adelic.nn.embeddings.base import NumberEmbedding, check_autocast, check_range, greatest_of, longer, rows_differ
 from adelic.nn.embeddings.features import standardize
 from adelic.nn.embeddings.loudness import loudness
+from adelic.nn.embeddings.options import check_features, check_ids, check_numbers
 from adelic.nn.fingerprint import of_space
 from adelic.nn.positional import AdelicPositionalEncoding, PositionalEncoding
 from adelic.nn.vocabulary import Numbers, Vocabulary
@@ -41,8 +42,6 @@ difference-residue: 30 and 100 had 100 % with each, 1,000, powers of p^k, and no
 _outside_graphs: Callable[[Callable[..., torch.Tensor]], Callable[..., torch.Tensor]]
 _outside_graphs = getattr(torch, "_disable_dynamo", torch.compiler.disable)
 """torch.compiler.disable, but that would load the compiler at once, which takes as long as to import torch."""
-COORDINATES = ("all", "real", "p-adic")
-"""Which of AOE's coordinates a model is given."""
 
 
 class AdelicEmbedding(NumberEmbedding):
@@ -87,7 +86,9 @@ class AdelicEmbedding(NumberEmbedding):
         special: trained vectors of missing and unknown numbers, (as many as there are, d_model), or None.
 
     Raises:
-        ConfigurationError: no level fits, two numbers would get the same vector, or "standardized" lacks a vocabulary.
+        ConfigurationError: no level fits, two numbers would get the same vector, "standardized" lacks a vocabulary, or
+            an option has no such value.
+        EncodingError: there is no such policy for floats.
         PrecisionError: a number of the vocabulary does not fit the space's window.
         RangeError: on conversion to a type of fewer bits, a feature would become infinite, as 10^6 in float16.
 
@@ -123,22 +124,13 @@ class AdelicEmbedding(NumberEmbedding):
     ) -> None:
         super().__init__(vocabulary, d_model)
         vocabulary = self.vocabulary
-        self._check_ids(padding_idx, floats, missing=missing)
+        check_ids(self.num_embeddings, padding_idx, floats, missing=missing)
         self.padding_idx, self.floats = padding_idx, floats
-        if coordinates not in COORDINATES:
-            raise ConfigurationError(f"coordinates={coordinates!r} are unknown; use {', '.join(COORDINATES)}")
-        if projection not in (None, "linear"):
-            raise ConfigurationError(f"projection={projection!r} is unknown; use None or 'linear'")
-        if (features := features or "combined") == "combined":
+        features = features or "combined"
+        check_features(features, projection, coordinates, has_vocabulary=vocabulary is not None)
+        if features == "combined":
             projection = "linear"  # these features are more than a vector has coordinates
-        if not 0 < gain < math.inf or (gain != 1 and projection is None):
-            raise ConfigurationError(f"gain={gain} must be a positive number, and 1 without projection='linear'")
-        if features == "standardized" and vocabulary is None:
-            raise ConfigurationError("features='standardized' needs a vocabulary to standardize over")
-        if scale is not None and (features != "combined" or not all(map(math.isfinite, scale)) or scale[1] <= 0):
-            raise ConfigurationError(
-                f"scale={scale}: it is a mean and a deviation above 0, for features='combined'; leave it out otherwise"
-            )
+        check_numbers(space, gain, scale, features, is_projected=projection is not None)
         default = AdeleSpace() if vocabulary is None else vocabulary.space()
         self.space, self.coordinates, self.scale = default if space is None else space, coordinates, scale
         self.layout = FeatureLayout.fit(features, self.space, None if projection else d_model)
@@ -158,8 +150,7 @@ class AdelicEmbedding(NumberEmbedding):
         self.register_buffer("table", table, persistent=False)
         self.real: torch.Tensor | None
         self.register_buffer("real", real, persistent=False)
-        self._check_distinct(self._of_floats)
-        self._greatest = max(greatest_of(self._of_floats), float(real is not None))
+        self._greatest = self._measure(self.table, self.real)
 
     @classmethod
     def from_options(
@@ -175,17 +166,6 @@ class AdelicEmbedding(NumberEmbedding):
             gain=options["gain"],
             coordinates=options["coordinates"],
         )
-
-    def _check_ids(self, padding_idx: int | None, floats: str, *, missing: bool) -> None:
-        """Raise `ConfigurationError` where options for ids and for open-ended numbers are mixed up."""
-        if self.vocabulary is not None and (missing or floats != "never"):
-            raise ConfigurationError(
-                "floats and missing are for embeddings without a vocabulary; Vocabulary(numbers, missing=True) has an "
-                "id for what is missing"
-            )
-        if padding_idx is not None and (self.num_embeddings is None or not 0 <= padding_idx < self.num_embeddings):
-            known = "a vocabulary" if self.num_embeddings is None else f"an id from 0 to {self.num_embeddings - 1}"
-            raise ConfigurationError(f"padding_idx={padding_idx} is not an id here; it needs {known}")
 
     @property
     def embedding_dim(self) -> int:
@@ -299,19 +279,24 @@ class AdelicEmbedding(NumberEmbedding):
         return table, torch.from_numpy(real_features(self.layout.kind, adeles.real)).float()
 
     def extend(self, numbers: Sequence[Any]) -> None:
-        """Add numbers behind those of the vocabulary, see `NumberEmbedding.extend`."""
+        """Add numbers behind those of the vocabulary, see `NumberEmbedding.extend`.
+
+        Two numbers with the same vector are a ConfigurationError, as where the embedding is made.
+        """
         if self.layout.kind == "standardized":
+            first = describe(Vocabulary(numbers).numbers[0])
             raise ConfigurationError(
-                f"{describe(numbers[0])} is not in the vocabulary, and features='standardized' are relative to it; "
+                f"{first} is not in the vocabulary, and features='standardized' are relative to it; "
                 "other features take any number"
             )
         vocabulary = longer(self.vocabulary, numbers)
         table, real = self._tables(Vocabulary(numbers))
-        self.vocabulary = vocabulary
-        self.table = torch.cat([self.table, table.to(self.table)])
+        table = torch.cat([self.table, table.to(self.table)])
         if self.real is not None and real is not None:
-            self.real = torch.cat([self.real, real.to(self.real)])
-        self._greatest = max(self._greatest, greatest_of(self._of_floats))
+            real = torch.cat([self.real, real.to(self.real)])
+        self._greatest = max(self._greatest, self._measure(table, real))
+        # Last: numbers that cannot be told apart leave the embedding as it was.
+        self.vocabulary, self.table, self.real = vocabulary, table, real
 
     def _of_real(self, numbers: Rationals) -> torch.Tensor:
         """Return the features of the real place alone: those at primes are 0, and no digit is computed."""
@@ -338,9 +323,16 @@ class AdelicEmbedding(NumberEmbedding):
         """Return the features that are floating-point numbers."""
         return self.table if self.real is None else self.real
 
-    def _check_distinct(self, floats: torch.Tensor) -> None:
+    def _measure(self, table: torch.Tensor, real: torch.Tensor | None) -> float:
+        """Return the greatest size of a feature, after the checks that no two numbers are alike and all are finite."""
+        floats, bits = (table, None) if real is None else (real, table)
+        self._check_distinct(floats, bits)
+        greatest = max(greatest_of(floats), float(bits is not None))
+        check_range(greatest, floats.dtype)
+        return greatest
+
+    def _check_distinct(self, floats: torch.Tensor, bits: torch.Tensor | None) -> None:
         """Raise `ConfigurationError` if two numbers of the vocabulary have the same vector."""
-        bits = None if self.real is None else self.table
         if (bits is None or not rows_differ(bits)) and not rows_differ(
             floats if bits is None else torch.cat([floats, bits], dim=1)
         ):
@@ -356,7 +348,7 @@ class AdelicEmbedding(NumberEmbedding):
         converted = fn(self._of_floats)
         if converted.dtype != self._of_floats.dtype and not converted.is_meta:
             check_range(self._greatest, converted.dtype)
-            self._check_distinct(converted)
+            self._check_distinct(converted, None if self.real is None else self.table)
         return super()._apply(fn, recurse)  # type: ignore[no-untyped-call, no-any-return]
 
     def forward(self, ids_or_numbers: Any) -> torch.Tensor:
@@ -366,7 +358,7 @@ class AdelicEmbedding(NumberEmbedding):
 
         Raises:
             RangeError: a feature is beyond that type, or beyond the one that autocasting would give it.
-            EncodingError: a number is missing, and there is no vector for that.
+            EncodingError: ids are no tensor of integers; or a number is missing, and there is no vector for that.
         """
         if self.vocabulary is None:
             return self._of_numbers(ids_or_numbers)

@@ -12,7 +12,8 @@ from torch.nn import functional
 from adelic.errors import ConfigurationError, RangeError
 from adelic.nn.fingerprint import Fingerprinted, of_vocabulary
 from adelic.nn.positional import PositionalEncoding, SinusoidalPositionalEncoding
-from adelic.nn.tensors import check_plain
+from adelic.nn.sizes import check_positive
+from adelic.nn.tensors import as_ids, check_plain
 from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers.describe import describe
 
@@ -22,7 +23,7 @@ _BLOCK = 256  # rows: of 1,000 features a megabyte, which stays in cache
 class NumberEmbedding(Fingerprinted):
     """A map from numbers to vectors; the interface of every embedding.
 
-    Shape: ids (*, length), int64, or numbers (*, length) without a vocabulary -> (*, length, d_model).
+    Shape: ids (*, length), of any integer type, or numbers (*, length) without a vocabulary -> (*, length, d_model).
 
     Args:
         vocabulary: the numbers that can occur: a `Vocabulary`, a list or range, or n for 0 … n − 1; or None.
@@ -51,19 +52,15 @@ class NumberEmbedding(Fingerprinted):
 
     def __init__(self, vocabulary: Numbers | None, d_model: int) -> None:
         super().__init__()
-        if d_model < 1:
-            raise ConfigurationError(f"d_model={d_model} leaves no coordinate; d_model >= 1")
+        check_positive(d_model=d_model)
         if vocabulary is None and self.needs_vocabulary:
             raise ConfigurationError(f"{self._called} needs a vocabulary: name the numbers that can occur")
         self.vocabulary = None if vocabulary is None else Vocabulary.of(vocabulary)
-        if self.vocabulary is not None and self.vocabulary.n_ids > len(self.vocabulary) and not self.reads_missing:
-            raise ConfigurationError(
-                f"{self._called} has no vector for a missing or unknown number; take a vocabulary without ids for "
-                "these, or an embedding that has one, as adelic or learned"
-            )
+        if self.vocabulary is not None and not self.reads_missing:
+            self.vocabulary.check_all_known(self._called)
         self.d_model = d_model
         # As a hook, it checks the input of every subclass, those of users among them.
-        self.register_forward_pre_hook(_check_input)
+        self.register_forward_pre_hook(_checked)
 
     @classmethod
     def from_options(
@@ -101,6 +98,7 @@ class NumberEmbedding(Fingerprinted):
         Raises:
             ConfigurationError: the embedding has a vector of its own for each number; or it has no vocabulary, or one
                 with ids for missing or unknown numbers.
+            VocabularyError: numbers are no list, or none, or one of them is known.
             AdelicError: a number has no such features, as for `forward` without a vocabulary.
 
         >>> from adelic import nn
@@ -112,8 +110,9 @@ class NumberEmbedding(Fingerprinted):
         Traceback (most recent call last):
         adelic.errors.ConfigurationError: 8 is not in the vocabulary, and learned has a vector for each number of it...
         """
+        first = describe(Vocabulary(numbers).numbers[0])
         raise ConfigurationError(
-            f"{describe(numbers[0])} is not in the vocabulary, and {self._called} has a vector for each number of it; "
+            f"{first} is not in the vocabulary, and {self._called} has a vector for each number of it; "
             "an embedding that reads any number, as adelic, takes others, too"
         )
 
@@ -133,12 +132,17 @@ class NumberEmbedding(Fingerprinted):
         return SinusoidalPositionalEncoding(self.d_model, max_length=max_length)
 
 
-def _check_input(embedding: nn.Module, inputs: tuple[Any, ...]) -> None:
-    """Raise `EncodingError` for tensors that cannot be ids, which stay on their device, or numbers, read on the CPU."""
+def _checked(embedding: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return ids, which stay on their device, as int64; numbers, read on the CPU, as they are.
+
+    Tensors that cannot be so are an `EncodingError`, and so are ids that are no tensor of integers.
+    """
     is_open = getattr(embedding, "vocabulary", None) is None
     held = None if is_open else next(itertools.chain(embedding.parameters(), embedding.buffers()), None)
+    device = () if held is None else (held.device,)
     for values in inputs:
-        check_plain(values, *(() if held is None else (held.device,)))
+        check_plain(values, *device)
+    return inputs if is_open or not inputs else (as_ids(inputs[0], *device), *inputs[1:])
 
 
 def longer(vocabulary: Vocabulary | None, numbers: Sequence[Any]) -> Vocabulary:
@@ -149,7 +153,7 @@ def longer(vocabulary: Vocabulary | None, numbers: Sequence[Any]) -> Vocabulary:
     """
     if vocabulary is None or vocabulary.n_ids > len(vocabulary):
         raise ConfigurationError("numbers are added to a vocabulary without ids for missing and unknown ones")
-    return Vocabulary([*vocabulary.numbers, *numbers])
+    return Vocabulary([*vocabulary.numbers, *Vocabulary(numbers).numbers])
 
 
 def greatest_of(features: torch.Tensor) -> float:
@@ -189,14 +193,14 @@ def rows_differ(table: torch.Tensor) -> bool:
 
 
 def check_range(greatest: float, dtype: torch.dtype) -> None:
-    """Raise `RangeError` if a floating-point type does not hold features of a size.
+    """Raise `RangeError` if a floating-point type does not hold features of a size; none holds NaN.
 
     >>> check_range(1e6, torch.bfloat16)
     >>> check_range(1e6, torch.float16)
     Traceback (most recent call last):
     adelic.errors.RangeError: the feature 1e+06 is beyond float16 (6.6e+04), so it would be infinite; use bfloat16 or...
     """
-    if greatest > torch.finfo(dtype).max:
+    if not greatest <= torch.finfo(dtype).max:
         name = str(dtype).removeprefix("torch.")
         raise RangeError(
             f"the feature {greatest:.6g} is beyond {name} ({torch.finfo(dtype).max:.2g}), so it would be infinite; use "

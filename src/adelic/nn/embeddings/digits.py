@@ -11,6 +11,7 @@ from torch.nn import functional
 from adelic.errors import ConfigurationError
 from adelic.nn.base_digits import count_digits, most_digits, to_digits
 from adelic.nn.embeddings.features import FeatureEmbedding
+from adelic.nn.tensors import length_of
 from adelic.nn.vocabulary import Numbers, Vocabulary
 from adelic.numbers.primes import first_primes
 from adelic.numbers.residues import residues
@@ -29,12 +30,16 @@ class TokenEmbedding(FeatureEmbedding):
     vectors: nn.Embedding
 
     def forward(self, ids_or_numbers: Any, *, mask: torch.Tensor | None = None) -> torch.Tensor:
-        """Return the tokens' vectors, float32 (*, length · tokens_per_number, d_model)."""
+        """Return the tokens' vectors, float32 (*, length · tokens_per_number, d_model).
+
+        A number alone, which is no sequence, is a ConfigurationError.
+        """
         if self.vocabulary is None:
             found = self.project(self.features(ids_or_numbers).to(self.table.device))
         else:
             found = functional.embedding(ids_or_numbers, self.project(self.table).flatten(-2))
             found = found.reshape(*found.shape[:-1], self.tokens_per_number, self.d_model)
+        length_of(found.shape[:-2])
         if mask is not None:
             found = found * mask[..., None, None]
         return found.flatten(-3, -2)

@@ -15,7 +15,16 @@ from torch.nn import functional
 
 from adelic.errors import ConfigurationError, EncodingError
 from adelic.nn.fingerprint import Fingerprinted, of_space
-from adelic.nn.placewise import N_CHARACTERS, PlacewiseLinear, check_scale, digit_characters, stack_places
+from adelic.nn.placewise import (
+    N_CHARACTERS,
+    PlacewiseLinear,
+    check_scale,
+    check_space,
+    digit_characters,
+    read_places,
+    stack_places,
+)
+from adelic.nn.sizes import check_positive
 from adelic.nn.tensors import check_plain
 from adelic.numbers import AdeleArray, AdeleSpace, DecodedNumbers, RedundantResidueCode
 from adelic.numbers.places.real import nearest_floats
@@ -82,8 +91,7 @@ class AdelicHead(Fingerprinted):
         self, space: AdeleSpace, in_features: int, *, placewise: bool = True, tied: bool = True, real_scale: float = 1.0
     ) -> None:
         super().__init__()
-        if in_features < 1:
-            raise ConfigurationError(f"in_features={in_features} must be at least 1")
+        check_positive(in_features=in_features)
         check_scale(real_scale)
         self.space, self.in_features, self.placewise, self.tied = space, in_features, placewise, tied
         self.real_scale = real_scale
@@ -237,13 +245,17 @@ class AdelicLoss(nn.Module):
                 real values that are not finite.
 
         Raises:
+            SpaceError: targets are an AdeleArray of another space.
+            EncodingError: they are neither an AdeleArray nor a pair of real values and digits.
             ConfigurationError: the shapes do not fit together.
         """
-        real, digits = _tensors_of(targets) if isinstance(targets, AdeleArray) else targets
+        if isinstance(targets, AdeleArray):
+            check_space(targets, self.space)
+            targets = _tensors_of(targets)
         logits = prediction.logits
-        for values in (logits, real, digits):
-            check_plain(values, logits.device)
-        digits = torch.as_tensor(digits, device=logits.device).long()
+        check_plain(logits, logits.device)
+        real, digits = read_places(targets, logits.device)
+        digits = digits.long()
         if digits.shape != logits.shape[:-1]:
             raise ConfigurationError(
                 f"targets of shape {tuple(digits.shape)} do not fit predictions of shape {tuple(logits.shape[:-1])}"
@@ -258,7 +270,7 @@ class AdelicLoss(nn.Module):
         loss = total / n_known
         if not self.real_weight:
             return loss
-        target = torch.asinh(torch.as_tensor(real, device=logits.device).double() / self.real_scale)
+        target = torch.asinh(real.double() / self.real_scale)
         is_known = target.isfinite()
         # Zeros in place of infinities before the mask comes: 0 times infinity is NaN.
         distance = functional.smooth_l1_loss(

@@ -55,4 +55,4 @@ def make_head(d: int, n_classes: int | Sequence[int] | None, head: Callable[[int
         return head(d)
     if head is not None or n_classes is None:
         raise ConfigurationError("a model ends in classes or in a head: give n_classes or head, and not both")
-    return nn.Linear(d, n_classes) if isinstance(n_classes, int) else ClassHeads(d, n_classes)
+    return ClassHeads(d, n_classes) if isinstance(n_classes, Sequence) else nn.Linear(d, n_classes)
