@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 _IGNORED = -100
 """The label of tokens that are not learned, as everywhere in Transformers."""
 
+_NOT_A_ROW_A_TEXT = (
+    "text_pair",
+    "text_target",
+    "text_pair_target",
+    "return_overflowing_tokens",
+    "is_split_into_words",
+)
+"""Options of tokenizers with which a row of tokens is not one text, whose numbers would go to another's or nowhere."""
+
 
 class NumberTokenizer:
     """A tokenizer that puts the number token where a text has a number, and the numbers beside the tokens.
@@ -92,10 +101,12 @@ class NumberTokenizer:
 
         Args:
             texts: one or more.
-            options: of the tokenizer, such as `truncation`, `max_length`, `padding` (by default to the longest).
+            options: of the tokenizer, such as `truncation`, `max_length`, `padding` (by default to the longest); not
+                those with which a row is not one text, such as `text_pair` and `return_overflowing_tokens`.
 
         Raises:
-            ConfigurationError: the tokenizer did not keep a number token for each number.
+            ConfigurationError: there is no text, an option does not go with numbers, or the tokenizer did not keep a
+                number token for each number.
         """
         return self.place(texts, **options)[0]
 
@@ -103,7 +114,18 @@ class NumberTokenizer:
         self, texts: str | Sequence[str], **options: Any
     ) -> tuple["BatchEncoding", list[tuple[int, int, Fraction]]]:
         """Return what a call returns, and the numbers themselves: (row, column, number) each."""
-        marked = [self.mark(text) for text in ([texts] if isinstance(texts, str) else texts)]
+        for name in _NOT_A_ROW_A_TEXT:
+            if options.get(name):
+                raise ConfigurationError(
+                    f"{name}={describe(options[name])} does not go with numbers, since a row of tokens is one text; "
+                    "leave it out, and join or cut texts before"
+                )
+        listed = [texts] if isinstance(texts, str) else list(texts)
+        strange = [text for text in listed if not isinstance(text, str)]
+        if strange or not listed:
+            what = f"{describe(strange[0])} is not a text" if strange else "there is no text"
+            raise ConfigurationError(f"{what}; give one or more, each a str")
+        marked = [self.mark(text) for text in listed]
         options = {"padding": True} | options | {"return_tensors": "pt"}
         batch: BatchEncoding = self.tokenizer([text for text, _ in marked], **options)
         is_number = batch["input_ids"] == self.token_id
@@ -137,14 +159,18 @@ class NumberTokenizer:
         >>> NumberTokenizer(plain, AdeleSpace()).mark("[NUM] of 7, 8")
         ('[NUM] of [NUM], [NUM]', [None, Fraction(7, 1), Fraction(8, 1)])
         """
-        found: list[tuple[int, int, Fraction | None]] = [(n.start, n.end, n.value) for n in self.find(text)]
-        found += [(*match.span(), None) for match in re.finditer(re.escape(NUMBER_TOKEN), text)]
-        found.sort(key=lambda number: number[0])
+        found = self.spans(text)
         parts, end = [], 0
         for start, after, _ in found:
             parts += [text[end:start], NUMBER_TOKEN]
             end = after
         return "".join([*parts, text[end:]]), [value for _, _, value in found]
+
+    def spans(self, text: str) -> list[tuple[int, int, Fraction | None]]:
+        """Return where numbers and number tokens stand in a text, in order, (start, end, number or None) each."""
+        found: list[tuple[int, int, Fraction | None]] = [(n.start, n.end, n.value) for n in self.find(text)]
+        found += [(*match.span(), None) for match in re.finditer(re.escape(NUMBER_TOKEN), text)]
+        return sorted(found, key=lambda number: number[0])
 
     def decode(self, token_ids: Any, numbers: Any, **options: Any) -> list[str]:
         """Return texts with their numbers, "7/5" or "-3"; the number token stays where a number is None.
@@ -167,7 +193,8 @@ class NumberCollator:
     """Batches of texts for `Trainer`: tokens, numbers and labels.
 
     An example is a text, or a dictionary with "text", or for causal models with "prompt" and "completion", of which
-    the completion alone is learned. Its other entries become tensors; "label" is renamed "labels". With `datasets`, say
+    the completion alone is learned: every token that reaches into it, also the number of "x = -" and "6". Its other
+    entries, the same in all examples, become tensors; "label" is renamed "labels". With `datasets`, say
     `TrainingArguments(remove_unused_columns=False)`, or `Trainer` takes the texts away.
 
     Args:
@@ -207,7 +234,8 @@ class NumberCollator:
             raise ConfigurationError(f"objective={objective!r} must be 'causal', 'masked' or None; see model.objective")
         self.number_tokenizer, self.objective, self.max_length = tokenizer, objective, max_length
         self.tokenizer = tokenizer.tokenizer  # where Trainer looks for what it saves beside the model
-        self._mask, self._has_warned = None, False
+        self._mask = None
+        self._warned: set[str] = set()
         if objective == "masked":
             from transformers import DataCollatorForLanguageModeling
 
@@ -219,10 +247,11 @@ class NumberCollator:
         """Return a batch.
 
         Raises:
-            ConfigurationError: an example has no text.
+            ConfigurationError: there is no example, one has no text, or not the entries that others have.
 
         Warns:
-            UserWarning: a number is to be learned that is beyond those that the model writes; once.
+            UserWarning: a number is to be learned that is beyond those that the model writes, or nothing is learned of
+                an example, whose completion is empty, cut off, or within the first token; once each.
         """
         rows = [{"text": example} if isinstance(example, str) else dict(example) for example in examples]
         prompts = [row.pop("prompt", "") for row in rows]
@@ -235,34 +264,60 @@ class NumberCollator:
             labels = tensors["input_ids"].masked_fill(tensors["attention_mask"] == 0, _IGNORED)
             for row, prompt in enumerate(prompts):
                 if prompt:
-                    is_completion = offsets[row, :, 0] >= len(self.number_tokenizer.mark(prompt)[0])
+                    is_completion = offsets[row, :, 1] > self._start_of_completion(texts[row], len(prompt))
                     # Up to the first token of the completion: special tokens behind it have the offset 0, and are
                     # learned.
                     labels[row, is_completion.cumsum(0) == 0] = _IGNORED
+                    if (labels[row, 1:] == _IGNORED).all():
+                        self._warn(
+                            "nothing",
+                            f"nothing is learned of the prompt {describe(prompt)} with the completion "
+                            f"{describe(texts[row][len(prompt) :])}: that is empty, cut off, or within the first token",
+                        )
             tensors["labels"] = labels
         elif self._mask is not None:
             tensors["input_ids"], tensors["labels"] = self._mask.torch_mask_tokens(tensors["input_ids"])
-        if self.objective is not None and not self._has_warned:
+        if self.objective is not None and "beyond" not in self._warned:
             # The first token of a row is never a target of a causal model.
             first = 1 if self.objective == "causal" else 0
             is_target = tensors["labels"] == self.number_tokenizer.token_id
-            self._warn_of([value for row, column, value in placed if column >= first and is_target[row, column]])
-        for key in rows[0] if rows else ():
+            targets = [value for row, column, value in placed if column >= first and is_target[row, column]]
+            self._warn("beyond", self._check_targets(targets))
+        for key in dict.fromkeys(key for row in rows for key in row):
+            without = next((i for i, row in enumerate(rows) if key not in row), None)
+            if without is not None:
+                raise ConfigurationError(
+                    f"example {without} of a batch has no {key!r}, and others have; give it to all"
+                )
             tensors["labels" if key == "label" else key] = torch.as_tensor([row[key] for row in rows])
         return tensors
 
-    def _warn_of(self, targets: list[Fraction]) -> None:
-        """Warn once if a number is to be learned that the model can never write."""
+    def _start_of_completion(self, text: str, start: int) -> int:
+        """Return where in the marked text the completion starts that starts at `start` of the text.
+
+        Within a number token that is where this starts: the number is the completion's.
+        """
+        before = [(first, end) for first, end, _ in self.number_tokenizer.spans(text) if first < start]
+        shift = sum(len(NUMBER_TOKEN) - (end - first) for first, end in before if end <= start)
+        return shift + min([start, *(first for first, end in before if end > start)])
+
+    def _warn(self, kind: str, message: str | None) -> None:
+        """Warn once of each kind, if there is something to say."""
+        if message is not None and kind not in self._warned:
+            self._warned.add(kind)
+            warnings.warn(message, stacklevel=3)
+
+    def _check_targets(self, targets: list[Fraction]) -> str | None:
+        """Return what is to be said of a number that is to be learned and that the model can never write, if any."""
         settings = self.number_tokenizer.settings
         beyond = [] if settings is None else [value for value in targets if not settings.holds(value)]
-        if settings is not None and beyond:
-            self._has_warned = True
-            warnings.warn(
-                f"a text's number {describe(beyond[0])} is to be learned, and the model writes n/m with |n| up to "
-                f"{settings.max_numerator} and m up to {settings.max_denominator} alone; equip takes max_numerator and "
-                "max_denominator",
-                stacklevel=3,
-            )
+        if settings is None or not beyond:
+            return None
+        return (
+            f"a text's number {describe(beyond[0])} is to be learned, and the model writes n/m with |n| up to "
+            f"{settings.max_numerator} and m up to {settings.max_denominator} alone; equip takes max_numerator and "
+            "max_denominator"
+        )
 
 
 def _text_of(row: dict[str, Any]) -> str:
