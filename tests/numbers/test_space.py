@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adelic import AdeleSpace, AdelicError
-from adelic.errors import DecodingError, EncodingError, PrecisionError, RangeError, SpaceError
+from adelic.errors import ConfigurationError, DecodingError, EncodingError, PrecisionError, RangeError, SpaceError
 from adelic.numbers.places.real import from_numbers
 
 
@@ -153,6 +153,40 @@ def test_tensor_is_the_layout_of_encode(values, as_column):
     np.testing.assert_array_equal(tensor[..., 1:, :], a.digits)
     np.testing.assert_array_equal(tensor[..., 0, -1], a.real.astype(np.float32))
     assert not tensor[..., 0, :-1].any()
+
+
+@pytest.mark.parametrize("is_encoded", [False, True])
+def test_tensor_writes_where_it_is_told(is_encoded):
+    space = AdeleSpace(primes=(2, 3), precision=4)
+    values = space.encode([7, -1]) if is_encoded else [7, -1]
+    out = np.full((2, 3, 4), np.nan, dtype=np.float32)
+    assert space.tensor(values, out=out) is out
+    assert (out == space.tensor([7, -1])).all()
+    for wrong in (
+        [1],
+        np.empty((2, 3, 4)),
+        np.empty((3, 4), dtype=np.float32),
+        out.T,
+        np.broadcast_to(out[:1], (2, 3, 4)),
+    ):
+        with pytest.raises(
+            EncodingError, match=r"out must be a writeable, contiguous float32 array of shape \(2, 3, 4\)"
+        ):
+            space.tensor(values, out=wrong)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", None, True])
+def test_numbers_of_threads(threads):
+    for method in (AdeleSpace().encode, AdeleSpace().tensor):
+        with pytest.raises(ConfigurationError, match=r"threads=.* must be a whole number from 1 on"):
+            method([1], threads=threads)
+        method([1], threads=np.int64(2))
+
+
+@pytest.mark.parametrize("indices", [[5], 3, "01", [[0]], [None]])
+def test_parts_of_primes_that_there_are_not(indices):
+    with pytest.raises(SpaceError, match=r"are not a sequence of indices of 2 primes, 0 … 1"):
+        AdeleSpace(primes=(2, 3)).part(indices)
 
 
 def test_tensor_of_large_batches():
