@@ -11,7 +11,6 @@ from adelic.errors import (
     ConfigurationError,
     DecodingError,
     DivisionByZeroError,
-    EncodingError,
     PrecisionError,
     SpaceError,
 )
@@ -351,19 +350,11 @@ class AdeleArray(NumberArray):
     def _ones(self) -> "AdeleArray":
         return self.space.encode(np.ones(self.shape, dtype=np.int64))
 
-    def __eq__(self, other: object) -> Any:
-        """Return, element by element, whether two numbers agree in every coordinate as far as it is known.
-
-        A float stands for its exact value, as when a `Fraction` is compared; what is not a number at all is unequal.
-        """
-        try:
-            right = self._coerce(other, floats="exact")
-        except EncodingError:
-            return NotImplemented
-        shape = common_shape(self, right)
-        same_digits = finite.agree(self._finite.broadcast_to(shape), right._finite.broadcast_to(shape)).all(axis=-1)
-        equal = same_digits & self._real.broadcast_to(shape).overlaps(right._real.broadcast_to(shape))
-        return equal if shape else bool(equal)
+    def _agrees(self, other: "AdeleArray") -> npt.NDArray[np.bool_]:
+        """Return where two arrays, broadcast to one shape, agree in every coordinate as far as it is known."""
+        shape = common_shape(self, other)
+        same_digits = finite.agree(self._finite.broadcast_to(shape), other._finite.broadcast_to(shape)).all(axis=-1)
+        return np.asarray(same_digits & self._real.broadcast_to(shape).overlaps(other._real.broadcast_to(shape)))
 
     def __repr__(self) -> str:
         space = self.space

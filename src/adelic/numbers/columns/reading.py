@@ -17,6 +17,7 @@ from adelic.errors import EncodingError
 from adelic.numbers import rationals
 from adelic.numbers.columns.floats import read_floats
 from adelic.numbers.describe import at_position, describe
+from adelic.numbers.places.shape import objects
 from adelic.numbers.rationals import Rationals
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -74,17 +75,6 @@ def _from_polars(series: Any) -> npt.NDArray[Any]:
     if series.null_count() == 0 and is_plain:
         return np.asarray(series.to_numpy())
     return objects(series.to_list())
-
-
-def objects(values: list[Any]) -> npt.NDArray[np.object_]:
-    """Return values as an array of objects with one axis, whatever they are.
-
-    >>> objects([10**30, 2])
-    array([1000000000000000000000000000000, 2], dtype=object)
-    """
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
 
 
 def read_column(values: npt.NDArray[Any], *, floats: str) -> Column:
