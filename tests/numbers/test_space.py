@@ -254,6 +254,23 @@ def test_from_digits_with_radius():
         SMALL.from_digits(SEVEN, 6.9, radius=0.05).decode()
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_real_values_are_as_exact_as_their_type(dtype):
+    space = AdeleSpace()
+    numbers = [Fraction(22, 19), Fraction(-5), Fraction(1, 19**3), Fraction(355, 113)]
+    reals = np.array(numbers, dtype=dtype)
+    assert space.from_digits(space.encode(numbers).digits, reals).decode().tolist() == numbers
+    assert space.from_digits(space.encode(numbers[0]).digits, reals[0]).decode() == numbers[0]
+    off = reals.astype(np.float64) * (1 + 3 * float(np.finfo(dtype).eps))
+    with pytest.raises(DecodingError, match="a radius says how far a real value that from_digits was given may be off"):
+        space.from_digits(space.encode(numbers).digits, off.astype(dtype)).decode()
+
+
+def test_the_error_shows_the_real_value_that_was_given():
+    with pytest.raises(DecodingError, match=r"the real value 7\.000000000001 within 7\.8e-16, or more than one"):
+        SMALL.from_digits(SEVEN, 7.000000000001).decode()
+
+
 class TestExactRealValues:
     """Fractions, Decimals and long integers, which may be beyond float64."""
 
@@ -278,8 +295,19 @@ class TestExactRealValues:
         assert space.from_digits(space.encode(3).digits, Fraction(3), radius=0.0).decode() == 3
         with pytest.raises(DecodingError):
             space.from_digits(a.digits, 10**400, radius=np.inf).decode()
-        with pytest.raises(EncodingError, match="radii of shape"):
+        with pytest.raises(EncodingError, match=r"the radius -1000000…000 \(401 digits\) is not an error bound"):
             space.from_digits(a.digits, 10**400, radius=-(10**400))
+        with pytest.raises(EncodingError, match=r"radii of shape \(2,\) do not fit real values of shape \(\)"):
+            space.from_digits(a.digits, 10**400, radius=[Fraction(1, 2), 1])
+
+    def test_exact_radii(self):
+        assert SMALL.from_digits([SEVEN] * 2, [6.5, 7.5], radius=Fraction(1, 2)).decode().tolist() == [7, 7]
+        assert SMALL.from_digits([SEVEN] * 2, [7, Fraction(15, 2)], radius=Fraction(1, 2)).decode().tolist() == [7, 7]
+        for value in (7.0, Fraction(7)):
+            with pytest.raises(
+                EncodingError, match=r"the radius -(1/2|0\.5) is not an error bound; radii are at least 0"
+            ):
+                SMALL.from_digits(SEVEN, value, radius=Fraction(-1, 2))
 
     @given(st.fractions(), st.integers(-2000, 2000), st.fractions(min_value=0), st.integers(-2000, 2000))
     def test_the_ball_holds_what_was_given(self, q, e, r, f):

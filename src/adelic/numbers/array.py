@@ -1,6 +1,7 @@
 """Arrays of adeles: the paper's ⊕ and ⊗, place by place, and back to rationals."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Protocol, Self
 
@@ -265,10 +266,12 @@ class AdeleArray(NumberArray):
         q = reconstruction.decode(residues, self.space.primes, self.space.fractional_digits, real_place)
         if q is None:
             bound = self.space.window.decoding_bound
+            within = replace(real_place, centre=real_place.radius).text(2)
             raise DecodingError(
                 f"the coordinates{at_position(position)} determine no rational number: no n/m with 2·|n|·m below about "
-                f"2^{bound.bit_length() - 1} has these digits and the real value {real_place.text()}, or "
-                "more than one may have them; more primes or digits widen the bound"
+                f"2^{bound.bit_length() - 1} has these digits and the real value {real_place.text(15)} within {within}"
+                ", or more than one may have them; more primes or digits widen the bound, and a radius says how far a "
+                "real value that from_digits was given may be off"
             )
         return q
 

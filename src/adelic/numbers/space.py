@@ -303,7 +303,8 @@ class AdeleSpace:
                 Then `decode` returns the n/m = q · ∏ p^F, in lowest terms, with |n| and m at most √(M/2), where
                 M = ∏ p^N_p, of which there is at most one (Wang 1981), and raises where there is none. An integer
                 beyond that bound may be read as a fraction inside it; `RedundantResidueCode` takes other bounds.
-            radius: error bounds of the real values, (*); float64 rounding when left out.
+            radius: error bounds of the real values, broadcast to (*), floats or exact numbers; when left out, the
+                rounding of their type, float16, float32 or float64. bfloat16, which NumPy lacks, needs one.
 
         Raises:
             EncodingError: a shape does not fit, a digit is not in 0 … p − 1, or stands where the prime has none.
