@@ -33,10 +33,9 @@ from adelic.integrations.columns import Coordinates, encode_column
 from adelic.integrations.inverse import column_values, decode_column, join_columns
 from adelic.numbers import AdeleSpace
 from adelic.numbers.columns.choice import NO_GAPS, choose_for_column
-from adelic.numbers.columns.reading import Column, columns_of, read_column
+from adelic.numbers.columns.reading import Column, columns_of, matrix_of, read_column
 from adelic.numbers.coordinates import check_float32
 from adelic.numbers.features import WITHOUT_COMBINED
-from adelic.numbers.rationals import EXACT
 from adelic.numbers.window import DEFAULT_PRECISION, DEFAULT_PRIMES
 
 with needs_extra("adelic.integrations.sklearn", "sklearn"):
@@ -330,7 +329,7 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             if not X.shape[0] or not X.shape[1]:
                 raise EncodingError(f"a data frame of shape {X.shape} has no numbers; it needs a row and a column")
         else:
-            X = validate_data(self, _as_matrix(X), reset=reset, dtype=None, ensure_all_finite=False)
+            X = validate_data(self, matrix_of(X), reset=reset, dtype=None, ensure_all_finite=False)
         columns = []
         for name, values in zip(self._names_in(), columns_of(X), strict=True):
             with _naming(name):
@@ -423,22 +422,6 @@ class AdelicEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
 
 def _mantissa(dtype: np.dtype[Any]) -> int:
     return int(np.finfo(dtype).nmant) if dtype.kind == "f" else 0
-
-
-def _as_matrix(X: Any) -> Any:
-    """Return arrays and nested lists as an array that loses nothing.
-
-    Of objects where NumPy would make floats or text of integers, and where it would forget which entries are masked.
-    """
-    if isinstance(X, np.ma.MaskedArray) and np.any(X.mask):
-        values = X.data.astype(object)
-        values[np.ma.getmaskarray(X)] = None
-        return values
-    if not isinstance(X, list | tuple):
-        return X
-    array = np.asarray(X)
-    is_safe = array.dtype.kind in "biuc" or (array.dtype.kind == "f" and not np.any(np.abs(array) >= EXACT))
-    return array if is_safe or array.ndim != 2 else np.array(X, dtype=object)
 
 
 @contextmanager

@@ -208,11 +208,13 @@ def is_pair(value: Any) -> bool:
     return isinstance(value, tuple) and len(value) == 2
 
 
-def entries(values: Any, *, is_entry: Callable[[Any], bool] = is_pair) -> npt.NDArray[np.object_]:
+def entries(
+    values: Any, *, is_entry: Callable[[Any], bool] = is_pair, depth: int = rationals.MAX_AXES
+) -> npt.NDArray[np.object_]:
     """Return what stands in nested sequences and arrays, numbers or not, as an array of objects (*).
 
-    Where `is_entry` says so, a sequence is one entry. Scalars of arrays keep their types. Ragged nesting, or an array
-    that `rationals.as_array` refuses, is an EncodingError.
+    Where `is_entry` says so, a sequence is one entry. Scalars of arrays keep their types. Ragged nesting, one deeper
+    than `depth`, or an array that `rationals.as_array` refuses, is an EncodingError.
 
     >>> entries([[(1, 2), None], ["x", np.float32(0.5)]]).tolist()
     [[(1, 2), None], ['x', np.float32(0.5)]]
@@ -224,7 +226,9 @@ def entries(values: Any, *, is_entry: Callable[[Any], bool] = is_pair) -> npt.ND
         return objects([values]).reshape(())
     if not any(isinstance(value, (list, tuple, range)) or hasattr(value, "__array__") for value in values):
         return objects(list(values))
-    parts = [entries(value, is_entry=is_entry) for value in values]
+    if not depth:
+        raise EncodingError(f"a list nested {rationals.MAX_AXES} deep is not an array of numbers")
+    parts = [entries(value, is_entry=is_entry, depth=depth - 1) for value in values]
     if any(part.shape != parts[0].shape for part in parts):
         raise EncodingError("rows of numbers have different lengths; pad them, or give one at a time")
     return np.stack(parts)
