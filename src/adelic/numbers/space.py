@@ -48,8 +48,7 @@ class AdeleSpace:
 
     Raises:
         SpaceError: a prime is not prime, repeats or has more than 64 bits, a precision is below 1, digits by prime
-            leave out a prime or name another, F is not in 0 … min N_p − 1, or a number would have more than 10^7
-            digits.
+            leave out a prime or name another, F is not in 0 … min N_p − 1, or n_primes · max_precision is above 10^7.
 
     What the compiled kernels do not reach, primes from 2^31 on and precision · p² from 2^62 on, takes a slower path
     with the same digits.
