@@ -30,10 +30,10 @@ rationals.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
 from math import isqrt, prod
-from numbers import Real
 from operator import mul
 from typing import Any
 
@@ -215,8 +215,7 @@ class RedundantResidueCode(Codewords):
             digits = number_array("digits", digits)
             shape = digits.shape[:-2] if digits.ndim >= 2 else ()
             digits = self.space.from_digits(digits, np.zeros(shape)).digits  # checked; the zeros go unused
-        is_real = isinstance(error_rate, Real) and not isinstance(error_rate, bool)
-        if not (is_real and 0 < error_rate < 1):
+        if not isinstance(error_rate, float | np.floating | Fraction) or not 0 < error_rate < 1:
             raise EncodingError(f"error_rate={describe(error_rate)} is not a probability between 0 and 1")
         shape = digits.shape[:-2]
         counts = _counts(known, (*shape, self.space.n_primes), self.space)
